@@ -1,0 +1,29 @@
+# What smemtune stands on. Everything but the CUDA Toolkit is a Debian 12 package; `make demo` installs them.
+
+find_package(CUDAToolkit 12.8 QUIET)
+if(NOT CUDAToolkit_FOUND)
+    message(FATAL_ERROR
+        "smemtune needs the CUDA Toolkit, 12.8 or newer (tested with 13.0), and did not find it.\n"
+        "No GPU is needed to build. Install the toolkit from https://developer.nvidia.com/cuda-downloads, then put its "
+        "bin folder on PATH or configure with -DCUDAToolkit_ROOT=/path/to/cuda.")
+endif()
+
+if(SMEMTUNE_PORTABLE)
+    set(Boost_USE_STATIC_LIBS ON)
+    # Found before SQLiteCpp's package looks for it, so that its SQLite::SQLite3 is the static library too.
+    find_library(SQLite3_LIBRARY NAMES libsqlite3.a REQUIRED)
+    add_link_options(-static-libstdc++ -static-libgcc)
+endif()
+
+find_package(Threads REQUIRED)
+find_package(Boost 1.74 REQUIRED COMPONENTS context program_options)
+find_package(SQLite3 REQUIRED)
+find_package(SQLiteCpp REQUIRED)
+find_package(fmt REQUIRED)
+find_package(nlohmann_json REQUIRED)
+
+# Debian has no static libfmt, so a portable build compiles it in.
+set(SMEMTUNE_FMT fmt::fmt)
+if(SMEMTUNE_PORTABLE)
+    set(SMEMTUNE_FMT fmt::fmt-header-only)
+endif()

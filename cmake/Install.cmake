@@ -1,0 +1,1 @@
+# The program, the libraries, the public headers, and a CMake package.

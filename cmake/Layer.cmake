@@ -1,0 +1,33 @@
+# smemtune_layer(NAME HEADERS ... SOURCES ... PUBLIC ... PRIVATE ...): one folder, one static library, smemtune::NAME.
+
+add_library(smemtune_options INTERFACE)
+target_compile_options(smemtune_options INTERFACE
+    -Wall -Wextra -Wpedantic -Wshadow -Wconversion
+    -Wno-missing-field-initializers  # values are aggregates, written with the fields that matter
+    $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>  # g++ 12 warns falsely about "literal" + string (its bug 105329)
+    $<$<BOOL:${SMEMTUNE_WERROR}>:-Werror>)
+
+function(smemtune_layer name)
+    cmake_parse_arguments(LAYER "" "" "HEADERS;SOURCES;PUBLIC;PRIVATE" ${ARGN})
+    add_library(smemtune_${name} STATIC ${LAYER_HEADERS} ${LAYER_SOURCES})
+    add_library(smemtune::${name} ALIAS smemtune_${name})
+    set_target_properties(smemtune_${name} PROPERTIES EXPORT_NAME ${name})
+    target_include_directories(smemtune_${name} PUBLIC
+        $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+    target_compile_features(smemtune_${name} PUBLIC cxx_std_20)
+    target_link_libraries(smemtune_${name} PUBLIC ${LAYER_PUBLIC} PRIVATE ${LAYER_PRIVATE} $<BUILD_INTERFACE:smemtune_options>)
+endfunction()
+
+# Writes the text files under `folder` into a C++ source that defines `function()` returning path -> text.
+function(smemtune_embed output function folder)
+    set(files ${ARGN})
+    list(TRANSFORM files PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/${folder}/ OUTPUT_VARIABLE paths)
+    list(JOIN files "|" listed)
+    add_custom_command(
+        OUTPUT ${output}
+        COMMAND ${CMAKE_COMMAND} -DOUTPUT=${output} -DFUNCTION=${function}
+                -DFOLDER=${CMAKE_CURRENT_SOURCE_DIR}/${folder} "-DFILES=${listed}"
+                -P ${PROJECT_SOURCE_DIR}/cmake/Embed.cmake
+        DEPENDS ${paths} ${PROJECT_SOURCE_DIR}/cmake/Embed.cmake
+        VERBATIM)
+endfunction()

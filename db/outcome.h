@@ -1,0 +1,54 @@
+// What became of a trial: a measurement, or a rejection with its stage and reason.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace smemtune {
+
+/// Where a candidate failed. A closed set: these names are stored.
+enum class Stage {
+    limits,   ///< asks for more than the device holds, by the manifest or by what the compiler reports
+    compile,  ///< the compiler refused it
+    launch,   ///< the device refused to load or launch it
+    wrong,    ///< it gave a wrong result, or wrote where it must not
+    crash,    ///< an illegal access, or its process died
+    timeout,  ///< it overran its deadline
+};
+std::string_view to_text(Stage stage);
+/// Throws std::invalid_argument.
+Stage parse_stage(std::string_view text);
+
+struct Rejection {
+    Stage stage = Stage::limits;
+    std::string reason;
+
+    bool operator==(const Rejection&) const = default;
+};
+
+struct Measurement {
+    double median_us = 0;            ///< device time of one launch
+    double spread_us = 0;            ///< half the distance between the quartiles
+    std::vector<double> samples_us;  ///< each the mean of one batch of launches
+    bool cut_short = false;          ///< clearly behind the best, so not sampled further
+    std::int64_t clock_khz = 0;      ///< multiprocessor clock while timing; 0 when unknown
+
+    bool operator==(const Measurement&) const = default;
+};
+
+using Outcome = std::variant<Measurement, Rejection>;
+
+/// What the compiler says a kernel needs; zero where it did not run or does not say.
+struct Resources {
+    std::int64_t registers = 0;  ///< per thread
+    std::int64_t spill_bytes = 0;
+    std::int64_t static_shared_bytes = 0;
+    std::int64_t dynamic_shared_bytes = 0;
+
+    bool operator==(const Resources&) const = default;
+};
+
+}  // namespace smemtune

@@ -1,0 +1,67 @@
+// SQL in one expression: Query(connection, "SELECT ... WHERE id = ?").with(id).first(read).
+#pragma once
+
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include <SQLiteCpp/Column.h>
+#include <SQLiteCpp/Database.h>
+#include <SQLiteCpp/Statement.h>
+#include <SQLiteCpp/Transaction.h>
+
+namespace smemtune {
+
+struct Connection {
+    SQLite::Database database;
+    std::unordered_map<std::string, SQLite::Statement> statements{};  ///< prepared once; they end before the database
+};
+
+/// One use of a prepared statement. It is reset at the end, so that it holds no lock.
+class Query {
+public:
+    Query(Connection& connection, const std::string& sql)
+        : statement_(connection.statements.try_emplace(sql, connection.database, sql).first->second) {}
+    ~Query() { statement_.tryReset(); }
+    Query(const Query&) = delete;
+    Query& operator=(const Query&) = delete;
+
+    SQLite::Statement& operator*() { return statement_; }  ///< for the binders of rows.h
+
+    template <class... Values>
+    Query& with(const Values&... values) {
+        int parameter = 0;
+        (statement_.bind(++parameter, values), ...);
+        return *this;
+    }
+
+    void run() { statement_.exec(); }
+
+    template <class Read>
+    auto first(Read read) {
+        using Value = decltype(read(std::as_const(statement_)));
+        return statement_.executeStep() ? std::optional<Value>(read(statement_)) : std::nullopt;
+    }
+
+    template <class Read>
+    auto all(Read read) {
+        std::vector<decltype(read(std::as_const(statement_)))> values;
+        while (statement_.executeStep()) values.push_back(read(statement_));
+        return values;
+    }
+
+private:
+    SQLite::Statement& statement_;
+};
+
+/// Locks before it reads: of two that read first and want to write next, one would have to give up.
+struct WriteTransaction : SQLite::Transaction {
+    explicit WriteTransaction(Connection& connection)
+        : SQLite::Transaction(connection.database, SQLite::TransactionBehavior::IMMEDIATE) {}
+};
+
+inline std::int64_t read_id(const SQLite::Statement& row) { return row.getColumn(0).getInt64(); }
+
+}  // namespace smemtune

@@ -1,0 +1,78 @@
+// What the database holds, as values.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "db/outcome.h"
+#include "templates/configuration.h"
+#include "templates/device.h"
+#include "templates/problem.h"
+
+namespace smemtune {
+
+/// A template as it was when it was tried: enough to compile any of its configurations again.
+struct TemplateRecord {
+    std::string name;
+    std::string operation;
+    std::string hash;                          ///< of everything that decides the machine code and its launch
+    std::map<std::string, std::string> files;  ///< path -> text: manifest, source, headers, operation, reference
+
+    bool operator==(const TemplateRecord&) const = default;
+};
+
+/// One sitting of the tuner: what was asked and with which tools.
+struct RunRecord {
+    std::string request{};   ///< JSON: sizes, templates, search, seed, budget
+    std::string policy{};    ///< JSON: how trials were verified and timed
+    std::string versions{};  ///< JSON: smemtune, compiler, driver
+};
+
+/// What was tried: rows of devices, templates and problems.
+struct TrialKey {
+    std::int64_t device = 0;
+    std::int64_t kernel_template = 0;
+    std::int64_t problem = 0;
+
+    bool operator==(const TrialKey&) const = default;
+};
+
+struct TrialRecord {
+    TrialKey key;
+    Configuration configuration;
+    Outcome outcome;
+    Resources resources{};
+    double compile_ms = 0;
+    std::int64_t run = 0;
+
+    bool operator==(const TrialRecord&) const = default;
+};
+
+/// A trial as a person or the dispatcher sees it: with the names behind its key.
+struct TrialRow {
+    std::int64_t id = 0;
+    std::string device;
+    std::string kernel_template;
+    std::string template_hash;
+    Problem problem;
+    TrialRecord record;
+    bool winner = false;
+    std::string finished_at;  ///< UTC, ISO 8601
+};
+
+/// Machine code of a winner.
+struct BinaryRecord {
+    std::int64_t kernel_template = 0;
+    Configuration configuration;
+    std::string target{};    ///< what it runs on: "sm_90a", "host-x86_64"
+    std::string compiler{};  ///< what made it: name, version, options
+    std::vector<std::uint8_t> code{};
+    Resources resources{};
+
+    bool operator==(const BinaryRecord&) const = default;
+};
+
+}  // namespace smemtune

@@ -1,0 +1,18 @@
+// The schema as SQL, and the steps by which older files become newer ones.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+namespace smemtune {
+
+/// Marks a SQLite file as smemtune's: "smem" in the header's application_id (`file` and `sqlite3` show it).
+constexpr std::int32_t application_id = 0x736d656d;
+
+/// Step i brings a file from schema version i to i + 1, in one transaction; version 0 is an empty file.
+using Migrations = std::span<const char* const>;
+
+/// All steps there are; their number is the schema version of this library.
+Migrations migrations();
+
+}  // namespace smemtune

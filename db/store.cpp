@@ -1,0 +1,310 @@
+// Every public function is one transaction at most, and lets no SQLite exception out.
+#include "db/store.h"
+
+#include <cmath>
+#include <utility>
+
+#include "db/open.h"
+#include "db/query.h"
+#include "db/rows.h"
+
+namespace smemtune {
+
+struct Store::State {
+    std::filesystem::path path;
+    StoreOptions options;
+    Connection connection;
+
+    // Runs what touches the database, and puts what SQLite throws into words.
+    template <class Work>
+    auto guarded(Work work) {
+        try {
+            return work();
+        } catch (const SQLite::Exception& error) {
+            throw StoreError(explain(path, error, options.patience));
+        } catch (const UnreadableRow& error) {
+            throw StoreError(explain_corrupt(path, error.what()));
+        }
+    }
+
+    Query query(const std::string& sql) { return {connection, sql}; }
+
+    template <class Find, class Add>
+    std::int64_t find_or_add(Find find, Add add) {
+        if (const auto id = find()) return *id;
+        WriteTransaction transaction(connection);
+        if (const auto id = find()) return *id;  // another process was faster
+        add();
+        const std::int64_t id = *find();
+        transaction.commit();
+        return id;
+    }
+};
+
+namespace {
+
+constexpr auto insert_run = R"sql(
+INSERT INTO runs (request, policy, versions, started_at) VALUES (?, ?, ?, strftime('%Y-%m-%dT%H:%M:%fZ', 'now')))sql";
+
+constexpr auto end_run = R"sql(
+UPDATE runs SET how = ?, finished_at = strftime('%Y-%m-%dT%H:%M:%fZ', 'now') WHERE id = ?)sql";
+
+constexpr auto find_measured_trial = R"sql(
+SELECT id FROM trials
+WHERE device = ? AND template = ? AND problem = ? AND configuration = ? AND median_us IS NOT NULL)sql";
+
+constexpr auto upsert_winner = R"sql(
+INSERT INTO winners (device, problem, trial, decided_at) VALUES (?, ?, ?, strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))
+ON CONFLICT (device, problem) DO UPDATE SET trial = excluded.trial, decided_at = excluded.decided_at)sql";
+
+constexpr auto best_of_all_templates = R"sql(
+WHERE t.id IN (SELECT b.trial FROM problems AS q JOIN best_trials AS b ON b.problem = q.id
+               WHERE b.device = ? AND q.operation = ? AND q.type = ? AND q.layout = ?)
+ORDER BY p.id)sql";
+
+constexpr auto best_of_one_template = R"sql(
+WHERE t.id IN (SELECT (SELECT f.id FROM trials AS f
+                       WHERE f.device = ? AND f.problem = q.id AND f.median_us IS NOT NULL
+                           AND f.template IN (SELECT id FROM templates WHERE name = ?)
+                       ORDER BY f.median_us, f.id LIMIT 1)
+               FROM problems AS q WHERE q.operation = ? AND q.type = ? AND q.layout = ?)
+ORDER BY p.id)sql";
+
+constexpr auto counts = R"sql(
+SELECT (SELECT user_version FROM pragma_user_version), (SELECT count(*) FROM devices),
+       (SELECT count(*) FROM templates), (SELECT count(*) FROM problems),
+       (SELECT count(*) FROM trials WHERE median_us IS NOT NULL),
+       (SELECT count(*) FROM trials WHERE rejected_at IS NOT NULL),
+       (SELECT count(*) FROM binaries), (SELECT count(*) FROM runs))sql";
+
+const std::string& or_empty_object(const std::string& json) {
+    static const std::string empty_object = "{}";
+    return json.empty() ? empty_object : json;
+}
+
+void check_times(const TrialRecord& trial) {
+    const auto check = [](double time, const char* what) {
+        if (!std::isfinite(time) || time < 0) {
+            throw std::invalid_argument(std::string("a trial's ") + what + " must be finite and not negative, not " +
+                                        std::to_string(time));
+        }
+    };
+    check(trial.compile_ms, "compile_ms");
+    if (const auto* measurement = std::get_if<Measurement>(&trial.outcome)) {
+        check(measurement->median_us, "median_us");
+        check(measurement->spread_us, "spread_us");
+        for (const double sample : measurement->samples_us) check(sample, "samples_us");
+    }
+}
+
+}  // namespace
+
+Store::Store(const std::filesystem::path& path, Access access, StoreOptions options)
+    : state_(new State{path, options, {open_database(path, access, options)}}) {}
+Store::~Store() = default;
+Store::Store(Store&&) noexcept = default;
+Store& Store::operator=(Store&&) noexcept = default;
+
+std::optional<std::int64_t> Store::find(const Device& device) const {
+    static const std::string sql = find_device();
+    return state_->guarded([&] {
+        auto query = state_->query(sql);
+        bind(*query, device);
+        return query.first(read_id);
+    });
+}
+
+std::optional<std::int64_t> Store::find(const Problem& problem) const {
+    return state_->guarded([&] {
+        auto query = state_->query(find_problem);
+        bind_content(*query, problem);
+        return query.first(read_id);
+    });
+}
+
+std::int64_t Store::remember(const Device& device) {
+    static const std::string sql = insert_device();
+    const auto add = [&] {
+        auto query = state_->query(sql);
+        bind(*query, device);
+        query.run();
+    };
+    return state_->guarded([&] { return state_->find_or_add([&] { return find(device); }, add); });
+}
+
+std::int64_t Store::remember(const Problem& problem) {
+    const auto add = [&] {
+        auto query = state_->query(insert_problem);
+        bind_all(*query, problem);
+        query.run();
+    };
+    return state_->guarded([&] { return state_->find_or_add([&] { return find(problem); }, add); });
+}
+
+std::int64_t Store::remember(const TemplateRecord& kernel_template) {
+    const auto find = [&] {
+        return state_->query("SELECT id FROM templates WHERE name = ? AND hash = ?")
+            .with(kernel_template.name, kernel_template.hash)
+            .first(read_id);
+    };
+    const auto add = [&] {
+        state_->query("INSERT INTO templates (name, operation, hash) VALUES (?, ?, ?)")
+            .with(kernel_template.name, kernel_template.operation, kernel_template.hash)
+            .run();
+        const std::int64_t id = state_->connection.database.getLastInsertRowid();
+        for (const auto& [path, text] : kernel_template.files) {
+            state_->query("INSERT INTO template_files (template, path, text) VALUES (?, ?, ?)")
+                .with(id, path, text)
+                .run();
+        }
+    };
+    return state_->guarded([&] { return state_->find_or_add(find, add); });
+}
+
+std::optional<TemplateRecord> Store::recall_template(std::int64_t kernel_template) const {
+    return state_->guarded([&] {
+        auto record = state_->query("SELECT name, operation, hash FROM templates WHERE id = ?")
+                          .with(kernel_template)
+                          .first([](const SQLite::Statement& row) {
+                              return TemplateRecord{.name = row.getColumn(0).getString(),
+                                                    .operation = row.getColumn(1).getString(),
+                                                    .hash = row.getColumn(2).getString(),
+                                                    .files = {}};
+                          });
+        if (!record) return record;
+        const auto read = [](const SQLite::Statement& row) {
+            return std::pair(row.getColumn(0).getString(), row.getColumn(1).getString());
+        };
+        auto files = state_->query("SELECT path, text FROM template_files WHERE template = ?");
+        for (auto& file : files.with(kernel_template).all(read)) record->files.insert(std::move(file));
+        return record;
+    });
+}
+
+std::int64_t Store::start_run(const RunRecord& run) {
+    return state_->guarded([&] {
+        state_->query(insert_run)
+            .with(or_empty_object(run.request), or_empty_object(run.policy), or_empty_object(run.versions))
+            .run();
+        return state_->connection.database.getLastInsertRowid();
+    });
+}
+
+void Store::finish_run(std::int64_t run, const std::string& how) {
+    state_->guarded([&] { state_->query(end_run).with(how, run).run(); });
+}
+
+void Store::remember(const TrialRecord& trial) {
+    check_times(trial);
+    state_->guarded([&] {
+        auto query = state_->query(upsert_trial);
+        bind(*query, trial);
+        query.run();
+    });
+}
+
+std::optional<TrialRecord> Store::recall(const TrialKey& key, const Configuration& configuration) const {
+    static const std::string sql =
+        select_trials("WHERE t.device = ? AND t.template = ? AND t.problem = ? AND t.configuration = ?");
+    return state_->guarded([&] {
+        return state_->query(sql)
+            .with(key.device, key.kernel_template, key.problem, to_text(configuration))
+            .first(read_trial);
+    });
+}
+
+std::vector<TrialRecord> Store::trials(const TrialKey& key) const {
+    static const std::string sql =
+        select_trials("WHERE t.device = ? AND t.template = ? AND t.problem = ? ORDER BY t.finished_at, t.id");
+    return state_->guarded(
+        [&] { return state_->query(sql).with(key.device, key.kernel_template, key.problem).all(read_trial); });
+}
+
+void Store::forget(const TrialKey& key) {
+    state_->guarded([&] {  // a winner among them goes with its trial
+        state_->query("DELETE FROM trials WHERE device = ? AND template = ? AND problem = ?")
+            .with(key.device, key.kernel_template, key.problem)
+            .run();
+    });
+}
+
+void Store::crown(const TrialKey& key, const Configuration& configuration, const std::optional<BinaryRecord>& binary) {
+    state_->guarded([&] {
+        WriteTransaction transaction(state_->connection);
+        const auto trial = state_->query(find_measured_trial)
+                               .with(key.device, key.kernel_template, key.problem, to_text(configuration))
+                               .first(read_id);
+        if (!trial) {
+            throw StoreError(state_->path.string() + ": holds no measured trial of " + to_text(configuration) +
+                             " to declare the winner; was it forgotten by another process? Run again");
+        }
+        state_->query(upsert_winner).with(key.device, key.problem, *trial).run();
+        if (binary) {
+            auto query = state_->query(upsert_binary);
+            bind(*query, *binary);
+            query.run();
+        }
+        transaction.commit();
+    });
+}
+
+std::optional<TrialRow> Store::best(std::int64_t device, std::int64_t problem) const {
+    static const std::string sql =
+        select_rows("WHERE t.id = (SELECT trial FROM best_trials WHERE device = ? AND problem = ?)");
+    return state_->guarded([&] { return state_->query(sql).with(device, problem).first(read_row); });
+}
+
+std::vector<TrialRow> Store::best_of(std::int64_t device, const std::string& operation, const std::string& type,
+                                     const std::string& layout, const std::string& kernel_template) const {
+    static const std::string over_all = select_rows(best_of_all_templates);
+    static const std::string of_one = select_rows(best_of_one_template);
+    return state_->guarded([&] {
+        if (kernel_template.empty()) {
+            return state_->query(over_all).with(device, operation, type, layout).all(read_row);
+        }
+        return state_->query(of_one).with(device, kernel_template, operation, type, layout).all(read_row);
+    });
+}
+
+std::optional<BinaryRecord> Store::recall_binary(std::int64_t kernel_template, const Configuration& configuration,
+                                                 const std::string& target) const {
+    return state_->guarded([&] {
+        return state_->query(find_binary).with(kernel_template, to_text(configuration), target).first(read_binary);
+    });
+}
+
+std::vector<TrialRow> Store::rows(const Filter& filter) const {
+    static const std::string matching =
+        "WHERE instr(lower(d.name), lower(?)) AND instr(lower(k.name), lower(?)) AND instr(lower(p.size), lower(?)) "
+        "AND instr(lower(p.operation), lower(?))";
+    static const std::string order =
+        " ORDER BY d.name, d.id, p.operation, p.type, p.layout, p.id, t.median_us IS NULL, t.median_us, t.id";
+    std::string sql = matching;
+    if (filter.best_only) sql += " AND t.id IN (SELECT trial FROM best_trials)";
+    if (filter.rejected_only) sql += " AND t.rejected_at IS NOT NULL";
+    return state_->guarded([&] {
+        return state_->query(select_rows(sql + order))
+            .with(filter.device, filter.kernel_template, filter.size, filter.operation)
+            .all(read_row);
+    });
+}
+
+Store::Summary Store::summary() const {
+    return state_->guarded([&] {
+        const auto read = [&](const SQLite::Statement& row) {
+            const auto count = [&](int column) { return row.getColumn(column).getInt64(); };
+            return Summary{.path = state_->path,
+                           .schema_version = row.getColumn(0).getInt(),
+                           .devices = count(1),
+                           .templates = count(2),
+                           .problems = count(3),
+                           .measured = count(4),
+                           .rejected = count(5),
+                           .binaries = count(6),
+                           .runs = count(7)};
+        };
+        return *state_->query(counts).first(read);
+    });
+}
+
+}  // namespace smemtune

@@ -1,0 +1,104 @@
+// The tuning database: one SQLite file. One Store per thread; several processes may share a file.
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "db/record.h"
+
+namespace smemtune {
+
+/// The file cannot serve: absent, not a database, corrupt, of a newer schema, read-only or locked. Says which, and
+/// what to do; the file is as it was.
+class StoreError : public std::runtime_error {
+public:
+    using std::runtime_error::runtime_error;
+};
+
+struct StoreOptions {
+    /// How long to wait for other processes that write, before calling the file locked.
+    std::chrono::milliseconds patience{60'000};
+    /// Do without shared memory between processes. Network filesystems that are recognised need not be told.
+    bool rollback_journal = false;
+};
+
+class Store {
+public:
+    enum class Access {
+        write,  ///< created when absent, migrated when older
+        read,   ///< must exist; works on a read-only file, then as it is now: open it again to see what others add
+    };
+
+    /// Throws StoreError. Never open, copy or close the file by other means in a process that holds a Store, and use
+    /// no Store across fork(): POSIX drops a process's locks on a file when any of its descriptors is closed.
+    explicit Store(const std::filesystem::path& path, Access access = Access::write, StoreOptions options = {});
+    ~Store();
+    Store(Store&&) noexcept;
+    Store& operator=(Store&&) noexcept;
+
+    // Rows are found by content, or added: the same device, template or problem always has the same number.
+    std::int64_t remember(const Device& device);
+    std::int64_t remember(const TemplateRecord& kernel_template);
+    std::int64_t remember(const Problem& problem);
+
+    /// Each text of a run is JSON, or empty.
+    std::int64_t start_run(const RunRecord& run);
+    /// `how`: "complete", "budget", "interrupted", ... A run without an end was killed.
+    void finish_run(std::int64_t run, const std::string& how);
+
+    /// One transaction: after it returns, a kill loses nothing. A trial tried again replaces the earlier one.
+    /// `run` 0 is none. Throws std::invalid_argument when a time is negative or not finite.
+    void remember(const TrialRecord& trial);
+    [[nodiscard]] std::optional<TrialRecord> recall(const TrialKey& key, const Configuration& configuration) const;
+    /// All trials of a key, oldest first.
+    [[nodiscard]] std::vector<TrialRecord> trials(const TrialKey& key) const;
+    /// Forgets the trials of a key (`--retune`), and a crown among them.
+    void forget(const TrialKey& key);
+
+    /// Declares the winner of a device and problem, over all templates, with its machine code if there is any.
+    /// One transaction. The trial must have been remembered and be a measurement (StoreError otherwise). It keeps the
+    /// crown when it is measured again, and loses it when it is rejected.
+    void crown(const TrialKey& key, const Configuration& configuration, const std::optional<BinaryRecord>& binary);
+    /// The crowned trial, or, where none was crowned yet, the fastest one measured.
+    [[nodiscard]] std::optional<TrialRow> best(std::int64_t device, std::int64_t problem) const;
+    /// The best of each problem of that operation, type and layout on a device. With `kernel_template` (a name), the
+    /// fastest measured trial of that template for each problem, crowned or not.
+    [[nodiscard]] std::vector<TrialRow> best_of(std::int64_t device, const std::string& operation,
+                                                const std::string& type, const std::string& layout,
+                                                const std::string& kernel_template = {}) const;
+
+    [[nodiscard]] std::optional<BinaryRecord> recall_binary(std::int64_t kernel_template,
+                                                            const Configuration& configuration,
+                                                            const std::string& target) const;
+    [[nodiscard]] std::optional<TemplateRecord> recall_template(std::int64_t kernel_template) const;
+    /// Nothing when this device was never tuned.
+    [[nodiscard]] std::optional<std::int64_t> find(const Device& device) const;
+    [[nodiscard]] std::optional<std::int64_t> find(const Problem& problem) const;
+
+    /// For people: every filter is a substring in any case, or empty; `best_only` gives one row per device and
+    /// problem. By device, problem and speed, the rejected last.
+    struct Filter {
+        std::string device{}, kernel_template{}, size{}, operation{};
+        bool best_only = false;
+        bool rejected_only = false;
+    };
+    [[nodiscard]] std::vector<TrialRow> rows(const Filter& filter) const;
+
+    struct Summary {
+        std::filesystem::path path;
+        int schema_version = 0;
+        std::int64_t devices = 0, templates = 0, problems = 0, measured = 0, rejected = 0, binaries = 0, runs = 0;
+    };
+    [[nodiscard]] Summary summary() const;
+
+private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
+}  // namespace smemtune

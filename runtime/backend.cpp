@@ -1,0 +1,32 @@
+#include "runtime/backend.h"
+
+#include "runtime/cuda/cuda_backend.h"
+#include "runtime/host/host_backend.h"
+
+namespace smemtune {
+
+std::vector<ListedDevice> list_devices() {
+    std::vector<ListedDevice> devices;
+    for (auto& device : cuda_devices()) devices.push_back({std::to_string(devices.size()), std::move(device)});
+    devices.push_back({"host", host_device()});
+    return devices;
+}
+
+ListedDevice find_device(const std::string& name) {
+    auto devices = list_devices();
+    if (name == "auto") return devices.front();
+    std::string known;
+    for (auto& each : devices) {
+        if (each.name == name) return each;
+        known += (known.empty() ? "" : ", ") + each.name;
+    }
+    const auto* why = devices.size() == 1 ? " (no GPU, or no driver that this CUDA runtime can use)" : "";
+    throw DeviceError("there is no device '" + name + "'; there is: " + known + ", auto" + why);
+}
+
+std::unique_ptr<Backend> open_backend(const std::string& name, const BackendOptions& options) {
+    const auto found = find_device(name);
+    return found.name == "host" ? open_host(options) : open_cuda(std::stoi(found.name));
+}
+
+}  // namespace smemtune

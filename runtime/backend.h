@@ -1,0 +1,106 @@
+// A backend is one compute device: load, allocate, copy, launch, time.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "runtime/compiler.h"
+#include "templates/limits.h"
+
+struct CUstream_st;  // what cudaStream_t points to, without a CUDA header
+
+namespace smemtune {
+
+using StreamHandle = CUstream_st*;
+
+/// The device refuses to load or launch a kernel; it can go on with the next one.
+class LaunchError : public std::runtime_error {
+public:
+    using std::runtime_error::runtime_error;
+};
+
+/// A kernel did what it must not, such as an illegal access. On a GPU nothing in this process can use the device again.
+class DeviceFault : public std::runtime_error {
+public:
+    using std::runtime_error::runtime_error;
+};
+
+/// The device or its driver cannot be used, or is out of memory.
+class DeviceError : public std::runtime_error {
+public:
+    using std::runtime_error::runtime_error;
+};
+
+/// Machine code made ready on a device. Launching is const, from any thread.
+class LoadedKernel {
+public:
+    virtual ~LoadedKernel() = default;
+    /// Registers and static shared memory as the device reports them; zeros where it does not.
+    [[nodiscard]] virtual Resources resources() const = 0;
+    /// `arguments[i]` points to the value of the kernel's i-th parameter. Asynchronous on a GPU; on the host device it
+    /// returns when done and `stream` is ignored. No lock, no allocation. Throws LaunchError, DeviceFault.
+    virtual void launch(StreamHandle stream, const Launch& launch, void* const* arguments) const = 0;
+};
+
+/// Device memory, released with its last owner.
+class Memory {
+public:
+    virtual ~Memory() = default;
+    [[nodiscard]] virtual std::byte* data() const = 0;  ///< a device address
+    [[nodiscard]] virtual std::size_t size() const = 0;
+};
+
+class Backend {
+public:
+    /// One launch of a batch to be timed.
+    struct Call {
+        const LoadedKernel* kernel;
+        Launch launch;
+        std::vector<void*> arguments;
+    };
+
+    virtual ~Backend() = default;
+    [[nodiscard]] virtual const Device& device() const = 0;
+    /// Throws LaunchError. `dynamic_shared_bytes` is the most that launches will ask for.
+    [[nodiscard]] virtual std::unique_ptr<LoadedKernel> load(const Binary& binary,
+                                                             std::int64_t dynamic_shared_bytes) = 0;
+    /// At least 256-byte aligned on a GPU, element-aligned on the host, where the end of the memory is the end of what
+    /// may be accessed. Throws DeviceError.
+    [[nodiscard]] virtual std::unique_ptr<Memory> allocate(std::size_t bytes) = 0;
+    virtual void copy_to_device(Memory& to, std::span<const std::byte> from) = 0;
+    virtual void copy_to_host(std::span<std::byte> to, const Memory& from) = 0;
+    /// Waits for everything launched. Throws DeviceFault.
+    virtual void synchronize() = 0;
+    /// Device time of the whole batch, launched back to back; as one graph where that hides the launches' host time.
+    [[nodiscard]] virtual double time_us(std::span<const Call> calls) = 0;
+    /// The multiprocessor clock now; 0 when unknown.
+    [[nodiscard]] virtual std::int64_t clock_khz() { return 0; }
+    /// Driver and runtime versions, for the record.
+    [[nodiscard]] virtual std::string versions() const = 0;
+};
+
+struct BackendOptions {
+    unsigned seed = 0;     ///< host: of the order in which the threads of a block run
+    unsigned threads = 0;  ///< host: blocks run at once; 0 is one per core
+};
+
+/// `0`, `1`, ... for a GPU, `host` for the CPU, `auto` for the first GPU or else the host. Throws DeviceError naming
+/// what there is.
+std::unique_ptr<Backend> open_backend(const std::string& name, const BackendOptions& options = {});
+
+/// A device and the name that opens it.
+struct ListedDevice {
+    std::string name;
+    Device device;
+};
+/// Every GPU, then the host. Creates no context.
+std::vector<ListedDevice> list_devices();
+
+/// The device that `name` opens, without opening it. Throws DeviceError naming what there is.
+ListedDevice find_device(const std::string& name);
+
+}  // namespace smemtune

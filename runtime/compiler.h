@@ -1,0 +1,65 @@
+// Compilers: a template's source and one configuration in, machine code for one kind of device out. No device needed.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "db/outcome.h"
+#include "templates/kernel_template.h"
+
+namespace smemtune {
+
+/// What to compile: files in memory, `configuration.h` among them, and the entry point to look for.
+struct Program {
+    std::string entry;
+    std::string source_path;  ///< which of the files is the source
+    SourceTree files;
+};
+
+/// The program of one candidate. It does not depend on the problem's extents.
+Program program_of(const KernelTemplate& kernel_template, const Configuration& configuration, const Problem& problem);
+
+/// The FP64 reference kernel of the template's operation, entry `reference`.
+Program reference_program(const KernelTemplate& kernel_template, const Problem& problem);
+
+struct Binary {
+    std::string entry;
+    std::string target;    ///< what it runs on: "sm_90a", "host-x86_64"
+    std::string compiler;  ///< name, version and options
+    std::vector<std::uint8_t> code;
+    Resources resources;
+    double compile_ms = 0;
+};
+
+/// The compiler itself is absent or broken; not the candidate's fault.
+class CompilerError : public std::runtime_error {
+public:
+    using std::runtime_error::runtime_error;
+};
+
+class Compiler {
+public:
+    virtual ~Compiler() = default;
+    /// Many threads may call it at once. Machine code, or a rejection with the compiler's first error and its line.
+    /// Throws CompilerError.
+    [[nodiscard]] virtual std::variant<Binary, Rejection> compile(const Program& program) const = 0;
+    /// What a Binary's target and compiler will say: the key under which machine code can be used again.
+    [[nodiscard]] virtual std::string target() const = 0;
+    [[nodiscard]] virtual std::string version() const = 0;
+};
+
+struct CompilerOptions {
+    std::string host_compiler = "c++";  ///< for the host device: a g++ or clang++ command
+    bool checked = false;               ///< host device: report accesses outside shared arrays and arguments
+    std::chrono::seconds time_limit{60};
+};
+
+/// NVRTC for a GPU, the system's C++ compiler for the host. The compiler is looked for at the first compile.
+std::unique_ptr<Compiler> make_compiler(const Device& device, const CompilerOptions& options = {});
+
+}  // namespace smemtune

@@ -1,0 +1,254 @@
+#include "runtime/cuda/cuda_backend.h"
+
+#include <cuda_runtime.h>
+
+#include <type_traits>
+
+namespace smemtune {
+
+namespace {
+
+[[noreturn]] void fail(cudaError_t error, const char* what) {
+    const auto text = std::string(what) + ": " + cudaGetErrorString(error) + " (" + cudaGetErrorName(error) + ")";
+    switch (error) {
+        // Errors after which the context is of no use any more.
+        case cudaErrorIllegalAddress:
+        case cudaErrorLaunchTimeout:
+        case cudaErrorAssert:
+        case cudaErrorHardwareStackError:
+        case cudaErrorIllegalInstruction:
+        case cudaErrorMisalignedAddress:
+        case cudaErrorInvalidAddressSpace:
+        case cudaErrorInvalidPc:
+        case cudaErrorLaunchFailure: throw DeviceFault(text);
+        case cudaErrorInvalidConfiguration:
+        case cudaErrorLaunchOutOfResources:
+        case cudaErrorInvalidValue:
+        case cudaErrorInvalidKernelImage:
+        case cudaErrorNoKernelImageForDevice:
+        case cudaErrorInvalidDeviceFunction:
+        case cudaErrorSymbolNotFound: throw LaunchError(text);
+        default: throw DeviceError(text);
+    }
+}
+
+void check(cudaError_t error, const char* what) {
+    if (error != cudaSuccess) fail(error, what);
+}
+
+template <auto close>
+struct Closer {
+    template <class Handle>
+    void operator()(Handle* handle) const {
+        close(handle);
+    }
+};
+using Stream = std::unique_ptr<std::remove_pointer_t<cudaStream_t>, Closer<cudaStreamDestroy>>;
+using Event = std::unique_ptr<std::remove_pointer_t<cudaEvent_t>, Closer<cudaEventDestroy>>;
+using Graph = std::unique_ptr<std::remove_pointer_t<cudaGraph_t>, Closer<cudaGraphDestroy>>;
+using GraphExec = std::unique_ptr<std::remove_pointer_t<cudaGraphExec_t>, Closer<cudaGraphExecDestroy>>;
+using Library = std::unique_ptr<std::remove_pointer_t<cudaLibrary_t>, Closer<cudaLibraryUnload>>;
+
+// Sets the calling thread's device and puts back what an application had set.
+class Current {
+public:
+    explicit Current(int ordinal) {
+        check(cudaGetDevice(&before_), "current device");
+        if (before_ != ordinal) check(cudaSetDevice(ordinal), "set device");
+        changed_ = before_ != ordinal;
+    }
+    ~Current() {
+        if (changed_) cudaSetDevice(before_);
+    }
+    Current(const Current&) = delete;
+    Current& operator=(const Current&) = delete;
+
+private:
+    int before_ = 0;
+    bool changed_ = false;
+};
+
+class CudaKernel : public LoadedKernel {
+public:
+    CudaKernel(const Binary& binary, std::int64_t dynamic_shared_bytes) {
+        cudaLibrary_t library = nullptr;
+        check(cudaLibraryLoadData(&library, binary.code.data(), nullptr, nullptr, 0, nullptr, nullptr, 0), "load");
+        library_.reset(library);
+        check(cudaLibraryGetKernel(&kernel_, library, binary.entry.c_str()), "find the kernel");
+        // Once, at load: setting it at each launch would race with launches from other threads.
+        if (dynamic_shared_bytes > 0) {
+            check(cudaFuncSetAttribute(function(), cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                       static_cast<int>(dynamic_shared_bytes)),
+                  "allow dynamic shared memory");
+        }
+    }
+
+    [[nodiscard]] Resources resources() const override {
+        cudaFuncAttributes attributes{};
+        check(cudaFuncGetAttributes(&attributes, function()), "kernel attributes");
+        return {.registers = attributes.numRegs,
+                .spill_bytes = 0,
+                .static_shared_bytes = static_cast<std::int64_t>(attributes.sharedSizeBytes)};
+    }
+
+    void launch(StreamHandle stream, const Launch& launch, void* const* arguments) const override {
+        const auto size = [](const std::array<std::int64_t, 3>& v) {
+            return dim3(static_cast<unsigned>(v[0]), static_cast<unsigned>(v[1]), static_cast<unsigned>(v[2]));
+        };
+        check(cudaLaunchKernel(function(), size(launch.grid), size(launch.block), const_cast<void**>(arguments),
+                               static_cast<std::size_t>(launch.dynamic_shared_bytes), stream),
+              "launch");
+    }
+
+private:
+    [[nodiscard]] const void* function() const { return reinterpret_cast<const void*>(kernel_); }
+
+    Library library_;
+    cudaKernel_t kernel_ = nullptr;
+};
+
+class CudaMemory : public Memory {
+public:
+    explicit CudaMemory(std::size_t bytes) : size_(bytes) {
+        check(cudaMalloc(&data_, std::max<std::size_t>(bytes, 1)),
+              ("allocate " + std::to_string(bytes) + " bytes").c_str());
+    }
+    ~CudaMemory() override { cudaFree(data_); }
+    CudaMemory(const CudaMemory&) = delete;
+    CudaMemory& operator=(const CudaMemory&) = delete;
+
+    [[nodiscard]] std::byte* data() const override { return static_cast<std::byte*>(data_); }
+    [[nodiscard]] std::size_t size() const override { return size_; }
+
+private:
+    void* data_ = nullptr;
+    std::size_t size_;
+};
+
+Device describe(int ordinal) {
+    const auto attribute = [&](cudaDeviceAttr which) -> std::int64_t {
+        int value = 0;
+        check(cudaDeviceGetAttribute(&value, which, ordinal), "device attribute");
+        return value;
+    };
+    cudaDeviceProp properties{};
+    check(cudaGetDeviceProperties(&properties, ordinal), "device properties");
+    return {.name = properties.name,
+            .compute_capability = properties.major * 10 + properties.minor,
+            .multiprocessors = properties.multiProcessorCount,
+            .warp_size = properties.warpSize,
+            .threads_per_block = properties.maxThreadsPerBlock,
+            .threads_per_multiprocessor = properties.maxThreadsPerMultiProcessor,
+            .blocks_per_multiprocessor = properties.maxBlocksPerMultiProcessor,
+            .static_shared_bytes_per_block = static_cast<std::int64_t>(properties.sharedMemPerBlock),
+            .shared_bytes_per_block = static_cast<std::int64_t>(properties.sharedMemPerBlockOptin),
+            .shared_bytes_per_multiprocessor = static_cast<std::int64_t>(properties.sharedMemPerMultiprocessor),
+            .shared_bytes_reserved_per_block = static_cast<std::int64_t>(properties.reservedSharedMemPerBlock),
+            .registers_per_thread = 255,  // of every architecture since Kepler; the driver does not report it
+            .registers_per_block = properties.regsPerBlock,
+            .registers_per_multiprocessor = properties.regsPerMultiprocessor,
+            .grid_x = properties.maxGridSize[0],
+            .grid_y = properties.maxGridSize[1],
+            .grid_z = properties.maxGridSize[2],
+            .l2_bytes = properties.l2CacheSize,
+            .memory_bytes = static_cast<std::int64_t>(properties.totalGlobalMem >> 30U << 30U),  // whole GiB: names it
+            .clock_khz = attribute(cudaDevAttrClockRate)};
+}
+
+class CudaBackend : public Backend {
+public:
+    explicit CudaBackend(int ordinal) : ordinal_(ordinal), device_(describe(ordinal)) {
+        const Current current(ordinal_);
+        cudaStream_t stream = nullptr;
+        check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "create a stream");
+        stream_.reset(stream);
+        for (auto* event : {&begin_, &end_}) {
+            cudaEvent_t created = nullptr;
+            check(cudaEventCreate(&created), "create an event");
+            event->reset(created);
+        }
+    }
+
+    [[nodiscard]] const Device& device() const override { return device_; }
+
+    [[nodiscard]] std::unique_ptr<LoadedKernel> load(const Binary& binary, std::int64_t dynamic_shared_bytes) override {
+        const Current current(ordinal_);
+        return std::make_unique<CudaKernel>(binary, dynamic_shared_bytes);
+    }
+    [[nodiscard]] std::unique_ptr<Memory> allocate(std::size_t bytes) override {
+        const Current current(ordinal_);
+        return std::make_unique<CudaMemory>(bytes);
+    }
+    void copy_to_device(Memory& to, std::span<const std::byte> from) override {
+        check(cudaMemcpy(to.data(), from.data(), from.size(), cudaMemcpyHostToDevice), "copy to the device");
+    }
+    void copy_to_host(std::span<std::byte> to, const Memory& from) override {
+        check(cudaMemcpy(to.data(), from.data(), to.size(), cudaMemcpyDeviceToHost), "copy from the device");
+    }
+    void synchronize() override {
+        const Current current(ordinal_);
+        check(cudaDeviceSynchronize(), "run");
+    }
+
+    [[nodiscard]] double time_us(std::span<const Call> calls) override {
+        const Current current(ordinal_);
+        // A graph hides the host's microseconds per launch. One long launch needs none.
+        if (calls.size() == 1) return between_events([&] { issue(calls); });
+        check(cudaStreamBeginCapture(stream_.get(), cudaStreamCaptureModeThreadLocal), "begin a graph");
+        issue(calls);
+        cudaGraph_t captured = nullptr;
+        check(cudaStreamEndCapture(stream_.get(), &captured), "end a graph");
+        const Graph graph(captured);
+        cudaGraphExec_t instantiated = nullptr;
+        check(cudaGraphInstantiate(&instantiated, captured, 0), "instantiate a graph");
+        const GraphExec executable(instantiated);
+        check(cudaGraphUpload(instantiated, stream_.get()), "upload a graph");
+        return between_events([&] { check(cudaGraphLaunch(instantiated, stream_.get()), "launch a graph"); });
+    }
+
+    [[nodiscard]] std::string versions() const override {
+        int driver = 0;
+        int runtime = 0;
+        check(cudaDriverGetVersion(&driver), "driver version");
+        check(cudaRuntimeGetVersion(&runtime), "runtime version");
+        return "driver API " + std::to_string(driver) + ", runtime " + std::to_string(runtime);
+    }
+
+private:
+    void issue(std::span<const Call> calls) {
+        for (const auto& call : calls) call.kernel->launch(stream_.get(), call.launch, call.arguments.data());
+    }
+
+    template <class Enqueue>
+    double between_events(const Enqueue& enqueue) {
+        check(cudaEventRecord(begin_.get(), stream_.get()), "record an event");
+        enqueue();
+        check(cudaEventRecord(end_.get(), stream_.get()), "record an event");
+        check(cudaEventSynchronize(end_.get()), "run");
+        float milliseconds = 0;
+        check(cudaEventElapsedTime(&milliseconds, begin_.get(), end_.get()), "elapsed time");
+        return static_cast<double>(milliseconds) * 1e3;
+    }
+
+    int ordinal_;
+    Device device_;
+    Stream stream_;
+    Event begin_, end_;
+};
+
+}  // namespace
+
+std::vector<Device> cuda_devices() {
+    int count = 0;
+    if (cudaGetDeviceCount(&count) != cudaSuccess) {
+        (void)cudaGetLastError();  // no driver, or none that fits: no GPU, and no error left behind
+        return {};
+    }
+    std::vector<Device> devices;
+    for (int i = 0; i < count; ++i) devices.push_back(describe(i));
+    return devices;
+}
+
+std::unique_ptr<Backend> open_cuda(int ordinal) { return std::make_unique<CudaBackend>(ordinal); }
+
+}  // namespace smemtune

@@ -1,0 +1,178 @@
+#include "runtime/cuda/nvrtc.h"
+
+#include <dlfcn.h>
+#include <nvrtc.h>
+
+#include <regex>
+
+namespace smemtune {
+
+namespace {
+
+// libnvrtc's functions, found by name: a program that only fetches finished machine code runs without the library.
+class Nvrtc {
+public:
+    static const Nvrtc& instance() {
+        static const Nvrtc library;
+        return library;
+    }
+
+    decltype(&nvrtcVersion) version = nullptr;
+    decltype(&nvrtcCreateProgram) create_program = nullptr;
+    decltype(&nvrtcDestroyProgram) destroy_program = nullptr;
+    decltype(&nvrtcCompileProgram) compile_program = nullptr;
+    decltype(&nvrtcGetCUBINSize) cubin_size = nullptr;
+    decltype(&nvrtcGetCUBIN) cubin = nullptr;
+    decltype(&nvrtcGetProgramLogSize) log_size = nullptr;
+    decltype(&nvrtcGetProgramLog) log = nullptr;
+    decltype(&nvrtcGetErrorString) error_string = nullptr;
+    decltype(&nvrtcSetFlowCallback) set_flow_callback = nullptr;  // since CUDA 12.9
+
+    void check(nvrtcResult result, const char* what) const {
+        if (result != NVRTC_SUCCESS) throw CompilerError(std::string("NVRTC: ") + what + ": " + error_string(result));
+    }
+
+private:
+    Nvrtc() {
+        const std::string versioned = "libnvrtc.so." + std::to_string(CUDART_MAJOR);
+        void* library = nullptr;
+        for (const auto& name : {versioned, std::string(SMEMTUNE_CUDA_LIBRARIES) + "/" + versioned,
+                                 "/usr/local/cuda/lib64/" + versioned, std::string("libnvrtc.so")}) {
+            library = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
+            if (library != nullptr) break;
+        }
+        if (library == nullptr) {
+            throw CompilerError("compiling for a GPU needs NVRTC, and " + versioned +
+                                " was not found; install the CUDA Toolkit or add its lib64 folder to LD_LIBRARY_PATH");
+        }
+        const auto find = [&](const char* name, auto& function, bool required = true) {
+            function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(library, name));
+            if (function == nullptr && required)
+                throw CompilerError(std::string("this NVRTC lacks ") + name + "; use 12.8 or newer");
+        };
+        find("nvrtcVersion", version);
+        find("nvrtcCreateProgram", create_program);
+        find("nvrtcDestroyProgram", destroy_program);
+        find("nvrtcCompileProgram", compile_program);
+        find("nvrtcGetCUBINSize", cubin_size);
+        find("nvrtcGetCUBIN", cubin);
+        find("nvrtcGetProgramLogSize", log_size);
+        find("nvrtcGetProgramLog", log);
+        find("nvrtcGetErrorString", error_string);
+        find("nvrtcSetFlowCallback", set_flow_callback, false);
+    }
+};
+
+class NvrtcProgram {
+public:
+    NvrtcProgram(const Nvrtc& nvrtc, const Program& program) : nvrtc_(nvrtc) {
+        std::vector<const char*> texts, names;
+        for (const auto& [path, text] : program.files) {
+            if (path == program.source_path || !path.ends_with(".h")) continue;
+            names.push_back(path.c_str());
+            texts.push_back(text.c_str());
+        }
+        nvrtc.check(
+            nvrtc.create_program(&handle_, program.files.at(program.source_path).c_str(), program.source_path.c_str(),
+                                 static_cast<int>(names.size()), texts.data(), names.data()),
+            "create program");
+    }
+    ~NvrtcProgram() { nvrtc_.destroy_program(&handle_); }
+    NvrtcProgram(const NvrtcProgram&) = delete;
+    NvrtcProgram& operator=(const NvrtcProgram&) = delete;
+
+    [[nodiscard]] nvrtcProgram handle() const { return handle_; }
+    [[nodiscard]] std::string log() const {
+        std::size_t size = 0;
+        nvrtc_.check(nvrtc_.log_size(handle_, &size), "log");
+        std::string text(size, '\0');
+        nvrtc_.check(nvrtc_.log(handle_, text.data()), "log");
+        text.resize(text.find_last_not_of(std::string("\0\n", 2)) + 1);
+        return text;
+    }
+    [[nodiscard]] std::vector<std::uint8_t> cubin() const {
+        std::size_t size = 0;
+        nvrtc_.check(nvrtc_.cubin_size(handle_, &size), "cubin");
+        std::vector<std::uint8_t> code(size);
+        nvrtc_.check(nvrtc_.cubin(handle_, reinterpret_cast<char*>(code.data())), "cubin");
+        return code;
+    }
+
+private:
+    const Nvrtc& nvrtc_;
+    nvrtcProgram handle_ = nullptr;
+};
+
+std::string first_error(const std::string& log) {
+    const auto error = log.find("error");
+    if (error == std::string::npos) return log.substr(0, log.find('\n'));
+    const auto start = log.rfind('\n', error) + 1;
+    return log.substr(start, log.find('\n', start) - start);
+}
+
+// Passed to every program: device code as the manifest declares it, ptxas's report, and no cache behind our back.
+constexpr const char* options_text = "-std=c++17 --ptxas-options=-v --no-cache";
+
+int past_deadline(void* deadline, void*) {
+    return std::chrono::steady_clock::now() > *static_cast<std::chrono::steady_clock::time_point*>(deadline) ? 1 : 0;
+}
+
+}  // namespace
+
+NvrtcCompiler::NvrtcCompiler(std::int64_t compute_capability, const CompilerOptions& options)
+    // From 9.0 on, the 'a' targets hold what is particular to one architecture (wgmma, setmaxnreg).
+    : target_("sm_" + std::to_string(compute_capability) + (compute_capability >= 90 ? "a" : "")),
+      time_limit_(options.time_limit) {}
+
+std::string NvrtcCompiler::version() const {
+    int major = 0;
+    int minor = 0;
+    Nvrtc::instance().version(&major, &minor);
+    return "nvrtc " + std::to_string(major) + "." + std::to_string(minor) + " " + options_text;
+}
+
+std::variant<Binary, Rejection> NvrtcCompiler::compile(const Program& program) const {
+    const auto& nvrtc = Nvrtc::instance();
+    const auto begin = std::chrono::steady_clock::now();
+    auto deadline = begin + time_limit_;
+    const NvrtcProgram compiled(nvrtc, program);
+    if (nvrtc.set_flow_callback != nullptr) {
+        nvrtc.check(nvrtc.set_flow_callback(compiled.handle(), past_deadline, &deadline), "set flow callback");
+    }
+    const auto architecture = "-arch=" + target_;
+    const std::array options{architecture.c_str(), "-std=c++17", "--ptxas-options=-v", "--no-cache"};
+    const auto result = nvrtc.compile_program(compiled.handle(), static_cast<int>(options.size()), options.data());
+    if (std::chrono::steady_clock::now() > deadline) {
+        return Rejection{Stage::compile, "the compiler ran past " + std::to_string(time_limit_.count()) + " s"};
+    }
+    const auto log = compiled.log();
+    // ptxas refuses what does not fit the target (too much shared memory) under a result of its own.
+    if (result == NVRTC_ERROR_COMPILATION || (result != NVRTC_SUCCESS && !log.empty())) {
+        return Rejection{Stage::compile, first_error(log)};
+    }
+    nvrtc.check(result, "compile");
+
+    Binary binary{.entry = program.entry, .target = target_, .compiler = version(), .code = compiled.cubin()};
+    binary.resources = parse_ptxas_report(log, program.entry);
+    binary.compile_ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
+    return binary;
+}
+
+Resources parse_ptxas_report(const std::string& log, const std::string& entry) {
+    Resources resources;
+    // The report of one kernel starts at its name; another's may follow.
+    const auto begin = log.find("'" + entry + "'");
+    if (begin == std::string::npos) return resources;
+    const auto next = log.find("Compiling entry function", begin);
+    const auto report = log.substr(begin, next == std::string::npos ? next : next - begin);
+    const auto number = [&](const char* pattern) -> std::int64_t {
+        std::smatch match;
+        return std::regex_search(report, match, std::regex(pattern)) ? std::stoll(match[1]) : 0;
+    };
+    resources.registers = number("Used ([0-9]+) registers");
+    resources.spill_bytes = number("([0-9]+) bytes spill stores") + number("([0-9]+) bytes spill loads");
+    resources.static_shared_bytes = number("([0-9]+) bytes smem");
+    return resources;
+}
+
+}  // namespace smemtune

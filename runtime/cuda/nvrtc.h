@@ -1,0 +1,24 @@
+// NVRTC: a program in memory to machine code (cubin, never PTX). Opened at the first compile; needs no GPU.
+#pragma once
+
+#include "runtime/compiler.h"
+
+namespace smemtune {
+
+class NvrtcCompiler : public Compiler {
+public:
+    NvrtcCompiler(std::int64_t compute_capability, const CompilerOptions& options);
+
+    [[nodiscard]] std::variant<Binary, Rejection> compile(const Program& program) const override;
+    [[nodiscard]] std::string target() const override { return target_; }
+    [[nodiscard]] std::string version() const override;
+
+private:
+    std::string target_;
+    std::chrono::seconds time_limit_;
+};
+
+/// Registers, spills and static shared memory of `entry` from what ptxas prints with -v.
+Resources parse_ptxas_report(const std::string& log, const std::string& entry);
+
+}  // namespace smemtune

@@ -1,0 +1,162 @@
+#include "runtime/host/block.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <boost/context/fiber.hpp>
+#include <new>
+#include <numeric>
+
+#include "runtime/host/layout.h"
+
+namespace smemtune {
+
+namespace {
+
+constexpr std::size_t stack_bytes = 128 * 1024;
+constexpr std::size_t most_threads = 1024;
+
+// The stacks belong to Stacks, which outlives every fiber.
+struct Borrowed {
+    void deallocate(boost::context::stack_context&) noexcept {}
+};
+
+}  // namespace
+
+struct BlockRunner::Stacks {
+    Stacks()
+        : base(static_cast<char*>(mmap(nullptr, most_threads * stack_bytes, PROT_READ | PROT_WRITE,
+                                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0))) {
+        if (base == MAP_FAILED) throw std::bad_alloc();
+    }
+    ~Stacks() { munmap(base, most_threads * stack_bytes); }
+    Stacks(const Stacks&) = delete;
+    Stacks& operator=(const Stacks&) = delete;
+
+    [[nodiscard]] boost::context::preallocated stack(std::size_t index) const {
+        boost::context::stack_context context;
+        context.size = stack_bytes;
+        context.sp = base + (index + 1) * stack_bytes;
+        return {context.sp, context.size, context};
+    }
+
+    char* base;
+};
+
+struct BlockRunner::Fibers {
+    struct Fiber {
+        enum class State { ready, at_barrier, done };
+        SmemtuneThread self{};
+        Fibers* all = nullptr;
+        boost::context::fiber scheduler;  // where to go on barriers
+        State state = State::ready;
+        // Never destroyed unless it ran to its end: a fiber of an abandoned launch owns nothing that needs unwinding,
+        // and unwinding through a kernel compiled without exceptions would end the process.
+        alignas(boost::context::fiber) std::byte storage[sizeof(boost::context::fiber)]{};
+
+        boost::context::fiber& context() { return *std::launder(reinterpret_cast<boost::context::fiber*>(storage)); }
+    };
+
+    void suspend(Fiber& fiber) { fiber.scheduler = std::move(fiber.scheduler).resume(); }
+
+    [[noreturn]] void abandon(Fiber& fiber, const std::string& what) {
+        const auto& [t, b] = std::pair(fiber.self.thread, fiber.self.block);
+        const auto point = [](const SmemtuneIndex& p) {
+            return "(" + std::to_string(p.x) + "," + std::to_string(p.y) + "," + std::to_string(p.z) + ")";
+        };
+        fault = what + ", thread " + point(t) + " of block " + point(b);
+        suspend(fiber);
+        std::abort();  // nobody resumes an abandoned fiber
+    }
+
+    static void barrier(void* scheduler) {
+        auto& fiber = *static_cast<Fiber*>(scheduler);
+        fiber.state = Fiber::State::at_barrier;
+        fiber.all->suspend(fiber);
+    }
+
+    static void outside(void* scheduler, const void* address, long long bytes, bool write, const void* code) {
+        auto& fiber = *static_cast<Fiber*>(scheduler);
+        const auto& self = fiber.self;
+        const auto* at = static_cast<const char*>(address);
+        const auto* range = std::find_if(self.ranges, self.ranges + self.range_count, [&](const SmemtuneRange& r) {
+            return at >= r.around_begin && at < r.around_end;
+        });
+        const auto distance = at < range->begin ? std::to_string(range->begin - at) + " bytes before"
+                                                : std::to_string(at - range->begin) + " bytes into";
+        fiber.all->abandon(fiber, fiber.all->locate(code) + ": " + (write ? "writes " : "reads ") +
+                                      std::to_string(bytes) + " bytes out of bounds, " + distance + " memory of " +
+                                      std::to_string(range->end - range->begin) + " bytes");
+    }
+
+    static void out_of_bounds(void* scheduler, const char* file, unsigned line, const char* array, long long index) {
+        auto& fiber = *static_cast<Fiber*>(scheduler);
+        const std::string path(file);
+        fiber.all->abandon(fiber, path.substr(path.rfind('/') + 1) + ":" + std::to_string(line) + ": index " +
+                                      std::to_string(index) + " is out of bounds of " + array);
+    }
+
+    std::vector<Fiber> fibers = std::vector<Fiber>(most_threads);
+    std::vector<std::size_t> order;
+    std::function<std::string(const void*)> locate;
+    std::string fault;
+};
+
+BlockRunner::BlockRunner(unsigned seed)
+    : order_(seed), stacks_(std::make_unique<Stacks>()), fibers_(std::make_unique<Fibers>()) {}
+BlockRunner::~BlockRunner() = default;
+
+std::string BlockRunner::run(const HostEntry& entry, const SmemtuneThread& prototype, void* const* arguments,
+                             const std::function<std::string(const void*)>& locate) {
+    using Fiber = Fibers::Fiber;
+    auto& all = *fibers_;
+    const auto& size = prototype.block_size;
+    const std::size_t count = std::size_t{size.x} * size.y * size.z;
+    all.fault.clear();
+    all.locate = locate;
+    all.order.resize(count);
+    std::iota(all.order.begin(), all.order.end(), std::size_t{0});
+    for (std::size_t i = 0; i < count; ++i) {
+        auto& fiber = all.fibers[i];
+        fiber.all = &all;
+        fiber.state = Fiber::State::ready;
+        fiber.self = prototype;
+        fiber.self.thread = {static_cast<unsigned>(i) % size.x, static_cast<unsigned>(i) / size.x % size.y,
+                             static_cast<unsigned>(i) / (size.x * size.y)};
+        fiber.self.scheduler = &fiber;
+        fiber.self.barrier = &Fibers::barrier;
+        fiber.self.outside = &Fibers::outside;
+        fiber.self.out_of_bounds = &Fibers::out_of_bounds;
+        new (fiber.storage) boost::context::fiber(std::allocator_arg, stacks_->stack(i), Borrowed{},
+                                                  [&fiber, &entry, arguments](boost::context::fiber&& scheduler) {
+                                                      fiber.scheduler = std::move(scheduler);
+                                                      entry.call(arguments);
+                                                      fiber.state = Fiber::State::done;
+                                                      return std::move(fiber.scheduler);
+                                                  });
+    }
+    auto& current = *entry.current();
+    std::size_t done = 0;
+    while (done < count) {
+        std::shuffle(all.order.begin(), all.order.end(), order_);
+        for (const auto i : all.order) {
+            auto& fiber = all.fibers[i];
+            current = &fiber.self;
+            fiber.state = Fiber::State::ready;
+            auto context = std::move(fiber.context()).resume();
+            new (fiber.storage) boost::context::fiber(std::move(context));
+            if (!all.fault.empty()) break;
+            if (fiber.state == Fiber::State::done) ++done;
+        }
+        if (!all.fault.empty()) break;
+        if (done > 0 && done < count) {
+            all.fault = "__syncthreads is reached by " + std::to_string(count - done) + " of the " +
+                        std::to_string(count) + " threads of a block";
+            break;
+        }
+    }
+    current = nullptr;
+    return all.fault;
+}
+
+}  // namespace smemtune

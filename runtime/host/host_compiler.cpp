@@ -1,0 +1,138 @@
+#include "runtime/host/host_compiler.h"
+
+#include <sys/utsname.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+
+#include "runtime/process.h"
+
+namespace smemtune {
+
+/// layout.h, cuda_on_cpu.h and checked.h, as they were when the library was built.
+const std::map<std::string, std::string>& host_headers();
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// Gone with its contents when the compile is over, however it ends.
+class TemporaryFolder {
+public:
+    TemporaryFolder() {
+        auto pattern = (fs::temp_directory_path() / "smemtune-XXXXXX").string();
+        if (mkdtemp(pattern.data()) == nullptr) throw CompilerError("cannot create a folder like " + pattern);
+        path_ = pattern;
+    }
+    ~TemporaryFolder() {
+        std::error_code ignored;
+        fs::remove_all(path_, ignored);
+    }
+    TemporaryFolder(const TemporaryFolder&) = delete;
+    TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+
+    [[nodiscard]] const fs::path& path() const { return path_; }
+
+    void write(const std::string& name, const std::string& text) const {
+        const auto file = path_ / name;
+        fs::create_directories(file.parent_path());
+        std::ofstream(file, std::ios::binary) << text;
+    }
+
+private:
+    fs::path path_;
+};
+
+std::string wrapper(const Program& program) {
+    return "#include \"" + program.source_path + "\"\n" +
+           "extern \"C\" void smemtune_call(void* const* arguments) { smemtune_host::call(" + program.entry +
+           ", arguments); }\n"
+           "extern \"C\" SmemtuneThread** smemtune_current() { return &smemtune_host::current; }\n";
+}
+
+std::vector<std::uint8_t> read_file(const fs::path& path) {
+    std::ifstream stream(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+}
+
+// The first error, without the temporary folder's name.
+std::string first_error(std::string output, const std::string& folder) {
+    for (auto at = output.find(folder); at != std::string::npos; at = output.find(folder)) {
+        output.erase(at, folder.size() + 1);
+    }
+    const auto error = output.find("error:");
+    const auto start = error == std::string::npos ? 0 : output.rfind('\n', error) + 1;
+    return output.substr(start, output.find('\n', start) - start);
+}
+
+}  // namespace
+
+std::variant<Binary, Rejection> HostCompiler::compile(const Program& program) const {
+    const auto begin = std::chrono::steady_clock::now();
+    const TemporaryFolder folder;
+    for (const auto& [path, text] : program.files) folder.write(path, text);
+    for (const auto& [path, text] : host_headers()) folder.write(path, text);
+    folder.write("smemtune_wrapper.cpp", wrapper(program));
+    const auto in = [&](const char* name) { return (folder.path() / name).string(); };
+
+    std::vector<std::string> command{options_.host_compiler,
+                                     "-std=c++17",
+                                     "-O2",
+                                     "-fPIC",
+                                     "-shared",
+                                     "-fno-gnu-unique",
+                                     "-w",
+                                     "-fno-exceptions",
+                                     "-I",
+                                     folder.path().string(),
+                                     "-include",
+                                     in("cuda_on_cpu.h")};
+    const bool clang = version().find("clang") != std::string::npos;
+    if (clang) std::erase(command, "-fno-gnu-unique");
+    if (options_.checked) {
+        command.insert(command.end(), {"-g", "-include", in("checked.h"), "-fsanitize=kernel-address,bounds",
+                                       "-fsanitize-recover=kernel-address,bounds"});
+        for (const auto* setting : {"instrumentation-with-call-threshold=0", "stack=0", "globals=0"}) {
+            if (clang) {
+                command.insert(command.end(), {"-mllvm", std::string("-asan-") + setting});
+            } else {
+                command.insert(command.end(), {"--param", std::string("asan-") + setting});
+            }
+        }
+    }
+    command.insert(command.end(), {in("smemtune_wrapper.cpp"), "-o", in("kernel.so")});
+
+    const auto result = run_process(command, options_.time_limit);
+    if (!result.started) throw CompilerError("cannot run the C++ compiler '" + options_.host_compiler + "'");
+    if (result.timed_out) {
+        return Rejection{Stage::compile, "the compiler ran past " + std::to_string(options_.time_limit.count()) + " s"};
+    }
+    if (result.exit_code != 0) return Rejection{Stage::compile, first_error(result.output, folder.path().string())};
+
+    Binary binary{.entry = program.entry, .target = target(), .compiler = version()};
+    binary.code = read_file(folder.path() / "kernel.so");
+    binary.compile_ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
+    return binary;
+}
+
+std::string HostCompiler::target() const {
+    utsname name{};
+    uname(&name);
+    return std::string("host-") + name.machine + (options_.checked ? "-checked" : "");
+}
+
+std::string HostCompiler::version() const {
+    std::call_once(asked_, [this] {
+        const auto result = run_process({options_.host_compiler, "--version"}, std::chrono::seconds(10));
+        if (!result.started || result.exit_code != 0) {
+            throw CompilerError("the host device needs a C++ compiler, and '" + options_.host_compiler +
+                                "' does not run; install g++, or name another one in CXX");
+        }
+        version_ = result.output.substr(0, result.output.find('\n')) + " -O2";
+    });
+    return version_;
+}
+
+}  // namespace smemtune

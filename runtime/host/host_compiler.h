@@ -1,0 +1,25 @@
+// Compiles kernels for the CPU with the system's C++ compiler, against cuda_on_cpu.h, into a shared object.
+#pragma once
+
+#include <mutex>
+#include <string>
+
+#include "runtime/compiler.h"
+
+namespace smemtune {
+
+class HostCompiler : public Compiler {
+public:
+    explicit HostCompiler(CompilerOptions options) : options_(std::move(options)) {}
+
+    [[nodiscard]] std::variant<Binary, Rejection> compile(const Program& program) const override;
+    [[nodiscard]] std::string target() const override;
+    [[nodiscard]] std::string version() const override;
+
+private:
+    CompilerOptions options_;
+    mutable std::once_flag asked_;
+    mutable std::string version_;
+};
+
+}  // namespace smemtune

@@ -1,0 +1,25 @@
+// What a kernel compiled for the host device and the backend that runs it both know. Plain C++: kernels see it as well.
+#pragma once
+
+struct SmemtuneIndex {
+    unsigned x = 1, y = 1, z = 1;
+};
+
+// Memory that may be accessed, and the wider stretch around it that holds nothing else.
+struct SmemtuneRange {
+    const char *around_begin, *begin, *end, *around_end;
+};
+
+// What the running fiber knows of itself.
+struct SmemtuneThread {
+    SmemtuneIndex thread, block, block_size, grid_size;
+    void* dynamic_shared = nullptr;
+    void* scheduler = nullptr;
+    void (*barrier)(void* scheduler) = nullptr;
+    // Checked mode. Neither returns: the launch is abandoned.
+    void (*outside)(void* scheduler, const void* address, long long bytes, bool write, const void* code) = nullptr;
+    void (*out_of_bounds)(void* scheduler, const char* file, unsigned line, const char* array,
+                          long long index) = nullptr;
+    const SmemtuneRange* ranges = nullptr;  // arguments and dynamic shared memory
+    long long range_count = 0;
+};

@@ -1,0 +1,33 @@
+// Chooses configurations for a problem: tuned for it, else for its nearest neighbour, else a sane default.
+#pragma once
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "db/store.h"
+#include "runtime/runtime.h"
+#include "templates/kernel_template.h"
+
+namespace smemtune {
+
+struct Candidate {
+    KernelTemplate kernel_template;
+    Configuration configuration;
+    Choice choice;
+    std::optional<std::int64_t> template_row;  ///< in the database, where there may be machine code
+};
+
+/// Best founded first; every one is valid for `problem` on `device`. `store` may be null. `kernel_template` restricts the
+/// choice to one template unless it is empty.
+std::vector<Candidate> candidates(const Problem& problem, const Device& device, const Store* store,
+                                  const std::vector<KernelTemplate>& templates, std::string_view kernel_template);
+
+/// Euclidean distance of the extents' logarithms: doubling one extent is as far as halving it. Infinite between
+/// problems of different operations, types or layouts.
+double distance(const Problem& a, const Problem& b);
+
+/// Under which machine code is stored: what it runs on, and what else than the configuration it was made for.
+std::string binary_key(const std::string& target, const Problem& problem);
+
+}  // namespace smemtune

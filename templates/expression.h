@@ -1,0 +1,96 @@
+// Integer expressions of a manifest: C's operators and precedence over named 64-bit values, with overflow detected.
+//
+// Written here rather than taken from a library because the libraries at hand (muParser, tinyexpr, exprtk) compute in
+// double: 8192*8192*8192*8192 would be rounded, and `/` would not be C's integer division.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace smemtune {
+
+/// A malformed expression, or one that has no value (unknown name, overflow, division by zero). The message quotes it.
+class ExpressionError : public std::runtime_error {
+public:
+    using std::runtime_error::runtime_error;
+};
+
+/// Names and their values: parameters, problem extents, `device.*` limits.
+using Environment = std::map<std::string, std::int64_t, std::less<>>;
+
+/// Operators: `?: || && | ^ & == != < <= > >= << >> + - * / % ! - ~ ()`; functions: min, max, ceil_div, round_up.
+/// Comparisons and logic give 0 or 1; `&&`, `||` and `?:` evaluate only what C would.
+class Expression {
+public:
+    Expression() : Expression("0") {}
+    /// Throws ExpressionError with the column of the first character that does not fit.
+    explicit Expression(std::string text);
+
+    [[nodiscard]] const std::string& text() const { return text_; }
+    /// The distinct names, in order of first appearance.
+    [[nodiscard]] const std::vector<std::string>& names() const { return names_; }
+
+    /// Throws ExpressionError for an unknown name, an overflow of 64 bits or a division by zero.
+    [[nodiscard]] std::int64_t evaluate(const Environment& environment) const;
+    /// `values[i]` is the value of `names()[i]`, or of the slot that `rebind` gave it.
+    [[nodiscard]] std::int64_t evaluate(std::span<const std::int64_t> values) const;
+    /// The same expression reading name `n` from slot `slot_of(n)`: many expressions can share one array of values.
+    [[nodiscard]] Expression rebind(const std::function<std::size_t(const std::string&)>& slot_of) const;
+
+    friend bool operator==(const Expression& a, const Expression& b) { return a.text_ == b.text_; }
+
+private:
+    friend class ExpressionParser;
+    enum class Op : std::uint8_t {
+        constant,
+        name,
+        negate,
+        invert,
+        logical_not,
+        add,
+        subtract,
+        multiply,
+        divide,
+        remainder,
+        shift_left,
+        shift_right,
+        less,
+        less_equal,
+        greater,
+        greater_equal,
+        equal,
+        not_equal,
+        bit_and,
+        bit_xor,
+        bit_or,
+        minimum,
+        maximum,
+        ceil_div,
+        round_up,
+        to_bool,
+        jump,
+        jump_if_zero,
+        jump_if_zero_keep,
+        jump_if_not_zero_keep,
+    };
+    struct Instruction {
+        Op op;
+        std::int64_t operand = 0;  // a constant, a slot, or a jump target
+    };
+
+    [[nodiscard]] std::int64_t apply(Op op, std::int64_t left, std::int64_t right) const;
+
+    std::string text_;
+    std::vector<std::string> names_;
+    std::vector<Instruction> code_;  // for a stack machine
+    std::size_t depth_ = 0;          // the most stack that the code needs
+};
+
+}  // namespace smemtune

@@ -1,0 +1,34 @@
+// naive: every operand straight from global memory, one thread per element of C.
+//
+// Nothing is reused on purpose: a thread reads 2 elements for every 2 operations, so a product of n x n matrices asks
+// for 2 n^3 elements. What speed there is comes from the caches, which is why the block's shape matters: the threads of
+// a row of the block share a row of A (one broadcast) and read neighbouring elements of B (one coalesced access), those
+// of a column share a column of B.
+#include "configuration.h"
+
+constexpr int THREADS = BLOCK_X * BLOCK_Y;
+static_assert(THREADS >= 64, "smaller blocks cannot fill a multiprocessor");
+static_assert(TRANSPOSE_A == 0 && TRANSPOSE_B == 0, "written for layout nn");
+
+extern "C" __global__ void __launch_bounds__(THREADS)
+    naive(int M, int N, int K, Element alpha, const Element* __restrict__ A, long long lda,
+          const Element* __restrict__ B, long long ldb, Element beta, Element* __restrict__ C, long long ldc) {
+    const int tiles_across = (N - 1) / BLOCK_X + 1;
+    const int first_row = blockIdx.x / tiles_across * BLOCK_Y;
+    const int first_column = blockIdx.x % tiles_across * BLOCK_X;
+    const int tx = threadIdx.x;
+    const int ty = threadIdx.y;
+    if (ty >= M - first_row || tx >= N - first_column) return;
+
+    const Element* a = A + first_row * lda + ty * lda;
+    const Element* b = B + first_column + tx;
+    Element sum = 0;
+#pragma unroll 8
+    for (int k = 0; k < K; ++k) {
+        sum += a[k] * *b;
+        b += ldb;
+    }
+
+    Element* c = C + first_row * ldc + ty * ldc + first_column + tx;
+    *c = beta == 0 ? alpha * sum : alpha * sum + beta * *c;
+}

@@ -1,0 +1,61 @@
+// rectangular_tiled: tiles that are not square, neither the inputs' nor the output's.
+//
+// A block computes TILE_ROWS x TILE_COLUMNS elements of C, TILE_DEPTH steps along K at a time. An element of A serves
+// TILE_COLUMNS threads, one of B serves TILE_ROWS: (TILE_ROWS + TILE_COLUMNS) * TILE_DEPTH loads for 2 * TILE_ROWS *
+// TILE_COLUMNS * TILE_DEPTH operations. Reuse depends on the output tile alone and is best for a square; the depth is
+// free, to trade barriers against shared memory. No tile has the block's shape, so the threads count through the
+// elements to stage, all of them busy whatever the shapes.
+#include "configuration.h"
+
+constexpr int THREADS = TILE_ROWS * TILE_COLUMNS;
+static_assert(THREADS >= 128, "smaller blocks cannot fill a multiprocessor");
+static_assert(TRANSPOSE_A == 0 && TRANSPOSE_B == 0, "written for layout nn");
+
+extern "C" __global__ void __launch_bounds__(THREADS)
+    rectangular_tiled(int M, int N, int K, Element alpha, const Element* __restrict__ A, long long lda,
+                      const Element* __restrict__ B, long long ldb, Element beta, Element* __restrict__ C,
+                      long long ldc) {
+    __shared__ Element a_tile[TILE_ROWS][TILE_DEPTH];
+    __shared__ Element b_tile[TILE_DEPTH][TILE_COLUMNS];
+
+    const int tiles_across = (N - 1) / TILE_COLUMNS + 1;
+    const int first_row = blockIdx.x / tiles_across * TILE_ROWS;
+    const int first_column = blockIdx.x % tiles_across * TILE_COLUMNS;
+    const int rows = M - first_row;  // from the tile's first on; the tile may hold fewer or more
+    const int columns = N - first_column;
+    const int tx = threadIdx.x;
+    const int ty = threadIdx.y;
+    const int thread = ty * TILE_COLUMNS + tx;
+
+    A += first_row * lda;
+    B += first_column;
+    Element sum = 0;
+    for (int left = K; left > 0; left -= TILE_DEPTH) {
+#pragma unroll
+        for (int first = 0; first < TILE_ROWS * TILE_DEPTH; first += THREADS) {
+            const int row = (first + thread) / TILE_DEPTH;
+            const int k = (first + thread) % TILE_DEPTH;
+            const bool exists = row < rows && k < left;
+            if (row < TILE_ROWS) a_tile[row][k] = exists ? A[row * lda + k] : 0;  // zeros add nothing to the sums
+        }
+#pragma unroll
+        for (int first = 0; first < TILE_DEPTH * TILE_COLUMNS; first += THREADS) {
+            const int k = (first + thread) / TILE_COLUMNS;
+            const int column = (first + thread) % TILE_COLUMNS;
+            const bool exists = k < left && column < columns;
+            if (k < TILE_DEPTH) b_tile[k][column] = exists ? B[k * ldb + column] : 0;
+        }
+        A += TILE_DEPTH;
+        B += TILE_DEPTH * ldb;
+        __syncthreads();  // both tiles are complete
+
+#pragma unroll
+        for (int k = 0; k < TILE_DEPTH; ++k) sum += a_tile[ty][k] * b_tile[k][tx];
+        __syncthreads();  // nobody reads the tiles any more
+    }
+
+    if (ty < rows && tx < columns) {
+        Element* c = C + first_row * ldc + ty * ldc + first_column + tx;
+        *c = beta == 0 ? alpha * sum : alpha * sum + beta * *c;
+    }
+}

@@ -1,0 +1,75 @@
+#include "templates/kernel_template.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace smemtune {
+
+const ElementType& element_type(std::string_view name) {
+    static constexpr std::array types{ElementType{"f32", "float", 4, 0x1p-24}};
+    const auto* found = std::ranges::find(types, name, &ElementType::name);
+    if (found != types.end()) return *found;
+    std::string known;
+    for (const auto& type : types) known += " " + std::string(type.name);
+    throw std::invalid_argument("type '" + std::string(name) + "' is unknown; known:" + known);
+}
+
+bool supports(const KernelTemplate& kernel_template, const Problem& problem, const Device& device) {
+    const auto has = [](const std::vector<std::string>& list, const std::string& item) {
+        return std::ranges::find(list, item) != list.end();
+    };
+    return kernel_template.operation.name == problem.operation && has(kernel_template.types, problem.type) &&
+           (kernel_template.layouts.empty() || has(kernel_template.layouts, problem.layout)) &&
+           (device.is_host() ? kernel_template.host : device.compute_capability >= kernel_template.compute_capability);
+}
+
+Environment environment_of(const Operation& operation, const Problem& problem, const Device& device) {
+    auto environment = environment_of(device);
+    environment["element_bytes"] = element_type(problem.type).bytes;
+    if (!operation.layouts.empty()) {
+        const auto layout = operation.layouts.find(problem.layout);
+        if (layout == operation.layouts.end()) {
+            std::string known;
+            for (const auto& [name, constants] : operation.layouts) known += " " + name;
+            throw std::invalid_argument("layout '" + problem.layout + "' is unknown to " + operation.name +
+                                        "; known:" + known);
+        }
+        environment.insert(layout->second.begin(), layout->second.end());
+    }
+    if (!std::ranges::equal(problem.extents, operation.extents, {}, [](const auto& extent) { return extent.first; })) {
+        std::string names;
+        for (const auto& name : operation.extents) names += (names.empty() ? "" : "x") + name;
+        throw std::invalid_argument("size '" + size_text(problem) + "' does not fit " + operation.name + "; write " +
+                                    names);
+    }
+    for (const auto& [name, value] : problem.extents) {
+        if (value < 1 || value > 2147483647) {
+            throw std::invalid_argument("extent " + name + "=" + std::to_string(value) + " is not in 1..2147483647");
+        }
+        environment[name] = value;
+    }
+    return environment;
+}
+
+Configuration default_configuration(const KernelTemplate& kernel_template) {
+    Configuration configuration;
+    for (const auto& parameter : kernel_template.parameters) configuration.values[parameter.name] = parameter.preset;
+    return configuration;
+}
+
+std::string render(const KernelTemplate& kernel_template, const Configuration& configuration, const Problem& problem) {
+    std::string text = "// " + kernel_template.name + ": " + to_text(configuration) + "\n#pragma once\n";
+    text += "using Element = " + std::string(element_type(problem.type).cpp_name) + ";\n";
+    if (const auto layout = kernel_template.operation.layouts.find(problem.layout);
+        layout != kernel_template.operation.layouts.end()) {
+        for (const auto& [name, value] : layout->second) {
+            text += "constexpr int " + name + " = " + std::to_string(value) + ";\n";
+        }
+    }
+    for (const auto& [name, value] : configuration.values) {
+        text += "constexpr int " + name + " = " + std::to_string(value) + ";\n";
+    }
+    return text;
+}
+
+}  // namespace smemtune

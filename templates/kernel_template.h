@@ -1,0 +1,111 @@
+// One kernel as its manifest describes it, and the operation that it computes.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "templates/device.h"
+#include "templates/expression.h"
+#include "templates/parameter_space.h"
+#include "templates/problem.h"
+
+namespace smemtune {
+
+/// Files by path relative to a templates folder: `gemm/tiled.cu`.
+using SourceTree = std::map<std::string, std::string>;
+
+/// A numerics class, with the C++ type of its elements.
+struct ElementType {
+    std::string_view name;      ///< "f32"
+    std::string_view cpp_name;  ///< "float"
+    std::int64_t bytes;
+    double unit_roundoff;  ///< u: a rounded operation is exact within a factor 1 + d, |d| <= u
+};
+/// Throws std::invalid_argument naming the known ones.
+const ElementType& element_type(std::string_view name);
+
+/// An argument of the kernel function, in its place.
+struct Argument {
+    enum class Kind { extent, stride, scalar, input, output };
+    std::string name;
+    Kind kind = Kind::extent;
+    Expression rows;  ///< of an input or output matrix, row-major
+    Expression columns;
+    std::string stride;  ///< the argument that holds its leading dimension
+
+    [[nodiscard]] bool is_matrix() const { return kind == Kind::input || kind == Kind::output; }
+};
+
+/// What a trial is verified on: its inputs, the values of its scalars, how much longer than a row the strides are.
+struct Check {
+    bool integers = false;  ///< small integers, for exact answers; else uniform in [-1, 1]
+    bool poison = true;     ///< outputs hold NaN first; else random values that the kernel may read
+    std::int64_t padding = 0;
+    std::map<std::string, double> scalars;
+};
+
+/// What kernels that can replace one another compute, and the signature that they share.
+struct Operation {
+    std::string name;
+    std::string summary;
+    std::vector<std::string> extents;
+    std::map<std::string, Environment> layouts;  ///< each with its constants; empty when there are none
+    std::vector<Argument> arguments;
+    std::vector<Check> checks;
+    Expression operations;       ///< arithmetic operations of a problem, for FLOP/s
+    Expression bytes;            ///< moved at least: every input read and every output written once
+    Expression terms;            ///< rounded operations behind one output element; 0 when it must be exact
+    std::string reference_path;  ///< of the FP64 reference kernel's source
+    std::string path;            ///< of the manifest that declares it
+};
+
+/// Per block, for `explain`; all optional in the manifest.
+struct Model {
+    Expression phases;
+    Expression loads_per_phase;
+    Expression operations_per_phase;
+    Expression barriers_per_phase;
+};
+
+struct KernelTemplate {
+    std::string name;  ///< also of its entry point
+    std::string summary;
+    Operation operation;
+    std::vector<std::string> types;
+    std::vector<std::string> layouts;
+    std::vector<Parameter> parameters;
+    std::vector<Constraint> constraints;
+    std::array<Expression, 3> block;
+    std::array<Expression, 3> grid;
+    Expression static_shared_bytes;
+    Expression dynamic_shared_bytes;
+    std::optional<Expression> registers;  ///< per thread, an estimate
+    std::int64_t compute_capability = 0;  ///< the least that it runs on
+    bool host = false;                    ///< plain enough to run on the host device
+    bool baseline = false;                ///< what the others of its operation are compared with
+    std::optional<Model> model;
+    std::string path;         ///< of its manifest
+    std::string source_path;  ///< of its .cu file
+    SourceTree files;         ///< everything that it is made of, shared headers included
+    std::string hash;         ///< of what decides its machine code and launch; not of summaries and value lists
+};
+
+/// What can compute a problem on a device at all, whatever the configuration.
+bool supports(const KernelTemplate& kernel_template, const Problem& problem, const Device& device);
+
+/// Extents, layout constants, `element_bytes` and `device.*`. Throws std::invalid_argument when the problem does not
+/// fit the operation (extents, layout, type).
+Environment environment_of(const Operation& operation, const Problem& problem, const Device& device);
+
+/// The configuration that a template starts from: each parameter's default.
+Configuration default_configuration(const KernelTemplate& kernel_template);
+
+/// The text of `configuration.h`: the parameters and layout constants as `constexpr int`, and `Element`.
+std::string render(const KernelTemplate& kernel_template, const Configuration& configuration, const Problem& problem);
+
+}  // namespace smemtune

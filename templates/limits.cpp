@@ -1,0 +1,162 @@
+#include "templates/limits.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace smemtune {
+
+namespace {
+
+constexpr std::int64_t register_unit = 256;  // per warp
+constexpr std::int64_t warps_together = 4;   // one for each of a multiprocessor's schedulers
+constexpr std::int64_t unlimited = std::numeric_limits<std::int64_t>::max();
+
+std::int64_t round_up(std::int64_t value, std::int64_t unit) { return (value + unit - 1) / unit * unit; }
+
+std::int64_t warps_of(const Launch& launch, const Device& device) {
+    return (launch.threads() + device.warp_size - 1) / device.warp_size;
+}
+
+std::int64_t registers_per_warp(const Launch& launch, const Device& device) {
+    return round_up(launch.registers * device.warp_size, register_unit);
+}
+
+// The device's limits as constraints over the manifest's own expressions, so that the space is pruned by them as early
+// as by the template's rules. broken_limit() says the same of a single launch.
+std::vector<Constraint> limit_constraints(const KernelTemplate& kernel_template) {
+    const auto in = [](const Expression& expression) { return "(" + expression.text() + ")"; };
+    const auto& block = kernel_template.block;
+    const auto threads = in(block[0]) + " * " + in(block[1]) + " * " + in(block[2]);
+    const auto shared = in(kernel_template.static_shared_bytes) + " + " + in(kernel_template.dynamic_shared_bytes);
+    std::vector<Constraint> constraints;
+    const auto add = [&](const std::string& rule, std::string reason) {
+        constraints.push_back({Expression(rule), std::move(reason)});
+    };
+    add(threads + " <= device.threads_per_block", "threads per block");
+    add(in(block[2]) + " <= 64", "threads along z");
+    add(in(kernel_template.static_shared_bytes) + " <= device.static_shared_bytes_per_block",
+        "static shared memory per block");
+    add(shared + " <= device.shared_bytes_per_block", "shared memory per block");
+    if (kernel_template.registers) {
+        const auto registers = in(*kernel_template.registers);
+        add(registers + " <= device.registers_per_thread", "registers per thread, by the manifest's estimate");
+        add("round_up(" + registers + " * device.warp_size, " + std::to_string(register_unit) + ") * ceil_div(" +
+                threads + ", device.warp_size) <= device.registers_per_block",
+            "registers per block, by the manifest's estimate");
+    }
+    add(in(kernel_template.grid[0]) + " <= device.grid_x", "blocks of the grid along x");
+    add(in(kernel_template.grid[1]) + " <= device.grid_y", "blocks of the grid along y");
+    add(in(kernel_template.grid[2]) + " <= device.grid_z", "blocks of the grid along z");
+    return constraints;
+}
+
+}  // namespace
+
+Launch launch_of(const KernelTemplate& kernel_template, const Configuration& configuration, const Problem& problem,
+                 const Device& device) {
+    auto environment = environment_of(kernel_template.operation, problem, device);
+    for (const auto& [name, value] : configuration.values) environment[name] = value;
+    Launch launch;
+    for (std::size_t i = 0; i < 3; ++i) {
+        launch.grid[i] = kernel_template.grid[i].evaluate(environment);
+        launch.block[i] = kernel_template.block[i].evaluate(environment);
+    }
+    launch.static_shared_bytes = kernel_template.static_shared_bytes.evaluate(environment);
+    launch.dynamic_shared_bytes = kernel_template.dynamic_shared_bytes.evaluate(environment);
+    if (kernel_template.registers) launch.registers = kernel_template.registers->evaluate(environment);
+    return launch;
+}
+
+std::optional<std::string> broken_limit(const Launch& launch, const Device& device) {
+    const auto over = [](std::string_view what, std::int64_t asked, std::int64_t limit) {
+        return std::string(what) + ": asks for " + std::to_string(asked) + ", the device allows " +
+               std::to_string(limit);
+    };
+    const std::array checks{
+        std::tuple{std::string_view("threads per block"), launch.threads(), device.threads_per_block},
+        std::tuple{std::string_view("static shared bytes per block"), launch.static_shared_bytes,
+                   device.static_shared_bytes_per_block},
+        std::tuple{std::string_view("shared bytes per block"), launch.shared_bytes(), device.shared_bytes_per_block},
+        std::tuple{std::string_view("registers per thread"), launch.registers, device.registers_per_thread},
+        std::tuple{std::string_view("registers per block"),
+                   registers_per_warp(launch, device) * warps_of(launch, device), device.registers_per_block},
+        std::tuple{std::string_view("threads along z"), launch.block[2], std::int64_t{64}},
+        std::tuple{std::string_view("blocks along x"), launch.grid[0], device.grid_x},
+        std::tuple{std::string_view("blocks along y"), launch.grid[1], device.grid_y},
+        std::tuple{std::string_view("blocks along z"), launch.grid[2], device.grid_z},
+    };
+    for (const auto& [what, asked, limit] : checks) {
+        if (asked > limit) return over(what, asked, limit);
+    }
+    if (std::min(launch.threads(), launch.blocks()) < 1) return "the grid or the block is empty";
+    return std::nullopt;
+}
+
+std::optional<std::string> objection(const KernelTemplate& kernel_template, const Configuration& configuration,
+                                     const Problem& problem, const Device& device) {
+    const auto& parameters = kernel_template.parameters;
+    for (const auto& [name, value] : configuration.values) {
+        const auto parameter = std::ranges::find(parameters, name, &Parameter::name);
+        if (parameter == parameters.end()) return "there is no parameter '" + name + "'";
+        if (std::ranges::find(parameter->values, value) == parameter->values.end()) {
+            std::string known;
+            for (const auto each : parameter->values) known += " " + std::to_string(each);
+            return name + "=" + std::to_string(value) + " is not among its values:" + known;
+        }
+    }
+    for (const auto& parameter : parameters) {
+        if (!configuration.values.contains(parameter.name)) return "parameter '" + parameter.name + "' has no value";
+    }
+    auto environment = environment_of(kernel_template.operation, problem, device);
+    for (const auto& [name, value] : configuration.values) environment[name] = value;
+    for (const auto& [rule, reason] : kernel_template.constraints) {
+        if (rule.evaluate(environment) == 0) return reason + " (" + rule.text() + ")";
+    }
+    return broken_limit(launch_of(kernel_template, configuration, problem, device), device);
+}
+
+ParameterSpace feasible_space(const KernelTemplate& kernel_template, const Problem& problem, const Device& device) {
+    auto constraints = kernel_template.constraints;
+    std::ranges::move(limit_constraints(kernel_template), std::back_inserter(constraints));
+    return {kernel_template.parameters, std::move(constraints),
+            environment_of(kernel_template.operation, problem, device)};
+}
+
+Reuse reuse_of(const KernelTemplate& kernel_template, const Configuration& configuration, const Problem& problem,
+               const Device& device) {
+    if (!kernel_template.model) return {};
+    auto environment = environment_of(kernel_template.operation, problem, device);
+    for (const auto& [name, value] : configuration.values) environment[name] = value;
+    const auto& model = *kernel_template.model;
+    return {.phases = model.phases.evaluate(environment),
+            .loads_per_phase = model.loads_per_phase.evaluate(environment),
+            .operations_per_phase = model.operations_per_phase.evaluate(environment),
+            .barriers_per_phase = model.barriers_per_phase.evaluate(environment)};
+}
+
+std::int64_t Occupancy::blocks() const { return std::min({by_threads, by_shared_memory, by_registers, by_blocks}); }
+
+std::string_view Occupancy::limiter() const {
+    if (by_threads == blocks()) return "threads";
+    if (by_shared_memory == blocks()) return "shared memory";
+    if (by_registers == blocks()) return "registers";
+    return "blocks";
+}
+
+Occupancy occupancy(const Launch& launch, const Device& device) {
+    const auto warps = warps_of(launch, device);
+    const auto shared_unit = device.is_host() ? 1 : device.compute_capability >= 80 ? 128 : 256;
+    const auto shared = round_up(launch.shared_bytes() + device.shared_bytes_reserved_per_block, shared_unit);
+    Occupancy result;
+    result.by_threads = device.threads_per_multiprocessor / (warps * device.warp_size);
+    result.by_blocks = device.blocks_per_multiprocessor;
+    result.by_shared_memory = shared == 0 ? unlimited : device.shared_bytes_per_multiprocessor / shared;
+    result.by_registers = unlimited;
+    if (launch.registers > 0) {
+        const auto resident_warps = device.registers_per_multiprocessor / registers_per_warp(launch, device);
+        result.by_registers = resident_warps / warps_together * warps_together / warps;
+    }
+    return result;
+}
+
+}  // namespace smemtune

@@ -1,0 +1,378 @@
+#include "templates/manifest.h"
+
+#define TOML_HEADER_ONLY 1  // Debian's compiled libtomlplusplus has no static form, which the portable build needs
+#include <toml++/toml.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+
+#include "templates/catalog.h"
+
+namespace smemtune {
+
+namespace {
+
+// One table of a manifest: typed access by key, each failure with its line.
+class Section {
+public:
+    Section(const std::string& path, std::string title, const toml::table& table)
+        : path_(path), title_(std::move(title)), table_(table) {}
+
+    [[noreturn]] static void fail(const std::string& path, const toml::source_region& where, const std::string& what) {
+        throw ManifestError(path + ":" + std::to_string(where.begin.line) + ": " + what);
+    }
+    [[noreturn]] void fail(const std::string& what) const { fail(path_, table_.source(), title_ + " " + what); }
+    [[noreturn]] void fail_at(const std::string& key, const std::string& what) const {
+        const auto* node = table_.get(key);
+        fail(path_, node != nullptr ? node->source() : table_.source(), title_ + " " + what);
+    }
+
+    void allow_only(const std::set<std::string>& keys) const {
+        for (const auto& [key, node] : table_) {
+            if (keys.contains(std::string(key.str()))) continue;
+            std::string known;
+            for (const auto& each : keys) known += " " + each;
+            fail(path_, node.source(), title_ + " has an unknown key '" + std::string(key.str()) + "'; known:" + known);
+        }
+    }
+
+    [[nodiscard]] bool has(const std::string& key) const { return table_.contains(key); }
+
+    [[nodiscard]] const toml::node& node(const std::string& key, const std::string& example) const {
+        const auto* node = table_.get(key);
+        if (node == nullptr) fail("has no '" + key + "'; write for example " + key + " = " + example);
+        return *node;
+    }
+
+    template <class T>
+    [[nodiscard]] T value(const std::string& key, const std::string& example) const {
+        const auto& found = node(key, example);
+        if (const auto value = found.value_exact<T>()) return *value;
+        fail(path_, found.source(),
+             title_ + " '" + key + "' has the wrong type; write for example " + key + " = " + example);
+    }
+    template <class T>
+    [[nodiscard]] T value_or(const std::string& key, const std::string& example, T otherwise) const {
+        return has(key) ? value<T>(key, example) : otherwise;
+    }
+
+    template <class T>
+    [[nodiscard]] std::vector<T> list(const std::string& key, const std::string& example) const {
+        const auto& found = node(key, example);
+        const auto* array = found.as_array();
+        std::vector<T> values;
+        for (std::size_t i = 0; array != nullptr && i < array->size(); ++i) {
+            if (const auto value = array->get(i)->value_exact<T>()) values.push_back(*value);
+        }
+        if (array != nullptr && values.size() == array->size() && !values.empty()) return values;
+        fail(path_, found.source(),
+             title_ + " '" + key + "' must be a list; write for example " + key + " = " + example);
+    }
+
+    // `known` is what the expression may name; empty accepts any name.
+    [[nodiscard]] Expression expression(const std::string& key, const std::string& example,
+                                        const std::set<std::string>& known) const {
+        return checked(key, value<std::string>(key, example), known);
+    }
+    [[nodiscard]] Expression checked(const std::string& key, const std::string& text,
+                                     const std::set<std::string>& known) const {
+        try {
+            Expression expression(text);
+            for (const auto& name : expression.names()) {
+                if (!known.contains(name)) {
+                    fail_at(key, "'" + key + "' names '" + name +
+                                     "', which is no parameter, extent, layout constant or " +
+                                     "device limit; check its spelling");
+                }
+            }
+            return expression;
+        } catch (const ExpressionError& error) {
+            fail_at(key, "'" + key + "': " + error.what());
+        }
+    }
+
+    [[nodiscard]] const toml::table& table() const { return table_; }
+    [[nodiscard]] const std::string& path() const { return path_; }
+
+private:
+    const std::string& path_;
+    std::string title_;
+    const toml::table& table_;
+};
+
+toml::table parse_toml(const std::string& path, const std::string& text) {
+    try {
+        return toml::parse(text, path);
+    } catch (const toml::parse_error& error) {
+        Section::fail(path, error.source(), "not valid TOML: " + std::string(error.description()));
+    }
+}
+
+std::vector<Section> sections(const Section& parent, const std::string& key, const std::string& title) {
+    std::vector<Section> result;
+    const auto* node = parent.table().get(key);
+    if (node == nullptr) return result;
+    const auto* array = node->as_array();
+    if (array == nullptr) parent.fail_at(key, "'" + key + "' must be written as [[" + key + "]]");
+    for (const auto& each : *array) {
+        if (!each.is_table()) parent.fail_at(key, "'" + key + "' must be written as [[" + key + "]]");
+        result.emplace_back(parent.path(), title, *each.as_table());
+    }
+    return result;
+}
+
+std::optional<Section> section(const Section& parent, const std::string& key) {
+    const auto* node = parent.table().get(key);
+    if (node == nullptr) return std::nullopt;
+    if (!node->is_table()) parent.fail_at(key, "'" + key + "' must be a table: [" + key + "]");
+    return Section(parent.path(), "[" + key + "]", *node->as_table());
+}
+
+std::string beside(const std::string& path, const std::string& file) {
+    return (std::filesystem::path(path).parent_path() / file).lexically_normal().generic_string();
+}
+
+bool is_identifier(const std::string& text) {
+    return !text.empty() && std::isdigit(static_cast<unsigned char>(text[0])) == 0 &&
+           std::ranges::all_of(text, [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
+}
+
+// What every expression of an operation may name.
+std::set<std::string> names_of(const Operation& operation) {
+    std::set<std::string> names{"element_bytes"};
+    for (const auto& field : device_fields()) names.insert("device." + std::string(field.name));
+    names.insert(operation.extents.begin(), operation.extents.end());
+    for (const auto& [layout, constants] : operation.layouts) {
+        for (const auto& [name, value] : constants) names.insert(name);
+    }
+    return names;
+}
+
+Argument read_argument(const Section& section, const std::set<std::string>& known) {
+    section.allow_only({"name", "kind", "rows", "columns", "stride"});
+    static const std::map<std::string, Argument::Kind> kinds{{"extent", Argument::Kind::extent},
+                                                             {"stride", Argument::Kind::stride},
+                                                             {"scalar", Argument::Kind::scalar},
+                                                             {"input", Argument::Kind::input},
+                                                             {"output", Argument::Kind::output}};
+    Argument argument{.name = section.value<std::string>("name", "\"A\"")};
+    const auto kind = kinds.find(section.value<std::string>("kind", "\"input\""));
+    if (kind == kinds.end()) section.fail_at("kind", "'kind' is none of extent, stride, scalar, input, output");
+    argument.kind = kind->second;
+    if (argument.is_matrix()) {
+        argument.rows = section.expression("rows", "\"M\"", known);
+        argument.columns = section.expression("columns", "\"K\"", known);
+        argument.stride = section.value_or<std::string>("stride", "\"lda\"", "");
+    }
+    return argument;
+}
+
+Check read_check(const Section& section, const std::vector<Argument>& arguments) {
+    section.allow_only({"inputs", "scalars", "padding", "poison"});
+    Check check;
+    const auto inputs = section.value<std::string>("inputs", "\"uniform\"");
+    if (inputs != "uniform" && inputs != "integer")
+        section.fail_at("inputs", "'inputs' is neither uniform nor integer");
+    check.integers = inputs == "integer";
+    check.padding = section.value_or<std::int64_t>("padding", "3", 0);
+    if (check.padding < 0) section.fail_at("padding", "'padding' is negative");
+    check.poison = section.value_or<bool>("poison", "true", true);
+    const auto* scalars = section.table().get_as<toml::table>("scalars");
+    for (const auto& argument : arguments) {
+        if (argument.kind != Argument::Kind::scalar) continue;
+        const auto* node = scalars == nullptr ? nullptr : scalars->get(argument.name);
+        const auto value = node == nullptr ? std::nullopt : node->value<double>();
+        if (!value)
+            section.fail("gives scalar '" + argument.name + "' no value; write scalars = { " + argument.name +
+                         " = 1 }");
+        check.scalars[argument.name] = *value;
+    }
+    return check;
+}
+
+void check_arguments(const Section& section, const Operation& operation) {
+    const auto count = [&](const std::string& name, Argument::Kind kind) {
+        return std::ranges::count_if(operation.arguments,
+                                     [&](const Argument& a) { return a.name == name && a.kind == kind; });
+    };
+    bool has_output = false;
+    for (const auto& argument : operation.arguments) {
+        if (std::ranges::count(operation.arguments, argument.name, &Argument::name) > 1) {
+            section.fail("declares argument '" + argument.name + "' twice");
+        }
+        if (argument.kind == Argument::Kind::extent && std::ranges::count(operation.extents, argument.name) == 0) {
+            section.fail("argument '" + argument.name + "' is no extent of the operation; add it to 'extents'");
+        }
+        if (argument.is_matrix() && !argument.stride.empty() && count(argument.stride, Argument::Kind::stride) != 1) {
+            section.fail("argument '" + argument.name + "' names stride '" + argument.stride +
+                         "', which is no argument of kind stride; add it");
+        }
+        has_output = has_output || argument.kind == Argument::Kind::output;
+    }
+    if (!has_output) section.fail("has no argument of kind output, so nothing could be verified; add one");
+}
+
+Operation read_operation(const Section& section) {
+    section.allow_only(
+        {"name", "summary", "extents", "operations", "bytes", "terms", "layouts", "reference", "argument", "check"});
+    Operation operation{.name = section.value<std::string>("name", "\"gemm\""), .path = section.path()};
+    operation.summary = section.value_or<std::string>("summary", "\"what it computes\"", "");
+    operation.extents = section.list<std::string>("extents", R"(["M", "N", "K"])");
+    if (const auto* layouts = section.table().get_as<toml::table>("layouts")) {
+        for (const auto& [layout, node] : *layouts) {
+            auto& constants = operation.layouts[std::string(layout.str())];
+            if (!node.is_table()) section.fail_at("layouts", "'layouts' must be tables: nn = { TRANSPOSE_A = 0 }");
+            for (const auto& [name, value] : *node.as_table()) {
+                const auto number = value.value_exact<std::int64_t>();
+                if (!number) section.fail_at("layouts", "'layouts' holds whole numbers: nn = { TRANSPOSE_A = 0 }");
+                constants[std::string(name.str())] = *number;
+            }
+        }
+    }
+    const auto known = names_of(operation);
+    operation.operations = section.expression("operations", "\"2 * M * N * K\"", known);
+    operation.bytes = section.expression("bytes", "\"element_bytes * M * N\"", known);
+    operation.terms = section.expression("terms", "\"K + 3\"", known);
+    operation.reference_path = beside(section.path(), section.value<std::string>("reference", "\"reference.cu\""));
+    for (const auto& each : sections(section, "argument", "[[operation.argument]]")) {
+        operation.arguments.push_back(read_argument(each, known));
+    }
+    check_arguments(section, operation);
+    for (const auto& each : sections(section, "check", "[[operation.check]]")) {
+        operation.checks.push_back(read_check(each, operation.arguments));
+    }
+    if (operation.checks.empty()) {
+        section.fail("has no [[operation.check]], so nothing would be verified; add one with inputs = \"uniform\"");
+    }
+    return operation;
+}
+
+Parameter read_parameter(const Section& section) {
+    section.allow_only({"name", "values", "default", "summary"});
+    Parameter parameter{.name = section.value<std::string>("name", "\"TILE_WIDTH\""),
+                        .values = section.list<std::int64_t>("values", "[8, 16, 32]")};
+    if (!is_identifier(parameter.name)) section.fail_at("name", "'" + parameter.name + "' is no C++ identifier");
+    for (const auto value : parameter.values) {
+        if (std::ranges::count(parameter.values, value) > 1) {
+            section.fail_at("values", "'values' holds " + std::to_string(value) + " twice");
+        }
+        if (value < -2147483647 || value > 2147483647) {
+            section.fail_at("values", "'values' holds " + std::to_string(value) + ", which is no C++ int");
+        }
+    }
+    parameter.preset = section.value_or<std::int64_t>("default", "16", parameter.values.front());
+    if (std::ranges::count(parameter.values, parameter.preset) == 0) {
+        section.fail_at("default", "'default' " + std::to_string(parameter.preset) + " is not among 'values'");
+    }
+    parameter.summary = section.value_or<std::string>("summary", "\"what it is\"", "");
+    return parameter;
+}
+
+std::array<Expression, 3> read_extent3(const Section& section, const std::string& key,
+                                       const std::set<std::string>& known) {
+    const std::string example = R"toml(["ceil_div(N, TILE_WIDTH)", "1"])toml";
+    const auto texts = section.list<std::string>(key, example);
+    if (texts.size() > 3) section.fail_at(key, "'" + key + "' has more than three dimensions");
+    std::array<Expression, 3> result{Expression("1"), Expression("1"), Expression("1")};
+    for (std::size_t i = 0; i < texts.size(); ++i) result[i] = section.checked(key, texts[i], known);
+    return result;
+}
+
+void read_launch(const Section& section, const std::set<std::string>& known, KernelTemplate& result) {
+    section.allow_only({"block", "grid", "static_shared_bytes", "dynamic_shared_bytes", "registers"});
+    result.block = read_extent3(section, "block", known);
+    result.grid = read_extent3(section, "grid", known);
+    if (section.has("static_shared_bytes")) {
+        result.static_shared_bytes = section.expression("static_shared_bytes", "\"0\"", known);
+    }
+    if (section.has("dynamic_shared_bytes")) {
+        result.dynamic_shared_bytes = section.expression("dynamic_shared_bytes", "\"0\"", known);
+    }
+    if (section.has("registers")) result.registers = section.expression("registers", "\"32\"", known);
+}
+
+Model read_model(const Section& section, const std::set<std::string>& known) {
+    section.allow_only({"phases", "loads_per_phase", "operations_per_phase", "barriers_per_phase"});
+    return {.phases = section.expression("phases", "\"ceil_div(K, TILE_WIDTH)\"", known),
+            .loads_per_phase = section.expression("loads_per_phase", "\"2 * TILE_WIDTH * TILE_WIDTH\"", known),
+            .operations_per_phase = section.expression("operations_per_phase", "\"2 * TILE_WIDTH\"", known),
+            .barriers_per_phase = section.expression("barriers_per_phase", "\"2\"", known)};
+}
+
+}  // namespace
+
+std::optional<Operation> parse_operation(const std::string& path, const std::string& text) {
+    const auto table = parse_toml(path, text);
+    const auto found = section(Section(path, "manifest", table), "operation");
+    return found ? std::optional(read_operation(*found)) : std::nullopt;
+}
+
+std::optional<KernelTemplate> parse_template(const std::string& path, const std::string& text,
+                                             const Operations& operations) {
+    const auto table = parse_toml(path, text);
+    const Section root(path, "manifest", table);
+    root.allow_only({"template", "operation", "parameter", "constraint", "launch", "requires", "model"});
+    const auto head = section(root, "template");
+    if (!head) {
+        if (section(root, "operation")) return std::nullopt;
+        root.fail("has no [template]; write [template] with a name and an operation");
+    }
+    head->allow_only({"name", "operation", "summary", "types", "layouts", "source", "baseline"});
+    KernelTemplate result{.name = head->value<std::string>("name", "\"tiled\""), .path = path};
+    if (!is_identifier(result.name)) head->fail_at("name", "'" + result.name + "' is no C++ identifier");
+    result.summary = head->value_or<std::string>("summary", "\"one line\"", "");
+    const auto operation_name = head->value<std::string>("operation", "\"gemm\"");
+    const auto operation = operations.find(operation_name);
+    if (operation == operations.end()) {
+        std::string known;
+        for (const auto& [name, each] : operations) known += " " + name;
+        head->fail_at("operation", "operation '" + operation_name + "' is unknown; known:" + known +
+                                       "; or describe it in this manifest under [operation]");
+    }
+    result.operation = operation->second;
+    result.types = head->list<std::string>("types", R"(["f32"])");
+    for (const auto& type : result.types) {
+        try {
+            (void)element_type(type);
+        } catch (const std::invalid_argument& error) {
+            head->fail_at("types", error.what());
+        }
+    }
+    if (head->has("layouts")) result.layouts = head->list<std::string>("layouts", R"(["nn"])");
+    for (const auto& layout : result.layouts) {
+        if (!result.operation.layouts.contains(layout)) {
+            head->fail_at("layouts", "layout '" + layout + "' is unknown to operation " + operation_name);
+        }
+    }
+    const auto stem = std::filesystem::path(path).stem().string() + ".cu";
+    result.source_path = beside(path, head->value_or<std::string>("source", "\"tiled.cu\"", stem));
+
+    result.baseline = head->value_or<bool>("baseline", "true", false);
+
+    auto known = names_of(result.operation);
+    for (const auto& each : sections(root, "parameter", "[[parameter]]")) {
+        auto parameter = read_parameter(each);
+        if (!known.insert(parameter.name).second) {
+            each.fail_at("name", "'" + parameter.name + "' is declared twice, or is a name of the operation's");
+        }
+        result.parameters.push_back(std::move(parameter));
+    }
+    for (const auto& each : sections(root, "constraint", "[[constraint]]")) {
+        each.allow_only({"rule", "reason"});
+        result.constraints.push_back({each.expression("rule", "\"A <= B\"", known),
+                                      each.value<std::string>("reason", "\"why a configuration must hold it\"")});
+    }
+    const auto launch = section(root, "launch");
+    if (!launch) root.fail("has no [launch]; write [launch] with block and grid");
+    read_launch(*launch, known, result);
+    if (const auto requires_ = section(root, "requires")) {
+        requires_->allow_only({"compute_capability", "host"});
+        result.compute_capability = requires_->value_or<std::int64_t>("compute_capability", "75", 0);
+        result.host = requires_->value_or<bool>("host", "true", false);
+    }
+    if (const auto model = section(root, "model")) result.model = read_model(*model, known);
+    return result;
+}
+
+}  // namespace smemtune

@@ -1,0 +1,23 @@
+// Reads manifests: TOML to Operation and KernelTemplate. What is misspelt, missing or inconsistent is an error with
+// file, line and remedy, before anything is compiled.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "templates/kernel_template.h"
+
+namespace smemtune {
+
+/// Operations by name.
+using Operations = std::map<std::string, Operation>;
+
+/// The `[operation]` that a manifest holds, if any. `path` is the manifest's, for errors and to find its reference.
+/// Throws ManifestError.
+std::optional<Operation> parse_operation(const std::string& path, const std::string& text);
+
+/// The `[template]` that a manifest holds, if any; `files` and `hash` are left empty. Throws ManifestError.
+std::optional<KernelTemplate> parse_template(const std::string& path, const std::string& text,
+                                             const Operations& operations);
+
+}  // namespace smemtune

@@ -1,0 +1,171 @@
+// What the database's tests share: a folder that goes away, children to be killed, and records to store.
+#pragma once
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <map>
+#include <stdexcept>
+#include <string>
+
+#include <SQLiteCpp/Column.h>
+#include <SQLiteCpp/Database.h>
+#include <gtest/gtest.h>
+
+#include "db/store.h"
+
+namespace smemtune {
+
+/// A folder of its own for a test, which anybody may enter.
+class Scratch {
+public:
+    Scratch() {
+        std::string pattern = (std::filesystem::temp_directory_path() / "smemtune_db_XXXXXX").string();
+        if (mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("mkdtemp failed");
+        path_ = pattern;
+        std::filesystem::permissions(path_, std::filesystem::perms(0755));
+    }
+    ~Scratch() { std::filesystem::remove_all(path_); }
+    Scratch(const Scratch&) = delete;
+    Scratch& operator=(const Scratch&) = delete;
+
+    std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
+    const std::filesystem::path& path() const { return path_; }
+
+    /// Every file below, with its bytes; of what processes share while they run (-shm), the name alone. Only while this
+    /// process has no Store open: closing a file drops its locks.
+    std::map<std::string, std::string> contents() const {
+        std::map<std::string, std::string> files;
+        for (const auto& entry : std::filesystem::recursive_directory_iterator(path_)) {
+            auto& content = files[entry.path().string()];
+            if (!entry.is_regular_file() || entry.path().string().ends_with("-shm")) continue;
+            std::ifstream file(entry.path(), std::ios::binary);
+            content.assign(std::istreambuf_iterator<char>(file), {});
+        }
+        return files;
+    }
+
+private:
+    std::filesystem::path path_;
+};
+
+/// A forked process.
+struct Child {
+    pid_t id = 0;
+    int output = -1;  ///< what it writes to the descriptor it was handed
+
+    /// All it wrote, after its end.
+    std::string finish() {
+        std::string text;
+        char buffer[4096];
+        for (ssize_t n = 0; (n = read(output, buffer, sizeof buffer)) > 0;) text.append(buffer, static_cast<size_t>(n));
+        close(output);
+        waitpid(id, nullptr, 0);
+        return text;
+    }
+};
+
+inline Child in_child(const std::function<void(int output)>& work) {
+    int ends[2];
+    if (pipe(ends) != 0) throw std::runtime_error("pipe failed");
+    const pid_t id = fork();
+    if (id == 0) {
+        close(ends[0]);
+        work(ends[1]);
+        _exit(0);
+    }
+    close(ends[1]);
+    return {id, ends[0]};
+}
+
+inline void say(int output, const std::string& text) {
+    if (write(output, text.data(), text.size()) != static_cast<ssize_t>(text.size())) _exit(1);
+}
+
+/// The message of the StoreError that `work` throws; empty when it throws none.
+inline std::string error_of(const std::function<void()>& work) {
+    try {
+        work();
+    } catch (const StoreError& error) {
+        return error.what();
+    }
+    return {};
+}
+
+inline void write_text(const std::filesystem::path& file, const std::string& text) {
+    std::ofstream(file, std::ios::binary) << text;
+}
+
+inline void execute(const std::filesystem::path& file, const std::string& sql) {
+    SQLite::Database(file.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE).exec(sql);
+}
+
+/// Ends without closing, as if killed: what is in the log stays there.
+inline void execute_and_die(const std::filesystem::path& file, const std::string& sql) {
+    in_child([&](int) {
+        SQLite::Database database(file.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
+        database.exec(sql);
+        _exit(0);
+    }).finish();
+}
+
+inline void overwrite(const std::filesystem::path& file, std::streamoff from, std::streamoff count) {
+    std::fstream stream(file, std::ios::in | std::ios::out | std::ios::binary);
+    stream.seekp(from);
+    for (std::streamoff i = 0; i < count; ++i) stream.put(static_cast<char>(0xa5 ^ (i * 37)));
+}
+
+inline std::string value_of(const std::filesystem::path& file, const std::string& sql) {
+    return SQLite::Database(file.string(), SQLite::OPEN_READONLY).execAndGet(sql).getString();
+}
+
+inline Configuration tile(std::int64_t width) { return {{{"TILE_WIDTH", width}}}; }
+
+inline TemplateRecord tiled() {
+    return {
+        "tiled", "gemm", "hash of tiled", {{"gemm/tiled.cu", "// source\n"}, {"gemm/tiled.toml", "name = 'tiled'"}}};
+}
+
+inline TrialRecord measured(const TrialKey& key, const Configuration& configuration, double median_us) {
+    return {.key = key,
+            .configuration = configuration,
+            .outcome = Measurement{.median_us = median_us,
+                                   .spread_us = median_us / 7,
+                                   .samples_us = {median_us, median_us * 1.1, median_us / 3},
+                                   .cut_short = false,
+                                   .clock_khz = 1980000},
+            .resources = {.registers = 40, .spill_bytes = 8, .static_shared_bytes = 2048, .dynamic_shared_bytes = 512},
+            .compile_ms = 12.5,
+            .run = 0};
+}
+
+inline TrialRecord rejected(const TrialKey& key, const Configuration& configuration, Stage stage) {
+    return {.key = key,
+            .configuration = configuration,
+            .outcome = Rejection{.stage = stage, .reason = "because"},
+            .resources = {},
+            .compile_ms = 0,
+            .run = 0};
+}
+
+/// A key whose rows exist.
+inline TrialKey key_in(Store& store, std::int64_t size = 512, const std::string& device = "sm_90") {
+    return {.device = store.remember(model_device(device)),
+            .kernel_template = store.remember(tiled()),
+            .problem = store.remember(gemm(size, size, size))};
+}
+
+/// A file with `trials` trials in it, for tests of opening.
+inline std::filesystem::path stored(const std::filesystem::path& path, int trials = 1) {
+    Store store(path);
+    const auto key = key_in(store);
+    for (int i = 1; i <= trials; ++i) store.remember(measured(key, tile(i), i));
+    return path;
+}
+
+}  // namespace smemtune

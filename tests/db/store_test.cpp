@@ -1,0 +1,382 @@
+#include "db/store.h"
+
+#include <limits>
+
+#include <SQLiteCpp/Column.h>
+#include <SQLiteCpp/Database.h>
+#include <SQLiteCpp/Statement.h>
+
+#include "tests/db/scratch.h"
+
+namespace smemtune {
+namespace {
+
+class StoreTest : public ::testing::Test {
+protected:
+    Scratch scratch;
+    std::filesystem::path path = scratch / "tuned.db";
+    Store store{path};
+    TrialKey key = key_in(store);
+};
+
+TEST_F(StoreTest, EveryFieldOfAMeasurementComesBack) {
+    auto trial = measured(key, {{{"TSZ_ROWS", 64}, {"TSZ_COLS", 16}, {"PAD", -1}}}, 1.0 / 3);
+    std::get<Measurement>(trial.outcome).cut_short = true;
+    trial.run = store.start_run({R"({"sizes":"512"})", R"({"samples":20})", R"({"smemtune":"0.1"})"});
+    store.remember(trial);
+    EXPECT_EQ(store.recall(key, trial.configuration), trial);
+    EXPECT_EQ(Store(path, Store::Access::read).recall(key, trial.configuration), trial);
+}
+
+TEST_F(StoreTest, EveryStageOfARejectionComesBackWithItsReason) {
+    int width = 0;
+    for (const auto stage :
+         {Stage::limits, Stage::compile, Stage::launch, Stage::wrong, Stage::crash, Stage::timeout}) {
+        auto trial = rejected(key, tile(++width), stage);
+        std::get<Rejection>(trial.outcome).reason = "it's \"broken\";\nline 2: \xff\xfe not UTF-8 --";
+        store.remember(trial);
+        EXPECT_EQ(store.recall(key, trial.configuration), trial) << to_text(stage);
+    }
+}
+
+TEST_F(StoreTest, ATrialWithoutSamplesOrParametersIsStillATrial) {
+    auto trial = measured(key, {}, 0);
+    std::get<Measurement>(trial.outcome).samples_us.clear();
+    store.remember(trial);
+    EXPECT_EQ(store.recall(key, {}), trial);
+}
+
+TEST_F(StoreTest, RecallsNothingOfWhatWasNeverTried) {
+    store.remember(measured(key, tile(16), 5));
+    EXPECT_EQ(store.recall(key, tile(32)), std::nullopt);
+    auto other = key;
+    other.problem = store.remember(gemm(513, 512, 512));
+    EXPECT_EQ(store.recall(other, tile(16)), std::nullopt);
+    EXPECT_TRUE(store.trials(other).empty());
+    EXPECT_EQ(store.best(key.device, other.problem), std::nullopt);
+    EXPECT_EQ(store.recall_template(999), std::nullopt);
+    EXPECT_EQ(store.recall_binary(key.kernel_template, tile(16), "sm_90a"), std::nullopt);
+}
+
+TEST_F(StoreTest, ATrialTriedAgainReplacesTheEarlierOne) {
+    store.remember(rejected(key, tile(16), Stage::timeout));
+    store.remember(measured(key, tile(16), 5));
+    EXPECT_EQ(store.trials(key), std::vector{measured(key, tile(16), 5)});
+    store.remember(rejected(key, tile(16), Stage::wrong));
+    EXPECT_EQ(store.trials(key), std::vector{rejected(key, tile(16), Stage::wrong)});
+}
+
+TEST_F(StoreTest, TrialsComeOldestFirst) {
+    for (const int width : {32, 8, 16}) store.remember(measured(key, tile(width), width));
+    EXPECT_EQ(store.trials(key),
+              (std::vector{measured(key, tile(32), 32), measured(key, tile(8), 8), measured(key, tile(16), 16)}));
+}
+
+TEST_F(StoreTest, TheSameContentHasTheSameNumberAndOtherContentAnother) {
+    EXPECT_EQ(key_in(store), key);
+    Store second(path);
+    EXPECT_EQ(key_in(second), key);
+
+    for (const auto& field : device_fields()) {
+        auto other = model_device("sm_90");
+        other.*field.member += 1;
+        EXPECT_NE(store.remember(other), key.device) << field.name;
+    }
+    auto edited = tiled();
+    edited.hash = "another";
+    EXPECT_NE(store.remember(edited), key.kernel_template);
+    EXPECT_NE(store.remember(gemm(512, 512, 512, "tf32")), key.problem);
+    EXPECT_NE(store.remember(gemm(512, 512, 512, "f32", "nt")), key.problem);
+    EXPECT_NE(store.remember(Problem{"gemm", "f32", "nn", {{"N", 512}, {"M", 512}, {"K", 512}}}), key.problem);
+}
+
+TEST_F(StoreTest, FindsWhatItKnowsAndAddsNothing) {
+    EXPECT_EQ(store.find(model_device("sm_90")), key.device);
+    EXPECT_EQ(store.find(gemm(512, 512, 512)), key.problem);
+    EXPECT_EQ(store.find(model_device("sm_80")), std::nullopt);
+    EXPECT_EQ(store.find(gemm(1, 2, 3)), std::nullopt);
+    EXPECT_EQ(store.summary().devices, 1);
+    EXPECT_EQ(store.summary().problems, 1);
+}
+
+TEST_F(StoreTest, ATemplateComesBackWithItsFiles) { EXPECT_EQ(store.recall_template(key.kernel_template), tiled()); }
+
+TEST_F(StoreTest, TheFastestIsBestUntilOneIsCrowned) {
+    EXPECT_EQ(store.best(key.device, key.problem), std::nullopt);
+    store.remember(rejected(key, tile(64), Stage::limits));
+    EXPECT_EQ(store.best(key.device, key.problem), std::nullopt);
+    store.remember(measured(key, tile(16), 7));
+    store.remember(measured(key, tile(32), 5));
+
+    const auto fastest = store.best(key.device, key.problem).value();
+    EXPECT_EQ(fastest.record, measured(key, tile(32), 5));
+    EXPECT_FALSE(fastest.winner);
+
+    store.crown(key, tile(16), {});
+    const auto crowned = store.best(key.device, key.problem).value();
+    EXPECT_EQ(crowned.record, measured(key, tile(16), 7));
+    EXPECT_TRUE(crowned.winner);
+    EXPECT_EQ(crowned.device, "sm_90");
+    EXPECT_EQ(crowned.kernel_template, "tiled");
+    EXPECT_EQ(crowned.template_hash, "hash of tiled");
+    EXPECT_EQ(crowned.problem, gemm(512, 512, 512));
+    EXPECT_EQ(crowned.finished_at.size(), std::string("2026-01-02T03:04:05.678Z").size());
+
+    store.crown(key, tile(32), {});
+    EXPECT_EQ(store.best(key.device, key.problem)->record.configuration, tile(32));
+}
+
+TEST_F(StoreTest, TheBestIsOverAllTemplates) {
+    auto naive = key;
+    naive.kernel_template = store.remember(TemplateRecord{"naive", "gemm", "hash of naive", {}});
+    store.remember(measured(key, tile(16), 7));
+    store.remember(measured(naive, tile(16), 3));
+    EXPECT_EQ(store.best(key.device, key.problem)->kernel_template, "naive");
+    store.crown(key, tile(16), {});
+    store.crown(naive, tile(16), {});
+    EXPECT_EQ(store.best(key.device, key.problem)->kernel_template, "naive");
+    store.forget(naive);
+    EXPECT_EQ(store.best(key.device, key.problem)->kernel_template, "tiled");
+}
+
+TEST_F(StoreTest, EachDeviceAndProblemHasItsOwnBest) {
+    const auto larger = key_in(store, 1024);
+    const auto older = key_in(store, 512, "sm_80");
+    auto transposed = key;
+    transposed.problem = store.remember(gemm(512, 512, 512, "f32", "nt"));
+    store.remember(measured(key, tile(16), 1));
+    store.remember(measured(larger, tile(8), 2));
+    store.remember(measured(older, tile(4), 3));
+    store.remember(measured(transposed, tile(2), 4));
+    store.crown(older, tile(4), {});
+
+    EXPECT_EQ(store.best(key.device, key.problem)->record.configuration, tile(16));
+    EXPECT_EQ(store.best(older.device, key.problem)->record.configuration, tile(4));
+    EXPECT_EQ(store.best(older.device, larger.problem), std::nullopt);
+
+    const auto known = store.best_of(key.device, "gemm", "f32", "nn");
+    ASSERT_EQ(known.size(), 2u);
+    EXPECT_EQ(known[0].record, measured(key, tile(16), 1));
+    EXPECT_EQ(known[1].record, measured(larger, tile(8), 2));
+    EXPECT_EQ(store.best_of(key.device, "gemm", "f32", "nt").size(), 1u);
+    EXPECT_TRUE(store.best_of(key.device, "gemm", "tf32", "nn").empty());
+    EXPECT_TRUE(store.best_of(key.device, "transpose", "f32", "nn").empty());
+    EXPECT_EQ(store.best_of(older.device, "gemm", "f32", "nn").size(), 1u);
+}
+
+TEST_F(StoreTest, TheBestOfOneTemplateIsItsFastestWhateverWasCrowned) {
+    const auto larger = key_in(store, 1024);
+    auto naive = key;
+    naive.kernel_template = store.remember(TemplateRecord{"naive", "gemm", "hash of naive", {}});
+    store.remember(rejected(naive, tile(2), Stage::launch));
+    store.remember(measured(naive, tile(8), 20));
+    store.remember(measured(naive, tile(4), 30));
+    store.remember(measured(key, tile(16), 7));
+    store.remember(measured(larger, tile(16), 50));
+    store.crown(naive, tile(4), {});
+
+    const auto of_naive = store.best_of(key.device, "gemm", "f32", "nn", "naive");
+    ASSERT_EQ(of_naive.size(), 1u);
+    EXPECT_EQ(of_naive[0].record, measured(naive, tile(8), 20));
+    EXPECT_FALSE(of_naive[0].winner);
+    EXPECT_EQ(store.best_of(key.device, "gemm", "f32", "nn", "tiled").size(), 2u);
+    EXPECT_TRUE(store.best_of(key.device, "gemm", "f32", "nn", "nai").empty()) << "a name, not a part of one";
+}
+
+TEST_F(StoreTest, OnlyAMeasuredTrialIsCrowned) {
+    store.remember(measured(key, tile(16), 7));
+    store.crown(key, tile(16), {});
+    store.remember(rejected(key, tile(64), Stage::wrong));
+    for (const int width : {64, 999}) {
+        const auto error = error_of([&] { store.crown(key, tile(width), {}); });
+        EXPECT_NE(error.find("no measured trial of TILE_WIDTH=" + std::to_string(width)), std::string::npos) << error;
+    }
+    EXPECT_EQ(store.best(key.device, key.problem)->record.configuration, tile(16)) << "the earlier crown stays";
+}
+
+TEST_F(StoreTest, AWinnerMeasuredAgainKeepsItsCrownAndOneRejectedLosesIt) {
+    store.remember(measured(key, tile(16), 7));
+    store.remember(measured(key, tile(32), 5));
+    store.crown(key, tile(16), {});
+    store.remember(measured(key, tile(16), 8));
+    EXPECT_EQ(store.best(key.device, key.problem)->record, measured(key, tile(16), 8));
+    store.remember(rejected(key, tile(16), Stage::wrong));
+    EXPECT_EQ(store.best(key.device, key.problem)->record, measured(key, tile(32), 5));
+}
+
+TEST_F(StoreTest, ForgettingTakesTheTrialsOfTheKeyAndTheirCrown) {
+    const auto larger = key_in(store, 1024);
+    store.remember(measured(key, tile(16), 7));
+    store.remember(measured(larger, tile(16), 7));
+    store.crown(key, tile(16), {});
+    store.crown(larger, tile(16), {});
+    store.forget(key);
+    EXPECT_TRUE(store.trials(key).empty());
+    EXPECT_EQ(store.best(key.device, key.problem), std::nullopt);
+    EXPECT_TRUE(store.best(larger.device, larger.problem)->winner);
+    store.remember(measured(key, tile(8), 9));
+    EXPECT_FALSE(store.best(key.device, key.problem)->winner);
+}
+
+TEST_F(StoreTest, TheWinnersMachineCodeComesBackByteForByte) {
+    store.remember(measured(key, tile(16), 7));
+    BinaryRecord binary{
+        .kernel_template = key.kernel_template,
+        .configuration = tile(16),
+        .target = "sm_90a",
+        .compiler = "NVRTC 13.0 --use_fast_math",
+        .code = {0x7f, 'E', 'L', 'F', 0, 0xff, 0, 1},
+        .resources = {.registers = 128, .spill_bytes = 4, .static_shared_bytes = 1, .dynamic_shared_bytes = 2}};
+    store.crown(key, tile(16), binary);
+    EXPECT_EQ(store.recall_binary(key.kernel_template, tile(16), "sm_90a"), binary);
+    EXPECT_EQ(store.recall_binary(key.kernel_template, tile(16), "sm_80"), std::nullopt);
+
+    binary.code = {1, 2, 3};
+    binary.compiler = "NVRTC 13.1";
+    store.crown(key, tile(16), binary);
+    EXPECT_EQ(store.recall_binary(key.kernel_template, tile(16), "sm_90a"), binary);
+    EXPECT_EQ(store.summary().binaries, 1);
+}
+
+TEST_F(StoreTest, ACrownWithABinaryThatIsRefusedIsNoCrown) {
+    store.remember(measured(key, tile(16), 7));
+    const BinaryRecord without_code{
+        .kernel_template = key.kernel_template, .configuration = tile(16), .target = "sm_90a"};
+    EXPECT_THROW(store.crown(key, tile(16), without_code), StoreError);
+    EXPECT_FALSE(store.best(key.device, key.problem)->winner);
+}
+
+TEST_F(StoreTest, WhatBreaksTheRulesIsRefusedAndNothingIsStored) {
+    auto unknown = key;
+    unknown.device = 12345;
+    const auto error = error_of([&] { store.remember(measured(unknown, tile(16), 1)); });
+    EXPECT_NE(error.find("FOREIGN KEY"), std::string::npos) << error;
+    for (const double time :
+         {-1.0, std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
+        EXPECT_THROW(store.remember(measured(key, tile(16), time)), std::invalid_argument);
+    }
+    EXPECT_THROW(store.start_run({.request = "not JSON", .policy = "", .versions = ""}), StoreError);
+    EXPECT_THROW(store.remember(TemplateRecord{"name", "gemm", "", {}}), StoreError);
+    EXPECT_EQ(store.summary().measured + store.summary().rejected + store.summary().runs, 0);
+    store.remember(measured(key, tile(16), 1));
+    EXPECT_EQ(store.summary().measured, 1) << "the store serves on after an error";
+}
+
+TEST_F(StoreTest, FiltersAreSubstringsInAnyCase) {
+    const auto older = key_in(store, 1024, "sm_80");
+    auto naive = key;
+    naive.kernel_template = store.remember(TemplateRecord{"naive", "gemm", "hash of naive", {}});
+    store.remember(rejected(key, tile(64), Stage::limits));
+    store.remember(measured(key, tile(16), 7));
+    store.remember(measured(naive, tile(16), 9));
+    store.remember(measured(older, tile(16), 3));
+
+    const auto count = [&](const Store::Filter& filter) { return store.rows(filter).size(); };
+    EXPECT_EQ(count({}), 4u);
+    EXPECT_EQ(count({.device = "SM_80"}), 1u);
+    EXPECT_EQ(count({.kernel_template = "tile"}), 3u);
+    EXPECT_EQ(count({.size = "512"}), 3u);
+    EXPECT_EQ(count({.size = "1024x1024"}), 1u);
+    EXPECT_EQ(count({.operation = "transpose"}), 0u);
+    EXPECT_EQ(count({.device = "100%_"}), 0u);
+    EXPECT_EQ(count({.rejected_only = true}), 1u);
+    EXPECT_EQ(count({.best_only = true}), 2u);
+    EXPECT_EQ(count({.device = "90", .kernel_template = "naive", .best_only = true}), 0u) << "tiled is best there";
+
+    const auto rows = store.rows({.device = "sm_90"});
+    ASSERT_EQ(rows.size(), 3u);
+    EXPECT_EQ(rows[0].record, measured(key, tile(16), 7)) << "fastest first";
+    EXPECT_EQ(rows[2].record, rejected(key, tile(64), Stage::limits)) << "rejected last";
+}
+
+TEST_F(StoreTest, TheSummaryCounts) {
+    store.remember(measured(key, tile(16), 7));
+    store.remember(rejected(key, tile(32), Stage::limits));
+    store.remember(rejected(key, tile(64), Stage::limits));
+    store.finish_run(store.start_run({}), "complete");
+    const auto summary = store.summary();
+    EXPECT_EQ(summary.path, path);
+    EXPECT_EQ(summary.schema_version, 1);
+    EXPECT_EQ(summary.devices, 1);
+    EXPECT_EQ(summary.templates, 1);
+    EXPECT_EQ(summary.problems, 1);
+    EXPECT_EQ(summary.measured, 1);
+    EXPECT_EQ(summary.rejected, 2);
+    EXPECT_EQ(summary.runs, 1);
+    EXPECT_EQ(summary.binaries, 0);
+}
+
+TEST_F(StoreTest, ARunSaysHowItEnded) {
+    const auto ended = store.start_run({}), killed = store.start_run({});
+    store.finish_run(ended, "interrupted");
+    SQLite::Database plain(path);
+    SQLite::Statement query(plain, "SELECT how, finished_at >= started_at FROM runs WHERE id = ?");
+    query.bind(1, ended);
+    ASSERT_TRUE(query.executeStep());
+    EXPECT_EQ(query.getColumn(0).getString(), "interrupted");
+    EXPECT_EQ(query.getColumn(1).getInt(), 1);
+    query.reset();
+    query.bind(1, killed);
+    ASSERT_TRUE(query.executeStep());
+    EXPECT_TRUE(query.isColumnNull(0));
+    EXPECT_TRUE(query.isColumnNull(1));
+}
+
+TEST_F(StoreTest, TheViewBestIsReadWithPlainSqlite) {
+    const auto larger = key_in(store, 1024);
+    store.remember(measured(key, tile(16), 7));
+    store.remember(measured(key, tile(32), 5));
+    store.remember(measured(larger, tile(32), 50));
+    store.crown(key, tile(16), {});
+    SQLite::Database plain(path);
+    SQLite::Statement query(
+        plain,
+        "SELECT device, operation, type, layout, size, template, configuration, time_us, spread_us, "
+        "samples, registers, shared_bytes, decided, since FROM best");
+    std::vector<std::string> lines;
+    while (query.executeStep()) {
+        lines.emplace_back();
+        for (int column = 0; column < 13; ++column) lines.back() += query.getColumn(column).getString() + " ";
+        EXPECT_TRUE(query.getColumn(13).getString().ends_with("Z"));
+    }
+    EXPECT_EQ(lines, (std::vector<std::string>{
+                         "sm_90 gemm f32 nn 512x512x512 tiled TILE_WIDTH=16 7.0 1.0 3 40 2560 yes ",
+                         "sm_90 gemm f32 nn 1024x1024x1024 tiled TILE_WIDTH=32 50.0 7.14285714285714 3 40 2560 no "}));
+}
+
+TEST_F(StoreTest, AnotherStoreSeesATrialAtOnce) {
+    const Store reader(path, Store::Access::read);
+    store.remember(measured(key, tile(16), 7));
+    EXPECT_EQ(reader.recall(key, tile(16)), measured(key, tile(16), 7));
+}
+
+TEST_F(StoreTest, AStoreMayMove) {
+    store.remember(measured(key, tile(16), 7));
+    Store moved = std::move(store);
+    EXPECT_EQ(moved.trials(key).size(), 1u);
+    store = std::move(moved);
+    EXPECT_EQ(store.trials(key).size(), 1u);
+}
+
+TEST_F(StoreTest, ARowEditedByHandIntoNonsenseIsAnErrorThatNamesTheFile) {
+    store.remember(measured(key, tile(16), 7));
+    SQLite::Database(path.string(), SQLite::OPEN_READWRITE).exec("UPDATE trials SET configuration = 'TILE_WIDTH=many'");
+    const auto error = error_of([&] { static_cast<void>(store.trials(key)); });
+    EXPECT_NE(error.find(path.string() + ": the database is corrupt (configuration cannot be read"), std::string::npos)
+        << error;
+}
+
+TEST(StoreReadOnly, RefusesToWriteAndServesOn) {
+    const Scratch scratch;
+    const auto path = stored(scratch / "tuned.db");
+    Store store(path, Store::Access::read);
+    const auto key = key_in(store);  // known content needs no writing
+    const auto error = error_of([&] { store.remember(measured(key, tile(2), 1)); });
+    EXPECT_NE(error.find("is read-only"), std::string::npos) << error;
+    EXPECT_THROW(store.remember(gemm(1, 2, 3)), StoreError);
+    EXPECT_THROW(store.crown(key, tile(1), {}), StoreError);
+    EXPECT_EQ(store.trials(key).size(), 1u);
+}
+
+}  // namespace
+}  // namespace smemtune

@@ -1,0 +1,153 @@
+#include "tuner/commands/command.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iostream>
+#include <sstream>
+
+#include "runtime/backend.h"
+#include "templates/catalog.h"
+#include "tuner/sizes.h"
+
+namespace smemtune {
+
+namespace po = boost::program_options;
+
+CommandLine::CommandLine(std::string name, std::string usage) : name_(std::move(name)), usage_(std::move(usage)) {
+    add()("help,h", "show this help");
+}
+
+void CommandLine::add_database(const Surroundings& surroundings) {
+    add()("db", po::value<std::string>()->default_value(surroundings.database.string())->value_name("FILE"),
+          "tuning database; SMEMTUNE_DB sets the default");
+}
+
+void CommandLine::add_json() { add()("json", po::bool_switch(), "print JSON on standard output instead of text"); }
+
+void CommandLine::positional(std::initializer_list<const char*> names) {
+    for (const auto* name : names) positional_.add(name, 1);
+}
+
+bool CommandLine::parse(const std::vector<std::string>& arguments) {
+    const auto remedy = "; see 'smemtune " + name_ + " --help'";
+    try {
+        // No guessing of shortened names: --template is a mistake, not --templates.
+        const auto style = po::command_line_style::unix_style & ~po::command_line_style::allow_guessing;
+        po::store(po::command_line_parser(arguments).options(options_).positional(positional_).style(style).run(),
+                  values_);
+    } catch (const po::too_many_positional_options_error&) {
+        throw UsageError("'" + arguments.back() + "' is one word too many" + remedy);
+    } catch (const po::error& error) {
+        throw UsageError(error.what() + remedy);
+    }
+    if (has("help")) {
+        std::ostringstream options;
+        options << options_;
+        fmt::print("{}\n\n{}", usage_, options.str());
+        return false;
+    }
+    po::notify(values_);
+    return true;
+}
+
+std::vector<std::string> split(const std::string& text, char separator) {
+    std::vector<std::string> parts;
+    std::istringstream stream(text);
+    for (std::string part; std::getline(stream, part, separator);) {
+        if (!part.empty()) parts.push_back(part);
+    }
+    return parts;
+}
+
+std::vector<KernelTemplate> choose_templates(const std::string& list, const std::string& operation) {
+    const auto builtin = load_templates(builtin_sources());
+    std::vector<KernelTemplate> chosen;
+    const auto add = [&](const KernelTemplate& kernel) {
+        const auto same = std::ranges::find(chosen, kernel.name, &KernelTemplate::name);
+        if (same == chosen.end()) chosen.push_back(kernel);
+    };
+    for (const auto& item : split(list, ',')) {
+        if (std::filesystem::is_directory(item)) {
+            for (const auto& kernel : load_templates(read_sources(item))) add(kernel);
+            continue;
+        }
+        const auto found = std::ranges::find(builtin, item, &KernelTemplate::name);
+        if (found == builtin.end()) {
+            std::string known;
+            for (const auto& kernel : builtin) known += " " + kernel.name;
+            throw UsageError("'" + item + "' is neither a folder nor a built-in template; known:" + known);
+        }
+        add(*found);
+    }
+    if (!list.empty() && chosen.empty()) throw UsageError("--templates names nothing");
+    if (list.empty()) chosen = builtin;
+    if (!operation.empty()) {
+        std::erase_if(chosen, [&](const KernelTemplate& kernel) { return kernel.operation.name != operation; });
+        if (chosen.empty())
+            throw UsageError("no template computes the operation '" + operation + "'; see 'smemtune templates'");
+    }
+    return chosen;
+}
+
+KernelTemplate find_template(const std::string& list, const std::string& name) {
+    auto kernels = choose_templates(list, "");
+    const auto found = std::ranges::find(kernels, name, &KernelTemplate::name);
+    if (found == kernels.end()) throw UsageError("there is no template '" + name + "'; see 'smemtune templates'");
+    return *found;
+}
+
+Device any_device(const std::string& name) {
+    if (name.starts_with("sm_") || name.find('=') != std::string::npos) return model_device(name);
+    return find_device(name).device;
+}
+
+std::vector<Problem> make_problems(const Operation& operation, const std::string& sizes, const std::string& type,
+                                   const std::string& layout, const Device& device) {
+    // What a newcomer waits a few minutes for at most.
+    const auto automatic = device.is_host() ? "64..256" : "512..8192";
+    std::vector<Problem> problems;
+    try {
+        for (const auto& size : parse_sizes(sizes == "auto" ? automatic : sizes, operation.extents.size())) {
+            Problem problem{operation.name, type, operation.layouts.empty() ? "" : layout, {}};
+            for (std::size_t i = 0; i < size.size(); ++i) problem.extents.emplace_back(operation.extents[i], size[i]);
+            (void)environment_of(operation, problem, device);
+            problems.push_back(std::move(problem));
+        }
+    } catch (const std::invalid_argument& error) {
+        throw UsageError(error.what());
+    }
+    return problems;
+}
+
+std::string table(const std::vector<std::vector<std::string>>& rows) {
+    std::vector<std::size_t> widths;
+    for (const auto& row : rows) {
+        widths.resize(std::max(widths.size(), row.size()));
+        for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+    }
+    const auto numeric = [&](std::size_t column) {
+        return std::all_of(rows.begin() + 1, rows.end(), [&](const auto& row) {
+            return column >= row.size() || row[column].empty() || row[column] == "-" ||
+                   std::isdigit(static_cast<unsigned char>(row[column].front())) != 0;
+        });
+    };
+    std::string text;
+    for (const auto& row : rows) {
+        std::string line;
+        for (std::size_t i = 0; i < row.size(); ++i) {
+            line += numeric(i) && i > 0 ? fmt::format("{:>{}}  ", row[i], widths[i])
+                                        : fmt::format("{:<{}}  ", row[i], widths[i]);
+        }
+        text += line.substr(0, line.find_last_not_of(' ') + 1) + '\n';
+    }
+    return text;
+}
+
+std::string time_text(double microseconds) {
+    if (microseconds < 1e3) return fmt::format("{:.4g} us", microseconds);
+    if (microseconds < 1e6) return fmt::format("{:.4g} ms", microseconds / 1e3);
+    return fmt::format("{:.4g} s", microseconds / 1e6);
+}
+
+}  // namespace smemtune

@@ -1,0 +1,100 @@
+// What the commands share: their environment, their exit codes, and how their options are read.
+#pragma once
+
+#include <boost/program_options.hpp>
+#include <filesystem>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "templates/kernel_template.h"
+
+namespace smemtune {
+
+/// Exit codes, as `smemtune --help` documents them.
+enum ExitCode : int {
+    success = 0,
+    nothing_found = 1,    ///< it ran, and no configuration was right or the result was wrong
+    bad_input = 2,        ///< options, sizes, manifests
+    bad_environment = 3,  ///< device, driver, compiler, worker
+    bad_database = 4,
+    interrupted_by_user = 130,
+};
+
+/// Everything that comes from outside the command line. Read in main() only.
+struct Surroundings {
+    std::string executable;          ///< this program, to start workers from
+    std::filesystem::path database;  ///< SMEMTUNE_DB, else smemtune/tuning.db in the user's data folder
+    std::string host_compiler;       ///< CXX, else c++
+};
+
+/// A mistake in what the user wrote. The message says what to write instead.
+class UsageError : public std::runtime_error {
+public:
+    using std::runtime_error::runtime_error;
+};
+
+/// One command's options: parses, answers --help, and turns every mistake into a UsageError.
+class CommandLine {
+public:
+    /// `usage` opens the help: what the command does, and examples.
+    CommandLine(std::string name, std::string usage);
+
+    boost::program_options::options_description_easy_init add() { return options_.add_options(); }
+    /// `--db` and `--json`, as every command spells them.
+    void add_database(const Surroundings& environment);
+    void add_json();
+    /// Words without a dash: at most as many as named here.
+    void positional(std::initializer_list<const char*> names);
+
+    /// False when help was asked for, and printed.
+    bool parse(const std::vector<std::string>& arguments);
+
+    [[nodiscard]] bool has(const std::string& name) const { return values_.count(name) != 0; }
+    template <class T>
+    [[nodiscard]] const T& get(const std::string& name) const {
+        return values_[name].as<T>();
+    }
+    [[nodiscard]] const std::string& text(const std::string& name) const { return get<std::string>(name); }
+
+private:
+    std::string name_, usage_;
+    boost::program_options::options_description options_{"options"};
+    boost::program_options::positional_options_description positional_;
+    boost::program_options::variables_map values_;
+};
+
+std::vector<std::string> split(const std::string& text, char separator);
+
+/// The built-in templates and those of folders: `list` (`--templates`) holds names and folders, and means all built-in
+/// ones when it is empty. `operation` restricts them unless it is empty. Throws UsageError naming what is unknown.
+std::vector<KernelTemplate> choose_templates(const std::string& list, const std::string& operation);
+
+/// One template by name, from folders or else built in. Throws UsageError.
+KernelTemplate find_template(const std::string& list, const std::string& name);
+
+/// A device of this machine, or a model (`sm_90`, limits given by hand).
+Device any_device(const std::string& name);
+
+/// Problems of one operation from the words of the command line. Throws UsageError.
+std::vector<Problem> make_problems(const Operation& operation, const std::string& sizes, const std::string& type,
+                                   const std::string& layout, const Device& device);
+
+/// Aligned columns; the first row is the header. Numbers are given as text.
+std::string table(const std::vector<std::vector<std::string>>& rows);
+
+/// `812 us`, `3.21 ms`.
+std::string time_text(double microseconds);
+
+using Arguments = std::vector<std::string>;
+int tune_command(const Arguments& arguments, const Surroundings& environment);
+int run_command(const Arguments& arguments, const Surroundings& environment);
+int devices_command(const Arguments& arguments, const Surroundings& environment);
+int templates_command(const Arguments& arguments, const Surroundings& environment);
+int explain_command(const Arguments& arguments, const Surroundings& environment);
+int database_command(const Arguments& arguments, const Surroundings& environment);
+int worker_command(const Arguments& arguments, const Surroundings& environment);
+
+}  // namespace smemtune

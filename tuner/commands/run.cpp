@@ -1,0 +1,112 @@
+// smemtune run: one problem the way an application computes it, then verified and timed.
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "runtime/inspector.h"
+#include "templates/catalog.h"
+#include "tuner/commands/command.h"
+#include "tuner/protocol.h"
+#include "tuner/trial.h"
+
+namespace smemtune {
+
+namespace {
+
+namespace po = boost::program_options;
+
+// A fetched kernel where the workspace expects a loaded one: what is verified and timed is the application's own path.
+class Fetched : public LoadedKernel {
+public:
+    explicit Fetched(Kernel kernel) : kernel_(std::move(kernel)), count_(kernel_.argument_names().size()) {}
+    [[nodiscard]] Resources resources() const override { return {}; }
+    void launch(StreamHandle stream, const Launch&, void* const* arguments) const override {
+        kernel_.launch(stream, {arguments, count_});
+    }
+
+private:
+    Kernel kernel_;
+    std::size_t count_;
+};
+
+}  // namespace
+
+int run_command(const Arguments& arguments, const Surroundings& surroundings) {
+    CommandLine line(
+        "run",
+        "smemtune run: fetch the kernel of a problem through the runtime, launch it, verify every element and "
+        "time it.\n\n  smemtune run --size 4096x4096x128");
+    line.add()("size", po::value<std::string>()->value_name("MxNxK"), "the problem; one number for a cube");
+    line.add()("device", po::value<std::string>()->default_value("auto")->value_name("D"), "0, 1, ..., host or auto");
+    line.add()("operation", po::value<std::string>()->default_value("gemm")->value_name("NAME"), "what to compute");
+    line.add()("type", po::value<std::string>()->default_value("f32")->value_name("T"), "numerics class");
+    line.add()("layout", po::value<std::string>()->default_value("nn")->value_name("L"), "nn, nt, tn or tt");
+    line.add()("template", po::value<std::string>()->default_value("")->value_name("NAME"), "only this one");
+    line.add()("seed", po::value<unsigned>()->default_value(1)->value_name("N"), "of the inputs");
+    line.add_database(surroundings);
+    line.add_json();
+    if (!line.parse(arguments)) return success;
+    if (!line.has("size")) throw UsageError("run needs --size; write for example --size 4096x4096x128");
+    const auto templates = choose_templates("", line.text("operation"));
+    const auto found = find_device(line.text("device"));
+    const auto problems = make_problems(templates.front().operation, line.text("size"), line.text("type"),
+                                        line.text("layout"), found.device);
+    if (problems.size() != 1) throw UsageError("run takes one size; '" + line.text("size") + "' has several");
+    const auto& problem = problems.front();
+
+    Runtime runtime({.database = line.text("db"), .device = found.name, .host_compiler = surroundings.host_compiler});
+    const auto kernel = runtime.fetch(problem, line.text("template"));
+    const auto& choice = kernel.choice();
+
+    auto& backend = RuntimeInspector::backend(runtime);
+    const auto binaries = compile_workspace(RuntimeInspector::compiler(runtime), templates.front(), problem);
+    const auto& operation = templates.front().operation;
+    Workspace workspace(backend, operation, problem, binaries, line.get<unsigned>("seed"));
+    const Fetched fetched(kernel);
+    const auto verdict = workspace.verify(fetched, {});
+    Sampling sampling({}, 0);
+    double launch_us = verdict.first_launch_us;
+    while (!verdict.wrong && !sampling.finished()) {
+        const auto calls = workspace.batch(fetched, {}, sampling.launches(launch_us));
+        const auto batch_us = backend.time_us(calls);
+        launch_us = batch_us / static_cast<double>(calls.size());
+        sampling.add(launch_us, batch_us);
+    }
+
+    const auto operations =
+        static_cast<double>(operation.operations.evaluate(environment_of(operation, problem, found.device)));
+    nlohmann::json json{{"problem", problem},
+                        {"device", found.device.name},
+                        {"template", choice.kernel_template},
+                        {"configuration", choice.configuration},
+                        {"match", to_text(choice.match)},
+                        {"tuned_for", choice.tuned_for},
+                        {"correct", !verdict.wrong}};
+    if (verdict.wrong) {
+        json["wrong"] = *verdict.wrong;
+    } else {
+        json["measurement"] = sampling.result();
+        json["worst_error"] = verdict.worst;
+    }
+    if (line.get<bool>("json")) {
+        fmt::print("{}\n", json.dump(2));
+    } else {
+        fmt::print("{} on {}\n", to_text(problem), found.device.name);
+        fmt::print("  kernel     {} {}\n", choice.kernel_template, choice.configuration);
+        fmt::print("  match      {}{}\n", to_text(choice.match),
+                   choice.tuned_for.empty()
+                       ? ""
+                       : fmt::format(", tuned for {}, {} there", choice.tuned_for, time_text(choice.expected_us)));
+        if (verdict.wrong) {
+            fmt::print("  WRONG      {}\n", *verdict.wrong);
+        } else {
+            const auto measured = sampling.result();
+            fmt::print("  verified   every element; largest error {:.2g} of the forward error bound\n", verdict.worst);
+            fmt::print("  time       {} +- {}\n", time_text(measured.median_us), time_text(measured.spread_us));
+            if (operations > 0) fmt::print("  rate       {:.2f} GFLOP/s\n", operations / measured.median_us / 1e3);
+        }
+    }
+    return verdict.wrong ? nothing_found : success;
+}
+
+}  // namespace smemtune

@@ -1,0 +1,108 @@
+// smemtune: argv in, exit code out. The environment is read here and nowhere else.
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <functional>
+#include <map>
+
+#include "db/store.h"
+#include "runtime/backend.h"
+#include "runtime/runtime.h"
+#include "templates/catalog.h"
+#include "tuner/commands/command.h"
+#include "tuner/worker.h"
+
+namespace {
+
+using namespace smemtune;
+
+constexpr const char* help =
+    R"(smemtune finds the fastest configuration of GPU kernels and keeps it in a database.
+
+  smemtune --device 0 --sizes 512..8192     tune matrix products on GPU 0, and print what won
+  smemtune run --size 4096x4096x128         fetch the tuned kernel as an application would, run and verify it
+  smemtune db best                          what is known to be fastest
+  smemtune explain tiled                    what a configuration takes from a multiprocessor, and what it gives back
+
+commands
+  tune [options]             the default: search, verify, time, store
+  run [options]              fetch through the runtime, launch, verify, time
+  devices                    the devices there are, and their limits
+  templates [NAME]           the kernels that can be tuned; one in detail
+  explain NAME [options]     shared memory, occupancy and its limiter, reuse
+  db list|show|best|trials   look into the database
+
+'smemtune COMMAND --help' shows a command's options.
+
+exit codes
+  0 done   1 nothing right was found   2 bad input   3 device, compiler or worker failed   4 database failed
+  130 interrupted: everything finished is stored, the same command goes on
+)";
+
+std::string variable(const char* name) {
+    const auto* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): before any thread starts
+    return value == nullptr ? "" : value;
+}
+
+Surroundings look_around() {
+    Surroundings surroundings{.executable = "/proc/self/exe", .host_compiler = variable("CXX")};
+    if (surroundings.host_compiler.empty()) surroundings.host_compiler = "c++";
+    const auto data = variable("XDG_DATA_HOME");
+    const auto folder =
+        data.empty() ? std::filesystem::path(variable("HOME")) / ".local/share" : std::filesystem::path(data);
+    const auto database = variable("SMEMTUNE_DB");
+    surroundings.database = database.empty() ? folder / "smemtune" / "tuning.db" : std::filesystem::path(database);
+    return surroundings;
+}
+
+int dispatch(Arguments arguments) {
+    const std::map<std::string, std::function<int(const Arguments&, const Surroundings&)>> commands{
+        {"tune", tune_command},           {"run", run_command},         {"devices", devices_command},
+        {"templates", templates_command}, {"explain", explain_command}, {"db", database_command},
+        {"worker", worker_command}};
+    if (arguments.empty() || arguments[0] == "--help" || arguments[0] == "-h" || arguments[0] == "help") {
+        fmt::print("{}", help);
+        return success;
+    }
+    if (arguments[0] == "--version") {
+        fmt::print("smemtune {}\n", SMEMTUNE_VERSION);
+        return success;
+    }
+    auto command = commands.find("tune");
+    if (!arguments[0].starts_with('-')) {
+        command = commands.find(arguments[0]);
+        if (command == commands.end()) {
+            throw UsageError("there is no command '" + arguments[0] +
+                             "'; there is: tune, run, devices, templates, explain, db");
+        }
+        arguments.erase(arguments.begin());
+    }
+    return command->second(arguments, look_around());
+}
+
+int failure(int code, const char* what) {
+    fmt::print(stderr, "smemtune: {}\n", what);
+    return code;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    try {
+        return dispatch(Arguments(argv + 1, argv + argc));
+    } catch (const UsageError& error) {
+        return failure(bad_input, error.what());
+    } catch (const ManifestError& error) {
+        return failure(bad_input, error.what());
+    } catch (const ExpressionError& error) {
+        return failure(bad_input, error.what());
+    } catch (const std::invalid_argument& error) {
+        return failure(bad_input, error.what());
+    } catch (const std::length_error& error) {
+        return failure(bad_input, error.what());
+    } catch (const StoreError& error) {
+        return failure(bad_database, error.what());
+    } catch (const std::exception& error) {
+        return failure(bad_environment, error.what());
+    }
+}

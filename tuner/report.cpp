@@ -1,0 +1,88 @@
+#include "tuner/report.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tuner/commands/command.h"
+#include "tuner/protocol.h"
+
+namespace smemtune {
+
+namespace {
+
+double flops(const ProblemResult& result) {
+    return result.best ? result.operations / (result.best->measurement.median_us * 1e-6) : 0;
+}
+
+std::string rate_text(double operations_per_second) {
+    return operations_per_second < 1e12 && operations_per_second < 1e11
+               ? fmt::format("{:.2f} G", operations_per_second / 1e9)
+               : fmt::format("{:.2f} T", operations_per_second / 1e12);
+}
+
+}  // namespace
+
+std::string to_text(const TuneReport& report) {
+    const auto peak = peak_fp32_flops(report.device);
+    std::vector<std::vector<std::string>> rows{
+        {"problem", "winner", "configuration", "time", "FLOP/s", "of peak", "x baseline"}};
+    for (const auto& result : report.problems) {
+        if (!result.best) {
+            rows.push_back({to_text(result.problem), "none was right", "", "", "", "", ""});
+            continue;
+        }
+        const auto& best = *result.best;
+        rows.push_back(
+            {to_text(result.problem), best.kernel_template, to_text(best.configuration),
+             time_text(best.measurement.median_us), result.operations > 0 ? rate_text(flops(result)) : "-",
+             peak > 0 && result.operations > 0 ? fmt::format("{:.1f} %", 100 * flops(result) / peak) : "-",
+             result.baseline_us ? fmt::format("{:.2f}", *result.baseline_us / best.measurement.median_us) : "-"});
+    }
+    std::size_t rejected = 0;
+    std::string stages;
+    for (const auto& [stage, count] : report.rejected) {
+        rejected += count;
+        stages += fmt::format("{}{} {}", stages.empty() ? ": " : ", ", count, to_text(stage));
+    }
+    auto text = report.problems.empty() ? std::string() : table(rows);
+    text += fmt::format("\n{} configurations: {} known before, {} measured, {} rejected{}; {:.1f} s\n", report.planned,
+                        report.recalled, report.measured, rejected, stages, report.seconds);
+    constexpr std::size_t most_reasons = 5;
+    std::size_t shown = 0;
+    for (const auto& [reason, count] : report.reasons) {
+        if (shown++ == most_reasons) {
+            text += "  ... more with 'smemtune db trials --rejected'\n";
+            break;
+        }
+        text += fmt::format("  {} x {}\n", count, reason);
+    }
+    return text;
+}
+
+std::string to_json_text(const TuneReport& report, const std::filesystem::path& database) {
+    nlohmann::json problems = nlohmann::json::array();
+    for (const auto& result : report.problems) {
+        nlohmann::json problem{{"problem", result.problem}, {"best_us_by_template", result.best_us}};
+        if (result.best) {
+            const auto& best = *result.best;
+            problem["winner"] = {{"template", best.kernel_template},
+                                 {"configuration", best.configuration.values},
+                                 {"measurement", best.measurement},
+                                 {"resources", best.resources}};
+            if (result.operations > 0) problem["flops"] = flops(result);
+            if (result.baseline_us) problem["times_baseline"] = *result.baseline_us / best.measurement.median_us;
+        }
+        problems.push_back(std::move(problem));
+    }
+    nlohmann::json rejected = nlohmann::json::object();
+    for (const auto& [stage, count] : report.rejected) rejected[std::string(to_text(stage))] = count;
+    const nlohmann::json json{{"device", report.device},     {"database", database.string()},
+                              {"ended", report.ended},       {"seconds", report.seconds},
+                              {"planned", report.planned},   {"recalled", report.recalled},
+                              {"measured", report.measured}, {"rejected", rejected},
+                              {"reasons", report.reasons},   {"problems", problems}};
+    return json.dump(2) + "\n";
+}
+
+}  // namespace smemtune

@@ -1,0 +1,46 @@
+// When to stop timing a candidate. Fed plain numbers; knows nothing of devices.
+#pragma once
+
+#include <vector>
+
+#include "db/outcome.h"
+
+namespace smemtune {
+
+struct SamplingPolicy {
+    double batch_us = 2000;   ///< a sample is a batch of launches about this long, so that the clock's grain is small
+    int most_launches = 200;  ///< of one batch
+    int least_samples = 3;
+    int most_samples = 9;
+    double steady_spread =
+        0.005;                ///< enough once half the distance between quartiles is below this share of the median
+    double behind = 1.5;      ///< a candidate this many times slower than the best is not sampled further
+    double longest_us = 1e6;  ///< nor one whose samples have taken this long, beyond the least
+};
+
+class Sampling {
+public:
+    /// `best_us`: the fastest candidate so far; 0 when there is none.
+    Sampling(const SamplingPolicy& policy, double best_us) : policy_(policy), best_us_(best_us) {}
+
+    /// Launches for the next batch, given what one launch is known to take.
+    [[nodiscard]] int launches(double launch_us) const;
+    /// The mean of one batch, in microseconds per launch; `batch_us` is what the batch took.
+    void add(double launch_us, double batch_us);
+    [[nodiscard]] bool finished() const;
+    /// Median and spread of what was added. Precondition: something was.
+    [[nodiscard]] Measurement result() const;
+
+private:
+    [[nodiscard]] bool clearly_behind() const;
+
+    SamplingPolicy policy_;
+    double best_us_;
+    double total_us_ = 0;
+    std::vector<double> samples_us_;
+};
+
+/// Linear interpolation between order statistics. Precondition: not empty.
+double quantile(std::vector<double> values, double fraction);
+
+}  // namespace smemtune

@@ -1,0 +1,74 @@
+#include "tuner/trial.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace smemtune {
+
+namespace {
+
+// Microseconds of the whole batch, and of one of its launches.
+std::pair<double, double> time_batch(Backend& backend, Workspace& workspace, const LoadedKernel& kernel,
+                                     const Launch& launch, int launches) {
+    const auto calls = workspace.batch(kernel, launch, launches);
+    const auto batch_us = backend.time_us(calls);
+    return {batch_us, batch_us / launches};
+}
+
+}  // namespace
+
+Outcome try_candidate(Backend& backend, Workspace& workspace, const TrialInput& input, const SamplingPolicy& policy,
+                      double best_us) {
+    try {
+        const auto kernel = backend.load(input.binary, input.launch.dynamic_shared_bytes);
+        const auto verdict = workspace.verify(*kernel, input.launch);
+        if (verdict.wrong) return Rejection{Stage::wrong, *verdict.wrong};
+
+        Sampling hopeless(policy, best_us);
+        hopeless.add(verdict.first_launch_us, verdict.first_launch_us);
+        // The first launch was cold and alone; only a very late one is not worth another.
+        if (best_us > 0 && verdict.first_launch_us > 4 * policy.behind * best_us + 100) return hopeless.result();
+
+        // A warm-up tells how many launches make a batch.
+        auto launch_us = time_batch(backend, workspace, *kernel, input.launch, 1).second;
+        Sampling sampling(policy, best_us);
+        do {
+            const auto [batch_us, each_us] =
+                time_batch(backend, workspace, *kernel, input.launch, sampling.launches(launch_us));
+            sampling.add(each_us, batch_us);
+            launch_us = each_us;
+        } while (!sampling.finished());
+        auto result = sampling.result();
+        result.clock_khz = backend.clock_khz();
+        return result;
+    } catch (const LaunchError& error) {
+        return Rejection{Stage::launch, error.what()};
+    }
+}
+
+std::vector<Measurement> play_final(Backend& backend, Workspace& workspace, const std::vector<TrialInput>& inputs,
+                                    const SamplingPolicy& policy, int rounds) {
+    std::vector<std::unique_ptr<LoadedKernel>> kernels;
+    std::vector<double> launch_us;
+    std::vector<Sampling> samplings(inputs.size(), Sampling(policy, 0));
+    for (const auto& input : inputs) {
+        kernels.push_back(backend.load(input.binary, input.launch.dynamic_shared_bytes));
+        launch_us.push_back(time_batch(backend, workspace, *kernels.back(), input.launch, 1).second);
+    }
+    for (int round = 0; round < rounds; ++round) {
+        for (std::size_t i = 0; i < inputs.size(); ++i) {
+            const auto [batch_us, each_us] =
+                time_batch(backend, workspace, *kernels[i], inputs[i].launch, samplings[i].launches(launch_us[i]));
+            samplings[i].add(each_us, batch_us);
+            launch_us[i] = each_us;
+        }
+    }
+    std::vector<Measurement> results;
+    for (const auto& sampling : samplings) {
+        results.push_back(sampling.result());
+        results.back().clock_khz = backend.clock_khz();
+    }
+    return results;
+}
+
+}  // namespace smemtune

@@ -1,0 +1,372 @@
+#include "tuner/tune.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <deque>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "runtime/selection.h"
+#include "tuner/compile_pool.h"
+#include "tuner/progress.h"
+#include "tuner/search.h"
+
+namespace smemtune {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::size_t most_finalists = 4;
+constexpr double final_margin = 0.05;  // within this of the fastest, a candidate is worth measuring again
+constexpr int final_rounds = 9;
+constexpr double equal_margin = 0.01;  // closer than this, and within their spread, two finalists are equals
+
+// What is known of one configuration of one problem while it is tuned.
+struct Known {
+    const KernelTemplate* kernel_template;
+    TrialRecord record;
+
+    [[nodiscard]] const Measurement* measurement() const { return std::get_if<Measurement>(&record.outcome); }
+};
+
+// One problem's tuning, from the first proposal to the winner.
+class ProblemTuner {
+public:
+    ProblemTuner(const TuneRequest& request, const Problem& problem, const std::vector<PlannedSpace>& spaces,
+                 Tools tools, CompilePool& pool, std::int64_t run, std::int64_t device, Clock::time_point deadline,
+                 TuneReport& report, Progress& progress)
+        : request_(request),
+          problem_(problem),
+          tools_(tools),
+          pool_(pool),
+          run_(run),
+          deadline_(deadline),
+          report_(report),
+          progress_(progress) {
+        const auto problem_row = tools_.store.remember(problem);
+        for (const auto& [kernel, space] : spaces) {
+            const auto row = tools_.store.remember(
+                TemplateRecord{kernel->name, kernel->operation.name, kernel->hash, kernel->files});
+            lanes_.push_back({kernel,
+                              {device, row, problem_row},
+                              space,
+                              make_search(request.search, space, request.seed),
+                              request.evaluations.value_or(space->size())});
+            if (request.retune) tools_.store.forget(lanes_.back().key);
+        }
+    }
+
+    ProblemResult run() {
+        while (!stopped()) {
+            fill_pipeline();
+            if (pipeline_.empty()) break;
+            auto candidate = std::move(pipeline_.front());
+            pipeline_.pop_front();
+            finish(candidate);
+        }
+        if (!stopped()) crown_winner();
+        return result();
+    }
+
+private:
+    // One template's share.
+    struct Lane {
+        const KernelTemplate* kernel_template;
+        TrialKey key;
+        std::shared_ptr<const ParameterSpace> space;
+        std::unique_ptr<Search> search;
+        std::size_t left;
+    };
+    // Proposed, and being compiled unless it is known already.
+    struct InFlight {
+        Lane* lane;
+        Configuration configuration;
+        std::shared_future<CompilePool::Result> compiled;
+    };
+
+    [[nodiscard]] bool stopped() {
+        if (tools_.interrupted)
+            report_.ended = "interrupted";
+        else if (Clock::now() > deadline_)
+            report_.ended = "budget";
+        return report_.ended != "complete";
+    }
+
+    // Keeps enough compiles in flight that the device does not wait for them.
+    void fill_pipeline() {
+        const std::size_t depth = 4 * std::size_t{request_.jobs};
+        while (pipeline_.size() < depth && lane_ < lanes_.size()) {
+            auto& lane = lanes_[lane_];
+            auto configuration = lane.left == 0 ? std::nullopt : lane.search->next();
+            if (!configuration) {
+                ++lane_;
+                continue;
+            }
+            --lane.left;
+            if (auto known = tools_.store.recall(lane.key, *configuration)) {
+                ++report_.recalled;
+                learn(lane, std::move(*known), true);
+                continue;
+            }
+            auto program = program_of(*lane.kernel_template, *configuration, problem_);
+            pipeline_.push_back({&lane, std::move(*configuration), pool_.submit(program)});
+        }
+    }
+
+    void finish(const InFlight& candidate) {
+        const auto& kernel = *candidate.lane->kernel_template;
+        const auto& compiled = candidate.compiled.get();
+        TrialRecord record{.key = candidate.lane->key, .configuration = candidate.configuration, .run = run_};
+        if (const auto* rejection = std::get_if<Rejection>(&compiled)) {
+            record.outcome = *rejection;
+        } else {
+            const auto& binary = std::get<Binary>(compiled);
+            const auto input = input_of(kernel, candidate.configuration, binary);
+            record.resources = binary.resources;
+            record.resources.dynamic_shared_bytes = input.launch.dynamic_shared_bytes;
+            record.compile_ms = binary.compile_ms;
+            if (const auto broken = broken_limit(input.launch, tools_.device)) {
+                record.outcome = Rejection{Stage::limits, *broken + " (as compiled)"};
+            } else {
+                prepare_worker(kernel);
+                record.outcome = tools_.worker.trial(input, best_us_);
+            }
+        }
+        tools_.store.remember(record);
+        if (const auto* rejection = std::get_if<Rejection>(&record.outcome)) {
+            ++report_.rejected[rejection->stage];
+            ++report_.reasons[kernel.name + " " + std::string(to_text(rejection->stage)) + ": " + rejection->reason];
+        } else {
+            ++report_.measured;
+        }
+        ++new_trials_;
+        learn(*candidate.lane, std::move(record), false);
+    }
+
+    // The launch as it will be, with what the compiler reported in place of the manifest's estimates.
+    [[nodiscard]] TrialInput input_of(const KernelTemplate& kernel, const Configuration& configuration,
+                                      const Binary& binary) const {
+        TrialInput input{binary, launch_of(kernel, configuration, problem_, tools_.device)};
+        if (binary.resources.registers > 0) {
+            input.launch.registers = binary.resources.registers;
+            input.launch.static_shared_bytes = binary.resources.static_shared_bytes;
+        }
+        return input;
+    }
+
+    // A worker is started, and the problem laid out on the device, only when there is something to try.
+    void prepare_worker(const KernelTemplate& kernel) {
+        if (prepared_) return;
+        tools_.worker.prepare(problem_, kernel.files, compile_workspace(tools_.compiler, kernel, problem_));
+        prepared_ = true;
+    }
+
+    void learn(Lane& lane, TrialRecord record, bool recalled) {
+        lane.search->observe(record.configuration, record.outcome);
+        known_.push_back({lane.kernel_template, std::move(record)});
+        if (const auto* measured = known_.back().measurement()) {
+            if (best_us_ == 0 || measured->median_us < best_us_) {
+                best_us_ = measured->median_us;
+                best_text_ = fmt::format("best {} {}, {:.4g} us", lane.kernel_template->name,
+                                         to_text(known_.back().record.configuration), best_us_);
+            }
+        }
+        progress_.step(size_text(problem_), best_text_, recalled);
+    }
+
+    [[nodiscard]] std::vector<Known*> by_time() {
+        std::vector<Known*> measured;
+        for (auto& known : known_) {
+            if (known.measurement() != nullptr) measured.push_back(&known);
+        }
+        std::ranges::stable_sort(measured, {}, [](const Known* known) { return known->measurement()->median_us; });
+        return measured;
+    }
+
+    // Finalists are measured again, in turn with one another; of equals, the one that asks for the least wins.
+    void crown_winner() {
+        auto measured = by_time();
+        if (measured.empty()) return;
+        const auto& key = measured.front()->record.key;
+        const auto champion = tools_.store.best(key.device, key.problem);
+        if (new_trials_ == 0 && champion && champion->winner) return;
+
+        const auto limit = measured.front()->measurement()->median_us * (1 + final_margin);
+        std::erase_if(measured, [&](const Known* known) { return known->measurement()->median_us > limit; });
+        measured.resize(std::min(measured.size(), most_finalists));
+        auto inputs = compile_finalists(measured);
+        if (measured.size() > 1) {
+            prepare_worker(*measured.front()->kernel_template);
+            if (const auto finals = tools_.worker.final_round(inputs, final_rounds)) {
+                for (std::size_t i = 0; i < measured.size(); ++i) {
+                    measured[i]->record.outcome = (*finals)[i];
+                    tools_.store.remember(measured[i]->record);
+                }
+            }
+        }
+        std::vector<std::size_t> order(measured.size());
+        for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+        const auto winner = *std::ranges::min_element(order, [&](std::size_t a, std::size_t b) {
+            return better(*measured[a], inputs[a].launch, *measured[b], inputs[b].launch, measured);
+        });
+        // Another template may hold this problem from an earlier run.
+        if (champion && champion->winner && !is_ours(champion->template_hash) &&
+            std::get<Measurement>(champion->record.outcome).median_us < measured[winner]->measurement()->median_us) {
+            return;
+        }
+        const auto& best = measured[winner]->record;
+        const auto& binary = inputs[winner].binary;
+        tools_.store.crown(
+            best.key, best.configuration,
+            BinaryRecord{best.key.kernel_template, best.configuration, binary_key(binary.target, problem_),
+                         binary.compiler, binary.code, best.resources});
+        winner_ = measured[winner];
+    }
+
+    [[nodiscard]] std::vector<TrialInput> compile_finalists(const std::vector<Known*>& finalists) {
+        std::vector<std::shared_future<CompilePool::Result>> compiled;
+        for (const auto* known : finalists) {
+            compiled.push_back(
+                pool_.submit(program_of(*known->kernel_template, known->record.configuration, problem_)));
+        }
+        std::vector<TrialInput> inputs;
+        for (std::size_t i = 0; i < finalists.size(); ++i) {
+            const auto* binary = std::get_if<Binary>(&compiled[i].get());
+            if (binary == nullptr) throw CompilerError("a finalist that compiled before no longer does");
+            inputs.push_back(input_of(*finalists[i]->kernel_template, finalists[i]->record.configuration, *binary));
+        }
+        return inputs;
+    }
+
+    // Strict weak order: finalists within noise of the fastest are equals and ordered by what they ask for.
+    static bool better(const Known& a, const Launch& a_launch, const Known& b, const Launch& b_launch,
+                       const std::vector<Known*>& finalists) {
+        double fastest = a.measurement()->median_us;
+        double noise = 0;
+        for (const auto* each : finalists) {
+            fastest = std::min(fastest, each->measurement()->median_us);
+            noise = std::max(noise, each->measurement()->spread_us);
+        }
+        const auto bar = fastest + std::min(std::max(equal_margin * fastest, noise), 3 * equal_margin * fastest);
+        const auto rank = [&](const Known& known, const Launch& launch) {
+            const auto us = known.measurement()->median_us;
+            const bool leads = us <= bar;
+            return std::tuple(!leads, leads ? 0.0 : us, launch.shared_bytes(), launch.threads(),
+                              known.kernel_template->name, to_text(known.record.configuration));
+        };
+        return rank(a, a_launch) < rank(b, b_launch);
+    }
+
+    [[nodiscard]] bool is_ours(const std::string& hash) const {
+        return std::ranges::any_of(lanes_, [&](const Lane& lane) { return lane.kernel_template->hash == hash; });
+    }
+
+    ProblemResult result() {
+        ProblemResult result{.problem = problem_};
+        const auto& operation = lanes_.front().kernel_template->operation;
+        result.operations =
+            static_cast<double>(operation.operations.evaluate(environment_of(operation, problem_, tools_.device)));
+        const auto measured = by_time();
+        if (measured.empty()) return result;
+        for (const auto* known : measured) {
+            result.best_us.try_emplace(known->kernel_template->name, known->measurement()->median_us);
+            if (known->kernel_template->baseline && !result.baseline_us) {
+                result.baseline_us = known->measurement()->median_us;
+            }
+        }
+        const auto* best = winner_ != nullptr ? winner_ : crowned_earlier(measured);
+        result.best = {best->kernel_template->name, best->record.configuration, *best->measurement(),
+                       best->record.resources};
+        return result;
+    }
+
+    [[nodiscard]] const Known* crowned_earlier(const std::vector<Known*>& measured) const {
+        const auto& key = measured.front()->record.key;
+        const auto champion = tools_.store.best(key.device, key.problem);
+        for (const auto* known : measured) {
+            if (champion && known->record.key == champion->record.key &&
+                known->record.configuration == champion->record.configuration) {
+                return known;
+            }
+        }
+        return measured.front();
+    }
+
+    const TuneRequest& request_;
+    const Problem& problem_;
+    Tools tools_;
+    CompilePool& pool_;
+    std::int64_t run_;
+    Clock::time_point deadline_;
+    TuneReport& report_;
+    Progress& progress_;
+    std::vector<Lane> lanes_;
+    std::size_t lane_ = 0;  // that proposes next
+    std::deque<InFlight> pipeline_;
+    std::deque<Known> known_;
+    std::size_t new_trials_ = 0;
+    bool prepared_ = false;
+    double best_us_ = 0;
+    std::string best_text_;
+    const Known* winner_ = nullptr;
+};
+
+}  // namespace
+
+std::vector<std::vector<PlannedSpace>> plan(const TuneRequest& request, const Device& device) {
+    std::vector<std::vector<PlannedSpace>> spaces;
+    for (const auto& problem : request.problems) {
+        auto& row = spaces.emplace_back();
+        for (const auto& kernel : request.templates) {
+            if (!supports(kernel, problem, device)) continue;
+            row.push_back({&kernel, std::make_shared<ParameterSpace>(feasible_space(kernel, problem, device))});
+        }
+        if (row.empty()) {
+            std::string names;
+            for (const auto& kernel : request.templates) names += " " + kernel.name;
+            throw std::invalid_argument("no template can compute " + to_text(problem) + " on " + device.name +
+                                        "; looked at:" + names + "; see 'smemtune templates'");
+        }
+        // A good candidate early lets the others be cut short.
+        std::ranges::stable_sort(row, std::ranges::greater{}, [&](const PlannedSpace& planned) {
+            const auto& kernel = *planned.kernel_template;
+            return reuse_of(kernel, default_configuration(kernel), problem, device).operations_per_load();
+        });
+    }
+    return spaces;
+}
+
+TuneReport tune(const TuneRequest& request, const std::vector<std::vector<PlannedSpace>>& spaces, Tools tools,
+                Progress& progress) {
+    const auto begin = Clock::now();
+    const auto deadline = request.budget ? begin + *request.budget : Clock::time_point::max();
+    TuneReport report{.device = tools.device};
+    for (const auto& row : spaces) {
+        for (const auto& planned : row) {
+            report.planned += std::min(request.evaluations.value_or(planned.space->size()), planned.space->size());
+        }
+    }
+    const auto device = tools.store.remember(tools.device);
+    const nlohmann::json policy{{"checks", "whole output on every check of the operation"},
+                                {"cache", "cold: operands rotate over twice the L2"},
+                                {"finalists", most_finalists},
+                                {"final_rounds", final_rounds}};
+    const nlohmann::json versions{{"compiler", tools.compiler.version()}};
+    const auto run = tools.store.start_run({request.text, policy.dump(), versions.dump()});
+    {
+        CompilePool pool(tools.compiler, request.jobs);
+        for (std::size_t i = 0; i < request.problems.size() && report.ended == "complete"; ++i) {
+            ProblemTuner tuner(request, request.problems[i], spaces[i], tools, pool, run, device, deadline, report,
+                               progress);
+            report.problems.push_back(tuner.run());
+        }
+    }
+    report.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+    tools.store.finish_run(run, report.ended);
+    return report;
+}
+
+}  // namespace smemtune

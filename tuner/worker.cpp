@@ -1,0 +1,209 @@
+#include "tuner/worker.h"
+
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <csignal>
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+#include "templates/catalog.h"
+
+namespace smemtune {
+
+namespace {
+
+using nlohmann::json;
+using Clock = std::chrono::steady_clock;
+using namespace std::chrono_literals;
+
+constexpr int from_coordinator = 3;
+constexpr int to_coordinator = 4;
+constexpr auto start_deadline = 60s;  // creating a context takes a fifth of a second, on a busy machine several
+
+json answer_to(const json& question, Backend& backend, std::unique_ptr<Workspace>& workspace, unsigned seed) {
+    const std::string what = question.at("do");
+    if (what == "prepare") {
+        workspace.reset();  // before the next one asks for memory
+        const auto kernel = load_template(question.at("files").get<SourceTree>());
+        workspace = std::make_unique<Workspace>(backend, kernel.operation, question.at("problem").get<Problem>(),
+                                                question.at("binaries").get<WorkspaceBinaries>(), seed);
+        return {{"prepared", true}};
+    }
+    const auto policy = question.at("policy").get<SamplingPolicy>();
+    if (what == "trial") {
+        const auto outcome = try_candidate(backend, *workspace, question.at("input").get<TrialInput>(), policy,
+                                           question.at("best_us").get<double>());
+        if (const auto* rejection = std::get_if<Rejection>(&outcome)) return {{"rejection", *rejection}};
+        return {{"measurement", std::get<Measurement>(outcome)}};
+    }
+    return {{"measurements", play_final(backend, *workspace, question.at("inputs").get<std::vector<TrialInput>>(),
+                                        policy, question.at("rounds").get<int>())}};
+}
+
+}  // namespace
+
+int serve_as_worker(const std::string& device, unsigned seed) {
+    std::signal(SIGINT, SIG_IGN);  // Ctrl-C is the coordinator's to answer, after the trial in flight
+    std::signal(SIGPIPE, SIG_IGN);
+    Channel channel(from_coordinator, to_coordinator);
+    std::unique_ptr<Backend> backend;
+    std::unique_ptr<Workspace> workspace;
+    try {
+        backend = open_backend(device, {.seed = seed});
+        if (!channel.send({{"ready", backend->versions()}})) return 0;
+        json question;
+        while (channel.receive(question, Clock::time_point::max()) == Channel::Wait::message) {
+            if (!channel.send(answer_to(question, *backend, workspace, seed))) return 0;
+        }
+    } catch (const DeviceFault& fault) {
+        channel.send({{"rejection", Rejection{Stage::crash, fault.what()}}});
+        // Nothing works after a fault, tidying up included.
+        std::_Exit(1);
+    } catch (const std::exception& error) {
+        channel.send({{"error", error.what()}});
+        std::_Exit(1);
+    }
+    return 0;
+}
+
+void Worker::prepare(const Problem& problem, const SourceTree& files, WorkspaceBinaries binaries) {
+    preparation_ = {problem, files, std::move(binaries)};
+    prepared_ = false;
+}
+
+void Worker::start() {
+    std::array<int, 2> down{};
+    std::array<int, 2> up{};
+    if (pipe2(down.data(), O_CLOEXEC) != 0 || pipe2(up.data(), O_CLOEXEC) != 0) {
+        throw WorkerError("cannot start a worker: no pipes");
+    }
+    const auto seed = std::to_string(options_.seed);
+    const std::array<const char*, 7> arguments{
+        options_.executable.c_str(), "worker", "--device", options_.device.c_str(), "--seed", seed.c_str(), nullptr};
+    const auto coordinator = getpid();
+    process_ = fork();
+    if (process_ < 0) throw WorkerError(std::string("cannot start a worker: ") + std::strerror(errno));
+    if (process_ == 0) {
+        // Only calls that are safe between fork and exec. A worker must not outlive a coordinator that is killed, not
+        // even inside a kernel that never returns.
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (getppid() != coordinator) _exit(127);
+        const auto read_end = fcntl(down[0], F_DUPFD, 10);
+        const auto write_end = fcntl(up[1], F_DUPFD, 10);
+        dup2(read_end, from_coordinator);
+        dup2(write_end, to_coordinator);
+        close(read_end);
+        close(write_end);
+        execv(arguments[0], const_cast<char* const*>(arguments.data()));
+        _exit(127);
+    }
+    close(down[0]);
+    close(up[1]);
+    channel_ = std::make_unique<Channel>(up[0], down[1]);
+    json greeting;
+    if (channel_->receive(greeting, Clock::now() + start_deadline) != Channel::Wait::message) {
+        throw WorkerError("the worker for device " + options_.device + " " + how_it_ended() + " before it was ready");
+    }
+    if (greeting.contains("error")) throw WorkerError(greeting.at("error").get<std::string>());
+    versions_ = greeting.at("ready");
+    prepared_ = false;
+}
+
+void Worker::stop() {
+    channel_.reset();  // a worker that waits for a question goes by itself
+    if (process_ == 0) return;
+    for (int i = 0; i < 200; ++i) {
+        if (waitpid(process_, nullptr, WNOHANG) != 0) {
+            process_ = 0;
+            return;
+        }
+        usleep(10'000);
+    }
+    kill(process_, SIGKILL);
+    waitpid(process_, nullptr, 0);
+    process_ = 0;
+}
+
+// Reaps a worker that hung up.
+std::string Worker::how_it_ended() {
+    channel_.reset();
+    int status = 0;
+    kill(process_, SIGKILL);
+    waitpid(process_, &status, 0);
+    process_ = 0;
+    if (WIFSIGNALED(status)) return std::string("died: ") + strsignal(WTERMSIG(status));
+    return "ended with exit code " + std::to_string(WEXITSTATUS(status));
+}
+
+Channel::Wait Worker::ask(const json& question, json& answer, std::chrono::milliseconds limit) {
+    if (!channel_->send(question)) return Channel::Wait::closed;
+    return channel_->receive(answer, Clock::now() + limit);
+}
+
+void Worker::ensure_prepared() {
+    if (!channel_) {
+        stop();
+        start();
+    }
+    if (prepared_) return;
+    json answer;
+    const auto wait = ask({{"do", "prepare"},
+                           {"problem", preparation_->problem},
+                           {"files", preparation_->files},
+                           {"binaries", preparation_->binaries}},
+                          answer, options_.prepare_deadline);
+    if (wait != Channel::Wait::message) {
+        throw WorkerError("the worker could not prepare " + to_text(preparation_->problem) + ": it " +
+                          (wait == Channel::Wait::overdue ? "took too long" : how_it_ended()));
+    }
+    if (answer.contains("error")) throw WorkerError(answer.at("error").get<std::string>());
+    if (answer.contains("rejection")) throw WorkerError(answer.at("rejection").at("reason").get<std::string>());
+    prepared_ = true;
+}
+
+Outcome Worker::trial(const TrialInput& input, double best_us) {
+    ensure_prepared();
+    json answer;
+    const auto wait = ask({{"do", "trial"}, {"input", input}, {"best_us", best_us}, {"policy", options_.sampling}},
+                          answer, options_.trial_deadline);
+    if (wait == Channel::Wait::overdue) {
+        how_it_ended();
+        return Rejection{Stage::timeout,
+                         "ran past its deadline of " + std::to_string(options_.trial_deadline.count() / 1000) + " s"};
+    }
+    if (wait == Channel::Wait::closed) {
+        return Rejection{Stage::crash, "the worker " + how_it_ended()};
+    }
+    if (answer.contains("error")) {
+        const auto error = answer.at("error").get<std::string>();
+        how_it_ended();
+        throw WorkerError(error);
+    }
+    if (answer.contains("measurement")) return answer.at("measurement").get<Measurement>();
+    auto rejection = answer.at("rejection").get<Rejection>();
+    if (rejection.stage == Stage::crash) how_it_ended();
+    return rejection;
+}
+
+std::optional<std::vector<Measurement>> Worker::final_round(const std::vector<TrialInput>& inputs, int rounds) {
+    ensure_prepared();
+    json answer;
+    const auto wait = ask({{"do", "final"}, {"inputs", inputs}, {"rounds", rounds}, {"policy", options_.sampling}},
+                          answer, options_.prepare_deadline);
+    if (wait != Channel::Wait::message || !answer.contains("measurements")) {
+        how_it_ended();
+        return std::nullopt;
+    }
+    return answer.at("measurements").get<std::vector<Measurement>>();
+}
+
+std::string Worker::versions() {
+    if (!channel_) start();
+    return versions_;
+}
+
+}  // namespace smemtune

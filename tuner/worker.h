@@ -1,0 +1,76 @@
+// The process that touches the device: it loads, verifies and times, and nothing else. An illegal access or a hang
+// costs the worker, not the run.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <sys/types.h>
+#include <vector>
+
+#include "tuner/protocol.h"
+
+namespace smemtune {
+
+/// Where a worker runs and how it is started.
+struct WorkerOptions {
+    std::string executable;  ///< this program; it is started as `EXECUTABLE worker ...`
+    std::string device;
+    unsigned seed = 0;
+    std::chrono::milliseconds trial_deadline{30000};
+    std::chrono::milliseconds prepare_deadline{300000};
+    SamplingPolicy sampling;
+};
+
+/// Answers the coordinator on file descriptors 3 and 4 until it hangs up. Returns the exit code.
+int serve_as_worker(const std::string& device, unsigned seed);
+
+/// No worker can be had: the device is gone or the workers die before they answer.
+class WorkerError : public std::runtime_error {
+public:
+    using std::runtime_error::runtime_error;
+};
+
+/// The coordinator's side: starts a worker when there is something to do, and another one when it dies or hangs.
+class Worker {
+public:
+    explicit Worker(WorkerOptions options) : options_(std::move(options)) {}
+    ~Worker() { stop(); }
+    Worker(const Worker&) = delete;
+    Worker& operator=(const Worker&) = delete;
+
+    /// What follows is about this problem. `files` are those of a template of its operation.
+    void prepare(const Problem& problem, const SourceTree& files, WorkspaceBinaries binaries);
+
+    /// A worker that dies or overruns the deadline is a rejection; the next call meets a new one. Throws WorkerError.
+    Outcome trial(const TrialInput& input, double best_us);
+
+    /// Nothing when the worker was lost. Throws WorkerError.
+    std::optional<std::vector<Measurement>> final_round(const std::vector<TrialInput>& inputs, int rounds);
+
+    /// Driver and runtime versions of the device. Throws WorkerError.
+    std::string versions();
+
+private:
+    void start();
+    void stop();
+    void ensure_prepared();
+    Channel::Wait ask(const nlohmann::json& question, nlohmann::json& answer, std::chrono::milliseconds limit);
+    std::string how_it_ended();
+
+    struct Preparation {
+        Problem problem;
+        SourceTree files;
+        WorkspaceBinaries binaries;
+    };
+
+    WorkerOptions options_;
+    pid_t process_ = 0;
+    std::unique_ptr<Channel> channel_;
+    std::optional<Preparation> preparation_;
+    bool prepared_ = false;
+    std::string versions_;
+};
+
+}  // namespace smemtune

@@ -1,0 +1,356 @@
+#include "tuner/workspace.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <span>
+
+namespace smemtune {
+
+/// fill.cu and compare.cu, as they were when the program was built.
+const std::map<std::string, std::string>& workspace_sources();
+
+namespace {
+
+constexpr long long guard = 1024;  // elements before and after each matrix
+constexpr int most_sets = 64;      // of rotating operands: small problems would need thousands
+constexpr std::int64_t block_threads = 256;
+enum Mode : int { uniform = 0, integer = 1, poisoned = 2 };
+
+Binary must_compile(const Compiler& compiler, const Program& program) {
+    auto result = compiler.compile(program);
+    if (const auto* rejection = std::get_if<Rejection>(&result)) {
+        throw CompilerError(program.source_path + " does not compile: " + rejection->reason);
+    }
+    return std::get<Binary>(std::move(result));
+}
+
+// Integers so small that the sums of `terms` products are exact in an Element, whatever the order. Beyond 2^24 terms
+// that cannot be promised, but partial sums of -1, 0 and 1 grow as the square root, and stay exact too.
+int integer_magnitude(std::int64_t terms, const Check& check) {
+    double scale = 1;
+    for (const auto& [name, value] : check.scalars) scale = std::max(scale, std::abs(value));
+    const auto most = std::sqrt(0x1p24 / (scale * static_cast<double>(std::max<std::int64_t>(terms, 1))));
+    return std::clamp(static_cast<int>(most), 1, 8);
+}
+
+struct Matrix {
+    const Argument* argument = nullptr;
+    long long rows = 0, columns = 0, stride = 0;
+    std::unique_ptr<Memory> memory;
+    std::uint64_t seed = 0;
+
+    [[nodiscard]] long long elements() const { return 2 * guard + rows * stride; }
+};
+
+// One set of operands for one check. Values live here: a launch takes their addresses.
+struct Operands {
+    std::vector<Matrix> matrices;  // in the order of the operation's arguments
+    std::vector<int> extents;
+    std::vector<long long> strides;
+    std::vector<float> scalars;
+    std::vector<void*> addresses;
+    std::vector<void*> pointers;  // what a launch takes: one for each argument
+};
+
+struct Reference {
+    std::unique_ptr<Memory> value, magnitude;
+};
+
+struct Prepared {
+    std::unique_ptr<Operands> operands;
+    std::vector<Reference> references;  // one for each output
+};
+
+}  // namespace
+
+struct Workspace::State {
+    Backend& backend;
+    Operation operation;
+    Problem problem;
+    Environment environment;
+    std::uint64_t seed;
+    double unit_roundoff;
+    std::int64_t terms;
+    long long element_bytes;
+    std::unique_ptr<LoadedKernel> reference, fill, compare;
+    std::unique_ptr<Memory> first_wrong, worst;
+    std::int64_t compare_threads = 0;
+    std::vector<std::optional<Prepared>> prepared;  // one for each check
+    bool keep_all = true;                           // false: they do not fit beside one another
+    std::vector<std::unique_ptr<Operands>> sets;    // further operands to rotate over
+    std::size_t next_set = 0;
+
+    std::unique_ptr<Operands> make_operands(const Check& check, std::uint64_t operand_seed);
+    void fill_matrix(const Matrix& matrix, const Check& check);
+    void refill_outputs(const Operands& operands, const Check& check);
+    Prepared prepare(const Check& check);
+    [[nodiscard]] double operand_bytes() const;
+    [[nodiscard]] double reference_bytes() const;
+    std::optional<std::string> compare_outputs(const Prepared& of, const Check& check, double& most);
+    std::string describe(const Matrix& matrix, long long at, const Reference& expected, const Check& check);
+};
+
+double error_factor(std::int64_t terms, double unit_roundoff) {
+    const auto product = static_cast<double>(terms) * unit_roundoff;
+    return product >= 1 ? std::numeric_limits<double>::infinity() : product / (1 - product);
+}
+
+WorkspaceBinaries compile_workspace(const Compiler& compiler, const KernelTemplate& kernel_template,
+                                    const Problem& problem) {
+    auto tools = reference_program(kernel_template, problem);
+    WorkspaceBinaries binaries{.reference = must_compile(compiler, tools)};
+    tools.files.insert(workspace_sources().begin(), workspace_sources().end());
+    tools.entry = "fill";
+    tools.source_path = "kernels/fill.cu";
+    binaries.fill = must_compile(compiler, tools);
+    tools.entry = "compare";
+    tools.source_path = "kernels/compare.cu";
+    binaries.compare = must_compile(compiler, tools);
+    return binaries;
+}
+
+std::unique_ptr<Operands> Workspace::State::make_operands(const Check& check, std::uint64_t operand_seed) {
+    auto operands = std::make_unique<Operands>();
+    const auto count = operation.arguments.size();
+    // Reserved, so that the addresses taken below stay good.
+    operands->extents.reserve(count);
+    operands->strides.reserve(count);
+    operands->scalars.reserve(count);
+    operands->addresses.reserve(count);
+    for (const auto& argument : operation.arguments) {
+        if (!argument.is_matrix()) continue;
+        Matrix matrix{.argument = &argument,
+                      .rows = argument.rows.evaluate(environment),
+                      .columns = argument.columns.evaluate(environment),
+                      .seed = operand_seed + operands->matrices.size()};
+        // A matrix without a stride argument is dense.
+        matrix.stride = matrix.columns + (argument.stride.empty() ? 0 : check.padding);
+        matrix.memory = backend.allocate(static_cast<std::size_t>(matrix.elements() * element_bytes));
+        fill_matrix(matrix, check);
+        operands->matrices.push_back(std::move(matrix));
+    }
+    for (const auto& argument : operation.arguments) {
+        switch (argument.kind) {
+            case Argument::Kind::extent:
+                operands->extents.push_back(static_cast<int>(environment.at(argument.name)));
+                operands->pointers.push_back(&operands->extents.back());
+                break;
+            case Argument::Kind::scalar:
+                operands->scalars.push_back(static_cast<float>(check.scalars.at(argument.name)));
+                operands->pointers.push_back(&operands->scalars.back());
+                break;
+            case Argument::Kind::stride: {
+                const auto owner = std::ranges::find_if(
+                    operands->matrices, [&](const Matrix& matrix) { return matrix.argument->stride == argument.name; });
+                operands->strides.push_back(owner == operands->matrices.end() ? 0 : owner->stride);
+                operands->pointers.push_back(&operands->strides.back());
+                break;
+            }
+            case Argument::Kind::input:
+            case Argument::Kind::output: {
+                const auto owner = std::ranges::find(operands->matrices, &argument, &Matrix::argument);
+                operands->addresses.push_back(owner->memory->data() + guard * element_bytes);
+                operands->pointers.push_back(&operands->addresses.back());
+                break;
+            }
+        }
+    }
+    return operands;
+}
+
+void Workspace::State::fill_matrix(const Matrix& matrix, const Check& check) {
+    const bool poison = matrix.argument->kind == Argument::Kind::output && check.poison;
+    int mode = poison ? poisoned : check.integers ? integer : uniform;
+    int magnitude = integer_magnitude(terms, check);
+    void* data = matrix.memory->data();
+    auto [rows, columns, stride, matrix_seed] = std::tuple(matrix.rows, matrix.columns, matrix.stride, matrix.seed);
+    long long around = guard;
+    const std::array<void*, 8> arguments{&data, &around, &rows, &columns, &stride, &mode, &magnitude, &matrix_seed};
+    const auto blocks = std::min<std::int64_t>((matrix.elements() + block_threads - 1) / block_threads,
+                                               backend.device().multiprocessors * 16);
+    fill->launch(nullptr, {.grid = {blocks, 1, 1}, .block = {block_threads, 1, 1}}, arguments.data());
+}
+
+void Workspace::State::refill_outputs(const Operands& operands, const Check& check) {
+    for (const auto& matrix : operands.matrices) {
+        if (matrix.argument->kind == Argument::Kind::output) fill_matrix(matrix, check);
+    }
+}
+
+Prepared Workspace::State::prepare(const Check& check) {
+    Prepared result{.operands = make_operands(check, seed)};
+    auto pointers = result.operands->pointers;
+    std::vector<void*> outputs;
+    outputs.reserve(2 * result.operands->matrices.size());
+    long long most = 0;
+    for (const auto& matrix : result.operands->matrices) {
+        if (matrix.argument->kind != Argument::Kind::output) continue;
+        const auto elements = matrix.rows * matrix.columns;
+        const auto bytes = static_cast<std::size_t>(elements) * sizeof(double);
+        auto& expected = result.references.emplace_back(Reference{backend.allocate(bytes), backend.allocate(bytes)});
+        for (const auto* memory : {expected.value.get(), expected.magnitude.get()}) {
+            outputs.push_back(memory->data());
+            pointers.push_back(&outputs.back());
+        }
+        most = std::max(most, elements);
+    }
+    reference->launch(nullptr,
+                      {.grid = {(most + block_threads - 1) / block_threads, 1, 1}, .block = {block_threads, 1, 1}},
+                      pointers.data());
+    backend.synchronize();
+    return result;
+}
+
+double Workspace::State::operand_bytes() const {
+    double bytes = 0;
+    for (const auto& argument : operation.arguments) {
+        if (!argument.is_matrix()) continue;
+        bytes += static_cast<double>(element_bytes) * static_cast<double>(argument.rows.evaluate(environment)) *
+                 static_cast<double>(argument.columns.evaluate(environment));
+    }
+    return bytes;
+}
+
+double Workspace::State::reference_bytes() const {
+    double bytes = 0;
+    for (const auto& argument : operation.arguments) {
+        if (argument.kind != Argument::Kind::output) continue;
+        bytes += 2.0 * sizeof(double) * static_cast<double>(argument.rows.evaluate(environment)) *
+                 static_cast<double>(argument.columns.evaluate(environment));
+    }
+    return bytes;
+}
+
+std::string Workspace::State::describe(const Matrix& matrix, long long at, const Reference& expected,
+                                       const Check& check) {
+    const auto inside = at - guard;
+    const auto row = inside / matrix.stride;
+    const auto column = inside % matrix.stride;
+    const std::string kind = check.integers ? " (integer inputs)" : " (uniform inputs)";
+    if (inside < 0 || row >= matrix.rows) return "writes outside " + matrix.argument->name + kind;
+    if (column >= matrix.columns) return "writes between the rows of " + matrix.argument->name + kind;
+    // One element of a memory that may be large: through a view of it.
+    struct View : Memory {
+        View(std::byte* data, std::size_t size) : data_(data), size_(size) {}
+        [[nodiscard]] std::byte* data() const override { return data_; }
+        [[nodiscard]] std::size_t size() const override { return size_; }
+        std::byte* data_;
+        std::size_t size_;
+    };
+    float got = 0;
+    double value = 0;
+    double magnitude = 0;
+    const auto element = row * matrix.columns + column;
+    const auto read = [&](auto& to, const Memory& from, long long index) {
+        const View view(from.data() + index * static_cast<long long>(sizeof(to)), sizeof(to));
+        backend.copy_to_host(std::as_writable_bytes(std::span(&to, 1)), view);
+    };
+    read(got, *matrix.memory, at);
+    read(value, *expected.value, element);
+    read(magnitude, *expected.magnitude, element);
+    const auto bound = check.integers ? 0.0 : error_factor(terms, unit_roundoff) * magnitude;
+    return matrix.argument->name + "[" + std::to_string(row) + "," + std::to_string(column) + "] is " +
+           std::to_string(got) + ", not " + std::to_string(value) + " +- " + std::to_string(bound) + kind;
+}
+
+std::optional<std::string> Workspace::State::compare_outputs(const Prepared& of, const Check& check, double& most) {
+    std::vector<long long> wrong(static_cast<std::size_t>(compare_threads));
+    std::vector<double> errors(wrong.size());
+    auto expected = of.references.begin();
+    for (const auto& matrix : of.operands->matrices) {
+        if (matrix.argument->kind != Argument::Kind::output) continue;
+        void* data = matrix.memory->data();
+        auto [rows, columns, stride] = std::tuple(matrix.rows, matrix.columns, matrix.stride);
+        long long around = guard;
+        void* value = expected->value->data();
+        void* magnitude = expected->magnitude->data();
+        double gamma = check.integers ? 0.0 : error_factor(terms, unit_roundoff);
+        void* wrong_data = first_wrong->data();
+        void* worst_data = worst->data();
+        const std::array<void*, 10> arguments{&data,  &around,    &rows,  &columns,    &stride,
+                                              &value, &magnitude, &gamma, &wrong_data, &worst_data};
+        compare->launch(nullptr, {.grid = {compare_threads / block_threads, 1, 1}, .block = {block_threads, 1, 1}},
+                        arguments.data());
+        backend.synchronize();
+        backend.copy_to_host(std::as_writable_bytes(std::span(wrong)), *first_wrong);
+        backend.copy_to_host(std::as_writable_bytes(std::span(errors)), *worst);
+        std::erase(wrong, -1);
+        if (!wrong.empty()) return describe(matrix, std::ranges::min(wrong), *expected, check);
+        wrong.resize(errors.size());
+        most = std::max(most, std::ranges::max(errors));
+        ++expected;
+    }
+    return std::nullopt;
+}
+
+Workspace::Workspace(Backend& backend, const Operation& operation, const Problem& problem,
+                     const WorkspaceBinaries& binaries, std::uint64_t seed)
+    : state_(std::make_unique<State>(State{.backend = backend,
+                                           .operation = operation,
+                                           .problem = problem,
+                                           .environment = environment_of(operation, problem, backend.device()),
+                                           .seed = seed,
+                                           .unit_roundoff = element_type(problem.type).unit_roundoff,
+                                           .terms = 0,
+                                           .element_bytes = element_type(problem.type).bytes})) {
+    auto& state = *state_;
+    state.terms = operation.terms.evaluate(state.environment);
+    state.reference = backend.load(binaries.reference, 0);
+    state.fill = backend.load(binaries.fill, 0);
+    state.compare = backend.load(binaries.compare, 0);
+    state.compare_threads = backend.device().multiprocessors * (backend.device().is_host() ? 1 : 8) * block_threads;
+    const auto threads = static_cast<std::size_t>(state.compare_threads);
+    state.first_wrong = backend.allocate(threads * sizeof(long long));
+    state.worst = backend.allocate(threads * sizeof(double));
+    state.prepared.resize(operation.checks.size());
+    const auto all = static_cast<double>(operation.checks.size()) * (state.operand_bytes() + state.reference_bytes());
+    state.keep_all = all < 0.7 * static_cast<double>(backend.device().memory_bytes);
+}
+
+Workspace::~Workspace() = default;
+
+Workspace::Verdict Workspace::verify(const LoadedKernel& kernel, const Launch& launch) {
+    auto& state = *state_;
+    Verdict verdict;
+    for (std::size_t i = 0; i < state.operation.checks.size(); ++i) {
+        const auto& check = state.operation.checks[i];
+        auto& prepared = state.prepared[i];
+        if (!prepared) {
+            if (!state.keep_all) std::ranges::fill(state.prepared, std::nullopt);
+            prepared = state.prepare(check);
+        }
+        state.refill_outputs(*prepared->operands, check);
+        state.backend.synchronize();
+        const Backend::Call call{&kernel, launch, prepared->operands->pointers};
+        const auto us = state.backend.time_us(std::span(&call, 1));
+        state.backend.synchronize();
+        if (i == 0) verdict.first_launch_us = us;
+        verdict.wrong = state.compare_outputs(*prepared, check, verdict.worst);
+        if (verdict.wrong) return verdict;
+    }
+    return verdict;
+}
+
+std::vector<Backend::Call> Workspace::batch(const LoadedKernel& kernel, const Launch& launch, int count) {
+    auto& state = *state_;
+    if (state.sets.empty()) {
+        const auto wanted = 2.0 * static_cast<double>(state.backend.device().l2_bytes) / state.operand_bytes();
+        const auto sets = std::clamp(static_cast<int>(std::ceil(wanted)), 1, most_sets);
+        for (int i = 0; i < sets; ++i) {
+            const auto set_seed = state.seed + 1000 * static_cast<std::uint64_t>(i + 1);
+            state.sets.push_back(state.make_operands(state.operation.checks.front(), set_seed));
+        }
+        state.backend.synchronize();
+    }
+    std::vector<Backend::Call> calls;
+    for (int i = 0; i < count; ++i) {
+        calls.push_back({&kernel, launch, state.sets[state.next_set]->pointers});
+        state.next_set = (state.next_set + 1) % state.sets.size();
+    }
+    return calls;
+}
+
+}  // namespace smemtune

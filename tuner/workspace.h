@@ -1,0 +1,56 @@
+// The memory of one problem on one device: inputs, outputs with guard bands, and the FP64 reference to check against.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runtime/backend.h"
+#include "runtime/compiler.h"
+#include "templates/kernel_template.h"
+
+namespace smemtune {
+
+/// The kernels that a workspace runs itself.
+struct WorkspaceBinaries {
+    Binary reference, fill, compare;
+};
+
+/// Compiles them for an operation's element type and layout. Throws CompilerError when one does not compile.
+WorkspaceBinaries compile_workspace(const Compiler& compiler, const KernelTemplate& kernel_template,
+                                    const Problem& problem);
+
+class Workspace {
+public:
+    /// Throws DeviceError when the device has too little memory.
+    Workspace(Backend& backend, const Operation& operation, const Problem& problem, const WorkspaceBinaries& binaries,
+              std::uint64_t seed);
+    ~Workspace();
+    Workspace(const Workspace&) = delete;
+    Workspace& operator=(const Workspace&) = delete;
+
+    struct Verdict {
+        std::optional<std::string> wrong;  ///< what is wrong first; nothing when all is right
+        double first_launch_us = 0;        ///< of the launch on the first check, once and cold
+        double worst = 0;                  ///< largest error, as a fraction of what the forward error bound allows
+    };
+    /// Runs the kernel on each of the operation's checks and looks at every element of every output. Throws
+    /// LaunchError, DeviceFault.
+    Verdict verify(const LoadedKernel& kernel, const Launch& launch);
+
+    /// `count` launches over rotating sets of operands that together exceed twice the L2 cache.
+    std::vector<Backend::Call> batch(const LoadedKernel& kernel, const Launch& launch, int count);
+
+private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
+/// gamma_n = n*u / (1 - n*u): n rounded operations change a sum of products by at most gamma_n times the sum of their
+/// absolute values, in whatever order they are added (Higham, Accuracy and Stability of Numerical Algorithms, 2002,
+/// section 3.1). Infinite from n*u = 1 on.
+double error_factor(std::int64_t terms, double unit_roundoff);
+
+}  // namespace smemtune
