@@ -1,9 +1,10 @@
 # What smemtune stands on. Everything but the CUDA Toolkit is a Debian 12 package; `make demo` installs them.
 
-find_package(CUDAToolkit 12.8 QUIET)
+set(SMEMTUNE_CUDA_OLDEST 12.8)
+find_package(CUDAToolkit ${SMEMTUNE_CUDA_OLDEST} QUIET)
 if(NOT CUDAToolkit_FOUND)
     message(FATAL_ERROR
-        "smemtune needs the CUDA Toolkit, 12.8 or newer (tested with 13.0), and did not find it.\n"
+        "smemtune needs the CUDA Toolkit, ${SMEMTUNE_CUDA_OLDEST} or newer (tested with 13.0), and did not find it.\n"
         "No GPU is needed to build. Install the toolkit from https://developer.nvidia.com/cuda-downloads, then put its "
         "bin folder on PATH or configure with -DCUDAToolkit_ROOT=/path/to/cuda.")
 endif()
@@ -16,7 +17,8 @@ if(SMEMTUNE_PORTABLE)
 endif()
 
 find_package(Threads REQUIRED)
-find_package(Boost 1.74 REQUIRED COMPONENTS context program_options)
+set(SMEMTUNE_BOOST_OLDEST 1.74)
+find_package(Boost ${SMEMTUNE_BOOST_OLDEST} REQUIRED COMPONENTS context program_options)
 find_package(SQLite3 REQUIRED)
 find_package(SQLiteCpp REQUIRED)
 find_package(fmt REQUIRED)
@@ -25,5 +27,5 @@ find_package(nlohmann_json REQUIRED)
 # Debian has no static libfmt, so a portable build compiles it in.
 set(SMEMTUNE_FMT fmt::fmt)
 if(SMEMTUNE_PORTABLE)
-    set(SMEMTUNE_FMT fmt::fmt-header-only)
+    set(SMEMTUNE_FMT $<BUILD_INTERFACE:fmt::fmt-header-only>)
 endif()

@@ -61,7 +61,8 @@ void bind_all(SQLite::Statement& insert, const Problem& problem) {
 }
 
 std::string insert_device() {
-    std::string columns = "name", places = "?";
+    std::string columns = "name";
+    std::string places = "?";
     for (const auto& field : device_fields()) {
         columns += ", " + std::string(field.name);
         places += ", ?";

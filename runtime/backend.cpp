@@ -24,6 +24,8 @@ ListedDevice find_device(const std::string& name) {
     throw DeviceError("there is no device '" + name + "'; there is: " + known + ", auto" + why);
 }
 
+std::string platform_versions(const Device& device) { return device.is_host() ? "" : cuda_versions(); }
+
 std::unique_ptr<Backend> open_backend(const std::string& name, const BackendOptions& options) {
     const auto found = find_device(name);
     return found.name == "host" ? open_host(options) : open_cuda(std::stoi(found.name));

@@ -79,8 +79,6 @@ public:
     [[nodiscard]] virtual double time_us(std::span<const Call> calls) = 0;
     /// The multiprocessor clock now; 0 when unknown.
     [[nodiscard]] virtual std::int64_t clock_khz() { return 0; }
-    /// Driver and runtime versions, for the record.
-    [[nodiscard]] virtual std::string versions() const = 0;
 };
 
 struct BackendOptions {
@@ -99,6 +97,9 @@ struct ListedDevice {
 };
 /// Every GPU, then the host. Creates no context.
 std::vector<ListedDevice> list_devices();
+
+/// Versions of what stands between the program and `device`: driver and CUDA runtime; empty for the host.
+std::string platform_versions(const Device& device);
 
 /// The device that `name` opens, without opening it. Throws DeviceError naming what there is.
 ListedDevice find_device(const std::string& name);

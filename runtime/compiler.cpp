@@ -13,7 +13,8 @@ Program program_of(const KernelTemplate& kernel_template, const Configuration& c
 
 Program reference_program(const KernelTemplate& kernel_template, const Problem& problem) {
     Program program{"reference", kernel_template.operation.reference_path, kernel_template.files};
-    program.files["configuration.h"] = render(kernel_template, {}, problem);
+    // With the defaults: the reference may stand in the same source as the kernel.
+    program.files["configuration.h"] = render(kernel_template, default_configuration(kernel_template), problem);
     return program;
 }
 

@@ -122,27 +122,32 @@ std::shared_ptr<const LoadedKernel> Runtime::State::load(const Candidate& candid
     const auto key = kernel.hash + render(kernel, candidate.configuration, problem);
     if (const auto known = loaded.find(key); known != loaded.end()) return known->second;
 
-    const auto name = kernel.name + " " + candidate.choice.configuration;
-    std::optional<Binary> binary;
+    const auto refused = [&](const std::string& reason) {
+        why_not += "; " + kernel.name + " " + candidate.choice.configuration + ": " + reason;
+        return nullptr;
+    };
+    const auto ready = [&](const Binary& binary) -> std::shared_ptr<const LoadedKernel> {
+        try {
+            const auto launch = launch_of(kernel, candidate.configuration, problem, backend->device());
+            return loaded[key] = backend->load(binary, launch.dynamic_shared_bytes);
+        } catch (const LaunchError& error) {
+            return refused(error.what());
+        }
+    };
     if (store && candidate.template_row) {
         const auto stored = store->recall_binary(*candidate.template_row, candidate.configuration,
                                                  binary_key(compiler->target(), problem));
-        if (stored) binary = Binary{kernel.name, compiler->target(), stored->compiler, stored->code, stored->resources};
-    }
-    if (!binary) {
-        auto compiled = compiler->compile(program_of(kernel, candidate.configuration, problem));
-        if (const auto* rejection = std::get_if<Rejection>(&compiled)) {
-            why_not += "; " + name + ": " + rejection->reason;
-            return nullptr;
+        if (stored) {
+            auto known = ready({kernel.name, compiler->target(), stored->compiler, stored->code, stored->resources});
+            if (known) return known;  // else it is of no use here, and made anew
         }
-        binary = std::get<Binary>(std::move(compiled));
     }
     try {
-        const auto launch = launch_of(kernel, candidate.configuration, problem, backend->device());
-        return loaded[key] = backend->load(*binary, launch.dynamic_shared_bytes);
-    } catch (const LaunchError& error) {
-        why_not += "; " + name + ": " + error.what();
-        return nullptr;
+        const auto compiled = compiler->compile(program_of(kernel, candidate.configuration, problem));
+        if (const auto* rejection = std::get_if<Rejection>(&compiled)) return refused(rejection->reason);
+        return ready(std::get<Binary>(compiled));
+    } catch (const CompilerError& error) {
+        return refused(error.what());  // of another candidate there may be machine code
     }
 }
 

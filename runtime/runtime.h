@@ -34,8 +34,8 @@ struct Choice {
     std::string kernel_template;
     std::string configuration;  ///< `TILE_WIDTH=32`
     Match match = Match::untuned;
-    std::string tuned_for;      ///< the problem that was tuned; empty when untuned
-    double expected_us = 0;     ///< device time when it was tuned there; 0 when untuned
+    std::string tuned_for;   ///< the problem that was tuned; empty when untuned
+    double expected_us = 0;  ///< device time when it was tuned there; 0 when untuned
     std::string device;
 };
 
@@ -70,8 +70,8 @@ public:
     /// when the device refuses.
     void launch(CUstream_st* stream, const GemmOperands& operands) const;
 
-    /// For any operation: `arguments[i]` points to the value of the kernel's i-th argument, in the order and of the types
-    /// that argument_names() and the operation's manifest give.
+    /// For any operation: `arguments[i]` points to the value of the kernel's i-th argument, in the order and of the
+    /// types that argument_names() and the operation's manifest give.
     void launch(CUstream_st* stream, std::span<void* const> arguments) const;
     [[nodiscard]] std::vector<std::string> argument_names() const;
 
@@ -85,10 +85,10 @@ private:
 class Runtime {
 public:
     struct Options {
-        std::filesystem::path database;     ///< need not exist: then everything is untuned
-        std::string device = "auto";        ///< "0", "1", ... for a GPU, "host", or "auto": the first GPU, else the host
+        std::filesystem::path database;  ///< need not exist: then everything is untuned
+        std::string device = "auto";     ///< "0", "1", ... for a GPU, "host", or "auto": the first GPU, else the host
         std::vector<std::filesystem::path> template_folders;  ///< of the application's own kernels
-        std::string host_compiler = "c++";  ///< for the host device
+        std::string host_compiler = "c++";                    ///< for the host device
     };
 
     /// Throws std::runtime_error when the device is absent or the database cannot be read.

@@ -18,8 +18,8 @@ struct Candidate {
     std::optional<std::int64_t> template_row;  ///< in the database, where there may be machine code
 };
 
-/// Best founded first; every one is valid for `problem` on `device`. `store` may be null. `kernel_template` restricts the
-/// choice to one template unless it is empty.
+/// Best founded first; every one is valid for `problem` on `device`. `store` may be null. `kernel_template` restricts
+/// the choice to one template unless it is empty.
 std::vector<Candidate> candidates(const Problem& problem, const Device& device, const Store* store,
                                   const std::vector<KernelTemplate>& templates, std::string_view kernel_template);
 

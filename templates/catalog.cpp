@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <optional>
 #include <set>
 #include <sstream>
 
@@ -15,24 +16,35 @@ namespace {
 constexpr std::string_view generated_header = "configuration.h";
 
 const std::string& file(const SourceTree& tree, const SourceTree& library, const std::string& path,
-                        const std::string& wanted_by) {
+                        const std::string& wanted_at) {
     if (const auto found = tree.find(path); found != tree.end()) return found->second;
     if (const auto found = library.find(path); found != library.end()) return found->second;
-    throw ManifestError(wanted_by + ":1: file '" + path + "' is missing; put it there, or name the right one");
+    throw ManifestError(wanted_at + ": file '" + path + "' is missing; put it there (paths start at the templates " +
+                        "folder), or name the right one");
 }
 
-// Adds a source with everything that it includes by quotes, beside it or under the root of the tree.
-void collect(const SourceTree& tree, const SourceTree& library, const std::string& path, const std::string& wanted_by,
+// The file that a line of a source includes by quotes, if it does.
+std::optional<std::string> included(std::string_view line) {
+    for (const std::string_view token : {"#", "include", "\""}) {
+        const auto start = line.find_first_not_of(" \t");
+        if (start == std::string_view::npos || !line.substr(start).starts_with(token)) return std::nullopt;
+        line.remove_prefix(start + token.size());
+    }
+    return std::string(line.substr(0, line.find('"')));
+}
+
+// Adds a source with everything that it includes by quotes, under the root of the tree. `wanted_at` is FILE:LINE.
+void collect(const SourceTree& tree, const SourceTree& library, const std::string& path, const std::string& wanted_at,
              SourceTree& files) {
-    const auto& text = file(tree, library, path, wanted_by);
+    const auto& text = file(tree, library, path, wanted_at);
     if (!files.emplace(path, text).second) return;
     std::istringstream lines(text);
+    std::size_t number = 0;
     for (std::string line; std::getline(lines, line);) {
-        const auto start = line.find_first_not_of(" \t");
-        if (start == std::string::npos || !line.substr(start).starts_with("#include \"")) continue;
-        const auto open = line.find('"');
-        const auto name = line.substr(open + 1, line.find('"', open + 1) - open - 1);
-        if (name != generated_header) collect(tree, library, name, path, files);
+        ++number;
+        const auto name = included(line);
+        if (!name || *name == generated_header) continue;
+        collect(tree, library, *name, path + ":" + std::to_string(number), files);
     }
 }
 
@@ -41,12 +53,20 @@ std::string hash_of(const KernelTemplate& kernel) {
     const auto add = [&](const std::string& part) { text += std::to_string(part.size()) + ":" + part; };
     // The reference and the manifests' words do not change what a kernel is; its code and its launch do.
     SourceTree code;
-    collect(kernel.files, {}, kernel.source_path, kernel.path, code);
+    collect(kernel.files, {}, kernel.source_path, kernel.path + ":1", code);
+    add(kernel.name);
     for (const auto& [path, content] : code) add(content);
     for (const auto& expression : kernel.block) add(expression.text());
     for (const auto& expression : kernel.grid) add(expression.text());
     add(kernel.dynamic_shared_bytes.text());
-    for (const auto& argument : kernel.operation.arguments) add(argument.name);
+    for (const auto& argument : kernel.operation.arguments) {
+        add(argument.name);
+        add(std::to_string(static_cast<int>(argument.kind)));
+    }
+    for (const auto& [layout, constants] : kernel.operation.layouts) {
+        const bool used = kernel.layouts.empty() || std::ranges::count(kernel.layouts, layout) != 0;
+        if (used) add(layout + ":" + to_text(Configuration{constants}));
+    }
     return content_hash(text);
 }
 
@@ -65,7 +85,7 @@ SourceTree read_sources(const std::filesystem::path& folder) {
             std::ostringstream text;
             text << stream.rdbuf();
             if (!stream) throw ManifestError(entry.path().string() + ":1: cannot be read");
-            tree[fs::relative(entry.path(), folder).generic_string()] = text.str();
+            tree[entry.path().lexically_relative(folder).generic_string()] = text.str();
         }
     } catch (const fs::filesystem_error& error) {
         throw ManifestError("templates folder '" + folder.string() + "': " + error.code().message());
@@ -82,7 +102,14 @@ std::vector<KernelTemplate> load_templates(const SourceTree& tree, const SourceT
     for (const auto* each : {&library, &tree}) {
         for (const auto& [path, text] : *each) {
             if (!is_manifest(path)) continue;
-            if (auto operation = parse_operation(path, text)) operations[operation->name] = std::move(*operation);
+            auto operation = parse_operation(path, text);
+            if (!operation) continue;
+            const auto same = operations.find(operation->name);
+            if (same != operations.end() && each->contains(same->second.path) && same->second.path != path) {
+                throw ManifestError(path + ":1: operation '" + operation->name + "' is also in " + same->second.path +
+                                    "; rename one");
+            }
+            operations[operation->name] = std::move(*operation);
         }
     }
     std::vector<KernelTemplate> templates;
@@ -95,9 +122,11 @@ std::vector<KernelTemplate> load_templates(const SourceTree& tree, const SourceT
             throw ManifestError(path + ":1: template '" + kernel->name + "' is also in " + same->path + "; rename one");
         }
         kernel->files[path] = text;
-        collect(tree, library, kernel->source_path, path, kernel->files);
-        collect(tree, library, kernel->operation.reference_path, kernel->operation.path, kernel->files);
-        kernel->files[kernel->operation.path] = file(tree, library, kernel->operation.path, path);
+        const auto& home = kernel->operation.path;
+        collect(tree, library, kernel->source_path, path + ":1", kernel->files);
+        collect(tree, library, kernel->operation.reference_path, home + ":1", kernel->files);
+        // Without the kernel that may share its manifest, so that load_template finds one kernel.
+        if (home != path) kernel->files[home] = operation_alone(home, file(tree, library, home, path + ":1"));
         kernel->hash = hash_of(*kernel);
         templates.push_back(std::move(*kernel));
     }

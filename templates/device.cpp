@@ -12,6 +12,7 @@ namespace smemtune {
 namespace {
 
 constexpr std::int64_t kib = 1024;
+constexpr std::int64_t greatest_limit = std::int64_t{1} << 50;  // given by hand: sums and small multiples still fit
 
 // What differs between compute capabilities (CUDA C++ Programming Guide, "Technical Specifications per Compute
 // Capability"); the multiprocessors, L2 and clock are those of the largest common part.
@@ -128,7 +129,13 @@ Device model_device(std::string_view specification) {
             for (const auto& each : device_fields()) known += " " + std::string(each.name);
             throw std::invalid_argument("device limit '" + name + "' is unknown; known:" + known);
         }
-        if (value < 0) throw std::invalid_argument("device limit '" + name + "' is negative");
+        const bool divides = name == "warp_size";
+        const std::int64_t least = divides ? 1 : 0;
+        const std::int64_t greatest = divides ? 1024 : greatest_limit;
+        if (value < least || value > greatest) {
+            throw std::invalid_argument("device limit '" + name + "' is not in " + std::to_string(least) + ".." +
+                                        std::to_string(greatest));
+        }
         device.*field->member = value;
     }
     if (named && !specification.empty()) device.name += " with limits given by hand";

@@ -81,7 +81,7 @@ private:
         jump_if_not_zero_keep,
     };
     struct Instruction {
-        Op op;
+        Op op{};
         std::int64_t operand = 0;  // a constant, a slot, or a jump target
     };
 

@@ -13,12 +13,24 @@ constexpr std::int64_t unlimited = std::numeric_limits<std::int64_t>::max();
 
 std::int64_t round_up(std::int64_t value, std::int64_t unit) { return (value + unit - 1) / unit * unit; }
 
+template <class... Factors>
+std::int64_t product(Factors... factors) {
+    std::int64_t result = 1;
+    const bool overflows = (__builtin_mul_overflow(result, factors, &result) || ...);
+    return overflows ? unlimited : result;
+}
+
 std::int64_t warps_of(const Launch& launch, const Device& device) {
-    return (launch.threads() + device.warp_size - 1) / device.warp_size;
+    return std::max<std::int64_t>(1, launch.threads() / device.warp_size + (launch.threads() % device.warp_size != 0));
 }
 
 std::int64_t registers_per_warp(const Launch& launch, const Device& device) {
     return round_up(launch.registers * device.warp_size, register_unit);
+}
+
+// As the hardware checks a launch: as if each scheduler held as many of the block's warps as the fullest one.
+std::int64_t registers_per_block(const Launch& launch, const Device& device) {
+    return product(registers_per_warp(launch, device), round_up(warps_of(launch, device), warps_together));
 }
 
 // The device's limits as constraints over the manifest's own expressions, so that the space is pruned by them as early
@@ -32,16 +44,23 @@ std::vector<Constraint> limit_constraints(const KernelTemplate& kernel_template)
     const auto add = [&](const std::string& rule, std::string reason) {
         constraints.push_back({Expression(rule), std::move(reason)});
     };
+    for (const auto& extents : {kernel_template.block, kernel_template.grid}) {
+        add("min(min(" + extents[0].text() + ", " + extents[1].text() + "), " + extents[2].text() + ") >= 1",
+            "the grid or the block is empty");
+    }
     add(threads + " <= device.threads_per_block", "threads per block");
     add(in(block[2]) + " <= 64", "threads along z");
     add(in(kernel_template.static_shared_bytes) + " <= device.static_shared_bytes_per_block",
         "static shared memory per block");
     add(shared + " <= device.shared_bytes_per_block", "shared memory per block");
+    add("min(" + in(kernel_template.static_shared_bytes) + ", " + in(kernel_template.dynamic_shared_bytes) + ") >= 0",
+        "shared memory is negative");
     if (kernel_template.registers) {
         const auto registers = in(*kernel_template.registers);
         add(registers + " <= device.registers_per_thread", "registers per thread, by the manifest's estimate");
-        add("round_up(" + registers + " * device.warp_size, " + std::to_string(register_unit) + ") * ceil_div(" +
-                threads + ", device.warp_size) <= device.registers_per_block",
+        add("round_up(" + registers + " * device.warp_size, " + std::to_string(register_unit) +
+                ") * round_up(ceil_div(" + threads + ", device.warp_size), " + std::to_string(warps_together) +
+                ") <= device.registers_per_block",
             "registers per block, by the manifest's estimate");
     }
     add(in(kernel_template.grid[0]) + " <= device.grid_x", "blocks of the grid along x");
@@ -51,6 +70,13 @@ std::vector<Constraint> limit_constraints(const KernelTemplate& kernel_template)
 }
 
 }  // namespace
+
+std::int64_t Launch::threads() const { return product(block[0], block[1], block[2]); }
+std::int64_t Launch::blocks() const { return product(grid[0], grid[1], grid[2]); }
+std::int64_t Launch::shared_bytes() const {
+    std::int64_t sum = 0;
+    return __builtin_add_overflow(static_shared_bytes, dynamic_shared_bytes, &sum) ? unlimited : sum;
+}
 
 Launch launch_of(const KernelTemplate& kernel_template, const Configuration& configuration, const Problem& problem,
                  const Device& device) {
@@ -72,14 +98,20 @@ std::optional<std::string> broken_limit(const Launch& launch, const Device& devi
         return std::string(what) + ": asks for " + std::to_string(asked) + ", the device allows " +
                std::to_string(limit);
     };
+    if (std::min(std::ranges::min(launch.grid), std::ranges::min(launch.block)) < 1) {
+        return "the grid or the block is empty";
+    }
+    if (std::min(launch.static_shared_bytes, launch.dynamic_shared_bytes) < 0) return "shared memory is negative";
+    if (launch.registers > device.registers_per_thread) {  // first: the products below could not hold any number
+        return over("registers per thread", launch.registers, device.registers_per_thread);
+    }
     const std::array checks{
         std::tuple{std::string_view("threads per block"), launch.threads(), device.threads_per_block},
         std::tuple{std::string_view("static shared bytes per block"), launch.static_shared_bytes,
                    device.static_shared_bytes_per_block},
         std::tuple{std::string_view("shared bytes per block"), launch.shared_bytes(), device.shared_bytes_per_block},
-        std::tuple{std::string_view("registers per thread"), launch.registers, device.registers_per_thread},
-        std::tuple{std::string_view("registers per block"),
-                   registers_per_warp(launch, device) * warps_of(launch, device), device.registers_per_block},
+        std::tuple{std::string_view("registers per block"), registers_per_block(launch, device),
+                   device.registers_per_block},
         std::tuple{std::string_view("threads along z"), launch.block[2], std::int64_t{64}},
         std::tuple{std::string_view("blocks along x"), launch.grid[0], device.grid_x},
         std::tuple{std::string_view("blocks along y"), launch.grid[1], device.grid_y},
@@ -88,7 +120,6 @@ std::optional<std::string> broken_limit(const Launch& launch, const Device& devi
     for (const auto& [what, asked, limit] : checks) {
         if (asked > limit) return over(what, asked, limit);
     }
-    if (std::min(launch.threads(), launch.blocks()) < 1) return "the grid or the block is empty";
     return std::nullopt;
 }
 
@@ -119,6 +150,11 @@ ParameterSpace feasible_space(const KernelTemplate& kernel_template, const Probl
     auto constraints = kernel_template.constraints;
     std::ranges::move(limit_constraints(kernel_template), std::back_inserter(constraints));
     return {kernel_template.parameters, std::move(constraints),
+            environment_of(kernel_template.operation, problem, device)};
+}
+
+ParameterSpace declared_space(const KernelTemplate& kernel_template, const Problem& problem, const Device& device) {
+    return {kernel_template.parameters, kernel_template.constraints,
             environment_of(kernel_template.operation, problem, device)};
 }
 

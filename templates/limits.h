@@ -20,9 +20,10 @@ struct Launch {
     std::int64_t dynamic_shared_bytes = 0;  ///< per block
     std::int64_t registers = 0;             ///< per thread; 0 when not known
 
-    [[nodiscard]] std::int64_t threads() const { return block[0] * block[1] * block[2]; }
-    [[nodiscard]] std::int64_t blocks() const { return grid[0] * grid[1] * grid[2]; }
-    [[nodiscard]] std::int64_t shared_bytes() const { return static_shared_bytes + dynamic_shared_bytes; }
+    // What does not fit in 64 bits is the largest number that does: no device allows it.
+    [[nodiscard]] std::int64_t threads() const;
+    [[nodiscard]] std::int64_t blocks() const;
+    [[nodiscard]] std::int64_t shared_bytes() const;
 };
 
 /// By the manifest; `registers` is its estimate. Throws ExpressionError.
@@ -40,6 +41,9 @@ std::optional<std::string> objection(const KernelTemplate& kernel_template, cons
 /// The template's valid configurations for a problem on a device: its own constraints and the device's limits.
 ParameterSpace feasible_space(const KernelTemplate& kernel_template, const Problem& problem, const Device& device);
 
+/// The configurations that the template's own constraints leave, whether or not the device can hold them.
+ParameterSpace declared_space(const KernelTemplate& kernel_template, const Problem& problem, const Device& device);
+
 /// What a template's [model] says of one block.
 struct Reuse {
     std::int64_t phases = 0;
@@ -48,7 +52,8 @@ struct Reuse {
     std::int64_t barriers_per_phase = 0;
 
     [[nodiscard]] double operations_per_load() const {
-        return loads_per_phase == 0 ? 0 : static_cast<double>(operations_per_phase) / static_cast<double>(loads_per_phase);
+        return loads_per_phase == 0 ? 0
+                                    : static_cast<double>(operations_per_phase) / static_cast<double>(loads_per_phase);
     }
 };
 /// All zeros when the template has no model.

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <set>
+#include <sstream>
 
 #include "templates/catalog.h"
 
@@ -70,7 +71,14 @@ public:
              title_ + " '" + key + "' must be a list; write for example " + key + " = " + example);
     }
 
-    // `known` is what the expression may name; empty accepts any name.
+    /// Empty when the key is absent.
+    [[nodiscard]] toml::table table_at(const std::string& key, const std::string& example) const {
+        if (!has(key)) return {};
+        if (const auto* found = table_.get_as<toml::table>(key)) return *found;
+        fail_at(key, "'" + key + "' must be a table; write for example " + key + " = " + example);
+    }
+
+    // `known` is what the expression may name.
     [[nodiscard]] Expression expression(const std::string& key, const std::string& example,
                                         const std::set<std::string>& known) const {
         return checked(key, value<std::string>(key, example), known);
@@ -138,6 +146,15 @@ bool is_identifier(const std::string& text) {
            std::ranges::all_of(text, [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
 }
 
+bool is_int(std::int64_t value) { return value >= -2147483647 && value <= 2147483647; }
+
+void check_names(const Section& section, const std::string& key, const std::vector<std::string>& names) {
+    for (const auto& name : names) {
+        if (!is_identifier(name)) section.fail_at(key, "'" + name + "' is no C++ identifier");
+        if (std::ranges::count(names, name) > 1) section.fail_at(key, "'" + name + "' is declared twice; rename one");
+    }
+}
+
 // What every expression of an operation may name.
 std::set<std::string> names_of(const Operation& operation) {
     std::set<std::string> names{"element_bytes"};
@@ -178,10 +195,18 @@ Check read_check(const Section& section, const std::vector<Argument>& arguments)
     check.padding = section.value_or<std::int64_t>("padding", "3", 0);
     if (check.padding < 0) section.fail_at("padding", "'padding' is negative");
     check.poison = section.value_or<bool>("poison", "true", true);
-    const auto* scalars = section.table().get_as<toml::table>("scalars");
+    const auto scalars = section.table_at("scalars", "{ alpha = 1 }");
+    for (const auto& [name, node] : scalars) {
+        const auto is_this = [&name = name](const Argument& a) {  // clang 14 captures no binding by itself
+            return a.kind == Argument::Kind::scalar && a.name == name.str();
+        };
+        if (std::ranges::any_of(arguments, is_this)) continue;
+        section.fail_at("scalars", "'scalars' names '" + std::string(name.str()) + "', which is no argument of kind " +
+                                       "scalar; check its spelling");
+    }
     for (const auto& argument : arguments) {
         if (argument.kind != Argument::Kind::scalar) continue;
-        const auto* node = scalars == nullptr ? nullptr : scalars->get(argument.name);
+        const auto* node = scalars.get(argument.name);
         const auto value = node == nullptr ? std::nullopt : node->value<double>();
         if (!value)
             section.fail("gives scalar '" + argument.name + "' no value; write scalars = { " + argument.name +
@@ -213,23 +238,38 @@ void check_arguments(const Section& section, const Operation& operation) {
     if (!has_output) section.fail("has no argument of kind output, so nothing could be verified; add one");
 }
 
+std::map<std::string, Environment> read_layouts(const Section& section, const std::vector<std::string>& extents) {
+    std::map<std::string, Environment> layouts;
+    std::optional<std::vector<std::string>> first;  // the names that every layout gives a value
+    for (const auto& [layout, node] : section.table_at("layouts", "{ nn = { TRANSPOSE_A = 0 } }")) {
+        const auto* table = node.as_table();
+        if (table == nullptr) section.fail_at("layouts", "'layouts' must be tables: nn = { TRANSPOSE_A = 0 }");
+        auto& constants = layouts[std::string(layout.str())];
+        std::vector<std::string> names;
+        for (const auto& [name, value] : *table) {
+            const auto number = value.value_exact<std::int64_t>();
+            if (!number || !is_int(*number)) {
+                section.fail_at("layouts", "'layouts' holds whole numbers: nn = { TRANSPOSE_A = 0 }");
+            }
+            constants[names.emplace_back(name.str())] = *number;
+        }
+        auto all = names;
+        all.insert(all.end(), extents.begin(), extents.end());
+        check_names(section, "layouts", all);
+        if (!first) first = names;
+        if (*first != names) section.fail_at("layouts", "'layouts' must give the same constants, each its values");
+    }
+    return layouts;
+}
+
 Operation read_operation(const Section& section) {
     section.allow_only(
         {"name", "summary", "extents", "operations", "bytes", "terms", "layouts", "reference", "argument", "check"});
     Operation operation{.name = section.value<std::string>("name", "\"gemm\""), .path = section.path()};
     operation.summary = section.value_or<std::string>("summary", "\"what it computes\"", "");
     operation.extents = section.list<std::string>("extents", R"(["M", "N", "K"])");
-    if (const auto* layouts = section.table().get_as<toml::table>("layouts")) {
-        for (const auto& [layout, node] : *layouts) {
-            auto& constants = operation.layouts[std::string(layout.str())];
-            if (!node.is_table()) section.fail_at("layouts", "'layouts' must be tables: nn = { TRANSPOSE_A = 0 }");
-            for (const auto& [name, value] : *node.as_table()) {
-                const auto number = value.value_exact<std::int64_t>();
-                if (!number) section.fail_at("layouts", "'layouts' holds whole numbers: nn = { TRANSPOSE_A = 0 }");
-                constants[std::string(name.str())] = *number;
-            }
-        }
-    }
+    check_names(section, "extents", operation.extents);
+    operation.layouts = read_layouts(section, operation.extents);
     const auto known = names_of(operation);
     operation.operations = section.expression("operations", "\"2 * M * N * K\"", known);
     operation.bytes = section.expression("bytes", "\"element_bytes * M * N\"", known);
@@ -257,7 +297,7 @@ Parameter read_parameter(const Section& section) {
         if (std::ranges::count(parameter.values, value) > 1) {
             section.fail_at("values", "'values' holds " + std::to_string(value) + " twice");
         }
-        if (value < -2147483647 || value > 2147483647) {
+        if (!is_int(value)) {
             section.fail_at("values", "'values' holds " + std::to_string(value) + ", which is no C++ int");
         }
     }
@@ -306,6 +346,15 @@ std::optional<Operation> parse_operation(const std::string& path, const std::str
     const auto table = parse_toml(path, text);
     const auto found = section(Section(path, "manifest", table), "operation");
     return found ? std::optional(read_operation(*found)) : std::nullopt;
+}
+
+std::string operation_alone(const std::string& path, const std::string& text) {
+    auto table = parse_toml(path, text);
+    if (!table.contains("template")) return text;
+    const auto* operation = table.get("operation");
+    std::ostringstream result;
+    if (operation != nullptr) result << toml::table{{"operation", *operation->as_table()}} << '\n';
+    return result.str();
 }
 
 std::optional<KernelTemplate> parse_template(const std::string& path, const std::string& text,

@@ -16,6 +16,9 @@ using Operations = std::map<std::string, Operation>;
 /// Throws ManifestError.
 std::optional<Operation> parse_operation(const std::string& path, const std::string& text);
 
+/// The manifest without the `[template]` that it may hold beside its operation. Throws ManifestError.
+std::string operation_alone(const std::string& path, const std::string& text);
+
 /// The `[template]` that a manifest holds, if any; `files` and `hash` are left empty. Throws ManifestError.
 std::optional<KernelTemplate> parse_template(const std::string& path, const std::string& text,
                                              const Operations& operations);

@@ -101,10 +101,15 @@ void ParameterSpace::enumerate(const std::vector<std::size_t>& order) {
 
     std::vector<std::uint16_t> chosen(depth_count, 0);
     const auto keep = [&] {
-        if (count_++ == max_size) throw std::length_error("more than 20 million valid configurations: add constraints");
+        ++count_;
         points_.insert(points_.end(), chosen.begin(), chosen.end());
     };
+    auto decided = depth_count;  // below this depth nothing is checked any more: every point there is valid
+    while (decided > 0 && checks[decided].empty()) --decided;
     const auto descend = [&](const auto& self, std::size_t depth) -> void {
+        if (depth == decided && below[depth] > max_size - count_) {
+            throw std::length_error("more than 20 million valid configurations: add constraints");
+        }
         if (depth == depth_count) return keep();
         const auto index = order[depth];
         for (std::size_t i = 0; i < parameters_[index].values.size(); ++i) {

@@ -44,14 +44,18 @@ std::string variable(const char* name) {
     return value == nullptr ? "" : value;
 }
 
+// Empty when nothing says where. A relative XDG_DATA_HOME is to be ignored, says the XDG specification.
+std::filesystem::path default_database(const std::filesystem::path& chosen, const std::filesystem::path& data,
+                                       const std::filesystem::path& home) {
+    if (!chosen.empty()) return chosen;
+    if (data.is_absolute()) return data / "smemtune" / "tuning.db";
+    return home.empty() ? home : home / ".local/share/smemtune/tuning.db";
+}
+
 Surroundings look_around() {
     Surroundings surroundings{.executable = "/proc/self/exe", .host_compiler = variable("CXX")};
     if (surroundings.host_compiler.empty()) surroundings.host_compiler = "c++";
-    const auto data = variable("XDG_DATA_HOME");
-    const auto folder =
-        data.empty() ? std::filesystem::path(variable("HOME")) / ".local/share" : std::filesystem::path(data);
-    const auto database = variable("SMEMTUNE_DB");
-    surroundings.database = database.empty() ? folder / "smemtune" / "tuning.db" : std::filesystem::path(database);
+    surroundings.database = default_database(variable("SMEMTUNE_DB"), variable("XDG_DATA_HOME"), variable("HOME"));
     return surroundings;
 }
 

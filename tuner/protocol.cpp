@@ -65,7 +65,7 @@ Channel::Wait Channel::receive(json& message, Clock::time_point deadline) {
     std::vector<std::uint8_t> bytes(size);
     if (const auto wait = read_exactly(read_end_, bytes.data(), size, deadline); wait != Wait::message) return wait;
     message = json::from_cbor(bytes, true, false);
-    return message.is_discarded() ? Wait::closed : Wait::message;
+    return message.is_object() ? Wait::message : Wait::closed;  // not a discarded one, for example
 }
 
 void to_json(json& to, const Problem& problem) {

@@ -34,25 +34,25 @@ private:
     int read_end_, write_end_;
 };
 
-void to_json(nlohmann::json& json, const Problem& problem);
-void from_json(const nlohmann::json& json, Problem& problem);
-void to_json(nlohmann::json& json, const Device& device);
-void from_json(const nlohmann::json& json, Device& device);
-void to_json(nlohmann::json& json, const Resources& resources);
-void from_json(const nlohmann::json& json, Resources& resources);
-void to_json(nlohmann::json& json, const Binary& binary);
-void from_json(const nlohmann::json& json, Binary& binary);
-void to_json(nlohmann::json& json, const Launch& launch);
-void from_json(const nlohmann::json& json, Launch& launch);
-void to_json(nlohmann::json& json, const Measurement& measurement);
-void from_json(const nlohmann::json& json, Measurement& measurement);
-void to_json(nlohmann::json& json, const Rejection& rejection);
-void from_json(const nlohmann::json& json, Rejection& rejection);
-void to_json(nlohmann::json& json, const SamplingPolicy& policy);
-void from_json(const nlohmann::json& json, SamplingPolicy& policy);
-void to_json(nlohmann::json& json, const TrialInput& input);
-void from_json(const nlohmann::json& json, TrialInput& input);
-void to_json(nlohmann::json& json, const WorkspaceBinaries& binaries);
-void from_json(const nlohmann::json& json, WorkspaceBinaries& binaries);
+void to_json(nlohmann::json& to, const Problem& problem);
+void from_json(const nlohmann::json& from, Problem& problem);
+void to_json(nlohmann::json& to, const Device& device);
+void from_json(const nlohmann::json& from, Device& device);
+void to_json(nlohmann::json& to, const Resources& resources);
+void from_json(const nlohmann::json& from, Resources& resources);
+void to_json(nlohmann::json& to, const Binary& binary);
+void from_json(const nlohmann::json& from, Binary& binary);
+void to_json(nlohmann::json& to, const Launch& launch);
+void from_json(const nlohmann::json& from, Launch& launch);
+void to_json(nlohmann::json& to, const Measurement& measurement);
+void from_json(const nlohmann::json& from, Measurement& measurement);
+void to_json(nlohmann::json& to, const Rejection& rejection);
+void from_json(const nlohmann::json& from, Rejection& rejection);
+void to_json(nlohmann::json& to, const SamplingPolicy& policy);
+void from_json(const nlohmann::json& from, SamplingPolicy& policy);
+void to_json(nlohmann::json& to, const TrialInput& input);
+void from_json(const nlohmann::json& from, TrialInput& input);
+void to_json(nlohmann::json& to, const WorkspaceBinaries& binaries);
+void from_json(const nlohmann::json& from, WorkspaceBinaries& binaries);
 
 }  // namespace smemtune

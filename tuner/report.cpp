@@ -21,6 +21,19 @@ std::string rate_text(double operations_per_second) {
                : fmt::format("{:.2f} T", operations_per_second / 1e12);
 }
 
+// `more` is the command that shows the others.
+template <class Count>
+std::string first_of(const std::map<std::string, Count>& reasons, const char* more) {
+    constexpr std::size_t most = 5;
+    std::string text;
+    std::size_t shown = 0;
+    for (const auto& [reason, count] : reasons) {
+        if (shown++ == most) return text + fmt::format("  ... more with '{}'\n", more);
+        text += fmt::format("  {} x {}\n", count, reason);
+    }
+    return text;
+}
+
 }  // namespace
 
 std::string to_text(const TuneReport& report) {
@@ -48,14 +61,9 @@ std::string to_text(const TuneReport& report) {
     auto text = report.problems.empty() ? std::string() : table(rows);
     text += fmt::format("\n{} configurations: {} known before, {} measured, {} rejected{}; {:.1f} s\n", report.planned,
                         report.recalled, report.measured, rejected, stages, report.seconds);
-    constexpr std::size_t most_reasons = 5;
-    std::size_t shown = 0;
-    for (const auto& [reason, count] : report.reasons) {
-        if (shown++ == most_reasons) {
-            text += "  ... more with 'smemtune db trials --rejected'\n";
-            break;
-        }
-        text += fmt::format("  {} x {}\n", count, reason);
+    text += first_of(report.reasons, "smemtune db trials --rejected");
+    if (!report.left_out.empty()) {
+        text += "left out beforehand, for the device's limits\n" + first_of(report.left_out, "smemtune templates NAME");
     }
     return text;
 }
@@ -77,12 +85,12 @@ std::string to_json_text(const TuneReport& report, const std::filesystem::path& 
     }
     nlohmann::json rejected = nlohmann::json::object();
     for (const auto& [stage, count] : report.rejected) rejected[std::string(to_text(stage))] = count;
-    const nlohmann::json json{{"device", report.device},     {"database", database.string()},
-                              {"ended", report.ended},       {"seconds", report.seconds},
-                              {"planned", report.planned},   {"recalled", report.recalled},
-                              {"measured", report.measured}, {"rejected", rejected},
-                              {"reasons", report.reasons},   {"problems", problems}};
-    return json.dump(2) + "\n";
+    const nlohmann::json json{
+        {"device", report.device},     {"database", database.string()}, {"ended", report.ended},
+        {"seconds", report.seconds},   {"planned", report.planned},     {"recalled", report.recalled},
+        {"measured", report.measured}, {"rejected", rejected},          {"reasons", report.reasons},
+        {"left_out", report.left_out}, {"problems", problems}};
+    return json_text(json) + "\n";
 }
 
 }  // namespace smemtune

@@ -19,10 +19,12 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+constexpr std::uint64_t most_hopeless = 1000;  // configurations of a template that break limits, recorded one by one
 constexpr std::size_t most_finalists = 4;
 constexpr double final_margin = 0.05;  // within this of the fastest, a candidate is worth measuring again
 constexpr int final_rounds = 9;
-constexpr double equal_margin = 0.01;  // closer than this, and within their spread, two finalists are equals
+constexpr double equal_margin = 0.01;       // finalists this close to the fastest are its equals,
+constexpr double most_equal_margin = 0.03;  // or closer than its spread, up to this
 
 // What is known of one configuration of one problem while it is tuned.
 struct Known {
@@ -117,6 +119,12 @@ private:
     }
 
     void finish(const InFlight& candidate) {
+        // Another process that tunes into the same database may have been faster.
+        if (auto known = tools_.store.recall(candidate.lane->key, candidate.configuration)) {
+            ++report_.recalled;
+            learn(*candidate.lane, std::move(*known), true);
+            return;
+        }
         const auto& kernel = *candidate.lane->kernel_template;
         const auto& compiled = candidate.compiled.get();
         TrialRecord record{.key = candidate.lane->key, .configuration = candidate.configuration, .run = run_};
@@ -186,6 +194,13 @@ private:
         return measured;
     }
 
+    [[nodiscard]] Known* best_baseline() {
+        const auto measured = by_time();
+        const auto found =
+            std::ranges::find_if(measured, [](const Known* known) { return known->kernel_template->baseline; });
+        return found == measured.end() ? nullptr : *found;
+    }
+
     // Finalists are measured again, in turn with one another; of equals, the one that asks for the least wins.
     void crown_winner() {
         auto measured = by_time();
@@ -197,6 +212,11 @@ private:
         const auto limit = measured.front()->measurement()->median_us * (1 + final_margin);
         std::erase_if(measured, [&](const Known* known) { return known->measurement()->median_us > limit; });
         measured.resize(std::min(measured.size(), most_finalists));
+        // The baseline plays along: what the winner is compared with was measured beside it.
+        if (auto* baseline = best_baseline();
+            baseline != nullptr && std::ranges::find(measured, baseline) == measured.end()) {
+            measured.push_back(baseline);
+        }
         auto inputs = compile_finalists(measured);
         if (measured.size() > 1) {
             prepare_worker(*measured.front()->kernel_template);
@@ -209,8 +229,11 @@ private:
         }
         std::vector<std::size_t> order(measured.size());
         for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+        const auto& fastest = *(*std::ranges::min_element(measured, {}, [](const Known* known) {
+                                   return known->measurement()->median_us;
+                               }))->measurement();
         const auto winner = *std::ranges::min_element(order, [&](std::size_t a, std::size_t b) {
-            return better(*measured[a], inputs[a].launch, *measured[b], inputs[b].launch, measured);
+            return better(*measured[a], inputs[a].launch, *measured[b], inputs[b].launch, fastest);
         });
         // Another template may hold this problem from an earlier run.
         if (champion && champion->winner && !is_ours(champion->template_hash) &&
@@ -228,6 +251,7 @@ private:
 
     [[nodiscard]] std::vector<TrialInput> compile_finalists(const std::vector<Known*>& finalists) {
         std::vector<std::shared_future<CompilePool::Result>> compiled;
+        compiled.reserve(finalists.size());
         for (const auto* known : finalists) {
             compiled.push_back(
                 pool_.submit(program_of(*known->kernel_template, known->record.configuration, problem_)));
@@ -243,14 +267,9 @@ private:
 
     // Strict weak order: finalists within noise of the fastest are equals and ordered by what they ask for.
     static bool better(const Known& a, const Launch& a_launch, const Known& b, const Launch& b_launch,
-                       const std::vector<Known*>& finalists) {
-        double fastest = a.measurement()->median_us;
-        double noise = 0;
-        for (const auto* each : finalists) {
-            fastest = std::min(fastest, each->measurement()->median_us);
-            noise = std::max(noise, each->measurement()->spread_us);
-        }
-        const auto bar = fastest + std::min(std::max(equal_margin * fastest, noise), 3 * equal_margin * fastest);
+                       const Measurement& fastest) {
+        const auto share = std::clamp(fastest.spread_us / fastest.median_us, equal_margin, most_equal_margin);
+        const auto bar = fastest.median_us * (1 + share);
         const auto rank = [&](const Known& known, const Launch& launch) {
             const auto us = known.measurement()->median_us;
             const bool leads = us <= bar;
@@ -273,10 +292,8 @@ private:
         if (measured.empty()) return result;
         for (const auto* known : measured) {
             result.best_us.try_emplace(known->kernel_template->name, known->measurement()->median_us);
-            if (known->kernel_template->baseline && !result.baseline_us) {
-                result.baseline_us = known->measurement()->median_us;
-            }
         }
+        if (const auto* baseline = best_baseline()) result.baseline_us = baseline->measurement()->median_us;
         const auto* best = winner_ != nullptr ? winner_ : crowned_earlier(measured);
         result.best = {best->kernel_template->name, best->record.configuration, *best->measurement(),
                        best->record.resources};
@@ -314,6 +331,24 @@ private:
     const Known* winner_ = nullptr;
 };
 
+// What only the device's limits remove is proposed as well: it costs nothing and is stored as rejected, with its
+// reason. Unless there is a lot of it: then it is pruned like everything else, and only counted.
+ParameterSpace space_to_search(const KernelTemplate& kernel, const Problem& problem, const Device& device) {
+    auto feasible = feasible_space(kernel, problem, device);
+    std::uint64_t hopeless = 0;
+    for (auto i = kernel.constraints.size(); i < feasible.census().size(); ++i) hopeless += feasible.census()[i].points;
+    return hopeless > most_hopeless ? std::move(feasible) : declared_space(kernel, problem, device);
+}
+
+// A space's census goes on with the device's limits after the template's own rules.
+void count_left_out(const PlannedSpace& planned, TuneReport& report) {
+    const auto& kernel = *planned.kernel_template;
+    const auto& census = planned.space->census();
+    for (auto i = kernel.constraints.size(); i < census.size(); ++i) {
+        if (census[i].points > 0) report.left_out[kernel.name + ": " + census[i].constraint.reason] += census[i].points;
+    }
+}
+
 }  // namespace
 
 std::vector<std::vector<PlannedSpace>> plan(const TuneRequest& request, const Device& device) {
@@ -322,7 +357,7 @@ std::vector<std::vector<PlannedSpace>> plan(const TuneRequest& request, const De
         auto& row = spaces.emplace_back();
         for (const auto& kernel : request.templates) {
             if (!supports(kernel, problem, device)) continue;
-            row.push_back({&kernel, std::make_shared<ParameterSpace>(feasible_space(kernel, problem, device))});
+            row.push_back({&kernel, std::make_shared<ParameterSpace>(space_to_search(kernel, problem, device))});
         }
         if (row.empty()) {
             std::string names;
@@ -347,6 +382,7 @@ TuneReport tune(const TuneRequest& request, const std::vector<std::vector<Planne
     for (const auto& row : spaces) {
         for (const auto& planned : row) {
             report.planned += std::min(request.evaluations.value_or(planned.space->size()), planned.space->size());
+            count_left_out(planned, report);
         }
     }
     const auto device = tools.store.remember(tools.device);
@@ -354,7 +390,9 @@ TuneReport tune(const TuneRequest& request, const std::vector<std::vector<Planne
                                 {"cache", "cold: operands rotate over twice the L2"},
                                 {"finalists", most_finalists},
                                 {"final_rounds", final_rounds}};
-    const nlohmann::json versions{{"compiler", tools.compiler.version()}};
+    const nlohmann::json versions{{"smemtune", SMEMTUNE_VERSION},
+                                  {"compiler", tools.compiler.version()},
+                                  {"platform", platform_versions(tools.device)}};
     const auto run = tools.store.start_run({request.text, policy.dump(), versions.dump()});
     {
         CompilePool pool(tools.compiler, request.jobs);

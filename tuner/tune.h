@@ -56,7 +56,9 @@ struct TuneReport {
     std::size_t planned = 0, recalled = 0, measured = 0;
     std::map<Stage, std::size_t> rejected;       ///< in this run
     std::map<std::string, std::size_t> reasons;  ///< of them, with an example each
-    std::string ended = "complete";              ///< or "interrupted", "budget"
+    /// Never tried, for they ask for more than the device holds; by template and limit.
+    std::map<std::string, std::uint64_t> left_out;
+    std::string ended = "complete";  ///< or "interrupted", "budget"
     double seconds = 0;
 };
 

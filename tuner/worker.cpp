@@ -54,7 +54,7 @@ int serve_as_worker(const std::string& device, unsigned seed) {
     std::unique_ptr<Workspace> workspace;
     try {
         backend = open_backend(device, {.seed = seed});
-        if (!channel.send({{"ready", backend->versions()}})) return 0;
+        if (!channel.send({{"ready", true}})) return 0;
         json question;
         while (channel.receive(question, Clock::time_point::max()) == Channel::Wait::message) {
             if (!channel.send(answer_to(question, *backend, workspace, seed))) return 0;
@@ -109,7 +109,6 @@ void Worker::start() {
         throw WorkerError("the worker for device " + options_.device + " " + how_it_ended() + " before it was ready");
     }
     if (greeting.contains("error")) throw WorkerError(greeting.at("error").get<std::string>());
-    versions_ = greeting.at("ready");
     prepared_ = false;
 }
 
@@ -199,11 +198,6 @@ std::optional<std::vector<Measurement>> Worker::final_round(const std::vector<Tr
         return std::nullopt;
     }
     return answer.at("measurements").get<std::vector<Measurement>>();
-}
-
-std::string Worker::versions() {
-    if (!channel_) start();
-    return versions_;
 }
 
 }  // namespace smemtune

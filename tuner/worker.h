@@ -49,9 +49,6 @@ public:
     /// Nothing when the worker was lost. Throws WorkerError.
     std::optional<std::vector<Measurement>> final_round(const std::vector<TrialInput>& inputs, int rounds);
 
-    /// Driver and runtime versions of the device. Throws WorkerError.
-    std::string versions();
-
 private:
     void start();
     void stop();
@@ -70,7 +67,6 @@ private:
     std::unique_ptr<Channel> channel_;
     std::optional<Preparation> preparation_;
     bool prepared_ = false;
-    std::string versions_;
 };
 
 }  // namespace smemtune

@@ -2,7 +2,10 @@
 
 #include <cuda_runtime.h>
 
+#include <array>
 #include <type_traits>
+
+#include "runtime/cuda/nvml.h"
 
 namespace smemtune {
 
@@ -155,9 +158,15 @@ Device describe(int ordinal) {
             .clock_khz = attribute(cudaDevAttrClockRate)};
 }
 
+std::string bus_id(int ordinal) {
+    std::array<char, 32> text{};
+    check(cudaDeviceGetPCIBusId(text.data(), static_cast<int>(text.size()), ordinal), "bus id");
+    return text.data();
+}
+
 class CudaBackend : public Backend {
 public:
-    explicit CudaBackend(int ordinal) : ordinal_(ordinal), device_(describe(ordinal)) {
+    explicit CudaBackend(int ordinal) : ordinal_(ordinal), device_(describe(ordinal)), clock_(bus_id(ordinal)) {
         const Current current(ordinal_);
         cudaStream_t stream = nullptr;
         check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "create a stream");
@@ -206,13 +215,7 @@ public:
         return between_events([&] { check(cudaGraphLaunch(instantiated, stream_.get()), "launch a graph"); });
     }
 
-    [[nodiscard]] std::string versions() const override {
-        int driver = 0;
-        int runtime = 0;
-        check(cudaDriverGetVersion(&driver), "driver version");
-        check(cudaRuntimeGetVersion(&runtime), "runtime version");
-        return "driver API " + std::to_string(driver) + ", runtime " + std::to_string(runtime);
-    }
+    [[nodiscard]] std::int64_t clock_khz() override { return clock_.khz(); }
 
 private:
     void issue(std::span<const Call> calls) {
@@ -232,6 +235,7 @@ private:
 
     int ordinal_;
     Device device_;
+    ClockReader clock_;
     Stream stream_;
     Event begin_, end_;
 };
@@ -245,8 +249,16 @@ std::vector<Device> cuda_devices() {
         return {};
     }
     std::vector<Device> devices;
+    devices.reserve(static_cast<std::size_t>(count));
     for (int i = 0; i < count; ++i) devices.push_back(describe(i));
     return devices;
+}
+
+std::string cuda_versions() {
+    int driver = 0;
+    int runtime = 0;
+    if (cudaDriverGetVersion(&driver) != cudaSuccess || cudaRuntimeGetVersion(&runtime) != cudaSuccess) return "none";
+    return "driver " + std::to_string(driver) + ", runtime " + std::to_string(runtime);
 }
 
 std::unique_ptr<Backend> open_cuda(int ordinal) { return std::make_unique<CudaBackend>(ordinal); }

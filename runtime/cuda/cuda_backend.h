@@ -11,6 +11,9 @@ namespace smemtune {
 /// Empty where there is no GPU or no driver. Creates no context.
 std::vector<Device> cuda_devices();
 
+/// The CUDA versions of driver and runtime, for the record. Creates no context.
+std::string cuda_versions();
+
 std::unique_ptr<Backend> open_cuda(int ordinal);
 
 }  // namespace smemtune

@@ -66,7 +66,8 @@ private:
 class NvrtcProgram {
 public:
     NvrtcProgram(const Nvrtc& nvrtc, const Program& program) : nvrtc_(nvrtc) {
-        std::vector<const char*> texts, names;
+        std::vector<const char*> texts;
+        std::vector<const char*> names;
         for (const auto& [path, text] : program.files) {
             if (path == program.source_path || !path.ends_with(".h")) continue;
             names.push_back(path.c_str());

@@ -1,5 +1,6 @@
 #include "runtime/host/block.h"
 
+#include <sanitizer/asan_interface.h>
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -13,7 +14,7 @@ namespace smemtune {
 
 namespace {
 
-constexpr std::size_t stack_bytes = 128 * 1024;
+constexpr std::size_t stack_bytes = std::size_t{128} * 1024;
 constexpr std::size_t most_threads = 1024;
 
 // The stacks belong to Stacks, which outlives every fiber.
@@ -40,6 +41,10 @@ struct BlockRunner::Stacks {
         return {context.sp, context.size, context};
     }
 
+    // What abandoned fibers left behind must not be held against the next ones, where this library is built with
+    // AddressSanitizer; else does nothing.
+    void forget() const { ASAN_UNPOISON_MEMORY_REGION(base, most_threads * stack_bytes); }
+
     char* base;
 };
 
@@ -57,14 +62,23 @@ struct BlockRunner::Fibers {
         boost::context::fiber& context() { return *std::launder(reinterpret_cast<boost::context::fiber*>(storage)); }
     };
 
-    void suspend(Fiber& fiber) { fiber.scheduler = std::move(fiber.scheduler).resume(); }
+    static void suspend(Fiber& fiber) { fiber.scheduler = std::move(fiber.scheduler).resume(); }
 
-    [[noreturn]] void abandon(Fiber& fiber, const std::string& what) {
-        const auto& [t, b] = std::pair(fiber.self.thread, fiber.self.block);
-        const auto point = [](const SmemtuneIndex& p) {
-            return "(" + std::to_string(p.x) + "," + std::to_string(p.y) + "," + std::to_string(p.z) + ")";
-        };
-        fault = what + ", thread " + point(t) + " of block " + point(b);
+    // What a fiber did. Plain values: nothing on the stack of an abandoned fiber is ever destroyed.
+    struct Violation {
+        const Fiber* by = nullptr;
+        const void* address = nullptr;  // of an access; else an array's index was out of its bounds
+        long long bytes = 0;
+        bool write = false;
+        const void* code = nullptr;
+        const char* file = nullptr;
+        unsigned line = 0;
+        const char* array = nullptr;
+        long long index = 0;
+    };
+
+    static void abandon(const Violation& what, Fiber& fiber) {
+        fiber.all->violation = what;
         suspend(fiber);
         std::abort();  // nobody resumes an abandoned fiber
     }
@@ -72,38 +86,49 @@ struct BlockRunner::Fibers {
     static void barrier(void* scheduler) {
         auto& fiber = *static_cast<Fiber*>(scheduler);
         fiber.state = Fiber::State::at_barrier;
-        fiber.all->suspend(fiber);
+        suspend(fiber);
     }
 
     static void outside(void* scheduler, const void* address, long long bytes, bool write, const void* code) {
         auto& fiber = *static_cast<Fiber*>(scheduler);
-        const auto& self = fiber.self;
-        const auto* at = static_cast<const char*>(address);
+        abandon({.by = &fiber, .address = address, .bytes = bytes, .write = write, .code = code}, fiber);
+    }
+
+    static void out_of_bounds(void* scheduler, const char* file, unsigned line, const char* array, long long index) {
+        auto& fiber = *static_cast<Fiber*>(scheduler);
+        abandon({.by = &fiber, .file = file, .line = line, .array = array, .index = index}, fiber);
+    }
+
+    [[nodiscard]] std::string describe(const std::function<std::string(const void*)>& locate) const {
+        const auto& self = violation.by->self;
+        const auto point = [](const SmemtuneIndex& p) {
+            return "(" + std::to_string(p.x) + "," + std::to_string(p.y) + "," + std::to_string(p.z) + ")";
+        };
+        const auto who = ", thread " + point(self.thread) + " of block " + point(self.block);
+        if (violation.address == nullptr) {
+            const std::string path(violation.file);
+            return path.substr(path.rfind('/') + 1) + ":" + std::to_string(violation.line) + ": index " +
+                   std::to_string(violation.index) + " is out of bounds of " + violation.array + who;
+        }
+        const auto* at = static_cast<const char*>(violation.address);
         const auto* range = std::find_if(self.ranges, self.ranges + self.range_count, [&](const SmemtuneRange& r) {
             return at >= r.around_begin && at < r.around_end;
         });
         const auto distance = at < range->begin ? std::to_string(range->begin - at) + " bytes before"
                                                 : std::to_string(at - range->begin) + " bytes into";
-        fiber.all->abandon(fiber, fiber.all->locate(code) + ": " + (write ? "writes " : "reads ") +
-                                      std::to_string(bytes) + " bytes out of bounds, " + distance + " memory of " +
-                                      std::to_string(range->end - range->begin) + " bytes");
-    }
-
-    static void out_of_bounds(void* scheduler, const char* file, unsigned line, const char* array, long long index) {
-        auto& fiber = *static_cast<Fiber*>(scheduler);
-        const std::string path(file);
-        fiber.all->abandon(fiber, path.substr(path.rfind('/') + 1) + ":" + std::to_string(line) + ": index " +
-                                      std::to_string(index) + " is out of bounds of " + array);
+        return locate(violation.code) + ": " + (violation.write ? "writes " : "reads ") +
+               std::to_string(violation.bytes) + " bytes out of bounds, " + distance + " memory of " +
+               std::to_string(range->end - range->begin) + " bytes" + who;
     }
 
     std::vector<Fiber> fibers = std::vector<Fiber>(most_threads);
     std::vector<std::size_t> order;
-    std::function<std::string(const void*)> locate;
-    std::string fault;
+    Violation violation;
 };
 
+// The generator takes 0 for 1.
 BlockRunner::BlockRunner(unsigned seed)
-    : order_(seed), stacks_(std::make_unique<Stacks>()), fibers_(std::make_unique<Fibers>()) {}
+    : order_(seed + 1), stacks_(std::make_unique<Stacks>()), fibers_(std::make_unique<Fibers>()) {}
 BlockRunner::~BlockRunner() = default;
 
 std::string BlockRunner::run(const HostEntry& entry, const SmemtuneThread& prototype, void* const* arguments,
@@ -112,8 +137,7 @@ std::string BlockRunner::run(const HostEntry& entry, const SmemtuneThread& proto
     auto& all = *fibers_;
     const auto& size = prototype.block_size;
     const std::size_t count = std::size_t{size.x} * size.y * size.z;
-    all.fault.clear();
-    all.locate = locate;
+    all.violation = {};
     all.order.resize(count);
     std::iota(all.order.begin(), all.order.end(), std::size_t{0});
     for (std::size_t i = 0; i < count; ++i) {
@@ -145,18 +169,22 @@ std::string BlockRunner::run(const HostEntry& entry, const SmemtuneThread& proto
             fiber.state = Fiber::State::ready;
             auto context = std::move(fiber.context()).resume();
             new (fiber.storage) boost::context::fiber(std::move(context));
-            if (!all.fault.empty()) break;
+            if (all.violation.by != nullptr) {
+                current = nullptr;
+                stacks_->forget();
+                return all.describe(locate);
+            }
             if (fiber.state == Fiber::State::done) ++done;
         }
-        if (!all.fault.empty()) break;
         if (done > 0 && done < count) {
-            all.fault = "__syncthreads is reached by " + std::to_string(count - done) + " of the " +
-                        std::to_string(count) + " threads of a block";
-            break;
+            current = nullptr;
+            stacks_->forget();
+            return "__syncthreads is reached by " + std::to_string(count - done) + " of the " + std::to_string(count) +
+                   " threads of a block";
         }
     }
     current = nullptr;
-    return all.fault;
+    return {};
 }
 
 }  // namespace smemtune

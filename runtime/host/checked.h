@@ -5,7 +5,9 @@
 // thread.
 #pragma once
 
-#define SMEMTUNE_UNCHECKED __attribute__((no_sanitize("kernel-address"), no_sanitize("undefined")))
+// Hidden: in a program that is itself built with a sanitizer, the kernel must not call that one's entry points.
+#define SMEMTUNE_UNCHECKED \
+    __attribute__((no_sanitize("kernel-address"), no_sanitize("undefined"), visibility("hidden")))
 
 namespace smemtune_host {
 

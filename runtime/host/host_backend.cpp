@@ -9,10 +9,13 @@
 #include <barrier>
 #include <cstring>
 #include <ctime>
+#include <exception>
 #include <fstream>
 #include <mutex>
+#include <optional>
 #include <sstream>
 #include <thread>
+#include <utility>
 
 #include "runtime/host/block.h"
 #include "runtime/host/layout.h"
@@ -139,13 +142,14 @@ public:
     Crew(const Crew&) = delete;
     Crew& operator=(const Crew&) = delete;
 
-    // Throws DeviceFault.
+    // Throws DeviceFault; DeviceError or std::bad_alloc when there is no memory for a block's stacks and shared memory.
     void run(const Work& work) {
         work_ = &work;
         next_block_ = 0;
         fault_.clear();
         start_.arrive_and_wait();
         finish_.arrive_and_wait();
+        if (broken_) std::rethrow_exception(std::exchange(broken_, nullptr));
         if (!fault_.empty()) throw DeviceFault(fault_);
         double total = 0;
         for (const auto each : cpu_us_) total += each;
@@ -164,13 +168,19 @@ private:
     }
 
     void serve(unsigned self, unsigned seed) {
-        BlockRunner runner(seed);
+        std::optional<BlockRunner> runner;
         std::unique_ptr<GuardedMemory> shared;
         while (true) {
             start_.arrive_and_wait();
             if (work_ == nullptr) return;
             const auto begin = cpu_now_us();
-            run_blocks(*work_, runner, shared);
+            try {
+                if (!runner) runner.emplace(seed);
+                run_blocks(*work_, *runner, shared);
+            } catch (const std::exception&) {
+                const std::scoped_lock lock(fault_mutex_);
+                broken_ = std::current_exception();
+            }
             cpu_us_[self] = cpu_now_us() - begin;
             finish_.arrive_and_wait();
         }
@@ -208,15 +218,15 @@ private:
     std::atomic<double> total_us_ = 0;
     std::mutex fault_mutex_;
     std::string fault_;
+    std::exception_ptr broken_;
     std::vector<std::jthread> threads_;
 };
 
 class HostBackend : public Backend {
 public:
-    explicit HostBackend(const BackendOptions& options)
-        : device_(host_device()), shared_(std::make_shared<Shared>(options)) {}
+    explicit HostBackend(const BackendOptions& options) : shared_(std::make_shared<Shared>(options)) {}
 
-    [[nodiscard]] const Device& device() const override { return device_; }
+    [[nodiscard]] const Device& device() const override { return shared_->device; }
 
     [[nodiscard]] std::unique_ptr<LoadedKernel> load(const Binary& binary, std::int64_t) override {
         return std::make_unique<Kernel>(binary, shared_);
@@ -239,14 +249,13 @@ public:
         return shared_->crew.total_us() - before;
     }
 
-    [[nodiscard]] std::string versions() const override { return "host"; }
-
 private:
     // What kernels and memory need for as long as they live.
     struct Shared {
         explicit Shared(const BackendOptions& options)
             : crew(options.threads != 0 ? options.threads : std::max(1U, std::thread::hardware_concurrency()),
                    options.seed) {}
+        const Device device = host_device();
         std::mutex mutex;  // one launch at a time
         Crew crew;
         std::vector<const GuardedMemory*> memories;
@@ -285,7 +294,7 @@ private:
                 return SmemtuneIndex{static_cast<unsigned>(v[0]), static_cast<unsigned>(v[1]),
                                      static_cast<unsigned>(v[2])};
             };
-            if (const auto broken = broken_limit(launch, host_device())) throw LaunchError(*broken);
+            if (const auto broken = broken_limit(launch, shared_->device)) throw LaunchError(*broken);
             const std::scoped_lock lock(shared_->mutex);
             std::vector<SmemtuneRange> ranges;
             for (const auto* memory : shared_->memories) ranges.push_back(memory->range());
@@ -307,7 +316,6 @@ private:
         std::shared_ptr<Shared> shared_;
     };
 
-    Device device_;
     std::shared_ptr<Shared> shared_;
 };
 

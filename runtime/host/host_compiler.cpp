@@ -64,7 +64,12 @@ std::string first_error(std::string output, const std::string& folder) {
     }
     const auto error = output.find("error:");
     const auto start = error == std::string::npos ? 0 : output.rfind('\n', error) + 1;
-    return output.substr(start, output.find('\n', start) - start);
+    auto line = output.substr(start, output.find('\n', start) - start);
+    // The compiler quotes the source below its complaint.
+    if (output.substr(start, 400).find("extern __shared__") != std::string::npos) {
+        line += " (the host device has no `extern __shared__`; use dynamic_shared<T>() of device/shared.h)";
+    }
+    return line;
 }
 
 }  // namespace
@@ -101,6 +106,8 @@ std::variant<Binary, Rejection> HostCompiler::compile(const Program& program) co
                 command.insert(command.end(), {"--param", std::string("asan-") + setting});
             }
         }
+        // An access that clang merges with another has no line any more.
+        if (clang) command.insert(command.end(), {"-mllvm", "-enable-tail-merge=false"});
     }
     command.insert(command.end(), {in("smemtune_wrapper.cpp"), "-o", in("kernel.so")});
 
@@ -109,7 +116,13 @@ std::variant<Binary, Rejection> HostCompiler::compile(const Program& program) co
     if (result.timed_out) {
         return Rejection{Stage::compile, "the compiler ran past " + std::to_string(options_.time_limit.count()) + " s"};
     }
-    if (result.exit_code != 0) return Rejection{Stage::compile, first_error(result.output, folder.path().string())};
+    if (result.exit_code != 0) {
+        auto reason = first_error(result.output, folder.path().string());
+        if (reason.starts_with("smemtune_wrapper.cpp")) {
+            reason = program.source_path + ": no kernel '" + program.entry + "' that can be called (" + reason + ")";
+        }
+        return Rejection{Stage::compile, reason};
+    }
 
     Binary binary{.entry = program.entry, .target = target(), .compiler = version()};
     binary.code = read_file(folder.path() / "kernel.so");

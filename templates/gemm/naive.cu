@@ -20,14 +20,12 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     const int ty = threadIdx.y;
     if (ty >= M - first_row || tx >= N - first_column) return;
 
-    const Element* a = A + first_row * lda + ty * lda;
-    const Element* b = B + first_column + tx;
+    A += first_row * lda + ty * lda;
+    B += first_column + tx;
     Element sum = 0;
-#pragma unroll 8
-    for (int k = 0; k < K; ++k) {
-        sum += a[k] * *b;
-        b += ldb;
-    }
+    // By index: a pointer moved along would make each address wait for the one before it.
+#pragma unroll 16
+    for (int k = 0; k < K; ++k) sum += A[k] * B[k * ldb];
 
     Element* c = C + first_row * ldc + ty * ldc + first_column + tx;
     *c = beta == 0 ? alpha * sum : alpha * sum + beta * *c;

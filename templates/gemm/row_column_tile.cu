@@ -33,9 +33,9 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     Element sum = 0;
     for (int left = K; left > 0; left -= PANEL_DEPTH) {
         const int depth = min(left, PANEL_DEPTH);
-#pragma unroll 4
+#pragma unroll 2
         for (int k = tx; k < depth; k += BLOCK_COLUMNS) a_panel[ty * PANEL_DEPTH + k] = in_rows ? A[k] : 0;
-#pragma unroll 4
+#pragma unroll 2
         for (int k = ty; k < depth; k += BLOCK_ROWS) b_panel[k * BLOCK_COLUMNS + tx] = in_columns ? B[k * ldb] : 0;
         A += PANEL_DEPTH;
         B += PANEL_DEPTH * ldb;

@@ -25,7 +25,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     const bool in_columns = tx < N - first_column;
 
     A += first_row * lda + ty * lda;
-    B = B + first_column + tx;
+    B += first_column + tx;
     Element sum = 0;
     for (int left = K; left > 0; left -= PANEL_DEPTH) {
         const int depth = min(left, PANEL_DEPTH);

@@ -26,14 +26,19 @@ extern "C" __global__ void __launch_bounds__(THREADS)
 
     A += first_row * lda + ty * lda + tx;
     B += ty * ldb + first_column + tx;
+    Element a = in_rows && tx < K ? *A : 0;  // zeros outside add nothing to the sums
+    Element b = in_columns && ty < K ? *B : 0;
     Element sum = 0;
-    for (int left = K; left > 0; left -= TILE_WIDTH) {
-        a_tile[ty][tx] = in_rows && tx < left ? *A : 0;  // zeros outside add nothing to the sums
-        b_tile[ty][tx] = in_columns && ty < left ? *B : 0;
+    for (int left = K; left > 0;) {
+        a_tile[ty][tx] = a;
+        b_tile[ty][tx] = b;
         A += TILE_WIDTH;
         B += TILE_WIDTH * ldb;
+        left -= TILE_WIDTH;
         __syncthreads();  // both tiles are complete
 
+        a = in_rows && tx < left ? *A : 0;  // the next phase's, on their way while this one multiplies
+        b = in_columns && ty < left ? *B : 0;
 #pragma unroll
         for (int k = 0; k < TILE_WIDTH; ++k) sum += a_tile[ty][k] * b_tile[k][tx];
         __syncthreads();  // nobody reads the tiles any more

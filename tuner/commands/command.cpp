@@ -3,7 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iostream>
+#include <limits>
+#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "runtime/backend.h"
@@ -23,6 +24,25 @@ void CommandLine::add_database(const Surroundings& surroundings) {
           "tuning database; SMEMTUNE_DB sets the default");
 }
 
+// Read as a wider type: read as unsigned, -1 would be a large number.
+void CommandLine::add_seed(const char* of_what) {
+    add()("seed", po::value<long long>()->default_value(1)->value_name("N"), of_what);
+}
+
+unsigned CommandLine::seed() const {
+    const auto seed = get<long long>("seed");
+    if (seed < 0 || seed > std::numeric_limits<unsigned>::max()) {
+        throw UsageError(fmt::format("--seed {} is not in 0..{}", seed, std::numeric_limits<unsigned>::max()));
+    }
+    return static_cast<unsigned>(seed);
+}
+
+std::filesystem::path CommandLine::database() const {
+    if (text("db").empty())
+        throw UsageError("where is the database? HOME is not set; give --db FILE or set SMEMTUNE_DB");
+    return text("db");
+}
+
 void CommandLine::add_json() { add()("json", po::bool_switch(), "print JSON on standard output instead of text"); }
 
 void CommandLine::positional(std::initializer_list<const char*> names) {
@@ -36,6 +56,7 @@ bool CommandLine::parse(const std::vector<std::string>& arguments) {
         const auto style = po::command_line_style::unix_style & ~po::command_line_style::allow_guessing;
         po::store(po::command_line_parser(arguments).options(options_).positional(positional_).style(style).run(),
                   values_);
+        if (!has("help")) po::notify(values_);
     } catch (const po::too_many_positional_options_error&) {
         throw UsageError("'" + arguments.back() + "' is one word too many" + remedy);
     } catch (const po::error& error) {
@@ -47,7 +68,6 @@ bool CommandLine::parse(const std::vector<std::string>& arguments) {
         fmt::print("{}\n\n{}", usage_, options.str());
         return false;
     }
-    po::notify(values_);
     return true;
 }
 
@@ -120,6 +140,13 @@ std::vector<Problem> make_problems(const Operation& operation, const std::string
     return problems;
 }
 
+Problem make_problem(const Operation& operation, const std::string& size, const std::string& type,
+                     const std::string& layout, const Device& device) {
+    auto problems = make_problems(operation, size, type, layout, device);
+    if (problems.size() != 1) throw UsageError("one size is needed, '" + size + "' has several");
+    return std::move(problems.front());
+}
+
 std::string table(const std::vector<std::vector<std::string>>& rows) {
     std::vector<std::size_t> widths;
     for (const auto& row : rows) {
@@ -142,6 +169,10 @@ std::string table(const std::vector<std::vector<std::string>>& rows) {
         text += line.substr(0, line.find_last_not_of(' ') + 1) + '\n';
     }
     return text;
+}
+
+std::string json_text(const nlohmann::json& json) {
+    return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 std::string time_text(double microseconds) {

@@ -44,8 +44,9 @@ public:
 
     boost::program_options::options_description_easy_init add() { return options_.add_options(); }
     /// `--db` and `--json`, as every command spells them.
-    void add_database(const Surroundings& environment);
+    void add_database(const Surroundings& surroundings);
     void add_json();
+    void add_seed(const char* of_what);
     /// Words without a dash: at most as many as named here.
     void positional(std::initializer_list<const char*> names);
 
@@ -58,6 +59,9 @@ public:
         return values_[name].as<T>();
     }
     [[nodiscard]] const std::string& text(const std::string& name) const { return get<std::string>(name); }
+    [[nodiscard]] unsigned seed() const;
+    /// What `--db` or its default says. Throws UsageError when neither does.
+    [[nodiscard]] std::filesystem::path database() const;
 
 private:
     std::string name_, usage_;
@@ -82,19 +86,26 @@ Device any_device(const std::string& name);
 std::vector<Problem> make_problems(const Operation& operation, const std::string& sizes, const std::string& type,
                                    const std::string& layout, const Device& device);
 
+/// The same for a command that looks at one problem only.
+Problem make_problem(const Operation& operation, const std::string& size, const std::string& type,
+                     const std::string& layout, const Device& device);
+
 /// Aligned columns; the first row is the header. Numbers are given as text.
 std::string table(const std::vector<std::vector<std::string>>& rows);
+
+/// Indented; what is no UTF-8, as a compiler's message may be, is replaced.
+std::string json_text(const nlohmann::json& json);
 
 /// `812 us`, `3.21 ms`.
 std::string time_text(double microseconds);
 
 using Arguments = std::vector<std::string>;
-int tune_command(const Arguments& arguments, const Surroundings& environment);
-int run_command(const Arguments& arguments, const Surroundings& environment);
-int devices_command(const Arguments& arguments, const Surroundings& environment);
-int templates_command(const Arguments& arguments, const Surroundings& environment);
-int explain_command(const Arguments& arguments, const Surroundings& environment);
-int database_command(const Arguments& arguments, const Surroundings& environment);
-int worker_command(const Arguments& arguments, const Surroundings& environment);
+int tune_command(const Arguments& arguments, const Surroundings& surroundings);
+int run_command(const Arguments& arguments, const Surroundings& surroundings);
+int devices_command(const Arguments& arguments, const Surroundings& surroundings);
+int templates_command(const Arguments& arguments, const Surroundings& surroundings);
+int explain_command(const Arguments& arguments, const Surroundings& surroundings);
+int database_command(const Arguments& arguments, const Surroundings& surroundings);
+int worker_command(const Arguments& arguments, const Surroundings& surroundings);
 
 }  // namespace smemtune

@@ -42,7 +42,7 @@ void print_rows(const std::vector<TrialRow>& found, bool json) {
     if (json) {
         auto list = nlohmann::json::array();
         for (const auto& row : found) list.push_back(to_json(row));
-        fmt::print("{}\n", list.dump(2));
+        fmt::print("{}\n", json_text(list));
         return;
     }
     std::vector<std::vector<std::string>> rows{{"trial", "device", "problem", "template", "configuration", "outcome"}};
@@ -101,8 +101,9 @@ int database_command(const Arguments& arguments, const Surroundings& surrounding
     if (what != "list" && what != "best" && what != "trials" && what != "show") {
         throw UsageError("db '" + what + "' is none of list, show, best, trials");
     }
+    if (what != "show" && line.has("id")) throw UsageError("db " + what + " takes no number; see 'smemtune db --help'");
     if (what == "show" && !line.has("id")) throw UsageError("db show needs a trial's number; see 'smemtune db trials'");
-    const Store store(line.text("db"), Store::Access::read);
+    const Store store(line.database(), Store::Access::read);
     const bool json = line.get<bool>("json");
     if (what == "list") {
         print_summary(store.summary(), json);
@@ -119,7 +120,7 @@ int database_command(const Arguments& arguments, const Surroundings& surrounding
         const auto id = line.get<long long>("id");
         std::erase_if(rows, [&](const TrialRow& row) { return row.id != id; });
         if (rows.empty()) throw UsageError(fmt::format("there is no trial {}; see 'smemtune db trials'", id));
-        fmt::print("{}\n", to_json(rows.front()).dump(2));
+        fmt::print("{}\n", json_text(to_json(rows.front())));
         return success;
     }
     print_rows(rows, json);

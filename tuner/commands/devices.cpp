@@ -10,7 +10,8 @@
 namespace smemtune {
 
 int devices_command(const Arguments& arguments, const Surroundings&) {
-    CommandLine line("devices", "smemtune devices: what --device can name, and what each can hold.");
+    CommandLine line("devices",
+                     "smemtune devices: what --device can name, and what each can hold.\n\n  smemtune devices --json");
     line.add_json();
     if (!line.parse(arguments)) return success;
     const auto devices = list_devices();
@@ -21,7 +22,7 @@ int devices_command(const Arguments& arguments, const Surroundings&) {
             each["device"] = name;
             json.push_back(std::move(each));
         }
-        fmt::print("{}\n", json.dump(2));
+        fmt::print("{}\n", json_text(json));
         return success;
     }
     std::vector<std::vector<std::string>> rows{{"device", "name", "capability", "SMs", "shared/block", "shared/SM",

@@ -48,6 +48,7 @@ Explanation examine(const KernelTemplate& kernel, const Configuration& configura
             result.launch.registers = resources.registers;
             result.launch.static_shared_bytes = resources.static_shared_bytes;
             result.registers_from = fmt::format("compiled, {} bytes spilled", resources.spill_bytes);
+            result.objection = broken_limit(result.launch, device);
         }
     }
     result.occupancy = occupancy(result.launch, device);
@@ -140,8 +141,7 @@ int explain_command(const Arguments& arguments, const Surroundings&) {
     const auto kernel = find_template(line.text("templates"), line.text("name"));
     const auto device = any_device(line.text("device"));
     const auto layout = kernel.layouts.empty() ? std::string() : kernel.layouts.front();
-    const auto problem =
-        make_problems(kernel.operation, line.text("size"), kernel.types.front(), layout, device).front();
+    const auto problem = make_problem(kernel.operation, line.text("size"), kernel.types.front(), layout, device);
     const auto configuration = read_configuration(kernel, line.text("config"));
     for (const auto& [name, value] : configuration.values) {
         const auto known = std::ranges::find(kernel.parameters, name, &Parameter::name);
@@ -152,7 +152,7 @@ int explain_command(const Arguments& arguments, const Surroundings&) {
     }
     const auto explanation = examine(kernel, configuration, problem, device);
     if (line.get<bool>("json")) {
-        fmt::print("{}\n", to_json(kernel, configuration, problem, device, explanation).dump(2));
+        fmt::print("{}\n", json_text(to_json(kernel, configuration, problem, device, explanation)));
     } else {
         print(kernel, configuration, problem, device, explanation);
     }

@@ -1,6 +1,8 @@
 // smemtune run: one problem the way an application computes it, then verified and timed.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include <nlohmann/json.hpp>
 
 #include "runtime/inspector.h"
@@ -42,26 +44,32 @@ int run_command(const Arguments& arguments, const Surroundings& surroundings) {
     line.add()("type", po::value<std::string>()->default_value("f32")->value_name("T"), "numerics class");
     line.add()("layout", po::value<std::string>()->default_value("nn")->value_name("L"), "nn, nt, tn or tt");
     line.add()("template", po::value<std::string>()->default_value("")->value_name("NAME"), "only this one");
-    line.add()("seed", po::value<unsigned>()->default_value(1)->value_name("N"), "of the inputs");
+    line.add_seed("of the inputs");
     line.add_database(surroundings);
     line.add_json();
     if (!line.parse(arguments)) return success;
     if (!line.has("size")) throw UsageError("run needs --size; write for example --size 4096x4096x128");
     const auto templates = choose_templates("", line.text("operation"));
     const auto found = find_device(line.text("device"));
-    const auto problems = make_problems(templates.front().operation, line.text("size"), line.text("type"),
-                                        line.text("layout"), found.device);
-    if (problems.size() != 1) throw UsageError("run takes one size; '" + line.text("size") + "' has several");
-    const auto& problem = problems.front();
+    const auto problem = make_problem(templates.front().operation, line.text("size"), line.text("type"),
+                                      line.text("layout"), found.device);
+    const auto& name = line.text("template");
+    if (!name.empty()) (void)find_template("", name);
+    if (std::ranges::none_of(templates, [&](const KernelTemplate& each) {
+            return (name.empty() || each.name == name) && supports(each, problem, found.device);
+        })) {
+        throw UsageError("no template" + (name.empty() ? std::string() : " '" + name + "'") + " can compute " +
+                         to_text(problem) + " on " + found.device.name + "; see 'smemtune templates'");
+    }
 
-    Runtime runtime({.database = line.text("db"), .device = found.name, .host_compiler = surroundings.host_compiler});
-    const auto kernel = runtime.fetch(problem, line.text("template"));
+    Runtime runtime({.database = line.database(), .device = found.name, .host_compiler = surroundings.host_compiler});
+    const auto kernel = runtime.fetch(problem, name);
     const auto& choice = kernel.choice();
 
     auto& backend = RuntimeInspector::backend(runtime);
     const auto binaries = compile_workspace(RuntimeInspector::compiler(runtime), templates.front(), problem);
     const auto& operation = templates.front().operation;
-    Workspace workspace(backend, operation, problem, binaries, line.get<unsigned>("seed"));
+    Workspace workspace(backend, operation, problem, binaries, line.seed());
     const Fetched fetched(kernel);
     const auto verdict = workspace.verify(fetched, {});
     Sampling sampling({}, 0);
@@ -89,7 +97,7 @@ int run_command(const Arguments& arguments, const Surroundings& surroundings) {
         json["worst_error"] = verdict.worst;
     }
     if (line.get<bool>("json")) {
-        fmt::print("{}\n", json.dump(2));
+        fmt::print("{}\n", json_text(json));
     } else {
         fmt::print("{} on {}\n", to_text(problem), found.device.name);
         fmt::print("  kernel     {} {}\n", choice.kernel_template, choice.configuration);

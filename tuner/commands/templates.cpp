@@ -13,11 +13,14 @@ namespace {
 namespace po = boost::program_options;
 
 void describe(const KernelTemplate& kernel, const std::string& size, const Device& device) {
+    const auto layout = kernel.layouts.empty() ? std::string() : kernel.layouts.front();
+    const auto problem = make_problem(kernel.operation, size, kernel.types.front(), layout, device);
+    const auto space = feasible_space(kernel, problem, device);
     fmt::print("{}: {}\n  computes {}: {}\n  types:", kernel.name, kernel.summary, kernel.operation.name,
                kernel.operation.summary);
     for (const auto& type : kernel.types) fmt::print(" {}", type);
     if (!kernel.layouts.empty()) fmt::print("; layouts:");
-    for (const auto& layout : kernel.layouts) fmt::print(" {}", layout);
+    for (const auto& each : kernel.layouts) fmt::print(" {}", each);
     fmt::print("; compute capability {}.{} and up{}\n\nparameters\n", kernel.compute_capability / 10,
                kernel.compute_capability % 10, kernel.host ? ", and the host" : "");
     for (const auto& parameter : kernel.parameters) {
@@ -25,9 +28,6 @@ void describe(const KernelTemplate& kernel, const std::string& size, const Devic
         for (const auto value : parameter.values) values += fmt::format(" {}", value);
         fmt::print("  {} in{} (default {}): {}\n", parameter.name, values, parameter.preset, parameter.summary);
     }
-    const auto layout = kernel.layouts.empty() ? std::string() : kernel.layouts.front();
-    const auto problem = make_problems(kernel.operation, size, kernel.types.front(), layout, device).front();
-    const auto space = feasible_space(kernel, problem, device);
     fmt::print("\n{} configurations, {} of them valid for {} on {}; removed, by the first rule that each breaks:\n",
                space.raw_size(), space.size(), to_text(problem), device.name);
     for (const auto& [constraint, points] : space.census()) {
@@ -41,7 +41,9 @@ int templates_command(const Arguments& arguments, const Surroundings&) {
     CommandLine line(
         "templates",
         "smemtune templates [NAME]: the kernels that can be tuned; one in detail, with its parameters and what "
-        "each rule removes from its space.");
+        "each rule removes from its space.\n\n"
+        "  smemtune templates tiled --device sm_90 --size 4096x11008x128\n"
+        "  smemtune templates --templates ./my_kernels");
     line.add()("name", po::value<std::string>(), "a template");
     line.add()("templates", po::value<std::string>()->default_value("")->value_name("LIST"),
                "folders with templates of your own");
@@ -77,7 +79,7 @@ int templates_command(const Arguments& arguments, const Surroundings&) {
                             {"hash", kernel.hash},
                             {"parameters", parameters}});
         }
-        fmt::print("{}\n", json.dump(2));
+        fmt::print("{}\n", json_text(json));
         return success;
     }
     std::vector<std::vector<std::string>> rows{{"template", "operation", "parameters", "summary"}};

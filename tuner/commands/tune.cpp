@@ -20,7 +20,7 @@ namespace {
 
 namespace po = boost::program_options;
 
-std::atomic<bool> interrupted = false;
+std::atomic<bool> interrupted = false;  // NOLINT(*-avoid-non-const-global-variables): a signal handler has no argument
 
 // The first Ctrl-C ends the run after the trial in flight; a second one ends the program.
 void interrupt(int) {
@@ -44,9 +44,9 @@ std::chrono::seconds parse_duration(const std::string& text) {
     return std::chrono::seconds(value * seconds);
 }
 
-template <class T>
-T at_least(T least, T value, const char* option) {
+long long in_range(long long least, long long value, long long most, const char* option) {
     if (value < least) throw UsageError(fmt::format("--{} {} is less than {}", option, value, least));
+    if (value > most) throw UsageError(fmt::format("--{} {} is more than {}", option, value, most));
     return value;
 }
 
@@ -82,8 +82,7 @@ CommandLine options(const Surroundings& surroundings) {
                "of one trial; one that runs longer is rejected");
     line.add()("jobs,j", po::value<int>()->value_name("N"),
                "compile N configurations at once; one per core by default");
-    line.add()("seed", po::value<unsigned>()->default_value(1)->value_name("N"),
-               "of inputs, searches and the host's threads");
+    line.add_seed("of inputs, searches and the host's threads");
     line.add()("retune", po::bool_switch(), "forget what is known about these sizes and templates first");
     line.add()("checked", po::bool_switch(), "host device: report accesses outside shared arrays and arguments");
     line.add_database(surroundings);
@@ -109,12 +108,12 @@ TuneRequest read_request(const CommandLine& line, const Device& device) {
     if (std::ranges::find(names, request.search) == names.end()) (void)make_search(request.search, nullptr, 0);
     if (line.has("evaluations")) {
         request.evaluations =
-            static_cast<std::size_t>(at_least(1LL, line.get<long long>("evaluations"), "evaluations"));
+            static_cast<std::size_t>(in_range(1, line.get<long long>("evaluations"), 1LL << 40, "evaluations"));
     }
     if (line.has("budget")) request.budget = parse_duration(line.text("budget"));
-    request.jobs = line.has("jobs") ? static_cast<unsigned>(at_least(1, line.get<int>("jobs"), "jobs"))
+    request.jobs = line.has("jobs") ? static_cast<unsigned>(in_range(1, line.get<int>("jobs"), 1024, "jobs"))
                                     : std::max(1U, std::thread::hardware_concurrency());
-    request.seed = line.get<unsigned>("seed");
+    request.seed = line.seed();
     request.retune = line.get<bool>("retune");
     request.text = nlohmann::json{{"sizes", line.text("sizes")},   {"templates", list},
                                   {"search", request.search},      {"type", line.text("type")},
@@ -142,7 +141,7 @@ int tune_command(const Arguments& arguments, const Surroundings& surroundings) {
 
     const auto compiler = make_compiler(device, {.host_compiler = surroundings.host_compiler, .checked = checked});
     (void)compiler->version();  // a missing compiler is reported before the database is touched
-    const std::filesystem::path path = line.text("db");
+    const auto path = line.database();
     Store store(path);
     Worker worker({.executable = surroundings.executable,
                    .device = found.name,

@@ -10,9 +10,9 @@ namespace po = boost::program_options;
 int worker_command(const Arguments& arguments, const Surroundings&) {
     CommandLine line("worker", "smemtune worker: tries candidates for a coordinator, over file descriptors 3 and 4.");
     line.add()("device", po::value<std::string>()->required(), "as the coordinator names it");
-    line.add()("seed", po::value<unsigned>()->default_value(0), "of inputs and of the host's threads");
+    line.add_seed("of inputs and of the host's threads");
     if (!line.parse(arguments)) return success;
-    return serve_as_worker(line.text("device"), line.get<unsigned>("seed"));
+    return serve_as_worker(line.text("device"), line.seed());
 }
 
 }  // namespace smemtune

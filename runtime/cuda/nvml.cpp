@@ -1,0 +1,45 @@
+#include "runtime/cuda/nvml.h"
+
+#include <dlfcn.h>
+
+namespace smemtune {
+
+namespace {
+
+// The few functions used, declared here: nvml.h is not in every toolkit installation, and its ABI is stable.
+using Init = int (*)();
+using HandleByBusId = int (*)(const char*, void**);
+using ClockInfo = int (*)(void*, int, unsigned*);
+constexpr int nvml_success = 0;
+constexpr int nvml_clock_sm = 1;
+
+template <class Function>
+Function find(void* library, const char* name) {
+    return reinterpret_cast<Function>(dlsym(library, name));
+}
+
+}  // namespace
+
+ClockReader::ClockReader(const std::string& bus_id) : library_(dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL)) {
+    if (library_ == nullptr) return;
+    const auto init = find<Init>(library_, "nvmlInit_v2");
+    const auto handle = find<HandleByBusId>(library_, "nvmlDeviceGetHandleByPciBusId_v2");
+    if (init == nullptr || handle == nullptr || init() != nvml_success ||
+        handle(bus_id.c_str(), &device_) != nvml_success) {
+        device_ = nullptr;
+    }
+}
+
+ClockReader::~ClockReader() {
+    if (library_ != nullptr) dlclose(library_);
+}
+
+std::int64_t ClockReader::khz() const {
+    if (device_ == nullptr) return 0;
+    const auto info = find<ClockInfo>(library_, "nvmlDeviceGetClockInfo");
+    unsigned megahertz = 0;
+    if (info == nullptr || info(device_, nvml_clock_sm, &megahertz) != nvml_success) return 0;
+    return std::int64_t{megahertz} * 1000;
+}
+
+}  // namespace smemtune
