@@ -1,0 +1,83 @@
+// Every built-in kernel on the host device, by the operation's own checks, over sizes that no tile divides.
+//
+// SMEMTUNE_ALL_CONFIGURATIONS=1 ctest -R kernels.      every feasible configuration instead of a sample
+#include <cstdlib>
+
+#include "tests/kernels/support.h"
+#include "tuner/workspace.h"
+
+namespace smemtune {
+namespace {
+
+std::vector<Problem> problems_of(const KernelTemplate& kernel) {
+    std::vector<Problem> problems;
+    for (const auto& extents : std::vector<std::vector<std::int64_t>>{{1, 1, 1},
+                                                                      {2, 2, 2},
+                                                                      {17, 17, 17},
+                                                                      {31, 31, 31},
+                                                                      {33, 33, 33},
+                                                                      {127, 65, 257},
+                                                                      {1, 1000, 3},
+                                                                      {1000, 1, 3},
+                                                                      {1, 3, 1000},
+                                                                      {64, 64, 64}}) {
+        problems.push_back(problem_of(kernel, extents));
+    }
+    return problems;
+}
+
+class Correctness : public testing::TestWithParam<std::string> {
+protected:
+    const KernelTemplate kernel = builtin(GetParam());
+    const std::unique_ptr<Compiler> compiler = make_compiler(host_device(), {.host_compiler = SMEMTUNE_CXX});
+    CompilePool pool{*compiler, cores()};
+};
+
+TEST_P(Correctness, EveryConfigurationIsRightForEveryShape) {
+    const auto backend = open_host({.seed = 3});
+    const auto problems = problems_of(kernel);
+    const bool all = std::getenv("SMEMTUNE_ALL_CONFIGURATIONS") != nullptr;
+    const auto configurations = configurations_of(kernel, problems.front(), all ? 0 : 4);
+    std::vector<std::shared_future<CompilePool::Result>> compiled;
+    for (const auto& configuration : configurations) {
+        compiled.push_back(pool.submit(program_of(kernel, configuration, problems.front())));
+    }
+    const auto tools = compile_workspace(*compiler, kernel, problems.front());
+    for (const auto& problem : problems) {
+        Workspace workspace(*backend, kernel.operation, problem, tools, 5);
+        for (std::size_t i = 0; i < configurations.size(); ++i) {
+            SCOPED_TRACE(to_text(problem) + " " + to_text(configurations[i]));
+            ASSERT_EQ(objection(kernel, configurations[i], problem, backend->device()), std::nullopt);
+            const auto launch = launch_of(kernel, configurations[i], problem, backend->device());
+            const auto loaded = backend->load(binary_of(compiled[i].get()), launch.dynamic_shared_bytes);
+            const auto verdict = workspace.verify(*loaded, launch);
+            EXPECT_EQ(verdict.wrong, std::nullopt);
+            EXPECT_LE(verdict.worst, 1);
+        }
+    }
+    RecordProperty("configurations", static_cast<int>(configurations.size()));
+}
+
+TEST_P(Correctness, TheSameConfigurationGivesTheSameBitsWhateverTheOrderOfThreads) {
+    const auto problem = problem_of(kernel, {65, 67, 131});
+    const auto configuration = default_configuration(kernel);
+    const auto binary = binary_of(pool.submit(program_of(kernel, configuration, problem)).get());
+    std::vector<unsigned> bits;
+    for (const auto& options : {BackendOptions{.seed = 1, .threads = 2}, {.seed = 2, .threads = 1}, {.seed = 99}}) {
+        const auto backend = open_host(options);
+        const auto launch = launch_of(kernel, configuration, problem, backend->device());
+        const auto loaded = backend->load(binary, launch.dynamic_shared_bytes);
+        ExactOperands operands(*backend, kernel.operation, problem, kernel.operation.checks.front(), false);
+        for (int again = 0; again < 2; ++again) {
+            operands.run(*loaded, launch);
+            if (bits.empty()) bits = operands.bits();
+            EXPECT_TRUE(operands.bits() == bits) << "seed " << options.seed << ", run " << again;
+        }
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Templates, Correctness, testing::ValuesIn(builtin_names()),
+                         [](const auto& instance) { return instance.param; });
+
+}  // namespace
+}  // namespace smemtune

@@ -1,0 +1,149 @@
+// Mutants die: of each staged kernel, copies that lack one barrier or have one bound shifted are found out by the host
+// device in checked mode, as a wrong result or as an access out of bounds.
+#include <cctype>
+#include <iostream>
+#include <sstream>
+
+#include "tests/kernels/support.h"
+
+namespace smemtune {
+namespace {
+
+struct Mutant {
+    std::string name;
+    std::string source;
+};
+
+// A loop over what a thread or a tile holds: one step more leaves a local array, which nothing watches.
+bool is_constant_loop(const std::string& line, std::size_t at) {
+    const auto loop = line.rfind("for (", at);
+    if (loop == std::string::npos || line.substr(loop, at - loop).find(')') != std::string::npos) return false;
+    const auto bound = line.substr(at, line.find(';', at) - at);
+    return std::ranges::none_of(bound, [](unsigned char c) { return std::islower(c); });
+}
+
+// Only changes that matter for some problem. What would not: `left > 0` (a phase of zeros), `>=` before a vector access
+// (the slow way is as right), the bounds of static assertions.
+std::vector<Mutant> mutants_of(const std::string& source) {
+    struct Change {
+        std::string from, to;
+    };
+    static const std::vector<Change> changes{
+        {"__syncthreads();", ";"},             // the threads of a block no longer meet
+        {" < ", " <= "},                       // one too many: a guard, or the depth of a phase
+        {"int left = K", "int left = K - 1"},  // the last step along K is lost,
+        {"int left = K", "int left = K + 1"},  // or one is invented
+        {"(N - 1) / ", "N / "},                // a column of tiles that is not there
+    };
+    std::vector<Mutant> mutants;
+    std::istringstream lines(source);
+    std::size_t begin = 0;
+    int number = 0;
+    for (std::string line; std::getline(lines, line); begin += line.size() + 1) {
+        ++number;
+        if (line.starts_with('#') || line.find("static_assert") != std::string::npos) continue;
+        const auto code = line.substr(0, line.find("//"));
+        for (const auto& [from, to] : changes) {
+            for (auto at = code.find(from); at != std::string::npos; at = code.find(from, at + 1)) {
+                if (is_constant_loop(code, at)) continue;
+                auto changed = source;
+                changed.replace(begin + at, from.size(), to);
+                const auto first = code.find_first_not_of(' ');
+                mutants.push_back({"line " + std::to_string(number) + ", column " + std::to_string(at + 1) + ": `" +
+                                       from + "` -> `" + to + "` in `" + code.substr(first) + "`",
+                                   std::move(changed)});
+            }
+        }
+    }
+    return mutants;
+}
+
+// Small enough for several phases and tiles, and with threads to spare where a guard holds them back.
+Configuration configuration_for(const KernelTemplate& kernel) {
+    if (kernel.name == "rectangular_tiled") return parse_configuration("TILE_ROWS=32,TILE_COLUMNS=32,TILE_DEPTH=16");
+    return default_configuration(kernel);
+}
+
+class Mutants : public testing::TestWithParam<std::string> {
+protected:
+    const KernelTemplate kernel = builtin(GetParam());
+    const Configuration configuration = configuration_for(kernel);
+    const std::unique_ptr<Backend> backend = open_host({.seed = 1});
+    const std::unique_ptr<Compiler> compiler =
+        make_compiler(host_device(), {.host_compiler = SMEMTUNE_CXX, .checked = true});
+
+    struct Case {
+        Launch launch;
+        std::unique_ptr<ExactOperands> operands;
+    };
+    std::vector<Case> cases;
+
+    void SetUp() override {
+        const auto reference =
+            backend->load(binary_of(compiler->compile(reference_program(kernel, problem_of(kernel, {1, 1, 1})))), 0);
+        // Ragged with aligned rows; whole tiles across; ragged everywhere; less than one phase deep.
+        for (const auto& extents :
+             std::vector<std::vector<std::int64_t>>{{67, 36, 269}, {66, 64, 270}, {65, 71, 41}, {17, 33, 3}}) {
+            const auto problem = problem_of(kernel, extents);
+            for (const auto& check : kernel.operation.checks) {
+                auto& each = cases.emplace_back();
+                each.launch = launch_of(kernel, configuration, problem, backend->device());
+                each.operands = std::make_unique<ExactOperands>(*backend, kernel.operation, problem, check);
+                each.operands->expect(*reference);
+            }
+        }
+    }
+
+    // How the device found it out; nothing when it did not.
+    std::optional<std::string> death(const Binary& binary) {
+        const auto loaded = backend->load(binary, cases.front().launch.dynamic_shared_bytes);
+        try {
+            for (const auto& [launch, operands] : cases) {
+                operands->run(*loaded, launch);
+                if (auto wrong = operands->wrong()) return "wrong: " + *wrong;
+            }
+        } catch (const DeviceFault& fault) {
+            return fault.what();
+        }
+        return std::nullopt;
+    }
+};
+
+TEST_P(Mutants, AllDieAndTheOriginalLives) {
+    CompilePool pool(*compiler, cores());
+    const auto problem = problem_of(kernel, {1, 1, 1});
+    const auto submit = [&](const std::string& source) {
+        auto program = program_of(kernel, configuration, problem);
+        program.files.at(kernel.source_path) = source;
+        return pool.submit(program);
+    };
+    const auto& source = kernel.files.at(kernel.source_path);
+    const auto original = submit(source);
+    const auto mutants = mutants_of(source);
+    std::vector<std::shared_future<CompilePool::Result>> compiled;
+    for (const auto& mutant : mutants) compiled.push_back(submit(mutant.source));
+    EXPECT_EQ(death(binary_of(original.get())), std::nullopt);
+    int without_barrier = 0;
+    for (std::size_t i = 0; i < mutants.size(); ++i) {
+        without_barrier += mutants[i].name.find("__syncthreads") != std::string::npos ? 1 : 0;
+        const auto cause = death(binary_of(compiled[i].get()));
+        EXPECT_TRUE(cause.has_value()) << kernel.source_path << " " << mutants[i].name << " survives";
+        if (cause && std::getenv("SMEMTUNE_SHOW_MUTANTS") != nullptr) {
+            std::cout << mutants[i].name << "\n    " << *cause << "\n";
+        }
+    }
+    EXPECT_GE(without_barrier, 1);
+    EXPECT_GE(std::ssize(mutants) - without_barrier, 3) << "the patterns no longer fit the source";
+}
+
+std::vector<std::string> staged() {
+    auto names = builtin_names();
+    std::erase_if(names, [](const std::string& name) { return builtin(name).baseline; });
+    return names;
+}
+
+INSTANTIATE_TEST_SUITE_P(Templates, Mutants, testing::ValuesIn(staged()),
+                         [](const auto& instance) { return instance.param; });
+
+}  // namespace
+}  // namespace smemtune

@@ -1,0 +1,221 @@
+// What the kernels' tests share: problems of awkward sizes, samples of configurations, and operands without an element
+// to spare.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <random>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "runtime/backend.h"
+#include "runtime/compiler.h"
+#include "runtime/host/host_backend.h"
+#include "templates/catalog.h"
+#include "tuner/compile_pool.h"
+
+namespace smemtune {
+
+inline std::vector<std::string> builtin_names() {
+    std::vector<std::string> names;
+    for (const auto& kernel : load_templates(builtin_sources())) {
+        if (kernel.host) names.push_back(kernel.name);
+    }
+    return names;
+}
+
+inline KernelTemplate builtin(const std::string& name) {
+    for (auto& kernel : load_templates(builtin_sources())) {
+        if (kernel.name == name) return std::move(kernel);
+    }
+    throw std::invalid_argument("there is no template " + name);
+}
+
+/// The first layout that the template knows, and as many of `extents` as its operation has.
+inline Problem problem_of(const KernelTemplate& kernel, const std::vector<std::int64_t>& extents) {
+    Problem problem{.operation = kernel.operation.name, .type = kernel.types.front()};
+    if (!kernel.layouts.empty()) problem.layout = kernel.layouts.front();
+    for (std::size_t i = 0; i < kernel.operation.extents.size(); ++i) {
+        problem.extents.emplace_back(kernel.operation.extents[i], extents.at(i));
+    }
+    return problem;
+}
+
+/// The default and `count` more, spread over the feasible space from its first to its last; with count 0, all.
+inline std::vector<Configuration> configurations_of(const KernelTemplate& kernel, const Problem& problem,
+                                                    std::size_t count) {
+    const auto space = feasible_space(kernel, problem, host_device());
+    std::set<Configuration> chosen;
+    if (count == 0) {
+        for (std::size_t i = 0; i < space.size(); ++i) chosen.insert(space[i]);
+    } else {
+        chosen.insert(default_configuration(kernel));
+        for (std::size_t i = 0; i < count; ++i) chosen.insert(space[i * (space.size() - 1) / (count - 1)]);
+    }
+    return {chosen.begin(), chosen.end()};
+}
+
+inline Binary binary_of(const CompilePool::Result& result) {
+    if (const auto* rejection = std::get_if<Rejection>(&result)) throw std::runtime_error(rejection->reason);
+    return std::get<Binary>(result);
+}
+
+inline unsigned cores() { return std::max(1U, std::thread::hardware_concurrency()); }
+
+/// Operands that end with their last element, so that checked kernels cannot step past them unseen; between rows and in
+/// outputs lie NaNs. Inputs are small integers, so that a float holds every result exactly, or uniform.
+class ExactOperands {
+public:
+    ExactOperands(Backend& backend, const Operation& operation, const Problem& problem, const Check& check,
+                  bool integers = true)
+        : backend_(backend) {
+        const auto environment = environment_of(operation, problem, backend.device());
+        std::minstd_rand random(7);
+        std::uniform_real_distribution<float> uniform(-1, 1);
+        const auto count = operation.arguments.size();
+        matrices_.reserve(count);
+        numbers_.reserve(count);
+        for (const auto& argument : operation.arguments) {
+            if (!argument.is_matrix()) continue;
+            auto& matrix = matrices_.emplace_back();
+            matrix.argument = &argument;
+            matrix.rows = argument.rows.evaluate(environment);
+            matrix.columns = argument.columns.evaluate(environment);
+            matrix.stride = matrix.columns + (argument.stride.empty() ? 0 : check.padding);
+            matrix.before.assign(static_cast<std::size_t>((matrix.rows - 1) * matrix.stride + matrix.columns),
+                                 std::nanf(""));
+            if (argument.kind == Argument::Kind::input || !check.poison) {
+                for (std::size_t i = 0; i < matrix.before.size(); ++i) {
+                    if (static_cast<long long>(i) % matrix.stride >= matrix.columns) continue;
+                    matrix.before[i] =
+                        integers ? static_cast<float>(static_cast<int>(random() % 9) - 4) : uniform(random);
+                }
+            }
+            matrix.memory = backend.allocate(matrix.before.size() * sizeof(float));
+            matrix.data = matrix.memory->data();
+        }
+        for (const auto& argument : operation.arguments) {
+            const auto owner = std::ranges::find_if(matrices_, [&](const Matrix& matrix) {
+                return matrix.argument == &argument || matrix.argument->stride == argument.name;
+            });
+            auto& number = numbers_.emplace_back();
+            switch (argument.kind) {
+                case Argument::Kind::extent: number.extent = static_cast<int>(environment.at(argument.name)); break;
+                case Argument::Kind::scalar: number.scalar = static_cast<float>(check.scalars.at(argument.name)); break;
+                case Argument::Kind::stride: break;
+                case Argument::Kind::input:
+                case Argument::Kind::output: pointers_.push_back(&owner->data); continue;
+            }
+            pointers_.push_back(argument.kind == Argument::Kind::stride ? static_cast<void*>(&owner->stride) : &number);
+        }
+    }
+
+    /// Fills in what must come out, by the operation's reference kernel.
+    void expect(const LoadedKernel& reference) {
+        fill();
+        auto pointers = pointers_;
+        std::vector<std::unique_ptr<Memory>> results;
+        std::vector<void*> addresses;
+        addresses.reserve(2 * matrices_.size());
+        long long most = 0;
+        for (auto& matrix : matrices_) {
+            if (!matrix.is_output()) continue;
+            most = std::max(most, matrix.rows * matrix.columns);
+            for (int i = 0; i < 2; ++i) {  // value and magnitude
+                results.push_back(
+                    backend_.allocate(static_cast<std::size_t>(matrix.rows * matrix.columns) * sizeof(double)));
+                addresses.push_back(results.back()->data());
+                pointers.push_back(&addresses.back());
+            }
+        }
+        reference.launch(nullptr, {.grid = {(most + 255) / 256, 1, 1}, .block = {256, 1, 1}}, pointers.data());
+        backend_.synchronize();
+        auto result = results.begin();
+        for (auto& matrix : matrices_) {
+            if (!matrix.is_output()) continue;
+            matrix.expected.resize(static_cast<std::size_t>(matrix.rows * matrix.columns));
+            backend_.copy_to_host(std::as_writable_bytes(std::span(matrix.expected)), **result);
+            result += 2;
+        }
+    }
+
+    /// Launches on fresh operands. Throws DeviceFault.
+    void run(const LoadedKernel& kernel, const Launch& launch) {
+        fill();
+        kernel.launch(nullptr, launch, pointers_.data());
+        backend_.synchronize();
+    }
+
+    /// After run(): the first element that is not what was expected, or was touched and must not be.
+    [[nodiscard]] std::optional<std::string> wrong() const {
+        for (const auto& matrix : matrices_) {
+            const auto after = values(matrix);
+            for (std::size_t i = 0; i < after.size(); ++i) {
+                const auto row = static_cast<long long>(i) / matrix.stride;
+                const auto column = static_cast<long long>(i) % matrix.stride;
+                const auto place =
+                    matrix.argument->name + "[" + std::to_string(row) + "," + std::to_string(column) + "]";
+                if (!matrix.is_output() || column >= matrix.columns) {
+                    if (std::bit_cast<unsigned>(after[i]) != std::bit_cast<unsigned>(matrix.before[i]))
+                        return place + " was written";
+                } else if (const auto expected =
+                               matrix.expected[static_cast<std::size_t>(row * matrix.columns + column)];
+                           !(static_cast<double>(after[i]) == expected)) {
+                    return place + " is " + std::to_string(after[i]) + ", not " + std::to_string(expected);
+                }
+            }
+        }
+        return std::nullopt;
+    }
+
+    /// After run(): the bits of every output.
+    [[nodiscard]] std::vector<unsigned> bits() const {
+        std::vector<unsigned> all;
+        for (const auto& matrix : matrices_) {
+            if (!matrix.is_output()) continue;
+            for (const auto value : values(matrix)) all.push_back(std::bit_cast<unsigned>(value));
+        }
+        return all;
+    }
+
+private:
+    struct Matrix {
+        const Argument* argument = nullptr;
+        long long rows = 0, columns = 0, stride = 0;
+        std::vector<float> before;
+        std::vector<double> expected;
+        std::unique_ptr<Memory> memory;
+        void* data = nullptr;
+
+        [[nodiscard]] bool is_output() const { return argument->kind == Argument::Kind::output; }
+    };
+    union Number {
+        int extent = 0;
+        float scalar;
+    };
+
+    void fill() {
+        for (auto& matrix : matrices_) backend_.copy_to_device(*matrix.memory, std::as_bytes(std::span(matrix.before)));
+    }
+    [[nodiscard]] std::vector<float> values(const Matrix& matrix) const {
+        std::vector<float> values(matrix.before.size());
+        backend_.copy_to_host(std::as_writable_bytes(std::span(values)), *matrix.memory);
+        return values;
+    }
+
+    Backend& backend_;
+    std::vector<Matrix> matrices_;
+    std::vector<Number> numbers_;
+    std::vector<void*> pointers_;
+};
+
+}  // namespace smemtune

@@ -1,0 +1,231 @@
+// Holds the folders to their order and to what each may use: templates <- db <- runtime <- tuner.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+#include <fstream>
+#include <regex>
+#include <set>
+#include <sstream>
+
+namespace smemtune {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+using Paths = std::set<std::string>;
+
+// Lowest first.
+const std::vector<std::string> layers{"templates", "db", "runtime", "tuner"};
+
+// The layer that a path from the root lies in; layers.end() when it is in none.
+auto layer_of(const std::string& path) { return std::ranges::find(layers, path.substr(0, path.find('/'))); }
+
+// How far the comment, string or character goes that `rest` starts with; 0 when it starts with none of them.
+std::size_t extent_of_token(std::string_view rest) {
+    const auto past = [&](std::string_view end, std::size_t from) {
+        const auto at = rest.find(end, from);
+        return at == std::string_view::npos ? rest.size() : at + end.size();
+    };
+    if (rest.starts_with("//")) return std::min(rest.find('\n'), rest.size());
+    if (rest.starts_with("/*")) return past("*/", 2);
+    if (rest.starts_with("R\"")) return past(")" + std::string(rest.substr(2, rest.find('(') - 2)) + "\"", 2);
+    if (!rest.starts_with('"') && !rest.starts_with('\'')) return 0;
+    std::size_t at = 1;
+    while (at < rest.size() && rest[at] != rest[0]) at += rest[at] == '\\' ? 2 : 1;
+    return std::min(at + 1, rest.size());
+}
+
+// The code without its comments, and without what stands in quotes unless `strings` are kept. Lines stay where they
+// are.
+std::string code_of(const std::string& text, bool strings) {
+    std::string code;
+    for (std::size_t at = 0; at < text.size();) {
+        const bool in_number = text[at] == '\'' && !code.empty() && std::isalnum(code.back()) != 0;
+        const auto extent = in_number ? 0 : extent_of_token(std::string_view(text).substr(at));
+        const auto token = text.substr(at, std::max<std::size_t>(extent, 1));
+        if (extent == 0 || (strings && !token.starts_with('/'))) {
+            code += token;
+        } else {
+            code.append(static_cast<std::size_t>(std::ranges::count(token, '\n')), '\n');
+        }
+        at += token.size();
+    }
+    return code;
+}
+
+// Where an include by quotes leads, as the compiler looks for it; empty when there is no such file.
+std::string resolve(const std::string& path, const std::string& name, const Paths& files) {
+    const auto beside = (fs::path(path).parent_path() / name).lexically_normal().generic_string();
+    const auto of_kernels = "templates/" + name;  // the root of a kernel's includes
+    for (const auto& candidate : {beside, name}) {
+        if (files.contains(candidate)) return candidate;
+    }
+    return path.ends_with(".cu") && files.contains(of_kernels) ? of_kernels : "";
+}
+
+bool is_cuda(const std::string& header) {
+    return header.starts_with("cuda") || header.starts_with("nvrtc") || header.starts_with("cublas");
+}
+bool is_sqlite(const std::string& header) { return header.starts_with("sqlite") || header.starts_with("SQLiteCpp"); }
+
+// What is wrong with including `header`, in quotes or in brackets; empty when nothing is.
+std::string objection(const std::string& path, const std::string& header, bool quoted, const Paths& files) {
+    const auto layer = layer_of(path);
+    if (quoted) {
+        const bool is_kernel = path.ends_with(".cu");
+        if (is_kernel && header == "configuration.h") return "";  // generated for each candidate
+        const auto target = resolve(path, header, files);
+        if (target.empty()) return "is no file of the repository";
+        if (is_kernel) return target.starts_with("templates/device/") ? "" : "is no header for kernels";
+        if (layer_of(target) == layers.end()) return "is in no layer";
+        return layer_of(target) > layer ? "runs from " + *layer + " up to " + *layer_of(target) : "";
+    }
+    if (is_cuda(header) && *layer != "runtime" && *layer != "tuner") return "brings CUDA into " + *layer;
+    if (is_cuda(header) && path.ends_with(".h")) return "brings CUDA into a header";
+    if (is_sqlite(header) && *layer != "db") return "brings SQLite into " + *layer;
+    if (header == "iostream" && *layer != "tuner") return "is for printing";
+    return "";
+}
+
+// Everything wrong with one file: `PATH:LINE: what`. `files` are all those of the repository.
+std::vector<std::string> violations(const std::string& path, const std::string& text, const Paths& files) {
+    static const std::regex include(R"re(^\s*#\s*include\s*(["<])([^">]+)[">])re");
+    static const std::regex environment(R"(\b(secure_)?getenv\b)");
+    static const std::regex printing(R"(\bf?v?printf\s*\(|\bf?put(s|c|char)\s*\(|\bperror\b|std::c(out|err|log)\b|)"
+                                     R"(\bfmt::print\b|\bstd::print\b)");
+    std::vector<std::string> found;
+    std::istringstream with_strings(code_of(text, true));
+    std::istringstream without_strings(code_of(text, false));
+    std::string line;
+    std::string words;
+    for (int number = 1; std::getline(with_strings, line) && std::getline(without_strings, words); ++number) {
+        const auto add = [&](const std::string& what) {
+            found.push_back(path + ":" + std::to_string(number) + ": " + what);
+        };
+        std::smatch match;
+        if (std::regex_search(line, match, include)) {
+            const auto what = objection(path, match[2], match[1] == "\"", files);
+            if (!what.empty()) add("include of " + match[2].str() + " " + what);
+        }
+        if (path != "tuner/main.cpp" && std::regex_search(words, match, environment)) add("reads the environment");
+        if (*layer_of(path) != "tuner" && std::regex_search(words, match, printing)) add("prints");
+    }
+    return found;
+}
+
+std::string read(const fs::path& path) {
+    std::ifstream stream(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+}
+
+Paths repository() {
+    const fs::path root = SMEMTUNE_SOURCE_DIR;
+    Paths files;
+    for (const auto& folder : {"templates", "db", "runtime", "tuner", "tests"}) {
+        for (const auto& entry : fs::recursive_directory_iterator(root / folder)) {
+            const auto extension = entry.path().extension();
+            if (extension != ".h" && extension != ".cpp" && extension != ".cu") continue;
+            files.insert(entry.path().lexically_relative(root).generic_string());
+        }
+    }
+    return files;
+}
+
+TEST(Layers, NoFileUsesWhatItsLayerMayNot) {
+    const auto files = repository();
+    std::set<std::string> seen;
+    for (const auto& path : files) {
+        if (layer_of(path) == layers.end()) continue;
+        EXPECT_THAT(violations(path, read(fs::path(SMEMTUNE_SOURCE_DIR) / path), files), IsEmpty());
+        seen.insert(*layer_of(path));
+    }
+    EXPECT_EQ(seen.size(), layers.size());
+}
+
+// The same check, with something wrong planted in memory.
+std::vector<std::string> planted(const std::string& path, const std::string& line) {
+    return violations(path, "// A file.\n" + line + "\n", repository());
+}
+
+TEST(Layers, APlantedIncludeThatRunsUpwardsIsFound) {
+    EXPECT_THAT(planted("templates/limits.cpp", "#include \"db/store.h\""),
+                ElementsAre("templates/limits.cpp:2: include of db/store.h runs from templates up to db"));
+    EXPECT_THAT(planted("templates/limits.h", "#include \"../runtime/runtime.h\""),
+                ElementsAre(HasSubstr("runs from templates up to runtime")));
+    EXPECT_THAT(planted("db/store.cpp", "#include \"runtime/backend.h\""),
+                ElementsAre(HasSubstr("runs from db up to runtime")));
+    EXPECT_THAT(planted("runtime/host/block.cpp", "  # include \"tuner/search.h\""),
+                ElementsAre(HasSubstr("runs from runtime up to tuner")));
+    EXPECT_THAT(planted("runtime/host/block.cpp", "#include \"../../tuner/search.h\""),
+                ElementsAre(HasSubstr("runs from runtime up to tuner")));
+    EXPECT_THAT(planted("db/store.h", "/* why */ #include \"tuner/search.h\""),
+                ElementsAre(HasSubstr("db up to tuner")));
+}
+
+TEST(Layers, AnIncludeThatRunsDownwardsIsFine) {
+    EXPECT_THAT(planted("tuner/main.cpp", "#include \"templates/limits.h\""), IsEmpty());
+    EXPECT_THAT(planted("runtime/runtime.h", "#include \"../templates/problem.h\""), IsEmpty());
+    EXPECT_THAT(planted("runtime/host/block.cpp", "#include \"layout.h\""), IsEmpty());
+    EXPECT_THAT(planted("templates/limits.cpp", "// #include \"db/store.h\""), IsEmpty());
+    EXPECT_THAT(planted("templates/limits.cpp", "/*\n#include \"db/store.h\"\n*/"), IsEmpty());
+}
+
+TEST(Layers, APlantedIncludeOfNoFileOrOfATestIsFound) {
+    EXPECT_THAT(planted("tuner/tune.cpp", "#include \"tuner/tuen.h\""), ElementsAre(HasSubstr("is no file")));
+    EXPECT_THAT(planted("tuner/tune.cpp", "#include \"tests/layers_test.cpp\""), ElementsAre(HasSubstr("in no layer")));
+}
+
+TEST(Layers, APlantedIncludeOfOursInAKernelIsFound) {
+    EXPECT_THAT(planted("templates/gemm/new.cu", "#include \"templates/limits.h\""),
+                ElementsAre(HasSubstr("is no header for kernels")));
+    EXPECT_THAT(planted("templates/gemm/new.cu", "#include \"device/vector.h\"\n#include \"configuration.h\""),
+                IsEmpty());
+}
+
+TEST(Layers, APlantedLibraryInTheWrongLayerIsFound) {
+    for (const auto* header : {"cuda.h", "cuda_runtime.h", "nvrtc.h", "cublas_v2.h"}) {
+        const auto line = "#include <" + std::string(header) + ">";
+        EXPECT_THAT(planted("templates/device.cpp", line), ElementsAre(HasSubstr("brings CUDA into templates")));
+        EXPECT_THAT(planted("db/store.cpp", line), ElementsAre(HasSubstr("brings CUDA into db")));
+        EXPECT_THAT(planted("runtime/runtime.h", line), ElementsAre(HasSubstr("brings CUDA into a header")));
+        EXPECT_THAT(planted("runtime/cuda/nvrtc.cpp", line), IsEmpty());
+    }
+    for (const auto* header : {"sqlite3.h", "SQLiteCpp/Database.h"}) {
+        const auto line = "#include <" + std::string(header) + ">";
+        EXPECT_THAT(planted("templates/device.cpp", line), ElementsAre(HasSubstr("brings SQLite into templates")));
+        EXPECT_THAT(planted("tuner/tune.cpp", line), ElementsAre(HasSubstr("brings SQLite into tuner")));
+        EXPECT_THAT(planted("db/store.cpp", line), IsEmpty());
+    }
+}
+
+TEST(Layers, PlantedPrintingIsFoundBelowTheTuner) {
+    for (const auto* line : {"#include <iostream>", "std::cerr << 1;", "printf(\"%d\", 1);", "std::fprintf(stderr, s);",
+                             "puts (s);", "fmt::print(\"\");"}) {
+        for (const auto* path : {"templates/new.cpp", "db/new.cpp", "runtime/host/new.cpp", "templates/gemm/new.cu"}) {
+            EXPECT_EQ(planted(path, line).size(), 1U) << path << " " << line;
+        }
+        EXPECT_THAT(planted("tuner/report.cpp", line), IsEmpty());
+    }
+    EXPECT_THAT(planted("db/new.cpp", "snprintf(a, 3, b);  // not printf(b)"), IsEmpty());
+    EXPECT_THAT(planted("db/new.cpp", "fail(\"printf(1)\", R\"(std::cout)\");"), IsEmpty());
+}
+
+TEST(Layers, PlantedReadingOfTheEnvironmentIsFoundOutsideMain) {
+    EXPECT_THAT(planted("runtime/new.cpp", "std::getenv(\"HOME\");"),
+                ElementsAre("runtime/new.cpp:2: reads the environment"));
+    EXPECT_THAT(planted("tuner/tune.cpp", "const auto read = &::secure_getenv;"),
+                ElementsAre(HasSubstr("environment")));
+    EXPECT_THAT(planted("tuner/main.cpp", "std::getenv(\"HOME\");"), IsEmpty());
+    // What looks like the start of a string or of a comment must not hide the rest.
+    EXPECT_THAT(planted("tuner/tune.cpp", "x = 20'000; getenv(a); y = 30'000; c = '\"'; // \""),
+                ElementsAre(HasSubstr("environment")));
+}
+
+}  // namespace
+}  // namespace smemtune

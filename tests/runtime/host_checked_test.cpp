@@ -1,0 +1,134 @@
+// What the host device does about accesses out of bounds: in checked mode it names them, else they end the process.
+#include <gmock/gmock.h>
+#include <sys/wait.h>
+
+#include "tests/runtime/support.h"
+
+namespace smemtune {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+// Does what it is told to, at a line that is marked with it.
+const std::string misbehaving = R"(#include "configuration.h"
+#include "device/shared.h"
+
+extern "C" __global__ void k(Element* data, Element* sink, int what, long long at) {
+    __shared__ Element tile[8][16];
+    Element* panel = dynamic_shared<Element>();
+    tile[threadIdx.y % 8][threadIdx.x % 16] = 1;
+    __syncthreads();
+    const bool chosen = threadIdx.x == 3 && threadIdx.y == 1 && blockIdx.x == 2;
+    if (!chosen) return;
+    if (what == 0) *sink = data[at];                // reads an argument
+    if (what == 1) data[at] = 1;                    // writes an argument
+    if (what == 2) *sink = tile[1][at];             // reads a row
+    if (what == 3) tile[at][1] = 2;                 // writes a column
+    if (what == 4) *sink = panel[at];               // reads dynamic
+    if (what == 5) panel[at] = 3;                   // writes dynamic
+}
+)";
+enum What { reads_argument, writes_argument, reads_row, writes_column, reads_dynamic, writes_dynamic };
+constexpr std::array marks{"reads an argument", "writes an argument", "reads a row",
+                           "writes a column",   "reads dynamic",      "writes dynamic"};
+
+constexpr long long elements = 37;  // no multiple of anything: the end is no boundary
+constexpr long long shared_elements = 50;
+constexpr Launch shape{.grid = {3, 1, 1}, .block = {16, 2, 1}, .dynamic_shared_bytes = shared_elements * 4};
+
+class Misbehaving {
+public:
+    explicit Misbehaving(bool checked)
+        : kernel_(backend_->load(must_compile(*host_compiler(checked), program(misbehaving)), 0)) {}
+
+    // The message of the fault; empty when there is none.
+    std::string run(What what, long long at) {
+        void* data = data_->data();
+        void* sink = sink_->data();
+        int which = what;
+        const std::array<void*, 4> arguments{&data, &sink, &which, &at};
+        return error_of<DeviceFault>([&] { kernel_->launch(nullptr, shape, arguments.data()); });
+    }
+
+private:
+    std::unique_ptr<Backend> backend_ = open_backend("host", {.threads = 2});
+    std::unique_ptr<Memory> data_ = backend_->allocate(elements * 4), sink_ = backend_->allocate(4);
+    std::unique_ptr<LoadedKernel> kernel_;
+};
+
+class Checked : public testing::Test {
+protected:
+    // File and line, thread and block.
+    static testing::Matcher<std::string> named(What what) {
+        return AllOf(HasSubstr("k.cu:" + line_of(misbehaving, marks[what]) + ":"),
+                     HasSubstr("thread (3,1,0) of block (2,0,0)"));
+    }
+    static Misbehaving& kernel() {
+        static Misbehaving one(true);
+        return one;
+    }
+};
+
+TEST_F(Checked, WhatStaysInBoundsRuns) {
+    for (const auto& [what, last] : {std::pair{reads_argument, elements - 1},
+                                     {writes_argument, elements - 1},
+                                     {reads_row, 15LL},
+                                     {writes_column, 7LL},
+                                     {reads_dynamic, shared_elements - 1},
+                                     {writes_dynamic, shared_elements - 1}}) {
+        EXPECT_EQ(kernel().run(what, 0), "");
+        EXPECT_EQ(kernel().run(what, last), "") << marks[what];
+    }
+}
+
+TEST_F(Checked, AnArgumentsEndIsExact) {
+    EXPECT_THAT(kernel().run(reads_argument, elements),
+                AllOf(named(reads_argument), HasSubstr("reads 4 bytes out of bounds, 148 bytes into memory of 148")));
+    EXPECT_THAT(kernel().run(writes_argument, elements), AllOf(named(writes_argument), HasSubstr("writes 4 bytes")));
+}
+
+TEST_F(Checked, AnArgumentsBeginningIsExact) {
+    EXPECT_THAT(kernel().run(reads_argument, -1),
+                AllOf(named(reads_argument), HasSubstr("4 bytes before memory of 148 bytes")));
+    EXPECT_THAT(kernel().run(writes_argument, -1), named(writes_argument));
+}
+
+TEST_F(Checked, AccessesFarAwayAreFoundToo) {
+    for (const long long at : {10'000LL, 200'000'000LL, 1'000'000'000LL, -10'000LL, -1'000'000'000LL}) {
+        EXPECT_THAT(kernel().run(reads_argument, at), named(reads_argument)) << at;
+        EXPECT_THAT(kernel().run(writes_argument, at), named(writes_argument)) << at;
+        EXPECT_THAT(kernel().run(writes_dynamic, at), named(writes_dynamic)) << at;
+    }
+}
+
+TEST_F(Checked, AStaticSharedArrayIsExactInEitherDimension) {
+    EXPECT_THAT(kernel().run(reads_row, 16), AllOf(named(reads_row), HasSubstr("index 16"), HasSubstr("[16]")));
+    EXPECT_THAT(kernel().run(reads_row, -1), AllOf(named(reads_row), HasSubstr("index -1")));
+    EXPECT_THAT(kernel().run(writes_column, 8), AllOf(named(writes_column), HasSubstr("index 8"), HasSubstr("[8]")));
+}
+
+TEST_F(Checked, DynamicSharedMemoryIsAsLargeAsTheLaunchSays) {
+    EXPECT_THAT(kernel().run(reads_dynamic, shared_elements), AllOf(named(reads_dynamic), HasSubstr("of 200 bytes")));
+    EXPECT_THAT(kernel().run(writes_dynamic, shared_elements), named(writes_dynamic));
+    EXPECT_THAT(kernel().run(writes_dynamic, -1), named(writes_dynamic));
+}
+
+TEST_F(Checked, AfterAFaultTheNextLaunchRuns) {
+    for (int again = 0; again < 20; ++again) {
+        EXPECT_NE(kernel().run(writes_argument, elements), "");
+        EXPECT_EQ(kernel().run(writes_argument, elements - 1), "");
+        EXPECT_NE(kernel().run(reads_row, 16), "");
+        EXPECT_EQ(kernel().run(reads_row, 15), "");
+    }
+}
+
+TEST(Unchecked, AnAccessFarAwayEndsTheProcess) {
+    testing::FLAGS_gtest_death_test_style = "threadsafe";  // the device has threads: fork alone would lose them
+    const auto died = [](int status) { return !WIFEXITED(status) || WEXITSTATUS(status) != 0; };
+    EXPECT_EXIT(Misbehaving(false).run(writes_argument, 100'000'000), died, "");
+    EXPECT_EXIT(Misbehaving(false).run(reads_argument, -500'000'000), died, "");
+}
+
+}  // namespace
+}  // namespace smemtune

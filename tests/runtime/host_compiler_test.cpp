@@ -1,0 +1,111 @@
+#include "runtime/host/host_compiler.h"
+
+#include <gmock/gmock.h>
+
+#include "tests/runtime/support.h"
+
+namespace smemtune {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+
+TEST(HostCompiler, CompilesAKernelAndSaysWhatMadeIt) {
+    const auto compiler = host_compiler();
+    const auto binary = must_compile(*compiler, program("extern \"C\" __global__ void k(int* out) { *out = 1; }\n"));
+    EXPECT_EQ(binary.entry, "k");
+    EXPECT_THAT(binary.target, StartsWith("host-"));
+    EXPECT_EQ(binary.target, compiler->target());
+    EXPECT_EQ(binary.compiler, compiler->version());
+    EXPECT_GT(binary.compile_ms, 0);
+    ASSERT_GT(binary.code.size(), 4U);
+    EXPECT_EQ(std::string(binary.code.begin() + 1, binary.code.begin() + 4), "ELF");
+}
+
+TEST(HostCompiler, CheckedMachineCodeHasATargetOfItsOwn) {
+    EXPECT_EQ(host_compiler(true)->target(), host_compiler()->target() + "-checked");
+}
+
+TEST(HostCompiler, ASyntaxErrorIsARejectionWithTheFilesOwnLine) {
+    const auto reason = reason_of(*host_compiler(),
+                                  "#include \"configuration.h\"\n\n"
+                                  "extern \"C\" __global__ void k(int* out) {\n"
+                                  "    *out = 1 +;\n"
+                                  "}\n");
+    EXPECT_THAT(reason, AllOf(StartsWith("compile: k.cu:4:"), HasSubstr("error:"), Not(HasSubstr("\n"))));
+}
+
+TEST(HostCompiler, AnErrorInASharedHeaderNamesTheHeader) {
+    auto broken = program("#include \"device/vector.h\"\nextern \"C\" __global__ void k(int*) {}\n");
+    broken.files["device/vector.h"] = "#pragma once\nint broken = ;\n";
+    const auto result = host_compiler()->compile(broken);
+    ASSERT_TRUE(std::holds_alternative<Rejection>(result));
+    EXPECT_THAT(std::get<Rejection>(result).reason, StartsWith("device/vector.h:2:"));
+}
+
+TEST(HostCompiler, AViolatedStaticAssertionIsQuoted) {
+    EXPECT_THAT(reason_of(*host_compiler(),
+                          "static_assert(sizeof(int) == 3, \"one thread per tile element\");\n"
+                          "extern \"C\" __global__ void k(int*) {}\n"),
+                AllOf(HasSubstr("k.cu:1:"), HasSubstr("one thread per tile element")));
+}
+
+TEST(HostCompiler, ExternSharedIsARejectionThatSaysWhatToWrite) {
+    EXPECT_THAT(reason_of(*host_compiler(),
+                          "extern \"C\" __global__ void k(float* out) {\n"
+                          "    extern __shared__ float panel[];\n"
+                          "    *out = panel[0];\n"
+                          "}\n"),
+                AllOf(StartsWith("compile: k.cu:2:"), HasSubstr("dynamic_shared<T>() of device/shared.h")));
+}
+
+TEST(HostCompiler, AnIntrinsicThatTheHostLacksIsARejectionThatNamesIt) {
+    EXPECT_THAT(reason_of(*host_compiler(),
+                          "extern \"C\" __global__ void k(float* out) {\n"
+                          "    *out = __shfl_down_sync(0xffffffffu, *out, 1);\n"
+                          "}\n"),
+                AllOf(StartsWith("compile: k.cu:2:"), HasSubstr("__shfl_down_sync")));
+}
+
+TEST(HostCompiler, AnAbsentEntryIsARejectionThatNamesIt) {
+    EXPECT_THAT(reason_of(*host_compiler(), "extern \"C\" __global__ void other(float*) {}\n"),
+                StartsWith("compile: k.cu: no kernel 'k'"));
+}
+
+TEST(HostCompiler, AMissingCompilerIsNotTheCandidatesFault) {
+    const auto compiler = make_compiler(host_device(), {.host_compiler = "/nowhere/c++"});
+    const auto compile = [&] { (void)compiler->compile(program("extern \"C\" __global__ void k(int*) {}\n")); };
+    for (int again = 0; again < 2; ++again) {
+        EXPECT_THAT(error_of<CompilerError>(compile), AllOf(HasSubstr("/nowhere/c++"), HasSubstr("CXX")));
+    }
+}
+
+TEST(HostCompiler, ACompilerThatRunsPastTheLimitIsStopped) {
+    const Scratch scratch;
+    const auto slow = script(scratch / "c++", "case \"$*\" in *--version*) echo slow 1.0;; *) sleep 30;; esac\n");
+    const auto compiler = make_compiler(host_device(), {.host_compiler = slow, .time_limit = std::chrono::seconds(1)});
+    const auto begin = std::chrono::steady_clock::now();
+    EXPECT_THAT(reason_of(*compiler, "extern \"C\" __global__ void k(int*) {}\n"),
+                AllOf(StartsWith("compile: "), HasSubstr("ran past 1 s")));
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
+}
+
+TEST(HostCompiler, LeavesNoFileBehind) {
+    const Scratch scratch;
+    const auto* before = std::getenv("TMPDIR");
+    const std::string kept = before == nullptr ? "" : before;
+    setenv("TMPDIR", scratch.path().c_str(), 1);
+    EXPECT_EQ(reason_of(*host_compiler(), "extern \"C\" __global__ void k(int*) {}\n"), "");
+    EXPECT_NE(reason_of(*host_compiler(), "nonsense\n"), "");
+    if (before == nullptr) {
+        unsetenv("TMPDIR");
+    } else {
+        setenv("TMPDIR", kept.c_str(), 1);
+    }
+    EXPECT_TRUE(std::filesystem::is_empty(scratch.path()));
+}
+
+}  // namespace
+}  // namespace smemtune

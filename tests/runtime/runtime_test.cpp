@@ -1,0 +1,293 @@
+#include "runtime/runtime.h"
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+#include <limits>
+#include <random>
+#include <thread>
+
+#include "runtime/host/host_backend.h"
+#include "tests/runtime/tuned.h"
+
+namespace smemtune {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+// A product of small integers, exact in floats, with padded rows; what is between them must stay as it is.
+class Product {
+    template <class Matrix>
+    static auto& at(Matrix& matrix, int row, int column, int stride) {
+        return matrix[static_cast<std::size_t>(row * stride + column)];
+    }
+
+public:
+    Product(int m, int n, int k, int padding = 0, unsigned seed = 1)
+        : m_(m), n_(n), k_(k), lda_(k + padding), ldb_(n + padding), ldc_(n + padding) {
+        std::minstd_rand random(seed);
+        for (auto [matrix, rows, columns, stride] :
+             {std::tuple{&a_, m, k, lda_}, {&b_, k, n, ldb_}, {&c_, m, n, ldc_}}) {
+            matrix->assign(static_cast<std::size_t>((rows - 1) * stride + columns), std::nanf(""));
+            for (int row = 0; row < rows; ++row)
+                for (int column = 0; column < columns; ++column)
+                    at(*matrix, row, column, stride) = static_cast<float>(static_cast<int>(random() % 9) - 4);
+        }
+    }
+
+    void poison() { std::ranges::fill(c_, std::nanf("")); }
+
+    void expect_right(const Kernel& kernel, float alpha = 1, float beta = 0) {
+        const auto before = c_;
+        kernel.launch(nullptr, operands(alpha, beta));
+        for (int row = 0; row < m_; ++row) {
+            for (int column = 0; column < ldc_ && row * ldc_ + column < std::ssize(c_); ++column) {
+                if (column >= n_) {
+                    ASSERT_TRUE(std::isnan(at(c_, row, column, ldc_))) << "between the rows";
+                    continue;
+                }
+                float sum = 0;
+                for (int i = 0; i < k_; ++i) sum += at(a_, row, i, lda_) * at(b_, i, column, ldb_);
+                const auto old = before[static_cast<std::size_t>(row * ldc_ + column)];
+                ASSERT_EQ(at(c_, row, column, ldc_), beta == 0 ? alpha * sum : alpha * sum + beta * old)
+                    << row << "," << column << " of " << to_text(kernel.problem());
+            }
+        }
+    }
+
+    [[nodiscard]] GemmOperands operands(double alpha = 1, double beta = 0) {
+        return {.a = a_.data(),
+                .b = b_.data(),
+                .c = c_.data(),
+                .lda = lda_,
+                .ldb = ldb_,
+                .ldc = ldc_,
+                .alpha = alpha,
+                .beta = beta};
+    }
+
+private:
+    int m_, n_, k_, lda_, ldb_, ldc_;
+    std::vector<float> a_, b_, c_;
+};
+
+class OnHost : public testing::Test {
+protected:
+    [[nodiscard]] Runtime open(const std::string& compiler = SMEMTUNE_CXX) const {
+        return Runtime({.database = database, .device = "host", .host_compiler = compiler});
+    }
+    void tuned(const Problem& problem, const std::string& kernel, const std::string& configuration,
+               bool with_code = true) const {
+        Store store(database);
+        const auto templates = load_templates(builtin_sources());
+        const auto& chosen = find_template(templates, kernel);
+        const auto values = parse_configuration(configuration);
+        std::optional<Binary> code;
+        if (with_code) code = must_compile(*host_compiler(), program_of(chosen, values, problem));
+        crown(store, host_device(), chosen, problem, values, 10, code ? &*code : nullptr);
+    }
+
+    Scratch scratch;
+    std::filesystem::path database = scratch / "tuning.db";
+    const std::string no_compiler = "/nowhere/c++";
+};
+
+TEST_F(OnHost, WithoutADatabaseAnyProblemGetsARightKernel) {
+    auto runtime = open();
+    const auto kernel = runtime.fetch(gemm(33, 17, 65));
+    EXPECT_EQ(kernel.choice().match, Match::untuned);
+    EXPECT_EQ(kernel.problem(), gemm(33, 17, 65));
+    Product(33, 17, 65).expect_right(kernel);
+    EXPECT_FALSE(std::filesystem::exists(database));
+}
+
+TEST_F(OnHost, MachineCodeFromTheDatabaseNeedsNoCompiler) {
+    tuned(gemm(64, 64, 64), "tiled", "TILE_WIDTH=8");
+    auto runtime = open(no_compiler);
+    const auto exact = runtime.fetch(gemm(64, 64, 64));
+    EXPECT_EQ(exact.choice().match, Match::exact);
+    EXPECT_EQ(exact.choice().configuration, "TILE_WIDTH=8");
+    Product(64, 64, 64).expect_right(exact);
+    const auto near = runtime.fetch(gemm(63, 70, 61));
+    EXPECT_EQ(near.choice().match, Match::nearest);
+    EXPECT_EQ(near.choice().tuned_for, "gemm f32 nn 64x64x64");
+    Product(63, 70, 61).expect_right(near);
+}
+
+TEST_F(OnHost, WithoutMachineCodeAndWithoutACompilerTheErrorSaysWhatToInstall) {
+    tuned(gemm(64, 64, 64), "tiled", "TILE_WIDTH=8", false);
+    auto runtime = open(no_compiler);
+    EXPECT_THAT(error_of<FetchError>([&] { (void)runtime.fetch(gemm(64, 64, 64)); }),
+                AllOf(HasSubstr("gemm f32 nn 64x64x64"), HasSubstr(no_compiler), HasSubstr("CXX")));
+}
+
+TEST_F(OnHost, ANeighboursMachineCodeIsBetterThanNone) {
+    tuned(gemm(64, 64, 64), "tiled", "TILE_WIDTH=8", false);
+    tuned(gemm(128, 64, 64), "tiled", "TILE_WIDTH=16");
+    auto runtime = open(no_compiler);
+    const auto kernel = runtime.fetch(gemm(64, 64, 64));
+    EXPECT_EQ(kernel.choice().tuned_for, "gemm f32 nn 128x64x64");
+    Product(64, 64, 64).expect_right(kernel);
+}
+
+TEST_F(OnHost, MachineCodeThatDoesNotLoadIsMadeAnew) {
+    {
+        Store store(database);
+        const auto templates = load_templates(builtin_sources());
+        const Binary broken{.entry = "tiled", .target = host_compiler()->target(), .code = {1, 2, 3}};
+        crown(store, host_device(), find_template(templates, "tiled"), gemm(64, 64, 64),
+              parse_configuration("TILE_WIDTH=8"), 10, &broken);
+    }
+    const auto kernel = open().fetch(gemm(64, 64, 64));
+    EXPECT_EQ(kernel.choice().match, Match::exact);
+    Product(64, 64, 64).expect_right(kernel);
+}
+
+TEST_F(OnHost, EveryProblemIsChosenForAnew) {
+    tuned(gemm(16, 16, 16), "naive", "BLOCK_X=64,BLOCK_Y=1");
+    tuned(gemm(256, 256, 256), "tiled", "TILE_WIDTH=16");
+    auto runtime = open(no_compiler);
+    for (int again = 0; again < 2; ++again) {
+        EXPECT_EQ(runtime.fetch(gemm(20, 16, 16)).choice().kernel_template, "naive");
+        EXPECT_EQ(runtime.fetch(gemm(200, 250, 256)).choice().kernel_template, "tiled");
+        EXPECT_EQ(runtime.fetch(gemm(16, 16, 16)).choice().match, Match::exact);
+    }
+}
+
+TEST_F(OnHost, OneTemplateAloneCanBeAskedFor) {
+    auto runtime = open();
+    const auto kernel = runtime.fetch(gemm(31, 33, 35), "row_tile");
+    EXPECT_EQ(kernel.choice().kernel_template, "row_tile");
+    Product(31, 33, 35).expect_right(kernel);
+    EXPECT_THAT(error_of<FetchError>([&] { (void)runtime.fetch(gemm(31, 33, 35), "row_title"); }),
+                HasSubstr("row_title"));
+}
+
+TEST_F(OnHost, AnApplicationsOwnTemplatesAreCandidates) {
+    const auto folder = scratch / "mine";
+    std::filesystem::create_directories(folder);
+    for (const auto& [path, text] : stepping_sources()) std::ofstream(folder / path) << text;
+    Runtime runtime({.device = "host", .template_folders = {folder}, .host_compiler = SMEMTUNE_CXX});
+    const auto kernel = runtime.fetch(gemm(6, 7, 8), "stepping");
+    Product(6, 7, 8).expect_right(kernel);
+}
+
+TEST_F(OnHost, WhatNoTemplateComputesIsAnErrorThatNamesTheProblem) {
+    auto runtime = open();
+    const auto refusal = [&](const Problem& problem) {
+        return error_of<FetchError>([&] { (void)runtime.fetch(problem); });
+    };
+    EXPECT_THAT(refusal({"convolution", "f32", "", {{"M", 8}}}), HasSubstr("convolution f32 8"));
+    EXPECT_THAT(refusal(gemm(8, 8, 8, "f64")), HasSubstr("gemm f64 nn 8x8x8"));
+    EXPECT_THAT(refusal(gemm(8, 8, 8, "f32", "xx")), HasSubstr("gemm f32 xx 8x8x8"));
+}
+
+TEST_F(OnHost, ProblemsThatMakeNoSenseAreInvalidArguments) {
+    auto runtime = open();
+    const auto refusal = [&](const Problem& problem) {
+        return error_of<std::invalid_argument>([&] { (void)runtime.fetch(problem); });
+    };
+    EXPECT_THAT(refusal(gemm(8, 0, 8)), HasSubstr("N=0"));
+    EXPECT_THAT(refusal(gemm(8, 8, -1)), HasSubstr("K=-1"));
+    EXPECT_THAT(refusal(gemm(std::int64_t{1} << 31, 8, 8)), HasSubstr("M=2147483648"));
+    EXPECT_THAT(refusal({"gemm", "f32", "nn", {{"M", 8}, {"N", 8}}}), HasSubstr("MxNxK"));
+    EXPECT_THAT(refusal({"gemm", "f32", "nn", {{"K", 8}, {"N", 8}, {"M", 8}}}), HasSubstr("MxNxK"));
+}
+
+TEST_F(OnHost, LeadingDimensionsAlphaAndBetaAreWhatBlasSays) {
+    auto runtime = open();
+    for (const auto* name : {"tiled", "joint_tiled"}) {
+        const auto kernel = runtime.fetch(gemm(33, 47, 29), name);
+        Product(33, 47, 29, 5).expect_right(kernel, 2, -3);
+        Product(33, 47, 29, 1).expect_right(kernel, 0, 1);
+        Product(33, 47, 29).expect_right(kernel, -1, 0.5F);
+    }
+}
+
+TEST_F(OnHost, BetaZeroNeverReadsC) {
+    auto runtime = open();
+    Product product(33, 47, 29, 4);
+    product.poison();
+    product.expect_right(runtime.fetch(gemm(33, 47, 29)), 2, 0);
+}
+
+TEST_F(OnHost, StridesLeftOutArePackedRows) {
+    auto runtime = open();
+    std::vector<float> a(5 * 7, 1), b(7 * 6, 2), c(5 * 6, -1);
+    runtime.fetch(gemm(5, 6, 7)).launch(nullptr, {.a = a.data(), .b = b.data(), .c = c.data()});
+    EXPECT_EQ(c, std::vector<float>(5 * 6, 14));
+}
+
+TEST_F(OnHost, AStrideShorterThanItsRowIsRefused) {
+    auto runtime = open();
+    const auto kernel = runtime.fetch(gemm(5, 6, 7));
+    Product product(5, 6, 7);
+    const auto refusal = [&](std::int64_t GemmOperands::*stride, std::int64_t value) {
+        auto operands = product.operands();
+        operands.*stride = value;
+        return error_of<std::invalid_argument>([&] { kernel.launch(nullptr, operands); });
+    };
+    EXPECT_THAT(refusal(&GemmOperands::lda, 6), AllOf(HasSubstr("lda=6"), HasSubstr("7 elements")));
+    EXPECT_THAT(refusal(&GemmOperands::ldb, 5), AllOf(HasSubstr("ldb=5"), HasSubstr("6 elements")));
+    EXPECT_THAT(refusal(&GemmOperands::ldc, -6), AllOf(HasSubstr("ldc=-6"), HasSubstr("6 elements")));
+    product.expect_right(kernel);
+}
+
+TEST_F(OnHost, OperationsOtherThanGemmTakeTheirArgumentsInOrder) {
+    auto runtime = open();
+    const auto kernel = runtime.fetch({"transpose", "f32", "", {{"M", 3}, {"N", 5}}});
+    EXPECT_THAT(kernel.argument_names(), testing::ElementsAre("M", "N", "A", "lda", "B", "ldb"));
+    std::vector<float> from(15), to(15), turned(15);
+    for (std::size_t i = 0; i < 15; ++i) {
+        from[i] = static_cast<float>(i);
+        turned[i % 5 * 3 + i / 5] = from[i];
+    }
+    int m = 3, n = 5;
+    const float* a = from.data();
+    float* b = to.data();
+    long long lda = 5, ldb = 3;
+    const std::array<void*, 6> arguments{&m, &n, &a, &lda, &b, &ldb};
+    kernel.launch(nullptr, arguments);
+    EXPECT_EQ(to, turned);
+    EXPECT_THROW(kernel.launch(nullptr, std::span(arguments).first(5)), std::invalid_argument);
+    EXPECT_THROW(kernel.launch(nullptr, GemmOperands{}), std::invalid_argument);
+}
+
+TEST_F(OnHost, AKernelOutlivesItsRuntime) {
+    std::optional<Runtime> runtime(open());
+    const auto kernel = runtime->fetch(gemm(40, 41, 42));
+    runtime.reset();
+    Product(40, 41, 42).expect_right(kernel);
+    EXPECT_EQ(kernel.argument_names().size(), 11U);
+}
+
+TEST_F(OnHost, ThreadsFetchAndLaunchAtOnce) {
+    tuned(gemm(32, 32, 32), "tiled", "TILE_WIDTH=8");
+    auto runtime = open(no_compiler);
+    const auto shared = runtime.fetch(gemm(32, 32, 32));
+    std::vector<std::jthread> threads;
+    for (unsigned seed = 0; seed < 4; ++seed) {
+        threads.emplace_back([&runtime, &shared, seed] {
+            for (int i = 0; i < 20; ++i) {
+                const int m = 20 + i % 5;
+                Product(m, 33, 34, i % 3, seed).expect_right(runtime.fetch(gemm(m, 33, 34)));
+                Product(32, 32, 32, 0, seed).expect_right(shared, 2, 1);
+            }
+        });
+    }
+}
+
+TEST_F(OnHost, ADatabaseThatIsNoneIsAnErrorThatNamesIt) {
+    std::ofstream(database) << "this is not a database, and long enough to be looked at as one: "
+                            << std::string(999, 'x');
+    EXPECT_THAT(error_of<std::runtime_error>([&] { (void)open(); }), HasSubstr("tuning.db"));
+}
+
+TEST_F(OnHost, AnAbsentDeviceIsAnErrorThatNamesWhatThereIs) {
+    EXPECT_THAT(error_of<std::runtime_error>([] { Runtime({.database = {}, .device = "99"}); }),
+                AllOf(HasSubstr("'99'"), HasSubstr("host")));
+}
+
+}  // namespace
+}  // namespace smemtune

@@ -1,0 +1,176 @@
+#include "runtime/selection.h"
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+
+#include "tests/runtime/tuned.h"
+
+namespace smemtune {
+namespace {
+
+using testing::Each;
+using testing::HasSubstr;
+
+class Selection : public testing::Test {
+protected:
+    void tuned(const Problem& problem, const std::string& configuration, double median_us = 10,
+               const std::string& kernel = "tiled") {
+        crown(store, device, find_template(templates, kernel), problem, parse_configuration(configuration), median_us);
+    }
+    [[nodiscard]] std::vector<Candidate> of(const Problem& problem, const std::string& kernel = "") const {
+        return candidates(problem, device, &store, templates, kernel);
+    }
+    [[nodiscard]] Choice first(const Problem& problem, const std::string& kernel = "") const {
+        return of(problem, kernel).at(0).choice;
+    }
+
+    Scratch scratch;
+    Store store{scratch / "tuning.db"};
+    Device device = model_device("sm_90");
+    std::vector<KernelTemplate> templates = load_templates(builtin_sources());
+    std::vector<KernelTemplate> stepping = load_templates(stepping_sources());
+};
+
+TEST(Distance, DoublingAnExtentIsAsFarAsHalvingIt) {
+    const auto from = gemm(1024, 1024, 1024);
+    EXPECT_EQ(distance(from, from), 0);
+    EXPECT_NEAR(distance(from, gemm(2048, 1024, 1024)), std::log(2), 1e-12);
+    EXPECT_NEAR(distance(from, gemm(1024, 1024, 512)), std::log(2), 1e-12);
+    EXPECT_NEAR(distance(from, gemm(2048, 512, 1024)), std::sqrt(2) * std::log(2), 1e-12);
+    EXPECT_EQ(distance(gemm(7, 8, 9), from), distance(from, gemm(7, 8, 9)));
+}
+
+TEST(Distance, BetweenDifferentKindsOfProblemsIsInfinite) {
+    const auto from = gemm(64, 64, 64);
+    EXPECT_TRUE(std::isinf(distance(from, gemm(64, 64, 64, "f32", "nt"))));
+    EXPECT_TRUE(std::isinf(distance(from, gemm(64, 64, 64, "bf16"))));
+    EXPECT_TRUE(std::isinf(distance(from, {"transpose", "f32", "nn", {{"M", 64}, {"N", 64}}})));
+}
+
+TEST(BinaryKey, TellsTypesAndLayoutsApart) {
+    const auto key = [](const Problem& problem) { return binary_key("sm_90a", problem); };
+    EXPECT_NE(key(gemm(1, 1, 1)), key(gemm(1, 1, 1, "f32", "nt")));
+    EXPECT_NE(key(gemm(1, 1, 1)), key(gemm(1, 1, 1, "bf16")));
+    EXPECT_NE(key(gemm(1, 1, 1)), binary_key("sm_80", gemm(1, 1, 1)));
+    EXPECT_EQ(key(gemm(1, 1, 1)), key(gemm(2, 3, 4)));
+}
+
+TEST_F(Selection, WhatWasTunedForThisProblemComesFirst) {
+    tuned(gemm(1024, 1024, 1024), "TILE_WIDTH=8", 12.5);
+    tuned(gemm(1000, 1000, 1000), "TILE_WIDTH=32", 99);
+    const auto choice = first(gemm(1000, 1000, 1000));
+    EXPECT_EQ(choice.match, Match::exact);
+    EXPECT_EQ(choice.kernel_template, "tiled");
+    EXPECT_EQ(choice.configuration, "TILE_WIDTH=32");
+    EXPECT_EQ(choice.tuned_for, "gemm f32 nn 1000x1000x1000");
+    EXPECT_EQ(choice.expected_us, 99);
+    EXPECT_EQ(choice.device, "sm_90");
+}
+
+TEST_F(Selection, ElseTheNearestInLogarithmsAndNotTheSameAmountOfWork) {
+    tuned(gemm(512, 512, 512), "TILE_WIDTH=4");
+    tuned(gemm(1024, 1024, 1024), "TILE_WIDTH=8");
+    tuned(gemm(4096, 256, 1000), "TILE_WIDTH=16");
+    tuned(gemm(1000, 1000, 64), "TILE_WIDTH=32");
+    const auto choice = first(gemm(1000, 1000, 1000));
+    EXPECT_EQ(choice.match, Match::nearest);
+    EXPECT_EQ(choice.tuned_for, "gemm f32 nn 1024x1024x1024");
+    EXPECT_EQ(choice.configuration, "TILE_WIDTH=8");
+    EXPECT_EQ(first(gemm(700, 700, 700)).tuned_for, "gemm f32 nn 512x512x512");
+    EXPECT_EQ(first(gemm(8000, 200, 900)).tuned_for, "gemm f32 nn 4096x256x1000");
+}
+
+TEST_F(Selection, ExtentsWhoseProductsOverflowAreComparedToo) {
+    tuned(gemm(16, 16, 16), "TILE_WIDTH=4");
+    tuned(gemm(65535, 65535, 65535), "TILE_WIDTH=32");
+    EXPECT_EQ(first(gemm(65536, 65536, 65536)).tuned_for, "gemm f32 nn 65535x65535x65535");
+    EXPECT_EQ(first(gemm(17, 17, 17)).tuned_for, "gemm f32 nn 16x16x16");
+}
+
+TEST_F(Selection, TheNearestIsSkippedWhereItsConfigurationIsNotValid) {
+    crown(store, device, stepping.front(), gemm(128, 128, 128), parse_configuration("STEP=64"), 1);
+    tuned(gemm(4096, 4096, 4096), "TILE_WIDTH=16");
+    EXPECT_EQ(first(gemm(192, 128, 128)).configuration, "STEP=64");
+    const auto choice = first(gemm(129, 128, 128));
+    EXPECT_EQ(choice.match, Match::nearest);
+    EXPECT_EQ(choice.tuned_for, "gemm f32 nn 4096x4096x4096");
+}
+
+TEST_F(Selection, AStoredTemplateNeedsNoFolder) {
+    crown(store, device, stepping.front(), gemm(128, 128, 128), parse_configuration("STEP=2"), 1);
+    const auto found = of(gemm(128, 128, 128)).at(0);
+    EXPECT_EQ(found.choice.kernel_template, "stepping");
+    EXPECT_EQ(found.choice.match, Match::exact);
+    EXPECT_EQ(found.kernel_template.hash, stepping.front().hash);
+    EXPECT_TRUE(found.template_row.has_value());
+}
+
+TEST_F(Selection, WhatAnotherDeviceLearnedIsNotTaken) {
+    crown(store, model_device("sm_80"), find_template(templates, "tiled"), gemm(64, 64, 64),
+          parse_configuration("TILE_WIDTH=8"), 1);
+    EXPECT_EQ(first(gemm(64, 64, 64)).match, Match::untuned);
+}
+
+TEST_F(Selection, WithoutADatabaseEveryTemplateOffersAValidDefault) {
+    const auto problem = gemm(100, 100, 100);
+    const auto found = candidates(problem, device, nullptr, templates, "");
+    EXPECT_EQ(found.size(), 7U);
+    for (const auto& [kernel, configuration, choice, row] : found) {
+        EXPECT_EQ(choice.match, Match::untuned);
+        EXPECT_EQ(choice.tuned_for, "");
+        EXPECT_EQ(choice.expected_us, 0);
+        EXPECT_EQ(row, std::nullopt);
+        EXPECT_EQ(objection(kernel, configuration, problem, device), std::nullopt) << kernel.name;
+    }
+    EXPECT_EQ(found.front().choice.kernel_template, "joint_tiled");  // most reuse first,
+    EXPECT_EQ(found.back().choice.kernel_template, "naive");         // none last
+}
+
+TEST_F(Selection, BehindTheTunedOnesStandTheDefaults) {
+    tuned(gemm(64, 64, 64), "TILE_WIDTH=8");
+    const auto found = of(gemm(100, 100, 100));
+    ASSERT_EQ(found.size(), 8U);
+    EXPECT_EQ(found[0].choice.match, Match::nearest);
+    EXPECT_EQ(found[1].choice.match, Match::untuned);
+}
+
+TEST_F(Selection, ADefaultThatIsNotValidHereIsReplacedByAValidOne) {
+    const auto of_m = [&](std::int64_t m) { return candidates(gemm(m, 10, 10), device, nullptr, stepping, ""); };
+    EXPECT_EQ(of_m(64).at(0).choice.configuration, "STEP=64");
+    EXPECT_EQ(of_m(9).at(0).choice.configuration, "STEP=3");
+    EXPECT_TRUE(of_m(25).empty());
+}
+
+TEST_F(Selection, OneTemplateAloneCanBeAskedFor) {
+    tuned(gemm(100, 100, 100), "TILE_WIDTH=16", 5);
+    tuned(gemm(200, 200, 200), "BLOCK_X=64,BLOCK_Y=4", 50, "naive");
+    const auto found = of(gemm(100, 100, 100), "naive");
+    ASSERT_EQ(found.size(), 2U);
+    EXPECT_EQ(found[0].choice.match, Match::nearest);
+    EXPECT_EQ(found[0].choice.configuration, "BLOCK_X=64,BLOCK_Y=4");
+    EXPECT_EQ(found[1].choice.match, Match::untuned);
+    EXPECT_EQ(found[1].choice.kernel_template, "naive");
+    EXPECT_TRUE(of(gemm(100, 100, 100), "no_such_template").empty());
+}
+
+TEST_F(Selection, ATemplateThatLostItsProblemCanStillBeAskedFor) {
+    const auto problem = gemm(100, 100, 100);
+    tuned(problem, "BLOCK_X=64,BLOCK_Y=4", 50, "naive");
+    tuned(problem, "TILE_WIDTH=16", 5);
+    EXPECT_EQ(first(problem).kernel_template, "tiled");
+    const auto choice = first(problem, "naive");
+    EXPECT_EQ(choice.match, Match::exact);
+    EXPECT_EQ(choice.configuration, "BLOCK_X=64,BLOCK_Y=4");
+}
+
+TEST_F(Selection, WhatNoTemplateKnowsHasNoCandidate) {
+    EXPECT_TRUE(of({"convolution", "f32", "", {{"M", 1}}}).empty());
+    EXPECT_TRUE(of(gemm(1, 1, 1, "bf16")).empty());
+    EXPECT_TRUE(of(gemm(1, 1, 1, "f32", "tt")).empty());
+    device.compute_capability = 70;
+    EXPECT_TRUE(of(gemm(1, 1, 1)).empty());
+}
+
+}  // namespace
+}  // namespace smemtune

@@ -1,0 +1,87 @@
+// What the runtime's tests share: kernels written in place, compiled for the host device, and a folder that goes away.
+#pragma once
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "runtime/backend.h"
+#include "runtime/compiler.h"
+#include "runtime/host/host_backend.h"
+#include "templates/catalog.h"
+
+namespace smemtune {
+
+class Scratch {
+public:
+    Scratch() {
+        auto pattern = (std::filesystem::temp_directory_path() / "smemtune_runtime_XXXXXX").string();
+        if (mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("mkdtemp failed");
+        path_ = pattern;
+    }
+    ~Scratch() { std::filesystem::remove_all(path_); }
+    Scratch(const Scratch&) = delete;
+    Scratch& operator=(const Scratch&) = delete;
+
+    [[nodiscard]] std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
+    [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+
+private:
+    std::filesystem::path path_;
+};
+
+/// An executable shell script.
+inline std::string script(const std::filesystem::path& path, const std::string& text) {
+    std::ofstream(path) << "#!/bin/sh\n" << text;
+    std::filesystem::permissions(path, std::filesystem::perms::owner_all);
+    return path.string();
+}
+
+/// The kernel `k` in a file of its own, with the headers that templates share beside it.
+inline Program program(const std::string& source) {
+    auto files = builtin_sources();
+    files["k.cu"] = source;
+    files["configuration.h"] = "using Element = float;\n";
+    return {"k", "k.cu", std::move(files)};
+}
+
+inline std::unique_ptr<Compiler> host_compiler(bool checked = false) {
+    return make_compiler(host_device(), {.host_compiler = SMEMTUNE_CXX, .checked = checked});
+}
+
+inline Binary must_compile(const Compiler& compiler, const Program& what) {
+    auto result = compiler.compile(what);
+    if (const auto* rejection = std::get_if<Rejection>(&result)) throw std::runtime_error(rejection->reason);
+    return std::get<Binary>(std::move(result));
+}
+
+/// Empty when it compiles.
+inline std::string reason_of(const Compiler& compiler, const std::string& source) {
+    const auto result = compiler.compile(program(source));
+    const auto* rejection = std::get_if<Rejection>(&result);
+    return rejection == nullptr ? "" : std::string(to_text(rejection->stage)) + ": " + rejection->reason;
+}
+
+/// The number of the first line that holds `text`, from 1.
+inline std::string line_of(const std::string& source, const std::string& text) {
+    const auto at = source.find(text);
+    if (at == std::string::npos) throw std::runtime_error("the source does not hold " + text);
+    return std::to_string(1 + std::count(source.begin(), source.begin() + static_cast<std::ptrdiff_t>(at), '\n'));
+}
+
+/// What `work` throws as an Error; empty when nothing.
+template <class Error, class Work>
+std::string error_of(const Work& work) {
+    try {
+        work();
+    } catch (const Error& error) {
+        return error.what();
+    }
+    return {};
+}
+
+}  // namespace smemtune

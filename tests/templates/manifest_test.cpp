@@ -1,0 +1,363 @@
+#include "templates/manifest.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <ostream>
+
+#include "templates/catalog.h"
+
+namespace smemtune {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+// A kernel and its operation in one manifest, with every key that there is.
+const std::string good = R"toml([operation]
+name       = "scale"
+summary    = "B = alpha * A"
+extents    = ["M", "N"]
+operations = "M * N"
+bytes      = "2 * M * N * element_bytes"
+terms      = "1"
+reference  = "scale.cu"
+layouts.up   = { FLIP = 0 }
+layouts.down = { FLIP = 1 }
+
+[[operation.argument]]
+name = "M"
+kind = "extent"
+
+[[operation.argument]]
+name = "alpha"
+kind = "scalar"
+
+[[operation.argument]]
+name    = "A"
+kind    = "input"
+rows    = "FLIP ? N : M"
+columns = "FLIP ? M : N"
+stride  = "lda"
+
+[[operation.argument]]
+name = "lda"
+kind = "stride"
+
+[[operation.argument]]
+name    = "B"
+kind    = "output"
+rows    = "M"
+columns = "N"
+
+[[operation.check]]
+inputs  = "integer"
+scalars = { alpha = 2.5 }
+padding = 3
+poison  = false
+
+[template]
+name      = "scale"
+operation = "scale"
+summary   = "one element per thread"
+types     = ["f32"]
+layouts   = ["down"]
+source    = "scale.cu"
+baseline  = true
+
+[[parameter]]
+name    = "WIDTH"
+values  = [64, 128, 256]
+default = 128
+summary = "threads per block"
+
+[[parameter]]
+name   = "UNROLL"
+values = [1, 2]
+
+[[constraint]]
+rule   = "WIDTH * UNROLL <= 256"
+reason = "a block covers no more"
+
+[launch]
+block = ["WIDTH"]
+grid  = ["ceil_div(M * N, WIDTH * UNROLL)", "1", "1"]
+static_shared_bytes  = "WIDTH * element_bytes"
+dynamic_shared_bytes = "0"
+registers = "16 + UNROLL"
+
+[requires]
+compute_capability = 80
+host = true
+
+[model]
+phases               = "1"
+loads_per_phase      = "WIDTH"
+operations_per_phase = "2 * WIDTH"
+barriers_per_phase   = "0"
+)toml";
+
+KernelTemplate parse(const std::string& text) {
+    Operations operations;
+    if (auto operation = parse_operation("kernels/scale.toml", text)) operations[operation->name] = *operation;
+    auto kernel = parse_template("kernels/scale.toml", text, operations);
+    if (!kernel) throw std::logic_error("no [template]");
+    return *kernel;
+}
+
+std::string refusal(const std::string& text) {
+    try {
+        return "reads " + parse(text).name;
+    } catch (const ManifestError& error) {
+        return error.what();
+    }
+}
+
+std::size_t line_of(const std::string& text, const std::string& part) {
+    return 1 + static_cast<std::size_t>(
+                   std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(text.find(part)), '\n'));
+}
+
+TEST(Manifest, DescribesAnOperation) {
+    const auto operation = *parse_operation("kernels/scale.toml", good);
+    EXPECT_EQ(operation.name, "scale");
+    EXPECT_THAT(operation.extents, ElementsAre("M", "N"));
+    EXPECT_EQ(operation.layouts.at("down").at("FLIP"), 1);
+    EXPECT_EQ(operation.bytes.text(), "2 * M * N * element_bytes");
+    EXPECT_EQ(operation.reference_path, "kernels/scale.cu");
+    EXPECT_EQ(operation.path, "kernels/scale.toml");
+    ASSERT_EQ(operation.arguments.size(), 5U);
+    EXPECT_EQ(operation.arguments[2].kind, Argument::Kind::input);
+    EXPECT_EQ(operation.arguments[2].stride, "lda");
+    EXPECT_EQ(operation.arguments[4].kind, Argument::Kind::output);
+    EXPECT_EQ(operation.arguments[4].stride, "");
+    ASSERT_EQ(operation.checks.size(), 1U);
+    EXPECT_TRUE(operation.checks[0].integers);
+    EXPECT_FALSE(operation.checks[0].poison);
+    EXPECT_EQ(operation.checks[0].padding, 3);
+    EXPECT_EQ(operation.checks[0].scalars.at("alpha"), 2.5);
+}
+
+TEST(Manifest, DescribesAKernel) {
+    const auto kernel = parse(good);
+    EXPECT_EQ(kernel.name, "scale");
+    EXPECT_THAT(kernel.types, ElementsAre("f32"));
+    EXPECT_THAT(kernel.layouts, ElementsAre("down"));
+    EXPECT_EQ(kernel.source_path, "kernels/scale.cu");
+    EXPECT_TRUE(kernel.baseline);
+    ASSERT_EQ(kernel.parameters.size(), 2U);
+    EXPECT_THAT(kernel.parameters[0].values, ElementsAre(64, 128, 256));
+    EXPECT_EQ(kernel.parameters[0].preset, 128);
+    EXPECT_EQ(kernel.parameters[1].preset, 1);  // the first of its values
+    ASSERT_EQ(kernel.constraints.size(), 1U);
+    EXPECT_EQ(kernel.constraints[0].reason, "a block covers no more");
+    EXPECT_EQ(kernel.block[1].text(), "1");
+    EXPECT_EQ(kernel.registers->text(), "16 + UNROLL");
+    EXPECT_EQ(kernel.compute_capability, 80);
+    EXPECT_TRUE(kernel.host);
+    EXPECT_EQ(kernel.model->operations_per_phase.text(), "2 * WIDTH");
+}
+
+TEST(Manifest, WhatIsLeftOutHasADefault) {
+    const auto operation = parse_operation("scale.toml", good);
+    const auto kernel = *parse_template("least.toml",
+                                        "[template]\nname = \"least\"\noperation = \"scale\"\ntypes = [\"f32\"]\n"
+                                        "[launch]\nblock = [\"32\"]\ngrid = [\"M\"]\n",
+                                        {{"scale", *operation}});
+    EXPECT_EQ(kernel.source_path, "least.cu");
+    EXPECT_TRUE(kernel.parameters.empty());
+    EXPECT_TRUE(kernel.layouts.empty());
+    EXPECT_FALSE(kernel.host);
+    EXPECT_FALSE(kernel.baseline);
+    EXPECT_FALSE(kernel.registers.has_value());
+    EXPECT_FALSE(kernel.model.has_value());
+    EXPECT_EQ(kernel.dynamic_shared_bytes.text(), "0");
+    EXPECT_EQ(kernel.compute_capability, 0);
+}
+
+TEST(Manifest, OfAnOperationAloneIsNoKernel) {
+    const auto operation_only = good.substr(0, good.find("[template]"));
+    EXPECT_TRUE(parse_operation("scale.toml", operation_only).has_value());
+    EXPECT_FALSE(parse_template("scale.toml", operation_only, {}).has_value());
+    EXPECT_FALSE(parse_operation("k.toml", "[template]\n").has_value());
+}
+
+TEST(Manifest, AloneAnOperationIsTheSame) {
+    const auto alone = operation_alone("kernels/scale.toml", good);
+    EXPECT_FALSE(parse_template("kernels/scale.toml", alone, {}).has_value());
+    const auto before = *parse_operation("kernels/scale.toml", good);
+    const auto after = *parse_operation("kernels/scale.toml", alone);
+    EXPECT_EQ(after.layouts, before.layouts);
+    EXPECT_EQ(after.terms, before.terms);
+    EXPECT_EQ(after.arguments.size(), before.arguments.size());
+    EXPECT_EQ(after.arguments[2].rows, before.arguments[2].rows);
+    EXPECT_EQ(after.checks[0].scalars, before.checks[0].scalars);
+    const auto operation_only = good.substr(0, good.find("[template]"));
+    EXPECT_EQ(operation_alone("scale.toml", operation_only), operation_only);
+}
+
+struct Mistake {
+    std::string name;
+    std::string from;  // the part of the good manifest that
+    std::string to;    // this replaces
+    std::string at;    // a part of the bad one: the error names its line
+    std::vector<std::string> words;
+};
+
+std::ostream& operator<<(std::ostream& stream, const Mistake& mistake) { return stream << mistake.name; }
+
+const std::vector<Mistake> mistakes{
+    {"NotToml", "name = \"M\"\n", "name = M\n", "name = M\n", {"not valid TOML"}},
+    {"UnfinishedString", "\"one element per thread\"", "\"one element", "\"one element", {"not valid TOML"}},
+    {"KeyTwice", "baseline  = true", "types = [\"f32\"]", "types = [\"f32\"]\n\n", {"not valid TOML"}},
+    {"UnknownBlock", "[requires]", "[require]", "[require]", {"unknown key 'require'", "requires"}},
+    {"UnknownTemplateKey", "types ", "type ", "type ", {"[template]", "unknown key 'type'", "types"}},
+    {"UnknownOperationKey", "terms ", "term ", "term ", {"[operation]", "unknown key 'term'", "terms"}},
+    {"UnknownArgumentKey", "rows    = \"M\"", "row = \"M\"", "row = ", {"unknown key 'row'", "rows"}},
+    {"UnknownCheckKey", "padding", "pad", "pad = 3", {"unknown key 'pad'", "padding"}},
+    {"UnknownParameterKey", "summary = \"threads", "sumary = \"threads", "sumary", {"unknown key 'sumary'"}},
+    {"UnknownConstraintKey", "reason =", "because =", "because", {"[[constraint]]", "unknown key 'because'"}},
+    {"UnknownLaunchKey", "registers =", "regs =", "regs", {"[launch]", "unknown key 'regs'", "registers"}},
+    {"UnknownRequirement", "host = true", "gpu = true", "gpu", {"[requires]", "unknown key 'gpu'", "host"}},
+    {"UnknownModelKey", "phases  ", "steps  ", "steps  ", {"[model]", "unknown key 'steps'", "phases"}},
+    {"NoName", "name      = \"scale\"\n", "", "[template]", {"has no 'name'", "name = \""}},
+    {"NoOperation", "operation = \"scale\"\n", "", "[template]", {"has no 'operation'", "operation = \""}},
+    {"NoTypes", "types     = [\"f32\"]\n", "", "[template]", {"has no 'types'", "types = [\"f32\"]"}},
+    {"NoGrid", "grid  =", "# grid =", "[launch]", {"[launch]", "has no 'grid'", "grid = "}},
+    {"NoBlock", "block = [\"WIDTH\"]", "", "[launch]", {"[launch]", "has no 'block'", "block = "}},
+    {"NoValues", "values = [1, 2]", "", "[[parameter]]\nname   = \"UNROLL\"", {"has no 'values'", "values = ["}},
+    {"NoReason", "reason = \"a block covers no more\"", "", "[[constraint]]", {"has no 'reason'"}},
+    {"NoTerms", "terms      = \"1\"\n", "", "[operation]", {"has no 'terms'", "terms = "}},
+    {"NoReference", "reference  = \"scale.cu\"\n", "", "[operation]", {"has no 'reference'"}},
+    {"NoRows", "rows    = \"M\"\n", "", "[[operation.argument]]\nname    = \"B\"", {"has no 'rows'"}},
+    {"NoLoadsInModel", "loads_per_phase      = \"WIDTH\"\n", "", "[model]", {"has no 'loads_per_phase'"}},
+    {"NumberForText", "name      = \"scale\"", "name = 3", "name = 3", {"'name' has the wrong type", "name = \""}},
+    {"NumberForExpression",
+     "rule   = \"WIDTH * UNROLL <= 256\"",
+     "rule = 1",
+     "rule = 1",
+     {"'rule' has the wrong type"}},
+    {"TextForNumber",
+     "default = 128",
+     "default = \"128\"",
+     "default",
+     {"'default' has the wrong type", "default = 16"}},
+    {"TextForTruth", "host = true", "host = \"yes\"", "host", {"'host' has the wrong type", "host = true"}},
+    {"TextForList", "block = [\"WIDTH\"]", "block = \"WIDTH\"", "block = ", {"'block' must be a list", "block = ["}},
+    {"FractionsAsValues", "[1, 2]", "[1, 2.5]", "[1, 2.5]", {"'values' must be a list", "[8, 16, 32]"}},
+    {"NoneAsValues", "[1, 2]", "[]", "values = []", {"'values' must be a list"}},
+    {"TypesNotKnown", "[\"f32\"]", "[\"f32\", \"f64\"]", "types ", {"type 'f64' is unknown; known: f32"}},
+    {"LayoutNotKnown", "[\"down\"]", "[\"left\"]", "layouts   =", {"layout 'left' is unknown to operation scale"}},
+    {"OperationNotKnown",
+     "operation = \"scale\"",
+     "operation = \"scael\"",
+     "operation = \"scael\"",
+     {"operation 'scael' is unknown; known: scale", "[operation]"}},
+    {"MisspeltInRule", "\"WIDTH * UNROLL", "\"WIDHT * UNROLL", "rule ", {"'rule' names 'WIDHT'", "spelling"}},
+    {"MisspeltInBlock", "[\"WIDTH\"]", "[\"WIDHT\"]", "block =", {"'block' names 'WIDHT'", "spelling"}},
+    {"MisspeltInGrid", "ceil_div(M * N", "ceil_div(M * L", "grid ", {"'grid' names 'L'"}},
+    {"MisspeltLimit", "\"16 + UNROLL\"", "\"device.warpsize\"", "registers =", {"names 'device.warpsize'"}},
+    {"MisspeltInModel", "\"2 * WIDTH\"", "\"2 * WIDHT\"", "operations_per_phase", {"names 'WIDHT'"}},
+    {"MisspeltInRows", "\"FLIP ? N : M\"", "\"FLOP ? N : M\"", "rows    = \"FLOP", {"'rows' names 'FLOP'"}},
+    {"ParameterInOperation", "\"2 * M * N *", "\"WIDTH * M *", "bytes ", {"'bytes' names 'WIDTH'"}},
+    {"MalformedRule", "<= 256", "=< 256", "rule ", {"'rule'", "column 16", "unexpected '='"}},
+    {"MalformedGrid", "UNROLL)\", \"1\"", "UNROLL\", \"1\"", "grid ", {"'grid'", "expected ')'"}},
+    {"FourDimensions", "\"1\", \"1\"]", "\"1\", \"1\", \"1\"]", "grid ", {"'grid' has more than three dimensions"}},
+    {"FourDimensionalBlock", "[\"WIDTH\"]", "[\"1\", \"1\", \"1\", \"1\"]", "block =", {"more than three dimensions"}},
+    {"ParameterTwice", "\"UNROLL\"\n", "\"WIDTH\"\n", "name   = \"WIDTH\"", {"'WIDTH' is declared twice"}},
+    {"ParameterNamedAsExtent", "\"UNROLL\"\n", "\"M\"\n", "name   = \"M\"", {"'M' is declared twice, or is a name"}},
+    {"ParameterNoIdentifier", "\"UNROLL\"\n", "\"UN-ROLL\"\n", "name   =", {"'UN-ROLL' is no C++ identifier"}},
+    {"KernelNoIdentifier",
+     "name      = \"scale\"",
+     "name = \"2scale\"",
+     "name = \"2",
+     {"'2scale' is no C++ identifier"}},
+    {"DefaultNotAmongValues", "default = 128", "default = 96", "default", {"'default' 96 is not among 'values'"}},
+    {"ValueTwice", "[1, 2]", "[1, 2, 1]", "values = [1", {"'values' holds 1 twice"}},
+    {"ValueNoInt", "[1, 2]", "[1, 4294967296]", "values = [1", {"4294967296, which is no C++ int"}},
+    {"NoOutput", "kind    = \"output\"", "kind = \"input\"", "[operation]", {"no argument of kind output", "add one"}},
+    {"NoCheck",
+     "[[operation.check]]\ninputs  = \"integer\"\nscalars = { alpha = 2.5 }\npadding = 3\npoison  = false\n",
+     "",
+     "[operation]",
+     {"has no [[operation.check]]", "add one", "inputs = \"uniform\""}},
+    {"StrideWithoutArgument",
+     "stride  = \"lda\"",
+     "stride = \"ldb\"",
+     "[operation]",
+     {"'A' names stride 'ldb'", "no argument of kind stride; add it"}},
+    {"StrideOfAnotherKind", "kind = \"stride\"", "kind = \"scalar\"", "[operation]", {"no argument of kind stride"}},
+    {"ArgumentTwice", "name = \"lda\"", "name = \"A\"", "[operation]", {"declares argument 'A' twice"}},
+    {"ArgumentNoExtent", "name = \"M\"", "name = \"L\"", "[operation]", {"'L' is no extent", "add it to 'extents'"}},
+    {"KindNotKnown", "kind    = \"output\"", "kind = \"result\"", "kind = \"result\"", {"'kind' is none of extent"}},
+    {"ScalarWithoutValue",
+     "scalars = { alpha = 2.5 }\n",
+     "",
+     "[[operation.check]]",
+     {"gives scalar 'alpha' no value; write scalars = { alpha = 1 }"}},
+    {"ScalarMisspelt",
+     "{ alpha = 2.5 }",
+     "{ alpha = 2.5, bata = 1 }",
+     "scalars",
+     {"'scalars' names 'bata'", "spelling"}},
+    {"ScalarsNoTable", "{ alpha = 2.5 }", "2.5", "scalars", {"'scalars' must be a table"}},
+    {"InputsNotKnown", "\"integer\"", "\"normal\"", "inputs ", {"neither uniform nor integer"}},
+    {"NegativePadding", "padding = 3", "padding = -3", "padding", {"'padding' is negative"}},
+    {"LayoutsNoTable",
+     "layouts.up   = { FLIP = 0 }\nlayouts.down = { FLIP = 1 }",
+     "layouts = [\"down\"]",
+     "layouts = [",
+     {"'layouts' must be a table"}},
+    {"LayoutNoTable", "{ FLIP = 0 }", "0", "layouts.up", {"'layouts' must be tables"}},
+    {"LayoutConstantNoNumber", "{ FLIP = 0 }", "{ FLIP = false }", "layouts.up", {"'layouts' holds whole numbers"}},
+    {"LayoutConstantMissing", "{ FLIP = 0 }", "{ FLOP = 0 }", "layouts.up", {"'layouts' must give the same constants"}},
+    {"LayoutConstantNamedAsExtent", "{ FLIP = 0 }", "{ FLIP = 0, M = 1 }", "layouts.up", {"'M' is declared twice"}},
+    {"ExtentTwice", "[\"M\", \"N\"]", "[\"M\", \"N\", \"M\"]", "extents ", {"'M' is declared twice"}},
+    {"ExtentNoIdentifier", "[\"M\", \"N\"]", "[\"M\", \"N\", \"a b\"]", "extents ", {"'a b' is no C++ identifier"}},
+    {"TemplateAsList", "[template]", "[[template]]", "[[template]]", {"'template' must be a table: [template]"}},
+    {"LaunchAsList", "[launch]", "[[launch]]", "[[launch]]", {"'launch' must be a table: [launch]"}},
+    {"ConstraintAsTable", "[[constraint]]", "[constraint]", "[constraint]", {"must be written as [[constraint]]"}},
+};
+
+class ManifestMistakes : public testing::TestWithParam<Mistake> {};
+
+TEST_P(ManifestMistakes, AreNamedWithFileLineAndRemedy) {
+    const auto& [name, from, to, at, words] = GetParam();
+    ASSERT_NE(good.find(from), std::string::npos) << "the good manifest does not hold " << from;
+    auto bad = good;
+    bad.replace(bad.find(from), from.size(), to);
+    const auto message = refusal(bad);
+    ASSERT_NE(bad.find(at), std::string::npos);
+    EXPECT_THAT(message, StartsWith("kernels/scale.toml:" + std::to_string(line_of(bad, at)) + ": "));
+    for (const auto& word : words) EXPECT_THAT(message, HasSubstr(word));
+    EXPECT_EQ(message.find('\n'), std::string::npos);
+}
+
+INSTANTIATE_TEST_SUITE_P(Each, ManifestMistakes, testing::ValuesIn(mistakes),
+                         [](const auto& mistake) { return mistake.param.name; });
+
+TEST(Manifest, WithoutTemplateOrOperationSaysWhatToWrite) {
+    EXPECT_THAT(refusal("# nothing yet\n"), HasSubstr("has no [template]; write [template]"));
+    EXPECT_THAT(refusal(""), StartsWith("kernels/scale.toml:1: "));
+}
+
+TEST(Manifest, WithoutLaunchSaysWhatToWrite) {
+    auto bad = good;
+    bad.erase(bad.find("[launch]"), bad.find("[requires]") - bad.find("[launch]"));
+    const auto message = refusal(bad);
+    EXPECT_THAT(message, StartsWith("kernels/scale.toml:1: "));
+    EXPECT_THAT(message, HasSubstr("has no [launch]; write [launch] with block and grid"));
+}
+
+TEST(Manifest, NumbersWhereBlocksBelongAreErrors) {
+    auto bad = good;
+    bad.insert(0, "parameter = [5]\n");
+    bad.erase(bad.find("[[parameter]]"), bad.find("[[constraint]]") - bad.find("[[parameter]]"));
+    EXPECT_THAT(refusal(bad),
+                StartsWith("kernels/scale.toml:1: manifest 'parameter' must be written as [[parameter]]"));
+}
+
+}  // namespace
+}  // namespace smemtune

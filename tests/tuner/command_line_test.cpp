@@ -1,0 +1,308 @@
+// What a person gets who writes something wrong: the documented exit code, one clear line, and nothing changed.
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/tuner/support.h"
+
+namespace smemtune {
+namespace {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+using Words = std::vector<std::string>;
+
+struct Mistake {
+    Words words;
+    int code;
+    std::string says;  // part of the one line
+    Variables variables{};
+};
+
+void PrintTo(const Mistake& mistake, std::ostream* out) {
+    for (const auto& word : mistake.words) *out << word << ' ';
+}
+
+// Everything that the rows below name. A database of each broken kind, folders of templates of each broken kind.
+void lay_out(const Scratch& scratch) {
+    for (const auto* folder : {"empty", "folder", "mixed", "broken", "unknown_key", "no_source", "bad_rule"}) {
+        std::filesystem::create_directories(scratch / folder);
+    }
+    write_text(scratch / "text.db", "not a database, whatever its name says, and long enough to look at\n");
+    write_text(scratch / "empty.db", "");
+    { const Store store(scratch / "good.db"); }
+    std::filesystem::copy_file(scratch / "good.db", scratch / "newer.db");
+    std::filesystem::copy_file(scratch / "good.db", scratch / "corrupt.db");
+    std::fstream newer(scratch / "newer.db", std::ios::in | std::ios::out | std::ios::binary);
+    newer.seekp(60);  // the user version in SQLite's header, big-endian
+    newer.write("\0\0\0\x63", 4);
+    std::fstream corrupt(scratch / "corrupt.db", std::ios::in | std::ios::out | std::ios::binary);
+    corrupt.seekp(4096);
+    corrupt << std::string(8192, '\xa5');
+
+    const std::string good =
+        "[template]\nname = 'mine'\noperation = 'gemm'\ntypes = ['f32']\n[launch]\nblock = ['1']\n"
+        "grid = ['1']\n[requires]\nhost = true\n";
+    auto transpose = good;
+    transpose.replace(transpose.find("gemm"), 4, "transpose").replace(transpose.find("mine"), 4, "turn");
+    write_text(scratch / "mixed/mine.toml", good);
+    write_text(scratch / "mixed/mine.cu", "");
+    write_text(scratch / "mixed/turn.toml", transpose);
+    write_text(scratch / "mixed/turn.cu", "");
+    write_text(scratch / "broken/mine.toml", "[template]\nname = 'mine\n");
+    write_text(scratch / "unknown_key/mine.toml", good + "[model]\nphase = '1'\n");
+    write_text(scratch / "unknown_key/mine.cu", "");
+    write_text(scratch / "no_source/mine.toml", good);
+    write_text(scratch / "bad_rule/mine.toml", good + "[[constraint]]\nrule = '1 +'\nreason = 'none'\n");
+    write_text(scratch / "bad_rule/mine.cu", "");
+}
+
+class BadInput : public ::testing::TestWithParam<Mistake> {};
+
+TEST_P(BadInput, GivesItsExitCodeOneLineAndChangesNothing) {
+    const Scratch scratch;
+    lay_out(scratch);
+    const auto before = scratch.contents();
+    Running running(scratch, GetParam().words, GetParam().variables);
+    if (!soon([&] { return running.ended(); })) running.signal(SIGKILL);  // it took the mistake for a wish
+    const auto finished = running.wait();
+    EXPECT_EQ(finished.code, GetParam().code);
+    EXPECT_EQ(finished.out, "");
+    EXPECT_THAT(finished.err, HasSubstr(GetParam().says));
+    EXPECT_THAT(finished.err, ::testing::StartsWith("smemtune: "));
+    EXPECT_EQ(std::ranges::count(finished.err, '\n'), 1) << finished.err;
+    EXPECT_THAT(finished.err, Not(HasSubstr("what()")));
+    EXPECT_THAT(finished.err, Not(HasSubstr("boost")));
+    EXPECT_THAT(finished.err, Not(HasSubstr("json.exception")));
+    const auto after = scratch.contents();
+    for (const auto& [file, text] : after) EXPECT_TRUE(before.contains(file)) << file << " is new";
+    for (const auto& [file, text] : before) {
+        const auto now = after.find(file);
+        EXPECT_TRUE(now != after.end() && now->second == text) << file << " has changed";
+    }
+}
+
+constexpr int input = 2;
+constexpr int environment = 3;
+constexpr int database = 4;
+
+// Host tunes: what is wrong comes on top.
+Mistake tuning(const Words& more, int code, const std::string& says, const Variables& variables = {}) {
+    Words words{"tune", "--device", "host", "--db", "new.db"};
+    words.insert(words.end(), more.begin(), more.end());
+    return {words, code, says, variables};
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Words, BadInput,
+    ::testing::Values(Mistake{{"tun"}, input, "there is no command 'tun'"},
+                      Mistake{{"4096"}, input, "there is no command '4096'"}, Mistake{{""}, input, "no command"},
+                      Mistake{{"--nonsense"}, input, "--nonsense"},
+                      Mistake{{"tune", "--template", "tiled"}, input, "--template"},
+                      Mistake{{"tune", "--sizes"}, input, "--sizes"},
+                      Mistake{{"tune", "4096"}, input, "'4096' is one word too many"},
+                      Mistake{{"devices", "0"}, input, "'0' is one word too many"},
+                      Mistake{{"devices", "--nonsense"}, input, "see 'smemtune devices --help'"},
+                      Mistake{{"tune", "--seed", "x"}, input, "'x'"}, Mistake{{"tune", "--seed", "-1"}, input, "-1"},
+                      Mistake{{"tune", "--device", "host", "--device", "0"}, input, "more than once"},
+                      Mistake{{"worker"}, input, "--device"}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Tune, BadInput,
+    ::testing::Values(
+        tuning({"--sizes", "abc"}, input, "size 'abc'"), tuning({"--sizes", ""}, input, "size ''"),
+        tuning({"--sizes", "512..8192:"}, input, "size '512..8192:'"), tuning({"--sizes", "0"}, input, "0 is not in"),
+        tuning({"--sizes", "4096x4096"}, input, "has 2 extents where 3 are needed"),
+        tuning({"--sizes", "512,"}, input, "is not a whole number"),
+        tuning({"--sizes", "8192..512"}, input, "runs backwards"),
+        tuning({"--sizes", "2147483648"}, input, "2147483648 is not in"),
+        Mistake{{"--device", "7", "--sizes", "64", "--db", "new.db"}, environment, "there is no device '7'"},
+        Mistake{{"--device", "nonsense", "--db", "new.db"}, environment, "there is no device 'nonsense'; there is: "},
+        Mistake{{"--device", "", "--db", "new.db"}, environment, "there is no device ''"},
+        tuning({"--type", "bf16"}, input, "bf16"), tuning({"--layout", "xx"}, input, "xx"),
+        tuning({"--layout", "tt", "--sizes", "64"}, input, "no template can compute gemm f32 tt"),
+        tuning({"--search", "nope"}, input, "search 'nope' is unknown; known: exhaustive random"),
+        tuning({"--evaluations", "0"}, input, "--evaluations 0 is less than 1"),
+        tuning({"--evaluations", "-1"}, input, "--evaluations -1 is less than 1"),
+        tuning({"--evaluations", "abc"}, input, "'abc'"), tuning({"--budget", "5x"}, input, "duration '5x'"),
+        tuning({"--budget", "0"}, input, "duration '0'"), tuning({"--budget", "-5s"}, input, "duration '-5s'"),
+        tuning({"--budget", ""}, input, "duration ''"), tuning({"--deadline", "soon"}, input, "duration 'soon'"),
+        tuning({"--jobs", "0"}, input, "--jobs 0 is less than 1"), tuning({"--jobs", "many"}, input, "'many'"),
+        tuning({"--jobs", "100000"}, input, "--jobs 100000 is more than"),
+        tuning({"--templates", "nope"}, input, "'nope' is neither a folder nor a built-in template; known: "),
+        tuning({"--templates", ","}, input, "--templates names nothing"),
+        tuning({"--templates", "tiled,nope"}, input, "'nope'"),
+        tuning({"--templates", "tiled,tiled_transpose"}, input, "compute both"),
+        tuning({"--templates", "mixed"}, input, "compute both gemm and transpose"),
+        tuning({"--templates", "empty"}, input, "'empty' holds no manifest"),
+        tuning({"--templates", "broken"}, input, "mine.toml:2: not valid TOML"),
+        tuning({"--templates", "unknown_key"}, input, "mine.toml:11: [model] has an unknown key 'phase'"),
+        tuning({"--templates", "no_source"}, input, "'mine.cu' is missing"),
+        tuning({"--templates", "bad_rule"}, input, "mine.toml:11: [[constraint]] 'rule': "),
+        tuning({"--operation", "stencil"}, input, "no template computes the operation 'stencil'"),
+        tuning({"--templates", "tiled", "--operation", "transpose"}, input, "the operation 'transpose'"),
+        tuning({}, environment, "name another one in CXX", {{"CXX", "/no/such/compiler"}}),
+        tuning({}, environment, "'/bin/false' does not run", {{"CXX", "/bin/false"}}),
+        Mistake{{"--device", "host"}, input, "give --db FILE or set SMEMTUNE_DB", {{"HOME", Running::unset}}}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Explain, BadInput,
+    ::testing::Values(
+        Mistake{{"explain"}, input, "explain needs a template"},
+        Mistake{{"explain", "nope"}, input, "there is no template 'nope'"},
+        Mistake{{"explain", "tiled", "more"}, input, "'more' is one word too many"},
+        Mistake{{"explain", "tiled", "--config", "WIDTH=16", "--device", "sm_90"}, input, "no parameter 'WIDTH'"},
+        Mistake{{"explain", "tiled", "--config", "TILE_WIDTH", "--device", "sm_90"}, input, "is not NAME=INTEGER"},
+        Mistake{{"explain", "tiled", "--config", "TILE_WIDTH=x", "--device", "sm_90"}, input, "is not NAME=INTEGER"},
+        Mistake{{"explain", "tiled", "--config", "TILE_WIDTH=0", "--device", "sm_90"}, input, "zero"},
+        Mistake{{"explain", "tiled", "--device", "sm_1"}, input, "not a known model; known: sm_75"},
+        Mistake{{"explain", "tiled", "--device", "h100"}, environment, "there is no device 'h100'"},
+        Mistake{{"explain", "tiled", "--device", "threads=1"}, input, "device limit 'threads' is unknown; known: "},
+        Mistake{{"explain", "tiled", "--device", "sm_90,warp_size=0"}, input, "warp_size"},
+        Mistake{{"explain", "tiled", "--device", "warp_size=-1"}, input, "warp_size"},
+        Mistake{{"explain", "tiled", "--size", "1,2", "--device", "host"}, input, "one size is needed"},
+        Mistake{{"explain", "tiled", "--size", "x", "--device", "host"}, input, "size 'x'"},
+        Mistake{{"explain", "mine", "--templates", "broken"}, input, "mine.toml:2"},
+        Mistake{{"templates", "nope"}, input, "there is no template 'nope'"},
+        Mistake{{"templates", "tiled", "--size", "1..8", "--device", "host"}, input, "one size is needed"},
+        Mistake{{"templates", "--templates", "nope"}, input, "'nope' is neither"}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Run, BadInput,
+    ::testing::Values(
+        Mistake{{"run"}, input, "run needs --size"},
+        Mistake{{"run", "--size", "1,2", "--device", "host"}, input, "one size is needed, '1,2' has several"},
+        Mistake{{"run", "--size", "4x4", "--device", "host"}, input, "has 2 extents"},
+        Mistake{{"run", "--size", "4", "--device", "9"}, environment, "there is no device '9'"},
+        Mistake{{"run", "--size", "4", "--device", "host", "--operation", "no"}, input, "operation 'no'"},
+        Mistake{{"run", "--size", "4", "--device", "host", "--template", "no", "--db", "a"}, input, "'no'"},
+        Mistake{{"run", "--size", "4", "--device", "host", "--template", "tiled_transpose", "--db", "a"},
+                input,
+                "'tiled_transpose' can compute gemm"},
+        Mistake{{"run", "--size", "4", "--device", "host", "--type", "bf16", "--db", "a"}, input, "bf16"},
+        Mistake{{"run", "--size", "4", "--device", "host", "--layout", "tt", "--db", "a"}, input, "tt"},
+        Mistake{{"run", "--size", "4", "--device", "host", "--db", "text.db"}, database, "is not a database"},
+        Mistake{{"run", "--size", "4", "--device", "host", "--db", "a"}, environment, "CXX", {{"CXX", "/bin/false"}}}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Database, BadInput,
+    ::testing::Values(Mistake{{"db", "nope"}, input, "db 'nope' is none of list, show, best, trials"},
+                      Mistake{{"db", "show", "--db", "good.db"}, input, "db show needs a trial's number"},
+                      Mistake{{"db", "show", "17", "--db", "good.db"}, input, "there is no trial 17"},
+                      Mistake{{"db", "show", "x", "--db", "good.db"}, input, "'x'"},
+                      Mistake{{"db", "best", "17", "--db", "good.db"}, input, "db best takes no number"},
+                      Mistake{{"db", "list", "--db", "none.db"}, database, "none.db: does not exist; tune first"},
+                      Mistake{{"db", "list", "--db", "no/such/folder/none.db"}, database, "does not exist"},
+                      Mistake{{"db", "trials", "--db", "folder"}, database, "folder: is a directory"},
+                      Mistake{{"db", "best", "--db", "text.db"}, database, "text.db: is not a database"},
+                      Mistake{{"db", "best", "--db", "empty.db"}, database, "empty.db: is empty, not a database"},
+                      Mistake{
+                          {"db", "list", "--db", "newer.db"}, database, "was written by a newer smemtune (schema 99"},
+                      Mistake{{"db", "list", "--db", "corrupt.db"}, database, "corrupt"},
+                      Mistake{{"db", "list"}, database, "text.db: is not a database", {{"SMEMTUNE_DB", "text.db"}}},
+                      Mistake{{"db", "list"}, input, "HOME is not set; give --db FILE", {{"HOME", Running::unset}}},
+                      tuning({"--db", "folder"}, input, "more than once"),
+                      Mistake{{"--device", "host", "--db", "folder"}, database, "is a directory"},
+                      Mistake{{"--device", "host", "--db", "text.db"}, database, "is not a database"},
+                      Mistake{{"--device", "host", "--db", "newer.db"}, database, "newer smemtune"},
+                      Mistake{{"--device", "host", "--db", "corrupt.db"}, database, "corrupt"},
+                      Mistake{{"--device", "host", "--db", "text.db/x.db"}, database, "text.db/x.db"}));
+
+TEST(Help, OfTheProgramNamesEveryCommandAndExitCode) {
+    const Scratch scratch;
+    for (const Words& words : {Words{}, Words{"--help"}, Words{"-h"}, Words{"help"}}) {
+        const auto finished = run(scratch, words);
+        EXPECT_EQ(finished.code, 0);
+        EXPECT_EQ(finished.err, "");
+        for (const auto* part : {"tune", "run", "devices", "templates", "explain", "db", "exit codes", "2 bad input",
+                                 "130 interrupted", "--device 0 --sizes 512..8192"}) {
+            EXPECT_THAT(finished.out, HasSubstr(part));
+        }
+    }
+    EXPECT_THAT(run(scratch, {"--version"}).out, ::testing::MatchesRegex("smemtune [0-9]+\\.[0-9]+\\.[0-9]+\n"));
+}
+
+class EveryCommand : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(EveryCommand, HasHelpWithAnExample) {
+    const Scratch scratch;
+    for (const auto* flag : {"--help", "-h"}) {
+        const auto finished = run(scratch, {GetParam(), flag});
+        EXPECT_EQ(finished.code, 0);
+        EXPECT_EQ(finished.err, "");
+        EXPECT_THAT(finished.out, HasSubstr("\n  smemtune ")) << "an example on a line of its own";
+        EXPECT_THAT(finished.out, HasSubstr("--help"));
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Help, EveryCommand, ::testing::Values("tune", "run", "devices", "templates", "explain", "db"));
+
+TEST(Commands, WithJsonPrintJson) {
+    const Scratch scratch;
+    for (const Words& words :
+         {Words{"devices"}, Words{"templates"}, Words{"templates", "tiled"}, Words{"explain", "tiled"}}) {
+        auto with_json = words;
+        with_json.emplace_back("--json");
+        const auto finished = run(scratch, with_json);
+        EXPECT_EQ(finished.code, 0) << finished.err;
+        EXPECT_TRUE(json::accept(finished.out)) << words.front();
+    }
+}
+
+TEST(Commands, DevicesListsTheHostLast) {
+    const Scratch scratch;
+    const auto text = run(scratch, {"devices"});
+    EXPECT_EQ(text.code, 0);
+    EXPECT_THAT(text.out, HasSubstr("host"));
+    EXPECT_EQ(json::parse(run(scratch, {"devices", "--json"}).out).back().at("device"), "host");
+}
+
+TEST(Commands, TemplatesSaysWhatEachRuleRemoves) {
+    const Scratch scratch;
+    EXPECT_THAT(run(scratch, {"templates"}).out, HasSubstr("joint_tiled"));
+    const auto one = run(scratch, {"templates", "naive", "--device", "sm_90"});
+    EXPECT_EQ(one.code, 0) << one.err;
+    EXPECT_THAT(one.out, HasSubstr("BLOCK_X"));
+    EXPECT_THAT(one.out, HasSubstr("30 configurations"));
+    EXPECT_THAT(one.out, HasSubstr("BLOCK_X * BLOCK_Y >= 64"));
+    const auto mine = run(scratch, {"templates", "work", "--templates", fixture("work"), "--size", "64"});
+    EXPECT_EQ(mine.code, 0) << mine.err;
+    EXPECT_THAT(mine.out, HasSubstr("9 configurations, 9 of them valid"));
+}
+
+// The value in the first line that begins with `label`.
+std::string value_of(const std::string& text, const std::string& label) {
+    const auto at = text.find("\n  " + label);
+    if (at == std::string::npos) return "no line for " + label;
+    const auto begin = text.find_first_not_of(' ', at + 3 + label.size());
+    return text.substr(begin, text.find_first_of(" ,\n", begin) - begin);
+}
+
+TEST(Commands, ExplainPrintsTheTextbooksNumbers) {
+    const Scratch scratch;
+    const std::string textbook = "shared_bytes_per_multiprocessor=16384,threads_per_multiprocessor=1536";
+    struct Row {
+        std::string width, bytes, threads, by_shared, resident, loads, operations, ratio;
+    };
+    for (const auto& row : {Row{"16", "2048", "256", "8", "6", "512", "8192", "16"},
+                            Row{"32", "8192", "1024", "2", "1", "2048", "65536", "32"}}) {
+        const auto finished =
+            run(scratch, {"explain", "tiled", "--config", "TILE_WIDTH=" + row.width, "--device", textbook});
+        ASSERT_EQ(finished.code, 0) << finished.err;
+        EXPECT_EQ(value_of(finished.out, "shared memory"), row.bytes);
+        EXPECT_EQ(value_of(finished.out, "threads"), row.threads);
+        EXPECT_EQ(value_of(finished.out, "by shared memory"), row.by_shared);
+        EXPECT_EQ(value_of(finished.out, "resident"), row.resident);
+        EXPECT_THAT(finished.out, HasSubstr("limited by threads"));
+        EXPECT_EQ(value_of(finished.out, "loads from global"), row.loads);
+        EXPECT_EQ(value_of(finished.out, "operations"), row.operations);
+        EXPECT_EQ(value_of(finished.out, "operations per load"), row.ratio);
+    }
+    EXPECT_THAT(run(scratch, {"explain", "tiled", "--config", "TILE_WIDTH=16", "--device", textbook}).out,
+                HasSubstr("(2 KiB"));
+}
+
+}  // namespace
+}  // namespace smemtune

@@ -1,0 +1,108 @@
+#include "tuner/compile_pool.h"
+
+#include <gmock/gmock.h>
+
+#include <atomic>
+
+#include "tests/tuner/support.h"
+
+namespace smemtune {
+namespace {
+
+// Answers with what the source says, after `time`.
+class PretendCompiler : public Compiler {
+public:
+    [[nodiscard]] std::variant<Binary, Rejection> compile(const Program& program) const override {
+        ++begun;
+        std::this_thread::sleep_for(time);
+        const auto& text = program.files.at(program.source_path);
+        if (text == "broken") throw CompilerError("the compiler is gone");
+        if (text == "wrong") return Rejection{Stage::compile, "line 1: wrong"};
+        return Binary{.entry = program.entry, .target = target(), .compiler = version(), .code = {1}};
+    }
+    [[nodiscard]] std::string target() const override { return "pretended"; }
+    [[nodiscard]] std::string version() const override { return "1"; }
+
+    mutable std::atomic<int> begun = 0;
+    std::chrono::milliseconds time{0};
+};
+
+Program source(const std::string& text, const std::string& entry = "kernel") {
+    return {.entry = entry, .source_path = "kernel.cu", .files = {{"kernel.cu", text}}};
+}
+
+TEST(CompilePool, MachineCodeAndRejectionsArrive) {
+    const PretendCompiler compiler;
+    CompilePool pool(compiler, 2);
+    const auto right = pool.submit(source("right"));
+    const auto wrong = pool.submit(source("wrong"));
+    EXPECT_EQ(std::get<Binary>(right.get()).entry, "kernel");
+    EXPECT_EQ(std::get<Rejection>(wrong.get()), (Rejection{Stage::compile, "line 1: wrong"}));
+}
+
+TEST(CompilePool, WhatTheCompilerThrowsArrivesAndThePoolGoesOn) {
+    const PretendCompiler compiler;
+    CompilePool pool(compiler, 1);
+    const auto broken = pool.submit(source("broken"));
+    const auto right = pool.submit(source("right"));
+    EXPECT_THROW((void)broken.get(), CompilerError);
+    EXPECT_TRUE(std::holds_alternative<Binary>(right.get()));
+}
+
+TEST(CompilePool, TheSameProgramIsCompiledOnce) {
+    const PretendCompiler compiler;
+    CompilePool pool(compiler, 4);
+    for (int i = 0; i < 20; ++i) (void)pool.submit(source("right")).get();
+    EXPECT_EQ(compiler.begun, 1);
+}
+
+TEST(CompilePool, ProgramsThatDifferInAnythingAreCompiledEach) {
+    const PretendCompiler compiler;
+    CompilePool pool(compiler, 2);
+    auto with_header = source("right");
+    with_header.files["configuration.h"] = "constexpr int TILE_WIDTH = 16;";
+    auto other_header = source("right");
+    other_header.files["configuration.h"] = "constexpr int TILE_WIDTH = 32;";
+    auto other_source = source("right");
+    other_source.files["other.cu"] = "right";
+    auto other_path = other_source;
+    other_path.source_path = "other.cu";
+    std::vector<std::shared_future<CompilePool::Result>> results;
+    for (const auto& each : {source("right"), source("other"), source("right", "entry"), with_header, other_header,
+                             other_source, other_path}) {
+        results.push_back(pool.submit(each));
+    }
+    for (const auto& result : results) (void)result.get();
+    EXPECT_EQ(compiler.begun, 7);
+}
+
+TEST(CompilePool, SeveralCompileAtOnce) {
+    PretendCompiler compiler;
+    compiler.time = 300ms;
+    CompilePool pool(compiler, 4);
+    const auto begin = std::chrono::steady_clock::now();
+    std::vector<std::shared_future<CompilePool::Result>> results;
+    for (const auto* text : {"a", "b", "c", "d"}) results.push_back(pool.submit(source(text)));
+    for (const auto& result : results) (void)result.get();
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, 900ms);
+}
+
+TEST(CompilePool, GoesAwayWithWorkStillQueued) {
+    PretendCompiler compiler;
+    compiler.time = 50ms;
+    {
+        CompilePool pool(compiler, 2);
+        for (int i = 0; i < 1000; ++i) (void)pool.submit(source(std::to_string(i)));
+        ASSERT_TRUE(soon([&] { return compiler.begun > 0; }));
+    }
+    EXPECT_LT(compiler.begun, 100) << "what has not begun is dropped";
+}
+
+TEST(CompilePool, GoesAwayIdle) {
+    const PretendCompiler compiler;
+    const CompilePool pool(compiler, 3);
+    EXPECT_EQ(compiler.begun, 0);
+}
+
+}  // namespace
+}  // namespace smemtune

@@ -1,0 +1,110 @@
+// Kernels that fail in every way, next to right ones. By hand on a GPU machine:
+//     export SMEMTUNE_TEST_DEVICE=0 SMEMTUNE_TEST_PROGRAM=./smemtune SMEMTUNE_TEST_FIXTURES=tests/fixtures
+//     ./tuner_tests --gtest_filter='Fixtures.*'
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/tuner/support.h"
+
+namespace smemtune {
+namespace {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+
+const bool on_host = test_device() == "host";
+
+// One row per BEHAVIOUR of tests/fixtures/misbehaving.
+struct Failure {
+    int behaviour;
+    const char* stage;   // empty: seen as right there
+    const char* reason;  // part of it
+};
+
+std::vector<Failure> failures() {
+    std::vector<Failure> list{{1, "wrong", "B[0,"},
+                              {2, "crash", on_host ? "Segmentation fault" : "illegal"},
+                              {3, "crash", on_host ? "Segmentation fault" : "illegal"},
+                              {4, "timeout", "ran past its deadline of 2 s"},
+                              {5, "compile", "this behaviour is not to be compiled"},
+                              {6, "wrong", "is nan"},
+                              {8, "limits", "shared bytes per block"},
+                              {10, "limits", "empty"},
+                              {9, "launch", on_host ? "a_function_that_is_nowhere" : "launch"}};
+    // A CPU has stack for 128 values and no limit of 48 KiB for static arrays.
+    list.push_back({7, on_host ? "" : "limits", on_host ? "" : "static shared bytes per block"});
+    list.push_back({11, on_host ? "" : "limits", on_host ? "" : "registers per block"});
+    return list;
+}
+
+TEST(Fixtures, EachFailureIsOneRejectionAndTheRunGoesOnToTheRightWinner) {
+    const Scratch scratch;
+    const auto tuned = run(scratch, {"tune", "--device", test_device(), "--templates", fixture("misbehaving"),
+                                     "--sizes", "64", "--deadline", "2s", "--db", "tuned.db", "--json"});
+    ASSERT_EQ(tuned.code, 0) << tuned.err;
+    const auto report = json::parse(tuned.out);
+    ASSERT_EQ(report.at("problems").size(), 1U);
+    EXPECT_EQ(report.at("problems").at(0).at("winner").at("configuration"), (json{{"BEHAVIOUR", 0}, {"WORK", 1}}));
+
+    const auto trials = json::parse(run(scratch, {"db", "trials", "--db", "tuned.db", "--json"}).out);
+    EXPECT_EQ(trials.size(), 14U) << "nothing is tried twice";
+    std::map<std::string, int> expected_counts;
+    for (const auto& failure : failures()) {
+        SCOPED_TRACE("BEHAVIOUR=" + std::to_string(failure.behaviour));
+        std::vector<json> found;
+        for (const auto& trial : trials) {
+            if (trial.at("configuration").at("BEHAVIOUR") == failure.behaviour) found.push_back(trial);
+        }
+        ASSERT_EQ(found.size(), 1U);
+        const auto& trial = found.front();
+        EXPECT_EQ(trial.contains("rejection"), *failure.stage != '\0') << trial;
+        if (!trial.contains("rejection")) continue;
+        EXPECT_EQ(trial.at("rejection").at("stage"), failure.stage);
+        EXPECT_THAT(trial.at("rejection").at("reason").get<std::string>(), HasSubstr(failure.reason));
+        ++expected_counts[failure.stage];
+    }
+    EXPECT_EQ(report.at("rejected"), json(expected_counts));
+}
+
+TEST(Fixtures, TheRejectedAreNotTriedAgain) {
+    const Scratch scratch;
+    const std::vector<std::string> command{"tune",     "--device", test_device(), "--templates", fixture("misbehaving"),
+                                           "--sizes",  "64",       "--deadline",  "1s",          "--db",
+                                           "tuned.db", "--json"};
+    ASSERT_EQ(run(scratch, command).code, 0);
+    const auto begin = std::chrono::steady_clock::now();
+    const auto again = run(scratch, command);
+    ASSERT_EQ(again.code, 0) << again.err;
+    const auto report = json::parse(again.out);
+    EXPECT_EQ(report.at("recalled"), 14);
+    EXPECT_EQ(report.at("measured"), 0);
+    EXPECT_TRUE(report.at("rejected").empty());
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, 2s);
+}
+
+TEST(Fixtures, NothingButFailuresIsExitCode1AndEachIsStored) {
+    const Scratch scratch;
+    const auto tuned = run(scratch, {"--device", test_device(), "--templates", fixture("endless"), "--sizes", "16",
+                                     "--deadline", "1s", "--db", "tuned.db"});
+    EXPECT_EQ(tuned.code, 1);
+    EXPECT_THAT(tuned.out, HasSubstr("none was right"));
+    EXPECT_THAT(tuned.out, HasSubstr("2 x endless timeout: ran past its deadline of 1 s"));
+    EXPECT_EQ(trials_in(scratch / "tuned.db"), 2);
+}
+
+TEST(Fixtures, CheckedTrialsBelongToADeviceOfTheirOwn) {
+    if (!on_host) GTEST_SKIP() << "a mode of the host device";
+    const Scratch scratch;
+    (void)run(scratch, {"tune", "--device", "host", "--checked", "--templates", fixture("misbehaving"), "--sizes", "64",
+                        "--deadline", "2s", "--db", "tuned.db"});
+    const auto trials = json::parse(run(scratch, {"db", "trials", "--db", "tuned.db", "--json"}).out);
+    for (const auto& trial : trials) {
+        EXPECT_THAT(trial.at("device").get<std::string>(), HasSubstr("(checked)"));
+        if (trial.at("configuration").at("BEHAVIOUR") != 2) continue;
+        EXPECT_THAT(trial.at("rejection").at("stage").get<std::string>(), "crash");
+    }
+}
+
+}  // namespace
+}  // namespace smemtune

@@ -1,0 +1,180 @@
+// Runs that are killed, interrupted, or not alone.
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+#include <random>
+#include <sstream>
+
+#include "tests/tuner/support.h"
+
+namespace smemtune {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::vector<std::string> tune_work(const std::string& sizes) {
+    return {"tune", "--device", "host", "--templates", fixture("work"), "--sizes",
+            sizes,  "--jobs",   "2",    "--db",        "t.db"};
+}
+
+std::vector<std::string> tune_endless(const std::string& deadline) {
+    return {"tune", "--device", "host",       "--templates", fixture("endless"), "--sizes", "16",
+            "--db", "t.db",     "--deadline", deadline};
+}
+
+// Processor time that a process has used, in clock ticks; -1 when it is gone.
+long ticks_of(pid_t process) {
+    std::istringstream fields(read_text("/proc/" + std::to_string(process) + "/stat"));
+    std::string field;
+    long ticks = -1;
+    for (int i = 1; fields >> field && i <= 15; ++i) {
+        if (i == 14) ticks = std::stol(field);
+        if (i == 15) ticks += std::stol(field);
+    }
+    return ticks;
+}
+
+// Whether a worker has been busy for longer than any preparation takes: it is inside the endless kernel.
+bool is_inside_a_kernel(const Running& running) {
+    return std::ranges::any_of(running.descendants(), [](pid_t process) {
+        return read_text("/proc/" + std::to_string(process) + "/cmdline").find("worker") != std::string::npos &&
+               ticks_of(process) > sysconf(_SC_CLK_TCK) / 3;
+    });
+}
+
+TEST(Kill, AtAnyMomentLosesAtMostTheTrialInFlight) {
+    const Scratch undisturbed;
+    ASSERT_EQ(run(undisturbed, tune_work("16,32")).code, 0);
+    const auto expected = winners_in(undisturbed / "t.db");
+    ASSERT_EQ(expected,
+              (std::vector<std::string>{"transpose f32 16x16 work WORK=1", "transpose f32 32x32 work WORK=1"}));
+
+    std::mt19937 random(2024);  // NOLINT: the same moments every time, as far as a scheduler allows
+    int kills = 0;
+    int finished_runs = 0;
+    std::int64_t most_trials = 0;
+    while (kills < 50) {
+        const Scratch scratch;
+        const auto db = scratch / "t.db";
+        std::int64_t stored = 0;
+        // Killed again and again until it is through; never more often than is left to do.
+        for (bool through = false; !through;) {
+            Running running(scratch, tune_work("16,32"));
+            if (kills < 50) {
+                ++kills;
+                std::this_thread::sleep_for(std::chrono::microseconds(random() % 1'200'000));
+                stored = std::max(stored, trials_in(db));  // finished before the kill
+                through = running.ended();
+                running.signal(SIGKILL);
+                ASSERT_EQ(running.wait().code, through ? 0 : 128 + SIGKILL);
+                ASSERT_TRUE(soon([&] { return running.descendants().empty(); })) << "a process survived kill " << kills;
+            } else {
+                const auto last = running.wait();
+                ASSERT_EQ(last.code, 0) << last.err;
+                through = true;
+            }
+            if (std::filesystem::exists(db)) {
+                ASSERT_NO_THROW(Store{std::filesystem::path(db)}) << "kill " << kills;
+                ASSERT_GE(trials_in(db), stored) << "kill " << kills << " lost a finished trial";
+                stored = trials_in(db);
+            } else {
+                ASSERT_EQ(stored, 0);
+            }
+            most_trials = std::max(most_trials, through ? 0 : stored);
+        }
+        EXPECT_EQ(stored, 18);
+        EXPECT_EQ(winners_in(db), expected);
+        ++finished_runs;
+    }
+    EXPECT_GT(most_trials, 2) << "some kills hit in the middle of the work";
+    RecordProperty("finished_runs", finished_runs);
+}
+
+TEST(Kill, InsideAnEndlessKernelLeavesNoWorkerBehind) {
+    const Scratch scratch;
+    Running running(scratch, tune_endless("10m"));
+    ASSERT_TRUE(soon([&] { return is_inside_a_kernel(running); }));
+    running.signal(SIGKILL);
+    EXPECT_EQ(running.wait().code, 128 + SIGKILL);
+    EXPECT_TRUE(soon([&] { return running.descendants().empty(); }, 5s));
+}
+
+TEST(Interrupt, StoresTheTrialInFlightAndSaysHowToGoOn) {
+    const Scratch scratch;
+    Running running(scratch, tune_endless("5s"));
+    ASSERT_TRUE(soon([&] { return is_inside_a_kernel(running); }));
+    EXPECT_EQ(trials_in(scratch / "t.db"), 0);
+    running.signal(SIGINT);
+    const auto finished = running.wait();
+    EXPECT_EQ(finished.code, 130);
+    EXPECT_THAT(finished.err, HasSubstr("interrupted: everything finished is stored; run the same command to go on"));
+    EXPECT_EQ(trials_in(scratch / "t.db"), 1) << "the trial in flight, and no further one";
+    EXPECT_TRUE(soon([&] { return running.descendants().empty(); }, 5s));
+}
+
+TEST(Interrupt, ASecondTimeEndsAtOnce) {
+    const Scratch scratch;
+    Running running(scratch, tune_endless("10m"));
+    ASSERT_TRUE(soon([&] { return is_inside_a_kernel(running); }));
+    running.signal(SIGINT);
+    std::this_thread::sleep_for(200ms);
+    running.signal(SIGINT);
+    EXPECT_TRUE(soon([&] { return running.ended(); }, 5s));
+    EXPECT_EQ(running.wait().code, 130);
+    EXPECT_TRUE(soon([&] { return running.descendants().empty(); }, 5s));
+}
+
+TEST(Interrupt, ASecondRunCompletes) {
+    const Scratch scratch;
+    Running running(scratch, tune_work("16,32,48"));
+    ASSERT_TRUE(soon([&] { return trials_in(scratch / "t.db") >= 2; }));
+    running.signal(SIGINT);
+    ASSERT_EQ(running.wait().code, 130);
+    const auto stored = trials_in(scratch / "t.db");
+    EXPECT_LT(stored, 27);
+    const auto second = run(scratch, tune_work("16,32,48"));
+    EXPECT_EQ(second.code, 0) << second.err;
+    EXPECT_THAT(second.out, HasSubstr(std::to_string(stored) + " known before"));
+    EXPECT_EQ(trials_in(scratch / "t.db"), 27);
+    for (const auto& winner : winners_in(scratch / "t.db")) EXPECT_THAT(winner, ::testing::EndsWith("WORK=1"));
+}
+
+TEST(Interrupt, ATermSignalIsHeededAlike) {
+    const Scratch scratch;
+    Running running(scratch, tune_work("16,32,48"));
+    ASSERT_TRUE(soon([&] { return trials_in(scratch / "t.db") >= 1; }));
+    running.signal(SIGTERM);
+    EXPECT_EQ(running.wait().code, 130);
+}
+
+// As a terminal does it: every process of the group gets the signal.
+TEST(Interrupt, TheKeyReachesTheWorkerTooAndCostsNoTrial) {
+    const Scratch scratch;
+    Running running(scratch, tune_work("16,32,48"));
+    ASSERT_TRUE(soon([&] { return trials_in(scratch / "t.db") >= 1; }));
+    running.signal(SIGINT);
+    for (const auto process : running.descendants()) {
+        if (read_text("/proc/" + std::to_string(process) + "/cmdline").find("worker") != std::string::npos) {
+            kill(process, SIGINT);
+        }
+    }
+    EXPECT_EQ(running.wait().code, 130);
+    EXPECT_EQ(Store(scratch / "t.db", Store::Access::read).summary().rejected, 0);
+}
+
+TEST(Together, TwoProcessesTuneIntoOneFile) {
+    const Scratch scratch;
+    Running one(scratch, tune_work("16,32"));
+    Running two(scratch, tune_work("32,48"));
+    const auto first = one.wait();
+    const auto second = two.wait();
+    EXPECT_EQ(first.code, 0) << first.err;
+    EXPECT_EQ(second.code, 0) << second.err;
+    EXPECT_EQ(trials_in(scratch / "t.db"), 27);
+    EXPECT_EQ(winners_in(scratch / "t.db"),
+              (std::vector<std::string>{"transpose f32 16x16 work WORK=1", "transpose f32 32x32 work WORK=1",
+                                        "transpose f32 48x48 work WORK=1"}));
+}
+
+}  // namespace
+}  // namespace smemtune

@@ -1,0 +1,225 @@
+// What the tuner's tests share: a folder that goes away, the program run as a person runs it, its processes found
+// again.
+#pragma once
+
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "db/store.h"
+#include "templates/catalog.h"
+
+namespace smemtune {
+
+using namespace std::chrono_literals;
+
+/// What the build set, unless the environment says otherwise: on a machine that only runs the tests, files lie
+/// elsewhere.
+inline std::string setting(const char* variable, const std::string& otherwise) {
+    const auto* value = std::getenv(variable);
+    return value == nullptr ? otherwise : value;
+}
+inline std::string program() { return setting("SMEMTUNE_TEST_PROGRAM", SMEMTUNE_PROGRAM); }
+inline std::string fixture(const std::string& name) {
+    return setting("SMEMTUNE_TEST_FIXTURES", SMEMTUNE_SOURCE_DIR "/tests/fixtures") + "/" + name;
+}
+inline std::string test_device() { return setting("SMEMTUNE_TEST_DEVICE", "host"); }
+
+inline std::string read_text(const std::filesystem::path& file) {
+    std::ifstream stream(file, std::ios::binary);
+    return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+inline void write_text(const std::filesystem::path& file, const std::string& text) {
+    std::filesystem::create_directories(file.parent_path());
+    std::ofstream(file, std::ios::binary) << text;
+}
+
+/// A folder of its own for a test.
+class Scratch {
+public:
+    Scratch() {
+        std::string pattern = (std::filesystem::temp_directory_path() / "smemtune_tuner_XXXXXX").string();
+        if (mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("mkdtemp failed");
+        path_ = pattern;
+    }
+    ~Scratch() {
+        std::error_code ignored;
+        std::filesystem::remove_all(path_, ignored);
+        std::filesystem::remove_all(aside(), ignored);
+    }
+    Scratch(const Scratch&) = delete;
+    Scratch& operator=(const Scratch&) = delete;
+
+    std::string operator/(const std::string& name) const { return (path_ / name).string(); }
+    const std::filesystem::path& path() const { return path_; }
+    /// Beside the folder that tests look at for changes: for what must lie somewhere.
+    std::string aside() const { return path_.string() + ".aside"; }
+
+    /// Every file and folder below, with its bytes.
+    std::map<std::string, std::string> contents() const {
+        std::map<std::string, std::string> files;
+        for (const auto& entry : std::filesystem::recursive_directory_iterator(path_)) {
+            files[entry.path().string()] = entry.is_regular_file() ? read_text(entry.path()) : "";
+        }
+        return files;
+    }
+
+private:
+    std::filesystem::path path_;
+};
+
+using Variables = std::map<std::string, std::string>;
+
+struct Finished {
+    int code = -1;  ///< 128 + signal when one ended it
+    std::string out, err;
+};
+
+/// smemtune, started with a home and temporary folder below `scratch` and nothing else of this process's environment
+/// that it could mistake for a wish. Killed with its owner.
+class Running {
+public:
+    Running(const Scratch& scratch, const std::vector<std::string>& arguments, Variables more = {})
+        : tag_("SMEMTUNE_TEST_RUN=" + next_tag()) {
+        const auto temporary = scratch.aside() + "/tmp";
+        std::filesystem::create_directories(temporary);
+        out_ = scratch.aside() + "/" + next_tag() + ".out";
+        err_ = out_ + ".err";
+        Variables variables{{"HOME", scratch / "home"}, {"TMPDIR", temporary}, {"CXX", SMEMTUNE_CXX}};
+        for (const auto* inherited : {"PATH", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES"}) {
+            if (const auto* value = std::getenv(inherited)) variables[inherited] = value;
+        }
+        for (auto& [name, value] : more) variables[name] = value;
+        std::vector<std::string> environment{tag_};
+        for (const auto& [name, value] : variables) {
+            if (value != unset) environment.push_back(name + "=" + value);
+        }
+        std::vector<std::string> words{program()};
+        words.insert(words.end(), arguments.begin(), arguments.end());
+        auto argv = pointers(words);
+        auto envp = pointers(environment);
+        process_ = fork();
+        if (process_ != 0) return;
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        dup2(open(out_.c_str(), O_CREAT | O_WRONLY | O_TRUNC, 0644), STDOUT_FILENO);
+        dup2(open(err_.c_str(), O_CREAT | O_WRONLY | O_TRUNC, 0644), STDERR_FILENO);
+        dup2(open("/dev/null", O_RDONLY), STDIN_FILENO);
+        if (chdir(scratch.path().c_str()) == 0) execve(argv[0], argv.data(), envp.data());
+        _exit(127);
+    }
+    ~Running() {
+        if (process_ != 0) {
+            signal(SIGKILL);
+            (void)wait();
+        }
+    }
+    Running(const Running&) = delete;
+    Running& operator=(const Running&) = delete;
+
+    static constexpr const char* unset = "\1";  ///< a variable's value when it is not to be there
+
+    [[nodiscard]] pid_t process() const { return process_; }
+    void signal(int number) const { kill(process_, number); }
+    [[nodiscard]] bool ended() const {
+        siginfo_t info{};
+        return waitid(P_PID, static_cast<id_t>(process_), &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid != 0;
+    }
+
+    Finished wait() {
+        int status = 0;
+        waitpid(process_, &status, 0);
+        process_ = 0;
+        return {WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status), read_text(out_), read_text(err_)};
+    }
+
+    /// Its workers and compilers, those of them included that outlive it.
+    [[nodiscard]] std::vector<pid_t> descendants() const {
+        std::vector<pid_t> found;
+        for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+            const auto name = entry.path().filename().string();
+            if (name.find_first_not_of("0123456789") != std::string::npos || std::stoi(name) == process_) continue;
+            if (read_text(entry.path() / "environ").find(tag_) != std::string::npos) found.push_back(std::stoi(name));
+        }
+        return found;
+    }
+
+private:
+    static std::vector<char*> pointers(std::vector<std::string>& words) {
+        std::vector<char*> result;
+        for (auto& word : words) result.push_back(word.data());
+        result.push_back(nullptr);
+        return result;
+    }
+    static std::string next_tag() {
+        static int count = 0;
+        return std::to_string(getpid()) + "-" + std::to_string(++count);
+    }
+
+    std::string out_, err_, tag_;
+    pid_t process_ = 0;
+};
+
+inline Finished run(const Scratch& scratch, const std::vector<std::string>& arguments, const Variables& more = {}) {
+    return Running(scratch, arguments, more).wait();
+}
+
+/// Whether `condition` came true within `limit`.
+inline bool soon(const std::function<bool()>& condition, std::chrono::milliseconds limit = 20s) {
+    const auto deadline = std::chrono::steady_clock::now() + limit;
+    while (!condition()) {
+        if (std::chrono::steady_clock::now() > deadline) return false;
+        std::this_thread::sleep_for(10ms);
+    }
+    return true;
+}
+
+/// Trials in a database that another process may be writing; 0 where there is none yet.
+inline std::int64_t trials_in(const std::string& path) {
+    try {
+        const auto summary = Store(path, Store::Access::read).summary();
+        return summary.measured + summary.rejected;
+    } catch (const StoreError&) {
+        return 0;
+    }
+}
+
+/// Problem, template and configuration of each winner, sorted.
+inline std::vector<std::string> winners_in(const std::string& path) {
+    std::vector<std::string> winners;
+    for (const auto& row : Store(path, Store::Access::read).rows({.best_only = true})) {
+        winners.push_back(to_text(row.problem) + " " + row.kernel_template + " " + to_text(row.record.configuration) +
+                          (row.winner ? "" : " (not decided)"));
+    }
+    std::ranges::sort(winners);
+    return winners;
+}
+
+/// The message of the std::invalid_argument that `work` throws; empty when it throws none.
+inline std::string complaint(const std::function<void()>& work) {
+    try {
+        work();
+    } catch (const std::invalid_argument& error) {
+        return error.what();
+    }
+    return {};
+}
+
+}  // namespace smemtune

@@ -1,0 +1,187 @@
+// The main job from outside: what a second run pays, what budgets cut, what the database shows afterwards.
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/tuner/support.h"
+
+namespace smemtune {
+namespace {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+// Tunes tests/fixtures/work at 16x16 into t.db; an option given here takes the place of that one.
+std::vector<std::string> tune_work(const std::map<std::string, std::string>& other = {}) {
+    std::map<std::string, std::string> options{
+        {"--device", "host"}, {"--templates", fixture("work")}, {"--sizes", "16"}, {"--db", "t.db"}};
+    for (const auto& [name, value] : other) options[name] = value;
+    std::vector<std::string> words{"tune", "--json"};
+    for (const auto& [name, value] : options) {
+        words.push_back(name);
+        if (!value.empty()) words.push_back(value);
+    }
+    return words;
+}
+
+json report_of(const Finished& finished) {
+    EXPECT_EQ(finished.code, 0) << finished.err;
+    return json::parse(finished.out);
+}
+
+TEST(Tune, ASecondRunMeasuresNothing) {
+    const Scratch scratch;
+    const auto first = report_of(run(scratch, tune_work()));
+    EXPECT_EQ(first.at("measured"), 9);
+    EXPECT_EQ(first.at("ended"), "complete");
+    const auto winner = winners_in(scratch / "t.db");
+    EXPECT_EQ(winner, (std::vector<std::string>{"transpose f32 16x16 work WORK=1"}));
+    const auto second = report_of(run(scratch, tune_work()));
+    EXPECT_EQ(second.at("measured"), 0);
+    EXPECT_EQ(second.at("recalled"), 9);
+    EXPECT_EQ(second.at("problems").at(0).at("winner"), first.at("problems").at(0).at("winner"));
+    EXPECT_EQ(winners_in(scratch / "t.db"), winner);
+}
+
+TEST(Tune, ALargerRunPaysOnlyForWhatIsNew) {
+    const Scratch scratch;
+    EXPECT_EQ(report_of(run(scratch, tune_work({{"--evaluations", "4"}}))).at("measured"), 4);
+    const auto all = report_of(run(scratch, tune_work()));
+    EXPECT_EQ(all.at("recalled"), 4);
+    EXPECT_EQ(all.at("measured"), 5);
+    EXPECT_EQ(winners_in(scratch / "t.db"), (std::vector<std::string>{"transpose f32 16x16 work WORK=1"}));
+}
+
+TEST(Tune, RetuneMeasuresAgainAndKeepsOtherSizes) {
+    const Scratch scratch;
+    (void)report_of(run(scratch, tune_work({{"--sizes", "16,32"}})));
+    const auto again = report_of(run(scratch, tune_work({{"--retune", ""}})));
+    EXPECT_EQ(again.at("measured"), 9);
+    EXPECT_EQ(again.at("recalled"), 0);
+    EXPECT_EQ(trials_in(scratch / "t.db"), 18);
+    EXPECT_EQ(winners_in(scratch / "t.db").size(), 2U);
+}
+
+TEST(Tune, RandomSearchUnderALimitTriesThatManyAndDiffersBySeed) {
+    const Scratch scratch;
+    const auto tried = [&](const std::string& seed) {
+        const auto db = "seed" + seed + ".db";
+        (void)report_of(
+            run(scratch, tune_work({{"--db", db}, {"--search", "random"}, {"--seed", seed}, {"--evaluations", "3"}})));
+        std::string text;
+        for (const auto& trial : json::parse(run(scratch, {"db", "trials", "--db", db, "--json"}).out)) {
+            text += trial.at("configuration").dump();
+        }
+        return text;
+    };
+    const auto one = tried("1");
+    EXPECT_EQ(std::ranges::count(one, '{'), 3);
+    EXPECT_NE(one, tried("2"));
+}
+
+TEST(Tune, ASpentBudgetIsSaidAndTheSameCommandGoesOn) {
+    const Scratch scratch;
+    const auto cut = run(scratch, tune_work({{"--sizes", "16..2048"}, {"--budget", "1s"}}));
+    EXPECT_EQ(cut.code, 0);
+    EXPECT_THAT(cut.err, HasSubstr("the budget is spent; run the same command to go on"));
+    const auto report = json::parse(cut.out);
+    EXPECT_EQ(report.at("ended"), "budget");
+    EXPECT_LT(report.at("measured"), report.at("planned"));
+    EXPECT_EQ(report.at("measured"), trials_in(scratch / "t.db"));
+    EXPECT_GT(report_of(run(scratch, tune_work({{"--sizes", "16..2048"}, {"--budget", "1s"}}))).at("recalled"), 0);
+}
+
+TEST(Tune, TextGoesToOutputAndProgressToErrorInPlainLines) {
+    const Scratch scratch;
+    auto words = tune_work();
+    std::erase(words, "--json");
+    const auto finished = run(scratch, words);
+    EXPECT_EQ(finished.code, 0);
+    EXPECT_THAT(finished.out, HasSubstr("transpose f32 16x16  work    WORK=1"));
+    EXPECT_THAT(finished.out, HasSubstr("9 configurations: 0 known before, 9 measured, 0 rejected"));
+    EXPECT_THAT(finished.err, HasSubstr("9 configurations in all, into t.db"));
+    EXPECT_THAT(finished.err, HasSubstr("done: 9/9 trials"));
+    EXPECT_THAT(finished.err, Not(HasSubstr("\x1b")));
+}
+
+TEST(Tune, WithoutAWordItIsTheCommandMeant) {
+    const Scratch scratch;
+    auto words = tune_work();
+    words.erase(words.begin());
+    EXPECT_EQ(report_of(run(scratch, words)).at("measured"), 9);
+}
+
+TEST(Tune, AProductIsTunedStoredRunAndRead) {
+    const Scratch scratch;
+    const auto tuned = report_of(run(scratch, {"--device", "host", "--sizes", "32,17x33x5", "--templates",
+                                               "naive,tiled", "--evaluations", "2", "--db", "t.db", "--json"}));
+    EXPECT_EQ(tuned.at("problems").size(), 2U);
+    EXPECT_TRUE(tuned.at("problems").at(0).contains("times_baseline"));
+
+    const auto fetched = run(scratch, {"run", "--size", "32", "--device", "host", "--db", "t.db", "--json"});
+    EXPECT_EQ(fetched.code, 0) << fetched.err;
+    const auto json_fetched = json::parse(fetched.out);
+    EXPECT_EQ(json_fetched.at("match"), "exact");
+    EXPECT_EQ(json_fetched.at("correct"), true);
+    const auto near = run(scratch, {"run", "--size", "31", "--device", "host", "--db", "t.db"});
+    EXPECT_EQ(near.code, 0) << near.err;
+    EXPECT_THAT(near.out, HasSubstr("nearest"));
+
+    for (const auto* what : {"list", "best", "trials"}) {
+        const auto text = run(scratch, {"db", what, "--db", "t.db"});
+        EXPECT_EQ(text.code, 0) << what;
+        EXPECT_FALSE(text.out.empty()) << what;
+        const auto listed = run(scratch, {"db", what, "--db", "t.db", "--json"});
+        EXPECT_TRUE(json::accept(listed.out)) << what;
+    }
+    EXPECT_EQ(json::parse(run(scratch, {"db", "best", "--db", "t.db", "--json"}).out).size(), 2U);
+    EXPECT_EQ(json::parse(run(scratch, {"db", "trials", "--db", "t.db", "--json", "--size", "17x33"}).out).size(), 4U);
+    const auto shown = json::parse(run(scratch, {"db", "show", "1", "--db", "t.db"}).out);
+    EXPECT_EQ(shown.at("id"), 1);
+
+    const auto sqlite = "sqlite3 '" + scratch / "t.db" + "' 'select size, template, decided from best' > '" +
+                        scratch / "best.txt" + "'";
+    ASSERT_EQ(std::system(sqlite.c_str()), 0);
+    EXPECT_THAT(read_text(scratch / "best.txt"), HasSubstr("32x32x32|"));
+    EXPECT_THAT(read_text(scratch / "best.txt"), HasSubstr("|yes"));
+}
+
+TEST(Tune, RunsUntunedWithoutADatabase) {
+    const Scratch scratch;
+    const auto before = scratch.contents();
+    const auto untuned = run(scratch, {"run", "--size", "3x5x7", "--device", "host", "--db", "none.db", "--json"});
+    EXPECT_EQ(untuned.code, 0) << untuned.err;
+    EXPECT_EQ(json::parse(untuned.out).at("match"), "untuned");
+    EXPECT_EQ(scratch.contents(), before);
+}
+
+// Which database is meant: --db, else SMEMTUNE_DB, else the user's data folder.
+TEST(Tune, TheDatabaseIsWhereItsUserSays) {
+    const Scratch scratch;
+    auto words = tune_work({{"--evaluations", "1"}});
+    words.erase(std::ranges::find(words, "--db"), std::ranges::find(words, "--db") + 2);
+    const Variables both{{"SMEMTUNE_DB", scratch / "chosen.db"}, {"XDG_DATA_HOME", scratch / "data"}};
+    const auto stored = [&](const std::string& name) { return std::filesystem::exists(scratch / name); };
+
+    auto given = words;
+    given.insert(given.end(), {"--db", "given.db"});
+    (void)report_of(run(scratch, given, both));
+    EXPECT_TRUE(stored("given.db"));
+    EXPECT_FALSE(stored("chosen.db"));
+
+    (void)report_of(run(scratch, words, both));
+    EXPECT_TRUE(stored("chosen.db"));
+    EXPECT_FALSE(stored("data"));
+
+    (void)report_of(run(scratch, words, {{"XDG_DATA_HOME", scratch / "data"}}));
+    EXPECT_TRUE(stored("data/smemtune/tuning.db"));
+    EXPECT_FALSE(stored("home"));
+
+    (void)report_of(run(scratch, words, {{"XDG_DATA_HOME", "relative"}}));
+    EXPECT_TRUE(stored("home/.local/share/smemtune/tuning.db"));
+    EXPECT_FALSE(stored("relative"));
+}
+
+}  // namespace
+}  // namespace smemtune

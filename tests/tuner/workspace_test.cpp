@@ -1,0 +1,141 @@
+#include "tuner/workspace.h"
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+
+#include "tests/tuner/support.h"
+
+namespace smemtune {
+namespace {
+
+using ::testing::HasSubstr;
+
+// Products of 19x23x17 on the host device, right but for what a test changes in this kernel's source.
+class WorkspaceTest : public ::testing::Test {
+protected:
+    static constexpr const char* source = R"(
+#include "configuration.h"
+extern "C" __global__ void made_up(int M, int N, int K, Element alpha, const Element* A, long long lda,
+                                   const Element* B, long long ldb, Element beta, Element* C, long long ldc) {
+    const int row = blockIdx.y * blockDim.y + threadIdx.y, column = blockIdx.x * blockDim.x + threadIdx.x;
+    if (row >= M || column >= N) return;
+    Element sum = 0;
+    for (int k = 0; k < K; ++k) sum += A[row * lda + k] * B[k * ldb + column];
+    Element* c = C + row * ldc + column;
+    *c = beta == 0 ? alpha * sum : alpha * sum + beta * *c;
+}
+)";
+    static constexpr const char* manifest = R"toml(
+[template]
+name = "made_up"
+operation = "gemm"
+types = ["f32"]
+layouts = ["nn"]
+[launch]
+block = ["8", "8"]
+grid = ["ceil_div(N, 8)", "ceil_div(M, 8)"]
+[requires]
+host = true
+)toml";
+
+    // What is wrong with the kernel in which `from` became `to`; "" when nothing is.
+    static std::string verdict_of(const std::string& from, const std::string& to,
+                                  const Problem& problem = gemm(19, 23, 17)) {
+        std::string text = source;
+        if (!from.empty()) text.replace(text.find(from), from.size(), to);
+        const auto kernel = load_templates({{"made_up.cu", text}, {"made_up.toml", manifest}}).front();
+        const auto device = find_device("host").device;
+        static const auto compiler = make_compiler(device, {.host_compiler = SMEMTUNE_CXX});
+        static const auto backend = open_backend("host", {.seed = 1});
+        static const auto binaries = compile_workspace(*compiler, kernel, problem);  // of gemm f32 nn, always
+        Workspace workspace(*backend, kernel.operation, problem, binaries, 1);
+        const auto compiled = compiler->compile(program_of(kernel, {}, problem));
+        if (const auto* rejection = std::get_if<Rejection>(&compiled)) return "does not compile: " + rejection->reason;
+        const auto loaded = backend->load(std::get<Binary>(compiled), 0);
+        const auto verdict = workspace.verify(*loaded, launch_of(kernel, {}, problem, device));
+        worst = verdict.worst;
+        return verdict.wrong.value_or("");
+    }
+
+    static inline double worst = 0;
+};
+
+TEST_F(WorkspaceTest, ARightKernelIsRight) {
+    EXPECT_EQ(verdict_of("", ""), "");
+    EXPECT_GT(worst, 0) << "rounding is seen";
+    EXPECT_LT(worst, 1) << "and within its bound";
+}
+
+TEST_F(WorkspaceTest, ARightKernelIsRightAtEveryAwkwardSize) {
+    for (const auto& problem : {gemm(1, 1, 1), gemm(1, 1000, 3), gemm(127, 65, 257), gemm(2, 1, 31), gemm(33, 31, 1)}) {
+        EXPECT_EQ(verdict_of("", "", problem), "") << to_text(problem);
+    }
+}
+
+TEST_F(WorkspaceTest, AWriteBeforeTheOutputIsFound) {
+    EXPECT_THAT(verdict_of("Element* c =", "C[-1] = 0; Element* c ="), HasSubstr("writes outside C"));
+}
+
+TEST_F(WorkspaceTest, AWriteBehindTheOutputIsFound) {
+    EXPECT_THAT(verdict_of("Element* c =", "C[M * ldc] = 0; Element* c ="), HasSubstr("writes outside C"));
+}
+
+TEST_F(WorkspaceTest, AWriteBetweenTheRowsIsFoundWhereRowsArePadded) {
+    const auto wrong = verdict_of("Element* c =", "if (ldc > N) C[row * ldc + N] = 0; Element* c =");
+    EXPECT_THAT(wrong, HasSubstr("writes between the rows of C"));
+    EXPECT_THAT(wrong, HasSubstr("(integer inputs)")) << "the check whose rows are padded";
+}
+
+TEST_F(WorkspaceTest, AnElementThatIsNeverWrittenIsFound) {
+    EXPECT_THAT(verdict_of("*c = beta", "if (row != 18 || column != 22) *c = beta"), HasSubstr("C[18,22] is nan"));
+}
+
+TEST_F(WorkspaceTest, ADroppedTailOfTheSumIsFound) {
+    EXPECT_THAT(verdict_of("k < K;", "k < K / 8 * 8;"), HasSubstr("C[0,0] is "));
+}
+
+TEST_F(WorkspaceTest, ADroppedTailIsFoundEvenWhereItIsOneTermOfThousands) {
+    EXPECT_THAT(verdict_of("k < K;", "k < K - 1;", gemm(2, 2, 5000)), HasSubstr("is "));
+}
+
+TEST_F(WorkspaceTest, RoundedInputsAreFound) {
+    EXPECT_THAT(verdict_of("A[row * lda + k] *", "(Element)(int)(A[row * lda + k] * 1024) / 1024 *"),
+                HasSubstr("(uniform inputs)"));
+}
+
+TEST_F(WorkspaceTest, AStrideTakenForAnExtentIsFound) {
+    EXPECT_THAT(verdict_of("A[row * lda + k]", "A[row * K + k]"), HasSubstr("(integer inputs)"));
+    EXPECT_THAT(verdict_of("C + row * ldc", "C + row * N"), HasSubstr("(integer inputs)"));
+}
+
+TEST_F(WorkspaceTest, AForgottenScalarIsFound) {
+    EXPECT_THAT(verdict_of("alpha * sum + beta * *c", "sum + beta * *c"), HasSubstr("(integer inputs)"));
+    EXPECT_THAT(verdict_of("alpha * sum + beta * *c", "alpha * sum"), HasSubstr("(integer inputs)"));
+}
+
+TEST_F(WorkspaceTest, AnOutputThatIsReadThoughBetaIsZeroIsFound) {
+    EXPECT_THAT(verdict_of("beta == 0 ? alpha * sum :", "false ? 0 :"), HasSubstr("C[0,0] is nan"));
+}
+
+TEST_F(WorkspaceTest, AReadBehindAnInputIsFound) {
+    EXPECT_THAT(verdict_of("Element sum = 0", "Element sum = B[K * ldb] * 0"), HasSubstr("is nan"));
+}
+
+TEST_F(WorkspaceTest, TheComplaintSaysWhatItIsAndWhatItShouldBe) {
+    const auto wrong = verdict_of("alpha * sum :", "alpha * sum + 1000 :");
+    EXPECT_THAT(wrong,
+                ::testing::MatchesRegex(R"(C\[0,0\] is [0-9.]+, not -?[0-9.]+ \+- [0-9.e-]+ \(uniform inputs\))"));
+}
+
+TEST(ErrorFactor, IsThatOfHigham) {
+    const double u = 0x1p-24;
+    EXPECT_DOUBLE_EQ(error_factor(0, u), 0) << "exact";
+    EXPECT_DOUBLE_EQ(error_factor(1, u), u / (1 - u));
+    EXPECT_DOUBLE_EQ(error_factor(1 << 20, u), 0x1p-4 / (1 - 0x1p-4));
+    EXPECT_TRUE(std::isinf(error_factor(1 << 24, u)));
+    EXPECT_TRUE(std::isinf(error_factor(std::int64_t{1} << 40, u)));
+}
+
+}  // namespace
+}  // namespace smemtune
