@@ -82,10 +82,11 @@ private:
         std::unique_ptr<Search> search;
         std::size_t left;
     };
-    // Proposed, and being compiled unless it is known already.
+    // Proposed, and being compiled unless the device could not hold it.
     struct InFlight {
         Lane* lane;
         Configuration configuration;
+        std::optional<std::string> objection;
         std::shared_future<CompilePool::Result> compiled;
     };
 
@@ -113,8 +114,22 @@ private:
                 learn(lane, std::move(*known), true);
                 continue;
             }
-            auto program = program_of(*lane.kernel_template, *configuration, problem_);
-            pipeline_.push_back({&lane, std::move(*configuration), pool_.submit(program)});
+            InFlight proposed{&lane, std::move(*configuration)};
+            proposed.objection = limit_broken_by(*lane.kernel_template, proposed.configuration);
+            if (!proposed.objection) {
+                proposed.compiled = pool_.submit(program_of(*lane.kernel_template, proposed.configuration, problem_));
+            }
+            pipeline_.push_back(std::move(proposed));
+        }
+    }
+
+    // By the manifest, before anything is compiled.
+    [[nodiscard]] std::optional<std::string> limit_broken_by(const KernelTemplate& kernel,
+                                                             const Configuration& configuration) const {
+        try {
+            return broken_limit(launch_of(kernel, configuration, problem_, tools_.device), tools_.device);
+        } catch (const ExpressionError& error) {
+            return error.what();  // so far out that its launch does not fit 64 bits
         }
     }
 
@@ -126,12 +141,13 @@ private:
             return;
         }
         const auto& kernel = *candidate.lane->kernel_template;
-        const auto& compiled = candidate.compiled.get();
         TrialRecord record{.key = candidate.lane->key, .configuration = candidate.configuration, .run = run_};
-        if (const auto* rejection = std::get_if<Rejection>(&compiled)) {
+        if (candidate.objection) {
+            record.outcome = Rejection{Stage::limits, *candidate.objection};
+        } else if (const auto* rejection = std::get_if<Rejection>(&candidate.compiled.get())) {
             record.outcome = *rejection;
         } else {
-            const auto& binary = std::get<Binary>(compiled);
+            const auto& binary = std::get<Binary>(candidate.compiled.get());
             const auto input = input_of(kernel, candidate.configuration, binary);
             record.resources = binary.resources;
             record.resources.dynamic_shared_bytes = input.launch.dynamic_shared_bytes;
