@@ -147,18 +147,31 @@ std::int64_t Store::remember(const TemplateRecord& kernel_template) {
             .with(kernel_template.name, kernel_template.hash)
             .first(read_id);
     };
-    const auto add = [&] {
-        state_->query("INSERT INTO templates (name, operation, hash) VALUES (?, ?, ?)")
-            .with(kernel_template.name, kernel_template.operation, kernel_template.hash)
-            .run();
-        const std::int64_t id = state_->connection.database.getLastInsertRowid();
+    const auto write_files = [&](std::int64_t id) {
+        state_->query("DELETE FROM template_files WHERE template = ?").with(id).run();
         for (const auto& [path, text] : kernel_template.files) {
             state_->query("INSERT INTO template_files (template, path, text) VALUES (?, ?, ?)")
                 .with(id, path, text)
                 .run();
         }
     };
-    return state_->guarded([&] { return state_->find_or_add(find, add); });
+    const auto add = [&] {
+        state_->query("INSERT INTO templates (name, operation, hash) VALUES (?, ?, ?)")
+            .with(kernel_template.name, kernel_template.operation, kernel_template.hash)
+            .run();
+        write_files(state_->connection.database.getLastInsertRowid());
+    };
+    const auto id = state_->guarded([&] { return state_->find_or_add(find, add); });
+    // The same code may have got more values, or another summary: what is stored must be able to make the newest
+    // winner.
+    if (const auto known = recall_template(id); known && known->files != kernel_template.files) {
+        state_->guarded([&] {
+            WriteTransaction transaction(state_->connection);
+            write_files(id);
+            transaction.commit();
+        });
+    }
+    return id;
 }
 
 std::optional<TemplateRecord> Store::recall_template(std::int64_t kernel_template) const {

@@ -42,7 +42,7 @@ public:
     /// Registers and static shared memory as the device reports them; zeros where it does not.
     [[nodiscard]] virtual Resources resources() const = 0;
     /// `arguments[i]` points to the value of the kernel's i-th parameter. Asynchronous on a GPU; on the host device it
-    /// returns when done and `stream` is ignored. No lock, no allocation. Throws LaunchError, DeviceFault.
+    /// returns when done and `stream` is ignored. On a GPU no lock and no allocation. Throws LaunchError, DeviceFault.
     virtual void launch(StreamHandle stream, const Launch& launch, void* const* arguments) const = 0;
 };
 
@@ -65,6 +65,8 @@ public:
 
     virtual ~Backend() = default;
     [[nodiscard]] virtual const Device& device() const = 0;
+    /// Makes this the calling thread's device: launches on the default stream go there.
+    virtual void make_current() {}
     /// Throws LaunchError. `dynamic_shared_bytes` is the most that launches will ask for.
     [[nodiscard]] virtual std::unique_ptr<LoadedKernel> load(const Binary& binary,
                                                              std::int64_t dynamic_shared_bytes) = 0;

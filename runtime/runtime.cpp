@@ -77,6 +77,20 @@ void Kernel::launch(CUstream_st* stream, const GemmOperands& operands) const {
     state.loaded->launch(stream, state.launch, arguments.data());
 }
 
+namespace {
+
+// A user's folder may declare an operation of this name with other arguments.
+bool takes_gemm_operands(const Operation& operation) {
+    static constexpr std::array names{"M", "N", "K", "alpha", "A", "lda", "B", "ldb", "beta", "C", "ldc"};
+    return operation.name == "gemm" &&
+           std::ranges::equal(operation.arguments, names, {}, [](const Argument& argument) { return argument.name; }) &&
+           std::ranges::all_of(operation.layouts, [](const auto& layout) {
+               return layout.second.contains("TRANSPOSE_A") && layout.second.contains("TRANSPOSE_B");
+           });
+}
+
+}  // namespace
+
 struct Runtime::State {
     std::vector<KernelTemplate> templates;
     std::optional<Store> store;
@@ -119,7 +133,9 @@ Kernel Runtime::fetch(const Problem& problem, std::string_view kernel_template) 
 std::shared_ptr<const LoadedKernel> Runtime::State::load(const Candidate& candidate, const Problem& problem,
                                                          std::string& why_not) {
     const auto& kernel = candidate.kernel_template;
-    const auto key = kernel.hash + render(kernel, candidate.configuration, problem);
+    // Sizes share a loaded kernel unless they need different amounts of dynamic shared memory.
+    const auto dynamic = launch_of(kernel, candidate.configuration, problem, backend->device()).dynamic_shared_bytes;
+    const auto key = kernel.hash + std::to_string(dynamic) + render(kernel, candidate.configuration, problem);
     if (const auto known = loaded.find(key); known != loaded.end()) return known->second;
 
     const auto refused = [&](const std::string& reason) {
@@ -128,8 +144,7 @@ std::shared_ptr<const LoadedKernel> Runtime::State::load(const Candidate& candid
     };
     const auto ready = [&](const Binary& binary) -> std::shared_ptr<const LoadedKernel> {
         try {
-            const auto launch = launch_of(kernel, candidate.configuration, problem, backend->device());
-            return loaded[key] = backend->load(binary, launch.dynamic_shared_bytes);
+            return loaded[key] = backend->load(binary, dynamic);
         } catch (const LaunchError& error) {
             return refused(error.what());
         }
@@ -164,7 +179,7 @@ Kernel Runtime::State::fetch(const Problem& problem, const std::string& kernel_t
         state->arguments = operation.arguments;
         state->launch = launch_of(candidate.kernel_template, candidate.configuration, problem, device);
         state->loaded = std::move(kernel);
-        if (operation.name == "gemm") {
+        if (takes_gemm_operands(operation)) {
             const auto& layout = operation.layouts.at(problem.layout);
             state->is_gemm = true;
             state->transposed_a = layout.at("TRANSPOSE_A") != 0;

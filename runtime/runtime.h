@@ -64,7 +64,7 @@ public:
     [[nodiscard]] const Choice& choice() const;
     [[nodiscard]] const Problem& problem() const;
 
-    /// Enqueues the kernel on `stream` (null: the default stream) of the runtime's GPU, which must be current. No lock,
+    /// Enqueues the kernel on `stream` (null: the default stream) of the runtime's GPU, which must be current: no lock,
     /// no allocation. On the host device it runs at once, one launch at a time, and `stream` is ignored.
     /// Throws std::invalid_argument when the kernel is no gemm or a stride is shorter than its row, std::runtime_error
     /// when the device refuses.

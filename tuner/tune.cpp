@@ -157,6 +157,9 @@ private:
             } else {
                 prepare_worker(kernel);
                 record.outcome = tools_.worker.trial(input, best_us_);
+                // A worker that was ended together with this program says nothing about the candidate.
+                const auto* lost = std::get_if<Rejection>(&record.outcome);
+                if (tools_.interrupted && lost != nullptr && lost->stage == Stage::crash) return;
             }
         }
         tools_.store.remember(record);
@@ -234,11 +237,13 @@ private:
             measured.push_back(baseline);
         }
         auto inputs = compile_finalists(measured);
+        if (measured.empty()) return;
         if (measured.size() > 1) {
             prepare_worker(*measured.front()->kernel_template);
             if (const auto finals = tools_.worker.final_round(inputs, final_rounds)) {
                 for (std::size_t i = 0; i < measured.size(); ++i) {
                     measured[i]->record.outcome = (*finals)[i];
+                    measured[i]->record.run = run_;
                     tools_.store.remember(measured[i]->record);
                 }
             }
@@ -251,8 +256,8 @@ private:
         const auto winner = *std::ranges::min_element(order, [&](std::size_t a, std::size_t b) {
             return better(*measured[a], inputs[a].launch, *measured[b], inputs[b].launch, fastest);
         });
-        // Another template may hold this problem from an earlier run.
-        if (champion && champion->winner && !is_ours(champion->template_hash) &&
+        // An earlier run may have found better: another template, or a configuration not proposed this time.
+        if (champion && champion->winner && competes(*champion) &&
             std::get<Measurement>(champion->record.outcome).median_us < measured[winner]->measurement()->median_us) {
             return;
         }
@@ -265,19 +270,28 @@ private:
         winner_ = measured[winner];
     }
 
-    [[nodiscard]] std::vector<TrialInput> compile_finalists(const std::vector<Known*>& finalists) {
+    // One that compiled before and no longer does (another toolkit, a time limit) is rejected, and out.
+    [[nodiscard]] std::vector<TrialInput> compile_finalists(std::vector<Known*>& finalists) {
         std::vector<std::shared_future<CompilePool::Result>> compiled;
-        compiled.reserve(finalists.size());
         for (const auto* known : finalists) {
             compiled.push_back(
                 pool_.submit(program_of(*known->kernel_template, known->record.configuration, problem_)));
         }
         std::vector<TrialInput> inputs;
+        std::vector<Known*> left;
         for (std::size_t i = 0; i < finalists.size(); ++i) {
-            const auto* binary = std::get_if<Binary>(&compiled[i].get());
-            if (binary == nullptr) throw CompilerError("a finalist that compiled before no longer does");
-            inputs.push_back(input_of(*finalists[i]->kernel_template, finalists[i]->record.configuration, *binary));
+            auto& known = *finalists[i];
+            if (const auto* rejection = std::get_if<Rejection>(&compiled[i].get())) {
+                known.record.outcome = *rejection;
+                known.record.run = run_;
+                tools_.store.remember(known.record);
+                continue;
+            }
+            const auto& binary = std::get<Binary>(compiled[i].get());
+            inputs.push_back(input_of(*known.kernel_template, known.record.configuration, binary));
+            left.push_back(&known);
         }
+        finalists = std::move(left);
         return inputs;
     }
 
@@ -295,8 +309,17 @@ private:
         return rank(a, a_launch) < rank(b, b_launch);
     }
 
-    [[nodiscard]] bool is_ours(const std::string& hash) const {
-        return std::ranges::any_of(lanes_, [&](const Lane& lane) { return lane.kernel_template->hash == hash; });
+    // Whether an earlier winner stands against what is known here. Not when it is known here, nor when it is an older
+    // version of a template that was changed since.
+    [[nodiscard]] bool competes(const TrialRow& champion) const {
+        const bool superseded = std::ranges::any_of(lanes_, [&](const Lane& lane) {
+            return lane.kernel_template->name == champion.kernel_template &&
+                   lane.kernel_template->hash != champion.template_hash;
+        });
+        return !superseded && std::ranges::none_of(known_, [&](const Known& known) {
+            return known.record.key == champion.record.key &&
+                   known.record.configuration == champion.record.configuration;
+        });
     }
 
     ProblemResult result() {
@@ -403,7 +426,9 @@ TuneReport tune(const TuneRequest& request, const std::vector<std::vector<Planne
     }
     const auto device = tools.store.remember(tools.device);
     const nlohmann::json policy{{"checks", "whole output on every check of the operation"},
-                                {"cache", "cold: operands rotate over twice the L2"},
+                                {"operands", "rotate over twice the L2, in up to 64 sets"},
+                                {"batches", "one graph of launches between two events"},
+                                {"sampling", tools.sampling},
                                 {"finalists", most_finalists},
                                 {"final_rounds", final_rounds}};
     const nlohmann::json versions{{"smemtune", SMEMTUNE_VERSION},

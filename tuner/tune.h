@@ -72,6 +72,7 @@ struct Tools {
     const Compiler& compiler;
     Store& store;
     Worker& worker;
+    const SamplingPolicy& sampling;
     const std::atomic<bool>& interrupted;
 };
 

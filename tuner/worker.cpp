@@ -47,13 +47,16 @@ json answer_to(const json& question, Backend& backend, std::unique_ptr<Workspace
 }  // namespace
 
 int serve_as_worker(const std::string& device, unsigned seed) {
-    std::signal(SIGINT, SIG_IGN);  // Ctrl-C is the coordinator's to answer, after the trial in flight
+    // These are the coordinator's to answer, after the trial in flight; they reach the whole process group.
+    std::signal(SIGINT, SIG_IGN);
+    std::signal(SIGTERM, SIG_IGN);
     std::signal(SIGPIPE, SIG_IGN);
     Channel channel(from_coordinator, to_coordinator);
     std::unique_ptr<Backend> backend;
     std::unique_ptr<Workspace> workspace;
     try {
         backend = open_backend(device, {.seed = seed});
+        backend->make_current();
         if (!channel.send({{"ready", true}})) return 0;
         json question;
         while (channel.receive(question, Clock::time_point::max()) == Channel::Wait::message) {
@@ -85,9 +88,13 @@ void Worker::start() {
     const std::array<const char*, 7> arguments{
         options_.executable.c_str(), "worker", "--device", options_.device.c_str(), "--seed", seed.c_str(), nullptr};
     const auto coordinator = getpid();
-    process_ = fork();
-    if (process_ < 0) throw WorkerError(std::string("cannot start a worker: ") + std::strerror(errno));
-    if (process_ == 0) {
+    const auto child = fork();
+    if (child < 0) {
+        const std::string why = std::strerror(errno);
+        for (const auto end : {down[0], down[1], up[0], up[1]}) close(end);
+        throw WorkerError("cannot start a worker: " + why);
+    }
+    if (child == 0) {
         // Only calls that are safe between fork and exec. A worker must not outlive a coordinator that is killed, not
         // even inside a kernel that never returns.
         prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -101,6 +108,7 @@ void Worker::start() {
         execv(arguments[0], const_cast<char* const*>(arguments.data()));
         _exit(127);
     }
+    process_ = child;
     close(down[0]);
     close(up[1]);
     channel_ = std::make_unique<Channel>(up[0], down[1]);

@@ -84,7 +84,8 @@ struct Workspace::State {
     std::size_t next_set = 0;
 
     std::unique_ptr<Operands> make_operands(const Check& check, std::uint64_t operand_seed);
-    void fill_matrix(const Matrix& matrix, const Check& check);
+    void fill_matrix(const Matrix& matrix, const Check& check, Memory* changed = nullptr);
+    std::optional<std::string> changed_input(const Operands& operands, const Check& check);
     void refill_outputs(const Operands& operands, const Check& check);
     Prepared prepare(const Check& check);
     [[nodiscard]] double operand_bytes() const;
@@ -161,17 +162,33 @@ std::unique_ptr<Operands> Workspace::State::make_operands(const Check& check, st
     return operands;
 }
 
-void Workspace::State::fill_matrix(const Matrix& matrix, const Check& check) {
+// With `changed`, nothing is filled: each thread reports the first element that is not as it was filled, or -1.
+void Workspace::State::fill_matrix(const Matrix& matrix, const Check& check, Memory* changed) {
     const bool poison = matrix.argument->kind == Argument::Kind::output && check.poison;
     int mode = poison ? poisoned : check.integers ? integer : uniform;
     int magnitude = integer_magnitude(terms, check);
     void* data = matrix.memory->data();
     auto [rows, columns, stride, matrix_seed] = std::tuple(matrix.rows, matrix.columns, matrix.stride, matrix.seed);
     long long around = guard;
-    const std::array<void*, 8> arguments{&data, &around, &rows, &columns, &stride, &mode, &magnitude, &matrix_seed};
-    const auto blocks = std::min<std::int64_t>((matrix.elements() + block_threads - 1) / block_threads,
-                                               backend.device().multiprocessors * 16);
+    void* report = changed == nullptr ? nullptr : changed->data();
+    const std::array<void*, 9> arguments{&data, &around,    &rows,        &columns, &stride,
+                                         &mode, &magnitude, &matrix_seed, &report};
+    const auto blocks = compare_threads / block_threads;
     fill->launch(nullptr, {.grid = {blocks, 1, 1}, .block = {block_threads, 1, 1}}, arguments.data());
+}
+
+std::optional<std::string> Workspace::State::changed_input(const Operands& operands, const Check& check) {
+    std::vector<long long> changed(static_cast<std::size_t>(compare_threads));
+    for (const auto& matrix : operands.matrices) {
+        if (matrix.argument->kind != Argument::Kind::input) continue;
+        fill_matrix(matrix, check, first_wrong.get());
+        backend.synchronize();
+        backend.copy_to_host(std::as_writable_bytes(std::span(changed)), *first_wrong);
+        if (std::ranges::any_of(changed, [](long long at) { return at >= 0; })) {
+            return "writes to its input " + matrix.argument->name;
+        }
+    }
+    return std::nullopt;
 }
 
 void Workspace::State::refill_outputs(const Operands& operands, const Check& check) {
@@ -308,6 +325,10 @@ Workspace::Workspace(Backend& backend, const Operation& operation, const Problem
     state.prepared.resize(operation.checks.size());
     const auto all = static_cast<double>(operation.checks.size()) * (state.operand_bytes() + state.reference_bytes());
     state.keep_all = all < 0.7 * static_cast<double>(backend.device().memory_bytes);
+    // Now, so that no trial's deadline pays for the reference.
+    for (std::size_t i = 0; state.keep_all && i < operation.checks.size(); ++i) {
+        state.prepared[i] = state.prepare(operation.checks[i]);
+    }
 }
 
 Workspace::~Workspace() = default;
@@ -328,8 +349,15 @@ Workspace::Verdict Workspace::verify(const LoadedKernel& kernel, const Launch& l
         const auto us = state.backend.time_us(std::span(&call, 1));
         state.backend.synchronize();
         if (i == 0) verdict.first_launch_us = us;
-        verdict.wrong = state.compare_outputs(*prepared, check, verdict.worst);
-        if (verdict.wrong) return verdict;
+        verdict.wrong = state.changed_input(*prepared->operands, check);
+        if (!verdict.wrong) verdict.wrong = state.compare_outputs(*prepared, check, verdict.worst);
+        if (verdict.wrong) {
+            // Whatever it wrote elsewhere must not be held against the next candidate.
+            std::ranges::fill(state.prepared, std::nullopt);
+            state.sets.clear();
+            state.next_set = 0;
+            return verdict;
+        }
     }
     return verdict;
 }

@@ -179,6 +179,7 @@ public:
     }
 
     [[nodiscard]] const Device& device() const override { return device_; }
+    void make_current() override { check(cudaSetDevice(ordinal_), "set device"); }
 
     [[nodiscard]] std::unique_ptr<LoadedKernel> load(const Binary& binary, std::int64_t dynamic_shared_bytes) override {
         const Current current(ordinal_);
@@ -189,9 +190,11 @@ public:
         return std::make_unique<CudaMemory>(bytes);
     }
     void copy_to_device(Memory& to, std::span<const std::byte> from) override {
+        const Current current(ordinal_);
         check(cudaMemcpy(to.data(), from.data(), from.size(), cudaMemcpyHostToDevice), "copy to the device");
     }
     void copy_to_host(std::span<std::byte> to, const Memory& from) override {
+        const Current current(ordinal_);
         check(cudaMemcpy(to.data(), from.data(), to.size(), cudaMemcpyDeviceToHost), "copy from the device");
     }
     void synchronize() override {
@@ -204,8 +207,14 @@ public:
         // A graph hides the host's microseconds per launch. One long launch needs none.
         if (calls.size() == 1) return between_events([&] { issue(calls); });
         check(cudaStreamBeginCapture(stream_.get(), cudaStreamCaptureModeThreadLocal), "begin a graph");
-        issue(calls);
         cudaGraph_t captured = nullptr;
+        try {
+            issue(calls);
+        } catch (const LaunchError&) {
+            cudaStreamEndCapture(stream_.get(), &captured);  // or else the stream would stay in capture for good
+            const Graph unfinished(captured);
+            throw;
+        }
         check(cudaStreamEndCapture(stream_.get(), &captured), "end a graph");
         const Graph graph(captured);
         cudaGraphExec_t instantiated = nullptr;

@@ -147,6 +147,10 @@ std::variant<Binary, Rejection> NvrtcCompiler::compile(const Program& program) c
         return Rejection{Stage::compile, "the compiler ran past " + std::to_string(time_limit_.count()) + " s"};
     }
     const auto log = compiled.log();
+    if (result == NVRTC_ERROR_INVALID_OPTION) {
+        throw CompilerError(version() + " cannot compile for " + target_ + ": " + first_error(log) +
+                            "; use a newer CUDA Toolkit");
+    }
     // ptxas refuses what does not fit the target (too much shared memory) under a result of its own.
     if (result == NVRTC_ERROR_COMPILATION || (result != NVRTC_SUCCESS && !log.empty())) {
         return Rejection{Stage::compile, first_error(log)};

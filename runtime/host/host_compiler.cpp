@@ -8,6 +8,7 @@
 #include <map>
 
 #include "runtime/process.h"
+#include "templates/hash.h"
 
 namespace smemtune {
 
@@ -38,7 +39,9 @@ public:
     void write(const std::string& name, const std::string& text) const {
         const auto file = path_ / name;
         fs::create_directories(file.parent_path());
-        std::ofstream(file, std::ios::binary) << text;
+        std::ofstream stream(file, std::ios::binary);
+        stream << text << std::flush;
+        if (!stream) throw CompilerError("cannot write " + file.string() + "; is the disk full?");
     }
 
 private:
@@ -116,6 +119,9 @@ std::variant<Binary, Rejection> HostCompiler::compile(const Program& program) co
     if (result.timed_out) {
         return Rejection{Stage::compile, "the compiler ran past " + std::to_string(options_.time_limit.count()) + " s"};
     }
+    if (result.exit_code > 128 || result.output.find("Killed signal") != std::string::npos) {
+        throw CompilerError("the C++ compiler was killed; is there too little memory? Try fewer --jobs");
+    }
     if (result.exit_code != 0) {
         auto reason = first_error(result.output, folder.path().string());
         if (reason.starts_with("smemtune_wrapper.cpp")) {
@@ -133,7 +139,13 @@ std::variant<Binary, Rejection> HostCompiler::compile(const Program& program) co
 std::string HostCompiler::target() const {
     utsname name{};
     uname(&name);
-    return std::string("host-") + name.machine + (options_.checked ? "-checked" : "");
+    // Code is of use only to a backend that shares the headers it was compiled against.
+    static const auto headers = [] {
+        std::string text;
+        for (const auto& [path, content] : host_headers()) text += content;
+        return content_hash(text).substr(0, 8);
+    }();
+    return std::string("host-") + name.machine + "-" + headers + (options_.checked ? "-checked" : "");
 }
 
 std::string HostCompiler::version() const {

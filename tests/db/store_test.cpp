@@ -28,6 +28,14 @@ TEST_F(StoreTest, EveryFieldOfAMeasurementComesBack) {
     EXPECT_EQ(Store(path, Store::Access::read).recall(key, trial.configuration), trial);
 }
 
+TEST_F(StoreTest, ATemplateWithTheSameCodeAndANewManifestKeepsItsNumberAndGetsTheNewFiles) {
+    TemplateRecord made{"made", "gemm", "hash of made", {{"made.cu", "code"}, {"made.toml", "values = [1]"}}};
+    const auto id = store.remember(made);
+    made.files["made.toml"] = "values = [1, 2]";
+    EXPECT_EQ(store.remember(made), id);
+    EXPECT_EQ(store.recall_template(id), made);
+}
+
 TEST_F(StoreTest, EveryStageOfARejectionComesBackWithItsReason) {
     int width = 0;
     for (const auto stage :

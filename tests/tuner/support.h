@@ -104,7 +104,7 @@ public:
         out_ = scratch.aside() + "/" + next_tag() + ".out";
         err_ = out_ + ".err";
         Variables variables{{"HOME", scratch / "home"}, {"TMPDIR", temporary}, {"CXX", SMEMTUNE_CXX}};
-        for (const auto* inherited : {"PATH", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES"}) {
+        for (const auto* inherited : {"PATH", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "ASAN_OPTIONS"}) {
             if (const auto* value = std::getenv(inherited)) variables[inherited] = value;
         }
         for (auto& [name, value] : more) variables[name] = value;

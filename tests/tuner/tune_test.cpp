@@ -53,6 +53,42 @@ TEST(Tune, ALargerRunPaysOnlyForWhatIsNew) {
     EXPECT_EQ(winners_in(scratch / "t.db"), (std::vector<std::string>{"transpose f32 16x16 work WORK=1"}));
 }
 
+TEST(Tune, ALaterRunThatFindsOnlyWorseLeavesTheWinner) {
+    const Scratch scratch;
+    (void)report_of(run(scratch, tune_work({{"--db", "all.db"}})));
+    const auto best = std::vector<std::string>{"transpose f32 16x16 work WORK=1"};
+    ASSERT_EQ(winners_in(scratch / "all.db"), best);
+    // Each seed proposes another two of the nine; none may take the crown from the best but the best itself.
+    for (const auto* seed : {"1", "2", "3", "4"}) {
+        (void)report_of(
+            run(scratch,
+                tune_work({{"--db", "all.db"}, {"--search", "random"}, {"--evaluations", "2"}, {"--seed", seed}})));
+        EXPECT_EQ(winners_in(scratch / "all.db"), best) << seed;
+    }
+}
+
+TEST(Tune, AValueAddedToTheManifestCanBeFetchedWhenItWins) {
+    const Scratch scratch;
+    const std::filesystem::path folder = scratch / "kernels";
+    std::filesystem::copy(fixture("work"), folder);
+    const auto manifest = folder / "work.toml";
+    const auto full = read_text(manifest);
+    auto fewer = full;
+    const std::string values = "[64, 48, 32, 24, 16, 12, 1, 8, 4]";
+    ASSERT_NE(fewer.find(values), std::string::npos);
+    fewer.replace(fewer.find(values), values.size(), "[64, 48]");
+    write_text(manifest, fewer);
+    (void)report_of(run(scratch, tune_work({{"--templates", folder.string()}})));
+    EXPECT_NE(winners_in(scratch / "t.db"), (std::vector<std::string>{"transpose f32 16x16 work WORK=1"}));
+    write_text(manifest, full);
+    (void)report_of(run(scratch, tune_work({{"--templates", folder.string()}})));
+    const auto fetched = json::parse(
+        run(scratch, {"run", "--operation", "transpose", "--size", "16", "--device", "host", "--db", "t.db", "--json"})
+            .out);
+    EXPECT_EQ(fetched.at("match"), "exact");
+    EXPECT_EQ(fetched.at("configuration"), "WORK=1");
+}
+
 TEST(Tune, RetuneMeasuresAgainAndKeepsOtherSizes) {
     const Scratch scratch;
     (void)report_of(run(scratch, tune_work({{"--sizes", "16,32"}})));

@@ -118,6 +118,10 @@ TEST_F(WorkspaceTest, AnOutputThatIsReadThoughBetaIsZeroIsFound) {
     EXPECT_THAT(verdict_of("beta == 0 ? alpha * sum :", "false ? 0 :"), HasSubstr("C[0,0] is nan"));
 }
 
+TEST_F(WorkspaceTest, AWriteToAnInputIsFound) {
+    EXPECT_EQ(verdict_of("    *c = ", "    const_cast<Element*>(B)[0] = 99;\n    *c = "), "writes to its input B");
+}
+
 TEST_F(WorkspaceTest, AReadBehindAnInputIsFound) {
     EXPECT_THAT(verdict_of("Element sum = 0", "Element sum = B[K * ldb] * 0"), HasSubstr("is nan"));
 }

@@ -40,15 +40,19 @@ Explanation examine(const KernelTemplate& kernel, const Configuration& configura
                        .registers_from = kernel.registers ? "the manifest's estimate" : "unknown"};
     result.objection = objection(kernel, configuration, problem, device);
     if (!device.is_host() && !result.objection) {
-        const auto compiled = make_compiler(device)->compile(program_of(kernel, configuration, problem));
-        if (const auto* rejection = std::get_if<Rejection>(&compiled)) {
-            result.objection = "it does not compile: " + rejection->reason;
-        } else {
-            const auto& resources = std::get<Binary>(compiled).resources;
-            result.launch.registers = resources.registers;
-            result.launch.static_shared_bytes = resources.static_shared_bytes;
-            result.registers_from = fmt::format("compiled, {} bytes spilled", resources.spill_bytes);
-            result.objection = broken_limit(result.launch, device);
+        try {
+            const auto compiled = make_compiler(device)->compile(program_of(kernel, configuration, problem));
+            if (const auto* rejection = std::get_if<Rejection>(&compiled)) {
+                result.objection = "it does not compile: " + rejection->reason;
+            } else {
+                const auto& resources = std::get<Binary>(compiled).resources;
+                result.launch.registers = resources.registers;
+                result.launch.static_shared_bytes = resources.static_shared_bytes;
+                result.registers_from = fmt::format("compiled, {} bytes spilled", resources.spill_bytes);
+                result.objection = broken_limit(result.launch, device);
+            }
+        } catch (const CompilerError& error) {
+            result.registers_from += fmt::format("; {}", error.what());
         }
     }
     result.occupancy = occupancy(result.launch, device);

@@ -67,6 +67,7 @@ int run_command(const Arguments& arguments, const Surroundings& surroundings) {
     const auto& choice = kernel.choice();
 
     auto& backend = RuntimeInspector::backend(runtime);
+    backend.make_current();
     const auto binaries = compile_workspace(RuntimeInspector::compiler(runtime), templates.front(), problem);
     const auto& operation = templates.front().operation;
     Workspace workspace(backend, operation, problem, binaries, line.seed());

@@ -115,10 +115,14 @@ TuneRequest read_request(const CommandLine& line, const Device& device) {
                                     : std::max(1U, std::thread::hardware_concurrency());
     request.seed = line.seed();
     request.retune = line.get<bool>("retune");
-    request.text = nlohmann::json{{"sizes", line.text("sizes")},   {"templates", list},
-                                  {"search", request.search},      {"type", line.text("type")},
-                                  {"layout", line.text("layout")}, {"seed", request.seed}}
-                       .dump();
+    nlohmann::json asked{{"sizes", line.text("sizes")},      {"templates", list},
+                         {"search", request.search},         {"type", line.text("type")},
+                         {"layout", line.text("layout")},    {"seed", request.seed},
+                         {"operation", operation},           {"retune", request.retune},
+                         {"deadline", line.text("deadline")}};
+    if (request.evaluations) asked["evaluations"] = *request.evaluations;
+    if (request.budget) asked["budget_seconds"] = request.budget->count();
+    request.text = asked.dump();
     return request;
 }
 
@@ -143,10 +147,12 @@ int tune_command(const Arguments& arguments, const Surroundings& surroundings) {
     (void)compiler->version();  // a missing compiler is reported before the database is touched
     const auto path = line.database();
     Store store(path);
+    const SamplingPolicy sampling;
     Worker worker({.executable = surroundings.executable,
                    .device = found.name,
                    .seed = request.seed,
-                   .trial_deadline = deadline});
+                   .trial_deadline = deadline,
+                   .sampling = sampling});
     std::signal(SIGINT, interrupt);
     std::signal(SIGTERM, interrupt);
     std::signal(SIGPIPE, SIG_IGN);
@@ -163,7 +169,7 @@ int tune_command(const Arguments& arguments, const Surroundings& surroundings) {
                                  request.problems.size(), request.problems.size() == 1 ? "" : "s",
                                  request.templates.size(), request.templates.size() == 1 ? "" : "s", planned,
                                  path.string()));
-        report = tune(request, spaces, {device, *compiler, store, worker, interrupted}, progress);
+        report = tune(request, spaces, {device, *compiler, store, worker, sampling, interrupted}, progress);
     }
     fmt::print("{}", json ? to_json_text(report, path) : to_text(report));
     if (report.ended == "interrupted") {

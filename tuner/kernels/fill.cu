@@ -1,11 +1,12 @@
-// Fills a guarded matrix: random values inside, a NaN of a known bit pattern everywhere else.
+// Fills a guarded matrix: random values inside, a NaN of a known bit pattern everywhere else. Or, with `changed`, looks
+// whether it still is as it was filled: each thread reports the first element that is not, or -1.
 #include "configuration.h"  // Element
 
 constexpr int UNIFORM = 0, INTEGER = 1;  // any other mode: inside is poisoned too
 
-union Poison {
-    unsigned bits;
+union Bits {
     float value;
+    unsigned bits;
 };
 
 // SplitMix64: one well-mixed word for each index, so that any thread can fill any element.
@@ -17,19 +18,26 @@ __device__ unsigned long long mix(unsigned long long x) {
 }
 
 extern "C" __global__ void fill(Element* data, long long guard, long long rows, long long columns, long long stride,
-                                int mode, int magnitude, unsigned long long seed) {
+                                int mode, int magnitude, unsigned long long seed, long long* changed) {
     const long long count = 2 * guard + rows * stride;
-    const long long step = (long long)gridDim.x * blockDim.x;
-    for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += step) {
+    const long long self = (long long)blockIdx.x * blockDim.x + threadIdx.x, step = (long long)gridDim.x * blockDim.x;
+    long long differs = -1;
+    for (long long i = self; i < count && differs < 0; i += step) {
         const long long at = i - guard, row = at / stride, column = at % stride;
-        Poison poison;
-        poison.bits = 0x7fc0beefu;
-        Element value = poison.value;
+        Bits filled;
+        filled.bits = 0x7fc0beefu;
         if (at >= 0 && row < rows && column < columns) {
             const unsigned long long word = mix(seed + mix((unsigned long long)(row * columns + column)));
-            if (mode == UNIFORM) value = (Element)((double)(word >> 11) * 0x1p-52 - 1.0);
-            if (mode == INTEGER) value = (Element)((int)(word >> 33) % (2 * magnitude + 1) - magnitude);
+            if (mode == UNIFORM) filled.value = (Element)((double)(word >> 11) * 0x1p-52 - 1.0);
+            if (mode == INTEGER) filled.value = (Element)((int)(word >> 33) % (2 * magnitude + 1) - magnitude);
         }
-        data[i] = value;
+        if (changed == nullptr) {
+            data[i] = filled.value;
+            continue;
+        }
+        Bits found;
+        found.value = data[i];
+        if (found.bits != filled.bits) differs = i;
     }
+    if (changed != nullptr) changed[self] = differs;
 }
