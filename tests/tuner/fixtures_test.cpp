@@ -14,6 +14,8 @@ using nlohmann::json;
 using ::testing::HasSubstr;
 
 const bool on_host = test_device() == "host";
+// Enough for a GPU to tell how much work there is; a CPU runs the heaviest of them for a second.
+const std::string size = on_host ? "64" : "4194304";
 
 // One row per BEHAVIOUR of tests/fixtures/misbehaving.
 struct Failure {
@@ -26,7 +28,7 @@ std::vector<Failure> failures() {
     std::vector<Failure> list{{1, "wrong", "B[0,"},
                               {2, "crash", on_host ? "Segmentation fault" : "illegal"},
                               {3, "crash", on_host ? "Segmentation fault" : "illegal"},
-                              {4, "timeout", "ran past its deadline of 2 s"},
+                              {4, "timeout", "ran past its deadline of 4 s"},
                               {5, "compile", "this behaviour is not to be compiled"},
                               {6, "wrong", "is nan"},
                               {8, "limits", "shared bytes per block"},
@@ -41,7 +43,7 @@ std::vector<Failure> failures() {
 TEST(Fixtures, EachFailureIsOneRejectionAndTheRunGoesOnToTheRightWinner) {
     const Scratch scratch;
     const auto tuned = run(scratch, {"tune", "--device", test_device(), "--templates", fixture("misbehaving"),
-                                     "--sizes", "64", "--deadline", "2s", "--db", "tuned.db", "--json"});
+                                     "--sizes", size, "--deadline", "4s", "--db", "tuned.db", "--json"});
     ASSERT_EQ(tuned.code, 0) << tuned.err;
     const auto report = json::parse(tuned.out);
     ASSERT_EQ(report.at("problems").size(), 1U);
@@ -70,7 +72,7 @@ TEST(Fixtures, EachFailureIsOneRejectionAndTheRunGoesOnToTheRightWinner) {
 TEST(Fixtures, TheRejectedAreNotTriedAgain) {
     const Scratch scratch;
     const std::vector<std::string> command{"tune",     "--device", test_device(), "--templates", fixture("misbehaving"),
-                                           "--sizes",  "64",       "--deadline",  "1s",          "--db",
+                                           "--sizes",  size,       "--deadline",  "1s",          "--db",
                                            "tuned.db", "--json"};
     ASSERT_EQ(run(scratch, command).code, 0);
     const auto begin = std::chrono::steady_clock::now();
@@ -96,7 +98,7 @@ TEST(Fixtures, NothingButFailuresIsExitCode1AndEachIsStored) {
 TEST(Fixtures, CheckedTrialsBelongToADeviceOfTheirOwn) {
     if (!on_host) GTEST_SKIP() << "a mode of the host device";
     const Scratch scratch;
-    (void)run(scratch, {"tune", "--device", "host", "--checked", "--templates", fixture("misbehaving"), "--sizes", "64",
+    (void)run(scratch, {"tune", "--device", "host", "--checked", "--templates", fixture("misbehaving"), "--sizes", size,
                         "--deadline", "2s", "--db", "tuned.db"});
     const auto trials = json::parse(run(scratch, {"db", "trials", "--db", "tuned.db", "--json"}).out);
     for (const auto& trial : trials) {

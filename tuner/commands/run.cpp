@@ -43,13 +43,15 @@ int run_command(const Arguments& arguments, const Surroundings& surroundings) {
     line.add()("operation", po::value<std::string>()->default_value("gemm")->value_name("NAME"), "what to compute");
     line.add()("type", po::value<std::string>()->default_value("f32")->value_name("T"), "numerics class");
     line.add()("layout", po::value<std::string>()->default_value("nn")->value_name("L"), "nn, nt, tn or tt");
+    line.add()("templates", po::value<std::string>()->default_value("")->value_name("LIST"),
+               "folders with templates of your own");
     line.add()("template", po::value<std::string>()->default_value("")->value_name("NAME"), "only this one");
     line.add_seed("of the inputs");
     line.add_database(surroundings);
     line.add_json();
     if (!line.parse(arguments)) return success;
     if (!line.has("size")) throw UsageError("run needs --size; write for example --size 4096x4096x128");
-    const auto templates = choose_templates("", line.text("operation"));
+    const auto templates = choose_templates(line.text("templates"), line.text("operation"));
     const auto found = find_device(line.text("device"));
     const auto problem = make_problem(templates.front().operation, line.text("size"), line.text("type"),
                                       line.text("layout"), found.device);
@@ -62,7 +64,14 @@ int run_command(const Arguments& arguments, const Surroundings& surroundings) {
                          to_text(problem) + " on " + found.device.name + "; see 'smemtune templates'");
     }
 
-    Runtime runtime({.database = line.database(), .device = found.name, .host_compiler = surroundings.host_compiler});
+    std::vector<std::filesystem::path> folders;
+    for (const auto& item : split(line.text("templates"), ',')) {
+        if (std::filesystem::is_directory(item)) folders.emplace_back(item);
+    }
+    Runtime runtime({.database = line.database(),
+                     .device = found.name,
+                     .template_folders = folders,
+                     .host_compiler = surroundings.host_compiler});
     const auto kernel = runtime.fetch(problem, name);
     const auto& choice = kernel.choice();
 

@@ -1,5 +1,6 @@
 // smemtune tune: the main job.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <csignal>
@@ -25,6 +26,8 @@ std::atomic<bool> interrupted = false;  // NOLINT(*-avoid-non-const-global-varia
 // The first Ctrl-C ends the run after the trial in flight; a second one ends the program.
 void interrupt(int) {
     if (interrupted.exchange(true)) std::_Exit(interrupted_by_user);
+    constexpr std::string_view hint = "\ninterrupted: finishing the trial in flight; once more stops at once\n";
+    [[maybe_unused]] const auto written = write(STDERR_FILENO, hint.data(), hint.size());
 }
 
 // `90`, `90s`, `2m`, `1h`.
@@ -172,11 +175,13 @@ int tune_command(const Arguments& arguments, const Surroundings& surroundings) {
         report = tune(request, spaces, {device, *compiler, store, worker, sampling, interrupted}, progress);
     }
     fmt::print("{}", json ? to_json_text(report, path) : to_text(report));
+    const auto* go_on =
+        request.retune ? "run the same command without --retune to go on" : "run the same command to go on";
     if (report.ended == "interrupted") {
-        fmt::print(stderr, "interrupted: everything finished is stored; run the same command to go on\n");
+        fmt::print(stderr, "interrupted: everything finished is stored; {}\n", go_on);
         return interrupted_by_user;
     }
-    if (report.ended == "budget") fmt::print(stderr, "the budget is spent; run the same command to go on\n");
+    if (report.ended == "budget") fmt::print(stderr, "the budget is spent; {}\n", go_on);
     const bool all =
         std::ranges::all_of(report.problems, [](const ProblemResult& each) { return each.best.has_value(); });
     return all && report.problems.size() == request.problems.size() ? success
