@@ -273,6 +273,7 @@ private:
     // One that compiled before and no longer does (another toolkit, a time limit) is rejected, and out.
     [[nodiscard]] std::vector<TrialInput> compile_finalists(std::vector<Known*>& finalists) {
         std::vector<std::shared_future<CompilePool::Result>> compiled;
+        compiled.reserve(finalists.size());
         for (const auto* known : finalists) {
             compiled.push_back(
                 pool_.submit(program_of(*known->kernel_template, known->record.configuration, problem_)));
