@@ -73,6 +73,18 @@ ParameterSpace::ParameterSpace(std::vector<Parameter> parameters, std::vector<Co
     enumerate(binding_order(parameters_, names));
 }
 
+ParameterSpace::ParameterSpace(std::vector<Parameter> parameters, const std::vector<Configuration>& points)
+    : parameters_(std::move(parameters)) {
+    for (const auto& parameter : parameters_) raw_size_ *= parameter.values.size();
+    for (const auto& configuration : points) {
+        const auto point = point_of(configuration);
+        if (!point) throw std::invalid_argument("'" + to_text(configuration) + "' is not a point of its parameters");
+        points_.insert(points_.end(), point->begin(), point->end());
+    }
+    count_ = points.size();
+    sort_points();
+}
+
 void ParameterSpace::enumerate(const std::vector<std::size_t>& order) {
     const auto depth_count = order.size();
     // A rule is checked at the depth that binds its last parameter; one without parameters, before the first.
@@ -121,15 +133,17 @@ void ParameterSpace::enumerate(const std::vector<std::size_t>& order) {
     descend(descend, 0);
 
     // Back to the declared order, so that an index means the same whatever the binding order was.
-    if (std::ranges::is_sorted(order)) return;
+    if (!std::ranges::is_sorted(order)) sort_points();
+}
+
+void ParameterSpace::sort_points() {
     std::vector<std::size_t> rows(count_);
     std::iota(rows.begin(), rows.end(), std::size_t{0});
-    const auto row = [&](std::size_t i) { return std::span(points_).subspan(i * depth_count, depth_count); };
     std::ranges::sort(
-        rows, [&](std::size_t a, std::size_t b) { return std::ranges::lexicographical_compare(row(a), row(b)); });
+        rows, [&](std::size_t a, std::size_t b) { return std::ranges::lexicographical_compare(point(a), point(b)); });
     std::vector<std::uint16_t> sorted;
     sorted.reserve(points_.size());
-    for (const auto i : rows) sorted.insert(sorted.end(), row(i).begin(), row(i).end());
+    for (const auto i : rows) sorted.insert(sorted.end(), point(i).begin(), point(i).end());
     points_ = std::move(sorted);
 }
 
@@ -139,6 +153,38 @@ Configuration ParameterSpace::operator[](std::size_t index) const {
         configuration.values[parameters_[i].name] = parameters_[i].values[points_[index * parameters_.size() + i]];
     }
     return configuration;
+}
+
+std::optional<std::vector<std::uint16_t>> ParameterSpace::point_of(const Configuration& configuration) const {
+    if (configuration.values.size() != parameters_.size()) return std::nullopt;
+    std::vector<std::uint16_t> point;
+    for (const auto& parameter : parameters_) {
+        const auto value = configuration.values.find(parameter.name);
+        if (value == configuration.values.end()) return std::nullopt;
+        const auto at = std::ranges::find(parameter.values, value->second);
+        if (at == parameter.values.end()) return std::nullopt;
+        point.push_back(static_cast<std::uint16_t>(at - parameter.values.begin()));
+    }
+    return point;
+}
+
+std::optional<std::size_t> ParameterSpace::find(std::span<const std::uint16_t> wanted) const {
+    std::size_t low = 0;
+    for (std::size_t high = count_; low < high;) {
+        const auto middle = low + (high - low) / 2;
+        if (std::ranges::lexicographical_compare(point(middle), wanted)) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    if (low == count_ || !std::ranges::equal(point(low), wanted)) return std::nullopt;
+    return low;
+}
+
+std::optional<std::size_t> ParameterSpace::find(const Configuration& configuration) const {
+    const auto point = point_of(configuration);
+    return point ? find(*point) : std::nullopt;
 }
 
 }  // namespace smemtune

@@ -3,6 +3,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -37,11 +39,22 @@ public:
     ParameterSpace(std::vector<Parameter> parameters, std::vector<Constraint> constraints,
                    const Environment& constants);
 
+    /// The points given, whatever rule left them: a recorded space. Throws std::invalid_argument when one has not
+    /// exactly these parameters, each with one of its values.
+    ParameterSpace(std::vector<Parameter> parameters, const std::vector<Configuration>& points);
+
     static constexpr std::size_t max_size = 20'000'000;
 
     [[nodiscard]] std::size_t size() const { return count_; }
     /// In lexicographic order of the parameters as declared. Precondition: index < size().
     [[nodiscard]] Configuration operator[](std::size_t index) const;
+    /// For each parameter as declared, which of its values: an index into Parameter::values.
+    [[nodiscard]] std::span<const std::uint16_t> point(std::size_t index) const {
+        return std::span(points_).subspan(index * parameters_.size(), parameters_.size());
+    }
+    /// The index of a point; nothing when it is not valid. Costs the logarithm of size().
+    [[nodiscard]] std::optional<std::size_t> find(std::span<const std::uint16_t> point) const;
+    [[nodiscard]] std::optional<std::size_t> find(const Configuration& configuration) const;
     /// Product of the numbers of values; census and valid points add up to it.
     [[nodiscard]] std::uint64_t raw_size() const { return raw_size_; }
     [[nodiscard]] const std::vector<Removed>& census() const { return census_; }
@@ -49,6 +62,8 @@ public:
 
 private:
     void enumerate(const std::vector<std::size_t>& order);
+    void sort_points();
+    [[nodiscard]] std::optional<std::vector<std::uint16_t>> point_of(const Configuration& configuration) const;
 
     std::vector<Parameter> parameters_;
     std::vector<Expression> rules_;     // of census_, rebound to slots of values_

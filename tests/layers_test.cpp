@@ -160,11 +160,11 @@ TEST(Layers, APlantedIncludeThatRunsUpwardsIsFound) {
                 ElementsAre(HasSubstr("runs from templates up to runtime")));
     EXPECT_THAT(planted("db/store.cpp", "#include \"runtime/backend.h\""),
                 ElementsAre(HasSubstr("runs from db up to runtime")));
-    EXPECT_THAT(planted("runtime/host/block.cpp", "  # include \"tuner/search.h\""),
+    EXPECT_THAT(planted("runtime/host/block.cpp", "  # include \"tuner/search/search.h\""),
                 ElementsAre(HasSubstr("runs from runtime up to tuner")));
-    EXPECT_THAT(planted("runtime/host/block.cpp", "#include \"../../tuner/search.h\""),
+    EXPECT_THAT(planted("runtime/host/block.cpp", "#include \"../../tuner/search/search.h\""),
                 ElementsAre(HasSubstr("runs from runtime up to tuner")));
-    EXPECT_THAT(planted("db/store.h", "/* why */ #include \"tuner/search.h\""),
+    EXPECT_THAT(planted("db/store.h", "/* why */ #include \"tuner/search/search.h\""),
                 ElementsAre(HasSubstr("db up to tuner")));
 }
 

@@ -11,7 +11,7 @@
 #include "runtime/selection.h"
 #include "tuner/compile_pool.h"
 #include "tuner/progress.h"
-#include "tuner/search.h"
+#include "tuner/search/search.h"
 
 namespace smemtune {
 
@@ -55,7 +55,7 @@ public:
             lanes_.push_back({kernel,
                               {device, row, problem_row},
                               space,
-                              make_search(request.search, space, request.seed),
+                              make_search(request.search, {space, request.seed}),
                               request.evaluations.value_or(space->size())});
             if (request.retune) tools_.store.forget(lanes_.back().key);
         }
@@ -192,7 +192,8 @@ private:
     }
 
     void learn(Lane& lane, TrialRecord record, bool recalled) {
-        lane.search->observe(record.configuration, record.outcome);
+        const auto* timed = std::get_if<Measurement>(&record.outcome);
+        lane.search->observe(record.configuration, timed ? std::optional(timed->median_us) : std::nullopt);
         known_.push_back({lane.kernel_template, std::move(record)});
         if (const auto* measured = known_.back().measurement()) {
             if (best_us_ == 0 || measured->median_us < best_us_) {

@@ -212,5 +212,28 @@ TEST(ParameterSpace, MoreCombinationsThanCanBeCountedAreAnError) {
     EXPECT_THROW(ParameterSpace({parameter("A", first_numbers(65536))}, rules({"A < 2"}), {}), std::length_error);
 }
 
+TEST(ParameterSpace, FindsEveryPointAndNothingElse) {
+    const ParameterSpace space({{"A", {3, 1, 2}, 1, ""}, {"B", {1, 2, 3, 4}, 1, ""}},
+                               {{Expression("A * B <= 6"), "small"}, {Expression("A != B"), "distinct"}}, {});
+    for (std::size_t i = 0; i < space.size(); ++i) {
+        EXPECT_EQ(space.find(space[i]), i);
+        EXPECT_EQ(space.find(space.point(i)), i);
+    }
+    EXPECT_FALSE(space.find({{{"A", 3}, {"B", 4}}})) << "removed by a rule";
+    EXPECT_FALSE(space.find({{{"A", 7}, {"B", 1}}})) << "not a value";
+    EXPECT_FALSE(space.find({{{"A", 1}}})) << "a parameter is missing";
+    EXPECT_FALSE(space.find({{{"A", 1}, {"C", 2}}})) << "not a parameter";
+}
+
+TEST(ParameterSpace, CanBeListed) {
+    const std::vector<Parameter> parameters{{"A", {1, 2, 3}, 1, ""}, {"B", {10, 20}, 10, ""}};
+    const ParameterSpace space(parameters, {{{{"A", 3}, {"B", 10}}}, {{{"A", 1}, {"B", 20}}}});
+    ASSERT_EQ(space.size(), 2U);
+    EXPECT_EQ(space.raw_size(), 6U);
+    EXPECT_EQ(to_text(space[0]), "A=1,B=20") << "in lexicographic order";
+    EXPECT_EQ(space.find({{{"A", 3}, {"B", 10}}}), 1U);
+    EXPECT_THROW(ParameterSpace(parameters, {{{{"A", 4}, {"B", 10}}}}), std::invalid_argument);
+}
+
 }  // namespace
 }  // namespace smemtune

@@ -12,7 +12,7 @@
 #include "tuner/commands/command.h"
 #include "tuner/progress.h"
 #include "tuner/report.h"
-#include "tuner/search.h"
+#include "tuner/search/search.h"
 #include "tuner/tune.h"
 
 namespace smemtune {
@@ -108,7 +108,7 @@ TuneRequest read_request(const CommandLine& line, const Device& device) {
                                      line.text("layout"), device);
     request.search = line.text("search");
     const auto& names = search_names();
-    if (std::ranges::find(names, request.search) == names.end()) (void)make_search(request.search, nullptr, 0);
+    if (std::ranges::find(names, request.search) == names.end()) (void)make_search(request.search, {});
     if (line.has("evaluations")) {
         request.evaluations =
             static_cast<std::size_t>(in_range(1, line.get<long long>("evaluations"), 1LL << 40, "evaluations"));
