@@ -79,6 +79,9 @@ public:
     virtual void synchronize() = 0;
     /// Device time of the whole batch, launched back to back; as one graph where that hides the launches' host time.
     [[nodiscard]] virtual double time_us(std::span<const Call> calls) = 0;
+    /// Energy of one launch, in microjoules, as the mean over the batch repeated for a third of a second and more; 0
+    /// when unknown. Of the whole device: what else runs there counts as well.
+    [[nodiscard]] virtual double energy_uj(std::span<const Call> /*calls*/) { return 0; }
     /// The multiprocessor clock now; 0 when unknown.
     [[nodiscard]] virtual std::int64_t clock_khz() { return 0; }
 };

@@ -3,9 +3,11 @@
 #include <cuda_runtime.h>
 
 #include <array>
+#include <chrono>
 #include <type_traits>
 
 #include "runtime/cuda/nvml.h"
+#include "runtime/energy_meter.h"
 
 namespace smemtune {
 
@@ -166,7 +168,7 @@ std::string bus_id(int ordinal) {
 
 class CudaBackend : public Backend {
 public:
-    explicit CudaBackend(int ordinal) : ordinal_(ordinal), device_(describe(ordinal)), clock_(bus_id(ordinal)) {
+    explicit CudaBackend(int ordinal) : ordinal_(ordinal), device_(describe(ordinal)), sensors_(bus_id(ordinal)) {
         const Current current(ordinal_);
         cudaStream_t stream = nullptr;
         check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "create a stream");
@@ -204,8 +206,47 @@ public:
 
     [[nodiscard]] double time_us(std::span<const Call> calls) override {
         const Current current(ordinal_);
-        // A graph hides the host's microseconds per launch. One long launch needs none.
-        if (calls.size() == 1) return between_events([&] { issue(calls); });
+        return with_enqueue(calls, [&](const auto& enqueue) { return between_events(enqueue); });
+    }
+
+    // The next batch runs while the counter is read after the one before, so that the GPU is never idle.
+    [[nodiscard]] double energy_uj(std::span<const Call> calls) override {
+        auto counter = sensors_.millijoules();
+        if (!counter) return 0;
+        const Current current(ordinal_);
+        return with_enqueue(calls, [&](const auto& enqueue) {
+            const std::array events{begin_.get(), end_.get()};
+            const auto issue_batch = [&](std::size_t turn) {
+                enqueue();
+                check(cudaEventRecord(events[turn % 2], stream_.get()), "record an event");
+            };
+            EnergyMeter meter;
+            const auto begin = std::chrono::steady_clock::now();
+            issue_batch(0);
+            for (std::size_t turn = 0; counter && !meter.finished(); ++turn) {
+                issue_batch(turn + 1);
+                check(cudaEventSynchronize(events[turn % 2]), "run");
+                counter = sensors_.millijoules();
+                const std::chrono::duration<double, std::milli> elapsed = std::chrono::steady_clock::now() - begin;
+                if (counter) meter.add(elapsed.count(), *counter, calls.size());
+            }
+            check(cudaStreamSynchronize(stream_.get()), "run");
+            return meter.launch_uj();
+        });
+    }
+
+    [[nodiscard]] std::int64_t clock_khz() override { return sensors_.clock_khz(); }
+
+private:
+    void issue(std::span<const Call> calls) {
+        for (const auto& call : calls) call.kernel->launch(stream_.get(), call.launch, call.arguments.data());
+    }
+
+    // Hands `use` a function that puts the batch on the stream. A graph hides the host's microseconds per launch; one
+    // long launch needs none.
+    template <class Use>
+    double with_enqueue(std::span<const Call> calls, const Use& use) {
+        if (calls.size() == 1) return use([&] { issue(calls); });
         check(cudaStreamBeginCapture(stream_.get(), cudaStreamCaptureModeThreadLocal), "begin a graph");
         cudaGraph_t captured = nullptr;
         try {
@@ -221,14 +262,7 @@ public:
         check(cudaGraphInstantiate(&instantiated, captured, 0), "instantiate a graph");
         const GraphExec executable(instantiated);
         check(cudaGraphUpload(instantiated, stream_.get()), "upload a graph");
-        return between_events([&] { check(cudaGraphLaunch(instantiated, stream_.get()), "launch a graph"); });
-    }
-
-    [[nodiscard]] std::int64_t clock_khz() override { return clock_.khz(); }
-
-private:
-    void issue(std::span<const Call> calls) {
-        for (const auto& call : calls) call.kernel->launch(stream_.get(), call.launch, call.arguments.data());
+        return use([&] { check(cudaGraphLaunch(instantiated, stream_.get()), "launch a graph"); });
     }
 
     template <class Enqueue>
@@ -244,7 +278,7 @@ private:
 
     int ordinal_;
     Device device_;
-    ClockReader clock_;
+    GpuSensors sensors_;
     Stream stream_;
     Event begin_, end_;
 };

@@ -10,6 +10,7 @@ namespace {
 using Init = int (*)();
 using HandleByBusId = int (*)(const char*, void**);
 using ClockInfo = int (*)(void*, int, unsigned*);
+using TotalEnergy = int (*)(void*, unsigned long long*);
 constexpr int nvml_success = 0;
 constexpr int nvml_clock_sm = 1;
 
@@ -20,7 +21,7 @@ Function find(void* library, const char* name) {
 
 }  // namespace
 
-ClockReader::ClockReader(const std::string& bus_id) : library_(dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL)) {
+GpuSensors::GpuSensors(const std::string& bus_id) : library_(dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL)) {
     if (library_ == nullptr) return;
     const auto init = find<Init>(library_, "nvmlInit_v2");
     const auto handle = find<HandleByBusId>(library_, "nvmlDeviceGetHandleByPciBusId_v2");
@@ -30,16 +31,24 @@ ClockReader::ClockReader(const std::string& bus_id) : library_(dlopen("libnvidia
     }
 }
 
-ClockReader::~ClockReader() {
+GpuSensors::~GpuSensors() {
     if (library_ != nullptr) dlclose(library_);
 }
 
-std::int64_t ClockReader::khz() const {
+std::int64_t GpuSensors::clock_khz() const {
     if (device_ == nullptr) return 0;
     const auto info = find<ClockInfo>(library_, "nvmlDeviceGetClockInfo");
     unsigned megahertz = 0;
     if (info == nullptr || info(device_, nvml_clock_sm, &megahertz) != nvml_success) return 0;
     return std::int64_t{megahertz} * 1000;
+}
+
+std::optional<std::uint64_t> GpuSensors::millijoules() const {
+    if (device_ == nullptr) return std::nullopt;
+    const auto energy = find<TotalEnergy>(library_, "nvmlDeviceGetTotalEnergyConsumption");
+    unsigned long long total = 0;
+    if (energy == nullptr || energy(device_, &total) != nvml_success) return std::nullopt;
+    return total;
 }
 
 }  // namespace smemtune

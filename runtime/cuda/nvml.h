@@ -1,22 +1,25 @@
-// The clock of a GPU, from the driver's management library where it is installed.
+// The clock and the energy counter of a GPU, from the driver's management library where it is installed.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace smemtune {
 
-/// Reads one GPU's multiprocessor clock. Opens libnvidia-ml at construction; without it the clock is unknown.
-class ClockReader {
+/// Reads one GPU's sensors. Opens libnvidia-ml at construction; without it everything is unknown.
+class GpuSensors {
 public:
     /// `bus_id` as the CUDA runtime gives it: `0000:1b:00.0`.
-    explicit ClockReader(const std::string& bus_id);
-    ~ClockReader();
-    ClockReader(const ClockReader&) = delete;
-    ClockReader& operator=(const ClockReader&) = delete;
+    explicit GpuSensors(const std::string& bus_id);
+    ~GpuSensors();
+    GpuSensors(const GpuSensors&) = delete;
+    GpuSensors& operator=(const GpuSensors&) = delete;
 
-    /// Now, in kHz; 0 when unknown.
-    [[nodiscard]] std::int64_t khz() const;
+    /// The multiprocessor clock now, in kHz; 0 when unknown.
+    [[nodiscard]] std::int64_t clock_khz() const;
+    /// What the GPU has used since its driver was loaded, which moves every 20 to 100 ms. Volta and newer.
+    [[nodiscard]] std::optional<std::uint64_t> millijoules() const;
 
 private:
     void* library_ = nullptr;

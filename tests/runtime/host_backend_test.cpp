@@ -240,5 +240,14 @@ TEST(HostBackend, ABatchTakesTheTimeOfItsLaunches) {
     EXPECT_GT(twenty, one);
 }
 
+TEST(HostBackend, TheEnergyOfALaunchIsUnknown) {
+    const auto backend = open_host({.threads = 1});
+    const auto kernel = backend->load(compiled(positions), 0);
+    std::vector<int> out(12);
+    void* data = out.data();
+    const Backend::Call call{kernel.get(), {}, {&data}};
+    EXPECT_EQ(backend->energy_uj(std::span(&call, 1)), 0);
+}
+
 }  // namespace
 }  // namespace smemtune
