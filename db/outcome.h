@@ -35,6 +35,7 @@ struct Measurement {
     std::vector<double> samples_us;  ///< each the mean of one batch of launches
     bool cut_short = false;          ///< clearly behind the best, so not sampled further
     std::int64_t clock_khz = 0;      ///< multiprocessor clock while timing; 0 when unknown
+    double energy_uj = 0;            ///< of one launch, by the whole device; 0 when unknown
 
     bool operator==(const Measurement&) const = default;
 };

@@ -46,6 +46,8 @@ struct TrialRecord {
     Outcome outcome;
     Resources resources{};
     double compile_ms = 0;
+    double verify_ms = 0;  ///< what the worker took to verify it; 0 when unknown, like the next
+    double time_ms = 0;    ///< and to time it
     std::int64_t run = 0;
 
     bool operator==(const TrialRecord&) const = default;

@@ -12,8 +12,8 @@ using Json = nlohmann::ordered_json;  // keeps the order of the extents
 constexpr auto trial_columns =
     "t.device, t.template, t.problem, t.configuration, t.median_us, t.spread_us, t.samples_us, t.cut_short, "
     "t.clock_khz, t.rejected_at, t.reason, t.registers, t.spill_bytes, t.static_shared_bytes, t.dynamic_shared_bytes, "
-    "t.compile_ms, t.run";
-constexpr int after_trial_columns = 17;
+    "t.compile_ms, t.verify_ms, t.time_ms, t.energy_uj, t.run";
+constexpr int after_trial_columns = 20;
 
 std::string extents_json(const Problem& problem) {
     auto json = Json::object();
@@ -101,10 +101,18 @@ void bind(SQLite::Statement& upsert, const TrialRecord& trial) {
     }
     bind_resources(upsert, 12, trial.resources);
     upsert.bind(16, trial.compile_ms);
-    if (trial.run == 0) {
-        upsert.bind(17);
+    upsert.bind(17, trial.verify_ms);
+    upsert.bind(18, trial.time_ms);
+    const auto* measured = std::get_if<Measurement>(&trial.outcome);
+    if (measured == nullptr || measured->energy_uj == 0) {
+        upsert.bind(19);
     } else {
-        upsert.bind(17, trial.run);
+        upsert.bind(19, measured->energy_uj);
+    }
+    if (trial.run == 0) {
+        upsert.bind(20);
+    } else {
+        upsert.bind(20, trial.run);
     }
 }
 
@@ -130,11 +138,14 @@ TrialRecord read_trial(const SQLite::Statement& row) {
                             row.getColumn(6),
                             [](const auto& text) { return Json::parse(text).template get<std::vector<double>>(); }),
                         .cut_short = row.getColumn(7).getInt() != 0,
-                        .clock_khz = row.getColumn(8).getInt64()};
+                        .clock_khz = row.getColumn(8).getInt64(),
+                        .energy_uj = row.getColumn(18).getDouble()};  // 0 for NULL
     }
     trial.resources = read_resources(row, 11);
     trial.compile_ms = row.getColumn(15).getDouble();
-    trial.run = row.getColumn(16).getInt64();  // 0 for NULL
+    trial.verify_ms = row.getColumn(16).getDouble();
+    trial.time_ms = row.getColumn(17).getDouble();
+    trial.run = row.getColumn(19).getInt64();  // 0 for NULL
     return trial;
 }
 

@@ -29,14 +29,15 @@ void bind(SQLite::Statement& insert_or_find, const Device& device);
 constexpr auto upsert_trial = R"sql(
 INSERT INTO trials (device, template, problem, configuration, median_us, spread_us, samples_us, cut_short, clock_khz,
                     rejected_at, reason, registers, spill_bytes, static_shared_bytes, dynamic_shared_bytes, compile_ms,
-                    run, finished_at)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))
+                    verify_ms, time_ms, energy_uj, run, finished_at)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))
 ON CONFLICT (device, template, problem, configuration) DO UPDATE SET
     median_us = excluded.median_us, spread_us = excluded.spread_us, samples_us = excluded.samples_us,
     cut_short = excluded.cut_short, clock_khz = excluded.clock_khz, rejected_at = excluded.rejected_at,
     reason = excluded.reason, registers = excluded.registers, spill_bytes = excluded.spill_bytes,
     static_shared_bytes = excluded.static_shared_bytes, dynamic_shared_bytes = excluded.dynamic_shared_bytes,
-    compile_ms = excluded.compile_ms, run = excluded.run, finished_at = excluded.finished_at)sql";
+    compile_ms = excluded.compile_ms, verify_ms = excluded.verify_ms, time_ms = excluded.time_ms,
+    energy_uj = excluded.energy_uj, run = excluded.run, finished_at = excluded.finished_at)sql";
 void bind(SQLite::Statement& upsert, const TrialRecord& trial);
 
 /// Selects trials, as `t`, for read_trial; `rest` begins with WHERE.

@@ -1,5 +1,6 @@
 // History of the schema. A released step is never edited: a change is a new step at the end of the list.
 //   1  devices, templates, problems, runs, trials, winners, binaries; the view `best`
+//   2  what a trial cost the worker, and the energy of a launch
 #include "db/schema.h"
 
 #include <array>
@@ -174,7 +175,16 @@ LEFT JOIN winners AS w ON w.device = b.device AND w.problem = b.problem
 ORDER BY d.name, d.id, p.operation, p.type, p.layout, p.id;
 )sql";
 
-constexpr std::array all_steps{version_1};
+constexpr const char* version_2 = R"sql(
+ALTER TABLE trials ADD COLUMN verify_ms REAL NOT NULL DEFAULT 0                -- 0 when unknown
+    CHECK (verify_ms >= 0 AND verify_ms < 9e999);
+ALTER TABLE trials ADD COLUMN time_ms REAL NOT NULL DEFAULT 0                  -- 0 when unknown
+    CHECK (time_ms >= 0 AND time_ms < 9e999);
+ALTER TABLE trials ADD COLUMN energy_uj REAL                                   -- of one launch; NULL when unknown
+    CHECK (energy_uj IS NULL OR (energy_uj > 0 AND energy_uj < 9e999 AND median_us IS NOT NULL));
+)sql";
+
+constexpr std::array all_steps{version_1, version_2};
 
 }  // namespace
 

@@ -90,9 +90,12 @@ void check_times(const TrialRecord& trial) {
         }
     };
     check(trial.compile_ms, "compile_ms");
+    check(trial.verify_ms, "verify_ms");
+    check(trial.time_ms, "time_ms");
     if (const auto* measurement = std::get_if<Measurement>(&trial.outcome)) {
         check(measurement->median_us, "median_us");
         check(measurement->spread_us, "spread_us");
+        check(measurement->energy_uj, "energy_uj");
         for (const double sample : measurement->samples_us) check(sample, "samples_us");
     }
 }

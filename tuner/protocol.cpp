@@ -121,15 +121,13 @@ void from_json(const json& from, Launch& launch) {
 }
 
 void to_json(json& to, const Measurement& measurement) {
-    to = {{"median_us", measurement.median_us},
-          {"spread_us", measurement.spread_us},
-          {"samples_us", measurement.samples_us},
-          {"cut_short", measurement.cut_short},
-          {"clock_khz", measurement.clock_khz}};
+    to = {{"median_us", measurement.median_us},   {"spread_us", measurement.spread_us},
+          {"samples_us", measurement.samples_us}, {"cut_short", measurement.cut_short},
+          {"clock_khz", measurement.clock_khz},   {"energy_uj", measurement.energy_uj}};
 }
 void from_json(const json& from, Measurement& measurement) {
-    measurement = {from.at("median_us"), from.at("spread_us"), from.at("samples_us"), from.at("cut_short"),
-                   from.at("clock_khz")};
+    measurement = {from.at("median_us"), from.at("spread_us"), from.at("samples_us"),
+                   from.at("cut_short"), from.at("clock_khz"), from.at("energy_uj")};
 }
 
 void to_json(json& to, const Rejection& rejection) {
@@ -139,15 +137,29 @@ void from_json(const json& from, Rejection& rejection) {
     rejection = {parse_stage(from.at("stage").get<std::string>()), from.at("reason")};
 }
 
+void to_json(json& to, const TrialReport& report) {
+    to = {{"verify_ms", report.verify_ms}, {"time_ms", report.time_ms}};
+    if (const auto* measurement = std::get_if<Measurement>(&report.outcome)) to["measurement"] = *measurement;
+    if (const auto* rejection = std::get_if<Rejection>(&report.outcome)) to["rejection"] = *rejection;
+}
+void from_json(const json& from, TrialReport& report) {
+    report = {.outcome = {}, .verify_ms = from.at("verify_ms"), .time_ms = from.at("time_ms")};
+    if (from.contains("measurement")) {
+        report.outcome = from.at("measurement").get<Measurement>();
+    } else {
+        report.outcome = from.at("rejection").get<Rejection>();
+    }
+}
+
 void to_json(json& to, const SamplingPolicy& policy) {
     to = {{"batch_us", policy.batch_us},           {"most_launches", policy.most_launches},
           {"least_samples", policy.least_samples}, {"most_samples", policy.most_samples},
           {"steady_spread", policy.steady_spread}, {"behind", policy.behind},
-          {"longest_us", policy.longest_us}};
+          {"longest_us", policy.longest_us},       {"energy", policy.energy}};
 }
 void from_json(const json& from, SamplingPolicy& policy) {
     policy = {from.at("batch_us"),      from.at("most_launches"), from.at("least_samples"), from.at("most_samples"),
-              from.at("steady_spread"), from.at("behind"),        from.at("longest_us")};
+              from.at("steady_spread"), from.at("behind"),        from.at("longest_us"),    from.at("energy")};
 }
 
 void to_json(json& to, const TrialInput& input) { to = {{"binary", input.binary}, {"launch", input.launch}}; }

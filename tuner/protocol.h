@@ -48,6 +48,8 @@ void to_json(nlohmann::json& to, const Measurement& measurement);
 void from_json(const nlohmann::json& from, Measurement& measurement);
 void to_json(nlohmann::json& to, const Rejection& rejection);
 void from_json(const nlohmann::json& from, Rejection& rejection);
+void to_json(nlohmann::json& to, const TrialReport& report);
+void from_json(const nlohmann::json& from, TrialReport& report);
 void to_json(nlohmann::json& to, const SamplingPolicy& policy);
 void from_json(const nlohmann::json& from, SamplingPolicy& policy);
 void to_json(nlohmann::json& to, const TrialInput& input);

@@ -16,6 +16,7 @@ struct SamplingPolicy {
         0.005;                ///< enough once half the distance between quartiles is below this share of the median
     double behind = 1.5;      ///< a candidate this many times slower than the best is not sampled further
     double longest_us = 1e6;  ///< nor one whose samples have taken this long, beyond the least
+    bool energy = false;      ///< measure the energy of a launch as well, of what is not cut short: a third of a second
 };
 
 class Sampling {

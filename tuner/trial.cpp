@@ -1,11 +1,13 @@
 #include "tuner/trial.h"
 
-#include <algorithm>
-#include <limits>
+#include <chrono>
+#include <utility>
 
 namespace smemtune {
 
 namespace {
+
+using Clock = std::chrono::steady_clock;
 
 // Microseconds of the whole batch, and of one of its launches.
 std::pair<double, double> time_batch(Backend& backend, Workspace& workspace, const LoadedKernel& kernel,
@@ -15,35 +17,59 @@ std::pair<double, double> time_batch(Backend& backend, Workspace& workspace, con
     return {batch_us, batch_us / launches};
 }
 
+double energy_of(Backend& backend, Workspace& workspace, const LoadedKernel& kernel, const Launch& launch,
+                 int launches) {
+    return backend.energy_uj(workspace.batch(kernel, launch, launches));
+}
+
+Measurement time_candidate(Backend& backend, Workspace& workspace, const LoadedKernel& kernel, const Launch& launch,
+                           const SamplingPolicy& policy, double best_us, double first_launch_us) {
+    Sampling hopeless(policy, best_us);
+    hopeless.add(first_launch_us, first_launch_us);
+    // The first launch was cold and alone; only a very late one is not worth another.
+    if (best_us > 0 && first_launch_us > 4 * policy.behind * best_us + 100) return hopeless.result();
+
+    // A warm-up tells how many launches make a batch.
+    auto launch_us = time_batch(backend, workspace, kernel, launch, 1).second;
+    Sampling sampling(policy, best_us);
+    do {
+        const auto [batch_us, each_us] = time_batch(backend, workspace, kernel, launch, sampling.launches(launch_us));
+        sampling.add(each_us, batch_us);
+        launch_us = each_us;
+    } while (!sampling.finished());
+    auto result = sampling.result();
+    result.clock_khz = backend.clock_khz();
+    if (policy.energy && !result.cut_short) {
+        result.energy_uj = energy_of(backend, workspace, kernel, launch, sampling.launches(launch_us));
+    }
+    return result;
+}
+
 }  // namespace
 
-Outcome try_candidate(Backend& backend, Workspace& workspace, const TrialInput& input, const SamplingPolicy& policy,
-                      double best_us) {
+TrialReport try_candidate(Backend& backend, Workspace& workspace, const TrialInput& input, const SamplingPolicy& policy,
+                          double best_us) {
+    TrialReport report;
+    auto begin = Clock::now();
+    const auto lap_ms = [&] {
+        const auto before = std::exchange(begin, Clock::now());
+        return std::chrono::duration<double, std::milli>(begin - before).count();
+    };
     try {
         const auto kernel = backend.load(input.binary, input.launch.dynamic_shared_bytes);
         const auto verdict = workspace.verify(*kernel, input.launch);
-        if (verdict.wrong) return Rejection{Stage::wrong, *verdict.wrong};
-
-        Sampling hopeless(policy, best_us);
-        hopeless.add(verdict.first_launch_us, verdict.first_launch_us);
-        // The first launch was cold and alone; only a very late one is not worth another.
-        if (best_us > 0 && verdict.first_launch_us > 4 * policy.behind * best_us + 100) return hopeless.result();
-
-        // A warm-up tells how many launches make a batch.
-        auto launch_us = time_batch(backend, workspace, *kernel, input.launch, 1).second;
-        Sampling sampling(policy, best_us);
-        do {
-            const auto [batch_us, each_us] =
-                time_batch(backend, workspace, *kernel, input.launch, sampling.launches(launch_us));
-            sampling.add(each_us, batch_us);
-            launch_us = each_us;
-        } while (!sampling.finished());
-        auto result = sampling.result();
-        result.clock_khz = backend.clock_khz();
-        return result;
+        report.verify_ms = lap_ms();
+        if (verdict.wrong) {
+            report.outcome = Rejection{Stage::wrong, *verdict.wrong};
+        } else {
+            report.outcome =
+                time_candidate(backend, workspace, *kernel, input.launch, policy, best_us, verdict.first_launch_us);
+            report.time_ms = lap_ms();
+        }
     } catch (const LaunchError& error) {
-        return Rejection{Stage::launch, error.what()};
+        report.outcome = Rejection{Stage::launch, error.what()};
     }
+    return report;
 }
 
 std::vector<Measurement> play_final(Backend& backend, Workspace& workspace, const std::vector<TrialInput>& inputs,
@@ -67,6 +93,10 @@ std::vector<Measurement> play_final(Backend& backend, Workspace& workspace, cons
     for (const auto& sampling : samplings) {
         results.push_back(sampling.result());
         results.back().clock_khz = backend.clock_khz();
+    }
+    for (std::size_t i = 0; policy.energy && i < inputs.size(); ++i) {
+        results[i].energy_uj =
+            energy_of(backend, workspace, *kernels[i], inputs[i].launch, samplings[i].launches(launch_us[i]));
     }
     return results;
 }

@@ -16,9 +16,18 @@ struct TrialInput {
     Launch launch;
 };
 
+/// What became of a trial, and what it cost the worker.
+struct TrialReport {
+    Outcome outcome;
+    double verify_ms = 0;  ///< 0 when it did not get there, like the next
+    double time_ms = 0;
+
+    bool operator==(const TrialReport&) const = default;
+};
+
 /// Throws DeviceFault: then the device is of no use to this process any more.
-Outcome try_candidate(Backend& backend, Workspace& workspace, const TrialInput& input, const SamplingPolicy& policy,
-                      double best_us);
+TrialReport try_candidate(Backend& backend, Workspace& workspace, const TrialInput& input, const SamplingPolicy& policy,
+                          double best_us);
 
 /// Times finalists against one another: `rounds` times, one batch of each in turn, so that a drifting clock meets all
 /// alike. One measurement for each input.

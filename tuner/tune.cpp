@@ -156,7 +156,10 @@ private:
                 record.outcome = Rejection{Stage::limits, *broken + " (as compiled)"};
             } else {
                 prepare_worker(kernel);
-                record.outcome = tools_.worker.trial(input, best_us_);
+                auto report = tools_.worker.trial(input, best_us_);
+                record.outcome = std::move(report.outcome);
+                record.verify_ms = report.verify_ms;
+                record.time_ms = report.time_ms;
                 // A worker that was ended together with this program says nothing about the candidate.
                 const auto* lost = std::get_if<Rejection>(&record.outcome);
                 if (tools_.interrupted && lost != nullptr && lost->stage == Stage::crash) return;

@@ -35,10 +35,8 @@ json answer_to(const json& question, Backend& backend, std::unique_ptr<Workspace
     }
     const auto policy = question.at("policy").get<SamplingPolicy>();
     if (what == "trial") {
-        const auto outcome = try_candidate(backend, *workspace, question.at("input").get<TrialInput>(), policy,
-                                           question.at("best_us").get<double>());
-        if (const auto* rejection = std::get_if<Rejection>(&outcome)) return {{"rejection", *rejection}};
-        return {{"measurement", std::get<Measurement>(outcome)}};
+        return {{"report", try_candidate(backend, *workspace, question.at("input").get<TrialInput>(), policy,
+                                         question.at("best_us").get<double>())}};
     }
     return {{"measurements", play_final(backend, *workspace, question.at("inputs").get<std::vector<TrialInput>>(),
                                         policy, question.at("rounds").get<int>())}};
@@ -172,28 +170,25 @@ void Worker::ensure_prepared() {
     prepared_ = true;
 }
 
-Outcome Worker::trial(const TrialInput& input, double best_us) {
+TrialReport Worker::trial(const TrialInput& input, double best_us) {
     ensure_prepared();
     json answer;
     const auto wait = ask({{"do", "trial"}, {"input", input}, {"best_us", best_us}, {"policy", options_.sampling}},
                           answer, options_.trial_deadline);
     if (wait == Channel::Wait::overdue) {
         how_it_ended();
-        return Rejection{Stage::timeout,
-                         "ran past its deadline of " + std::to_string(options_.trial_deadline.count() / 1000) + " s"};
+        return {Rejection{Stage::timeout,
+                          "ran past its deadline of " + std::to_string(options_.trial_deadline.count() / 1000) + " s"}};
     }
-    if (wait == Channel::Wait::closed) {
-        return Rejection{Stage::crash, "the worker " + how_it_ended()};
-    }
+    if (wait == Channel::Wait::closed) return {Rejection{Stage::crash, "the worker " + how_it_ended()}};
     if (answer.contains("error")) {
         const auto error = answer.at("error").get<std::string>();
         how_it_ended();
         throw WorkerError(error);
     }
-    if (answer.contains("measurement")) return answer.at("measurement").get<Measurement>();
-    auto rejection = answer.at("rejection").get<Rejection>();
-    if (rejection.stage == Stage::crash) how_it_ended();
-    return rejection;
+    if (answer.contains("report")) return answer.at("report").get<TrialReport>();
+    how_it_ended();  // after a fault, which it told
+    return {answer.at("rejection").get<Rejection>()};
 }
 
 std::optional<std::vector<Measurement>> Worker::final_round(const std::vector<TrialInput>& inputs, int rounds) {

@@ -44,7 +44,7 @@ public:
     void prepare(const Problem& problem, const SourceTree& files, WorkspaceBinaries binaries);
 
     /// A worker that dies or overruns the deadline is a rejection; the next call meets a new one. Throws WorkerError.
-    Outcome trial(const TrialInput& input, double best_us);
+    TrialReport trial(const TrialInput& input, double best_us);
 
     /// Nothing when the worker was lost. Throws WorkerError.
     std::optional<std::vector<Measurement>> final_round(const std::vector<TrialInput>& inputs, int rounds);

@@ -60,7 +60,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadFile{"ForeignWithoutTables", [](const path& file) { execute(file, "PRAGMA application_id = 7"); },
                 "is a SQLite database, but not smemtune's"},
         BadFile{"Newer", [](const path& file) { execute(file, newer); },
-                "was written by a newer smemtune (schema 99, this one knows up to 1)"},
+                "was written by a newer smemtune (schema 99, this one knows up to 2)"},
         BadFile{"NewerWithALog", [](const path& file) { execute(file, "PRAGMA journal_mode = WAL; " + newer); },
                 "was written by a newer smemtune"},
         BadFile{"NewerOnlyInTheLogOfAKilledProcess",
@@ -113,7 +113,7 @@ TEST(Open, ANewFileIsMarkedAndItsFoldersAreMade) {
     const Scratch scratch;
     const auto file = stored(scratch / "a" / "b" / "tuned.db");
     EXPECT_EQ(value_of(file, "PRAGMA application_id"), std::to_string(application_id));
-    EXPECT_EQ(value_of(file, "PRAGMA user_version"), "1");
+    EXPECT_EQ(value_of(file, "PRAGMA user_version"), "2");
     EXPECT_EQ(value_of(file, "PRAGMA integrity_check"), "ok");
 }
 
@@ -233,6 +233,41 @@ TEST(Migration, AnOlderFileIsBroughtUpStepByStepAndEachStepHappensOnce) {
     }
     const auto error = error_of([&] { open_database(file, Access::write, {}, v1); });
     EXPECT_NE(error.find("newer smemtune (schema 3, this one knows up to 1)"), std::string::npos) << error;
+}
+
+// A file of version 1, with a measured trial that is the winner and a rejected one.
+constexpr const char* filled_1 = R"sql(
+INSERT INTO devices VALUES (1, 'a', 90, 1, 32, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1);
+INSERT INTO templates VALUES (1, 'tiled', 'gemm', 'hash');
+INSERT INTO problems VALUES (1, 'gemm', 'f32', 'nn', '1x1x1', '{"M":1,"N":1,"K":1}');
+INSERT INTO trials VALUES (1, 1, 1, 1, 'TILE_WIDTH=8', 5, 0.5, '[5]', 0, 1980000, NULL, NULL, 40, 0, 0, 0, 12.5, NULL,
+                           '2025-01-01T00:00:00Z');
+INSERT INTO trials VALUES (2, 1, 1, 1, 'TILE_WIDTH=64', NULL, NULL, NULL, NULL, NULL, 'limits', 'too large', 0, 0, 0, 0,
+                           0, NULL, '2025-01-01T00:00:01Z');
+INSERT INTO winners VALUES (1, 1, 1, '2025-01-01T00:00:02Z');
+)sql";
+
+TEST(Migration, TrialsOfVersion1StayAndWhatTheyCostIsUnknown) {
+    const Scratch scratch;
+    const auto file = scratch / "tuned.db";
+    { open_database(file, Access::write, {}, migrations().first(1)).exec(filled_1); }
+    ASSERT_EQ(value_of(file, "PRAGMA user_version"), "1");
+    Store store(file);
+    const auto rows = store.rows({});
+    ASSERT_EQ(rows.size(), 2u);
+    EXPECT_TRUE(rows[0].winner);
+    EXPECT_EQ(rows[0].record.configuration, tile(8));
+    EXPECT_EQ(rows[0].record.outcome, Outcome(Measurement{5, 0.5, {5}, false, 1980000, 0}));
+    EXPECT_EQ(rows[1].record.outcome, Outcome(Rejection{Stage::limits, "too large"}));
+    for (const auto& row : rows) {
+        EXPECT_EQ(row.record.verify_ms, 0);
+        EXPECT_EQ(row.record.time_ms, 0);
+        auto again = row.record;
+        again.verify_ms = 2.5;
+        again.time_ms = 30;
+        store.remember(again);
+        EXPECT_EQ(store.recall(again.key, again.configuration), again);
+    }
 }
 
 TEST(Migration, AStepThatFailsLeavesTheFileAtTheOneBefore) {

@@ -138,9 +138,12 @@ inline TrialRecord measured(const TrialKey& key, const Configuration& configurat
                                    .spread_us = median_us / 7,
                                    .samples_us = {median_us, median_us * 1.1, median_us / 3},
                                    .cut_short = false,
-                                   .clock_khz = 1980000},
+                                   .clock_khz = 1980000,
+                                   .energy_uj = median_us * 350 + 1},
             .resources = {.registers = 40, .spill_bytes = 8, .static_shared_bytes = 2048, .dynamic_shared_bytes = 512},
             .compile_ms = 12.5,
+            .verify_ms = 3.25,
+            .time_ms = 40.5,
             .run = 0};
 }
 
@@ -150,6 +153,8 @@ inline TrialRecord rejected(const TrialKey& key, const Configuration& configurat
             .outcome = Rejection{.stage = stage, .reason = "because"},
             .resources = {},
             .compile_ms = 0,
+            .verify_ms = 0,
+            .time_ms = 0,
             .run = 0};
 }
 

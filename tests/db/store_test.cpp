@@ -28,6 +28,16 @@ TEST_F(StoreTest, EveryFieldOfAMeasurementComesBack) {
     EXPECT_EQ(Store(path, Store::Access::read).recall(key, trial.configuration), trial);
 }
 
+TEST_F(StoreTest, AnEnergyThatIsUnknownComesBackAsUnknownAndIsNoNumberToPlainSql) {
+    auto trial = measured(key, tile(16), 5);
+    std::get<Measurement>(trial.outcome).energy_uj = 0;
+    store.remember(trial);
+    EXPECT_EQ(store.recall(key, tile(16)), trial);
+    EXPECT_EQ(value_of(path, "SELECT count(energy_uj) FROM trials"), "0");
+    store.remember(rejected(key, tile(16), Stage::wrong));
+    EXPECT_EQ(store.recall(key, tile(16)), rejected(key, tile(16), Stage::wrong));
+}
+
 TEST_F(StoreTest, ATemplateWithTheSameCodeAndANewManifestKeepsItsNumberAndGetsTheNewFiles) {
     TemplateRecord made{"made", "gemm", "hash of made", {{"made.cu", "code"}, {"made.toml", "values = [1]"}}};
     const auto id = store.remember(made);
@@ -304,7 +314,7 @@ TEST_F(StoreTest, TheSummaryCounts) {
     store.finish_run(store.start_run({}), "complete");
     const auto summary = store.summary();
     EXPECT_EQ(summary.path, path);
-    EXPECT_EQ(summary.schema_version, 1);
+    EXPECT_EQ(summary.schema_version, 2);
     EXPECT_EQ(summary.devices, 1);
     EXPECT_EQ(summary.templates, 1);
     EXPECT_EQ(summary.problems, 1);

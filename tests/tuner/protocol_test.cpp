@@ -91,19 +91,23 @@ TEST(Protocol, EveryKindOfMessageArrivesAsItWasSent) {
     EXPECT_EQ(round_trip(binary().resources), binary().resources);
     EXPECT_TRUE(same(round_trip(binary()), binary()));
     EXPECT_TRUE(same(round_trip(launch()), launch()));
-    const Measurement measurement{1.0 / 3, 0.1, {0.25, 1e300, 5e-324}, true, 1980000};
+    const Measurement measurement{1.0 / 3, 0.1, {0.25, 1e300, 5e-324}, true, 1980000, 350.5};
     EXPECT_EQ(round_trip(measurement), measurement) << "to the last bit";
     for (const auto stage :
          {Stage::limits, Stage::compile, Stage::launch, Stage::wrong, Stage::crash, Stage::timeout}) {
         const Rejection rejection{stage, "\"quoted\"\nand\tso on \xc3\xa4"};
         EXPECT_EQ(round_trip(rejection), rejection);
+        const TrialReport report{rejection, 0.5, 0};
+        EXPECT_EQ(round_trip(report), report);
     }
-    const SamplingPolicy policy{1, 2, 3, 4, 0.5, 6, 7};
+    const TrialReport report{measurement, 1.0 / 3, 20};
+    EXPECT_EQ(round_trip(report), report);
+    const SamplingPolicy policy{1, 2, 3, 4, 0.5, 6, 7, true};
     const auto other = round_trip(policy);
     EXPECT_EQ(std::tie(other.batch_us, other.most_launches, other.least_samples, other.most_samples,
-                       other.steady_spread, other.behind, other.longest_us),
+                       other.steady_spread, other.behind, other.longest_us, other.energy),
               std::tie(policy.batch_us, policy.most_launches, policy.least_samples, policy.most_samples,
-                       policy.steady_spread, policy.behind, policy.longest_us));
+                       policy.steady_spread, policy.behind, policy.longest_us, policy.energy));
     const auto input = round_trip(TrialInput{binary(), launch()});
     EXPECT_TRUE(same(input.binary, binary()) && same(input.launch, launch()));
     auto fill = binary();

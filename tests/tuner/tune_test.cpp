@@ -44,6 +44,19 @@ TEST(Tune, ASecondRunMeasuresNothing) {
     EXPECT_EQ(winners_in(scratch / "t.db"), winner);
 }
 
+TEST(Tune, ATrialSaysWhatItCostTheCompilerAndTheWorker) {
+    const Scratch scratch;
+    (void)report_of(run(scratch, tune_work()));
+    const auto trials = json::parse(run(scratch, {"db", "trials", "--db", "t.db", "--json"}).out);
+    ASSERT_EQ(trials.size(), 9U);
+    for (const auto& trial : trials) {
+        EXPECT_GT(trial.at("compile_ms"), 0) << trial;
+        EXPECT_GT(trial.at("verify_ms"), 0) << trial;
+        EXPECT_GT(trial.at("time_ms"), 0) << trial;
+        EXPECT_EQ(trial.at("measurement").at("energy_uj"), 0) << "no counter on the host";
+    }
+}
+
 TEST(Tune, ALargerRunPaysOnlyForWhatIsNew) {
     const Scratch scratch;
     EXPECT_EQ(report_of(run(scratch, tune_work({{"--evaluations", "4"}}))).at("measured"), 4);

@@ -22,6 +22,8 @@ nlohmann::json to_json(const TrialRow& row) {
                         {"configuration", row.record.configuration.values},
                         {"resources", row.record.resources},
                         {"compile_ms", row.record.compile_ms},
+                        {"verify_ms", row.record.verify_ms},
+                        {"time_ms", row.record.time_ms},
                         {"winner", row.winner},
                         {"finished_at", row.finished_at}};
     if (const auto* measurement = std::get_if<Measurement>(&row.record.outcome)) json["measurement"] = *measurement;
