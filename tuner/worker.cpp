@@ -112,7 +112,7 @@ void Worker::start() {
     channel_ = std::make_unique<Channel>(up[0], down[1]);
     json greeting;
     if (channel_->receive(greeting, Clock::now() + start_deadline) != Channel::Wait::message) {
-        throw WorkerError("the worker for device " + options_.device + " " + how_it_ended() + " before it was ready");
+        throw WorkerError("the worker for device " + options_.device + " " + reap().text + " before it was ready");
     }
     if (greeting.contains("error")) throw WorkerError(greeting.at("error").get<std::string>());
     prepared_ = false;
@@ -133,15 +133,15 @@ void Worker::stop() {
     process_ = 0;
 }
 
-// Reaps a worker that hung up.
-std::string Worker::how_it_ended() {
+// Of a worker that hung up, or that is to go.
+Worker::Ending Worker::reap() {
     channel_.reset();
     int status = 0;
     kill(process_, SIGKILL);
     waitpid(process_, &status, 0);
     process_ = 0;
-    if (WIFSIGNALED(status)) return std::string("died: ") + strsignal(WTERMSIG(status));
-    return "ended with exit code " + std::to_string(WEXITSTATUS(status));
+    if (WIFSIGNALED(status)) return {true, std::string("died: ") + strsignal(WTERMSIG(status))};
+    return {false, "ended with exit code " + std::to_string(WEXITSTATUS(status))};
 }
 
 Channel::Wait Worker::ask(const json& question, json& answer, std::chrono::milliseconds limit) {
@@ -149,58 +149,71 @@ Channel::Wait Worker::ask(const json& question, json& answer, std::chrono::milli
     return channel_->receive(answer, Clock::now() + limit);
 }
 
+// An operator or a system out of memory may end a worker at any time: that is no fault of what it was asked, so it is
+// asked once more, and only a second death counts.
+Channel::Wait Worker::ask_prepared(const json& question, json& answer, std::chrono::milliseconds limit) {
+    for (bool again = false;; again = true) {
+        ensure_prepared();
+        const auto wait = ask(question, answer, limit);
+        if (wait == Channel::Wait::message) return wait;
+        const auto ending = reap();
+        ending_ = ending.text;
+        if (wait == Channel::Wait::overdue || again || !ending.by_signal) return wait;
+    }
+}
+
 void Worker::ensure_prepared() {
-    if (!channel_) {
-        stop();
-        start();
-    }
-    if (prepared_) return;
-    json answer;
-    const auto wait = ask({{"do", "prepare"},
-                           {"problem", preparation_->problem},
-                           {"files", preparation_->files},
-                           {"binaries", preparation_->binaries}},
-                          answer, options_.prepare_deadline);
-    if (wait != Channel::Wait::message) {
+    for (bool again = false;; again = true) {
+        if (!channel_) {
+            stop();
+            start();
+        }
+        if (prepared_) return;
+        json answer;
+        const auto wait = ask({{"do", "prepare"},
+                               {"problem", preparation_->problem},
+                               {"files", preparation_->files},
+                               {"binaries", preparation_->binaries}},
+                              answer, options_.prepare_deadline);
+        if (wait == Channel::Wait::message) {
+            if (answer.contains("error")) throw WorkerError(answer.at("error").get<std::string>());
+            if (answer.contains("rejection")) throw WorkerError(answer.at("rejection").at("reason").get<std::string>());
+            prepared_ = true;
+            return;
+        }
+        const auto ending = reap();
+        const bool overdue = wait == Channel::Wait::overdue;
+        if (!overdue && ending.by_signal && !again) continue;
         throw WorkerError("the worker could not prepare " + to_text(preparation_->problem) + ": it " +
-                          (wait == Channel::Wait::overdue ? "took too long" : how_it_ended()));
+                          (overdue ? "took too long" : ending.text));
     }
-    if (answer.contains("error")) throw WorkerError(answer.at("error").get<std::string>());
-    if (answer.contains("rejection")) throw WorkerError(answer.at("rejection").at("reason").get<std::string>());
-    prepared_ = true;
 }
 
 TrialReport Worker::trial(const TrialInput& input, double best_us) {
-    ensure_prepared();
     json answer;
-    const auto wait = ask({{"do", "trial"}, {"input", input}, {"best_us", best_us}, {"policy", options_.sampling}},
-                          answer, options_.trial_deadline);
+    const auto wait =
+        ask_prepared({{"do", "trial"}, {"input", input}, {"best_us", best_us}, {"policy", options_.sampling}}, answer,
+                     options_.trial_deadline);
     if (wait == Channel::Wait::overdue) {
-        how_it_ended();
         return {Rejection{Stage::timeout,
                           "ran past its deadline of " + std::to_string(options_.trial_deadline.count() / 1000) + " s"}};
     }
-    if (wait == Channel::Wait::closed) return {Rejection{Stage::crash, "the worker " + how_it_ended()}};
-    if (answer.contains("error")) {
-        const auto error = answer.at("error").get<std::string>();
-        how_it_ended();
-        throw WorkerError(error);
-    }
+    if (wait == Channel::Wait::closed) return {Rejection{Stage::crash, "the worker " + ending_}};
     if (answer.contains("report")) return answer.at("report").get<TrialReport>();
-    how_it_ended();  // after a fault, which it told
+    reap();  // after a fault, which it told
+    if (answer.contains("error")) throw WorkerError(answer.at("error").get<std::string>());
     return {answer.at("rejection").get<Rejection>()};
 }
 
 std::optional<std::vector<Measurement>> Worker::final_round(const std::vector<TrialInput>& inputs, int rounds) {
-    ensure_prepared();
     json answer;
-    const auto wait = ask({{"do", "final"}, {"inputs", inputs}, {"rounds", rounds}, {"policy", options_.sampling}},
-                          answer, options_.prepare_deadline);
-    if (wait != Channel::Wait::message || !answer.contains("measurements")) {
-        how_it_ended();
-        return std::nullopt;
-    }
-    return answer.at("measurements").get<std::vector<Measurement>>();
+    const auto wait =
+        ask_prepared({{"do", "final"}, {"inputs", inputs}, {"rounds", rounds}, {"policy", options_.sampling}}, answer,
+                     options_.prepare_deadline);
+    if (wait != Channel::Wait::message) return std::nullopt;
+    if (answer.contains("measurements")) return answer.at("measurements").get<std::vector<Measurement>>();
+    reap();
+    return std::nullopt;
 }
 
 }  // namespace smemtune

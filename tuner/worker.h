@@ -43,10 +43,11 @@ public:
     /// What follows is about this problem. `files` are those of a template of its operation.
     void prepare(const Problem& problem, const SourceTree& files, WorkspaceBinaries binaries);
 
-    /// A worker that dies or overruns the deadline is a rejection; the next call meets a new one. Throws WorkerError.
+    /// A worker that dies or overruns the deadline is a rejection; the next call meets a new one. One that a signal
+    /// ends may have been ended from outside: then the trial is tried once more, by a new worker. Throws WorkerError.
     TrialReport trial(const TrialInput& input, double best_us);
 
-    /// Nothing when the worker was lost. Throws WorkerError.
+    /// Nothing when the worker was lost, and a second one too if it was by a signal. Throws WorkerError.
     std::optional<std::vector<Measurement>> final_round(const std::vector<TrialInput>& inputs, int rounds);
 
 private:
@@ -54,7 +55,13 @@ private:
     void stop();
     void ensure_prepared();
     Channel::Wait ask(const nlohmann::json& question, nlohmann::json& answer, std::chrono::milliseconds limit);
-    std::string how_it_ended();
+    Channel::Wait ask_prepared(const nlohmann::json& question, nlohmann::json& answer, std::chrono::milliseconds limit);
+
+    struct Ending {
+        bool by_signal = false;
+        std::string text{};
+    };
+    Ending reap();
 
     struct Preparation {
         Problem problem;
@@ -67,6 +74,7 @@ private:
     std::unique_ptr<Channel> channel_;
     std::optional<Preparation> preparation_;
     bool prepared_ = false;
+    std::string ending_;  // of the last worker that was reaped
 };
 
 }  // namespace smemtune

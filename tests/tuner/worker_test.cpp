@@ -1,0 +1,125 @@
+#include "tuner/worker.h"
+
+#include <gmock/gmock.h>
+
+#include "tests/tuner/support.h"
+
+namespace smemtune {
+namespace {
+
+using ::testing::HasSubstr;
+
+// A right copy of a matrix on the host device, whose first thread does first what a test wants of it.
+class WorkerTest : public ::testing::Test {
+protected:
+    static constexpr const char* source = R"(
+#include "configuration.h"
+extern "C" int mkdir(const char*, unsigned);
+extern "C" __global__ void made_up(int M, int N, const Element* A, long long lda, Element* B, long long ldb) {
+    const int row = blockIdx.y * blockDim.y + threadIdx.y, column = blockIdx.x * blockDim.x + threadIdx.x;
+    if (row == 0 && column == 0) {
+        volatile bool endless = false;
+        MISCHIEF
+        while (endless) {
+        }
+    }
+    if (row < M && column < N) B[column * ldb + row] = A[row * lda + column];
+}
+)";
+    static constexpr const char* manifest = R"toml(
+[template]
+name = "made_up"
+operation = "transpose"
+types = ["f32"]
+[launch]
+block = ["8", "8"]
+grid = ["ceil_div(N, 8)", "ceil_div(M, 8)"]
+[requires]
+host = true
+)toml";
+
+    // True for the first that asks, in whatever process.
+    [[nodiscard]] std::string first(const std::string& mark) const {
+        return "mkdir(\"" + (scratch / mark) + "\", 0700) == 0";
+    }
+    TrialInput prepare(const std::string& mischief) {
+        std::string text = source;
+        text.replace(text.find("MISCHIEF"), 8, mischief);
+        const auto kernel = load_templates({{"made_up.cu", text}, {"made_up.toml", manifest}}).front();
+        const Problem problem{.operation = "transpose", .type = "f32", .layout = "", .extents = {{"M", 9}, {"N", 17}}};
+        const auto device = find_device("host").device;
+        const auto compiler = make_compiler(device, {.host_compiler = SMEMTUNE_CXX});
+        worker.prepare(problem, kernel.files, compile_workspace(*compiler, kernel, problem));
+        auto compiled = compiler->compile(program_of(kernel, {}, problem));
+        if (const auto* rejection = std::get_if<Rejection>(&compiled)) throw std::runtime_error(rejection->reason);
+        return {std::get<Binary>(std::move(compiled)), launch_of(kernel, {}, problem, device)};
+    }
+
+    static bool is_measured(const TrialReport& report) { return std::holds_alternative<Measurement>(report.outcome); }
+
+    // The one that this process has started.
+    static pid_t worker_process() {
+        for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+            const auto name = entry.path().filename().string();
+            if (name.find_first_not_of("0123456789") != std::string::npos) continue;
+            const auto status = read_text(entry.path() / "status");
+            if (status.find("\nPPid:\t" + std::to_string(getpid()) + "\n") != std::string::npos) return std::stoi(name);
+        }
+        return 0;
+    }
+
+    const Scratch scratch;
+    Worker worker{{.executable = program(), .device = "host", .trial_deadline = 2s}};
+};
+
+TEST_F(WorkerTest, ATrialTellsWhatVerifyingAndTimingTook) {
+    const auto report = worker.trial(prepare(""), 0);
+    ASSERT_TRUE(is_measured(report));
+    EXPECT_GT(report.verify_ms, 0);
+    EXPECT_GT(report.time_ms, 0);
+}
+
+TEST_F(WorkerTest, AWorkerKilledDuringATrialCostsTheTrialNothing) {
+    const auto input = prepare("if (" + first("killed") + ") __builtin_trap();");
+    EXPECT_TRUE(is_measured(worker.trial(input, 0)));
+    EXPECT_TRUE(std::filesystem::exists(scratch / "killed"));
+}
+
+TEST_F(WorkerTest, ASecondDeathIsLaidToTheCandidateAndTheNextTrialMeetsANewWorker) {
+    const auto input = prepare("if (" + first("killed") + " || " + first("again") + ") __builtin_trap();");
+    const auto report = worker.trial(input, 0);
+    ASSERT_FALSE(is_measured(report));
+    const auto& rejection = std::get<Rejection>(report.outcome);
+    EXPECT_EQ(rejection.stage, Stage::crash);
+    EXPECT_THAT(rejection.reason, HasSubstr("the worker died: "));
+    EXPECT_TRUE(is_measured(worker.trial(input, 0)));
+}
+
+TEST_F(WorkerTest, AnIdleWorkerThatIsKilledCostsTheNextTrialNothing) {
+    const auto input = prepare("");
+    ASSERT_TRUE(is_measured(worker.trial(input, 0)));
+    const auto process = worker_process();
+    ASSERT_GT(process, 0);
+    kill(process, SIGKILL);
+    EXPECT_TRUE(is_measured(worker.trial(input, 0)));
+    EXPECT_NE(worker_process(), process);
+}
+
+TEST_F(WorkerTest, ATrialThatRanPastItsDeadlineIsNotTriedAgain) {
+    const auto report = worker.trial(prepare("endless = " + first("slow") + ";"), 0);
+    ASSERT_FALSE(is_measured(report)) << "a second time it would have ended";
+    EXPECT_EQ(std::get<Rejection>(report.outcome).stage, Stage::timeout);
+}
+
+TEST_F(WorkerTest, AFinalRoundGoesOnInANewWorkerOnce) {
+    const auto input = prepare("if (" + first("killed") + ") __builtin_trap();");
+    const auto finals = worker.final_round({input, input}, 2);
+    ASSERT_TRUE(finals.has_value());
+    EXPECT_EQ(finals->size(), 2U);
+    const auto always = prepare("__builtin_trap();");
+    EXPECT_FALSE(worker.final_round({always}, 2).has_value());
+    EXPECT_TRUE(worker.final_round({input}, 2).has_value()) << "the next one meets a new worker";
+}
+
+}  // namespace
+}  // namespace smemtune
