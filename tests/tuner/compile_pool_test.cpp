@@ -76,6 +76,41 @@ TEST(CompilePool, ProgramsThatDifferInAnythingAreCompiledEach) {
     EXPECT_EQ(compiler.begun, 7);
 }
 
+TEST(CompilePool, WhatWasLastUsedIsKeptAndWhatIsOlderIsCompiledAgain) {
+    const PretendCompiler compiler;
+    CompilePool pool(compiler, 1, 2);
+    const auto ask = [&](const std::string& text) { (void)pool.submit(source(text)).get(); };
+    for (const auto* text : {"a", "b", "a", "c"}) ask(text);
+    EXPECT_EQ(compiler.begun, 3);
+    ask("a");  // used after b
+    EXPECT_EQ(compiler.begun, 3);
+    ask("b");
+    EXPECT_EQ(compiler.begun, 4);
+}
+
+TEST(CompilePool, WhatIsStillToBeCompiledIsKeptHoweverMuchThatIs) {
+    PretendCompiler compiler;
+    compiler.time = 1ms;
+    CompilePool pool(compiler, 2, 2);
+    std::vector<std::shared_future<CompilePool::Result>> results;
+    for (int time = 0; time < 2; ++time) {
+        for (int i = 0; i < 50; ++i) results.push_back(pool.submit(source(std::to_string(i))));
+        if (time == 0) {
+            EXPECT_EQ(std::get<Binary>(results.back().get()).entry, "kernel");
+        }
+    }
+    for (const auto& result : results) EXPECT_TRUE(std::holds_alternative<Binary>(result.get()));
+}
+
+TEST(CompilePool, MoreTemplatesThanItRemembersTheFilesOfAreToldApart) {
+    const PretendCompiler compiler;
+    CompilePool pool(compiler, 2);
+    for (int time = 0; time < 2; ++time) {
+        for (int i = 0; i < 40; ++i) (void)pool.submit(source("template " + std::to_string(i))).get();
+    }
+    EXPECT_EQ(compiler.begun, 40);
+}
+
 TEST(CompilePool, SeveralCompileAtOnce) {
     PretendCompiler compiler;
     compiler.time = 300ms;
