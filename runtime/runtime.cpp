@@ -1,6 +1,7 @@
 #include "runtime/runtime.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -31,6 +32,15 @@ struct Kernel::State {
     bool is_gemm = false;
     bool transposed_a = false;
     bool transposed_b = false;
+
+    // Run-time parameters follow the operation's arguments.
+    void run(StreamHandle stream, std::span<void* const> given) const {
+        if (launch.runtime_arguments.empty()) return loaded->launch(stream, launch, given.data());
+        std::array<void*, most_arguments> all{};
+        auto* next = std::ranges::copy(given, all.begin()).out;
+        for (const auto& value : launch.runtime_arguments) *next++ = const_cast<int*>(&value);
+        loaded->launch(stream, launch, all.data());
+    }
 };
 
 const Choice& Kernel::choice() const { return state_->choice; }
@@ -47,7 +57,7 @@ void Kernel::launch(CUstream_st* stream, std::span<void* const> arguments) const
         throw std::invalid_argument("the kernel takes " + std::to_string(state_->arguments.size()) +
                                     " arguments, not " + std::to_string(arguments.size()));
     }
-    state_->loaded->launch(stream, state_->launch, arguments.data());
+    state_->run(stream, arguments);
 }
 
 void Kernel::launch(CUstream_st* stream, const GemmOperands& operands) const {
@@ -74,7 +84,7 @@ void Kernel::launch(CUstream_st* stream, const GemmOperands& operands) const {
     const void* b = operands.b;
     void* c = operands.c;
     const std::array<void*, 11> arguments{&m, &n, &k, &alpha, &a, &lda, &b, &ldb, &beta, &c, &ldc};
-    state.loaded->launch(stream, state.launch, arguments.data());
+    state.run(stream, arguments);
 }
 
 namespace {
@@ -169,15 +179,16 @@ std::shared_ptr<const LoadedKernel> Runtime::State::load(const Candidate& candid
 Kernel Runtime::State::fetch(const Problem& problem, const std::string& kernel_template) {
     std::string why_not;
     const auto& device = backend->device();
-    for (const auto& candidate : candidates(problem, device, store ? &*store : nullptr, templates, kernel_template)) {
-        auto kernel = load(candidate, problem, why_not);
+    Candidates candidates(problem, device, store ? &*store : nullptr, templates, kernel_template);
+    while (const auto candidate = candidates.next()) {
+        auto kernel = load(*candidate, problem, why_not);
         if (!kernel) continue;  // the next best may do
-        const auto& operation = candidate.kernel_template.operation;
+        const auto& operation = candidate->kernel_template.operation;
         auto state = std::make_shared<Kernel::State>();
-        state->choice = candidate.choice;
+        state->choice = candidate->choice;
         state->problem = problem;
         state->arguments = operation.arguments;
-        state->launch = launch_of(candidate.kernel_template, candidate.configuration, problem, device);
+        state->launch = launch_of(candidate->kernel_template, candidate->configuration, problem, device);
         state->loaded = std::move(kernel);
         if (takes_gemm_operands(operation)) {
             const auto& layout = operation.layouts.at(problem.layout);

@@ -71,7 +71,7 @@ public:
     void launch(CUstream_st* stream, const GemmOperands& operands) const;
 
     /// For any operation: `arguments[i]` points to the value of the kernel's i-th argument, in the order and of the
-    /// types that argument_names() and the operation's manifest give.
+    /// types that argument_names() and the operation's manifest give. The kernel's own run-time parameters are added.
     void launch(CUstream_st* stream, std::span<void* const> arguments) const;
     [[nodiscard]] std::vector<std::string> argument_names() const;
 

@@ -29,54 +29,61 @@ std::optional<Configuration> sane_default(const KernelTemplate& kernel, const Pr
     return best;
 }
 
-std::vector<Candidate> tuned(const Problem& problem, const Device& device, const Store& store,
-                             std::string_view kernel_template) {
-    const auto device_row = store.find(device);
-    if (!device_row) return {};
-    auto rows =
-        store.best_of(*device_row, problem.operation, problem.type, problem.layout, std::string(kernel_template));
-    std::ranges::stable_sort(rows, {}, [&](const TrialRow& row) { return distance(problem, row.problem); });
-    std::vector<Candidate> result;
-    for (const auto& row : rows) {
-        const auto files = store.recall_template(row.record.key.kernel_template);
-        if (!files) continue;
-        auto kernel = load_template(files->files);
-        const auto& configuration = row.record.configuration;
-        if (!supports(kernel, problem, device) || objection(kernel, configuration, problem, device)) continue;
-        const bool exact = row.problem == problem;
-        Choice choice{.kernel_template = kernel.name,
-                      .configuration = to_text(configuration),
-                      .match = exact ? Match::exact : Match::nearest,
-                      .tuned_for = to_text(row.problem),
-                      .expected_us = std::get<Measurement>(row.record.outcome).median_us,
-                      .device = device.name};
-        result.push_back({std::move(kernel), configuration, std::move(choice), row.record.key.kernel_template});
-    }
-    return result;
-}
-
 }  // namespace
 
-std::vector<Candidate> candidates(const Problem& problem, const Device& device, const Store* store,
-                                  const std::vector<KernelTemplate>& templates, std::string_view kernel_template) {
-    std::vector<Candidate> result;
-    if (store != nullptr) result = tuned(problem, device, *store, kernel_template);
-    // Untuned, what promises most comes first: the operations that its tiling gets out of one load.
-    std::vector<std::pair<double, Candidate>> untuned;
-    for (const auto& kernel : templates) {
-        if (!supports(kernel, problem, device) || (!kernel_template.empty() && kernel.name != kernel_template))
+Candidates::Candidates(const Problem& problem, const Device& device, const Store* store,
+                       const std::vector<KernelTemplate>& templates, std::string_view kernel_template)
+    : problem_(problem), device_(device), store_(store), templates_(templates), kernel_template_(kernel_template) {
+    const auto device_row = store == nullptr ? std::nullopt : store->find(device);
+    if (!device_row) return;
+    rows_ = store->best_of(*device_row, problem.operation, problem.type, problem.layout, kernel_template_);
+    std::ranges::stable_sort(rows_, {}, [&](const TrialRow& row) { return distance(problem, row.problem); });
+}
+
+std::optional<Candidate> Candidates::next() {
+    while (row_ < rows_.size()) {
+        if (auto candidate = tuned(rows_[row_++])) return candidate;
+    }
+    if (!untuned_) untuned_ = untuned();
+    return default_ < untuned_->size() ? std::optional(std::move((*untuned_)[default_++])) : std::nullopt;
+}
+
+std::optional<Candidate> Candidates::tuned(const TrialRow& row) const {
+    const auto files = store_->recall_template(row.record.key.kernel_template);
+    if (!files) return std::nullopt;
+    auto kernel = load_template(files->files);
+    const auto configuration = completed(row.record.configuration, default_configuration(kernel));
+    if (!supports(kernel, problem_, device_) || objection(kernel, configuration, problem_, device_)) {
+        return std::nullopt;
+    }
+    Choice choice{.kernel_template = kernel.name,
+                  .configuration = to_text(configuration),
+                  .match = row.problem == problem_ ? Match::exact : Match::nearest,
+                  .tuned_for = to_text(row.problem),
+                  .expected_us = std::get<Measurement>(row.record.outcome).median_us,
+                  .device = device_.name};
+    return Candidate{std::move(kernel), configuration, std::move(choice), row.record.key.kernel_template};
+}
+
+// What promises most comes first: the operations that its tiling gets out of one load.
+std::vector<Candidate> Candidates::untuned() const {
+    std::vector<std::pair<double, Candidate>> ranked;
+    for (const auto& kernel : templates_) {
+        if (!supports(kernel, problem_, device_) || (!kernel_template_.empty() && kernel.name != kernel_template_)) {
             continue;
-        const auto configuration = sane_default(kernel, problem, device);
+        }
+        const auto configuration = sane_default(kernel, problem_, device_);
         if (!configuration) continue;
         Choice choice{.kernel_template = kernel.name,
                       .configuration = to_text(*configuration),
                       .match = Match::untuned,
-                      .device = device.name};
-        untuned.emplace_back(reuse_of(kernel, *configuration, problem, device).operations_per_load(),
-                             Candidate{kernel, *configuration, std::move(choice), std::nullopt});
+                      .device = device_.name};
+        ranked.emplace_back(reuse_of(kernel, *configuration, problem_, device_).operations_per_load(),
+                            Candidate{kernel, *configuration, std::move(choice), std::nullopt});
     }
-    std::ranges::stable_sort(untuned, std::ranges::greater{}, [](const auto& each) { return each.first; });
-    for (auto& [reuse, candidate] : untuned) result.push_back(std::move(candidate));
+    std::ranges::stable_sort(ranked, std::ranges::greater{}, [](const auto& each) { return each.first; });
+    std::vector<Candidate> result;
+    for (auto& [reuse, candidate] : ranked) result.push_back(std::move(candidate));
     return result;
 }
 

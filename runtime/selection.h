@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -18,10 +19,32 @@ struct Candidate {
     std::optional<std::int64_t> template_row;  ///< in the database, where there may be machine code
 };
 
-/// Best founded first; every one is valid for `problem` on `device`. `store` may be null. `kernel_template` restricts
-/// the choice to one template unless it is empty.
-std::vector<Candidate> candidates(const Problem& problem, const Device& device, const Store* store,
-                                  const std::vector<KernelTemplate>& templates, std::string_view kernel_template);
+/// Best founded first; every one is valid for `problem` on `device`. Each is made when it is asked for: who takes the
+/// first pays for no other.
+class Candidates {
+public:
+    /// What is passed must outlive it. `store` may be null. `kernel_template` restricts the choice to one template
+    /// unless it is empty.
+    Candidates(const Problem& problem, const Device& device, const Store* store,
+               const std::vector<KernelTemplate>& templates, std::string_view kernel_template);
+
+    /// Nothing after the last.
+    std::optional<Candidate> next();
+
+private:
+    [[nodiscard]] std::optional<Candidate> tuned(const TrialRow& row) const;
+    [[nodiscard]] std::vector<Candidate> untuned() const;
+
+    const Problem& problem_;
+    const Device& device_;
+    const Store* store_;
+    const std::vector<KernelTemplate>& templates_;
+    std::string kernel_template_;
+    std::vector<TrialRow> rows_;  // the nearest first
+    std::size_t row_ = 0;
+    std::optional<std::vector<Candidate>> untuned_;
+    std::size_t default_ = 0;
+};
 
 /// Euclidean distance of the extents' logarithms: doubling one extent is as far as halving it. Infinite between
 /// problems of different operations, types or layouts.

@@ -63,6 +63,12 @@ std::string hash_of(const KernelTemplate& kernel) {
         add(argument.name);
         add(std::to_string(static_cast<int>(argument.kind)));
     }
+    // Of several run-time parameters the order decides which is which; a single one may come and go.
+    std::string runtime;
+    for (const auto& parameter : kernel.parameters) {
+        if (parameter.runtime) runtime += (runtime.empty() ? "" : ",") + parameter.name;
+    }
+    if (runtime.find(',') != std::string::npos) add(runtime);
     for (const auto& [layout, constants] : kernel.operation.layouts) {
         const bool used = kernel.layouts.empty() || std::ranges::count(kernel.layouts, layout) != 0;
         if (used) add(layout + ":" + to_text(Configuration{constants}));

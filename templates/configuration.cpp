@@ -24,6 +24,11 @@ std::string to_text(const Configuration& configuration) {
     return text;
 }
 
+Configuration completed(Configuration configuration, const Configuration& presets) {
+    configuration.values.insert(presets.values.begin(), presets.values.end());
+    return configuration;
+}
+
 Configuration parse_configuration(std::string_view text) {
     Configuration result;
     while (!trim(text).empty()) {

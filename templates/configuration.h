@@ -19,6 +19,9 @@ struct Configuration {
 /// The one canonical spelling: `TSZ_COLS=16,TSZ_ROWS=64`, sorted by name.
 std::string to_text(const Configuration& configuration);
 
+/// With the presets of the parameters that it gives no value.
+Configuration completed(Configuration configuration, const Configuration& presets);
+
 /// Reads what to_text writes, in any order and with spaces. Throws std::invalid_argument naming what does not fit.
 Configuration parse_configuration(std::string_view text);
 

@@ -57,8 +57,17 @@ Configuration default_configuration(const KernelTemplate& kernel_template) {
     return configuration;
 }
 
+Configuration compiled_part(const KernelTemplate& kernel_template, const Configuration& configuration) {
+    auto part = configuration;
+    for (const auto& parameter : kernel_template.parameters) {
+        if (parameter.runtime) part.values.erase(parameter.name);
+    }
+    return part;
+}
+
 std::string render(const KernelTemplate& kernel_template, const Configuration& configuration, const Problem& problem) {
-    std::string text = "// " + kernel_template.name + ": " + to_text(configuration) + "\n#pragma once\n";
+    const auto compiled = compiled_part(kernel_template, configuration);
+    std::string text = "// " + kernel_template.name + ": " + to_text(compiled) + "\n#pragma once\n";
     text += "using Element = " + std::string(element_type(problem.type).cpp_name) + ";\n";
     if (const auto layout = kernel_template.operation.layouts.find(problem.layout);
         layout != kernel_template.operation.layouts.end()) {
@@ -66,7 +75,7 @@ std::string render(const KernelTemplate& kernel_template, const Configuration& c
             text += "constexpr int " + name + " = " + std::to_string(value) + ";\n";
         }
     }
-    for (const auto& [name, value] : configuration.values) {
+    for (const auto& [name, value] : compiled.values) {
         text += "constexpr int " + name + " = " + std::to_string(value) + ";\n";
     }
     return text;

@@ -92,7 +92,9 @@ struct KernelTemplate {
     std::string path;         ///< of its manifest
     std::string source_path;  ///< of its .cu file
     SourceTree files;         ///< everything that it is made of, shared headers included
-    std::string hash;         ///< of what decides its machine code and launch; not of summaries and value lists
+    /// Of what decides its machine code and launch; not of summaries, parameters and their values. A configuration that
+    /// was tried before a parameter was added, under the same hash, means that parameter's default.
+    std::string hash;
 };
 
 /// What can compute a problem on a device at all, whatever the configuration.
@@ -105,7 +107,13 @@ Environment environment_of(const Operation& operation, const Problem& problem, c
 /// The configuration that a template starts from: each parameter's default.
 Configuration default_configuration(const KernelTemplate& kernel_template);
 
-/// The text of `configuration.h`: the parameters and layout constants as `constexpr int`, and `Element`.
+/// The part of a configuration that decides the program: all but the run-time parameters.
+Configuration compiled_part(const KernelTemplate& kernel_template, const Configuration& configuration);
+
+/// Of a kernel with run-time parameters, those included.
+constexpr std::size_t most_arguments = 64;
+
+/// The text of `configuration.h`: the compiled parameters and layout constants as `constexpr int`, and `Element`.
 std::string render(const KernelTemplate& kernel_template, const Configuration& configuration, const Problem& problem);
 
 }  // namespace smemtune

@@ -90,6 +90,14 @@ Launch launch_of(const KernelTemplate& kernel_template, const Configuration& con
     launch.static_shared_bytes = kernel_template.static_shared_bytes.evaluate(environment);
     launch.dynamic_shared_bytes = kernel_template.dynamic_shared_bytes.evaluate(environment);
     if (kernel_template.registers) launch.registers = kernel_template.registers->evaluate(environment);
+    for (const auto& parameter : kernel_template.parameters) {
+        if (!parameter.runtime) continue;
+        const auto value = configuration.values.find(parameter.name);
+        if (value == configuration.values.end()) {
+            throw ExpressionError("run-time parameter '" + parameter.name + "' has no value");
+        }
+        launch.runtime_arguments.push_back(static_cast<int>(value->second));
+    }
     return launch;
 }
 

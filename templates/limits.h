@@ -19,6 +19,7 @@ struct Launch {
     std::int64_t static_shared_bytes = 0;   ///< per block
     std::int64_t dynamic_shared_bytes = 0;  ///< per block
     std::int64_t registers = 0;             ///< per thread; 0 when not known
+    std::vector<int> runtime_arguments{};   ///< what follows the operation's arguments, in the manifest's order
 
     // What does not fit in 64 bits is the largest number that does: no device allows it.
     [[nodiscard]] std::int64_t threads() const;

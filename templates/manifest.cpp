@@ -289,7 +289,7 @@ Operation read_operation(const Section& section) {
 }
 
 Parameter read_parameter(const Section& section) {
-    section.allow_only({"name", "values", "default", "summary"});
+    section.allow_only({"name", "values", "default", "summary", "runtime"});
     Parameter parameter{.name = section.value<std::string>("name", "\"TILE_WIDTH\""),
                         .values = section.list<std::int64_t>("values", "[8, 16, 32]")};
     if (!is_identifier(parameter.name)) section.fail_at("name", "'" + parameter.name + "' is no C++ identifier");
@@ -306,6 +306,7 @@ Parameter read_parameter(const Section& section) {
         section.fail_at("default", "'default' " + std::to_string(parameter.preset) + " is not among 'values'");
     }
     parameter.summary = section.value_or<std::string>("summary", "\"what it is\"", "");
+    parameter.runtime = section.value_or<bool>("runtime", "true", false);
     return parameter;
 }
 
@@ -319,17 +320,47 @@ std::array<Expression, 3> read_extent3(const Section& section, const std::string
     return result;
 }
 
+// An expression for what is fixed when the kernel is compiled.
+Expression read_compiled(const Section& section, const std::string& key, const std::string& example,
+                         const std::set<std::string>& known, const std::vector<Parameter>& parameters) {
+    auto expression = section.expression(key, example, known);
+    for (const auto& name : expression.names()) {
+        const auto named = std::ranges::find(parameters, name, &Parameter::name);
+        if (named == parameters.end() || !named->runtime) continue;
+        section.fail_at(key, "'" + key + "' names the run-time parameter '" + name +
+                                 "', but is fixed when the kernel is compiled; leave it out there, or take runtime = "
+                                 "true from the parameter");
+    }
+    return expression;
+}
+
+// Run-time parameters stand beside the operation's arguments in the kernel's signature.
+void check_runtime_parameter(const Section& section, const Parameter& parameter, const KernelTemplate& kernel) {
+    const auto& arguments = kernel.operation.arguments;
+    if (!parameter.runtime) return;
+    if (std::ranges::count(arguments, parameter.name, &Argument::name) > 0) {
+        section.fail_at("name", "'" + parameter.name + "' is an argument of the operation's; rename the parameter");
+    }
+    const auto before = std::ranges::count_if(kernel.parameters, &Parameter::runtime);
+    if (arguments.size() + static_cast<std::size_t>(before) >= most_arguments) {
+        section.fail("would be argument " + std::to_string(most_arguments + 1) + " of the kernel, which takes up to " +
+                     std::to_string(most_arguments) + "; compile it in, without runtime = true");
+    }
+}
+
 void read_launch(const Section& section, const std::set<std::string>& known, KernelTemplate& result) {
     section.allow_only({"block", "grid", "static_shared_bytes", "dynamic_shared_bytes", "registers"});
     result.block = read_extent3(section, "block", known);
     result.grid = read_extent3(section, "grid", known);
     if (section.has("static_shared_bytes")) {
-        result.static_shared_bytes = section.expression("static_shared_bytes", "\"0\"", known);
+        result.static_shared_bytes = read_compiled(section, "static_shared_bytes", "\"0\"", known, result.parameters);
     }
     if (section.has("dynamic_shared_bytes")) {
         result.dynamic_shared_bytes = section.expression("dynamic_shared_bytes", "\"0\"", known);
     }
-    if (section.has("registers")) result.registers = section.expression("registers", "\"32\"", known);
+    if (section.has("registers")) {
+        result.registers = read_compiled(section, "registers", "\"32\"", known, result.parameters);
+    }
 }
 
 Model read_model(const Section& section, const std::set<std::string>& known) {
@@ -405,6 +436,7 @@ std::optional<KernelTemplate> parse_template(const std::string& path, const std:
         if (!known.insert(parameter.name).second) {
             each.fail_at("name", "'" + parameter.name + "' is declared twice, or is a name of the operation's");
         }
+        check_runtime_parameter(each, parameter, result);
         result.parameters.push_back(std::move(parameter));
     }
     for (const auto& each : sections(root, "constraint", "[[constraint]]")) {

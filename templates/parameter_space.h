@@ -18,6 +18,7 @@ struct Parameter {
     std::vector<std::int64_t> values;  ///< in the manifest's order, distinct
     std::int64_t preset = 0;           ///< the default, one of `values`
     std::string summary;
+    bool runtime = false;  ///< an argument of each launch, not part of the program
 };
 
 struct Constraint {

@@ -113,11 +113,16 @@ void to_json(json& to, const Launch& launch) {
           {"block", launch.block},
           {"static_shared_bytes", launch.static_shared_bytes},
           {"dynamic_shared_bytes", launch.dynamic_shared_bytes},
-          {"registers", launch.registers}};
+          {"registers", launch.registers},
+          {"runtime_arguments", launch.runtime_arguments}};
 }
 void from_json(const json& from, Launch& launch) {
-    launch = {from.at("grid"), from.at("block"), from.at("static_shared_bytes"), from.at("dynamic_shared_bytes"),
-              from.at("registers")};
+    launch = {from.at("grid"),
+              from.at("block"),
+              from.at("static_shared_bytes"),
+              from.at("dynamic_shared_bytes"),
+              from.at("registers"),
+              from.at("runtime_arguments")};
 }
 
 void to_json(json& to, const Measurement& measurement) {

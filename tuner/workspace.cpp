@@ -113,6 +113,17 @@ WorkspaceBinaries compile_workspace(const Compiler& compiler, const KernelTempla
     return binaries;
 }
 
+namespace {
+
+// The call owns the values of its run-time arguments, and stays good when it is moved.
+Backend::Call call_of(const LoadedKernel& kernel, const Launch& launch, const std::vector<void*>& pointers) {
+    Backend::Call call{&kernel, launch, pointers};
+    for (auto& value : call.launch.runtime_arguments) call.arguments.push_back(&value);
+    return call;
+}
+
+}  // namespace
+
 std::unique_ptr<Operands> Workspace::State::make_operands(const Check& check, std::uint64_t operand_seed) {
     auto operands = std::make_unique<Operands>();
     const auto count = operation.arguments.size();
@@ -345,7 +356,7 @@ Workspace::Verdict Workspace::verify(const LoadedKernel& kernel, const Launch& l
         }
         state.refill_outputs(*prepared->operands, check);
         state.backend.synchronize();
-        const Backend::Call call{&kernel, launch, prepared->operands->pointers};
+        const auto call = call_of(kernel, launch, prepared->operands->pointers);
         const auto us = state.backend.time_us(std::span(&call, 1));
         state.backend.synchronize();
         if (i == 0) verdict.first_launch_us = us;
@@ -374,8 +385,9 @@ std::vector<Backend::Call> Workspace::batch(const LoadedKernel& kernel, const La
         state.backend.synchronize();
     }
     std::vector<Backend::Call> calls;
+    calls.reserve(static_cast<std::size_t>(count));
     for (int i = 0; i < count; ++i) {
-        calls.push_back({&kernel, launch, state.sets[state.next_set]->pointers});
+        calls.push_back(call_of(kernel, launch, state.sets[state.next_set]->pointers));
         state.next_set = (state.next_set + 1) % state.sets.size();
     }
     return calls;

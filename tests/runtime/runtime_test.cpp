@@ -115,6 +115,35 @@ TEST_F(OnHost, MachineCodeFromTheDatabaseNeedsNoCompiler) {
     Product(63, 70, 61).expect_right(near);
 }
 
+TEST_F(OnHost, ARuntimeParameterOfTheWinnerIsPassedAtEachLaunch) {
+    auto sources = stepping_sources();
+    const auto edit = [&](const std::string& file, const std::string& from, const std::string& to) {
+        sources.at(file).replace(sources.at(file).find(from), from.size(), to);
+    };
+    edit("stepping.toml", "default = 64", "default = 64\nruntime = true");
+    edit("stepping.cu", "long long ldc) {", "long long ldc, int STEP) {\n    if (STEP != M / 3) return;");
+    const auto kernel = load_templates(sources).front();
+    {
+        Store store(database);
+        for (const auto& [m, step] : {std::pair{9, "STEP=3"}, {6, "STEP=2"}}) {
+            const auto problem = gemm(m, 17, 20);
+            const auto configuration = parse_configuration(step);
+            const auto code = must_compile(*host_compiler(), program_of(kernel, configuration, problem));
+            crown(store, host_device(), kernel, problem, configuration, 10, &code);
+        }
+    }
+    auto runtime = open(no_compiler);
+    const auto three = runtime.fetch(gemm(9, 17, 20));
+    const auto two = runtime.fetch(gemm(6, 17, 20));
+    EXPECT_EQ(three.choice().configuration, "STEP=3");
+    EXPECT_EQ(two.choice().configuration, "STEP=2");
+    EXPECT_EQ(three.argument_names().size(), 11U) << "those of the operation";
+    for (int time = 0; time < 2; ++time) {
+        Product(9, 17, 20, 3).expect_right(three);
+        Product(6, 17, 20, 3).expect_right(two, 2, -1);
+    }
+}
+
 TEST_F(OnHost, WithoutMachineCodeAndWithoutACompilerTheErrorSaysWhatToInstall) {
     tuned(gemm(64, 64, 64), "tiled", "TILE_WIDTH=8", false);
     auto runtime = open(no_compiler);

@@ -12,6 +12,12 @@ namespace {
 using testing::Each;
 using testing::HasSubstr;
 
+std::vector<Candidate> all(Candidates candidates) {
+    std::vector<Candidate> result;
+    while (auto candidate = candidates.next()) result.push_back(std::move(*candidate));
+    return result;
+}
+
 class Selection : public testing::Test {
 protected:
     void tuned(const Problem& problem, const std::string& configuration, double median_us = 10,
@@ -19,7 +25,7 @@ protected:
         crown(store, device, find_template(templates, kernel), problem, parse_configuration(configuration), median_us);
     }
     [[nodiscard]] std::vector<Candidate> of(const Problem& problem, const std::string& kernel = "") const {
-        return candidates(problem, device, &store, templates, kernel);
+        return all(Candidates(problem, device, &store, templates, kernel));
     }
     [[nodiscard]] Choice first(const Problem& problem, const std::string& kernel = "") const {
         return of(problem, kernel).at(0).choice;
@@ -114,7 +120,7 @@ TEST_F(Selection, WhatAnotherDeviceLearnedIsNotTaken) {
 
 TEST_F(Selection, WithoutADatabaseEveryTemplateOffersAValidDefault) {
     const auto problem = gemm(100, 100, 100);
-    const auto found = candidates(problem, device, nullptr, templates, "");
+    const auto found = all(Candidates(problem, device, nullptr, templates, ""));
     EXPECT_EQ(found.size(), 7U);
     for (const auto& [kernel, configuration, choice, row] : found) {
         EXPECT_EQ(choice.match, Match::untuned);
@@ -136,10 +142,36 @@ TEST_F(Selection, BehindTheTunedOnesStandTheDefaults) {
 }
 
 TEST_F(Selection, ADefaultThatIsNotValidHereIsReplacedByAValidOne) {
-    const auto of_m = [&](std::int64_t m) { return candidates(gemm(m, 10, 10), device, nullptr, stepping, ""); };
+    const auto of_m = [&](std::int64_t m) {
+        const auto problem = gemm(m, 10, 10);
+        return all(Candidates(problem, device, nullptr, stepping, ""));
+    };
     EXPECT_EQ(of_m(64).at(0).choice.configuration, "STEP=64");
     EXPECT_EQ(of_m(9).at(0).choice.configuration, "STEP=3");
     EXPECT_TRUE(of_m(25).empty());
+}
+
+TEST_F(Selection, WhatStandsBehindTheFirstIsNotReadBeforeItIsAskedFor) {
+    const auto problem = gemm(64, 64, 64);
+    tuned(problem, "TILE_WIDTH=8");
+    auto unreadable = find_template(templates, "naive");
+    unreadable.hash = "of one that no manifest describes any more";
+    unreadable.files = {{"naive.toml", "no manifest"}};
+    crown(store, device, unreadable, gemm(128, 128, 128), parse_configuration("BLOCK_X=64,BLOCK_Y=4"), 1);
+    Candidates candidates(problem, device, &store, templates, "");
+    EXPECT_EQ(candidates.next()->choice.match, Match::exact);
+    EXPECT_THROW((void)candidates.next(), ManifestError);
+}
+
+TEST_F(Selection, AWinnerFromBeforeAParameterWasAddedHasItsDefault) {
+    auto kernel = stepping.front();
+    crown(store, device, kernel, gemm(64, 64, 64), parse_configuration("STEP=2"), 1);
+    auto& manifest = kernel.files.at("stepping.toml");
+    manifest += "\n[[parameter]]\nname = \"NEW\"\nvalues = [0, 7]\ndefault = 7\n";
+    (void)store.remember(TemplateRecord{kernel.name, kernel.operation.name, kernel.hash, kernel.files});
+    const auto found = of(gemm(64, 64, 64)).at(0);
+    EXPECT_EQ(found.choice.match, Match::exact);
+    EXPECT_EQ(found.choice.configuration, "NEW=7,STEP=2");
 }
 
 TEST_F(Selection, OneTemplateAloneCanBeAskedFor) {

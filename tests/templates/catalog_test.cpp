@@ -226,6 +226,27 @@ TEST(Catalog, TheHashChangesWithWhatDecidesCodeAndLaunch) {
     EXPECT_NE(hash(with(users(), "scale.toml", "argument ", "layouts.up = { FLIP = 0 }\nargument ")), before);
 }
 
+TEST(Catalog, TheHashDoesNotChangeWithAParameterThatNeitherCodeNorLaunchNames) {
+    const auto before = hash(users());
+    for (const auto* runtime : {"false", "true"}) {
+        const auto added =
+            std::string("[[parameter]]\nname = \"ORDER\"\nvalues = [0, 1]\nruntime = ") + runtime + "\n\n[[parameter]]";
+        EXPECT_EQ(hash(with(users(), "scale.toml", "[[parameter]]", added)), before) << runtime;
+    }
+}
+
+TEST(Catalog, TheHashChangesWithTheOrderOfRuntimeParameters) {
+    const auto hash_with = [](const std::string& first, const std::string& second) {
+        const auto parameter = [](const std::string& name) {
+            return "[[parameter]]\nname = \"" + name + "\"\nvalues = [0, 1]\nruntime = true\n\n";
+        };
+        return hash(
+            with(users(), "scale.toml", "[[parameter]]", parameter(first) + parameter(second) + "[[parameter]]"));
+    };
+    EXPECT_NE(hash_with("ORDER", "GROUP"), hash_with("GROUP", "ORDER"));
+    EXPECT_EQ(hash_with("ORDER", "GROUP"), hash_with("ORDER", "GROUP"));
+}
+
 TEST(Catalog, TheHashDoesNotChangeWithWords) {
     const auto before = hash(users());
     EXPECT_EQ(hash(with(users(), "scale.toml", "one element per thread", "an element for each thread")), before);

@@ -51,5 +51,11 @@ TEST(Configuration, AParameterGivenTwiceIsAnError) {
     EXPECT_EQ(refusal("A=1,B=2,A=1"), "configuration: 'A' is given twice");
 }
 
+TEST(Configuration, WhatItLacksIsCompletedAndWhatItHasStays) {
+    const auto presets = parse_configuration("TILE_WIDTH=16,PAD=1");
+    EXPECT_EQ(to_text(completed(parse_configuration("TILE_WIDTH=32"), presets)), "PAD=1,TILE_WIDTH=32");
+    EXPECT_EQ(to_text(completed(parse_configuration("OLD=3"), presets)), "OLD=3,PAD=1,TILE_WIDTH=16");
+}
+
 }  // namespace
 }  // namespace smemtune

@@ -105,6 +105,19 @@ TEST(KernelTemplate, RendersTheSameForEverySizeSoThatOneBinaryServesAll) {
     EXPECT_EQ(render(tiled, configuration, gemm(1, 2, 3)), render(tiled, configuration, gemm(4, 5, 6)));
 }
 
+TEST(KernelTemplate, RendersTheSameForEveryValueOfARuntimeParameter) {
+    auto kernel = builtin("joint_tiled");
+    std::ranges::find(kernel.parameters, "TSZ_STRIPS", &Parameter::name)->runtime = true;
+    auto configuration = default_configuration(kernel);
+    const auto text = render(kernel, configuration, gemm(1, 2, 3));
+    EXPECT_THAT(text, testing::Not(HasSubstr("TSZ_STRIPS")));
+    EXPECT_THAT(text, HasSubstr("constexpr int TSZ_ROWS = 64;"));
+    configuration.values["TSZ_STRIPS"] = 4;
+    EXPECT_EQ(render(kernel, configuration, gemm(1, 2, 3)), text);
+    configuration.values["TSZ_ROWS"] = 32;
+    EXPECT_NE(render(kernel, configuration, gemm(1, 2, 3)), text);
+}
+
 TEST(KernelTemplate, RendersWithoutLayoutConstantsWhereThereAreNone) {
     const auto transpose = builtin("tiled_transpose");
     const Problem problem{.operation = "transpose", .extents = {{"M", 3}, {"N", 4}}};

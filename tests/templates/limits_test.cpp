@@ -45,6 +45,19 @@ TEST(Limits, ALaunchThatAsksForAParameterWithoutValueIsAnError) {
     EXPECT_THROW((void)launch_of(builtin("tiled"), {}, gemm(1, 1, 1), model_device("sm_90")), ExpressionError);
 }
 
+TEST(Limits, ALaunchCarriesTheRuntimeParametersInTheManifestsOrder) {
+    auto kernel = builtin("joint_tiled");
+    for (auto& parameter : kernel.parameters) parameter.runtime = parameter.name != "TSZ_COLS";
+    std::ranges::sort(kernel.parameters, std::ranges::greater{}, &Parameter::name);
+    const auto configuration = default_configuration(kernel);
+    const auto launch = launch_of(kernel, configuration, gemm(64, 64, 64), model_device("sm_90"));
+    EXPECT_EQ(launch.runtime_arguments, (std::vector{8, 64})) << "TSZ_STRIPS, TSZ_ROWS";
+    EXPECT_TRUE(launch_of(builtin("tiled"), tile(16), gemm(1, 1, 1), model_device("sm_90")).runtime_arguments.empty());
+    kernel = builtin("tiled");
+    kernel.parameters.push_back({.name = "GROUP", .values = {1}, .preset = 1, .summary = "", .runtime = true});
+    EXPECT_THROW((void)launch_of(kernel, tile(16), gemm(1, 1, 1), model_device("sm_90")), ExpressionError);
+}
+
 TEST(Limits, TheTextbooksReuseComesOutOfTheModel) {
     const auto tiled = builtin("tiled");
     const auto device = model_device("sm_90");

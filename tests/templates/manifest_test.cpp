@@ -160,6 +160,36 @@ TEST(Manifest, DescribesAKernel) {
     EXPECT_EQ(kernel.model->operations_per_phase.text(), "2 * WIDTH");
 }
 
+TEST(Manifest, ARuntimeParameterMayDecideGridBlockAndDynamicSharedMemory) {
+    auto text = good;
+    const auto replace = [&](const std::string& from, const std::string& to) {
+        ASSERT_NE(text.find(from), std::string::npos) << from;
+        text.replace(text.find(from), from.size(), to);
+    };
+    EXPECT_FALSE(parse(text).parameters[0].runtime);
+    replace("default = 128", "default = 128\nruntime = true");
+    replace("static_shared_bytes  = \"WIDTH * element_bytes\"", "static_shared_bytes = \"64\"");
+    replace("dynamic_shared_bytes = \"0\"", "dynamic_shared_bytes = \"WIDTH * element_bytes\"");
+    const auto kernel = parse(text);
+    EXPECT_TRUE(kernel.parameters[0].runtime);
+    EXPECT_FALSE(kernel.parameters[1].runtime);
+    EXPECT_EQ(to_text(compiled_part(kernel, default_configuration(kernel))), "UNROLL=1");
+}
+
+TEST(Manifest, AKernelWithRuntimeParametersTakesAsManyArgumentsAsALaunchHasRoomFor) {
+    std::string many;
+    for (std::size_t i = 5; i < most_arguments; ++i) {
+        many += "[[parameter]]\nname = \"P" + std::to_string(i) + "\"\nvalues = [1]\nruntime = true\n";
+    }
+    const auto with = [&](const std::string& more) {
+        auto text = good;
+        return text.insert(text.find("[[constraint]]"), more);
+    };
+    EXPECT_EQ(parse(with(many)).parameters.size(), 2 + most_arguments - 5);
+    EXPECT_THAT(refusal(with(many + "[[parameter]]\nname = \"LAST\"\nvalues = [1]\nruntime = true\n")),
+                HasSubstr("would be argument 65 of the kernel, which takes up to 64"));
+}
+
 TEST(Manifest, WhatIsLeftOutHasADefault) {
     const auto operation = parse_operation("scale.toml", good);
     const auto kernel = *parse_template("least.toml",
@@ -210,6 +240,26 @@ std::ostream& operator<<(std::ostream& stream, const Mistake& mistake) { return 
 
 const std::vector<Mistake> mistakes{
     {"NotToml", "name = \"M\"\n", "name = M\n", "name = M\n", {"not valid TOML"}},
+    {"RuntimeIsNoTruth",
+     "default = 128",
+     "runtime = 1",
+     "runtime = 1",
+     {"'runtime' has the wrong type", "runtime = true"}},
+    {"RuntimeInStaticSharedMemory",
+     "default = 128",
+     "runtime = true",
+     "static_shared_bytes",
+     {"'static_shared_bytes' names the run-time parameter 'WIDTH'", "fixed when the kernel is compiled"}},
+    {"RuntimeInRegisters",
+     "values = [1, 2]",
+     "values = [1, 2]\nruntime = true",
+     "registers =",
+     {"'registers' names the run-time parameter 'UNROLL'", "fixed when the kernel is compiled"}},
+    {"RuntimeNamedAsAnArgument",
+     "name   = \"UNROLL\"",
+     "name = \"lda\"\nruntime = true",
+     "name = \"lda\"\nruntime",
+     {"'lda' is an argument of the operation's", "rename"}},
     {"UnfinishedString", "\"one element per thread\"", "\"one element", "\"one element", {"not valid TOML"}},
     {"KeyTwice", "baseline  = true", "types = [\"f32\"]", "types = [\"f32\"]\n\n", {"not valid TOML"}},
     {"UnknownBlock", "[requires]", "[require]", "[require]", {"unknown key 'require'", "requires"}},

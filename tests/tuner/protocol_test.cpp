@@ -71,7 +71,8 @@ Launch launch() {
             .block = {32, 8, 4},
             .static_shared_bytes = 2048,
             .dynamic_shared_bytes = 232448,
-            .registers = 255};
+            .registers = 255,
+            .runtime_arguments = {-2147483647, 8}};
 }
 
 bool same(const Binary& a, const Binary& b) {
@@ -80,7 +81,8 @@ bool same(const Binary& a, const Binary& b) {
 }
 bool same(const Launch& a, const Launch& b) {
     return a.grid == b.grid && a.block == b.block && a.static_shared_bytes == b.static_shared_bytes &&
-           a.dynamic_shared_bytes == b.dynamic_shared_bytes && a.registers == b.registers;
+           a.dynamic_shared_bytes == b.dynamic_shared_bytes && a.registers == b.registers &&
+           a.runtime_arguments == b.runtime_arguments;
 }
 
 TEST(Protocol, EveryKindOfMessageArrivesAsItWasSent) {

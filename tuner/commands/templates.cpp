@@ -26,7 +26,8 @@ void describe(const KernelTemplate& kernel, const std::string& size, const Devic
     for (const auto& parameter : kernel.parameters) {
         std::string values;
         for (const auto value : parameter.values) values += fmt::format(" {}", value);
-        fmt::print("  {} in{} (default {}): {}\n", parameter.name, values, parameter.preset, parameter.summary);
+        fmt::print("  {} in{} (default {}{}): {}\n", parameter.name, values, parameter.preset,
+                   parameter.runtime ? ", a run-time argument" : "", parameter.summary);
     }
     fmt::print("\n{} configurations, {} of them valid for {} on {}; removed, by the first rule that each breaks:\n",
                space.raw_size(), space.size(), to_text(problem), device.name);
@@ -68,7 +69,11 @@ int templates_command(const Arguments& arguments, const Surroundings&) {
         auto json = nlohmann::json::array();
         for (const auto& kernel : kernels) {
             auto parameters = nlohmann::json::object();
-            for (const auto& parameter : kernel.parameters) parameters[parameter.name] = parameter.values;
+            auto runtime = nlohmann::json::array();
+            for (const auto& parameter : kernel.parameters) {
+                parameters[parameter.name] = parameter.values;
+                if (parameter.runtime) runtime.push_back(parameter.name);
+            }
             json.push_back({{"name", kernel.name},
                             {"operation", kernel.operation.name},
                             {"summary", kernel.summary},
@@ -77,7 +82,8 @@ int templates_command(const Arguments& arguments, const Surroundings&) {
                             {"compute_capability", kernel.compute_capability},
                             {"host", kernel.host},
                             {"hash", kernel.hash},
-                            {"parameters", parameters}});
+                            {"parameters", parameters},
+                            {"runtime_parameters", runtime}});
         }
         fmt::print("{}\n", json_text(json));
         return success;
