@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "db/complete.h"
 #include "db/open.h"
 #include "db/query.h"
 #include "db/rows.h"
@@ -144,7 +145,7 @@ std::int64_t Store::remember(const Problem& problem) {
     return state_->guarded([&] { return state_->find_or_add([&] { return find(problem); }, add); });
 }
 
-std::int64_t Store::remember(const TemplateRecord& kernel_template) {
+std::int64_t Store::remember(const TemplateRecord& kernel_template, const Configuration& presets) {
     const auto find = [&] {
         return state_->query("SELECT id FROM templates WHERE name = ? AND hash = ?")
             .with(kernel_template.name, kernel_template.hash)
@@ -171,6 +172,7 @@ std::int64_t Store::remember(const TemplateRecord& kernel_template) {
         state_->guarded([&] {
             WriteTransaction transaction(state_->connection);
             write_files(id);
+            complete_configurations(state_->connection, id, presets);
             transaction.commit();
         });
     }
@@ -303,6 +305,11 @@ std::vector<TrialRow> Store::rows(const Filter& filter) const {
             .with(filter.device, filter.kernel_template, filter.size, filter.operation)
             .all(read_row);
     });
+}
+
+std::optional<TrialRow> Store::row(std::int64_t trial) const {
+    static const std::string sql = select_rows("WHERE t.id = ?");
+    return state_->guarded([&] { return state_->query(sql).with(trial).first(read_row); });
 }
 
 Store::Summary Store::summary() const {

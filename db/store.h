@@ -43,7 +43,10 @@ public:
 
     // Rows are found by content, or added: the same device, template or problem always has the same number.
     std::int64_t remember(const Device& device);
-    std::int64_t remember(const TemplateRecord& kernel_template);
+    /// A template whose files changed under the same hash (more values, another summary, a new parameter) gets the new
+    /// ones, and in the same transaction its trials and machine code get the `presets` of parameters that they lack:
+    /// they were tried with what is that parameter's default now.
+    std::int64_t remember(const TemplateRecord& kernel_template, const Configuration& presets = {});
     std::int64_t remember(const Problem& problem);
 
     /// Each text of a run is JSON, or empty.
@@ -88,6 +91,8 @@ public:
         bool rejected_only = false;
     };
     [[nodiscard]] std::vector<TrialRow> rows(const Filter& filter) const;
+    /// One trial by its number.
+    [[nodiscard]] std::optional<TrialRow> row(std::int64_t trial) const;
 
     struct Summary {
         std::filesystem::path path;

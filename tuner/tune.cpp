@@ -50,8 +50,9 @@ public:
           progress_(progress) {
         const auto problem_row = tools_.store.remember(problem);
         for (const auto& [kernel, space] : spaces) {
-            const auto row = tools_.store.remember(
-                TemplateRecord{kernel->name, kernel->operation.name, kernel->hash, kernel->files});
+            const auto row =
+                tools_.store.remember(TemplateRecord{kernel->name, kernel->operation.name, kernel->hash, kernel->files},
+                                      default_configuration(*kernel));
             lanes_.push_back({kernel,
                               {device, row, problem_row},
                               space,

@@ -307,6 +307,17 @@ TEST_F(StoreTest, FiltersAreSubstringsInAnyCase) {
     EXPECT_EQ(rows[2].record, rejected(key, tile(64), Stage::limits)) << "rejected last";
 }
 
+TEST_F(StoreTest, OneTrialIsFoundByItsNumber) {
+    for (const int width : {8, 16}) store.remember(measured(key, tile(width), width));
+    for (const auto& each : store.rows({})) {
+        const auto row = store.row(each.id);
+        ASSERT_TRUE(row.has_value());
+        EXPECT_EQ(row->record, each.record);
+        EXPECT_EQ(row->kernel_template, "tiled");
+    }
+    EXPECT_FALSE(store.row(3).has_value());
+}
+
 TEST_F(StoreTest, TheSummaryCounts) {
     store.remember(measured(key, tile(16), 7));
     store.remember(rejected(key, tile(32), Stage::limits));

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "tests/tuner/support.h"
 
@@ -100,6 +101,64 @@ TEST(Tune, AValueAddedToTheManifestCanBeFetchedWhenItWins) {
             .out);
     EXPECT_EQ(fetched.at("match"), "exact");
     EXPECT_EQ(fetched.at("configuration"), "WORK=1");
+}
+
+// Writes the fixture's manifest with `to` in place of `from`.
+void edit(const std::filesystem::path& file, const std::string& from, const std::string& to) {
+    auto text = read_text(file);
+    ASSERT_NE(text.find(from), std::string::npos) << from;
+    write_text(file, text.replace(text.find(from), from.size(), to));
+}
+
+TEST(Tune, AddingToAManifestPaysOnlyForWhatIsNewAndEditingTheSourceForAll) {
+    const Scratch scratch;
+    const std::filesystem::path folder = scratch / "kernels";
+    std::filesystem::copy(fixture("work"), folder);
+    const auto tuned = [&](int recalled, int measured) {
+        const auto report = report_of(run(scratch, tune_work({{"--templates", folder.string()}})));
+        EXPECT_EQ(report.at("recalled"), recalled);
+        EXPECT_EQ(report.at("measured"), measured);
+    };
+    edit(folder / "work.toml", "[64, 48, 32, 24, 16, 12, 1, 8, 4]", "[64, 1]");
+    tuned(0, 2);
+    edit(folder / "work.toml", "[64, 1]", "[64, 12, 1]");
+    tuned(2, 1);
+    edit(folder / "work.toml", "[launch]",
+         "[[parameter]]\nname = \"ORDER\"\nvalues = [0, 1]\ndefault = 1\nsummary = \"new\"\n\n[launch]");
+    tuned(3, 3);
+    tuned(6, 0);
+    const auto fetched = json::parse(
+        run(scratch, {"run", "--operation", "transpose", "--size", "16", "--device", "host", "--db", "t.db", "--json"})
+            .out);
+    EXPECT_EQ(fetched.at("match"), "exact");
+    EXPECT_THAT(fetched.at("configuration"), HasSubstr("WORK=1"));
+    edit(folder / "work.cu", "// work:", "// worked over:");
+    tuned(0, 6);
+}
+
+TEST(Tune, RuntimeParametersAreTunedAndLaunchedWithoutCompilingAgain) {
+    const Scratch scratch;
+    const std::vector<std::string> more{"--templates", fixture("grouped"), "--device", "host", "--db", "t.db",
+                                        "--json"};
+    std::vector<std::string> words{"tune", "--sizes", "1000"};
+    words.insert(words.end(), more.begin(), more.end());
+    const auto report = report_of(run(scratch, words));
+    EXPECT_EQ(report.at("measured"), 8) << "every one is told the right values, in the right order";
+    EXPECT_TRUE(report.at("rejected").empty()) << report;
+    std::set<double> compiles;
+    for (const auto& trial : json::parse(run(scratch, {"db", "trials", "--db", "t.db", "--json"}).out)) {
+        compiles.insert(trial.at("compile_ms").get<double>());
+        EXPECT_TRUE(trial.at("configuration").contains("GROUP"));
+    }
+    EXPECT_EQ(compiles.size(), 2U) << "one program for each THREADS";
+    for (const auto* size : {"1000", "777"}) {
+        std::vector<std::string> fetch{"run", "--operation", "grouping", "--size", size};
+        fetch.insert(fetch.end(), more.begin(), more.end());
+        const auto fetched = report_of(run(scratch, fetch));
+        EXPECT_EQ(fetched.at("correct"), true);
+        EXPECT_EQ(fetched.at("match"), std::string(size) == "1000" ? "exact" : "nearest");
+        EXPECT_THAT(fetched.at("configuration"), HasSubstr("GROUP="));
+    }
 }
 
 TEST(Tune, RetuneMeasuresAgainAndKeepsOtherSizes) {

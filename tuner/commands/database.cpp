@@ -111,21 +111,20 @@ int database_command(const Arguments& arguments, const Surroundings& surrounding
         print_summary(store.summary(), json);
         return success;
     }
+    if (what == "show") {
+        const auto id = line.get<long long>("id");
+        const auto row = store.row(id);
+        if (!row) throw UsageError(fmt::format("there is no trial {}; see 'smemtune db trials'", id));
+        fmt::print("{}\n", json_text(to_json(*row)));
+        return success;
+    }
     Store::Filter filter{.device = line.text("device"),
                          .kernel_template = line.text("template"),
                          .size = line.text("size"),
                          .operation = line.text("operation"),
                          .best_only = what == "best",
                          .rejected_only = line.get<bool>("rejected")};
-    auto rows = store.rows(filter);
-    if (what == "show") {
-        const auto id = line.get<long long>("id");
-        std::erase_if(rows, [&](const TrialRow& row) { return row.id != id; });
-        if (rows.empty()) throw UsageError(fmt::format("there is no trial {}; see 'smemtune db trials'", id));
-        fmt::print("{}\n", json_text(to_json(rows.front())));
-        return success;
-    }
-    print_rows(rows, json);
+    print_rows(store.rows(filter), json);
     return success;
 }
 

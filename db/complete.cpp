@@ -1,0 +1,50 @@
+#include "db/complete.h"
+
+#include "db/rows.h"
+
+namespace smemtune {
+
+namespace {
+
+constexpr auto all_configurations = R"sql(
+SELECT configuration FROM trials WHERE template = ?1 UNION SELECT configuration FROM binaries WHERE template = ?1)sql";
+
+constexpr auto move_crowns = R"sql(
+UPDATE winners SET trial = twin.id
+FROM trials AS old JOIN trials AS twin USING (device, template, problem)
+WHERE winners.trial = old.id AND old.template = ? AND old.configuration = ? AND twin.configuration = ?
+    AND twin.median_us IS NOT NULL)sql";
+
+void rename(Connection& connection, const std::string& table, std::int64_t kernel_template, const std::string& from,
+            const std::string& to) {
+    Query(connection, "UPDATE OR IGNORE " + table + " SET configuration = ? WHERE template = ? AND configuration = ?")
+        .with(to, kernel_template, from)
+        .run();
+}
+
+void drop(Connection& connection, const std::string& table, std::int64_t kernel_template, const std::string& text) {
+    Query(connection, "DELETE FROM " + table + " WHERE template = ? AND configuration = ?")
+        .with(kernel_template, text)
+        .run();
+}
+
+}  // namespace
+
+void complete_configurations(Connection& connection, std::int64_t kernel_template, const Configuration& presets) {
+    const auto read = [](const SQLite::Statement& row) { return row.getColumn(0).getString(); };
+    for (const auto& text : Query(connection, all_configurations).with(kernel_template).all(read)) {
+        std::string complete;
+        try {
+            complete = to_text(completed(parse_configuration(text), presets));
+        } catch (const std::invalid_argument& error) {
+            throw UnreadableRow(std::string("configuration cannot be read: ") + error.what());
+        }
+        if (complete == text) continue;
+        rename(connection, "trials", kernel_template, text, complete);
+        Query(connection, move_crowns).with(kernel_template, text, complete).run();
+        rename(connection, "binaries", kernel_template, text, complete);
+        for (const auto* table : {"trials", "binaries"}) drop(connection, table, kernel_template, text);
+    }
+}
+
+}  // namespace smemtune
