@@ -83,6 +83,7 @@ std::vector<Candidate> Candidates::untuned() const {
     }
     std::ranges::stable_sort(ranked, std::ranges::greater{}, [](const auto& each) { return each.first; });
     std::vector<Candidate> result;
+    result.reserve(ranked.size());
     for (auto& [reuse, candidate] : ranked) result.push_back(std::move(candidate));
     return result;
 }

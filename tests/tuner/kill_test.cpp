@@ -99,6 +99,23 @@ TEST(Kill, InsideAnEndlessKernelLeavesNoWorkerBehind) {
     EXPECT_TRUE(soon([&] { return running.descendants().empty(); }, 5s));
 }
 
+TEST(Kill, OfItsWorkerAloneCostsTheRunOnlyTime) {
+    const Scratch scratch;
+    Running running(scratch, tune_work("16,32,48"));
+    ASSERT_TRUE(soon([&] { return trials_in(scratch / "t.db") >= 1; }));
+    int killed = 0;
+    for (const auto process : running.descendants()) {
+        if (read_text("/proc/" + std::to_string(process) + "/cmdline").find("worker") == std::string::npos) continue;
+        kill(process, SIGKILL);
+        ++killed;
+    }
+    EXPECT_EQ(killed, 1);
+    const auto finished = running.wait();
+    EXPECT_EQ(finished.code, 0) << finished.err;
+    EXPECT_THAT(finished.out, HasSubstr("0 rejected"));
+    EXPECT_EQ(Store(scratch / "t.db", Store::Access::read).summary().measured, 27);
+}
+
 TEST(Interrupt, StoresTheTrialInFlightAndSaysHowToGoOn) {
     const Scratch scratch;
     Running running(scratch, tune_endless("5s"));
