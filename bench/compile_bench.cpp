@@ -59,23 +59,29 @@ Round compile_all(const Compiler& compiler, const std::vector<Program>& programs
     return {std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(), cpu_seconds() - cpu};
 }
 
+unsigned count_of(const std::string& word) {
+    const auto value = std::stol(word);
+    if (value < 1 || value > 4096) throw std::invalid_argument("'" + word + "' is not in 1..4096");
+    return static_cast<unsigned>(value);
+}
+
 std::vector<unsigned> thread_counts(const std::string& list) {
     std::vector<unsigned> counts;
-    for (const auto& word : split(list, ',')) counts.push_back(static_cast<unsigned>(std::stoul(word)));
+    for (const auto& word : split(list, ',')) counts.push_back(count_of(word));
     for (unsigned count = 1; list.empty() && count <= std::thread::hardware_concurrency(); count *= 2) {
         counts.push_back(count);
     }
     return counts;
 }
 
-void measure(const std::vector<unsigned>& counts, std::size_t program_count, int rounds) {
+void measure(const std::vector<unsigned>& counts, std::size_t program_count, unsigned rounds) {
     const auto device = model_device("sm_90");
     const auto compiler = make_compiler(device);
     const auto programs = distinct_programs(device, program_count);
     (void)compile_all(*compiler, {programs.front()}, 1);  // opens NVRTC
     std::vector<Round> best(counts.size(), {.seconds = 1e30});
     // In turn, so that what else the machine does disturbs every number of threads alike.
-    for (int round = 0; round < rounds; ++round) {
+    for (unsigned round = 0; round < rounds; ++round) {
         for (std::size_t i = 0; i < counts.size(); ++i) {
             const auto now = compile_all(*compiler, programs, counts[i]);
             if (now.seconds < best[i].seconds) best[i] = now;
@@ -97,8 +103,8 @@ void measure(const std::vector<unsigned>& counts, std::size_t program_count, int
 int main(int argc, char** argv) {
     const std::vector<std::string> words(argv + 1, argv + argc);
     try {
-        measure(thread_counts(words.empty() ? "" : words[0]), words.size() > 1 ? std::stoul(words[1]) : 32,
-                words.size() > 2 ? std::stoi(words[2]) : 3);
+        measure(thread_counts(words.empty() ? "" : words[0]), words.size() > 1 ? count_of(words[1]) : 32,
+                words.size() > 2 ? count_of(words[2]) : 3);
         return 0;
     } catch (const std::exception& error) {
         fmt::print(stderr, "compile_bench: {}; usage: compile_bench [THREADS,...] [PROGRAMS] [ROUNDS]\n", error.what());

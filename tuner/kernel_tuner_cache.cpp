@@ -103,7 +103,7 @@ public:
     Reader(const std::string& path, const json& cache) : path_(path), cache_(cache) {
         if (!cache.is_object() || !cache.contains("cache") || !cache["cache"].is_object() ||
             !cache.contains("tune_params_keys") || !cache["tune_params_keys"].is_array()) {
-            fail(path, "is JSON, but no cache of Kernel Tuner: it has no \"tune_params_keys\" and \"cache\"");
+            fail(path, R"(is JSON, but no cache of Kernel Tuner: it has no "tune_params_keys" and "cache")");
         }
         if (cache["cache"].empty()) fail(path, "is an empty cache; name one that holds configurations");
         objective_ = text_or(cache, "objective", "time");
@@ -131,7 +131,7 @@ public:
             read.cost = cost_of(entry);
         }
         if (!known)
-            fail(path_, "no entry has the objective \"" + objective_ + "\"; correct \"objective\" in its header");
+            fail(path_, R"(no entry has the objective ")" + objective_ + R"("; correct "objective" in its header)");
         return std::move(recording_);
     }
 

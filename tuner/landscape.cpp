@@ -4,8 +4,9 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
 #include <fstream>
+#include <functional>
+#include <set>
 #include <stdexcept>
 
 #include "db/store.h"
@@ -135,19 +136,16 @@ std::vector<TrialRow> one_recording(const std::filesystem::path& path, const Lan
 
 Landscape from_database(const std::filesystem::path& path, const LandscapeFilter& filter) {
     const auto rows = one_recording(path, filter);
-    std::map<std::string, std::vector<std::int64_t>> values;
+    std::map<std::string, std::set<std::int64_t>> values;
     std::map<Configuration, std::optional<double>> known;
     for (const auto& row : rows) {
         const auto* measured = std::get_if<Measurement>(&row.record.outcome);
         known[row.record.configuration] = measured != nullptr ? std::optional(measured->median_us) : std::nullopt;
-        for (const auto& [name, value] : row.record.configuration.values) values[name].push_back(value);
+        for (const auto& [name, value] : row.record.configuration.values) values[name].insert(value);
     }
     std::vector<Parameter> parameters;
-    for (auto& [name, each] : values) {
-        std::ranges::sort(each);
-        each.erase(std::ranges::unique(each).begin(), each.end());
-        const auto first = each.front();
-        parameters.push_back({.name = name, .values = std::move(each), .preset = first});
+    for (const auto& [name, each] : values) {
+        parameters.push_back({.name = name, .values = {each.begin(), each.end()}, .preset = *each.begin()});
     }
     Landscape landscape{.device = rows.front().device,
                         .kernel = rows.front().kernel_template,
