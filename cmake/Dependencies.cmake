@@ -13,6 +13,7 @@ if(SMEMTUNE_PORTABLE)
     set(Boost_USE_STATIC_LIBS ON)
     # Found before SQLiteCpp's package looks for it, so that its SQLite::SQLite3 is the static library too.
     find_library(SQLite3_LIBRARY NAMES libsqlite3.a REQUIRED)
+    find_library(ZLIB_LIBRARY NAMES libz.a REQUIRED)
     add_link_options(-static-libstdc++ -static-libgcc)
 endif()
 
@@ -21,6 +22,7 @@ set(SMEMTUNE_BOOST_OLDEST 1.74)
 find_package(Boost ${SMEMTUNE_BOOST_OLDEST} REQUIRED COMPONENTS context program_options)
 find_package(SQLite3 REQUIRED)
 find_package(SQLiteCpp REQUIRED)
+find_package(ZLIB REQUIRED)
 find_package(fmt REQUIRED)
 find_package(nlohmann_json REQUIRED)
 

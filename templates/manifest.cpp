@@ -1,141 +1,15 @@
 #include "templates/manifest.h"
 
-#define TOML_HEADER_ONLY 1  // Debian's compiled libtomlplusplus has no static form, which the portable build needs
-#include <toml++/toml.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <set>
 #include <sstream>
 
-#include "templates/catalog.h"
+#include "templates/section.h"
 
 namespace smemtune {
 
 namespace {
-
-// One table of a manifest: typed access by key, each failure with its line.
-class Section {
-public:
-    Section(const std::string& path, std::string title, const toml::table& table)
-        : path_(path), title_(std::move(title)), table_(table) {}
-
-    [[noreturn]] static void fail(const std::string& path, const toml::source_region& where, const std::string& what) {
-        throw ManifestError(path + ":" + std::to_string(where.begin.line) + ": " + what);
-    }
-    [[noreturn]] void fail(const std::string& what) const { fail(path_, table_.source(), title_ + " " + what); }
-    [[noreturn]] void fail_at(const std::string& key, const std::string& what) const {
-        const auto* node = table_.get(key);
-        fail(path_, node != nullptr ? node->source() : table_.source(), title_ + " " + what);
-    }
-
-    void allow_only(const std::set<std::string>& keys) const {
-        for (const auto& [key, node] : table_) {
-            if (keys.contains(std::string(key.str()))) continue;
-            std::string known;
-            for (const auto& each : keys) known += " " + each;
-            fail(path_, node.source(), title_ + " has an unknown key '" + std::string(key.str()) + "'; known:" + known);
-        }
-    }
-
-    [[nodiscard]] bool has(const std::string& key) const { return table_.contains(key); }
-
-    [[nodiscard]] const toml::node& node(const std::string& key, const std::string& example) const {
-        const auto* node = table_.get(key);
-        if (node == nullptr) fail("has no '" + key + "'; write for example " + key + " = " + example);
-        return *node;
-    }
-
-    template <class T>
-    [[nodiscard]] T value(const std::string& key, const std::string& example) const {
-        const auto& found = node(key, example);
-        if (const auto value = found.value_exact<T>()) return *value;
-        fail(path_, found.source(),
-             title_ + " '" + key + "' has the wrong type; write for example " + key + " = " + example);
-    }
-    template <class T>
-    [[nodiscard]] T value_or(const std::string& key, const std::string& example, T otherwise) const {
-        return has(key) ? value<T>(key, example) : otherwise;
-    }
-
-    template <class T>
-    [[nodiscard]] std::vector<T> list(const std::string& key, const std::string& example) const {
-        const auto& found = node(key, example);
-        const auto* array = found.as_array();
-        std::vector<T> values;
-        for (std::size_t i = 0; array != nullptr && i < array->size(); ++i) {
-            if (const auto value = array->get(i)->value_exact<T>()) values.push_back(*value);
-        }
-        if (array != nullptr && values.size() == array->size() && !values.empty()) return values;
-        fail(path_, found.source(),
-             title_ + " '" + key + "' must be a list; write for example " + key + " = " + example);
-    }
-
-    /// Empty when the key is absent.
-    [[nodiscard]] toml::table table_at(const std::string& key, const std::string& example) const {
-        if (!has(key)) return {};
-        if (const auto* found = table_.get_as<toml::table>(key)) return *found;
-        fail_at(key, "'" + key + "' must be a table; write for example " + key + " = " + example);
-    }
-
-    // `known` is what the expression may name.
-    [[nodiscard]] Expression expression(const std::string& key, const std::string& example,
-                                        const std::set<std::string>& known) const {
-        return checked(key, value<std::string>(key, example), known);
-    }
-    [[nodiscard]] Expression checked(const std::string& key, const std::string& text,
-                                     const std::set<std::string>& known) const {
-        try {
-            Expression expression(text);
-            for (const auto& name : expression.names()) {
-                if (!known.contains(name)) {
-                    fail_at(key, "'" + key + "' names '" + name +
-                                     "', which is no parameter, extent, layout constant or " +
-                                     "device limit; check its spelling");
-                }
-            }
-            return expression;
-        } catch (const ExpressionError& error) {
-            fail_at(key, "'" + key + "': " + error.what());
-        }
-    }
-
-    [[nodiscard]] const toml::table& table() const { return table_; }
-    [[nodiscard]] const std::string& path() const { return path_; }
-
-private:
-    const std::string& path_;
-    std::string title_;
-    const toml::table& table_;
-};
-
-toml::table parse_toml(const std::string& path, const std::string& text) {
-    try {
-        return toml::parse(text, path);
-    } catch (const toml::parse_error& error) {
-        Section::fail(path, error.source(), "not valid TOML: " + std::string(error.description()));
-    }
-}
-
-std::vector<Section> sections(const Section& parent, const std::string& key, const std::string& title) {
-    std::vector<Section> result;
-    const auto* node = parent.table().get(key);
-    if (node == nullptr) return result;
-    const auto* array = node->as_array();
-    if (array == nullptr) parent.fail_at(key, "'" + key + "' must be written as [[" + key + "]]");
-    for (const auto& each : *array) {
-        if (!each.is_table()) parent.fail_at(key, "'" + key + "' must be written as [[" + key + "]]");
-        result.emplace_back(parent.path(), title, *each.as_table());
-    }
-    return result;
-}
-
-std::optional<Section> section(const Section& parent, const std::string& key) {
-    const auto* node = parent.table().get(key);
-    if (node == nullptr) return std::nullopt;
-    if (!node->is_table()) parent.fail_at(key, "'" + key + "' must be a table: [" + key + "]");
-    return Section(parent.path(), "[" + key + "]", *node->as_table());
-}
 
 std::string beside(const std::string& path, const std::string& file) {
     return (std::filesystem::path(path).parent_path() / file).lexically_normal().generic_string();
@@ -275,11 +149,11 @@ Operation read_operation(const Section& section) {
     operation.bytes = section.expression("bytes", "\"element_bytes * M * N\"", known);
     operation.terms = section.expression("terms", "\"K + 3\"", known);
     operation.reference_path = beside(section.path(), section.value<std::string>("reference", "\"reference.cu\""));
-    for (const auto& each : sections(section, "argument", "[[operation.argument]]")) {
+    for (const auto& each : section.sections("argument", "[[operation.argument]]")) {
         operation.arguments.push_back(read_argument(each, known));
     }
     check_arguments(section, operation);
-    for (const auto& each : sections(section, "check", "[[operation.check]]")) {
+    for (const auto& each : section.sections("check", "[[operation.check]]")) {
         operation.checks.push_back(read_check(each, operation.arguments));
     }
     if (operation.checks.empty()) {
@@ -375,7 +249,7 @@ Model read_model(const Section& section, const std::set<std::string>& known) {
 
 std::optional<Operation> parse_operation(const std::string& path, const std::string& text) {
     const auto table = parse_toml(path, text);
-    const auto found = section(Section(path, "manifest", table), "operation");
+    const auto found = Section(path, "manifest", table).section("operation");
     return found ? std::optional(read_operation(*found)) : std::nullopt;
 }
 
@@ -393,9 +267,9 @@ std::optional<KernelTemplate> parse_template(const std::string& path, const std:
     const auto table = parse_toml(path, text);
     const Section root(path, "manifest", table);
     root.allow_only({"template", "operation", "parameter", "constraint", "launch", "requires", "model"});
-    const auto head = section(root, "template");
+    const auto head = root.section("template");
     if (!head) {
-        if (section(root, "operation")) return std::nullopt;
+        if (root.section("operation")) return std::nullopt;
         root.fail("has no [template]; write [template] with a name and an operation");
     }
     head->allow_only({"name", "operation", "summary", "types", "layouts", "source", "baseline"});
@@ -431,7 +305,7 @@ std::optional<KernelTemplate> parse_template(const std::string& path, const std:
     result.baseline = head->value_or<bool>("baseline", "true", false);
 
     auto known = names_of(result.operation);
-    for (const auto& each : sections(root, "parameter", "[[parameter]]")) {
+    for (const auto& each : root.sections("parameter", "[[parameter]]")) {
         auto parameter = read_parameter(each);
         if (!known.insert(parameter.name).second) {
             each.fail_at("name", "'" + parameter.name + "' is declared twice, or is a name of the operation's");
@@ -439,20 +313,20 @@ std::optional<KernelTemplate> parse_template(const std::string& path, const std:
         check_runtime_parameter(each, parameter, result);
         result.parameters.push_back(std::move(parameter));
     }
-    for (const auto& each : sections(root, "constraint", "[[constraint]]")) {
+    for (const auto& each : root.sections("constraint", "[[constraint]]")) {
         each.allow_only({"rule", "reason"});
         result.constraints.push_back({each.expression("rule", "\"A <= B\"", known),
                                       each.value<std::string>("reason", "\"why a configuration must hold it\"")});
     }
-    const auto launch = section(root, "launch");
+    const auto launch = root.section("launch");
     if (!launch) root.fail("has no [launch]; write [launch] with block and grid");
     read_launch(*launch, known, result);
-    if (const auto requires_ = section(root, "requires")) {
+    if (const auto requires_ = root.section("requires")) {
         requires_->allow_only({"compute_capability", "host"});
         result.compute_capability = requires_->value_or<std::int64_t>("compute_capability", "75", 0);
         result.host = requires_->value_or<bool>("host", "true", false);
     }
-    if (const auto model = section(root, "model")) result.model = read_model(*model, known);
+    if (const auto model = root.section("model")) result.model = read_model(*model, known);
     return result;
 }
 

@@ -75,6 +75,7 @@ ParameterSpace::ParameterSpace(std::vector<Parameter> parameters, std::vector<Co
 
 ParameterSpace::ParameterSpace(std::vector<Parameter> parameters, const std::vector<Configuration>& points)
     : parameters_(std::move(parameters)) {
+    if (points.size() > max_size) throw std::length_error("more than 20 million configurations");
     for (const auto& parameter : parameters_) raw_size_ *= parameter.values.size();
     for (const auto& configuration : points) {
         const auto point = point_of(configuration);
@@ -136,15 +137,27 @@ void ParameterSpace::enumerate(const std::vector<std::size_t>& order) {
     if (!std::ranges::is_sorted(order)) sort_points();
 }
 
+// By counting, parameter after parameter from the last to the first: the cost is linear, and no two points are
+// compared.
 void ParameterSpace::sort_points() {
-    std::vector<std::size_t> rows(count_);
-    std::iota(rows.begin(), rows.end(), std::size_t{0});
-    std::ranges::sort(
-        rows, [&](std::size_t a, std::size_t b) { return std::ranges::lexicographical_compare(point(a), point(b)); });
-    std::vector<std::uint16_t> sorted;
-    sorted.reserve(points_.size());
-    for (const auto i : rows) sorted.insert(sorted.end(), point(i).begin(), point(i).end());
-    points_ = std::move(sorted);
+    const auto width = parameters_.size();
+    std::vector<std::uint32_t> rows(count_);
+    std::iota(rows.begin(), rows.end(), std::uint32_t{0});
+    auto sorted = rows;
+    std::vector<std::uint32_t> begins;  // of each value's rows
+    for (auto column = width; column-- > 0;) {
+        const auto values = parameters_[column].values.size();
+        if (values < 2) continue;
+        begins.assign(values + 1, 0);
+        for (std::size_t row = 0; row < count_; ++row) ++begins[points_[row * width + column] + 1U];
+        std::partial_sum(begins.begin(), begins.end(), begins.begin());
+        for (const auto row : rows) sorted[begins[points_[row * width + column]]++] = row;
+        rows.swap(sorted);
+    }
+    std::vector<std::uint16_t> points;
+    points.reserve(points_.size());
+    for (const auto row : rows) points.insert(points.end(), point(row).begin(), point(row).end());
+    points_ = std::move(points);
 }
 
 Configuration ParameterSpace::operator[](std::size_t index) const {

@@ -54,7 +54,7 @@ public:
         return std::span(points_).subspan(index * parameters_.size(), parameters_.size());
     }
     /// The index of a point; nothing when it is not valid. Costs the logarithm of size().
-    [[nodiscard]] std::optional<std::size_t> find(std::span<const std::uint16_t> point) const;
+    [[nodiscard]] std::optional<std::size_t> find(std::span<const std::uint16_t> wanted) const;
     [[nodiscard]] std::optional<std::size_t> find(const Configuration& configuration) const;
     /// Product of the numbers of values; census and valid points add up to it.
     [[nodiscard]] std::uint64_t raw_size() const { return raw_size_; }

@@ -30,6 +30,7 @@ commands
   devices                    the devices there are, and their limits
   templates [NAME]           the kernels that can be tuned; one in detail
   explain NAME [options]     shared memory, occupancy and its limiter, reuse
+  simulate [options]         replay searches over a recorded landscape, with no GPU
   db list|show|best|trials   look into the database
 
 'smemtune COMMAND --help' shows a command's options.
@@ -62,8 +63,8 @@ Surroundings look_around() {
 int dispatch(Arguments arguments) {
     const std::map<std::string, std::function<int(const Arguments&, const Surroundings&)>> commands{
         {"tune", tune_command},           {"run", run_command},         {"devices", devices_command},
-        {"templates", templates_command}, {"explain", explain_command}, {"db", database_command},
-        {"worker", worker_command}};
+        {"templates", templates_command}, {"explain", explain_command}, {"simulate", simulate_command},
+        {"db", database_command},         {"worker", worker_command}};
     if (arguments.empty() || arguments[0] == "--help" || arguments[0] == "-h" || arguments[0] == "help") {
         fmt::print("{}", help);
         return success;
@@ -77,7 +78,7 @@ int dispatch(Arguments arguments) {
         command = commands.find(arguments[0]);
         if (command == commands.end()) {
             throw UsageError("there is no command '" + arguments[0] +
-                             "'; there is: tune, run, devices, templates, explain, db");
+                             "'; there is: tune, run, devices, templates, explain, simulate, db");
         }
         arguments.erase(arguments.begin());
     }

@@ -4,9 +4,15 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <fstream>
+#include <iterator>
 #include <numeric>
 #include <random>
 #include <stdexcept>
+
+#include "templates/catalog.h"
+#include "templates/limits.h"
+#include "templates/manifest.h"
 
 namespace smemtune {
 namespace {
@@ -233,6 +239,31 @@ TEST(ParameterSpace, CanBeListed) {
     EXPECT_EQ(to_text(space[0]), "A=1,B=20") << "in lexicographic order";
     EXPECT_EQ(space.find({{{"A", 3}, {"B", 10}}}), 1U);
     EXPECT_THROW(ParameterSpace(parameters, {{{{"A", 4}, {"B", 10}}}}), std::invalid_argument);
+}
+
+TEST(ParameterSpace, AListedSpaceIsInTheSameOrderAsAnEnumeratedOne) {
+    const std::vector<Parameter> parameters{parameter("A", {5, 1, 3}), parameter("B", {7}),
+                                            parameter("C", first_numbers(300)), parameter("D", {2, 1})};
+    const ParameterSpace enumerated(parameters, rules({"(A + C) % 3 == 0", "C % D == 0"}), {});
+    std::vector<Configuration> shuffled;
+    for (std::size_t i = 0; i < enumerated.size(); ++i) shuffled.push_back(enumerated[i]);
+    std::ranges::shuffle(shuffled, std::mt19937(1));
+    EXPECT_EQ(texts(ParameterSpace(parameters, shuffled)), texts(enumerated));
+    for (std::size_t i = 1; i < enumerated.size(); ++i) {
+        EXPECT_TRUE(std::ranges::lexicographical_compare(enumerated.point(i - 1), enumerated.point(i)));
+    }
+}
+
+TEST(ParameterSpace, OfXgemmHasAsManyPointsAsItsPublicRecordings) {
+    const Operations operations{
+        {"gemm", parse_operation("gemm/operation.toml", builtin_sources().at("gemm/operation.toml")).value()}};
+    std::ifstream file(SMEMTUNE_SOURCE_DIR "/bench/xgemm.toml");
+    const std::string text{std::istreambuf_iterator<char>(file), {}};
+    const auto xgemm = parse_template("xgemm.toml", text, operations).value();
+    const auto space = declared_space(xgemm, gemm(4096, 4096, 4096), model_device("sm_86"));
+    EXPECT_EQ(space.raw_size(), 82'944U);
+    EXPECT_EQ(space.size(), 17'956U);
+    EXPECT_EQ(removed(space) + space.size(), space.raw_size());
 }
 
 }  // namespace

@@ -42,6 +42,10 @@ void lay_out(const Scratch& scratch) {
     corrupt.seekp(4096);
     corrupt << std::string(8192, '\xa5');
 
+    const std::string header = R"({"tune_params_keys": ["A"], "cache": {)";
+    write_text(scratch / "cache.json", header + R"("1": {"A": 1, "time": 2.5}, "2": {"A": 2, "time": 1.5}}})");
+    write_text(scratch / "other.json", header + R"("7": {"A": 7, "time": 2.5}}})");
+
     const std::string good =
         "[template]\nname = 'mine'\noperation = 'gemm'\ntypes = ['f32']\n[launch]\nblock = ['1']\n"
         "grid = ['1']\n[requires]\nhost = true\n";
@@ -210,14 +214,42 @@ INSTANTIATE_TEST_SUITE_P(
                       Mistake{{"--device", "host", "--db", "corrupt.db"}, database, "corrupt"},
                       Mistake{{"--device", "host", "--db", "text.db/x.db"}, database, "text.db/x.db"}));
 
+// Replays the small landscape: what is wrong comes on top.
+Mistake simulating(const Words& more, const std::string& says) {
+    Words words{"simulate", "--landscape", "cache.json"};
+    words.insert(words.end(), more.begin(), more.end());
+    return {words, input, says};
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Simulate, BadInput,
+    ::testing::Values(
+        Mistake{{"simulate"}, input, "simulate needs --landscape FILE"},
+        Mistake{{"simulate", "--landscape", "none.json"}, input, "none.json: does not exist"},
+        Mistake{{"simulate", "--landscape", "folder"}, input, "folder: is no file"},
+        Mistake{{"simulate", "--landscape", "text.db"}, input, "text.db: is no JSON"},
+        Mistake{{"simulate", "--landscape", "empty.db"}, input, "empty.db: is empty"},
+        Mistake{{"simulate", "--landscape", "good.db"}, input, "good.db: holds no trial"},
+        Mistake{{"simulate", "--landscape", "newer.db"}, database, "newer smemtune"},
+        Mistake{{"simulate", "--landscape", "corrupt.db"}, database, "corrupt"},
+        simulating({"--search", "nope"}, "search 'nope' is unknown; known: exhaustive random"),
+        simulating({"--search", "random", "--compare"}, "leave --search out"),
+        simulating({"--evaluations", "0"}, "--evaluations 0 is less than 1"),
+        simulating({"--repeats", "-1"}, "--repeats -1 is less than 1"), simulating({"--repeats", "x"}, "'x'"),
+        simulating({"--repeats", "10000000"}, "--repeats 10000000 is more than"),
+        simulating({"--in-flight", "0"}, "--in-flight 0 is less than 1"), simulating({"--seed", "-1"}, "--seed -1"),
+        simulating({"--start-from", "none.json"}, "none.json: does not exist"),
+        simulating({"--start-from", "other.json"}, "other.json: none of its configurations is in the space"),
+        simulating({"more"}, "'more' is one word too many")));
+
 TEST(Help, OfTheProgramNamesEveryCommandAndExitCode) {
     const Scratch scratch;
     for (const Words& words : {Words{}, Words{"--help"}, Words{"-h"}, Words{"help"}}) {
         const auto finished = run(scratch, words);
         EXPECT_EQ(finished.code, 0);
         EXPECT_EQ(finished.err, "");
-        for (const auto* part : {"tune", "run", "devices", "templates", "explain", "db", "exit codes", "2 bad input",
-                                 "130 interrupted", "--device 0 --sizes 512..8192"}) {
+        for (const auto* part : {"tune", "run", "devices", "templates", "explain", "simulate", "db", "exit codes",
+                                 "2 bad input", "130 interrupted", "--device 0 --sizes 512..8192"}) {
             EXPECT_THAT(finished.out, HasSubstr(part));
         }
     }
@@ -237,7 +269,8 @@ TEST_P(EveryCommand, HasHelpWithAnExample) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Help, EveryCommand, ::testing::Values("tune", "run", "devices", "templates", "explain", "db"));
+INSTANTIATE_TEST_SUITE_P(Help, EveryCommand,
+                         ::testing::Values("tune", "run", "devices", "templates", "explain", "simulate", "db"));
 
 TEST(Commands, WithJsonPrintJson) {
     const Scratch scratch;
@@ -270,6 +303,26 @@ TEST(Commands, TemplatesSaysWhatEachRuleRemoves) {
     const auto mine = run(scratch, {"templates", "work", "--templates", fixture("work"), "--size", "64"});
     EXPECT_EQ(mine.code, 0) << mine.err;
     EXPECT_THAT(mine.out, HasSubstr("9 configurations, 9 of them valid"));
+}
+
+TEST(Commands, SimulateReplaysEverySearchAndSaysWhatItStartedFrom) {
+    const Scratch scratch;
+    lay_out(scratch);
+    const auto text = run(scratch, {"simulate", "--landscape", "cache.json", "--compare"});
+    EXPECT_EQ(text.code, 0) << text.err;
+    EXPECT_THAT(text.out, HasSubstr("2 configurations, 0 of them failed\noptimum 1.5 ms: A=2\n"));
+    EXPECT_THAT(text.out, HasSubstr("\nexhaustive"));
+    EXPECT_THAT(text.out, HasSubstr("\nrandom"));
+    const auto finished = run(scratch, {"simulate", "--landscape", "cache.json", "--search", "exhaustive", "--json",
+                                        "--evaluations", "80", "--start-from", "cache.json"});
+    EXPECT_EQ(finished.code, 0) << finished.err;
+    const auto result = json::parse(finished.out);
+    EXPECT_EQ(result.at("start"), (json{{"configuration", {{"A", "2"}}}, {"rank_in_sibling", 1}}));
+    const auto& search = result.at("searches").at(0);
+    EXPECT_EQ(search.at("search"), "exhaustive");
+    EXPECT_EQ(search.at("evaluations_to_percent"), (json{{"90", 1.0}, {"95", 1.0}, {"99", 1.0}}));
+    EXPECT_EQ(search.at("never_reached_percent").at("95"), 0);
+    EXPECT_EQ(search.at("fraction_after"), (json{{"50", 1.0}, {"100", nullptr}, {"200", nullptr}}));
 }
 
 // The value in the first line that begins with `label`.

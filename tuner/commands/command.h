@@ -105,6 +105,7 @@ int run_command(const Arguments& arguments, const Surroundings& surroundings);
 int devices_command(const Arguments& arguments, const Surroundings& surroundings);
 int templates_command(const Arguments& arguments, const Surroundings& surroundings);
 int explain_command(const Arguments& arguments, const Surroundings& surroundings);
+int simulate_command(const Arguments& arguments, const Surroundings& surroundings);
 int database_command(const Arguments& arguments, const Surroundings& surroundings);
 int worker_command(const Arguments& arguments, const Surroundings& surroundings);
 

@@ -1,0 +1,85 @@
+#include "templates/section.h"
+
+#include "templates/catalog.h"
+
+namespace smemtune {
+
+toml::table parse_toml(const std::string& path, const std::string& text) {
+    try {
+        return toml::parse(text, path);
+    } catch (const toml::parse_error& error) {
+        Section::fail(path, error.source(), "not valid TOML: " + std::string(error.description()));
+    }
+}
+
+void Section::fail(const std::string& path, const toml::source_region& where, const std::string& what) {
+    throw ManifestError(path + ":" + std::to_string(where.begin.line) + ": " + what);
+}
+
+void Section::fail_at(const std::string& key, const std::string& what) const {
+    const auto* node = table_.get(key);
+    fail(path_, node != nullptr ? node->source() : table_.source(), title_ + " " + what);
+}
+
+void Section::allow_only(const std::set<std::string>& keys) const {
+    for (const auto& [key, node] : table_) {
+        if (keys.contains(std::string(key.str()))) continue;
+        std::string known;
+        for (const auto& each : keys) known += " " + each;
+        fail(path_, node.source(), title_ + " has an unknown key '" + std::string(key.str()) + "'; known:" + known);
+    }
+}
+
+const toml::node& Section::node(const std::string& key, const std::string& example) const {
+    const auto* node = table_.get(key);
+    if (node == nullptr) fail("has no '" + key + "'; write for example " + key + " = " + example);
+    return *node;
+}
+
+toml::table Section::table_at(const std::string& key, const std::string& example) const {
+    if (!has(key)) return {};
+    if (const auto* found = table_.get_as<toml::table>(key)) return *found;
+    fail_at(key, "'" + key + "' must be a table; write for example " + key + " = " + example);
+}
+
+Expression Section::expression(const std::string& key, const std::string& example,
+                               const std::set<std::string>& known) const {
+    return checked(key, value<std::string>(key, example), known);
+}
+
+Expression Section::checked(const std::string& key, const std::string& text, const std::set<std::string>& known) const {
+    try {
+        Expression expression(text);
+        for (const auto& name : expression.names()) {
+            if (!known.contains(name)) {
+                fail_at(key, "'" + key + "' names '" + name + "', which is no parameter, extent, layout constant or " +
+                                 "device limit; check its spelling");
+            }
+        }
+        return expression;
+    } catch (const ExpressionError& error) {
+        fail_at(key, "'" + key + "': " + error.what());
+    }
+}
+
+std::vector<Section> Section::sections(const std::string& key, const std::string& title) const {
+    std::vector<Section> result;
+    const auto* node = table_.get(key);
+    if (node == nullptr) return result;
+    const auto* array = node->as_array();
+    if (array == nullptr) fail_at(key, "'" + key + "' must be written as [[" + key + "]]");
+    for (const auto& each : *array) {
+        if (!each.is_table()) fail_at(key, "'" + key + "' must be written as [[" + key + "]]");
+        result.emplace_back(path_, title, *each.as_table());
+    }
+    return result;
+}
+
+std::optional<Section> Section::section(const std::string& key) const {
+    const auto* node = table_.get(key);
+    if (node == nullptr) return std::nullopt;
+    if (!node->is_table()) fail_at(key, "'" + key + "' must be a table: [" + key + "]");
+    return Section(path_, "[" + key + "]", *node->as_table());
+}
+
+}  // namespace smemtune
