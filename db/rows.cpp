@@ -82,6 +82,19 @@ void bind(SQLite::Statement& insert_or_find, const Device& device) {
     for (const auto& field : device_fields()) insert_or_find.bind(++parameter, device.*field.member);
 }
 
+std::string select_devices() {
+    std::string columns = "SELECT id, name";
+    for (const auto& field : device_fields()) columns += ", " + std::string(field.name);
+    return columns + " FROM devices ORDER BY id";
+}
+
+std::pair<std::int64_t, Device> read_device(const SQLite::Statement& row) {
+    Device device{.name = row.getColumn(1).getString()};
+    int column = 1;
+    for (const auto& field : device_fields()) device.*field.member = row.getColumn(++column).getInt64();
+    return {row.getColumn(0).getInt64(), std::move(device)};
+}
+
 void bind(SQLite::Statement& upsert, const TrialRecord& trial) {
     upsert.bind(1, trial.key.device);
     upsert.bind(2, trial.key.kernel_template);

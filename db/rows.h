@@ -3,6 +3,7 @@
 
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include <SQLiteCpp/Statement.h>
 
@@ -25,6 +26,8 @@ void bind_all(SQLite::Statement& insert, const Problem& problem);
 std::string insert_device();
 std::string find_device();
 void bind(SQLite::Statement& insert_or_find, const Device& device);
+std::string select_devices();
+std::pair<std::int64_t, Device> read_device(const SQLite::Statement& row);
 
 constexpr auto upsert_trial = R"sql(
 INSERT INTO trials (device, template, problem, configuration, median_us, spread_us, samples_us, cut_short, clock_khz,

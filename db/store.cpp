@@ -109,6 +109,11 @@ Store::~Store() = default;
 Store::Store(Store&&) noexcept = default;
 Store& Store::operator=(Store&&) noexcept = default;
 
+std::vector<std::pair<std::int64_t, Device>> Store::devices() const {
+    static const std::string sql = select_devices();
+    return state_->guarded([&] { return state_->query(sql).all(read_device); });
+}
+
 std::optional<std::int64_t> Store::find(const Device& device) const {
     static const std::string sql = find_device();
     return state_->guarded([&] {
@@ -233,7 +238,7 @@ std::optional<TrialRecord> Store::recall(const TrialKey& key, const Configuratio
 
 std::vector<TrialRecord> Store::trials(const TrialKey& key) const {
     static const std::string sql =
-        select_trials("WHERE t.device = ? AND t.template = ? AND t.problem = ? ORDER BY t.finished_at, t.id");
+        select_trials("WHERE t.device = ? AND t.template = ? AND t.problem = ? ORDER BY t.id");
     return state_->guarded(
         [&] { return state_->query(sql).with(key.device, key.kernel_template, key.problem).all(read_trial); });
 }

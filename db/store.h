@@ -58,7 +58,7 @@ public:
     /// `run` 0 is none. Throws std::invalid_argument when a time is negative or not finite.
     void remember(const TrialRecord& trial);
     [[nodiscard]] std::optional<TrialRecord> recall(const TrialKey& key, const Configuration& configuration) const;
-    /// All trials of a key, oldest first.
+    /// All trials of a key, in the order in which they were first stored.
     [[nodiscard]] std::vector<TrialRecord> trials(const TrialKey& key) const;
     /// Forgets the trials of a key (`--retune`), and a crown among them.
     void forget(const TrialKey& key);
@@ -79,6 +79,8 @@ public:
                                                             const Configuration& configuration,
                                                             const std::string& target) const;
     [[nodiscard]] std::optional<TemplateRecord> recall_template(std::int64_t kernel_template) const;
+    /// Every device that was tuned, with its row.
+    [[nodiscard]] std::vector<std::pair<std::int64_t, Device>> devices() const;
     /// Nothing when this device was never tuned.
     [[nodiscard]] std::optional<std::int64_t> find(const Device& device) const;
     [[nodiscard]] std::optional<std::int64_t> find(const Problem& problem) const;

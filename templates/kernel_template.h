@@ -64,12 +64,13 @@ struct Operation {
     std::string path;            ///< of the manifest that declares it
 };
 
-/// Per block, for `explain`; all optional in the manifest.
+/// Per block, for `explain` and to order candidates; all optional in the manifest.
 struct Model {
     Expression phases;
     Expression loads_per_phase;
     Expression operations_per_phase;
     Expression barriers_per_phase;
+    Expression shared_loads_per_phase;
 };
 
 struct KernelTemplate {

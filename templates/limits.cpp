@@ -175,7 +175,8 @@ Reuse reuse_of(const KernelTemplate& kernel_template, const Configuration& confi
     return {.phases = model.phases.evaluate(environment),
             .loads_per_phase = model.loads_per_phase.evaluate(environment),
             .operations_per_phase = model.operations_per_phase.evaluate(environment),
-            .barriers_per_phase = model.barriers_per_phase.evaluate(environment)};
+            .barriers_per_phase = model.barriers_per_phase.evaluate(environment),
+            .shared_loads_per_phase = model.shared_loads_per_phase.evaluate(environment)};
 }
 
 std::int64_t Occupancy::blocks() const { return std::min({by_threads, by_shared_memory, by_registers, by_blocks}); }

@@ -238,11 +238,16 @@ void read_launch(const Section& section, const std::set<std::string>& known, Ker
 }
 
 Model read_model(const Section& section, const std::set<std::string>& known) {
-    section.allow_only({"phases", "loads_per_phase", "operations_per_phase", "barriers_per_phase"});
-    return {.phases = section.expression("phases", "\"ceil_div(K, TILE_WIDTH)\"", known),
-            .loads_per_phase = section.expression("loads_per_phase", "\"2 * TILE_WIDTH * TILE_WIDTH\"", known),
-            .operations_per_phase = section.expression("operations_per_phase", "\"2 * TILE_WIDTH\"", known),
-            .barriers_per_phase = section.expression("barriers_per_phase", "\"2\"", known)};
+    section.allow_only(
+        {"phases", "loads_per_phase", "operations_per_phase", "barriers_per_phase", "shared_loads_per_phase"});
+    Model model{.phases = section.expression("phases", "\"ceil_div(K, TILE_WIDTH)\"", known),
+                .loads_per_phase = section.expression("loads_per_phase", "\"2 * TILE_WIDTH * TILE_WIDTH\"", known),
+                .operations_per_phase = section.expression("operations_per_phase", "\"2 * TILE_WIDTH\"", known),
+                .barriers_per_phase = section.expression("barriers_per_phase", "\"2\"", known)};
+    if (section.has("shared_loads_per_phase")) {
+        model.shared_loads_per_phase = section.expression("shared_loads_per_phase", "\"TILE_WIDTH\"", known);
+    }
+    return model;
 }
 
 }  // namespace

@@ -26,11 +26,12 @@ std::size_t terminal_width(std::FILE* out) {
 
 }  // namespace
 
-Progress::Progress(std::FILE* out, bool enabled, std::size_t total)
+Progress::Progress(std::FILE* out, bool enabled, std::size_t total, std::string label)
     : out_(out),
       enabled_(enabled),
-      terminal_(isatty(fileno(out)) == 1),
+      terminal_(label.empty() && isatty(fileno(out)) == 1),
       total_(total),
+      label_(label.empty() ? "" : label + ": "),
       begin_(Clock::now()),
       drawn_(begin_) {}
 
@@ -52,7 +53,7 @@ void Progress::step(const std::string& problem, const std::string& best, bool re
 void Progress::say(const std::string& line) {
     if (!enabled_) return;
     clear();
-    fmt::print(out_, "{}\n", line);
+    fmt::print(out_, "{}{}\n", label_, line);
 }
 
 void Progress::clear() {
@@ -69,15 +70,18 @@ void Progress::draw(bool last) {
     const auto left = tried == 0 || done_ >= total_
                           ? std::string()
                           : ", " + duration_text(static_cast<double>(total_ - done_) / rate) + " left";
-    const auto counts = fmt::format("{}/{} trials, {:.1f}/s{}", done_, total_, rate, left);
+    const auto of_all = total_ == 0 ? std::string() : fmt::format("/{}", total_);
+    const auto counts = fmt::format("{}{} trials, {:.1f}/s{}", done_, of_all, rate, left);
     const auto tail = best_.empty() ? std::string() : fmt::format("  {}: {}", problem_, best_);
     if (!terminal_) {
-        fmt::print(out_, "{}{}{}\n", last ? "done: " : "", counts, tail);
+        fmt::print(out_, "{}{}{}{}\n", label_, last ? "done: " : "", counts, tail);
         return;
     }
     constexpr std::size_t cells = 20;
-    const auto filled = total_ == 0 ? cells : std::min(cells, cells * done_ / total_);
-    auto line = fmt::format("[{}{}] {}{}", std::string(filled, '#'), std::string(cells - filled, '.'), counts, tail);
+    const auto filled = total_ == 0 ? 0 : std::min(cells, cells * done_ / total_);
+    const auto bar = total_ == 0 ? std::string()
+                                 : fmt::format("[{}{}] ", std::string(filled, '#'), std::string(cells - filled, '.'));
+    auto line = bar + counts + tail;
     line.resize(std::min(line.size(), terminal_width(out_) - 1));
     fmt::print(out_, "\r{}\x1b[K", line);
     shown_ = true;

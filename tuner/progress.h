@@ -12,8 +12,9 @@ class Progress {
 public:
     using Clock = std::chrono::steady_clock;
 
-    /// `total` trials are expected. Writes to `out` (standard error); `enabled` false keeps it silent.
-    Progress(std::FILE* out, bool enabled, std::size_t total);
+    /// `total` trials are expected; 0 when nobody can tell. Writes to `out` (standard error); `enabled` false keeps it
+    /// silent. With a `label`, one of several that write at once: whole lines that begin with it.
+    Progress(std::FILE* out, bool enabled, std::size_t total, std::string label = {});
     ~Progress();
     Progress(const Progress&) = delete;
     Progress& operator=(const Progress&) = delete;
@@ -30,7 +31,7 @@ private:
     std::FILE* out_;
     bool enabled_, terminal_;
     std::size_t total_, done_ = 0, recalled_ = 0;
-    std::string problem_, best_;
+    std::string label_, problem_, best_;
     Clock::time_point begin_, drawn_;
     bool shown_ = false;
 };

@@ -34,6 +34,20 @@ std::string first_of(const std::map<std::string, Count>& reasons, const char* mo
     return text;
 }
 
+// What each size took, and why it took no more.
+std::string effort_table(const TuneReport& report) {
+    const auto seconds = [](double value) { return fmt::format("{:.2f} s", value); };
+    std::vector<std::vector<std::string>> rows{
+        {"problem", "tried", "of", "ended", "compile", "verify", "time", "finals", "wait", "wall"}};
+    for (const auto& result : report.problems) {
+        const auto& effort = result.effort;
+        rows.push_back({to_text(result.problem), std::to_string(result.evaluations), std::to_string(result.valid),
+                        result.ended, seconds(effort.compile), seconds(effort.verify), seconds(effort.time),
+                        seconds(effort.finals), seconds(effort.wait), seconds(effort.total)});
+    }
+    return table(rows);
+}
+
 }  // namespace
 
 std::string to_text(const TuneReport& report) {
@@ -58,9 +72,10 @@ std::string to_text(const TuneReport& report) {
         rejected += count;
         stages += fmt::format("{}{} {}", stages.empty() ? ": " : ", ", count, to_text(stage));
     }
-    auto text = report.problems.empty() ? std::string() : table(rows);
-    text += fmt::format("\n{} configurations: {} known before, {} measured, {} rejected{}; {:.1f} s\n", report.planned,
-                        report.recalled, report.measured, rejected, stages, report.seconds);
+    auto text = report.problems.empty() ? std::string() : table(rows) + "\n" + effort_table(report);
+    text +=
+        fmt::format("\n{} configurations: {} known before, {} measured, {} rejected{}; {:.1f} s, search {}\n",
+                    report.planned, report.recalled, report.measured, rejected, stages, report.seconds, report.search);
     text += first_of(report.reasons, "smemtune db trials --rejected");
     if (!report.left_out.empty()) {
         text += "left out beforehand, for the device's limits\n" + first_of(report.left_out, "smemtune templates NAME");
@@ -68,10 +83,17 @@ std::string to_text(const TuneReport& report) {
     return text;
 }
 
-std::string to_json_text(const TuneReport& report, const std::filesystem::path& database) {
+nlohmann::json to_json(const Effort& effort) {
+    return {{"compile_seconds", effort.compile}, {"verify_seconds", effort.verify}, {"time_seconds", effort.time},
+            {"finals_seconds", effort.finals},   {"wait_seconds", effort.wait},     {"seconds", effort.total}};
+}
+
+nlohmann::json to_json(const TuneReport& report, const std::filesystem::path& database) {
     nlohmann::json problems = nlohmann::json::array();
     for (const auto& result : report.problems) {
-        nlohmann::json problem{{"problem", result.problem}, {"best_us_by_template", result.best_us}};
+        nlohmann::json problem{{"problem", result.problem}, {"best_us_by_template", result.best_us},
+                               {"valid", result.valid},     {"evaluations", result.evaluations},
+                               {"ended", result.ended},     {"effort", to_json(result.effort)}};
         if (result.best) {
             const auto& best = *result.best;
             problem["winner"] = {{"template", best.kernel_template},
@@ -85,12 +107,11 @@ std::string to_json_text(const TuneReport& report, const std::filesystem::path& 
     }
     nlohmann::json rejected = nlohmann::json::object();
     for (const auto& [stage, count] : report.rejected) rejected[std::string(to_text(stage))] = count;
-    const nlohmann::json json{
-        {"device", report.device},     {"database", database.string()}, {"ended", report.ended},
-        {"seconds", report.seconds},   {"planned", report.planned},     {"recalled", report.recalled},
-        {"measured", report.measured}, {"rejected", rejected},          {"reasons", report.reasons},
-        {"left_out", report.left_out}, {"problems", problems}};
-    return json_text(json) + "\n";
+    return {{"device", report.device},       {"devices", report.devices},   {"search", report.search},
+            {"database", database.string()}, {"ended", report.ended},       {"seconds", report.seconds},
+            {"planned", report.planned},     {"recalled", report.recalled}, {"measured", report.measured},
+            {"same_code", report.same_code}, {"rejected", rejected},        {"reasons", report.reasons},
+            {"left_out", report.left_out},   {"problems", problems}};
 }
 
 }  // namespace smemtune

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 #include "tuner/tune.h"
@@ -12,6 +13,6 @@ namespace smemtune {
 /// tried and rejected.
 std::string to_text(const TuneReport& report);
 
-std::string to_json_text(const TuneReport& report, const std::filesystem::path& database);
+nlohmann::json to_json(const TuneReport& report, const std::filesystem::path& database);
 
 }  // namespace smemtune

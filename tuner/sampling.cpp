@@ -36,10 +36,15 @@ bool Sampling::finished() const {
 }
 
 Measurement Sampling::result() const {
-    return {.median_us = quantile(samples_us_, 0.5),
-            .spread_us = (quantile(samples_us_, 0.75) - quantile(samples_us_, 0.25)) / 2,
-            .samples_us = samples_us_,
-            .cut_short = clearly_behind()};
+    auto result = measurement_of(samples_us_);
+    result.cut_short = clearly_behind();
+    return result;
+}
+
+Measurement measurement_of(std::vector<double> samples_us) {
+    const auto half_range = (quantile(samples_us, 0.75) - quantile(samples_us, 0.25)) / 2;
+    const auto median = quantile(samples_us, 0.5);
+    return {.median_us = median, .spread_us = half_range, .samples_us = std::move(samples_us)};
 }
 
 }  // namespace smemtune

@@ -14,7 +14,7 @@ struct SamplingPolicy {
     int most_samples = 9;
     double steady_spread =
         0.005;                ///< enough once half the distance between quartiles is below this share of the median
-    double behind = 1.5;      ///< a candidate this many times slower than the best is not sampled further
+    double behind = 1.25;     ///< a candidate this many times slower than the best is not sampled further
     double longest_us = 1e6;  ///< nor one whose samples have taken this long, beyond the least
     bool energy = false;      ///< measure the energy of a launch as well, of what is not cut short: a third of a second
 };
@@ -40,6 +40,9 @@ private:
     double total_us_ = 0;
     std::vector<double> samples_us_;
 };
+
+/// Median and spread of samples, whatever took them. Precondition: not empty.
+Measurement measurement_of(std::vector<double> samples_us);
 
 /// Linear interpolation between order statistics. Precondition: not empty.
 double quantile(std::vector<double> values, double fraction);

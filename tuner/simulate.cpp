@@ -22,6 +22,7 @@ using Clock = std::chrono::steady_clock;
 /// One repeat: the best cost so far after each evaluation, infinite before the first success.
 struct Course {
     std::vector<double> best;
+    std::size_t ended = 0;  ///< evaluations after which a tuning run would stop
     Clock::duration searching{};
 };
 
@@ -44,6 +45,7 @@ Course run(const Landscape& landscape, const ReplayRequest& request, unsigned se
     auto best = std::numeric_limits<double>::infinity();
     std::deque<Configuration> pending;
     bool satisfied = false;
+    Stopping stopping(request.stopping);
     while (course.best.size() < request.evaluations) {
         while (!satisfied && pending.size() < request.in_flight &&
                course.best.size() + pending.size() < request.evaluations) {
@@ -61,7 +63,10 @@ Course run(const Landscape& landscape, const ReplayRequest& request, unsigned se
         timed(course.searching, [&] { search->observe(configuration, cost); });
         best = std::min(best, cost.value_or(best));
         course.best.push_back(best);
+        stopping.add(cost);
+        if (course.ended == 0 && stopping.gain_is_unlikely()) course.ended = course.best.size();
     }
+    if (course.ended == 0) course.ended = course.best.size();
     return course;
 }
 
@@ -122,6 +127,19 @@ void look(ReplayResult::Mark& mark, const std::vector<Course>& courses, double o
     mark.fraction /= static_cast<double>(courses.size());
 }
 
+ReplayResult::Ending end(const std::vector<Course>& courses, double optimum) {
+    ReplayResult::Ending ending;
+    std::vector<double> evaluations;
+    for (const auto& course : courses) {
+        evaluations.push_back(static_cast<double>(course.ended));
+        const auto fraction = course.ended == 0 ? 0 : optimum / course.best[course.ended - 1];
+        ending.fraction += fraction / static_cast<double>(courses.size());
+        ending.short_of += fraction < 0.95 ? 1 : 0;
+    }
+    ending.evaluations = median(std::move(evaluations));
+    return ending;
+}
+
 }  // namespace
 
 ReplayResult replay(const Landscape& landscape, const ReplayRequest& request) {
@@ -130,6 +148,7 @@ ReplayResult replay(const Landscape& landscape, const ReplayRequest& request) {
     ReplayResult result{.search = request.search};
     for (auto& level : result.levels) reach(level, courses, optimum);
     for (auto& mark : result.marks) look(mark, courses, optimum, request.evaluations);
+    result.ending = end(courses, optimum);
     std::chrono::duration<double, std::micro> searching{};
     for (const auto& course : courses) {
         result.evaluations += static_cast<double>(course.best.size());

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tuner/landscape.h"
+#include "tuner/stopping.h"
 
 namespace smemtune {
 
@@ -19,7 +20,8 @@ struct ReplayRequest {
     unsigned seed = 1;          ///< of the first repeat; the next one's is one more
     std::size_t in_flight = 1;  ///< proposals that are pending before the oldest is observed
     std::vector<Configuration> starts{};
-    unsigned threads = 1;  ///< repeats at a time; the results do not depend on it
+    StoppingPolicy stopping{};  ///< where a tuning run would end; the replay goes on
+    unsigned threads = 1;       ///< repeats at a time; the results do not depend on it
 };
 
 struct ReplayResult {
@@ -38,6 +40,13 @@ struct ReplayResult {
     std::string search;
     std::array<Level, 3> levels{Level{.fraction = 0.90}, Level{.fraction = 0.95}, Level{.fraction = 0.99}};
     std::array<Mark, 3> marks{Mark{.evaluations = 50}, Mark{.evaluations = 100}, Mark{.evaluations = 200}};
+    /// Where a tuning run would have ended because further gain was unlikely, or the replay did.
+    struct Ending {
+        double evaluations = 0;  ///< median
+        double fraction = 0;     ///< mean of optimum / best
+        unsigned short_of = 0;   ///< repeats that had less than 95 % of the optimum
+    };
+    Ending ending;
     double evaluations = 0;        ///< mean per repeat: a space may be used up before
     double us_per_evaluation = 0;  ///< real time inside the search's next() and observe()
 };

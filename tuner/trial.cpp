@@ -1,6 +1,7 @@
 #include "tuner/trial.h"
 
 #include <chrono>
+#include <cmath>
 #include <utility>
 
 namespace smemtune {
@@ -22,15 +23,17 @@ double energy_of(Backend& backend, Workspace& workspace, const LoadedKernel& ker
     return backend.energy_uj(workspace.batch(kernel, launch, launches));
 }
 
+// The first launch is alone and cold: loading what is loaded late takes up to a millisecond or two, and caches are
+// empty. What is later than that is clearly behind.
+double hopeless_us(const SamplingPolicy& policy, double best_us) {
+    return best_us > 0 ? 1.1 * policy.behind * best_us + 2000 : HUGE_VAL;
+}
+
 Measurement time_candidate(Backend& backend, Workspace& workspace, const LoadedKernel& kernel, const Launch& launch,
                            const SamplingPolicy& policy, double best_us, double first_launch_us) {
-    Sampling hopeless(policy, best_us);
-    hopeless.add(first_launch_us, first_launch_us);
-    // The first launch was cold and alone; only a very late one is not worth another.
-    if (best_us > 0 && first_launch_us > 4 * policy.behind * best_us + 100) return hopeless.result();
-
-    // A warm-up tells how many launches make a batch.
-    auto launch_us = time_batch(backend, workspace, kernel, launch, 1).second;
+    // A warm-up tells how many launches make a batch; a launch that takes longer than a batch needs none.
+    auto launch_us = first_launch_us;
+    if (launch_us < 10 * policy.batch_us) launch_us = time_batch(backend, workspace, kernel, launch, 1).second;
     Sampling sampling(policy, best_us);
     do {
         const auto [batch_us, each_us] = time_batch(backend, workspace, kernel, launch, sampling.launches(launch_us));
@@ -47,6 +50,16 @@ Measurement time_candidate(Backend& backend, Workspace& workspace, const LoadedK
 
 }  // namespace
 
+TrialInput trial_input(const KernelTemplate& kernel_template, const Configuration& configuration,
+                       const Problem& problem, const Device& device, const Binary& binary) {
+    TrialInput input{binary, launch_of(kernel_template, configuration, problem, device)};
+    if (binary.resources.registers > 0) {
+        input.launch.registers = binary.resources.registers;
+        input.launch.static_shared_bytes = binary.resources.static_shared_bytes;
+    }
+    return input;
+}
+
 TrialReport try_candidate(Backend& backend, Workspace& workspace, const TrialInput& input, const SamplingPolicy& policy,
                           double best_us) {
     TrialReport report;
@@ -57,10 +70,14 @@ TrialReport try_candidate(Backend& backend, Workspace& workspace, const TrialInp
     };
     try {
         const auto kernel = backend.load(input.binary, input.launch.dynamic_shared_bytes);
-        const auto verdict = workspace.verify(*kernel, input.launch);
+        const auto verdict = workspace.verify(*kernel, input.launch, hopeless_us(policy, best_us));
         report.verify_ms = lap_ms();
         if (verdict.wrong) {
             report.outcome = Rejection{Stage::wrong, *verdict.wrong};
+        } else if (verdict.hopeless) {
+            Sampling sampling(policy, best_us);
+            sampling.add(verdict.first_launch_us, verdict.first_launch_us);
+            report.outcome = sampling.result();
         } else {
             report.outcome =
                 time_candidate(backend, workspace, *kernel, input.launch, policy, best_us, verdict.first_launch_us);

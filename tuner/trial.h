@@ -16,6 +16,11 @@ struct TrialInput {
     Launch launch;
 };
 
+/// The launch of a compiled candidate as it will be, with what the compiler reported in place of the manifest's
+/// estimates. Throws ExpressionError.
+TrialInput trial_input(const KernelTemplate& kernel_template, const Configuration& configuration,
+                       const Problem& problem, const Device& device, const Binary& binary);
+
 /// What became of a trial, and what it cost the worker.
 struct TrialReport {
     Outcome outcome;

@@ -205,11 +205,13 @@ TrialReport Worker::trial(const TrialInput& input, double best_us) {
     return {answer.at("rejection").get<Rejection>()};
 }
 
-std::optional<std::vector<Measurement>> Worker::final_round(const std::vector<TrialInput>& inputs, int rounds) {
+std::optional<std::vector<Measurement>> Worker::final_round(const std::vector<TrialInput>& inputs, int rounds,
+                                                            bool energy) {
+    auto policy = options_.sampling;
+    policy.energy = policy.energy || energy;
     json answer;
-    const auto wait =
-        ask_prepared({{"do", "final"}, {"inputs", inputs}, {"rounds", rounds}, {"policy", options_.sampling}}, answer,
-                     options_.prepare_deadline);
+    const auto wait = ask_prepared({{"do", "final"}, {"inputs", inputs}, {"rounds", rounds}, {"policy", policy}},
+                                   answer, options_.prepare_deadline);
     if (wait != Channel::Wait::message) return std::nullopt;
     if (answer.contains("measurements")) return answer.at("measurements").get<std::vector<Measurement>>();
     reap();

@@ -40,6 +40,10 @@ public:
     Worker(const Worker&) = delete;
     Worker& operator=(const Worker&) = delete;
 
+    /// Lets the worker process go; the next question starts another one. To be called by the thread that asked: a
+    /// worker dies with the thread that started it.
+    void release() { stop(); }
+
     /// What follows is about this problem. `files` are those of a template of its operation.
     void prepare(const Problem& problem, const SourceTree& files, WorkspaceBinaries binaries);
 
@@ -47,8 +51,10 @@ public:
     /// ends may have been ended from outside: then the trial is tried once more, by a new worker. Throws WorkerError.
     TrialReport trial(const TrialInput& input, double best_us);
 
+    /// With `energy`, the energy of each is measured, too, whatever the sampling policy says of trials.
     /// Nothing when the worker was lost, and a second one too if it was by a signal. Throws WorkerError.
-    std::optional<std::vector<Measurement>> final_round(const std::vector<TrialInput>& inputs, int rounds);
+    std::optional<std::vector<Measurement>> final_round(const std::vector<TrialInput>& inputs, int rounds,
+                                                        bool energy = false);
 
 private:
     void start();

@@ -344,7 +344,7 @@ Workspace::Workspace(Backend& backend, const Operation& operation, const Problem
 
 Workspace::~Workspace() = default;
 
-Workspace::Verdict Workspace::verify(const LoadedKernel& kernel, const Launch& launch) {
+Workspace::Verdict Workspace::verify(const LoadedKernel& kernel, const Launch& launch, double hopeless_us) {
     auto& state = *state_;
     Verdict verdict;
     for (std::size_t i = 0; i < state.operation.checks.size(); ++i) {
@@ -367,6 +367,10 @@ Workspace::Verdict Workspace::verify(const LoadedKernel& kernel, const Launch& l
             std::ranges::fill(state.prepared, std::nullopt);
             state.sets.clear();
             state.next_set = 0;
+            return verdict;
+        }
+        if (us > hopeless_us) {
+            verdict.hopeless = true;
             return verdict;
         }
     }

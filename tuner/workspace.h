@@ -1,6 +1,7 @@
 // The memory of one problem on one device: inputs, outputs with guard bands, and the FP64 reference to check against.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -35,10 +36,11 @@ public:
         std::optional<std::string> wrong;  ///< what is wrong first; nothing when all is right
         double first_launch_us = 0;        ///< of the launch on the first check, once and cold
         double worst = 0;                  ///< largest error, as a fraction of what the forward error bound allows
+        bool hopeless = false;             ///< too slow to be worth the other checks: right on the first one
     };
-    /// Runs the kernel on each of the operation's checks and looks at every element of every output. Throws
-    /// LaunchError, DeviceFault.
-    Verdict verify(const LoadedKernel& kernel, const Launch& launch);
+    /// Runs the kernel on each of the operation's checks and looks at every element of every output; on the first
+    /// of them only when a launch takes longer than `hopeless_us`. Throws LaunchError, DeviceFault.
+    Verdict verify(const LoadedKernel& kernel, const Launch& launch, double hopeless_us = HUGE_VAL);
 
     /// `count` launches over rotating sets of operands that together exceed twice the L2 cache.
     std::vector<Backend::Call> batch(const LoadedKernel& kernel, const Launch& launch, int count);

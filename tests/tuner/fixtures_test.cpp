@@ -42,8 +42,9 @@ std::vector<Failure> failures() {
 
 TEST(Fixtures, EachFailureIsOneRejectionAndTheRunGoesOnToTheRightWinner) {
     const Scratch scratch;
-    const auto tuned = run(scratch, {"tune", "--device", test_device(), "--templates", fixture("misbehaving"),
-                                     "--sizes", size, "--deadline", "4s", "--db", "tuned.db", "--json"});
+    const auto tuned =
+        run(scratch, {"tune", "--device", test_device(), "--templates", fixture("misbehaving"), "--search",
+                      "exhaustive", "--sizes", size, "--deadline", "4s", "--db", "tuned.db", "--json"});
     ASSERT_EQ(tuned.code, 0) << tuned.err;
     const auto report = json::parse(tuned.out);
     ASSERT_EQ(report.at("problems").size(), 1U);
@@ -71,9 +72,10 @@ TEST(Fixtures, EachFailureIsOneRejectionAndTheRunGoesOnToTheRightWinner) {
 
 TEST(Fixtures, TheRejectedAreNotTriedAgain) {
     const Scratch scratch;
-    const std::vector<std::string> command{"tune",     "--device", test_device(), "--templates", fixture("misbehaving"),
-                                           "--sizes",  size,       "--deadline",  "1s",          "--db",
-                                           "tuned.db", "--json"};
+    const std::vector<std::string> command{
+        "tune",       "--device", test_device(), "--templates", fixture("misbehaving"),
+        "--sizes",    size,       "--deadline",  "1s",          "--search",
+        "exhaustive", "--db",     "tuned.db",    "--json"};
     ASSERT_EQ(run(scratch, command).code, 0);
     const auto begin = std::chrono::steady_clock::now();
     const auto again = run(scratch, command);

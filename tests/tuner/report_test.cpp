@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "tests/tuner/support.h"
+#include "tuner/commands/command.h"
 
 namespace smemtune {
 namespace {
@@ -79,14 +80,14 @@ TEST(Report, AnOperationWithoutArithmeticHasNoRate) {
     made.problems.resize(1);
     made.problems[0].operations = 0;
     EXPECT_THAT(line_with(to_text(made), "1024x1024x1024"), Not(HasSubstr("%")));
-    EXPECT_FALSE(nlohmann::json::parse(to_json_text(made, "x.db")).at("problems").at(0).contains("flops"));
+    EXPECT_FALSE(to_json(made, "x.db").at("problems").at(0).contains("flops"));
 }
 
 TEST(Report, AProblemWithoutARightConfigurationSaysSo) {
     auto made = report();
     made.problems[0].best.reset();
     EXPECT_THAT(line_with(to_text(made), "1024x1024x1024"), HasSubstr("none was right"));
-    EXPECT_FALSE(nlohmann::json::parse(to_json_text(made, "x.db")).at("problems").at(0).contains("winner"));
+    EXPECT_FALSE(to_json(made, "x.db").at("problems").at(0).contains("winner"));
 }
 
 TEST(Report, CountsWhatWasTriedAndWhyWhatFailed) {
@@ -106,11 +107,11 @@ TEST(Report, ManyReasonsEndInACommandThatShowsThemAll) {
 TEST(Report, ARunThatEndedBeforeItsFirstProblemHasNoTable) {
     const TuneReport nothing{.device = model_device("sm_90")};
     EXPECT_THAT(to_text(nothing), HasSubstr("0 configurations"));
-    EXPECT_EQ(nlohmann::json::parse(to_json_text(nothing, "x.db")).at("problems").size(), 0U);
+    EXPECT_EQ(to_json(nothing, "x.db").at("problems").size(), 0U);
 }
 
 TEST(Report, TheJsonHoldsTheSameFacts) {
-    const auto json = nlohmann::json::parse(to_json_text(report(), "some.db"));
+    const auto json = to_json(report(), "some.db");
     EXPECT_EQ(json.at("database"), "some.db");
     EXPECT_EQ(json.at("device").at("name"), "sm_90");
     EXPECT_EQ(json.at("ended"), "complete");
@@ -128,7 +129,29 @@ TEST(Report, TheJsonHoldsTheSameFacts) {
 TEST(Report, ACompilersMessageThatIsNoUtf8DoesNotSpoilTheJson) {
     auto made = report();
     made.reasons["tiled compile: \xff\xfe"] = 1;
-    EXPECT_TRUE(nlohmann::json::accept(to_json_text(made, "x.db")));
+    EXPECT_TRUE(nlohmann::json::accept(json_text(to_json(made, "x.db"))));
+}
+
+TEST(Report, ATableSaysWhereTheTimeWentAndWhyEachSizeEnded) {
+    auto made = report();
+    made.problems.at(0).valid = 710;
+    made.problems.at(0).evaluations = 64;
+    made.problems.at(0).ended = "gain unlikely";
+    made.problems.at(0).effort = {
+        .compile = 3.5, .verify = 0.25, .time = 1.125, .finals = 0.5, .wait = 0.75, .total = 2};
+    std::istringstream lines(to_text(made));
+    std::string found;
+    for (std::string line; std::getline(lines, line);) {
+        if (line.find("gain unlikely") != std::string::npos) found = line;
+    }
+    for (const auto* part :
+         {"1024x1024x1024", "64", "710", "3.50 s", "0.25 s", "1.12 s", "0.50 s", "0.75 s", "2.00 s"}) {
+        EXPECT_THAT(found, HasSubstr(part));
+    }
+    const auto effort = to_json(made, "x.db").at("problems").at(0).at("effort");
+    EXPECT_EQ(effort.at("compile_seconds"), 3.5);
+    EXPECT_EQ(effort.at("wait_seconds"), 0.75);
+    EXPECT_EQ(effort.at("seconds"), 2);
 }
 
 }  // namespace

@@ -43,7 +43,7 @@ TEST(Sampling, IsNotFinishedBeforeItBegins) {
 
 TEST(Sampling, StopsAfterOneSampleThatIsClearlyBehind) {
     Sampling sampling({}, 100);
-    EXPECT_EQ(feed(sampling, [](int) { return 151.0; }), 1);
+    EXPECT_EQ(feed(sampling, [](int) { return 126.0; }), 1);
     EXPECT_TRUE(sampling.result().cut_short);
 }
 
@@ -56,7 +56,7 @@ TEST(Sampling, OneSlowSampleOfAFastCandidateIsNotClearlyBehind) {
 
 TEST(Sampling, NearlyAsFastAsTheBestIsSampledInFull) {
     Sampling sampling({}, 100);
-    EXPECT_EQ(feed(sampling, [](int) { return 149.0; }), SamplingPolicy{}.least_samples);
+    EXPECT_EQ(feed(sampling, [](int) { return 124.0; }), SamplingPolicy{}.least_samples);
     EXPECT_FALSE(sampling.result().cut_short);
 }
 

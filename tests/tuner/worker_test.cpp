@@ -12,6 +12,8 @@ using ::testing::HasSubstr;
 // A right copy of a matrix on the host device, whose first thread does first what a test wants of it.
 class WorkerTest : public ::testing::Test {
 protected:
+    WorkerTest() { std::signal(SIGPIPE, SIG_IGN); }  // as the program does
+
     static constexpr const char* source = R"(
 #include "configuration.h"
 extern "C" int mkdir(const char*, unsigned);

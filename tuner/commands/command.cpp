@@ -122,6 +122,25 @@ Device any_device(const std::string& name) {
     return find_device(name).device;
 }
 
+std::vector<DeviceGroup> choose_devices(const std::string& list) {
+    std::vector<ListedDevice> chosen;
+    if (list == "all") {
+        chosen = list_devices();
+        std::erase_if(chosen, [](const ListedDevice& each) { return each.device.is_host(); });
+        if (chosen.empty()) throw DeviceError("--device all means every GPU, and there is none; there is: host");
+    } else {
+        for (const auto& name : split(list, ',')) chosen.push_back(find_device(name));
+        if (chosen.empty()) throw UsageError("--device names no device; write for example 0, 0,1, all, host or auto");
+    }
+    std::vector<DeviceGroup> groups;
+    for (auto& [name, device] : chosen) {
+        auto group = std::ranges::find(groups, device, &DeviceGroup::device);
+        if (group == groups.end()) group = groups.insert(groups.end(), {device, {}});
+        group->names.push_back(name);
+    }
+    return groups;
+}
+
 std::vector<Problem> make_problems(const Operation& operation, const std::string& sizes, const std::string& type,
                                    const std::string& layout, const Device& device) {
     // What a newcomer waits a few minutes for at most.

@@ -82,6 +82,15 @@ KernelTemplate find_template(const std::string& list, const std::string& name);
 /// A device of this machine, or a model (`sm_90`, limits given by hand).
 Device any_device(const std::string& name);
 
+/// Equal devices, that can share work.
+struct DeviceGroup {
+    Device device;
+    std::vector<std::string> names;  ///< each opens one
+};
+
+/// `0`, `0,1`, `host`, `auto`, or `all`: every GPU. In the order written. Throws UsageError, DeviceError.
+std::vector<DeviceGroup> choose_devices(const std::string& list);
+
 /// Problems of one operation from the words of the command line. Throws UsageError.
 std::vector<Problem> make_problems(const Operation& operation, const std::string& sizes, const std::string& type,
                                    const std::string& layout, const Device& device);

@@ -33,6 +33,8 @@ columns
                         optimum (optimum / best); '-' when half of the repeats or more never got there
   never                 the repeats that never got there, of each level
   after 50, 100, 200    mean fraction of the optimum reached after as many evaluations; a failure counts as 0
+  ends at, with         where a tuning run would end because further gain is unlikely (--patience): median of the
+                        evaluations, mean fraction of the optimum, and how many repeats had less than 95 %
   us/eval               time inside the search itself per evaluation)";
 
 struct Start {
@@ -69,7 +71,9 @@ std::vector<std::string> searches_of(const CommandLine& line) {
     const auto& known = search_names();
     if (line.get<bool>("compare")) {
         if (line.has("search")) throw UsageError("--compare replays every search; leave --search out");
-        return known;
+        auto every = known;
+        std::erase(every, "auto");  // it is one of the others
+        return every;
     }
     if (!line.has("search")) return {std::ranges::find(known, "auto") != known.end() ? "auto" : "random"};
     if (std::ranges::find(known, line.text("search")) == known.end()) {
@@ -93,7 +97,7 @@ void print(const Landscape& landscape, const ReplayRequest& request, const std::
     for (const auto& level : first.levels) header.push_back(fmt::format("to {:.0f} %", level.fraction * 100));
     header.emplace_back("never");
     for (const auto& mark : first.marks) header.push_back(fmt::format("after {}", mark.evaluations));
-    header.emplace_back("us/eval");
+    for (const auto* last : {"ends at", "with", "short", "us/eval"}) header.emplace_back(last);
     std::vector<std::vector<std::string>> rows{header};
     for (const auto& result : results) {
         auto& row = rows.emplace_back(std::vector{result.search});
@@ -106,6 +110,9 @@ void print(const Landscape& landscape, const ReplayRequest& request, const std::
         for (const auto& mark : result.marks) {
             row.push_back(std::isnan(mark.fraction) ? "-" : fmt::format("{:.3f}", mark.fraction));
         }
+        row.push_back(fmt::format("{:g}", result.ending.evaluations));
+        row.push_back(fmt::format("{:.3f}", result.ending.fraction));
+        row.push_back(std::to_string(result.ending.short_of));
         row.push_back(fmt::format("{:.2f}", result.us_per_evaluation));
     }
     fmt::print("{}", table(rows));
@@ -117,7 +124,11 @@ nlohmann::json number(double value) { return std::isfinite(value) ? nlohmann::js
 nlohmann::json to_json(const ReplayResult& result) {
     nlohmann::json json{{"search", result.search},
                         {"evaluations", result.evaluations},
-                        {"us_per_evaluation", result.us_per_evaluation}};
+                        {"us_per_evaluation", result.us_per_evaluation},
+                        {"ending",
+                         {{"evaluations", result.ending.evaluations},
+                          {"fraction", result.ending.fraction},
+                          {"short_of_95", result.ending.short_of}}}};
     for (const auto& level : result.levels) {
         const auto percent = fmt::format("{:.0f}", level.fraction * 100);
         json["evaluations_to_percent"][percent] = number(level.median);
@@ -164,6 +175,10 @@ void add_options(CommandLine& line) {
     line.add_seed("of the first repeat");
     line.add()("in-flight", po::value<long long>()->default_value(1)->value_name("N"),
                "proposals pending before the oldest is observed: how far compiling runs ahead");
+    line.add()(
+        "patience",
+        po::value<long long>()->default_value(static_cast<long long>(StoppingPolicy{}.patience))->value_name("N"),
+        "as of smemtune tune: evaluations in a row without gain before a run would end");
     line.add()("start-from", po::value<std::string>()->value_name("FILE"),
                "begin with the best configuration of another landscape that is valid in this one: a sibling GPU's");
     line.add()("device", po::value<std::string>()->default_value("")->value_name("TEXT"),
@@ -188,6 +203,7 @@ int simulate_command(const Arguments& arguments, const Surroundings&) {
                           .repeats = at_least_one<unsigned>(line, "repeats", 1'000'000),
                           .seed = line.seed(),
                           .in_flight = at_least_one<std::size_t>(line, "in-flight", 1'000'000),
+                          .stopping = {.patience = at_least_one<std::size_t>(line, "patience", 1'000'000)},
                           .threads = std::max(1U, std::thread::hardware_concurrency())};
     const auto searches = searches_of(line);
     LandscapeFilter filter{line.text("device"), line.text("template"), line.text("size")};

@@ -14,6 +14,7 @@
 #include "tuner/report.h"
 #include "tuner/search/search.h"
 #include "tuner/tune.h"
+#include "tuner/validate.h"
 
 namespace smemtune {
 
@@ -62,7 +63,8 @@ CommandLine options(const Surroundings& surroundings) {
         "  smemtune --sizes 512..8192:512,1000,4096x11008x128 --templates tiled,joint_tiled\n"
         "  smemtune --templates ./my_kernels --operation stencil --sizes 4096");
     line.add()("device", po::value<std::string>()->default_value("auto")->value_name("D"),
-               "0, 1, ... for a GPU, host for the CPU, auto: the first GPU or else the host");
+               "0, 1, ... for a GPU, host for the CPU, auto: the first GPU or else the host; 0,1 or all: equal ones "
+               "share the work, each kind of them gets its own records");
     line.add()(
         "sizes", po::value<std::string>()->default_value("auto")->value_name("S"),
         "512..8192 doubles, 512..8192:512 steps, 1000,4095 lists, 4096x11008x128 is MxNxK; auto: 512..8192, on the "
@@ -77,10 +79,20 @@ CommandLine options(const Surroundings& surroundings) {
                "names of templates and folders with templates, separated by commas; all of the operation by default");
     std::string searches;
     for (const auto& name : search_names()) searches += (searches.empty() ? "" : ", ") + name;
-    line.add()("search", po::value<std::string>()->default_value("exhaustive")->value_name("S"), searches.c_str());
-    line.add()("evaluations", po::value<long long>()->value_name("N"),
-               "at most N configurations of a template per size");
+    const auto search_help = fmt::format("{}; auto is {}, docs/search.md says why", searches, auto_search());
+    line.add()("search", po::value<std::string>()->default_value("auto")->value_name("S"), search_help.c_str());
+    line.add()("evaluations", po::value<long long>()->value_name("N"), "at most N configurations per size");
     line.add()("budget", po::value<std::string>()->value_name("TIME"), "stop after 60s, 10m or 1h");
+    line.add()("roofline", po::value<double>()->value_name("PERCENT"),
+               "a size is done at this share of the device's peak FLOP/s");
+    line.add()("patience", po::value<long long>()->value_name("N"),
+               "a template is done when N configurations in a row, and as many as it took to find its best, bring no "
+               "gain; exhaustive and random searches try everything");
+    line.add()("objective", po::value<std::string>()->default_value("time")->value_name("O"),
+               "time, or energy per launch, by the GPU's own counter");
+    line.add()("validate", po::value<long long>()->implicit_value(5)->value_name("N"),
+               "store nothing: tune from nothing with N other seeds (5), and time the winners against one another and "
+               "the stored one in a fresh process");
     line.add()("deadline", po::value<std::string>()->default_value("30s")->value_name("TIME"),
                "of one trial; one that runs longer is rejected");
     line.add()("jobs,j", po::value<int>()->value_name("N"),
@@ -91,6 +103,13 @@ CommandLine options(const Surroundings& surroundings) {
     line.add_database(surroundings);
     line.add_json();
     return line;
+}
+
+Objective parse_objective(const std::string& text, const Device& device) {
+    if (text == "time") return Objective::time;
+    if (text != "energy") throw UsageError("objective '" + text + "' is unknown; known: time energy");
+    if (device.is_host()) throw UsageError("--objective energy needs a GPU: the host has no counter that is read");
+    return Objective::energy;
 }
 
 TuneRequest read_request(const CommandLine& line, const Device& device) {
@@ -113,20 +132,149 @@ TuneRequest read_request(const CommandLine& line, const Device& device) {
         request.evaluations =
             static_cast<std::size_t>(in_range(1, line.get<long long>("evaluations"), 1LL << 40, "evaluations"));
     }
+    if (line.has("patience")) {
+        request.stopping.patience =
+            static_cast<std::size_t>(in_range(1, line.get<long long>("patience"), 1LL << 40, "patience"));
+    }
+    if (line.has("roofline")) {
+        const auto percent = line.get<double>("roofline");
+        if (!(percent > 0 && percent <= 100)) {
+            throw UsageError(fmt::format("--roofline {} is no share; write for example 90, for 90 %", percent));
+        }
+        if (peak_fp32_flops(device) <= 0) {
+            throw UsageError("--roofline needs a GPU: the peak of " + device.name + " is not known");
+        }
+        request.roofline = percent / 100;
+    }
+    request.objective = parse_objective(line.text("objective"), device);
     if (line.has("budget")) request.budget = parse_duration(line.text("budget"));
     request.jobs = line.has("jobs") ? static_cast<unsigned>(in_range(1, line.get<int>("jobs"), 1024, "jobs"))
                                     : std::max(1U, std::thread::hardware_concurrency());
     request.seed = line.seed();
     request.retune = line.get<bool>("retune");
-    nlohmann::json asked{{"sizes", line.text("sizes")},      {"templates", list},
-                         {"search", request.search},         {"type", line.text("type")},
-                         {"layout", line.text("layout")},    {"seed", request.seed},
-                         {"operation", operation},           {"retune", request.retune},
-                         {"deadline", line.text("deadline")}};
+    nlohmann::json asked{{"sizes", line.text("sizes")},
+                         {"templates", list},
+                         {"search", request.search},
+                         {"type", line.text("type")},
+                         {"layout", line.text("layout")},
+                         {"seed", request.seed},
+                         {"operation", operation},
+                         {"retune", request.retune},
+                         {"deadline", line.text("deadline")},
+                         {"objective", line.text("objective")},
+                         {"patience", request.stopping.patience}};
     if (request.evaluations) asked["evaluations"] = *request.evaluations;
+    if (request.roofline) asked["roofline"] = *request.roofline;
     if (request.budget) asked["budget_seconds"] = request.budget->count();
     request.text = asked.dump();
     return request;
+}
+
+// One kind of device: its workers, its database connection, its progress.
+struct Sitting {
+    DeviceGroup group;
+    TuneRequest request;
+    std::vector<std::vector<PlannedSpace>> spaces;
+    std::unique_ptr<Compiler> compiler;
+    TuneReport report;
+    ValidationReport validation;
+    std::exception_ptr failure;
+};
+
+struct Settings {
+    const Surroundings& surroundings;
+    std::filesystem::path database;
+    std::chrono::seconds deadline;
+    bool checked = false;
+    bool quiet = false;
+    std::size_t validations = 0;
+    std::size_t sittings = 1;
+};
+
+void hold(Sitting& sitting, const Settings& settings) {
+    const auto& request = sitting.request;
+    const auto& names = sitting.group.names;
+    Store store(settings.database);
+    const SamplingPolicy sampling{.energy = request.objective == Objective::energy};
+    std::vector<std::unique_ptr<Worker>> workers;
+    Tools tools{sitting.group.device, *sitting.compiler, store, {}, sampling, interrupted};
+    for (const auto& name : names) {
+        workers.push_back(std::make_unique<Worker>(WorkerOptions{.executable = settings.surroundings.executable,
+                                                                 .device = name,
+                                                                 .seed = request.seed,
+                                                                 .trial_deadline = settings.deadline,
+                                                                 .sampling = sampling}));
+        tools.workers.push_back(workers.back().get());
+    }
+    std::size_t valid = 0;
+    for (const auto& row : sitting.spaces) {
+        for (const auto& each : row) valid += each.space->size();
+    }
+    const auto plural = [](std::size_t count) { return count == 1 ? "" : "s"; };
+    const bool open_ended = learns(request.search) || settings.validations > 0;
+    Progress progress(stderr, !settings.quiet, open_ended ? 0 : std::min(valid, request.evaluations.value_or(valid)),
+                      settings.sittings > 1 ? sitting.group.device.name : "");
+    progress.say(fmt::format(
+        "{}{}: {} size{}, {} template{}, {} configurations in all, {}",
+        names.size() > 1 ? fmt::format("{} x ", names.size()) : "", sitting.group.device.name, request.problems.size(),
+        plural(request.problems.size()), request.templates.size(), plural(request.templates.size()), valid,
+        settings.validations > 0 ? "into databases that are thrown away" : "into " + settings.database.string()));
+    if (settings.validations > 0) {
+        sitting.validation = validate(request, sitting.spaces, tools, settings.validations, progress);
+    } else {
+        sitting.report = tune(request, sitting.spaces, tools, progress);
+    }
+}
+
+// Different devices at the same time, each on a thread of its own.
+void hold_all(std::vector<Sitting>& sittings, const Settings& settings) {
+    std::vector<std::jthread> threads;
+    for (auto& sitting : sittings) {
+        threads.emplace_back([&sitting, &settings] {
+            try {
+                hold(sitting, settings);
+            } catch (...) {
+                sitting.failure = std::current_exception();
+            }
+        });
+    }
+}
+
+// What is printed on standard output: JSON is one value, a list where there are several kinds of devices.
+void print(const std::vector<Sitting>& sittings, const Settings& settings, bool json) {
+    auto all = nlohmann::json::array();
+    for (const auto& sitting : sittings) {
+        if (sitting.failure) continue;
+        if (json) {
+            all.push_back(settings.validations > 0 ? to_json(sitting.validation)
+                                                   : to_json(sitting.report, settings.database));
+        } else {
+            if (settings.sittings > 1) fmt::print("{}\n", sitting.group.device.name);
+            fmt::print("{}", settings.validations > 0 ? to_text(sitting.validation) : to_text(sitting.report));
+        }
+    }
+    if (json) fmt::print("{}\n", json_text(sittings.size() == 1 && !all.empty() ? all.front() : all));
+}
+
+// Of the worst that happened.
+int exit_code(const std::vector<Sitting>& sittings) {
+    int code = success;
+    for (const auto& [group, request, spaces, compiler, report, validation, failure] : sittings) {
+        const auto* go_on =
+            request.retune ? "run the same command without --retune to go on" : "run the same command to go on";
+        if (report.ended == "interrupted" || validation.interrupted) {
+            fmt::print(stderr, "interrupted: everything finished is stored; {}\n", go_on);
+            return interrupted_by_user;
+        }
+        if (report.ended == "budget") {
+            fmt::print(stderr, "the budget is spent; {}\n", go_on);
+            continue;
+        }
+        if (!std::ranges::all_of(report.problems, [](const ProblemResult& each) { return each.best.has_value(); })) {
+            code = nothing_found;
+        }
+    }
+    return code;
 }
 
 }  // namespace
@@ -135,58 +283,44 @@ int tune_command(const Arguments& arguments, const Surroundings& surroundings) {
     auto line = options(surroundings);
     if (!line.parse(arguments)) return success;
     const bool json = line.get<bool>("json");
-    const bool checked = line.get<bool>("checked");
-    const auto found = find_device(line.text("device"));
-    if (checked && !found.device.is_host())
-        throw UsageError("--checked is for --device host; on a GPU use compute-sanitizer");
-    auto device = found.device;
-    // A device of its own in the database: checked kernels are many times slower.
-    if (checked) device.name += " (checked)";
-    const auto request = read_request(line, device);
-    const auto spaces = plan(request, device);
-    const auto deadline = parse_duration(line.text("deadline"));
-
-    const auto compiler = make_compiler(device, {.host_compiler = surroundings.host_compiler, .checked = checked});
-    (void)compiler->version();  // a missing compiler is reported before the database is touched
-    const auto path = line.database();
-    Store store(path);
-    const SamplingPolicy sampling;
-    Worker worker({.executable = surroundings.executable,
-                   .device = found.name,
-                   .seed = request.seed,
-                   .trial_deadline = deadline,
-                   .sampling = sampling});
+    Settings settings{.surroundings = surroundings,
+                      .deadline = parse_duration(line.text("deadline")),
+                      .checked = line.get<bool>("checked"),
+                      .quiet = json};
+    if (line.has("validate")) {
+        settings.validations = static_cast<std::size_t>(in_range(2, line.get<long long>("validate"), 1000, "validate"));
+    }
+    std::vector<Sitting> sittings;
+    for (auto& group : choose_devices(line.text("device"))) {
+        if (settings.checked && !group.device.is_host()) {
+            throw UsageError("--checked is for --device host; on a GPU use compute-sanitizer");
+        }
+        // A device of its own in the database: checked kernels are many times slower.
+        if (settings.checked) group.device.name += " (checked)";
+        auto& sitting = sittings.emplace_back();
+        sitting.group = std::move(group);
+    }
+    settings.sittings = sittings.size();
+    for (auto& sitting : sittings) {
+        const auto& device = sitting.group.device;
+        sitting.request = read_request(line, device);
+        sitting.request.jobs = std::max(1U, sitting.request.jobs / static_cast<unsigned>(sittings.size()));
+        sitting.spaces = plan(sitting.request, device);
+        sitting.compiler =
+            make_compiler(device, {.host_compiler = surroundings.host_compiler, .checked = settings.checked});
+        (void)sitting.compiler->version();  // a missing compiler is reported before the database is touched
+    }
+    settings.database = line.database();
     std::signal(SIGINT, interrupt);
     std::signal(SIGTERM, interrupt);
     std::signal(SIGPIPE, SIG_IGN);
 
-    std::size_t planned = 0;
-    for (const auto& row : spaces) {
-        for (const auto& each : row)
-            planned += std::min(request.evaluations.value_or(each.space->size()), each.space->size());
+    hold_all(sittings, settings);
+    print(sittings, settings, json);
+    for (const auto& sitting : sittings) {
+        if (sitting.failure) std::rethrow_exception(sitting.failure);
     }
-    TuneReport report;
-    {
-        Progress progress(stderr, !json, planned);
-        progress.say(fmt::format("{}: {} size{}, {} template{}, {} configurations in all, into {}", device.name,
-                                 request.problems.size(), request.problems.size() == 1 ? "" : "s",
-                                 request.templates.size(), request.templates.size() == 1 ? "" : "s", planned,
-                                 path.string()));
-        report = tune(request, spaces, {device, *compiler, store, worker, sampling, interrupted}, progress);
-    }
-    fmt::print("{}", json ? to_json_text(report, path) : to_text(report));
-    const auto* go_on =
-        request.retune ? "run the same command without --retune to go on" : "run the same command to go on";
-    if (report.ended == "interrupted") {
-        fmt::print(stderr, "interrupted: everything finished is stored; {}\n", go_on);
-        return interrupted_by_user;
-    }
-    if (report.ended == "budget") fmt::print(stderr, "the budget is spent; {}\n", go_on);
-    const bool all =
-        std::ranges::all_of(report.problems, [](const ProblemResult& each) { return each.best.has_value(); });
-    return all && report.problems.size() == request.problems.size() ? success
-           : report.ended == "budget"                               ? success
-                                                                    : nothing_found;
+    return exit_code(sittings);
 }
 
 }  // namespace smemtune

@@ -1,0 +1,64 @@
+// Several workers on one run: here several of the host, on GPUs one for each.
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/tuner/support.h"
+
+namespace smemtune {
+namespace {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+
+std::vector<std::string> tune_work(const std::string& devices, const std::string& sizes) {
+    return {"tune", "--device", devices, "--templates", fixture("work"), "--sizes",
+            sizes,  "--jobs",   "2",     "--db",        "t.db",          "--json"};
+}
+
+std::vector<pid_t> workers_of(const Running& running) {
+    std::vector<pid_t> workers;
+    for (const auto process : running.descendants()) {
+        const auto words = read_text("/proc/" + std::to_string(process) + "/cmdline");
+        if (words.find(std::string("\0worker\0", 8)) != std::string::npos) workers.push_back(process);
+    }
+    return workers;
+}
+
+TEST(Devices, EqualOnesShareTheTrialsOfARun) {
+    const Scratch scratch;
+    Running running(scratch, tune_work("host,host", "16,32,48"));
+    EXPECT_TRUE(soon([&] { return workers_of(running).size() == 2 || running.ended(); }));
+    const auto finished = running.wait();
+    ASSERT_EQ(finished.code, 0) << finished.err;
+    const auto report = json::parse(finished.out);
+    EXPECT_EQ(report.at("devices"), 2);
+    EXPECT_EQ(report.at("measured"), 27);
+    EXPECT_EQ(trials_in(scratch / "t.db"), 27);
+    for (const auto& winner : winners_in(scratch / "t.db")) EXPECT_THAT(winner, ::testing::EndsWith("WORK=1"));
+}
+
+TEST(Devices, AWorkerThatIsKilledCostsNothingButTime) {
+    const Scratch scratch;
+    Running running(scratch, tune_work("host,host", "16,32,48,64"));
+    ASSERT_TRUE(soon([&] { return trials_in(scratch / "t.db") >= 2 && !workers_of(running).empty(); }));
+    const auto workers = workers_of(running);
+    ASSERT_FALSE(workers.empty());
+    kill(workers.front(), SIGKILL);
+    const auto finished = running.wait();
+    ASSERT_EQ(finished.code, 0) << finished.err;
+    const auto report = json::parse(finished.out);
+    EXPECT_EQ(report.at("measured"), 36);
+    EXPECT_TRUE(report.at("rejected").empty()) << report.at("reasons");
+    for (const auto& winner : winners_in(scratch / "t.db")) EXPECT_THAT(winner, ::testing::EndsWith("WORK=1"));
+}
+
+TEST(Devices, AllMeansEveryGpuAndSaysSoWhereThereIsNone) {
+    const Scratch scratch;
+    const auto finished = run(scratch, tune_work("all", "16"), {{"CUDA_VISIBLE_DEVICES", ""}});
+    EXPECT_EQ(finished.code, 3);
+    EXPECT_THAT(finished.err, HasSubstr("--device all means every GPU, and there is none; there is: host"));
+}
+
+}  // namespace
+}  // namespace smemtune

@@ -1,0 +1,47 @@
+// Spaces whose best point is known by formula, to try searches on.
+#pragma once
+
+#include <functional>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "tuner/search/search.h"
+
+namespace smemtune {
+
+using Landscape = std::function<std::optional<double>(const Configuration&)>;
+
+/// Four parameters A to D of 8 values each, 4096 points.
+inline std::shared_ptr<const ParameterSpace> cube(const std::string& rule = "1") {
+    std::vector<Parameter> parameters;
+    for (const auto* name : {"A", "B", "C", "D"}) parameters.push_back({name, {1, 2, 3, 4, 5, 6, 7, 8}, 1, ""});
+    return std::make_shared<ParameterSpace>(parameters, std::vector<Constraint>{{Expression(rule), "a rule"}},
+                                            Environment{});
+}
+
+/// Least, 1, where every parameter of the cube is `at`.
+inline Landscape bowl(double at) {
+    return [at](const Configuration& configuration) {
+        double cost = 1;
+        for (const auto& [name, value] : configuration.values) {
+            cost += (static_cast<double>(value) - at) * (static_cast<double>(value) - at);
+        }
+        return std::optional(cost);
+    };
+}
+
+/// Evaluations until the cost is at most `enough`; as many as `limit` when it never was.
+inline int evaluations_to(Search& search, const Landscape& landscape, double enough, int limit = 4096) {
+    for (int count = 1; count < limit; ++count) {
+        const auto configuration = search.next();
+        if (!configuration) return limit;
+        const auto cost = landscape(*configuration);
+        search.observe(*configuration, cost);
+        if (cost && *cost <= enough) return count;
+    }
+    return limit;
+}
+
+}  // namespace smemtune

@@ -1,0 +1,49 @@
+// One template's share of a problem's tuning: its space, its search, and whether it is worth going on with.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "db/record.h"
+#include "tuner/search/search.h"
+#include "tuner/stopping.h"
+#include "tuner/transfer.h"
+#include "tuner/tune.h"
+
+namespace smemtune {
+
+class Lane {
+public:
+    Lane(const PlannedSpace& planned, const TrialKey& key, const TuneRequest& request, const Problem& problem,
+         const Device& device, const Transfer& elsewhere);
+
+    [[nodiscard]] const KernelTemplate& kernel_template() const { return *kernel_template_; }
+    [[nodiscard]] const ParameterSpace& space() const { return *space_; }
+    [[nodiscard]] const TrialKey& key() const { return key_; }
+
+    /// The next configuration that was not tried before; nothing when the space is used up.
+    std::optional<Configuration> next();
+    /// False for a configuration outside the space: it says nothing here.
+    bool observe(const Configuration& configuration, std::optional<double> cost);
+
+    /// Proposals in a row before other lanes have their turn: at first enough to see what the template is worth.
+    [[nodiscard]] std::size_t turn() const { return stopping_.evaluations() < opening_ ? opening_ : 8; }
+    /// Whether it is worth another proposal where `best` is the least cost over all lanes.
+    [[nodiscard]] bool is_open(std::optional<double> best) const;
+    [[nodiscard]] bool is_used_up() const { return used_up_ || left_ == 0; }
+
+private:
+    const KernelTemplate* kernel_template_;
+    std::shared_ptr<const ParameterSpace> space_;
+    TrialKey key_;
+    std::unique_ptr<Search> search_;
+    Stopping stopping_;
+    bool learns_;
+    std::size_t opening_;
+    std::vector<bool> tried_;  // by index into the space
+    std::size_t left_;
+    bool used_up_ = false;
+};
+
+}  // namespace smemtune

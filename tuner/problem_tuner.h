@@ -1,0 +1,134 @@
+// One problem's tuning on one kind of device: what is to be done next, and what became of it.
+#pragma once
+
+#include <chrono>
+#include <deque>
+#include <future>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "tuner/playoff.h"
+#include "tuner/task.h"
+#include "tuner/tune.h"
+
+namespace smemtune {
+
+/// What all problems of a run share.
+struct TuningContext {
+    const TuneRequest& request;
+    const Device& device;
+    std::int64_t device_row;
+    const Compiler& compiler;
+    CompilePool& pool;
+    Store& store;
+    std::int64_t run;
+    std::size_t ahead;  ///< candidates that compile, or wait for a worker
+    TuneReport& report;
+    Progress& progress;
+};
+
+/// Searches every template's space, then plays the finals and crowns the winner. It owns no thread and touches no
+/// device: workers ask it for tasks and tell it their outcomes. All calls are made under one lock.
+class ProblemTuner {
+public:
+    using Clock = std::chrono::steady_clock;
+
+    ProblemTuner(const TuningContext& context, const Problem& problem, const std::vector<PlannedSpace>& spaces);
+
+    /// For one of `workers` that have the problem laid out. Nothing when it is done, or when what is left depends on
+    /// tasks in workers' hands.
+    std::optional<Task> next(std::size_t workers = 1);
+    /// Whether there may be more trials, so that another worker is welcome.
+    [[nodiscard]] bool is_searching() const { return phase_ == Phase::search || phase_ == Phase::sweep; }
+    /// Whether the next task can begin at once: a worker that would wait for a compiler may look elsewhere first.
+    [[nodiscard]] bool is_ready();
+    /// Whether enough is known here for another problem to start from.
+    [[nodiscard]] bool is_well_known() const { return !is_searching() || known_.size() >= well_known; }
+    [[nodiscard]] bool is_done() const { return phase_ == Phase::done; }
+
+    /// The launch as it will be, with what the compiler reported in place of the manifest's estimates.
+    [[nodiscard]] TrialInput input_of(const Proposal& candidate, const Binary& binary) const;
+    /// Finishes a compiled candidate without a trial where it can: another process was faster, it was refused, it
+    /// breaks a limit, or its machine code was timed already.
+    bool settle_without_trial(const Proposal& candidate);
+    void finish(const Proposal& candidate, const TrialReport& report);
+    /// One outcome for each candidate; nothing when the worker was lost over them.
+    void finish(const FinalTask& task, const std::optional<std::vector<Outcome>>& outcomes, double seconds);
+    /// The worker was lost before it could say anything.
+    void give_back(Task task);
+    void waited(double seconds) { effort_.wait += seconds; }
+    /// No further trials, for that reason; the finals are still played.
+    void end_search(const std::string& why);
+    /// No further tasks, for that reason.
+    void stop(const std::string& why);
+
+    /// For the worker that lays out the problem.
+    [[nodiscard]] const Problem& problem() const { return problem_; }
+    [[nodiscard]] const SourceTree& files() const { return lanes_.front()->kernel_template().files; }
+    [[nodiscard]] std::shared_future<WorkspaceBinaries> workspace();
+    [[nodiscard]] double best_us() const { return best_us_; }
+
+    [[nodiscard]] ProblemResult result() const;
+
+private:
+    enum class Phase { search, sweep, finals, done };
+    static constexpr std::size_t well_known = 32;  // evaluations
+
+    // What is known of one configuration.
+    struct Known {
+        const Lane* lane;
+        TrialRecord record;
+
+        [[nodiscard]] const Measurement* measurement() const { return std::get_if<Measurement>(&record.outcome); }
+    };
+
+    void learn_what_is_stored();
+    void fill_pipeline();
+    [[nodiscard]] Lane* lane_in_turn();
+    void submit(Lane& lane, Configuration configuration);
+    [[nodiscard]] bool is_good_enough() const;
+    [[nodiscard]] std::string why_no_more() const;
+    [[nodiscard]] TrialRecord record_of(const Proposal& candidate) const;
+    void remember(const Lane& lane, TrialRecord record);
+    void learn(const Lane& lane, TrialRecord record, bool recalled);
+    [[nodiscard]] std::optional<double> cost_of(const Measurement& measurement) const;
+    [[nodiscard]] std::vector<Known*> by_cost();
+    [[nodiscard]] std::vector<const Known*> by_time() const;
+    static bool is_baseline(const Known* known);
+    [[nodiscard]] const Known* fastest_baseline() const;
+    [[nodiscard]] const Known* crowned_earlier(const std::vector<const Known*>& measured) const;
+
+    void start_sweep();
+    void start_finals(std::size_t workers);
+    void crown();
+    [[nodiscard]] bool competes(const TrialRow& champion) const;
+    void done();
+
+    const TuningContext& context_;
+    const Problem& problem_;
+    Clock::time_point begin_ = Clock::now();
+    Phase phase_ = Phase::search;
+    std::vector<std::unique_ptr<Lane>> lanes_;
+    std::size_t turn_ = 0;      // the lane that proposes,
+    std::size_t proposed_ = 0;  // and how often it did in a row
+    std::deque<Proposal> pipeline_;
+    std::size_t in_hand_ = 0;  // tasks that workers have
+    std::deque<Known> known_;
+    std::map<std::string, const Known*> by_code_;  // measured, by machine code and launch
+    std::size_t new_trials_ = 0;
+    double best_us_ = 0;
+    std::optional<double> best_cost_;
+    std::string best_text_;
+    std::vector<Known*> players_;
+    std::optional<Playoff> playoff_;
+    const Known* winner_ = nullptr;
+    std::shared_future<WorkspaceBinaries> workspace_;
+    std::string ended_;
+    Effort effort_;
+};
+
+}  // namespace smemtune

@@ -1,0 +1,75 @@
+#include "tuner/transfer.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "runtime/selection.h"
+
+namespace smemtune {
+
+namespace {
+
+constexpr std::size_t most_sizes = 3;    // whose winners are tried,
+constexpr std::size_t most_devices = 3;  // on the device itself and on so many others
+const double near = std::log(4.0) * std::sqrt(3.0);
+
+std::vector<TrialRow> nearest_first(const Store& store, std::int64_t device_row, const Problem& problem,
+                                    const std::string& kernel_template) {
+    auto rows = store.best_of(device_row, problem.operation, problem.type, problem.layout, kernel_template);
+    std::ranges::stable_sort(rows, {}, [&](const TrialRow& row) { return distance(problem, row.problem); });
+    return rows;
+}
+
+double median_of(const TrialRow& row) { return std::get<Measurement>(row.record.outcome).median_us; }
+
+}  // namespace
+
+Transfer transfer(const Store& store, std::int64_t device_row, const Device& device, const Problem& problem,
+                  const KernelTemplate& kernel_template) {
+    Transfer result;
+    const auto start_from = [&](const std::vector<TrialRow>& rows, std::size_t most) {
+        for (std::size_t i = 0; i < std::min(most, rows.size()); ++i) {
+            const auto& configuration = rows[i].record.configuration;
+            if (std::ranges::find(result.starts, configuration) == result.starts.end()) {
+                result.starts.push_back(configuration);
+            }
+        }
+    };
+    auto here = nearest_first(store, device_row, problem, kernel_template.name);
+    std::erase_if(here, [&](const TrialRow& row) { return row.problem == problem; });
+    start_from(here, most_sizes);
+    if (!here.empty() && distance(problem, here.front().problem) <= near) {
+        const auto all = nearest_first(store, device_row, here.front().problem, {});
+        if (!all.empty() && all.front().problem == here.front().problem) {
+            result.behind = median_of(here.front()) / median_of(all.front());
+        }
+    }
+
+    auto others = store.devices();
+    std::erase_if(others, [&](const auto& other) {
+        return other.first == device_row || std::isinf(distance(device, other.second));
+    });
+    std::ranges::stable_sort(others, {}, [&](const auto& other) { return distance(device, other.second); });
+    for (std::size_t i = 0; i < std::min(most_devices, others.size()); ++i) {
+        start_from(nearest_first(store, others[i].first, problem, kernel_template.name), 1);
+    }
+    return result;
+}
+
+double distance(const Device& a, const Device& b) {
+    if (a.is_host() != b.is_host()) return std::numeric_limits<double>::infinity();
+    constexpr std::array fields{
+        &Device::compute_capability,           &Device::multiprocessors, &Device::shared_bytes_per_multiprocessor,
+        &Device::registers_per_multiprocessor, &Device::l2_bytes,        &Device::clock_khz};
+    double sum = 0;
+    for (const auto field : fields) {
+        if (a.*field <= 0 || b.*field <= 0) continue;  // unknown
+        const auto difference = std::log(static_cast<double>(a.*field)) - std::log(static_cast<double>(b.*field));
+        sum += difference * difference;
+    }
+    return std::sqrt(sum);
+}
+
+}  // namespace smemtune

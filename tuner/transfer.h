@@ -1,0 +1,30 @@
+// What was learned elsewhere: other sizes on this device, and similar devices. It is where a search starts, measured
+// again like everything else, and never trusted.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "db/store.h"
+#include "templates/kernel_template.h"
+
+namespace smemtune {
+
+struct Transfer {
+    /// Winners of the template for the nearest problems on the device itself, then on the most similar other ones; the
+    /// most promising first, none twice.
+    std::vector<Configuration> starts;
+    /// The template's best time over the best of all templates, for the nearest problem on the device itself (at most
+    /// a factor of four away in every extent); nothing when unknown.
+    std::optional<double> behind;
+};
+
+Transfer transfer(const Store& store, std::int64_t device_row, const Device& device, const Problem& problem,
+                  const KernelTemplate& kernel_template);
+
+/// Euclidean distance of the logarithms of compute capability, multiprocessors, shared memory and registers of one, L2
+/// cache and clock. Infinite between a GPU and the host.
+double distance(const Device& a, const Device& b);
+
+}  // namespace smemtune
