@@ -113,8 +113,8 @@ std::optional<Task> ProblemTuner::next(std::size_t workers) {
 bool ProblemTuner::is_ready() {
     if (!is_searching()) return true;
     fill_pipeline();
-    return !pipeline_.empty() &&
-           pipeline_.front().compiled.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
+    if (pipeline_.empty()) return in_hand_ == 0;  // then its finals begin
+    return pipeline_.front().compiled.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
 }
 
 // Keeps enough compiles in flight that the device does not wait for them.

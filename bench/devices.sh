@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# What a second equal GPU gives: the teaching kernels tuned on one and on both in turn, three times each, by the default
+# search and exhaustively, each from an empty database; then on both while one worker is killed.
+# Usage: bench/devices.sh PROGRAM ONE BOTH OUTPUT.json [SIZES] [ROUNDS], for example: ... 0 0,1 devices.json
+set -eu
+program=$1 one=$2 both=$3 output=$4 sizes=${5:-512..8192} rounds=${6:-3}
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+commit=${COMMIT:-$(git -C "$(dirname "$0")" rev-parse --short HEAD)}
+
+runs=0
+# tuned DEVICES SEARCH: one run's seconds and winners, as JSON.
+tuned() {
+    runs=$((runs + 1))
+    "$program" --device "$1" --sizes "$sizes" --search "$2" --db "$scratch/$runs.db" --json >"$scratch/report.json"
+    printf '{"devices": "%s", "search": "%s", "report": ' "$1" "$2"
+    grep -v '^  "database": ' "$scratch/report.json"
+    printf '}'
+}
+{
+    printf '{"benchmark": "devices", "commit": "%s", "date": "%s",\n' "$commit" "$(date -u +%F)"
+    printf '"driver": "%s",\n' "$(nvidia-smi --query-gpu=driver_version --format=csv,noheader 2>/dev/null | head -n 1)"
+    printf '"cores": %s,\n"runs": [\n' "$(nproc)"
+    for _ in $(seq "$rounds"); do
+        tuned "$one" auto
+        printf ',\n'
+        tuned "$both" auto
+        printf ',\n'
+    done
+    tuned "$one" exhaustive
+    printf ',\n'
+    tuned "$both" exhaustive
+    printf '],\n"one_worker_killed": '
+    # The newest worker of this program, five seconds into the run.
+    (sleep 5 && pkill --signal KILL --newest --full "$program worker") &
+    tuned "$both" auto
+    wait
+    printf '}\n'
+} >"$output"

@@ -1,0 +1,24 @@
+#!/usr/bin/env bash
+# What the search saves and what it loses: the teaching kernels tuned exhaustively, then by the default search from an
+# empty database; then tuned with five other seeds, and all winners timed in turn with the exhaustive ones in a fresh
+# process (`behind` is the median of paired ratios, less 1).
+# Usage: bench/search.sh PROGRAM DEVICE OUTPUT.json [SIZES]
+set -eu
+program=$1 device=$2 output=$3 sizes=${4:-512..8192}
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+commit=${COMMIT:-$(git -C "$(dirname "$0")" rev-parse --short HEAD)}
+
+tune() { "$program" --device "$device" --sizes "$sizes" --json "$@" | grep -v '^  "database": '; }  # a scratch path
+{
+    printf '{"benchmark": "search", "commit": "%s", "date": "%s",\n' "$commit" "$(date -u +%F)"
+    printf '"driver": "%s",\n' "$(nvidia-smi --query-gpu=driver_version --format=csv,noheader 2>/dev/null | head -n 1)"
+    printf '"cores": %s,\n' "$(nproc)"
+    printf '"exhaustive": '
+    tune --search exhaustive --db "$scratch/exhaustive.db"
+    printf ',\n"search": '
+    tune --db "$scratch/search.db"
+    printf ',\n"validation": '
+    tune --validate 5 --db "$scratch/exhaustive.db"
+    printf '}\n'
+} >"$output"
