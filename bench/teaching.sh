@@ -8,7 +8,7 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 commit=${COMMIT:-$(git -C "$(dirname "$0")" rev-parse --short HEAD)}
 
-again() { "$program" --device "$device" --sizes "$sizes" --db "$scratch/tuning.db" --json; }
+again() { "$program" --device "$device" --sizes "$sizes" --search exhaustive --db "$scratch/tuning.db" --json; }
 again >"$scratch/first.json"
 begin=$(date +%s.%N)
 again >"$scratch/second.json"

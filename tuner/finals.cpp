@@ -54,7 +54,8 @@ void Finals::add(const std::vector<std::vector<double>>& samples) {
 }
 
 void Finals::drop(std::size_t finalist) {
-    std::erase(playing_, finalist);
+    std::erase(equals_, finalist);
+    if (std::erase(playing_, finalist) == 0) return;  // by another share of the same round
     if (playing_.size() < 2) {
         equals_ = playing_;
         playing_.clear();

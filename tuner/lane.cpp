@@ -44,6 +44,11 @@ std::vector<double> features_of(const KernelTemplate& kernel, const Configuratio
 
 SearchSetup setup_of(const KernelTemplate& kernel, std::shared_ptr<const ParameterSpace> space, unsigned seed,
                      const Problem& problem, const Device& device, std::vector<Configuration> starts) {
+    // What was swept elsewhere starts from the defaults here.
+    for (const auto& parameter : kernel.parameters) {
+        if (!parameter.runtime) continue;
+        for (auto& start : starts) start.values[parameter.name] = parameter.preset;
+    }
     starts.push_back(default_configuration(kernel));
     SearchSetup setup{.space = std::move(space), .seed = seed, .starts = std::move(starts)};
     setup.features = [&kernel, problem, device](const Configuration& configuration) {
@@ -68,6 +73,7 @@ Lane::Lane(const PlannedSpace& planned, const TrialKey& key, const TuneRequest& 
                                                    device, elsewhere.starts))),
       stopping_(request.stopping),
       learns_(learns(request.search)),
+      patience_(request.stopping.patience),
       opening_(opening_of(*planned.space, elsewhere)),
       tried_(planned.space->size(), false),
       left_(planned.space->size()) {}
@@ -98,13 +104,17 @@ bool Lane::observe(const Configuration& configuration, std::optional<double> cos
     return true;
 }
 
+void Lane::resume() {
+    if (stopping_.evaluations() > 0) opening_ = std::min(opening_, stopping_.evaluations());
+}
+
 bool Lane::is_open(std::optional<double> best) const {
     if (is_used_up()) return false;
     if (!learns_) return true;  // who asks for every configuration gets it
     if (stopping_.gain_is_unlikely()) return false;
-    if (stopping_.evaluations() < opening_ || !best) return true;
     // One that gave nothing right is given up later than one that is slow.
-    if (!stopping_.best()) return stopping_.evaluations() < 4 * opening_;
+    if (!stopping_.best()) return stopping_.evaluations() < std::max(4 * opening_, patience_);
+    if (stopping_.evaluations() < opening_ || !best) return true;
     const auto untried = static_cast<double>(left_) / static_cast<double>(tried_.size());
     return *stopping_.best() <= (1 + (hopeless - 1) * untried) * *best;
 }

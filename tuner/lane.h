@@ -27,6 +27,9 @@ public:
     /// False for a configuration outside the space: it says nothing here.
     bool observe(const Configuration& configuration, std::optional<double> cost);
 
+    /// After what was stored is observed: what was enough to give the template up before is enough now.
+    void resume();
+
     /// Proposals in a row before other lanes have their turn: at first enough to see what the template is worth.
     [[nodiscard]] std::size_t turn() const { return stopping_.evaluations() < opening_ ? opening_ : 8; }
     /// Whether it is worth another proposal where `best` is the least cost over all lanes.
@@ -40,6 +43,7 @@ private:
     std::unique_ptr<Search> search_;
     Stopping stopping_;
     bool learns_;
+    std::size_t patience_;
     std::size_t opening_;
     std::vector<bool> tried_;  // by index into the space
     std::size_t left_;

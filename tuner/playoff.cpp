@@ -57,10 +57,18 @@ void Playoff::finish(const FinalTask& task, const std::optional<std::vector<Outc
     if (chosen_) {
         over_ = true;
     } else if (lost_) {
-        choose({0});  // what was measured before decides
+        choose(first_left());  // what was measured before decides
     } else {
         end_round();
     }
+}
+
+std::vector<std::size_t> Playoff::first_left() const {
+    for (std::size_t player = 0; player < players_.size(); ++player) {
+        const auto found = outcomes_.find(player);
+        if (found == outcomes_.end() || std::holds_alternative<Measurement>(found->second)) return {player};
+    }
+    return {};
 }
 
 FinalTask Playoff::task(FinalTask::Purpose purpose, std::vector<std::size_t> players, int rounds) const {
@@ -102,6 +110,7 @@ void Playoff::learn(std::size_t player, const Measurement& measured) {
     if (by_time) {
         round.insert(round.end(), measured.samples_us.begin(), measured.samples_us.end());
     } else {
+        lost_ = lost_ || measured.energy_uj <= 0;  // the counter failed: unknown is not nothing
         round.push_back(measured.energy_uj);
     }
     auto all = measurement_of(times);

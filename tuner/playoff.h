@@ -43,6 +43,7 @@ private:
     void end_round();
     void learn(std::size_t player, const Measurement& measured);
     void choose(const std::vector<std::size_t>& equals);
+    [[nodiscard]] std::vector<std::size_t> first_left() const;
     [[nodiscard]] FinalTask task(FinalTask::Purpose purpose, std::vector<std::size_t> players, int rounds) const;
 
     std::vector<Proposal> players_;

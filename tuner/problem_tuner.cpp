@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "runtime/selection.h"
 #include "templates/hash.h"
@@ -18,6 +19,7 @@ constexpr std::size_t most_finalists = 8;
 constexpr double noise_margin = 8;
 constexpr double least_margin = 0.02;
 constexpr double most_margin = 0.05;
+constexpr double still_behind = 1.2;   // what was cut short is no candidate while it is this many times the best
 constexpr std::size_t most_swept = 4;  // finalists whose run-time arguments are swept
 
 double seconds_since(ProblemTuner::Clock::time_point begin) {
@@ -77,13 +79,44 @@ ProblemTuner::ProblemTuner(const TuningContext& context, const Problem& problem,
 }
 
 void ProblemTuner::learn_what_is_stored() {
+    std::vector<std::pair<Lane*, TrialRecord>> stored;
     for (const auto& lane : lanes_) {
         for (auto& record : context_.store.trials(lane->key())) {
             if (!lane->space().find(record.configuration)) continue;
-            ++context_.report.recalled;
-            learn(*lane, std::move(record), true);
+            // What was measured in full tells what the others are worth.
+            const auto* measured = std::get_if<Measurement>(&record.outcome);
+            if (measured != nullptr && !measured->cut_short && (best_us_ == 0 || measured->median_us < best_us_)) {
+                best_us_ = measured->median_us;
+            }
+            stored.emplace_back(lane.get(), std::move(record));
         }
     }
+    if (context_.request.objective == Objective::energy) {
+        std::stable_partition(stored.begin(), stored.end(), [](const auto& each) {
+            const auto* measured = std::get_if<Measurement>(&each.second.outcome);
+            return measured != nullptr && measured->energy_uj > 0;
+        });
+    }
+    for (auto& [lane, record] : stored) {
+        if (!says_enough(record)) continue;
+        ++context_.report.recalled;
+        learn(*lane, std::move(record), true);
+    }
+    for (const auto& lane : lanes_) lane->resume();
+}
+
+// Not every stored trial answers what is asked now: its energy may not have been measured, and one that was cut short
+// beside a faster candidate, on its first check alone, may be the best of those that are left.
+bool ProblemTuner::says_enough(const TrialRecord& record) const {
+    const auto* measured = std::get_if<Measurement>(&record.outcome);
+    if (measured == nullptr) return true;
+    if (measured->cut_short) return best_us_ > 0 && measured->median_us > still_behind * best_us_;
+    return context_.request.objective == Objective::time || measured->energy_uj > 0;
+}
+
+std::optional<TrialRecord> ProblemTuner::recall(const Lane& lane, const Configuration& configuration) const {
+    auto record = context_.store.recall(lane.key(), configuration);
+    return record && says_enough(*record) ? std::move(record) : std::nullopt;
 }
 
 std::optional<Task> ProblemTuner::next(std::size_t workers) {
@@ -144,7 +177,7 @@ Lane* ProblemTuner::lane_in_turn() {
 }
 
 void ProblemTuner::submit(Lane& lane, Configuration configuration) {
-    if (auto known = context_.store.recall(lane.key(), configuration)) {  // swept before, or by another process
+    if (auto known = recall(lane, configuration)) {  // swept before, or by another process
         ++context_.report.recalled;
         learn(lane, std::move(*known), true);
         return;
@@ -178,7 +211,7 @@ bool ProblemTuner::settle_without_trial(const Proposal& candidate) {
     if (compiled != nullptr && !candidate.compiled_before) effort_.compile += compiled->compile_ms * 1e-3;
     const auto& lane = *candidate.lane;
     // Another process that tunes into the same database may have been faster.
-    if (auto known = context_.store.recall(lane.key(), candidate.configuration)) {
+    if (auto known = recall(lane, candidate.configuration)) {
         --in_hand_;
         ++context_.report.recalled;
         learn(lane, std::move(*known), true);
@@ -219,7 +252,14 @@ void ProblemTuner::finish(const Proposal& candidate, const TrialReport& report) 
     record.verify_ms = report.verify_ms;
     record.time_ms = report.time_ms;
     remember(*candidate.lane, std::move(record));
-    if (known_.back().measurement() != nullptr) by_code_.emplace(code_key(input), &known_.back());
+    const auto* measured = known_.back().measurement();
+    if (measured == nullptr) return;
+    by_code_.emplace(code_key(input), &known_.back());
+    if (context_.request.objective == Objective::energy && !measured->cut_short && measured->energy_uj <= 0) {
+        throw DeviceError(context_.device.name +
+                          " does not tell the energy of a launch (NVML's counter: compute capability 7.0 and up, the "
+                          "whole GPU, launches of less than 3 s); tune for --objective time");
+    }
 }
 
 void ProblemTuner::give_back(Task task) {
@@ -296,6 +336,7 @@ bool ProblemTuner::is_good_enough() const {
 std::string ProblemTuner::why_no_more() const {
     if (is_good_enough()) return "roofline";
     if (known_.size() >= context_.request.evaluations.value_or(SIZE_MAX)) return "evaluations";
+    if (!best_cost_) return "nothing was right";
     const bool used_up = std::ranges::all_of(lanes_, [](const auto& lane) { return lane->is_used_up(); });
     return used_up ? "all tried" : "gain unlikely";
 }
@@ -330,17 +371,35 @@ const ProblemTuner::Known* ProblemTuner::fastest_baseline() const {
 // with every value.
 void ProblemTuner::start_sweep() {
     phase_ = Phase::sweep;
-    std::vector<std::pair<Lane*, Configuration>> swept;
+    if (!learns(context_.request.search) || is_good_enough()) return;
+    std::set<std::pair<const Lane*, std::string>> tried;
+    for (const auto& known : known_) tried.emplace(known.lane, to_text(known.record.configuration));
     auto best = by_cost();
     best.resize(std::min(best.size(), most_swept));
+    std::vector<std::pair<Lane*, Configuration>> swept;
     for (const auto* known : best) {
         const auto own = std::ranges::find(lanes_, known->lane, [](const auto& each) { return each.get(); });
         for (auto& variant :
              runtime_variants(known->lane->kernel_template(), known->record.configuration, problem_, context_.device)) {
-            swept.emplace_back(own->get(), std::move(variant));
+            if (tried.emplace(known->lane, to_text(variant)).second) swept.emplace_back(own->get(), std::move(variant));
         }
     }
-    for (auto& [lane, configuration] : swept) submit(*lane, std::move(configuration));
+    const auto most = context_.request.evaluations.value_or(SIZE_MAX);
+    for (auto& [lane, configuration] : swept) {
+        if (known_.size() + pipeline_.size() >= most) return;
+        submit(*lane, std::move(configuration));
+    }
+}
+
+// Whether the finals among what is known were played before, for the same objective: their winner is one of the best.
+bool ProblemTuner::is_settled() const {
+    const auto& key = players_.front()->record.key;
+    const auto champion = context_.store.best(key.device, key.problem);
+    if (!champion || !champion->winner) return false;
+    if (competes(*champion)) return true;  // from elsewhere, and it stood its ground
+    const auto cost = cost_of(std::get<Measurement>(champion->record.outcome));
+    const auto best = cost_of(*players_.front()->measurement());
+    return cost && *cost <= (1 + least_margin) * *best;
 }
 
 // Finalists are measured again, in turn with one another; of equals, the one that asks for the least wins.
@@ -348,9 +407,7 @@ void ProblemTuner::start_finals(std::size_t workers) {
     phase_ = Phase::finals;
     players_ = by_cost();
     if (players_.empty()) return done();
-    const auto& key = players_.front()->record.key;
-    const auto champion = context_.store.best(key.device, key.problem);
-    if (new_trials_ == 0 && champion && champion->winner) return done();
+    if (new_trials_ == 0 && is_settled()) return done();
 
     const auto& best = *players_.front()->measurement();
     const auto margin = std::clamp(noise_margin * best.spread_us / best.median_us, least_margin, most_margin);

@@ -87,6 +87,9 @@ private:
     };
 
     void learn_what_is_stored();
+    [[nodiscard]] std::optional<TrialRecord> recall(const Lane& lane, const Configuration& configuration) const;
+    [[nodiscard]] bool says_enough(const TrialRecord& record) const;
+    [[nodiscard]] bool is_settled() const;
     void fill_pipeline();
     [[nodiscard]] Lane* lane_in_turn();
     void submit(Lane& lane, Configuration configuration);

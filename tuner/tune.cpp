@@ -59,8 +59,8 @@ public:
     void work() {
         {
             std::vector<std::jthread> threads;
+            workers_ = tools_.workers.size();
             for (auto* worker : tools_.workers) {
-                ++workers_;
                 threads.emplace_back([this, worker] {
                     serve(*worker);
                     worker->release();
@@ -89,6 +89,7 @@ private:
                     work->tuner->give_back(std::move(work->task));
                     prepared_.erase(&worker);
                     changed_.notify_all();
+                    if (tools_.interrupted) return;  // it was ended together with this program
                     if (--workers_ == 0) throw;
                     context_.progress.say(std::string(error.what()) + "; going on without this device");
                     return;

@@ -245,7 +245,7 @@ TEST(HostBackend, TheEnergyOfALaunchIsUnknown) {
     const auto kernel = backend->load(compiled(positions), 0);
     std::vector<int> out(12);
     void* data = out.data();
-    const Backend::Call call{kernel.get(), {}, {&data}};
+    const Backend::Call call{.kernel = kernel.get(), .launch = Launch{}, .arguments = {&data}};
     EXPECT_EQ(backend->energy_uj(std::span(&call, 1)), 0);
 }
 

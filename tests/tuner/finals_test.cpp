@@ -75,6 +75,13 @@ TEST(Finals, WhoFailsIsOutAndTheLastOneLeftWins) {
     EXPECT_THAT(finals.equals(), ElementsAre(1));
 }
 
+TEST(Finals, WhoFailsTwiceIsOutOnce) {
+    Finals finals(2, {});
+    finals.drop(0);
+    finals.drop(0);
+    EXPECT_THAT(finals.equals(), ElementsAre(1));
+}
+
 TEST(Finals, WhenAllFailNobodyWins) {
     Finals finals(2, {});
     finals.drop(0);

@@ -204,6 +204,33 @@ TEST(Tune, EachSizeSaysWhyItEnded) {
         << "who asks for everything gets it";
 }
 
+TEST(Tune, RunTimeParametersAreSweptOnceAndWithinTheLimit) {
+    const Scratch scratch;
+    const auto swept = [&](const std::map<std::string, std::string>& options) {
+        auto all = options;
+        all["--templates"] = fixture("grouped");
+        return report_of(run(scratch, tune_work(all))).at("problems").at(0).at("evaluations").get<int>();
+    };
+    EXPECT_EQ(swept({{"--db", "all.db"}, {"--search", "exhaustive"}}), 8);
+    EXPECT_EQ(swept({{"--db", "auto.db"}}), 8);
+    EXPECT_EQ(swept({{"--db", "few.db"}, {"--evaluations", "3"}}), 3);
+}
+
+// As after a kill between the last trial and the finals: an older winner must not stand in the way of a faster one.
+TEST(Tune, TrialsThatAnotherRunLeftWithoutFinalsGetThem) {
+    const Scratch scratch;
+    (void)report_of(run(scratch, tune_work({{"--evaluations", "9"}, {"--search", "exhaustive"}})));
+    {
+        Store store(scratch / "t.db");
+        const auto rows = store.rows({});
+        const auto slowest = rows.back().record;
+        store.crown(slowest.key, slowest.configuration, std::nullopt);
+    }
+    ASSERT_NE(winners_in(scratch / "t.db"), (std::vector<std::string>{"transpose f32 16x16 work WORK=1"}));
+    EXPECT_EQ(report_of(run(scratch, tune_work())).at("measured"), 0);
+    EXPECT_EQ(winners_in(scratch / "t.db"), (std::vector<std::string>{"transpose f32 16x16 work WORK=1"}));
+}
+
 TEST(Tune, AFinishedRunIsFinishedAlsoForASearchThatLearns) {
     const Scratch scratch;
     for (int again = 0; again < 2; ++again) {

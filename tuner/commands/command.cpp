@@ -136,6 +136,10 @@ std::vector<DeviceGroup> choose_devices(const std::string& list) {
     for (auto& [name, device] : chosen) {
         auto group = std::ranges::find(groups, device, &DeviceGroup::device);
         if (group == groups.end()) group = groups.insert(groups.end(), {device, {}});
+        // Several workers of the host may share it; on a GPU they would disturb each other's times.
+        if (!device.is_host() && std::ranges::find(group->names, name) != group->names.end()) {
+            throw UsageError("--device names GPU " + name + " twice");
+        }
         group->names.push_back(name);
     }
     return groups;

@@ -253,7 +253,7 @@ void print(const std::vector<Sitting>& sittings, const Settings& settings, bool 
             fmt::print("{}", settings.validations > 0 ? to_text(sitting.validation) : to_text(sitting.report));
         }
     }
-    if (json) fmt::print("{}\n", json_text(sittings.size() == 1 && !all.empty() ? all.front() : all));
+    if (json && !all.empty()) fmt::print("{}\n", json_text(sittings.size() == 1 && !all.empty() ? all.front() : all));
 }
 
 // Of the worst that happened.
@@ -269,6 +269,9 @@ int exit_code(const std::vector<Sitting>& sittings) {
         if (report.ended == "budget") {
             fmt::print(stderr, "the budget is spent; {}\n", go_on);
             continue;
+        }
+        if (std::ranges::any_of(validation.problems, [](const Validation& each) { return each.runs == 0; })) {
+            code = nothing_found;
         }
         if (!std::ranges::all_of(report.problems, [](const ProblemResult& each) { return each.best.has_value(); })) {
             code = nothing_found;
