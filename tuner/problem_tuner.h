@@ -80,7 +80,7 @@ private:
 
     // What is known of one configuration.
     struct Known {
-        const Lane* lane;
+        const Lane* lane = nullptr;
         TrialRecord record;
 
         [[nodiscard]] const Measurement* measurement() const { return std::get_if<Measurement>(&record.outcome); }

@@ -229,6 +229,7 @@ void hold(Sitting& sitting, const Settings& settings) {
 // Different devices at the same time, each on a thread of its own.
 void hold_all(std::vector<Sitting>& sittings, const Settings& settings) {
     std::vector<std::jthread> threads;
+    threads.reserve(sittings.size());
     for (auto& sitting : sittings) {
         threads.emplace_back([&sitting, &settings] {
             try {
