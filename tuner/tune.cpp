@@ -253,16 +253,6 @@ private:
 
 }  // namespace
 
-Effort& Effort::operator+=(const Effort& other) {
-    compile += other.compile;
-    verify += other.verify;
-    time += other.time;
-    finals += other.finals;
-    wait += other.wait;
-    total += other.total;
-    return *this;
-}
-
 std::vector<std::vector<PlannedSpace>> plan(const TuneRequest& request, const Device& device) {
     std::vector<std::vector<PlannedSpace>> spaces;
     for (const auto& problem : request.problems) {

@@ -51,8 +51,6 @@ struct Effort {
     double finals = 0;  ///< measuring the finalists in turn
     double wait = 0;    ///< workers that waited for a compiler
     double total = 0;   ///< from the first proposal to the winner
-
-    Effort& operator+=(const Effort& other);
 };
 
 struct ProblemResult {
