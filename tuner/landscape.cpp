@@ -144,6 +144,7 @@ Landscape from_database(const std::filesystem::path& path, const LandscapeFilter
         for (const auto& [name, value] : row.record.configuration.values) values[name].insert(value);
     }
     std::vector<Parameter> parameters;
+    parameters.reserve(values.size());
     for (const auto& [name, each] : values) {
         parameters.push_back({.name = name, .values = {each.begin(), each.end()}, .preset = *each.begin()});
     }

@@ -26,7 +26,7 @@ std::size_t terminal_width(std::FILE* out) {
 
 }  // namespace
 
-Progress::Progress(std::FILE* out, bool enabled, std::size_t total, std::string label)
+Progress::Progress(std::FILE* out, bool enabled, std::size_t total, const std::string& label)
     : out_(out),
       enabled_(enabled),
       terminal_(label.empty() && isatty(fileno(out)) == 1),

@@ -14,7 +14,7 @@ public:
 
     /// `total` trials are expected; 0 when nobody can tell. Writes to `out` (standard error); `enabled` false keeps it
     /// silent. With a `label`, one of several that write at once: whole lines that begin with it.
-    Progress(std::FILE* out, bool enabled, std::size_t total, std::string label = {});
+    Progress(std::FILE* out, bool enabled, std::size_t total, const std::string& label = {});
     ~Progress();
     Progress(const Progress&) = delete;
     Progress& operator=(const Progress&) = delete;
