@@ -72,7 +72,7 @@ std::vector<double> product(const Matrix& lower, const std::vector<double>& valu
 
 // The derivatives of the negative logarithm of the posterior density by the logarithms of the rates, and last of the
 // noise (Rasmussen and Williams, equation 5.9).
-std::vector<double> slope(const Kernel& kernel, const Kernel& prior, const Rows& points,
+std::vector<double> slope(const Covariance& kernel, const Covariance& prior, const Rows& points,
                           const std::vector<double>& values) {
     const auto n = points.size();
     const auto width = kernel.rates.size();
@@ -106,7 +106,7 @@ std::vector<double> slope(const Kernel& kernel, const Kernel& prior, const Rows&
 
 }  // namespace
 
-double Kernel::operator()(const std::vector<float>& a, const std::vector<float>& b) const {
+double Covariance::operator()(const std::vector<float>& a, const std::vector<float>& b) const {
     double sum = 0;
     double factors = 1;
     for (std::size_t f = 0; f < rates.size(); ++f) {
@@ -117,7 +117,8 @@ double Kernel::operator()(const std::vector<float>& a, const std::vector<float>&
     return factors * std::exp(-sum);
 }
 
-Kernel fitted(Kernel kernel, const Kernel& prior, const Rows& points, const std::vector<double>& values, int steps) {
+Covariance fitted(Covariance kernel, const Covariance& prior, const Rows& points, const std::vector<double>& values,
+                  int steps) {
     const auto width = kernel.rates.size();
     std::vector<double> size(width + 1, 0.2);  // of the next step, in the logarithm
     std::vector<double> before(width + 1, 0.0);
@@ -143,7 +144,7 @@ Kernel fitted(Kernel kernel, const Kernel& prior, const Rows& points, const std:
     return kernel;
 }
 
-Posterior::Posterior(Kernel kernel, const Rows& candidates)
+Posterior::Posterior(Covariance kernel, const Rows& candidates)
     : kernel_(std::move(kernel)), count_(candidates.size()), variance_(candidates.size(), 1.0F) {
     for (std::size_t f = 0; f < kernel_.rates.size(); ++f) {
         auto& column = columns_.emplace_back();

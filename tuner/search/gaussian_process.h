@@ -9,7 +9,7 @@ namespace smemtune {
 /// How alike the values at two points are: the product over the columns of Matérn's kernel of smoothness 3/2,
 /// (1 + r) exp(-r), where r is the distance in that column times its rate (Rasmussen and Williams, Gaussian Processes
 /// for Machine Learning, 2006, equation 4.17).
-struct Kernel {
+struct Covariance {
     std::vector<double> rates;
     double noise = 0.01;  ///< the variance of what no column explains; that of the values is 1
 
@@ -21,7 +21,8 @@ using Rows = std::vector<std::vector<float>>;  ///< points, each with as many nu
 /// The kernel under which `values`, standardised, are most likely, weighed against how far it lies from `prior`: the
 /// logarithm of each rate is expected within 1 of it. Climbs from `kernel` by resilient propagation (Riedmiller and
 /// Braun, 1993), `steps` times; each costs the cube of the number of points.
-Kernel fitted(Kernel kernel, const Kernel& prior, const Rows& points, const std::vector<double>& values, int steps);
+Covariance fitted(Covariance kernel, const Covariance& prior, const Rows& points, const std::vector<double>& values,
+                  int steps);
 
 /// What is known at fixed candidates while points are added one by one.
 class Posterior {
@@ -31,7 +32,7 @@ public:
         std::vector<float> variance;
     };
 
-    Posterior(Kernel kernel, const Rows& candidates);
+    Posterior(Covariance kernel, const Rows& candidates);
     /// Costs the number of points so far times that of the candidates.
     void add(const std::vector<float>& point);
     [[nodiscard]] std::size_t size() const { return points_.size(); }
@@ -43,7 +44,7 @@ public:
 private:
     [[nodiscard]] std::vector<float> covariances(const std::vector<float>& point) const;
 
-    Kernel kernel_;
+    Covariance kernel_;
     std::size_t count_;                        // of candidates
     std::vector<std::vector<float>> columns_;  // of the candidates: a column is read as a whole
     Rows points_;

@@ -283,8 +283,8 @@ private:
     }
 
     Encoding encoding_;
-    Kernel prior_;
-    Kernel kernel_;
+    Covariance prior_;
+    Covariance kernel_;
     std::vector<Known> known_;  // in the order of proposing, or of observing what was not proposed
     std::unordered_map<std::size_t, std::size_t> known_of_;
     std::vector<double> feasible_;  // the costs of those not rejected, sorted

@@ -20,7 +20,7 @@ TEST(GaussianProcess, KnowsWhatItWasToldAndNothingFarAway) {
 }
 
 TEST(GaussianProcess, AgreesWithTheFormulaForTwoPoints) {
-    const Kernel kernel{{1.5, 0.5}, 0.02};
+    const Covariance kernel{{1.5, 0.5}, 0.02};
     const Rows points{{0.1F, 0.9F}, {0.7F, 0.3F}};
     const std::vector<float> candidate{0.4F, 0.4F};
     Posterior posterior(kernel, {candidate});
@@ -45,7 +45,7 @@ TEST(GaussianProcess, TheFitFindsWhichColumnMatters) {
         points.push_back({x, y});
         values.push_back(1.4 * std::sin(6 * x));
     }
-    const Kernel prior{{1.0, 1.0}, 0.01};
+    const Covariance prior{{1.0, 1.0}, 0.01};
     const auto kernel = fitted(prior, prior, points, values, 30);
     EXPECT_GT(kernel.rates[0], 4 * kernel.rates[1]);
     EXPECT_LT(kernel.noise, 0.01);
@@ -58,13 +58,13 @@ TEST(GaussianProcess, TheFitCallsNoiseWhatNoColumnExplains) {
         points.push_back({static_cast<float>(i / 2) / 20});  // each point twice, of opposite value
         values.push_back(i % 2 == 0 ? 1 : -1);
     }
-    const Kernel prior{{1.0}, 0.01};
+    const Covariance prior{{1.0}, 0.01};
     EXPECT_GT(fitted(prior, prior, points, values, 30).noise, 0.5);
 }
 
 TEST(Posterior, IsSurerOfWhatIsAwaitedAndExpectsNothingElseOfIt) {
     const Rows candidates{{0.2F}, {0.5F}, {0.9F}};
-    Posterior posterior(Kernel{{2.0}}, candidates);
+    Posterior posterior(Covariance{{2.0}}, candidates);
     posterior.add({0.1F});
     const auto before = posterior.predict({-2.0});
     posterior.add({0.5F});
