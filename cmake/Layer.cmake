@@ -7,6 +7,17 @@ target_compile_options(smemtune_options INTERFACE
     $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>  # g++ 12 warns falsely about "literal" + string (its bug 105329)
     $<$<BOOL:${SMEMTUNE_WERROR}>:-Werror>)
 
+# smemtune_precompile(TARGET OWNER headers...): OWNER compiles them, every other target reads its result.
+function(smemtune_precompile target owner)
+    if(NOT SMEMTUNE_PRECOMPILE)
+        return()
+    elseif(target STREQUAL owner)
+        target_precompile_headers(${target} PRIVATE ${ARGN})
+    else()
+        target_precompile_headers(${target} REUSE_FROM ${owner})
+    endif()
+endfunction()
+
 function(smemtune_layer name)
     cmake_parse_arguments(LAYER "" "" "HEADERS;SOURCES;PUBLIC;PRIVATE" ${ARGN})
     add_library(smemtune_${name} STATIC ${LAYER_HEADERS} ${LAYER_SOURCES})
@@ -16,6 +27,8 @@ function(smemtune_layer name)
         $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
     target_compile_features(smemtune_${name} PUBLIC cxx_std_20)
     target_link_libraries(smemtune_${name} PUBLIC ${LAYER_PUBLIC} PRIVATE ${LAYER_PRIVATE} $<BUILD_INTERFACE:smemtune_options>)
+    smemtune_precompile(smemtune_${name} smemtune_templates <algorithm> <array> <chrono> <filesystem> <functional> <map> <memory>
+        <optional> <set> <string> <string_view> <thread> <variant> <vector>)
 endfunction()
 
 # Writes the text files under `folder` into a C++ source that defines `function()` returning path -> text.
