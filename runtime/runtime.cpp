@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "runtime/backend.h"
+#include "runtime/gemm_arguments.h"
 #include "runtime/inspector.h"
 #include "runtime/selection.h"
 #include "templates/catalog.h"
@@ -87,25 +88,11 @@ void Kernel::launch(CUstream_st* stream, const GemmOperands& operands) const {
     state.run(stream, arguments);
 }
 
-namespace {
-
-// A user's folder may declare an operation of this name with other arguments.
-bool takes_gemm_operands(const Operation& operation) {
-    static constexpr std::array names{"M", "N", "K", "alpha", "A", "lda", "B", "ldb", "beta", "C", "ldc"};
-    return operation.name == "gemm" &&
-           std::ranges::equal(operation.arguments, names, {}, [](const Argument& argument) { return argument.name; }) &&
-           std::ranges::all_of(operation.layouts, [](const auto& layout) {
-               return layout.second.contains("TRANSPOSE_A") && layout.second.contains("TRANSPOSE_B");
-           });
-}
-
-}  // namespace
-
 struct Runtime::State {
     std::vector<KernelTemplate> templates;
     std::optional<Store> store;
-    std::unique_ptr<Backend> backend;
-    std::unique_ptr<Compiler> compiler;
+    std::shared_ptr<Backend> backend;
+    std::shared_ptr<Compiler> compiler;
     std::mutex mutex;
     std::map<std::pair<Problem, std::string>, Kernel> fetched;
     std::map<std::string, std::shared_ptr<const LoadedKernel>> loaded;  // by code and configuration: sizes share them
@@ -126,12 +113,21 @@ Runtime::Runtime(const Options& options) : state_(std::make_unique<State>()) {
     state.backend = open_backend(options.device);
     state.compiler = make_compiler(state.backend->device(), {.host_compiler = options.host_compiler});
 }
+Runtime::Runtime(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Runtime::~Runtime() = default;
 Runtime::Runtime(Runtime&&) noexcept = default;
 Runtime& Runtime::operator=(Runtime&&) noexcept = default;
 
 Backend& RuntimeInspector::backend(Runtime& runtime) { return *runtime.state_->backend; }
 const Compiler& RuntimeInspector::compiler(const Runtime& runtime) { return *runtime.state_->compiler; }
+Runtime RuntimeInspector::beside(const Runtime& runtime, const std::filesystem::path& database) {
+    auto state = std::make_unique<Runtime::State>();
+    state->templates = runtime.state_->templates;
+    state->store.emplace(database, Store::Access::read);
+    state->backend = runtime.state_->backend;
+    state->compiler = runtime.state_->compiler;
+    return Runtime(std::move(state));
+}
 
 Kernel Runtime::fetch(const Problem& problem, std::string_view kernel_template) {
     const std::scoped_lock lock(state_->mutex);
@@ -190,7 +186,7 @@ Kernel Runtime::State::fetch(const Problem& problem, const std::string& kernel_t
         state->arguments = operation.arguments;
         state->launch = launch_of(candidate->kernel_template, candidate->configuration, problem, device);
         state->loaded = std::move(kernel);
-        if (takes_gemm_operands(operation)) {
+        if (takes_gemm_arguments(operation)) {
             const auto& layout = operation.layouts.at(problem.layout);
             state->is_gemm = true;
             state->transposed_a = layout.at("TRANSPOSE_A") != 0;

@@ -105,6 +105,7 @@ public:
 private:
     friend class RuntimeInspector;  // smemtune's own tools
     struct State;
+    explicit Runtime(std::unique_ptr<State> state);
     std::unique_ptr<State> state_;
 };
 

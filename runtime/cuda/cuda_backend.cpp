@@ -301,7 +301,9 @@ std::string cuda_versions() {
     int driver = 0;
     int runtime = 0;
     if (cudaDriverGetVersion(&driver) != cudaSuccess || cudaRuntimeGetVersion(&runtime) != cudaSuccess) return "none";
-    return "driver " + std::to_string(driver) + ", runtime " + std::to_string(runtime);
+    const auto name = nvidia_driver();
+    return "driver " + (name.empty() ? "" : name + ", CUDA ") + std::to_string(driver) + ", runtime " +
+           std::to_string(runtime);
 }
 
 std::unique_ptr<Backend> open_cuda(int ordinal) { return std::make_unique<CudaBackend>(ordinal); }

@@ -11,7 +11,7 @@ namespace smemtune {
 /// Empty where there is no GPU or no driver. Creates no context.
 std::vector<Device> cuda_devices();
 
-/// The CUDA versions of driver and runtime, for the record. Creates no context.
+/// The driver, its CUDA version and the runtime's, for the record. Creates no context.
 std::string cuda_versions();
 
 std::unique_ptr<Backend> open_cuda(int ordinal);

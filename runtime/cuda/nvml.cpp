@@ -2,6 +2,8 @@
 
 #include <dlfcn.h>
 
+#include <array>
+
 namespace smemtune {
 
 namespace {
@@ -9,8 +11,10 @@ namespace {
 // The few functions used, declared here: nvml.h is not in every toolkit installation, and its ABI is stable.
 using Init = int (*)();
 using HandleByBusId = int (*)(const char*, void**);
+using DriverVersion = int (*)(char*, unsigned);
 using ClockInfo = int (*)(void*, int, unsigned*);
 using TotalEnergy = int (*)(void*, unsigned long long*);
+constexpr const char* nvml_library = "libnvidia-ml.so.1";
 constexpr int nvml_success = 0;
 constexpr int nvml_clock_sm = 1;
 
@@ -21,7 +25,19 @@ Function find(void* library, const char* name) {
 
 }  // namespace
 
-GpuSensors::GpuSensors(const std::string& bus_id) : library_(dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL)) {
+std::string nvidia_driver() {
+    auto* library = dlopen(nvml_library, RTLD_NOW | RTLD_LOCAL);
+    if (library == nullptr) return {};
+    const auto init = find<Init>(library, "nvmlInit_v2");
+    const auto version = find<DriverVersion>(library, "nvmlSystemGetDriverVersion");
+    std::array<char, 80> text{};
+    const bool known = init != nullptr && version != nullptr && init() == nvml_success &&
+                       version(text.data(), static_cast<unsigned>(text.size())) == nvml_success;
+    dlclose(library);
+    return known ? text.data() : "";
+}
+
+GpuSensors::GpuSensors(const std::string& bus_id) : library_(dlopen(nvml_library, RTLD_NOW | RTLD_LOCAL)) {
     if (library_ == nullptr) return;
     const auto init = find<Init>(library_, "nvmlInit_v2");
     const auto handle = find<HandleByBusId>(library_, "nvmlDeviceGetHandleByPciBusId_v2");

@@ -7,6 +7,9 @@
 
 namespace smemtune {
 
+/// The driver's version as NVIDIA writes it, `580.159.04`; empty without the library.
+std::string nvidia_driver();
+
 /// Reads one GPU's sensors. Opens libnvidia-ml at construction; without it everything is unknown.
 class GpuSensors {
 public:
