@@ -21,12 +21,14 @@ constexpr const char* help =
 
   smemtune --device 0 --sizes 512..8192     tune matrix products on GPU 0, and print what won
   smemtune run --size 4096x4096x128         fetch the tuned kernel as an application would, run and verify it
+  smemtune bench                            the winners against cuBLAS, in pairs
   smemtune db best                          what is known to be fastest
   smemtune explain tiled                    what a configuration takes from a multiprocessor, and what it gives back
 
 commands
   tune [options]             the default: search, verify, time, store
   run [options]              fetch through the runtime, launch, verify, time
+  bench [options]            the winners against cuBLAS, another database, earlier figures
   devices                    the devices there are, and their limits
   templates [NAME]           the kernels that can be tuned; one in detail
   explain NAME [options]     shared memory, occupancy and its limiter, reuse
@@ -54,7 +56,8 @@ std::filesystem::path default_database(const std::filesystem::path& chosen, cons
 }
 
 Surroundings look_around() {
-    Surroundings surroundings{.executable = "/proc/self/exe", .host_compiler = variable("CXX")};
+    Surroundings surroundings{
+        .executable = "/proc/self/exe", .host_compiler = variable("CXX"), .commit = variable("COMMIT")};
     if (surroundings.host_compiler.empty()) surroundings.host_compiler = "c++";
     surroundings.database = default_database(variable("SMEMTUNE_DB"), variable("XDG_DATA_HOME"), variable("HOME"));
     return surroundings;
@@ -62,9 +65,11 @@ Surroundings look_around() {
 
 int dispatch(Arguments arguments) {
     const std::map<std::string, std::function<int(const Arguments&, const Surroundings&)>> commands{
-        {"tune", tune_command},           {"run", run_command},         {"devices", devices_command},
-        {"templates", templates_command}, {"explain", explain_command}, {"simulate", simulate_command},
-        {"db", database_command},         {"worker", worker_command}};
+        {"tune", tune_command},           {"run", run_command},
+        {"bench", bench_command},         {"devices", devices_command},
+        {"templates", templates_command}, {"explain", explain_command},
+        {"simulate", simulate_command},   {"db", database_command},
+        {"worker", worker_command}};
     if (arguments.empty() || arguments[0] == "--help" || arguments[0] == "-h" || arguments[0] == "help") {
         fmt::print("{}", help);
         return success;
@@ -78,7 +83,7 @@ int dispatch(Arguments arguments) {
         command = commands.find(arguments[0]);
         if (command == commands.end()) {
             throw UsageError("there is no command '" + arguments[0] +
-                             "'; there is: tune, run, devices, templates, explain, simulate, db");
+                             "'; there is: tune, run, bench, devices, templates, explain, simulate, db");
         }
         arguments.erase(arguments.begin());
     }

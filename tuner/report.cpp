@@ -15,12 +15,6 @@ double flops(const ProblemResult& result) {
     return result.best ? result.operations / (result.best->measurement.median_us * 1e-6) : 0;
 }
 
-std::string rate_text(double operations_per_second) {
-    return operations_per_second < 1e12 && operations_per_second < 1e11
-               ? fmt::format("{:.2f} G", operations_per_second / 1e9)
-               : fmt::format("{:.2f} T", operations_per_second / 1e12);
-}
-
 // `more` is the command that shows the others.
 template <class Count>
 std::string first_of(const std::map<std::string, Count>& reasons, const char* more) {

@@ -10,14 +10,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Microseconds of the whole batch, and of one of its launches.
-std::pair<double, double> time_batch(Backend& backend, Workspace& workspace, const LoadedKernel& kernel,
-                                     const Launch& launch, int launches) {
-    const auto calls = workspace.batch(kernel, launch, launches);
-    const auto batch_us = backend.time_us(calls);
-    return {batch_us, batch_us / launches};
-}
-
 double energy_of(Backend& backend, Workspace& workspace, const LoadedKernel& kernel, const Launch& launch,
                  int launches) {
     return backend.energy_uj(workspace.batch(kernel, launch, launches));
@@ -29,8 +21,27 @@ double hopeless_us(const SamplingPolicy& policy, double best_us) {
     return best_us > 0 ? 1.1 * policy.behind * best_us + 2000 : HUGE_VAL;
 }
 
-Measurement time_candidate(Backend& backend, Workspace& workspace, const LoadedKernel& kernel, const Launch& launch,
-                           const SamplingPolicy& policy, double best_us, double first_launch_us) {
+}  // namespace
+
+std::pair<double, double> time_batch(Backend& backend, Workspace& workspace, const LoadedKernel& kernel,
+                                     const Launch& launch, int launches) {
+    const auto calls = workspace.batch(kernel, launch, launches);
+    const auto batch_us = backend.time_us(calls);
+    return {batch_us, batch_us / launches};
+}
+
+TrialInput trial_input(const KernelTemplate& kernel_template, const Configuration& configuration,
+                       const Problem& problem, const Device& device, const Binary& binary) {
+    TrialInput input{binary, launch_of(kernel_template, configuration, problem, device)};
+    if (binary.resources.registers > 0) {
+        input.launch.registers = binary.resources.registers;
+        input.launch.static_shared_bytes = binary.resources.static_shared_bytes;
+    }
+    return input;
+}
+
+Measurement time_kernel(Backend& backend, Workspace& workspace, const LoadedKernel& kernel, const Launch& launch,
+                        const SamplingPolicy& policy, double best_us, double first_launch_us) {
     // A warm-up tells how many launches make a batch; a launch that takes longer than a batch needs none.
     auto launch_us = first_launch_us;
     if (launch_us < 10 * policy.batch_us) launch_us = time_batch(backend, workspace, kernel, launch, 1).second;
@@ -46,18 +57,6 @@ Measurement time_candidate(Backend& backend, Workspace& workspace, const LoadedK
         result.energy_uj = energy_of(backend, workspace, kernel, launch, sampling.launches(launch_us));
     }
     return result;
-}
-
-}  // namespace
-
-TrialInput trial_input(const KernelTemplate& kernel_template, const Configuration& configuration,
-                       const Problem& problem, const Device& device, const Binary& binary) {
-    TrialInput input{binary, launch_of(kernel_template, configuration, problem, device)};
-    if (binary.resources.registers > 0) {
-        input.launch.registers = binary.resources.registers;
-        input.launch.static_shared_bytes = binary.resources.static_shared_bytes;
-    }
-    return input;
 }
 
 TrialReport try_candidate(Backend& backend, Workspace& workspace, const TrialInput& input, const SamplingPolicy& policy,
@@ -80,7 +79,7 @@ TrialReport try_candidate(Backend& backend, Workspace& workspace, const TrialInp
             report.outcome = sampling.result();
         } else {
             report.outcome =
-                time_candidate(backend, workspace, *kernel, input.launch, policy, best_us, verdict.first_launch_us);
+                time_kernel(backend, workspace, *kernel, input.launch, policy, best_us, verdict.first_launch_us);
             report.time_ms = lap_ms();
         }
     } catch (const LaunchError& error) {

@@ -82,6 +82,7 @@ struct Workspace::State {
     bool keep_all = true;                           // false: they do not fit beside one another
     std::vector<std::unique_ptr<Operands>> sets;    // further operands to rotate over
     std::size_t next_set = 0;
+    Cache cache = Cache::cold;
 
     std::unique_ptr<Operands> make_operands(const Check& check, std::uint64_t operand_seed);
     void fill_matrix(const Matrix& matrix, const Check& check, Memory* changed = nullptr);
@@ -89,6 +90,7 @@ struct Workspace::State {
     void refill_outputs(const Operands& operands, const Check& check);
     Prepared prepare(const Check& check);
     [[nodiscard]] double operand_bytes() const;
+    [[nodiscard]] int rotating_sets() const;
     [[nodiscard]] double reference_bytes() const;
     std::optional<std::string> compare_outputs(const Prepared& of, const Check& check, double& most);
     std::string describe(const Matrix& matrix, long long at, const Reference& expected, const Check& check);
@@ -242,6 +244,11 @@ double Workspace::State::operand_bytes() const {
     return bytes;
 }
 
+int Workspace::State::rotating_sets() const {
+    const auto wanted = 2.0 * static_cast<double>(backend.device().l2_bytes) / operand_bytes();
+    return static_cast<int>(std::clamp(std::ceil(wanted), 1.0, static_cast<double>(most_sets)));
+}
+
 double Workspace::State::reference_bytes() const {
     double bytes = 0;
     for (const auto& argument : operation.arguments) {
@@ -377,12 +384,14 @@ Workspace::Verdict Workspace::verify(const LoadedKernel& kernel, const Launch& l
     return verdict;
 }
 
+void Workspace::set_cache(Cache cache) { state_->cache = cache; }
+
+bool Workspace::rotates() const { return state_->rotating_sets() > 1; }
+
 std::vector<Backend::Call> Workspace::batch(const LoadedKernel& kernel, const Launch& launch, int count) {
     auto& state = *state_;
     if (state.sets.empty()) {
-        const auto wanted = 2.0 * static_cast<double>(state.backend.device().l2_bytes) / state.operand_bytes();
-        const auto sets = std::clamp(static_cast<int>(std::ceil(wanted)), 1, most_sets);
-        for (int i = 0; i < sets; ++i) {
+        for (int i = 0; i < state.rotating_sets(); ++i) {
             const auto set_seed = state.seed + 1000 * static_cast<std::uint64_t>(i + 1);
             state.sets.push_back(state.make_operands(state.operation.checks.front(), set_seed));
         }
@@ -392,7 +401,7 @@ std::vector<Backend::Call> Workspace::batch(const LoadedKernel& kernel, const La
     calls.reserve(static_cast<std::size_t>(count));
     for (int i = 0; i < count; ++i) {
         calls.push_back(call_of(kernel, launch, state.sets[state.next_set]->pointers));
-        state.next_set = (state.next_set + 1) % state.sets.size();
+        if (state.cache == Cache::cold) state.next_set = (state.next_set + 1) % state.sets.size();
     }
     return calls;
 }

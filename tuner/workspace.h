@@ -42,7 +42,17 @@ public:
     /// of them only when a launch takes longer than `hopeless_us`. Throws LaunchError, DeviceFault.
     Verdict verify(const LoadedKernel& kernel, const Launch& launch, double hopeless_us = HUGE_VAL);
 
-    /// `count` launches over rotating sets of operands that together exceed twice the L2 cache.
+    /// Whether the operands of a launch are in the L2 cache already. A set of them that exceeds it never is.
+    enum class Cache {
+        cold,  ///< sets of operands rotate that together exceed twice the L2 cache
+        warm,  ///< every launch takes the same set
+    };
+    /// Of the batches to come; cold unless this is called.
+    void set_cache(Cache cache);
+    /// Whether warm differs from cold: whether more than one set rotates.
+    [[nodiscard]] bool rotates() const;
+
+    /// `count` launches over such sets.
     std::vector<Backend::Call> batch(const LoadedKernel& kernel, const Launch& launch, int count);
 
 private:

@@ -204,4 +204,9 @@ std::string time_text(double microseconds) {
     return fmt::format("{:.4g} s", microseconds / 1e6);
 }
 
+std::string rate_text(double operations_per_second) {
+    return operations_per_second < 1e11 ? fmt::format("{:.2f} G", operations_per_second / 1e9)
+                                        : fmt::format("{:.2f} T", operations_per_second / 1e12);
+}
+
 }  // namespace smemtune

@@ -28,6 +28,7 @@ struct Surroundings {
     std::string executable;          ///< this program, to start workers from
     std::filesystem::path database;  ///< SMEMTUNE_DB, else smemtune/tuning.db in the user's data folder
     std::string host_compiler;       ///< CXX, else c++
+    std::string commit;              ///< COMMIT: what this program was built from, for the record
 };
 
 /// A mistake in what the user wrote. The message says what to write instead.
@@ -108,8 +109,12 @@ std::string json_text(const nlohmann::json& json);
 /// `812 us`, `3.21 ms`.
 std::string time_text(double microseconds);
 
+/// `24.90 T`, `1.60 G`: operations per second.
+std::string rate_text(double operations_per_second);
+
 using Arguments = std::vector<std::string>;
 int tune_command(const Arguments& arguments, const Surroundings& surroundings);
+int bench_command(const Arguments& arguments, const Surroundings& surroundings);
 int run_command(const Arguments& arguments, const Surroundings& surroundings);
 int devices_command(const Arguments& arguments, const Surroundings& surroundings);
 int templates_command(const Arguments& arguments, const Surroundings& surroundings);

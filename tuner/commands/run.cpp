@@ -8,30 +8,13 @@
 #include "runtime/inspector.h"
 #include "templates/catalog.h"
 #include "tuner/commands/command.h"
+#include "tuner/fetched.h"
 #include "tuner/protocol.h"
 #include "tuner/trial.h"
 
 namespace smemtune {
 
-namespace {
-
 namespace po = boost::program_options;
-
-// A fetched kernel where the workspace expects a loaded one: what is verified and timed is the application's own path.
-class Fetched : public LoadedKernel {
-public:
-    explicit Fetched(Kernel kernel) : kernel_(std::move(kernel)), count_(kernel_.argument_names().size()) {}
-    [[nodiscard]] Resources resources() const override { return {}; }
-    void launch(StreamHandle stream, const Launch&, void* const* arguments) const override {
-        kernel_.launch(stream, {arguments, count_});
-    }
-
-private:
-    Kernel kernel_;
-    std::size_t count_;
-};
-
-}  // namespace
 
 int run_command(const Arguments& arguments, const Surroundings& surroundings) {
     CommandLine line(
@@ -82,14 +65,8 @@ int run_command(const Arguments& arguments, const Surroundings& surroundings) {
     Workspace workspace(backend, operation, problem, binaries, line.seed());
     const Fetched fetched(kernel);
     const auto verdict = workspace.verify(fetched, {});
-    Sampling sampling({}, 0);
-    double launch_us = verdict.first_launch_us;
-    while (!verdict.wrong && !sampling.finished()) {
-        const auto calls = workspace.batch(fetched, {}, sampling.launches(launch_us));
-        const auto batch_us = backend.time_us(calls);
-        launch_us = batch_us / static_cast<double>(calls.size());
-        sampling.add(launch_us, batch_us);
-    }
+    Measurement measured;
+    if (!verdict.wrong) measured = time_kernel(backend, workspace, fetched, {}, {}, 0, verdict.first_launch_us);
 
     const auto operations =
         static_cast<double>(operation.operations.evaluate(environment_of(operation, problem, found.device)));
@@ -103,7 +80,7 @@ int run_command(const Arguments& arguments, const Surroundings& surroundings) {
     if (verdict.wrong) {
         json["wrong"] = *verdict.wrong;
     } else {
-        json["measurement"] = sampling.result();
+        json["measurement"] = measured;
         json["worst_error"] = verdict.worst;
     }
     if (line.get<bool>("json")) {
@@ -118,7 +95,6 @@ int run_command(const Arguments& arguments, const Surroundings& surroundings) {
         if (verdict.wrong) {
             fmt::print("  WRONG      {}\n", *verdict.wrong);
         } else {
-            const auto measured = sampling.result();
             fmt::print("  verified   every element; largest error {:.2g} of the forward error bound\n", verdict.worst);
             fmt::print("  time       {} +- {}\n", time_text(measured.median_us), time_text(measured.spread_us));
             if (operations > 0) fmt::print("  rate       {:.2f} GFLOP/s\n", operations / measured.median_us / 1e3);

@@ -1,0 +1,60 @@
+#include "tuner/bench/pairs.h"
+
+#include <algorithm>
+
+#include "tuner/finals.h"
+#include "tuner/sampling.h"
+
+namespace smemtune {
+
+namespace {
+
+constexpr std::size_t least_for_interval = 6;  // with five pairs no order statistics enclose the median in 95 of 100
+
+// The upper quartile: a clock that sags for half the time is not the usual one, and one lucky boost is not either.
+double usual_clock(const std::vector<Pair>& pairs) {
+    std::vector<double> known;
+    for (const auto& pair : pairs) {
+        if (pair.clock_khz > 0) known.push_back(static_cast<double>(pair.clock_khz));
+    }
+    return known.empty() ? 0 : quantile(known, 0.75);
+}
+
+}  // namespace
+
+void Pairs::add(const Pair& pair, double total_us) {
+    pairs_.push_back(pair);
+    total_us_ += total_us;
+}
+
+bool Pairs::finished() const {
+    if (pairs_.empty()) return false;
+    const auto ratio = result();
+    if (total_us_ > policy_.longest_us && pairs_.size() >= least_for_interval) return true;
+    if (ratio.pairs < policy_.least) return false;
+    return ratio.pairs >= policy_.most || ratio.high - ratio.low <= policy_.narrow * ratio.median;
+}
+
+Ratio Pairs::result() const {
+    const auto usual = usual_clock(pairs_);
+    std::vector<double> ours;
+    std::vector<double> theirs;
+    std::vector<double> ratios;
+    for (const auto& [ours_us, theirs_us, clock_khz] : pairs_) {
+        if (clock_khz > 0 && static_cast<double>(clock_khz) < (1 - policy_.sag) * usual) continue;
+        ours.push_back(ours_us);
+        theirs.push_back(theirs_us);
+        ratios.push_back(theirs_us / ours_us);
+    }
+    const auto [low, high] = ratio_interval(theirs, ours);
+    return {.median = quantile(ratios, 0.5),
+            .low = low,
+            .high = high,
+            .ours_us = quantile(ours, 0.5),
+            .theirs_us = quantile(theirs, 0.5),
+            .pairs = ratios.size(),
+            .dropped = pairs_.size() - ratios.size(),
+            .clock_khz = static_cast<std::int64_t>(usual)};
+}
+
+}  // namespace smemtune

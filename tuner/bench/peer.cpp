@@ -1,0 +1,122 @@
+#include "tuner/bench/peer.h"
+
+#include <algorithm>
+#include <array>
+
+#include "runtime/gemm_arguments.h"
+#include "runtime/inspector.h"
+#include "tuner/fetched.h"
+#include "tuner/trial.h"
+
+namespace smemtune {
+
+namespace {
+
+constexpr StreamHandle default_stream = nullptr;
+
+Contender contender_of(std::string detail, std::shared_ptr<const LoadedKernel> kernel) {
+    auto call = [kernel](void* const* arguments) { kernel->launch(default_stream, {}, arguments); };
+    return {std::move(detail), std::move(kernel), std::move(call)};
+}
+
+// Whether the library's products are of this operation.
+bool computes(const Operation& operation, const Problem& problem) {
+    static constexpr std::array<std::string_view, 4> layouts{"nn", "nt", "tn", "tt"};
+    return takes_gemm_arguments(operation) && problem.type == "f32" &&
+           std::ranges::find(layouts, problem.layout) != layouts.end();
+}
+constexpr const char* other_operation = "compared for gemm f32 alone";
+
+class DatabasePeer : public Peer {
+public:
+    DatabasePeer(Runtime runtime, std::string path) : runtime_(std::move(runtime)), path_(std::move(path)) {}
+
+    [[nodiscard]] std::string name() const override { return path_; }
+    [[nodiscard]] std::string version() const override { return path_; }
+    [[nodiscard]] Entry enter(const Operation&, const Problem& problem, Workspace&) override {
+        return stored_winner(runtime_, problem, "");
+    }
+
+private:
+    Runtime runtime_;
+    std::string path_;
+};
+
+class CublasPeer : public Peer {
+public:
+    explicit CublasPeer(Cublas library) : library_(std::move(library)) {}
+
+    [[nodiscard]] std::string name() const override { return "cublas"; }
+    [[nodiscard]] std::string version() const override { return library_.version(); }
+    [[nodiscard]] Entry enter(const Operation& operation, const Problem& problem, Workspace&) override {
+        if (!computes(operation, problem)) return other_operation;
+        return contender_of("cublasSgemm", library_.gemm(problem));
+    }
+
+private:
+    Cublas library_;
+};
+
+class CublasLtPeer : public Peer {
+public:
+    CublasLtPeer(Cublas library, Backend& backend, int most)
+        : library_(std::move(library)), backend_(backend), most_(most) {}
+
+    [[nodiscard]] std::string name() const override { return "cublaslt"; }
+    [[nodiscard]] std::string version() const override { return library_.version(); }
+    [[nodiscard]] Entry enter(const Operation& operation, const Problem& problem, Workspace& workspace) override {
+        if (!computes(operation, problem)) return other_operation;
+        auto proposals = library_.proposals(problem, most_);
+        VendorKernel best;
+        double best_us = 0;
+        std::string refused = "cublasLt proposes nothing";
+        for (auto& proposal : proposals) {
+            try {
+                const auto measured = time_kernel(backend_, workspace, *proposal.kernel, {}, {}, best_us, 0);
+                if (best.kernel != nullptr && measured.median_us >= best_us) continue;
+                best_us = measured.median_us;
+                best = std::move(proposal);
+            } catch (const LaunchError& error) {
+                refused = error.what();
+            }
+        }
+        if (best.kernel == nullptr) return refused;
+        return contender_of(best.detail + ", the best of " + std::to_string(proposals.size()), std::move(best.kernel));
+    }
+
+private:
+    Cublas library_;
+    Backend& backend_;
+    int most_;
+};
+
+}  // namespace
+
+Entry stored_winner(Runtime& runtime, const Problem& problem, const std::string& kernel_template) {
+    try {
+        const auto kernel = runtime.fetch(problem, kernel_template);
+        const auto& choice = kernel.choice();
+        if (choice.match != Match::exact) return "no winner is stored for it";
+        const auto count = kernel.argument_names().size();
+        return Contender{
+            .detail = choice.kernel_template + (choice.configuration.empty() ? "" : " " + choice.configuration),
+            .kernel = std::make_shared<Fetched>(kernel),
+            .call = [&runtime, problem, kernel_template, count](void* const* arguments) {
+                runtime.fetch(problem, kernel_template).launch(default_stream, {arguments, count});
+            }};
+    } catch (const FetchError& error) {
+        return error.what();
+    }
+}
+
+std::unique_ptr<Peer> database_peer(const Runtime& runtime, const std::filesystem::path& database) {
+    return std::make_unique<DatabasePeer>(RuntimeInspector::beside(runtime, database), database.string());
+}
+
+std::unique_ptr<Peer> cublas_peer(const Cublas& library) { return std::make_unique<CublasPeer>(library); }
+
+std::unique_ptr<Peer> cublaslt_peer(const Cublas& library, Backend& backend, int most) {
+    return std::make_unique<CublasLtPeer>(library, backend, most);
+}
+
+}  // namespace smemtune

@@ -1,0 +1,285 @@
+// smemtune bench: our winners against vendor libraries, other databases and earlier figures.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <ctime>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "db/store.h"
+#include "runtime/inspector.h"
+#include "templates/catalog.h"
+#include "tuner/bench/bench_report.h"
+#include "tuner/bench/changes.h"
+#include "tuner/commands/command.h"
+
+namespace smemtune {
+
+namespace {
+
+namespace po = boost::program_options;
+
+CommandLine options(const Surroundings& surroundings) {
+    CommandLine line(
+        "bench",
+        "smemtune bench: time the stored winners against cuBLAS, in pairs: one batch of each in turn in one process, a "
+        "ratio for each pair,\nthe median of the ratios with the interval in which it lies with 95 % confidence. Every "
+        "result is verified first.\n\n"
+        "  smemtune bench                                        all winners of this device against cublas and "
+        "cublaslt\n"
+        "  smemtune bench --sizes 512..8192 --json FILE.json     for the record\n"
+        "  smemtune bench --against other.db                     against the winners of another database\n"
+        "  smemtune bench --against cublas,earlier.json          and what changed by more than noise since then");
+    line.add()("device", po::value<std::string>()->default_value("auto")->value_name("D"), "0, 1, ..., host or auto");
+    line.add()("sizes", po::value<std::string>()->default_value("stored")->value_name("S"),
+               "as for tune: 512..8192, 1000,4095, 4096x11008x128; stored: every problem with a winner on this device");
+    line.add()("operation", po::value<std::string>()->default_value("gemm")->value_name("NAME"), "what to compute");
+    line.add()("type", po::value<std::string>()->default_value("f32")->value_name("T"), "numerics class");
+    line.add()("layout", po::value<std::string>()->default_value("")->value_name("L"),
+               "nn, nt, tn or tt; nn by default, with --sizes stored every one of them");
+    line.add()("templates", po::value<std::string>()->default_value("")->value_name("LIST"),
+               "folders with templates of your own");
+    line.add()("template", po::value<std::string>()->default_value("")->value_name("NAME"),
+               "ours is the best of this one, not of all");
+    line.add()(
+        "against", po::value<std::string>()->default_value("cublas,cublaslt")->value_name("LIST"),
+        "cublas: as it chooses by itself; cublaslt: the best of what its heuristic proposes, each timed; another "
+        "database; a JSON file that bench wrote: its ratios against those of now");
+    line.add()("proposals", po::value<long long>()->default_value(64)->value_name("N"),
+               "of cublaslt's heuristic, at most; it often has fewer");
+    line.add()(
+        "cache", po::value<std::string>()->default_value("both")->value_name("C"),
+        "cold: operands rotate through twice the L2 cache; warm: the same each time; both: warm too where it differs");
+    line.add()("pairs", po::value<long long>()->default_value(30)->value_name("N"),
+               "at least; up to four times as many until the interval is within half a percent");
+    line.add_seed("of the inputs");
+    line.add_database(surroundings);
+    line.add()("json", po::value<std::string>()->implicit_value("-")->value_name("FILE"),
+               "write JSON with its provenance into FILE; without FILE, on standard output instead of text");
+    return line;
+}
+
+// What --against names.
+struct Against {
+    std::vector<std::string> libraries;
+    std::vector<std::filesystem::path> databases;
+    std::string earlier_path;
+    nlohmann::json earlier;
+};
+
+nlohmann::json read_earlier(const std::string& path) {
+    std::ifstream file(path);
+    auto json = nlohmann::json::parse(file, nullptr, false);
+    try {
+        (void)figures_of(json);
+    } catch (const std::invalid_argument& error) {
+        throw UsageError("--against " + path + ": " + error.what());
+    }
+    return json;
+}
+
+Against parse_against(const std::string& list) {
+    Against against;
+    for (const auto& item : split(list, ',')) {
+        if (item == "cublas" || item == "cublaslt") {
+            against.libraries.push_back(item);
+        } else if (!std::filesystem::is_regular_file(item)) {
+            throw UsageError("--against '" + item + "' is neither cublas, cublaslt nor a file");
+        } else if (!item.ends_with(".json")) {
+            against.databases.emplace_back(item);
+        } else if (against.earlier_path.empty()) {
+            against.earlier_path = item;
+            against.earlier = read_earlier(item);
+        } else {
+            throw UsageError("--against takes one JSON file, not both " + against.earlier_path + " and " + item);
+        }
+    }
+    // An earlier file alone is to be compared with the same again.
+    if (against.libraries.empty() && against.databases.empty()) against.libraries = {"cublas", "cublaslt"};
+    return against;
+}
+
+std::vector<Cache> parse_cache(const std::string& text) {
+    if (text == "cold") return {Cache::cold};
+    if (text == "warm") return {Cache::warm};
+    if (text == "both") return {Cache::cold, Cache::warm};
+    throw UsageError("--cache '" + text + "' is unknown; known: cold warm both");
+}
+
+long long in_range(long long least, long long value, long long most, const char* option) {
+    if (value < least || value > most) {
+        throw UsageError(fmt::format("--{} {} is not in {}..{}", option, value, least, most));
+    }
+    return value;
+}
+
+// Found out before anything is measured.
+void check_writable(const std::filesystem::path& file) {
+    const auto folder = file.has_parent_path() ? file.parent_path() : std::filesystem::path(".");
+    if (access(folder.c_str(), W_OK) != 0 || std::filesystem::is_directory(file)) {
+        throw UsageError("--json " + file.string() + " cannot be written");
+    }
+}
+
+// Every problem that the database has a winner for on this device.
+std::vector<Problem> stored_problems(const std::filesystem::path& database, const Device& device,
+                                     const Operation& operation, const CommandLine& line) {
+    std::vector<Problem> problems;
+    if (!std::filesystem::exists(database)) return problems;
+    const Store store(database, Store::Access::read);
+    const auto row = store.find(device);
+    if (!row) return problems;
+    const auto& layout = line.text("layout");
+    std::vector<std::string> layouts;
+    for (const auto& each : operation.layouts) layouts.push_back(each.first);
+    if (layouts.empty() || !layout.empty()) layouts = {layout};
+    for (const auto& each : layouts) {
+        for (const auto& best : store.best_of(*row, operation.name, line.text("type"), each, line.text("template")))
+            problems.push_back(best.problem);
+    }
+    return problems;
+}
+
+std::vector<Problem> read_problems(const CommandLine& line, const Operation& operation, const Device& device) {
+    const auto& layout = line.text("layout");
+    // Types, layouts and sizes are checked, whatever is stored.
+    auto problems = make_problems(operation, line.text("sizes") == "stored" ? "64" : line.text("sizes"),
+                                  line.text("type"), layout.empty() ? "nn" : layout, device);
+    if (line.text("sizes") != "stored") return problems;
+    problems = stored_problems(line.database(), device, operation, line);
+    if (problems.empty()) {
+        throw UsageError("no winner of " + operation.name + " " + line.text("type") + " on " + device.name + " is in " +
+                         line.database().string() + "; tune first: smemtune --sizes 512..8192, or name another --db");
+    }
+    return problems;
+}
+
+std::vector<std::unique_ptr<Peer>> invite(const Against& against, Runtime& runtime, int proposals) {
+    std::vector<std::unique_ptr<Peer>> peers;
+    auto& backend = RuntimeInspector::backend(runtime);
+    try {
+        if (!against.libraries.empty()) {
+            if (backend.device().is_host()) throw VendorError("cuBLAS needs a GPU");
+            const Cublas library(backend);
+            for (const auto& name : against.libraries) {
+                peers.push_back(name == "cublas" ? cublas_peer(library) : cublaslt_peer(library, backend, proposals));
+            }
+        }
+    } catch (const VendorError& error) {
+        fmt::print(stderr, "{}; compared without it\n", error.what());
+    }
+    for (const auto& path : against.databases) peers.push_back(database_peer(runtime, path));
+    return peers;
+}
+
+std::string utc_date() {
+    const auto now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
+    std::tm parts{};
+    gmtime_r(&now, &parts);
+    std::array<char, 32> text{};
+    std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts);
+    return text.data();
+}
+
+std::string progress_text(const ProblemBench& result) {
+    auto text = to_text(result.problem);
+    if (!result.stored) return text + ": no winner is stored";
+    if (!result.wrong.empty()) return text + ": WRONG: " + result.wrong;
+    for (const auto& [cache, ours, comparisons] : result.caches) {
+        text += fmt::format("; {} {}", to_text(cache), time_text(ours.median_us));
+        for (const auto& each : comparisons) {
+            text += each.why_not.empty() ? fmt::format(", {} x {:.3f}", each.peer, each.ratio.median)
+                                         : fmt::format(", {}: {}", each.peer, each.why_not);
+        }
+    }
+    return text;
+}
+
+// What was asked for and could not be had, with the remedy.
+int complain(const std::vector<ProblemBench>& problems, const CommandLine& line) {
+    int code = success;
+    for (const auto& each : problems) {
+        if (!each.stored) {
+            const auto& layout = each.problem.layout;
+            fmt::print(stderr, "no winner is stored for {}; tune it: smemtune --device {} --sizes {}{}{} --db {}\n",
+                       to_text(each.problem), line.text("device"), size_text(each.problem),
+                       each.problem.type == "f32" ? "" : " --type " + each.problem.type,
+                       layout.empty() || layout == "nn" ? "" : " --layout " + layout, line.database().string());
+        }
+        const bool peer_wrong = std::ranges::any_of(each.caches, [](const CacheResult& result) {
+            return std::ranges::any_of(result.comparisons, [](const Comparison& one) { return one.wrong; });
+        });
+        if (!each.stored || !each.wrong.empty() || peer_wrong) code = nothing_found;
+    }
+    return code;
+}
+
+std::string since(const Against& against, const BenchReport& report) {
+    const auto value = [&](const char* key) { return against.earlier.value(key, std::string("unknown")); };
+    const auto device = against.earlier.contains("device") ? against.earlier["device"].value("name", "") : "";
+    auto text = fmt::format("\nsince {} (commit {}, {}{})\n", against.earlier_path, value("commit"), value("date"),
+                            device == report.provenance.device.name ? "" : ", on another device: " + device);
+    return text + to_text(changes(figures_of(against.earlier), figures_of(report.problems)));
+}
+
+}  // namespace
+
+int bench_command(const Arguments& arguments, const Surroundings& surroundings) {
+    auto line = options(surroundings);
+    if (!line.parse(arguments)) return success;
+    const auto templates = choose_templates(line.text("templates"), line.text("operation"));
+    const auto against = parse_against(line.text("against"));
+    const auto found = find_device(line.text("device"));
+    BenchRequest request{.any_template = templates.front(),
+                         .kernel_template = line.text("template"),
+                         .caches = parse_cache(line.text("cache")),
+                         .seed = line.seed()};
+    request.pairs.least = static_cast<std::size_t>(in_range(1, line.get<long long>("pairs"), 10'000, "pairs"));
+    request.pairs.most = 4 * request.pairs.least;
+    const auto proposals = static_cast<int>(in_range(1, line.get<long long>("proposals"), 1000, "proposals"));
+    const auto json_path = line.has("json") ? line.text("json") : "";
+    if (!json_path.empty() && json_path != "-") check_writable(json_path);
+    request.problems = read_problems(line, request.any_template.operation, found.device);
+
+    std::vector<std::filesystem::path> folders;
+    for (const auto& item : split(line.text("templates"), ',')) {
+        if (std::filesystem::is_directory(item)) folders.emplace_back(item);
+    }
+    Runtime runtime({.database = line.database(),
+                     .device = found.name,
+                     .template_folders = folders,
+                     .host_compiler = surroundings.host_compiler});
+    const auto peers = invite(against, runtime, proposals);
+    BenchReport report{.provenance = {.version = SMEMTUNE_VERSION,
+                                      .commit = surroundings.commit,
+                                      .date = utc_date(),
+                                      .device = found.device,
+                                      .platform = platform_versions(found.device),
+                                      .compiler = RuntimeInspector::compiler(runtime).version(),
+                                      .database = line.database().string(),
+                                      .pairs = request.pairs,
+                                      .seed = request.seed}};
+    for (const auto& peer : peers) report.provenance.peers[peer->name()] = peer->version();
+    std::size_t done = 0;
+    report.problems = bench(request, runtime, peers, [&](const ProblemBench& result) {
+        fmt::print(stderr, "[{}/{}] {}\n", ++done, request.problems.size(), progress_text(result));
+    });
+
+    const auto changed = against.earlier_path.empty() ? "" : since(against, report);
+    if (json_path == "-") {
+        fmt::print("{}\n", json_text(to_json(report)));
+        fmt::print(stderr, "{}", changed);
+    } else {
+        if (!json_path.empty()) {
+            std::ofstream file(json_path);
+            file << json_text(to_json(report)) << '\n';
+            if (!file.flush()) throw std::runtime_error("cannot write " + json_path);
+        }
+        fmt::print("{}{}", to_text(report), changed);
+    }
+    return complain(report.problems, line);
+}
+
+}  // namespace smemtune

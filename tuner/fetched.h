@@ -1,0 +1,26 @@
+// A kernel fetched through the runtime where a loaded one is expected: what is verified and timed is the application's
+// own path.
+#pragma once
+
+#include <utility>
+
+#include "runtime/backend.h"
+#include "runtime/runtime.h"
+
+namespace smemtune {
+
+class Fetched : public LoadedKernel {
+public:
+    explicit Fetched(Kernel kernel) : kernel_(std::move(kernel)), count_(kernel_.argument_names().size()) {}
+    [[nodiscard]] Resources resources() const override { return {}; }
+    /// The kernel knows its own launch.
+    void launch(StreamHandle stream, const Launch&, void* const* arguments) const override {
+        kernel_.launch(stream, {arguments, count_});
+    }
+
+private:
+    Kernel kernel_;
+    std::size_t count_;
+};
+
+}  // namespace smemtune
