@@ -197,6 +197,36 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{{"run", "--size", "4", "--device", "host", "--db", "text.db"}, database, "is not a database"},
         Mistake{{"run", "--size", "4", "--device", "host", "--db", "a"}, environment, "CXX", {{"CXX", "/bin/false"}}}));
 
+// Compares what good.db holds, which is nothing: what is wrong comes on top.
+Mistake benching(const Words& more, int code, const std::string& says) {
+    Words words{"bench", "--device", "host", "--db", "good.db"};
+    words.insert(words.end(), more.begin(), more.end());
+    return {words, code, says};
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Bench, BadInput,
+    ::testing::Values(
+        benching({}, input, "no winner of gemm f32 on host: "),
+        benching({"more"}, input, "'more' is one word too many"), benching({"--sizes", "4x4"}, input, "has 2 extents"),
+        benching({"--type", "bf16"}, input, "bf16"), benching({"--layout", "xx", "--sizes", "4"}, input, "xx"),
+        benching({"--layout", "xx"}, input, "xx"), benching({"--operation", "no"}, input, "operation 'no'"),
+        benching({"--templates", "no"}, input, "'no'"),
+        benching({"--against", "none.db"}, input, "--against 'none.db' is neither cublas, cublaslt nor a file"),
+        benching({"--against", "folder"}, input, "'folder' is neither cublas"),
+        benching({"--against", "cache.json", "--sizes", "4"}, input,
+                 "cache.json: it is not what 'smemtune bench --json'"),
+        benching({"--against", "text.db", "--sizes", "4"}, database, "text.db: is not a database"),
+        benching({"--cache", "hot"}, input, "--cache 'hot' is unknown; known: cold warm both"),
+        benching({"--pairs", "0"}, input, "--pairs 0 is not in 1..10000"),
+        benching({"--proposals", "0"}, input, "--proposals 0 is not in 1..1000"),
+        benching({"--json", "no/folder/x.json"}, input, "--json no/folder/x.json cannot be written"),
+        benching({"--json", "folder"}, input, "--json folder cannot be written"),
+        Mistake{{"bench", "--device", "9", "--db", "good.db"}, environment, "there is no device '9'"},
+        Mistake{{"bench", "--device", "host", "--db", "none.db"}, input, "is in none.db; tune first"},
+        Mistake{{"bench", "--device", "host", "--db", "text.db"}, database, "text.db: is not a database"},
+        Mistake{{"bench", "--device", "host"}, input, "HOME is not set; give --db FILE", {{"HOME", Running::unset}}}));
+
 INSTANTIATE_TEST_SUITE_P(
     Database, BadInput,
     ::testing::Values(Mistake{{"db", "nope"}, input, "db 'nope' is none of list, show, best, trials"},
@@ -277,7 +307,8 @@ TEST_P(EveryCommand, HasHelpWithAnExample) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Help, EveryCommand,
-                         ::testing::Values("tune", "run", "devices", "templates", "explain", "simulate", "db"));
+                         ::testing::Values("tune", "run", "bench", "devices", "templates", "explain", "simulate",
+                                           "db"));
 
 TEST(Commands, WithJsonPrintJson) {
     const Scratch scratch;

@@ -1,0 +1,181 @@
+#include "tuner/bench/bench.h"
+
+#include <gmock/gmock.h>
+
+#include <set>
+
+#include "tests/tuner/bench/scripted.h"
+#include "tests/tuner/support.h"
+
+namespace smemtune {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+class Refusing : public Idle {
+public:
+    void launch(StreamHandle, const Launch&, void* const*) const override { throw LaunchError("too large for it"); }
+};
+
+TEST(Compare, TakesBatchesInTurnAndChangesWhoIsFirst) {
+    Scripted backend;
+    auto workspace = workspace_on(backend);
+    const Idle ours;
+    const Idle theirs;
+    backend.launch_us = [&](const LoadedKernel* kernel) { return kernel == &ours ? 100 : 150; };
+    const auto ratio = compare(backend, workspace, ours, theirs, {.least = 6, .most = 6});
+    EXPECT_DOUBLE_EQ(ratio.median, 1.5);
+    EXPECT_EQ(ratio.pairs, 6U);
+    constexpr std::size_t warm_up = 4;
+    ASSERT_EQ(backend.batches.size(), warm_up + 12);
+    const auto* a = static_cast<const LoadedKernel*>(&ours);
+    const auto* b = static_cast<const LoadedKernel*>(&theirs);
+    backend.batches.erase(backend.batches.begin(), backend.batches.begin() + warm_up);
+    EXPECT_THAT(backend.batches, ElementsAre(a, b, b, a, a, b, b, a, a, b, b, a));
+}
+
+TEST(Compare, APairIsAsSlowAsTheLowerOfItsClocks) {
+    Scripted backend;
+    auto workspace = workspace_on(backend);
+    const Idle ours;
+    const Idle theirs;
+    int readings = 0;
+    backend.clock = [&] { return ++readings % 8 == 3 ? 1'700'000 : 1'980'000; };  // once in four pairs
+    const auto ratio = compare(backend, workspace, ours, theirs, {.least = 30, .most = 30});
+    EXPECT_EQ(ratio.pairs, 30U);
+    EXPECT_EQ(ratio.dropped, 10U);
+    EXPECT_EQ(ratio.clock_khz, 1'980'000);
+}
+
+TEST(Cache, ColdBatchesRotateOverTheirOperandsAndWarmOnesDoNot) {
+    Scripted backend(10'000);  // 24x24x24 takes 6,912 bytes: three sets are twice the cache
+    auto workspace = workspace_on(backend);
+    const Idle kernel;
+    const auto sets = [&] {
+        std::set<void*> addresses;
+        for (const auto& call : workspace.batch(kernel, {}, 12)) addresses.insert(call.arguments.at(4));
+        return addresses.size();
+    };
+    EXPECT_TRUE(workspace.rotates());
+    EXPECT_EQ(sets(), 3U);
+    workspace.set_cache(Cache::warm);
+    EXPECT_EQ(sets(), 1U);
+    workspace.set_cache(Cache::cold);
+    EXPECT_EQ(sets(), 3U);
+}
+
+TEST(Cache, OperandsThatAreNeverInItDoNotRotate) {
+    Scripted backend(3'000);
+    auto workspace = workspace_on(backend);
+    EXPECT_FALSE(workspace.rotates());
+}
+
+TEST(HostTimes, AreOfShortBurstsInTurnWithTheQueueEmptyBeforeEach) {
+    std::string log;
+    const auto times = host_times(
+        {[&] { log += 'a'; }, [&] { log += 'b'; }}, [&] { log += '|'; }, 5'000);
+    ASSERT_EQ(times.size(), 2U);
+    EXPECT_THAT(log, AllOf(StartsWith("|aaaa|bbbb|aaaa|bbbb|"), ::testing::EndsWith("|bbbb|")));
+    EXPECT_EQ(std::ranges::count(log, 'a'), std::ranges::count(log, 'b'));
+}
+
+TEST(HostTimes, ABurstHoldsFiftyCallsAtMostAndOneAtLeast) {
+    std::string log;
+    const auto wait = [&] { log += '|'; };
+    (void)host_times({[&] { log += 'a'; }}, wait, 0.5);
+    EXPECT_THAT(log, StartsWith("|" + std::string(50, 'a') + "|"));
+    log.clear();
+    (void)host_times({[&] { log += 'a'; }}, wait, 1e6);
+    EXPECT_THAT(log, StartsWith("|a|a|"));
+}
+
+// A contender as a test wants it.
+class Someone : public Peer {
+public:
+    explicit Someone(Entry entry) : entry_(std::move(entry)) {}
+    [[nodiscard]] std::string name() const override { return "someone"; }
+    [[nodiscard]] std::string version() const override { return "1"; }
+    [[nodiscard]] Entry enter(const Operation&, const Problem&, Workspace&) override { return entry_; }
+
+private:
+    Entry entry_;
+};
+
+// A database with the winner of 24x24x24, tuned as a person does.
+class BenchTest : public ::testing::Test {
+protected:
+    static void SetUpTestSuite() {
+        scratch = std::make_unique<Scratch>();
+        const auto tuned = run(*scratch, {"--device", "host", "--sizes", "24", "--templates", "naive", "--evaluations",
+                                          "2", "--db", *scratch / "a.db"});
+        ASSERT_EQ(tuned.code, 0) << tuned.err;
+    }
+    static void TearDownTestSuite() { scratch.reset(); }
+
+    ProblemBench play(std::unique_ptr<Peer> peer, const Problem& problem = gemm(24, 24, 24)) {
+        BenchRequest request{.any_template = template_of("gemm"), .problems = {problem}};
+        request.pairs = {.least = 6, .most = 6};
+        std::vector<std::unique_ptr<Peer>> peers;
+        if (peer != nullptr) peers.push_back(std::move(peer));
+        auto results = bench(request, runtime, peers, [](const ProblemBench&) {});
+        return std::move(results.at(0));
+    }
+    Comparison comparison(std::unique_ptr<Peer> peer) { return play(std::move(peer)).caches.at(0).comparisons.at(0); }
+    static std::unique_ptr<Peer> someone(std::shared_ptr<const LoadedKernel> kernel) {
+        return std::make_unique<Someone>(Contender{.detail = "a kernel", .kernel = std::move(kernel)});
+    }
+
+    static inline std::unique_ptr<Scratch> scratch;
+    Runtime runtime{{.database = *scratch / "a.db", .device = "host", .host_compiler = SMEMTUNE_CXX}};
+};
+
+TEST_F(BenchTest, OursIsTheStoredWinnerAndIsTimedWithNobodyToCompareWith) {
+    const auto result = play(nullptr);
+    EXPECT_TRUE(result.stored);
+    EXPECT_THAT(result.detail, StartsWith("naive BLOCK_X="));
+    EXPECT_EQ(result.operations, 2.0 * 24 * 24 * 24);
+    ASSERT_EQ(result.caches.size(), 1U) << "warm is no different without an L2 cache";
+    EXPECT_GT(result.caches[0].ours.median_us, 0);
+    EXPECT_TRUE(result.host.empty());
+}
+
+TEST_F(BenchTest, TheWinnerOfAnotherSizeIsNone) {
+    const auto result = play(nullptr, gemm(25, 25, 25));
+    EXPECT_FALSE(result.stored);
+    EXPECT_TRUE(result.caches.empty());
+}
+
+TEST_F(BenchTest, AnotherDatabaseIsComparedOnTheSameDevice) {
+    const auto result = comparison(database_peer(runtime, *scratch / "a.db"));
+    EXPECT_EQ(result.why_not, "");
+    EXPECT_THAT(result.detail, StartsWith("naive "));
+    EXPECT_EQ(result.ratio.pairs, 6U);
+    EXPECT_GT(result.ratio.low, 0);
+    EXPECT_LE(result.ratio.low, result.ratio.median);
+    EXPECT_LE(result.ratio.median, result.ratio.high);
+}
+
+TEST_F(BenchTest, APeerThatComputesSomethingElseIsNotTimedAndIsWrong) {
+    const auto result = comparison(someone(std::make_shared<Idle>()));
+    EXPECT_TRUE(result.wrong);
+    EXPECT_THAT(result.why_not, HasSubstr("C[0,0] is nan"));
+    EXPECT_EQ(result.ratio.pairs, 0U);
+}
+
+TEST_F(BenchTest, APeerThatTheDeviceRefusesIsMissingAndNotWrong) {
+    const auto result = comparison(someone(std::make_shared<Refusing>()));
+    EXPECT_FALSE(result.wrong);
+    EXPECT_EQ(result.why_not, "too large for it");
+}
+
+TEST_F(BenchTest, APeerThatHasNothingSaysWhy) {
+    const auto result = comparison(std::make_unique<Someone>("it only computes transpositions"));
+    EXPECT_FALSE(result.wrong);
+    EXPECT_EQ(result.why_not, "it only computes transpositions");
+}
+
+}  // namespace
+}  // namespace smemtune

@@ -1,0 +1,61 @@
+// The vendor's library as a peer: ours that computes on the CPU in its place (tests/fixtures/cublas).
+#include "tuner/bench/peer.h"
+
+#include <dlfcn.h>
+#include <gmock/gmock.h>
+
+#include "tests/tuner/bench/scripted.h"
+#include "tuner/bench/bench.h"
+
+namespace smemtune {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST(CublasPeer, ComputesWhatOursDoes) {
+    Scripted backend;
+    auto workspace = workspace_on(backend);
+    const Cublas library(backend, {SMEMTUNE_FAKE_CUBLAS});
+    const auto peer = cublas_peer(library);
+    EXPECT_EQ(peer->version(), "10.20.30");
+    const auto entry = peer->enter(template_of("gemm").operation, gemm(24, 24, 24), workspace);
+    const auto& contender = std::get<Contender>(entry);
+    EXPECT_EQ(contender.detail, "cublasSgemm");
+    EXPECT_FALSE(workspace.verify(*contender.kernel, {}).wrong) << "padded rows and beta included";
+    const auto calls = workspace.batch(*contender.kernel, {}, 1);
+    contender.call(calls.front().arguments.data());
+    EXPECT_FALSE(workspace.verify(*contender.kernel, {}).wrong) << "after a call on another stream";
+}
+
+TEST(CublasLtPeer, TakesTheFastestProposalOfThoseThatRun) {
+    Scripted backend;
+    auto workspace = workspace_on(backend);
+    const Cublas library(backend, {SMEMTUNE_FAKE_CUBLAS});
+    auto* handle = dlopen(SMEMTUNE_FAKE_CUBLAS, RTLD_NOW | RTLD_NOLOAD);
+    const auto last_algorithm = reinterpret_cast<int (*)()>(dlsym(handle, "fake_last_algorithm"));
+    for (const int fastest : {2, 3}) {
+        backend.launch_us = [&](const LoadedKernel*) { return last_algorithm() == fastest ? 50.0 : 60.0; };
+        const auto entry =
+            cublaslt_peer(library, backend, 8)->enter(template_of("gemm").operation, gemm(24, 24, 24), workspace);
+        ASSERT_TRUE(std::holds_alternative<Contender>(entry));
+        EXPECT_EQ(std::get<Contender>(entry).detail, "algorithm " + std::to_string(fastest) + ", the best of 3");
+    }
+    const auto none =
+        cublaslt_peer(library, backend, 2)->enter(template_of("gemm").operation, gemm(24, 24, 24), workspace);
+    EXPECT_EQ(std::get<std::string>(none), "cublasLtMatmul: CUBLAS_STATUS_INVALID_VALUE") << "the only one fails";
+    dlclose(handle);
+}
+
+TEST(CublasPeer, ComputesGemmAlone) {
+    Scripted backend;
+    auto workspace = workspace_on(backend);
+    const Cublas library(backend, {SMEMTUNE_FAKE_CUBLAS});
+    const auto& transpose = template_of("transpose").operation;
+    const Problem problem{.operation = "transpose", .extents = {{"M", 8}, {"N", 8}}};
+    for (const auto& peer : {cublas_peer(library), cublaslt_peer(library, backend, 8)}) {
+        EXPECT_EQ(std::get<std::string>(peer->enter(transpose, problem, workspace)), "compared for gemm f32 alone");
+    }
+}
+
+}  // namespace
+}  // namespace smemtune

@@ -1,0 +1,64 @@
+// A device whose times a test decides.
+#pragma once
+
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "runtime/backend.h"
+#include "templates/catalog.h"
+#include "tuner/workspace.h"
+
+namespace smemtune {
+
+/// The host device with a clock and an L2 cache, where a batch takes what a test says.
+class Scripted : public Backend {
+public:
+    explicit Scripted(std::int64_t l2_bytes = 0) : device_(host_->device()) { device_.l2_bytes = l2_bytes; }
+
+    std::function<double(const LoadedKernel*)> launch_us = [](const LoadedKernel*) { return 1.0; };
+    std::function<std::int64_t()> clock = [] { return 0; };
+    std::vector<const LoadedKernel*> batches;  ///< whose, in the order in which they were timed
+
+    [[nodiscard]] const Device& device() const override { return device_; }
+    [[nodiscard]] std::unique_ptr<LoadedKernel> load(const Binary& binary, std::int64_t dynamic) override {
+        return host_->load(binary, dynamic);
+    }
+    [[nodiscard]] std::unique_ptr<Memory> allocate(std::size_t bytes) override { return host_->allocate(bytes); }
+    void copy_to_device(Memory& to, std::span<const std::byte> from) override { host_->copy_to_device(to, from); }
+    void copy_to_host(std::span<std::byte> to, const Memory& from) override { host_->copy_to_host(to, from); }
+    void synchronize() override {}
+    [[nodiscard]] double time_us(std::span<const Call> calls) override {
+        for (const auto& call : calls) call.kernel->launch(nullptr, call.launch, call.arguments.data());
+        batches.push_back(calls.front().kernel);
+        return launch_us(batches.back()) * static_cast<double>(calls.size());
+    }
+    [[nodiscard]] std::int64_t clock_khz() override { return clock(); }
+
+private:
+    std::unique_ptr<Backend> host_ = open_backend("host");
+    Device device_;
+};
+
+/// A kernel that writes nothing.
+class Idle : public LoadedKernel {
+public:
+    [[nodiscard]] Resources resources() const override { return {}; }
+    void launch(StreamHandle, const Launch&, void* const*) const override {}
+};
+
+inline const KernelTemplate& template_of(const std::string& operation) {
+    static const auto templates = load_templates(builtin_sources());
+    return *std::ranges::find(templates, operation, [](const KernelTemplate& each) { return each.operation.name; });
+}
+
+/// Products of 24x24x24 on a backend.
+inline Workspace workspace_on(Backend& backend) {
+    static const auto compiler = make_compiler(find_device("host").device, {.host_compiler = SMEMTUNE_CXX});
+    static const auto binaries = compile_workspace(*compiler, template_of("gemm"), gemm(24, 24, 24));
+    return {backend, template_of("gemm").operation, gemm(24, 24, 24), binaries, 1};
+}
+
+}  // namespace smemtune
