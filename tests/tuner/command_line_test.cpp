@@ -44,6 +44,7 @@ void lay_out(const Scratch& scratch) {
 
     const std::string header = R"({"tune_params_keys": ["A"], "cache": {)";
     write_text(scratch / "cache.json", header + R"("1": {"A": 1, "time": 2.5}, "2": {"A": 2, "time": 1.5}}})");
+    write_text(scratch / "list.json", "[1, 2]");
     write_text(scratch / "other.json", header + R"("7": {"A": 7, "time": 2.5}}})");
 
     const std::string good =
@@ -216,6 +217,7 @@ INSTANTIATE_TEST_SUITE_P(
         benching({"--against", "folder"}, input, "'folder' is neither cublas"),
         benching({"--against", "cache.json", "--sizes", "4"}, input,
                  "cache.json: it is not what 'smemtune bench --json'"),
+        benching({"--against", "list.json", "--sizes", "4"}, input, "list.json is no JSON object"),
         benching({"--against", "text.db", "--sizes", "4"}, database, "text.db: is not a database"),
         benching({"--cache", "hot"}, input, "--cache 'hot' is unknown; known: cold warm both"),
         benching({"--pairs", "0"}, input, "--pairs 0 is not in 1..10000"),

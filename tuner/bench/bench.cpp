@@ -198,6 +198,7 @@ std::vector<double> host_times(const std::vector<std::function<void()>>& calls, 
     }
     wait();
     std::vector<double> medians;
+    medians.reserve(samples.size());
     for (const auto& each_call : samples) medians.push_back(quantile(each_call, 0.5));
     return medians;
 }

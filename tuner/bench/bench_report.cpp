@@ -18,31 +18,31 @@ using Rows = std::vector<std::vector<std::string>>;
 // Alone under the header, a table says nothing.
 std::string table_or_nothing(const Rows& rows) { return rows.size() > 1 ? "\n" + table(rows) : ""; }
 
+// Against each peer in one cache; ours alone where there is none.
+void add_rows(Rows& rows, const ProblemBench& problem, const CacheResult& result) {
+    const auto add = [&](double ours_us, std::vector<std::string> rest) {
+        const auto& operations = problem.operations;
+        rest.insert(rest.begin(), {to_text(problem.problem), std::string(to_text(result.cache)), time_text(ours_us),
+                                   operations > 0 ? rate_text(operations / ours_us * 1e6) : "-"});
+        rows.push_back(std::move(rest));
+    };
+    for (const auto& [peer, detail, why_not, wrong, ratio] : result.comparisons) {
+        if (!why_not.empty()) {
+            add(result.ours.median_us, {peer, "-", "-", (wrong ? "WRONG: " : "") + why_not});
+            continue;
+        }
+        add(ratio.ours_us, {peer, time_text(ratio.theirs_us), fmt::format("{:.3f}", ratio.median),
+                            fmt::format("{:.3f}..{:.3f}", ratio.low, ratio.high), std::to_string(ratio.pairs),
+                            std::to_string(ratio.dropped)});
+    }
+    if (result.comparisons.empty()) add(result.ours.median_us, {"-", "-", "-", "-", "-", "-"});
+}
+
 std::string ratio_table(const std::vector<ProblemBench>& problems) {
     Rows rows{
         {"problem", "cache", "ours", "FLOP/s", "against", "theirs", "ratio", "95 % interval", "pairs", "dropped"}};
-    for (const auto& [problem, detail, stored, wrong, operations, caches, host] : problems) {
-        for (const auto& [cache, ours, comparisons] : caches) {
-            const std::vector<std::string> head{to_text(problem), std::string(to_text(cache))};
-            const auto row = [&](double ours_us, const std::vector<std::string>& rest) {
-                auto all = head;
-                all.insert(all.end(),
-                           {time_text(ours_us), operations > 0 ? rate_text(operations / ours_us * 1e6) : "-"});
-                all.insert(all.end(), rest.begin(), rest.end());
-                rows.push_back(std::move(all));
-            };
-            for (const auto& each : comparisons) {
-                if (!each.why_not.empty()) {
-                    row(ours.median_us, {each.peer, "-", "-", each.why_not, "", ""});
-                    continue;
-                }
-                const auto& ratio = each.ratio;
-                row(ratio.ours_us, {each.peer, time_text(ratio.theirs_us), fmt::format("{:.3f}", ratio.median),
-                                    fmt::format("{:.3f}..{:.3f}", ratio.low, ratio.high), std::to_string(ratio.pairs),
-                                    std::to_string(ratio.dropped)});
-            }
-            if (comparisons.empty()) row(ours.median_us, {"-", "-", "-", "-", "-", "-"});
-        }
+    for (const auto& problem : problems) {
+        for (const auto& result : problem.caches) add_rows(rows, problem, result);
     }
     return table_or_nothing(rows);
 }

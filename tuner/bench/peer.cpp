@@ -12,10 +12,8 @@ namespace smemtune {
 
 namespace {
 
-constexpr StreamHandle default_stream = nullptr;
-
 Contender contender_of(std::string detail, std::shared_ptr<const LoadedKernel> kernel) {
-    auto call = [kernel](void* const* arguments) { kernel->launch(default_stream, {}, arguments); };
+    auto call = [kernel](void* const* arguments) { kernel->launch(nullptr, {}, arguments); };
     return {std::move(detail), std::move(kernel), std::move(call)};
 }
 
@@ -102,7 +100,7 @@ Entry stored_winner(Runtime& runtime, const Problem& problem, const std::string&
             .detail = choice.kernel_template + (choice.configuration.empty() ? "" : " " + choice.configuration),
             .kernel = std::make_shared<Fetched>(kernel),
             .call = [&runtime, problem, kernel_template, count](void* const* arguments) {
-                runtime.fetch(problem, kernel_template).launch(default_stream, {arguments, count});
+                runtime.fetch(problem, kernel_template).launch(nullptr, {arguments, count});
             }};
     } catch (const FetchError& error) {
         return error.what();

@@ -7,6 +7,7 @@
 #include <ctime>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "db/store.h"
 #include "runtime/inspector.h"
@@ -61,23 +62,30 @@ CommandLine options(const Surroundings& surroundings) {
     return line;
 }
 
+// An earlier comparison.
+struct Earlier {
+    std::string path, commit, date, device;
+    std::vector<Figure> figures;
+};
+
 // What --against names.
 struct Against {
     std::vector<std::string> libraries;
     std::vector<std::filesystem::path> databases;
-    std::string earlier_path;
-    nlohmann::json earlier;
+    std::optional<Earlier> earlier;
 };
 
-nlohmann::json read_earlier(const std::string& path) {
+Earlier read_earlier(const std::string& path) {
     std::ifstream file(path);
-    auto json = nlohmann::json::parse(file, nullptr, false);
+    const auto json = nlohmann::json::parse(file, nullptr, false);
     try {
-        (void)figures_of(json);
+        return {path, json.value("commit", ""), json.value("date", ""),
+                json.value("/device/name"_json_pointer, std::string()), figures_of(json)};
     } catch (const std::invalid_argument& error) {
         throw UsageError("--against " + path + ": " + error.what());
+    } catch (const nlohmann::json::exception&) {
+        throw UsageError("--against " + path + " is no JSON object");
     }
-    return json;
 }
 
 Against parse_against(const std::string& list) {
@@ -89,11 +97,10 @@ Against parse_against(const std::string& list) {
             throw UsageError("--against '" + item + "' is neither cublas, cublaslt nor a file");
         } else if (!item.ends_with(".json")) {
             against.databases.emplace_back(item);
-        } else if (against.earlier_path.empty()) {
-            against.earlier_path = item;
+        } else if (!against.earlier) {
             against.earlier = read_earlier(item);
         } else {
-            throw UsageError("--against takes one JSON file, not both " + against.earlier_path + " and " + item);
+            throw UsageError("--against takes one JSON file, not both " + against.earlier->path + " and " + item);
         }
     }
     // An earlier file alone is to be compared with the same again.
@@ -216,12 +223,11 @@ int complain(const std::vector<ProblemBench>& problems, const CommandLine& line)
     return code;
 }
 
-std::string since(const Against& against, const BenchReport& report) {
-    const auto value = [&](const char* key) { return against.earlier.value(key, std::string("unknown")); };
-    const auto device = against.earlier.contains("device") ? against.earlier["device"].value("name", "") : "";
-    auto text = fmt::format("\nsince {} (commit {}, {}{})\n", against.earlier_path, value("commit"), value("date"),
-                            device == report.provenance.device.name ? "" : ", on another device: " + device);
-    return text + to_text(changes(figures_of(against.earlier), figures_of(report.problems)));
+std::string since(const Earlier& earlier, const BenchReport& report) {
+    const auto& device = report.provenance.device.name;
+    const auto other = earlier.device == device ? "" : ", on another device: " + earlier.device;
+    return fmt::format("\nsince {} (commit {}, {}{})\n", earlier.path, earlier.commit, earlier.date, other) +
+           to_text(changes(earlier.figures, figures_of(report.problems)));
 }
 
 }  // namespace
@@ -267,7 +273,7 @@ int bench_command(const Arguments& arguments, const Surroundings& surroundings) 
         fmt::print(stderr, "[{}/{}] {}\n", ++done, request.problems.size(), progress_text(result));
     });
 
-    const auto changed = against.earlier_path.empty() ? "" : since(against, report);
+    const auto changed = against.earlier ? since(*against.earlier, report) : "";
     if (json_path == "-") {
         fmt::print("{}\n", json_text(to_json(report)));
         fmt::print(stderr, "{}", changed);
