@@ -264,7 +264,7 @@ int bench_command(const Arguments& arguments, const Surroundings& surroundings) 
                                       .device = found.device,
                                       .platform = platform_versions(found.device),
                                       .compiler = RuntimeInspector::compiler(runtime).version(),
-                                      .database = line.database().string(),
+                                      .database = line.database().filename().string(),
                                       .pairs = request.pairs,
                                       .seed = request.seed}};
     for (const auto& peer : peers) report.provenance.peers[peer->name()] = peer->version();
