@@ -4,17 +4,17 @@
 namespace smemtune {
 namespace {
 
-class Bounds : public testing::TestWithParam<std::string> {};
+class Bounds : public testing::TestWithParam<Laid> {};
 
 TEST_P(Bounds, NoAccessLeavesOperandsOrSharedMemory) {
-    const auto kernel = builtin(GetParam());
+    const auto kernel = builtin(GetParam().kernel);
     const auto compiler = make_compiler(host_device(), {.host_compiler = SMEMTUNE_CXX, .checked = true});
     CompilePool pool(*compiler, cores());
     const auto backend = open_host({.seed = 11});
     std::vector<Problem> problems;
     for (const auto& extents : std::vector<std::vector<std::int64_t>>{
              {1, 1, 1}, {3, 5, 7}, {17, 13, 19}, {33, 31, 47}, {65, 68, 269}, {1, 129, 2}}) {
-        problems.push_back(problem_of(kernel, extents));
+        problems.push_back(problem_of(kernel, extents, GetParam().layout));
     }
     const auto configurations = configurations_of(kernel, problems.front(), 3);
     std::vector<std::shared_future<CompilePool::Result>> compiled;
@@ -41,8 +41,7 @@ TEST_P(Bounds, NoAccessLeavesOperandsOrSharedMemory) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Templates, Bounds, testing::ValuesIn(builtin_names()),
-                         [](const auto& instance) { return instance.param; });
+INSTANTIATE_TEST_SUITE_P(Templates, Bounds, testing::ValuesIn(builtins_in_every_layout()), name_of);
 
 }  // namespace
 }  // namespace smemtune

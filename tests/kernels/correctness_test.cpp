@@ -9,7 +9,7 @@
 namespace smemtune {
 namespace {
 
-std::vector<Problem> problems_of(const KernelTemplate& kernel) {
+std::vector<Problem> problems_of(const KernelTemplate& kernel, const std::string& layout) {
     std::vector<Problem> problems;
     for (const auto& extents : std::vector<std::vector<std::int64_t>>{{1, 1, 1},
                                                                       {2, 2, 2},
@@ -21,21 +21,21 @@ std::vector<Problem> problems_of(const KernelTemplate& kernel) {
                                                                       {1000, 1, 3},
                                                                       {1, 3, 1000},
                                                                       {64, 64, 64}}) {
-        problems.push_back(problem_of(kernel, extents));
+        problems.push_back(problem_of(kernel, extents, layout));
     }
     return problems;
 }
 
-class Correctness : public testing::TestWithParam<std::string> {
+class Correctness : public testing::TestWithParam<Laid> {
 protected:
-    const KernelTemplate kernel = builtin(GetParam());
+    const KernelTemplate kernel = builtin(GetParam().kernel);
     const std::unique_ptr<Compiler> compiler = make_compiler(host_device(), {.host_compiler = SMEMTUNE_CXX});
     CompilePool pool{*compiler, cores()};
 };
 
 TEST_P(Correctness, EveryConfigurationIsRightForEveryShape) {
     const auto backend = open_host({.seed = 3});
-    const auto problems = problems_of(kernel);
+    const auto problems = problems_of(kernel, GetParam().layout);
     const bool all = std::getenv("SMEMTUNE_ALL_CONFIGURATIONS") != nullptr;
     const auto configurations = configurations_of(kernel, problems.front(), all ? 0 : 4);
     std::vector<std::shared_future<CompilePool::Result>> compiled;
@@ -59,7 +59,7 @@ TEST_P(Correctness, EveryConfigurationIsRightForEveryShape) {
 }
 
 TEST_P(Correctness, TheSameConfigurationGivesTheSameBitsWhateverTheOrderOfThreads) {
-    const auto problem = problem_of(kernel, {65, 67, 131});
+    const auto problem = problem_of(kernel, {65, 67, 131}, GetParam().layout);
     const auto configuration = default_configuration(kernel);
     const auto binary = binary_of(pool.submit(program_of(kernel, configuration, problem)).get());
     std::vector<unsigned> bits;
@@ -76,8 +76,7 @@ TEST_P(Correctness, TheSameConfigurationGivesTheSameBitsWhateverTheOrderOfThread
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Templates, Correctness, testing::ValuesIn(builtin_names()),
-                         [](const auto& instance) { return instance.param; });
+INSTANTIATE_TEST_SUITE_P(Templates, Correctness, testing::ValuesIn(builtins_in_every_layout()), name_of);
 
 }  // namespace
 }  // namespace smemtune

@@ -58,22 +58,29 @@ std::vector<Mutant> mutants_of(const std::string& source) {
     return mutants;
 }
 
-// Small enough for several phases and tiles, and with threads to spare where a guard holds them back.
-Configuration configuration_for(const KernelTemplate& kernel) {
-    if (kernel.name == "rectangular_tiled") return parse_configuration("TILE_ROWS=32,TILE_COLUMNS=32,TILE_DEPTH=16");
-    return default_configuration(kernel);
+// Small enough for several phases and tiles, and with threads to spare where a guard holds them back. A mutant lives if
+// none of them finds it out.
+std::vector<Configuration> configurations_for(const KernelTemplate& kernel) {
+    if (kernel.name == "rectangular_tiled") return {parse_configuration("TILE_ROWS=32,TILE_COLUMNS=32,TILE_DEPTH=16")};
+    if (kernel.name == "warp_tiled") {
+        const std::string tile = "BLOCK_M=16,BLOCK_N=64,BLOCK_K=8,THREAD_M=4,THREAD_N=4,LANES_M=4,SLICES_K=4,VECTOR=4,";
+        return {parse_configuration(tile + "STAGES=3,ASYNC=1,LANE_PAIRS=1,BLOCKS_PER_SM=1,GROUP_M=4"),
+                parse_configuration(tile + "STAGES=2,ASYNC=0,LANE_PAIRS=0,BLOCKS_PER_SM=1,GROUP_M=4")};
+    }
+    return {default_configuration(kernel)};
 }
 
 class Mutants : public testing::TestWithParam<std::string> {
 protected:
     const KernelTemplate kernel = builtin(GetParam());
-    const Configuration configuration = configuration_for(kernel);
+    const std::vector<Configuration> configurations = configurations_for(kernel);
     const std::unique_ptr<Backend> backend = open_host({.seed = 1});
     const std::unique_ptr<Compiler> compiler =
         make_compiler(host_device(), {.host_compiler = SMEMTUNE_CXX, .checked = true});
+    CompilePool pool{*compiler, cores()};
 
     struct Case {
-        Launch launch;
+        Problem problem;
         std::unique_ptr<ExactOperands> operands;
     };
     std::vector<Case> cases;
@@ -84,21 +91,28 @@ protected:
         // Ragged with aligned rows; whole tiles across; ragged everywhere; less than one phase deep.
         for (const auto& extents :
              std::vector<std::vector<std::int64_t>>{{67, 36, 269}, {66, 64, 270}, {65, 71, 41}, {17, 33, 3}}) {
-            const auto problem = problem_of(kernel, extents);
             for (const auto& check : kernel.operation.checks) {
                 auto& each = cases.emplace_back();
-                each.launch = launch_of(kernel, configuration, problem, backend->device());
-                each.operands = std::make_unique<ExactOperands>(*backend, kernel.operation, problem, check);
+                each.problem = problem_of(kernel, extents);
+                each.operands = std::make_unique<ExactOperands>(*backend, kernel.operation, each.problem, check);
                 each.operands->expect(*reference);
             }
         }
     }
 
+    std::shared_future<CompilePool::Result> compile(const std::string& source, const Configuration& configuration) {
+        auto program = program_of(kernel, configuration, cases.front().problem);
+        program.files.at(kernel.source_path) = source;
+        return pool.submit(program);
+    }
+
     // How the device found it out; nothing when it did not.
-    std::optional<std::string> death(const Binary& binary) {
-        const auto loaded = backend->load(binary, cases.front().launch.dynamic_shared_bytes);
+    std::optional<std::string> death(const Binary& binary, const Configuration& configuration) {
+        std::unique_ptr<LoadedKernel> loaded;
         try {
-            for (const auto& [launch, operands] : cases) {
+            for (const auto& [problem, operands] : cases) {
+                const auto launch = launch_of(kernel, configuration, problem, backend->device());
+                if (!loaded) loaded = backend->load(binary, launch.dynamic_shared_bytes);
                 operands->run(*loaded, launch);
                 if (auto wrong = operands->wrong()) return "wrong: " + *wrong;
             }
@@ -110,26 +124,24 @@ protected:
 };
 
 TEST_P(Mutants, AllDieAndTheOriginalLives) {
-    CompilePool pool(*compiler, cores());
-    const auto problem = problem_of(kernel, {1, 1, 1});
-    const auto submit = [&](const std::string& source) {
-        auto program = program_of(kernel, configuration, problem);
-        program.files.at(kernel.source_path) = source;
-        return pool.submit(program);
-    };
     const auto& source = kernel.files.at(kernel.source_path);
-    const auto original = submit(source);
     const auto mutants = mutants_of(source);
-    std::vector<std::shared_future<CompilePool::Result>> compiled;
-    for (const auto& mutant : mutants) compiled.push_back(submit(mutant.source));
-    EXPECT_EQ(death(binary_of(original.get())), std::nullopt);
+    std::vector<std::optional<std::string>> causes(mutants.size());
+    for (const auto& configuration : configurations) {
+        const auto original = compile(source, configuration);
+        std::vector<std::pair<std::size_t, std::shared_future<CompilePool::Result>>> alive;
+        for (std::size_t i = 0; i < mutants.size(); ++i) {
+            if (!causes[i]) alive.emplace_back(i, compile(mutants[i].source, configuration));
+        }
+        EXPECT_EQ(death(binary_of(original.get()), configuration), std::nullopt) << to_text(configuration);
+        for (const auto& [i, compiled] : alive) causes[i] = death(binary_of(compiled.get()), configuration);
+    }
     int without_barrier = 0;
     for (std::size_t i = 0; i < mutants.size(); ++i) {
         without_barrier += mutants[i].name.find("__syncthreads") != std::string::npos ? 1 : 0;
-        const auto cause = death(binary_of(compiled[i].get()));
-        EXPECT_TRUE(cause.has_value()) << kernel.source_path << " " << mutants[i].name << " survives";
-        if (cause && std::getenv("SMEMTUNE_SHOW_MUTANTS") != nullptr) {
-            std::cout << mutants[i].name << "\n    " << *cause << "\n";
+        EXPECT_TRUE(causes[i].has_value()) << kernel.source_path << " " << mutants[i].name << " survives";
+        if (causes[i] && std::getenv("SMEMTUNE_SHOW_MUTANTS") != nullptr) {
+            std::cout << mutants[i].name << "\n    " << *causes[i] << "\n";
         }
     }
     EXPECT_GE(without_barrier, 1);

@@ -40,10 +40,28 @@ inline KernelTemplate builtin(const std::string& name) {
     throw std::invalid_argument("there is no template " + name);
 }
 
-/// The first layout that the template knows, and as many of `extents` as its operation has.
-inline Problem problem_of(const KernelTemplate& kernel, const std::vector<std::int64_t>& extents) {
-    Problem problem{.operation = kernel.operation.name, .type = kernel.types.front()};
-    if (!kernel.layouts.empty()) problem.layout = kernel.layouts.front();
+/// A built-in template in one of its layouts; "" where its operation has none.
+struct Laid {
+    std::string kernel, layout;
+};
+inline std::string name_of(const testing::TestParamInfo<Laid>& info) {
+    return info.param.kernel + (info.param.layout.empty() ? "" : "_" + info.param.layout);
+}
+inline std::vector<Laid> builtins_in_every_layout() {
+    std::vector<Laid> all;
+    for (const auto& kernel : load_templates(builtin_sources())) {
+        if (!kernel.host) continue;
+        if (kernel.layouts.empty()) all.push_back({kernel.name, ""});
+        for (const auto& layout : kernel.layouts) all.push_back({kernel.name, layout});
+    }
+    return all;
+}
+
+/// As many of `extents` as the template's operation has; the first layout that it knows if none is given.
+inline Problem problem_of(const KernelTemplate& kernel, const std::vector<std::int64_t>& extents,
+                          const std::string& layout = "") {
+    Problem problem{.operation = kernel.operation.name, .type = kernel.types.front(), .layout = layout};
+    if (layout.empty() && !kernel.layouts.empty()) problem.layout = kernel.layouts.front();
     for (std::size_t i = 0; i < kernel.operation.extents.size(); ++i) {
         problem.extents.emplace_back(kernel.operation.extents[i], extents.at(i));
     }
@@ -151,7 +169,10 @@ public:
     /// Launches on fresh operands. Throws DeviceFault.
     void run(const LoadedKernel& kernel, const Launch& launch) {
         fill();
-        kernel.launch(nullptr, launch, pointers_.data());
+        auto pointers = pointers_;
+        auto runtime_arguments = launch.runtime_arguments;
+        for (auto& argument : runtime_arguments) pointers.push_back(&argument);
+        kernel.launch(nullptr, launch, pointers.data());
         backend_.synchronize();
     }
 
