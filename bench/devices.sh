@@ -6,13 +6,14 @@ set -eu
 program=$1 one=$2 both=$3 output=$4 sizes=${5:-512..8192} rounds=${6:-3}
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
+teaching=naive,row_tile,row_column_tile,tiled,strip_tiled,rectangular_tiled,joint_tiled
 commit=${COMMIT:-$(git -C "$(dirname "$0")" rev-parse --short HEAD)}
 
 runs=0
 # tuned DEVICES SEARCH: one run's seconds and winners, as JSON.
 tuned() {
     runs=$((runs + 1))
-    "$program" --device "$1" --sizes "$sizes" --search "$2" --db "$scratch/$runs.db" --json >"$scratch/report.json"
+    "$program" --device "$1" --templates "$teaching" --sizes "$sizes" --search "$2" --db "$scratch/$runs.db" --json >"$scratch/report.json"
     printf '{"devices": "%s", "search": "%s", "report": ' "$1" "$2"
     grep -v '^  "database": ' "$scratch/report.json"
     printf '}'

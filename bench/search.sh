@@ -7,9 +7,10 @@ set -eu
 program=$1 device=$2 output=$3 sizes=${4:-512..8192}
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
+teaching=naive,row_tile,row_column_tile,tiled,strip_tiled,rectangular_tiled,joint_tiled
 commit=${COMMIT:-$(git -C "$(dirname "$0")" rev-parse --short HEAD)}
 
-tune() { "$program" --device "$device" --sizes "$sizes" --json "$@" | grep -v '^  "database": '; }  # a scratch path
+tune() { "$program" --device "$device" --templates "$teaching" --sizes "$sizes" --json "$@" | grep -v '^  "database": '; }  # a scratch path
 {
     printf '{"benchmark": "search", "commit": "%s", "date": "%s",\n' "$commit" "$(date -u +%F)"
     printf '"driver": "%s",\n' "$(nvidia-smi --query-gpu=driver_version --format=csv,noheader 2>/dev/null | head -n 1)"

@@ -41,27 +41,30 @@ std::vector<Constraint> limit_constraints(const KernelTemplate& kernel_template)
     const auto threads = in(block[0]) + " * " + in(block[1]) + " * " + in(block[2]);
     const auto shared = in(kernel_template.static_shared_bytes) + " + " + in(kernel_template.dynamic_shared_bytes);
     std::vector<Constraint> constraints;
-    const auto add = [&](const std::string& rule, std::string reason) {
-        constraints.push_back({Expression(rule), std::move(reason)});
+    const auto add = [&](const std::string& rule, std::string reason, std::string written = "") {
+        constraints.push_back({Expression(rule), std::move(reason), std::move(written)});
     };
     for (const auto& extents : {kernel_template.block, kernel_template.grid}) {
         add("min(min(" + extents[0].text() + ", " + extents[1].text() + "), " + extents[2].text() + ") >= 1",
             "the grid or the block is empty");
     }
-    add(threads + " <= device.threads_per_block", "threads per block");
+    add(threads + " <= device.threads_per_block", "threads per block", "block <= device.threads_per_block");
     add(in(block[2]) + " <= 64", "threads along z");
     add(in(kernel_template.static_shared_bytes) + " <= device.static_shared_bytes_per_block",
-        "static shared memory per block");
-    add(shared + " <= device.shared_bytes_per_block", "shared memory per block");
+        "static shared memory per block", "static_shared_bytes <= device.static_shared_bytes_per_block");
+    add(shared + " <= device.shared_bytes_per_block", "shared memory per block",
+        "static_shared_bytes + dynamic_shared_bytes <= device.shared_bytes_per_block");
     add("min(" + in(kernel_template.static_shared_bytes) + ", " + in(kernel_template.dynamic_shared_bytes) + ") >= 0",
         "shared memory is negative");
     if (kernel_template.registers) {
         const auto registers = in(*kernel_template.registers);
-        add(registers + " <= device.registers_per_thread", "registers per thread, by the manifest's estimate");
+        add(registers + " <= device.registers_per_thread", "registers per thread, by the manifest's estimate",
+            "registers <= device.registers_per_thread");
         add("round_up(" + registers + " * device.warp_size, " + std::to_string(register_unit) +
                 ") * round_up(ceil_div(" + threads + ", device.warp_size), " + std::to_string(warps_together) +
                 ") <= device.registers_per_block",
-            "registers per block, by the manifest's estimate");
+            "registers per block, by the manifest's estimate",
+            "registers, allocated to warps by 256 and to four warps at a time, <= device.registers_per_block");
     }
     add(in(kernel_template.grid[0]) + " <= device.grid_x", "blocks of the grid along x");
     add(in(kernel_template.grid[1]) + " <= device.grid_y", "blocks of the grid along y");
@@ -148,8 +151,8 @@ std::optional<std::string> objection(const KernelTemplate& kernel_template, cons
     }
     auto environment = environment_of(kernel_template.operation, problem, device);
     for (const auto& [name, value] : configuration.values) environment[name] = value;
-    for (const auto& [rule, reason] : kernel_template.constraints) {
-        if (rule.evaluate(environment) == 0) return reason + " (" + rule.text() + ")";
+    for (const auto& constraint : kernel_template.constraints) {
+        if (constraint.rule.evaluate(environment) == 0) return constraint.reason + " (" + constraint.text() + ")";
     }
     return broken_limit(launch_of(kernel_template, configuration, problem, device), device);
 }

@@ -30,17 +30,17 @@ void check_names(const Section& section, const std::string& key, const std::vect
 }
 
 // What every expression of an operation may name.
-std::set<std::string> names_of(const Operation& operation) {
-    std::set<std::string> names{"element_bytes"};
-    for (const auto& field : device_fields()) names.insert("device." + std::string(field.name));
-    names.insert(operation.extents.begin(), operation.extents.end());
+Names names_of(const Operation& operation) {
+    Names names{.values = {"element_bytes"}};
+    for (const auto& field : device_fields()) names.values.insert("device." + std::string(field.name));
+    names.values.insert(operation.extents.begin(), operation.extents.end());
     for (const auto& [layout, constants] : operation.layouts) {
-        for (const auto& [name, value] : constants) names.insert(name);
+        for (const auto& [name, value] : constants) names.values.insert(name);
     }
     return names;
 }
 
-Argument read_argument(const Section& section, const std::set<std::string>& known) {
+Argument read_argument(const Section& section, const Names& known) {
     section.allow_only({"name", "kind", "rows", "columns", "stride"});
     static const std::map<std::string, Argument::Kind> kinds{{"extent", Argument::Kind::extent},
                                                              {"stride", Argument::Kind::stride},
@@ -184,8 +184,19 @@ Parameter read_parameter(const Section& section) {
     return parameter;
 }
 
-std::array<Expression, 3> read_extent3(const Section& section, const std::string& key,
-                                       const std::set<std::string>& known) {
+// Each may use those before it.
+void read_derived(const Section& section, Names& known) {
+    section.allow_only({"name", "value", "summary"});
+    const auto name = section.value<std::string>("name", "\"THREADS\"");
+    if (!is_identifier(name)) section.fail_at("name", "'" + name + "' is no C++ identifier");
+    if (known.values.contains(name) || known.derived.contains(name)) {
+        section.fail_at("name", "'" + name + "' is declared twice, or is a name of the operation's");
+    }
+    (void)section.value_or<std::string>("summary", "\"what it is\"", "");
+    known.derived[name] = section.expression("value", "\"ROWS * COLUMNS\"", known).text();
+}
+
+std::array<Expression, 3> read_extent3(const Section& section, const std::string& key, const Names& known) {
     const std::string example = R"toml(["ceil_div(N, TILE_WIDTH)", "1"])toml";
     const auto texts = section.list<std::string>(key, example);
     if (texts.size() > 3) section.fail_at(key, "'" + key + "' has more than three dimensions");
@@ -195,8 +206,8 @@ std::array<Expression, 3> read_extent3(const Section& section, const std::string
 }
 
 // An expression for what is fixed when the kernel is compiled.
-Expression read_compiled(const Section& section, const std::string& key, const std::string& example,
-                         const std::set<std::string>& known, const std::vector<Parameter>& parameters) {
+Expression read_compiled(const Section& section, const std::string& key, const std::string& example, const Names& known,
+                         const std::vector<Parameter>& parameters) {
     auto expression = section.expression(key, example, known);
     for (const auto& name : expression.names()) {
         const auto named = std::ranges::find(parameters, name, &Parameter::name);
@@ -222,7 +233,7 @@ void check_runtime_parameter(const Section& section, const Parameter& parameter,
     }
 }
 
-void read_launch(const Section& section, const std::set<std::string>& known, KernelTemplate& result) {
+void read_launch(const Section& section, const Names& known, KernelTemplate& result) {
     section.allow_only({"block", "grid", "static_shared_bytes", "dynamic_shared_bytes", "registers"});
     result.block = read_extent3(section, "block", known);
     result.grid = read_extent3(section, "grid", known);
@@ -237,7 +248,7 @@ void read_launch(const Section& section, const std::set<std::string>& known, Ker
     }
 }
 
-Model read_model(const Section& section, const std::set<std::string>& known) {
+Model read_model(const Section& section, const Names& known) {
     section.allow_only(
         {"phases", "loads_per_phase", "operations_per_phase", "barriers_per_phase", "shared_loads_per_phase"});
     Model model{.phases = section.expression("phases", "\"ceil_div(K, TILE_WIDTH)\"", known),
@@ -271,7 +282,7 @@ std::optional<KernelTemplate> parse_template(const std::string& path, const std:
                                              const Operations& operations) {
     const auto table = parse_toml(path, text);
     const Section root(path, "manifest", table);
-    root.allow_only({"template", "operation", "parameter", "constraint", "launch", "requires", "model"});
+    root.allow_only({"template", "operation", "parameter", "derived", "constraint", "launch", "requires", "model"});
     const auto head = root.section("template");
     if (!head) {
         if (root.section("operation")) return std::nullopt;
@@ -312,16 +323,18 @@ std::optional<KernelTemplate> parse_template(const std::string& path, const std:
     auto known = names_of(result.operation);
     for (const auto& each : root.sections("parameter", "[[parameter]]")) {
         auto parameter = read_parameter(each);
-        if (!known.insert(parameter.name).second) {
+        if (!known.add_value(parameter.name)) {
             each.fail_at("name", "'" + parameter.name + "' is declared twice, or is a name of the operation's");
         }
         check_runtime_parameter(each, parameter, result);
         result.parameters.push_back(std::move(parameter));
     }
+    for (const auto& each : root.sections("derived", "[[derived]]")) read_derived(each, known);
     for (const auto& each : root.sections("constraint", "[[constraint]]")) {
         each.allow_only({"rule", "reason"});
         result.constraints.push_back({each.expression("rule", "\"A <= B\"", known),
-                                      each.value<std::string>("reason", "\"why a configuration must hold it\"")});
+                                      each.value<std::string>("reason", "\"why a configuration must hold it\""),
+                                      each.value<std::string>("rule", "\"A <= B\"")});
     }
     const auto launch = root.section("launch");
     if (!launch) root.fail("has no [launch]; write [launch] with block and grid");

@@ -24,6 +24,9 @@ struct Parameter {
 struct Constraint {
     Expression rule;
     std::string reason;
+    std::string written;  ///< the rule for people, where it is shorter than the expression
+
+    [[nodiscard]] const std::string& text() const { return written.empty() ? rule.text() : written; }
 };
 
 class ParameterSpace {

@@ -1,8 +1,28 @@
 #include "templates/section.h"
 
+#include <algorithm>
+#include <cctype>
+
 #include "templates/catalog.h"
 
 namespace smemtune {
+
+std::string Names::expand(const std::string& text) const {
+    const auto begins_name = [](char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0 || c == '_'; };
+    const auto in_name = [&](char c) {
+        return begins_name(c) || std::isdigit(static_cast<unsigned char>(c)) != 0 || c == '.';
+    };
+    std::string result;
+    for (auto at = text.begin(); at != text.end();) {
+        const auto end = std::find_if_not(at, text.end(), in_name);  // a number, too, is taken as a whole
+        const std::string word(at, end);
+        const auto found = derived.find(word);
+        result += found == derived.end() ? word : "(" + found->second + ")";
+        at = end;
+        if (at != text.end()) result += *at++;
+    }
+    return result;
+}
 
 toml::table parse_toml(const std::string& path, const std::string& text) {
     try {
@@ -42,16 +62,15 @@ toml::table Section::table_at(const std::string& key, const std::string& example
     fail_at(key, "'" + key + "' must be a table; write for example " + key + " = " + example);
 }
 
-Expression Section::expression(const std::string& key, const std::string& example,
-                               const std::set<std::string>& known) const {
+Expression Section::expression(const std::string& key, const std::string& example, const Names& known) const {
     return checked(key, value<std::string>(key, example), known);
 }
 
-Expression Section::checked(const std::string& key, const std::string& text, const std::set<std::string>& known) const {
+Expression Section::checked(const std::string& key, const std::string& text, const Names& known) const {
     try {
-        Expression expression(text);
+        Expression expression(known.expand(text));
         for (const auto& name : expression.names()) {
-            if (!known.contains(name)) {
+            if (!known.values.contains(name)) {
                 fail_at(key, "'" + key + "' names '" + name + "', which is no parameter, extent, layout constant or " +
                                  "device limit; check its spelling");
             }

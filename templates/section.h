@@ -4,6 +4,7 @@
 #define TOML_HEADER_ONLY 1  // Debian's compiled libtomlplusplus has no static form, which the portable build needs
 #include <toml++/toml.h>
 
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -12,6 +13,17 @@
 #include "templates/expression.h"
 
 namespace smemtune {
+
+/// What a manifest's expressions may name.
+struct Names {
+    std::set<std::string> values;                ///< known once a configuration, a problem and a device are
+    std::map<std::string, std::string> derived;  ///< shorthands: each stands for an expression over `values`
+
+    /// `text` with every shorthand replaced by its expression, in parentheses.
+    [[nodiscard]] std::string expand(const std::string& text) const;
+    /// False when there is such a value or shorthand already.
+    bool add_value(const std::string& name) { return !derived.contains(name) && values.insert(name).second; }
+};
 
 /// Throws ManifestError with the line of what is not TOML.
 toml::table parse_toml(const std::string& path, const std::string& text);
@@ -62,10 +74,8 @@ public:
     [[nodiscard]] toml::table table_at(const std::string& key, const std::string& example) const;
 
     /// `known` is what the expression may name.
-    [[nodiscard]] Expression expression(const std::string& key, const std::string& example,
-                                        const std::set<std::string>& known) const;
-    [[nodiscard]] Expression checked(const std::string& key, const std::string& text,
-                                     const std::set<std::string>& known) const;
+    [[nodiscard]] Expression expression(const std::string& key, const std::string& example, const Names& known) const;
+    [[nodiscard]] Expression checked(const std::string& key, const std::string& text, const Names& known) const;
 
     /// The tables of `[[key]]`, each called `title`; none when the key is absent.
     [[nodiscard]] std::vector<Section> sections(const std::string& key, const std::string& title) const;

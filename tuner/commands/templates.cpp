@@ -32,7 +32,7 @@ void describe(const KernelTemplate& kernel, const std::string& size, const Devic
     fmt::print("\n{} configurations, {} of them valid for {} on {}; removed, by the first rule that each breaks:\n",
                space.raw_size(), space.size(), to_text(problem), device.name);
     for (const auto& [constraint, points] : space.census()) {
-        if (points > 0) fmt::print("  {:>8}  {}\n            {}\n", points, constraint.reason, constraint.rule.text());
+        if (points > 0) fmt::print("  {:>8}  {}\n            {}\n", points, constraint.reason, constraint.text());
     }
 }
 
