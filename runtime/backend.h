@@ -75,6 +75,8 @@ public:
     [[nodiscard]] virtual std::unique_ptr<Memory> allocate(std::size_t bytes) = 0;
     virtual void copy_to_device(Memory& to, std::span<const std::byte> from) = 0;
     virtual void copy_to_host(std::span<std::byte> to, const Memory& from) = 0;
+    /// Memory that nobody holds now, be it this process or another.
+    [[nodiscard]] virtual std::size_t free_bytes() = 0;
     /// Waits for everything launched. Throws DeviceFault.
     virtual void synchronize() = 0;
     /// Device time of the whole batch, launched back to back; as one graph where that hides the launches' host time.

@@ -30,8 +30,9 @@ bool same_sources(const SourceTree& a, const SourceTree& b) {
 
 }  // namespace
 
-CompilePool::CompilePool(const Compiler& compiler, unsigned threads, std::size_t most_kept)
-    : compiler_(compiler), most_kept_(most_kept) {
+CompilePool::CompilePool(const Compiler& compiler, unsigned threads, std::function<void()> finished,
+                         std::size_t most_kept)
+    : compiler_(compiler), finished_(std::move(finished)), most_kept_(most_kept) {
     for (unsigned i = 0; i < threads; ++i) {
         threads_.emplace_back([this](const std::stop_token& stop) { serve(stop); });
     }
@@ -95,6 +96,7 @@ void CompilePool::serve(const std::stop_token& stop) {
         queue_.pop_front();
         lock.unlock();
         task();
+        if (finished_) finished_();
     }
 }
 

@@ -22,8 +22,10 @@ class CompilePool {
 public:
     using Result = std::variant<Binary, Rejection>;
 
-    /// `compiler` must outlive the pool, which keeps the last `most_kept` results that were asked for.
-    CompilePool(const Compiler& compiler, unsigned threads, std::size_t most_kept = 256);
+    /// `compiler` must outlive the pool, which keeps the last `most_kept` results that were asked for. `finished` is
+    /// called after each compile, by the thread that did it.
+    CompilePool(const Compiler& compiler, unsigned threads, std::function<void()> finished = {},
+                std::size_t most_kept = 256);
     /// Drops what has not begun.
     ~CompilePool();
     CompilePool(const CompilePool&) = delete;
@@ -49,6 +51,7 @@ private:
     void forget_oldest();
 
     const Compiler& compiler_;
+    std::function<void()> finished_;
     std::mutex mutex_;
     std::condition_variable_any changed_;
     std::deque<std::packaged_task<Result()>> queue_;

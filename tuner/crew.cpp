@@ -16,94 +16,112 @@ double seconds_since(Crew::Clock::time_point begin) {
 }  // namespace
 
 Crew::Crew(const TuningContext& context, const std::vector<std::vector<PlannedSpace>>& spaces, const Tools& tools,
-           Clock::time_point deadline)
-    : context_(context), spaces_(spaces), tools_(tools), deadline_(deadline) {}
+           Clock::time_point deadline, Bell& bell)
+    : context_(context), spaces_(spaces), tools_(tools), deadline_(deadline), bell_(bell) {
+    for (auto* worker : tools.workers) seats_.push_back({.worker = worker, .time = {.device = worker->device()}});
+}
 
 void Crew::work() {
     {
         std::vector<std::jthread> threads;
-        workers_ = tools_.workers.size();
-        for (auto* worker : tools_.workers) {
-            threads.emplace_back([this, worker] {
-                serve(*worker);
-                worker->release();
+        workers_ = seats_.size();
+        for (auto& seat : seats_) {
+            threads.emplace_back([this, &seat] {
+                serve(seat);
+                seat.worker->release();
             });
         }
     }
     if (failure_) std::rethrow_exception(failure_);
     for (const auto& tuner : tuners_) context_.report.problems.push_back(tuner->result());
+    for (const auto& seat : seats_) context_.report.workers.push_back(seat.time);
 }
 
 // A worker's life. What one thread meets that is not the candidate's fault ends the run, but for a lost worker.
-void Crew::serve(Worker& worker) {
-    std::unique_lock lock(mutex_);
+void Crew::serve(Seat& seat) {
+    Lock lock(bell_.mutex);
+    std::optional<Work> work;
     try {
-        while (auto work = take(worker, lock)) {
-            try {
-                perform(worker, *work, lock);
-            } catch (const WorkerError& error) {
-                if (!lock.owns_lock()) lock.lock();
-                work->tuner->give_back(std::move(work->task));
-                prepared_.erase(&worker);
-                changed_.notify_all();
-                if (tools_.interrupted) return;  // it was ended together with this program
-                if (--workers_ == 0) throw;
-                context_.progress.say(std::string(error.what()) + "; going on without this device");
-                return;
+        try {
+            while ((work = take(seat, lock))) {
+                perform(seat, *work, lock);
+                work.reset();
+                bell_.changed.notify_all();
             }
-            changed_.notify_all();
+        } catch (const WorkerError& error) {
+            if (!lock.owns_lock()) lock.lock();
+            lose(seat, work, error);
         }
     } catch (...) {
         if (!lock.owns_lock()) lock.lock();
         if (!failure_) failure_ = std::current_exception();
-        changed_.notify_all();
     }
+    bell_.changed.notify_all();
+}
+
+// Throws the error when there is nobody to go on.
+void Crew::lose(Seat& seat, std::optional<Work>& work, const WorkerError& error) {
+    if (work) work->tuner->give_back(std::move(work->task));
+    seat.prepared = nullptr;
+    if (tools_.interrupted) return;  // it was ended together with this program
+    if (--workers_ == 0) throw error;
+    context_.progress.say(std::string(error.what()) + "; going on without this device");
 }
 
 // Waits until there is a task; nothing when there will be none.
-std::optional<Crew::Work> Crew::take(const Worker& worker, std::unique_lock<std::mutex>& lock) {
+std::optional<Crew::Work> Crew::take(Seat& seat, Lock& lock) {
     while (!failure_ && !interrupted()) {
         const auto problems = budget_is_spent() ? tuners_.size() : context_.request.problems.size();
-        // A worker stays with the problem that it has laid out, and waits for the compiler there when it is alone:
-        // every move costs laying another one out.
-        if (const auto own = prepared_.find(&worker); own != prepared_.end()) {
-            auto& tuner = *own->second;
-            if (tuner.is_ready() || workers_on(tuner) == 1) {
-                if (auto work = take_one(tuner)) return work;
-            }
-        }
-        if (auto work = take_from(problems, true)) return work;
-        if (auto work = take_from(problems, false)) return work;
+        if (auto work = take_at_once(*seat.worker, problems)) return work;
         const bool all_done = tuners_.size() == problems &&
                               std::ranges::all_of(tuners_, [](const auto& tuner) { return tuner->is_done(); });
         if (all_done) return std::nullopt;
-        changed_.wait(lock);
+        if (!lay_out_ahead(seat, problems, lock)) wait(seat, lock);
     }
     return std::nullopt;
 }
 
-std::size_t Crew::workers_on(const ProblemTuner& tuner) const {
-    const auto count = std::ranges::count_if(prepared_, [&](const auto& each) { return each.second == &tuner; });
-    return static_cast<std::size_t>(count);
-}
-
-std::optional<Crew::Work> Crew::take_one(ProblemTuner& tuner) {
-    auto task = tuner.next(workers_on(tuner));
-    return task ? std::optional(Work{&tuner, std::move(*task)}) : std::nullopt;
-}
-
-// With `at_once`, only what needs no compiler any more: rather than wait for it, a worker goes on to the next
-// problem, once enough is known of this one for that to start from.
-std::optional<Crew::Work> Crew::take_from(std::size_t problems, bool at_once) {
-    for (std::size_t i = 0; i < problems; ++i) {
-        auto& tuner = tuner_of(i);
-        if (!at_once || tuner.is_ready()) {
-            if (auto work = take_one(tuner)) return work;
+// What needs no compiler any more, and first what is laid out already: where memory is short, every move costs laying
+// something out. Rather than wait, one of several workers goes on to the next problem, once enough is known of this one
+// for that to start from. Who is alone keeps to the order, which makes its search repeatable.
+std::optional<Crew::Work> Crew::take_at_once(const Worker& worker, std::size_t problems) {
+    for (const bool anywhere : {false, true}) {
+        for (std::size_t i = 0; i < (anywhere ? problems : std::min(problems, tuners_.size())); ++i) {
+            auto& tuner = tuner_of(i);
+            if (tuner.is_ready() && (anywhere || worker.has(tuner.problem()))) {
+                if (auto task = tuner.next(workers_)) return Work{&tuner, std::move(*task)};
+            }
+            if (tuner.is_searching() && (seats_.size() == 1 || !tuner.is_well_known())) break;
         }
-        const bool alone = tools_.workers.size() == 1;
-        if (tuner.is_searching() && (!at_once || alone || !tuner.is_well_known())) break;
     }
     return std::nullopt;
+}
+
+// The next problem that is not, in the order in which they will be needed. False when there is none, or no memory.
+bool Crew::lay_out_ahead(Seat& seat, std::size_t problems, Lock& lock) {
+    auto& worker = *seat.worker;
+    for (std::size_t i = 0; i < problems; ++i) {
+        const auto& problem = context_.request.problems[i];
+        const bool over = i < tuners_.size() && tuners_[i]->is_done();
+        if (over || worker.has(problem)) continue;
+        if (seat.not_ahead.contains(i)) return false;
+        const auto binaries = workspace_of(i);
+        lay_out(seat, lock,
+                [&] { worker.lay_out_ahead(problem, spaces_[i].front().kernel_template->files, binaries.get()); });
+        if (!worker.has(problem)) seat.not_ahead.insert(i);
+        return true;
+    }
+    return false;
+}
+
+void Crew::wait(Seat& seat, Lock& lock) {
+    const auto compiling = std::ranges::find_if(tuners_, [](const auto& tuner) { return tuner->is_compiling(); });
+    auto* const tuner = compiling == tuners_.end() ? nullptr : compiling->get();
+    const auto begin = Clock::now();
+    bell_.changed.wait(lock);
+    const auto waited = seconds_since(begin);
+    (tuner == nullptr ? seat.time.idle : seat.time.compiler) += waited;
+    if (tuner != nullptr) tuner->waited(waited);
 }
 
 // Problems are begun in their order.
@@ -132,36 +150,39 @@ bool Crew::budget_is_spent() {
     return true;
 }
 
-void Crew::perform(Worker& worker, Work& work, std::unique_lock<std::mutex>& lock) {
+void Crew::perform(Seat& seat, Work& work, Lock& lock) {
     if (const auto* trial = std::get_if<TrialTask>(&work.task)) {
-        try_one(worker, *work.tuner, trial->candidate, lock);
+        try_one(seat, *work.tuner, trial->candidate, lock);
     } else {
-        play(worker, *work.tuner, std::get<FinalTask>(work.task), lock);
+        play(seat, *work.tuner, std::get<FinalTask>(work.task), lock);
     }
 }
 
-void Crew::try_one(Worker& worker, ProblemTuner& tuner, const Proposal& candidate, std::unique_lock<std::mutex>& lock) {
+void Crew::try_one(Seat& seat, ProblemTuner& tuner, const Proposal& candidate, Lock& lock) {
     lock.unlock();
-    const auto begin = Clock::now();
+    auto begin = Clock::now();
     const auto& compiled = candidate.compiled.get();
     const auto waited = seconds_since(begin);
     lock.lock();
     tuner.waited(waited);
+    seat.time.compiler += waited;
     if (tuner.settle_without_trial(candidate)) return;
     const auto input = tuner.input_of(candidate, std::get<Binary>(compiled));
+    prepare(seat, tuner, lock);
     const auto best_us = tuner.best_us();
-    prepare(worker, tuner, lock);
     lock.unlock();
-    const auto report = worker.trial(input, best_us);
+    begin = Clock::now();
+    const auto report = seat.worker->trial(input, best_us);
     lock.lock();
+    seat.time.trials += seconds_since(begin);
     // A worker that was ended together with this program says nothing about the candidate.
     const auto* lost = std::get_if<Rejection>(&report.outcome);
     if (tools_.interrupted && lost != nullptr && lost->stage == Stage::crash) return;
     tuner.finish(candidate, report);
 }
 
-void Crew::play(Worker& worker, ProblemTuner& tuner, const FinalTask& task, std::unique_lock<std::mutex>& lock) {
-    prepare(worker, tuner, lock);
+void Crew::play(Seat& seat, ProblemTuner& tuner, const FinalTask& task, Lock& lock) {
+    prepare(seat, tuner, lock);
     lock.unlock();
     const auto begin = Clock::now();
     std::vector<TrialInput> inputs;
@@ -174,26 +195,59 @@ void Crew::play(Worker& worker, ProblemTuner& tuner, const FinalTask& task, std:
             inputs.push_back(tuner.input_of(task.candidates[i], std::get<Binary>(compiled)));
         }
     }
-    auto measured = worker.final_round(inputs, task.rounds, task.purpose == FinalTask::Purpose::energy);
+    auto measured = seat.worker->final_round(inputs, task.rounds, task.purpose == FinalTask::Purpose::energy);
     lock.lock();
-    if (!measured) return tuner.finish(task, std::nullopt, seconds_since(begin));
+    const auto seconds = seconds_since(begin);
+    seat.time.finals += seconds;
+    if (!measured) return tuner.finish(task, std::nullopt, seconds);
     auto next = measured->begin();
     for (auto& outcome : outcomes) {
         if (std::holds_alternative<Measurement>(outcome)) outcome = *next++;
     }
-    tuner.finish(task, outcomes, seconds_since(begin));
+    tuner.finish(task, outcomes, seconds);
 }
 
-// The problem is laid out on the device only when there is something to try.
-void Crew::prepare(Worker& worker, ProblemTuner& tuner, std::unique_lock<std::mutex>& lock) {
-    auto& prepared = prepared_[&worker];
-    if (prepared == &tuner) return;
-    const auto workspace = tuner.workspace();
+// What is laid out ahead, or was before and still is, takes no time here.
+void Crew::prepare(Seat& seat, const ProblemTuner& tuner, Lock& lock) {
+    if (seat.prepared == &tuner) return;
+    auto& worker = *seat.worker;
+    const auto own = std::ranges::find(tuners_, &tuner, [](const auto& each) { return each.get(); });
+    const auto problem = static_cast<std::size_t>(own - tuners_.begin());
+    const auto binaries = workspace_of(problem);
+    for (const auto& each : tuners_) {
+        if (each->is_done() && worker.has(each->problem())) worker.forget(each->problem());
+    }
+    lay_out(seat, lock, [&] {
+        worker.prepare(tuner.problem(), spaces_[problem].front().kernel_template->files, binaries.get());
+        worker.lay_out();
+    });
+    seat.prepared = &tuner;
+}
+
+// A worker starts while its first programs compile.
+void Crew::lay_out(Seat& seat, Lock& lock, const std::function<void()>& work) {
+    const auto started = seat.worker->starting();
     lock.unlock();
-    const auto& binaries = workspace.get();
+    const auto begin = Clock::now();
+    seat.worker->ensure_started();
+    work();
     lock.lock();
-    worker.prepare(tuner.problem(), tuner.files(), binaries);
-    prepared = &tuner;
+    const auto start = (seat.worker->starting() - started).count();
+    seat.time.start += start;
+    seat.time.layout += seconds_since(begin) - start;
+}
+
+// Of one operation: its programs depend on type and layout, not on extents.
+std::shared_future<WorkspaceBinaries> Crew::workspace_of(std::size_t problem) {
+    const auto& of = context_.request.problems[problem];
+    auto& workspace = workspaces_[of.type + " " + of.layout];
+    if (!workspace.valid()) {
+        const auto& kernel = *spaces_[problem].front().kernel_template;
+        workspace = std::async(std::launch::async, [this, &kernel, &of] {
+                        return compile_workspace(context_.compiler, kernel, of);
+                    }).share();
+    }
+    return workspace;
 }
 
 }  // namespace smemtune

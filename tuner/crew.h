@@ -4,10 +4,14 @@
 #include <chrono>
 #include <condition_variable>
 #include <exception>
+#include <functional>
+#include <future>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "tuner/problem_tuner.h"
@@ -15,48 +19,71 @@
 
 namespace smemtune {
 
-/// Workers take tasks from the first problem that has one; a problem that plays its finals leaves the other workers to
-/// the next.
+/// The lock over a run, and what wakes who waits for news.
+struct Bell {
+    std::mutex mutex;
+    std::condition_variable changed;
+
+    /// Precondition: the caller does not hold the lock.
+    void ring() {
+        const std::scoped_lock lock(mutex);  // or who is about to wait would miss it
+        changed.notify_all();
+    }
+};
+
+/// Workers take tasks from the first problem that has one ready; rather than wait, they go on to the next problem or
+/// lay out those that are to come.
 class Crew {
 public:
     using Clock = std::chrono::steady_clock;
 
-    /// After `deadline` no trial is begun.
+    /// After `deadline` no trial is begun. Something rings `bell` when a compile is done.
     Crew(const TuningContext& context, const std::vector<std::vector<PlannedSpace>>& spaces, const Tools& tools,
-         Clock::time_point deadline);
+         Clock::time_point deadline, Bell& bell);
     /// Until everything is done, or the run is interrupted; the results go to the context's report. Throws what a
     /// worker's thread met that is not a candidate's fault, WorkerError when the last worker is lost.
     void work();
 
 private:
+    using Lock = std::unique_lock<std::mutex>;
     struct Work {
         ProblemTuner* tuner;
         Task task;
     };
+    // A worker, and what it is at.
+    struct Seat {
+        Worker* worker;
+        WorkerTime time{};
+        const ProblemTuner* prepared = nullptr;
+        std::set<std::size_t> not_ahead{};  // problems for which there was no memory to spare
+    };
 
-    void serve(Worker& worker);
-    std::optional<Work> take(const Worker& worker, std::unique_lock<std::mutex>& lock);
-    [[nodiscard]] std::size_t workers_on(const ProblemTuner& tuner) const;
-    std::optional<Work> take_one(ProblemTuner& tuner);
-    std::optional<Work> take_from(std::size_t problems, bool at_once);
+    void serve(Seat& seat);
+    std::optional<Work> take(Seat& seat, Lock& lock);
+    std::optional<Work> take_at_once(const Worker& worker, std::size_t problems);
+    bool lay_out_ahead(Seat& seat, std::size_t problems, Lock& lock);
+    void wait(Seat& seat, Lock& lock);
+    void lose(Seat& seat, std::optional<Work>& work, const WorkerError& error);
     ProblemTuner& tuner_of(std::size_t problem);
     [[nodiscard]] bool interrupted();
     [[nodiscard]] bool budget_is_spent();
 
-    void perform(Worker& worker, Work& work, std::unique_lock<std::mutex>& lock);
-    void try_one(Worker& worker, ProblemTuner& tuner, const Proposal& candidate, std::unique_lock<std::mutex>& lock);
-    void play(Worker& worker, ProblemTuner& tuner, const FinalTask& task, std::unique_lock<std::mutex>& lock);
-    void prepare(Worker& worker, ProblemTuner& tuner, std::unique_lock<std::mutex>& lock);
+    void perform(Seat& seat, Work& work, Lock& lock);
+    void try_one(Seat& seat, ProblemTuner& tuner, const Proposal& candidate, Lock& lock);
+    void play(Seat& seat, ProblemTuner& tuner, const FinalTask& task, Lock& lock);
+    void prepare(Seat& seat, const ProblemTuner& tuner, Lock& lock);
+    void lay_out(Seat& seat, Lock& lock, const std::function<void()>& work);
+    std::shared_future<WorkspaceBinaries> workspace_of(std::size_t problem);
 
     const TuningContext& context_;
     const std::vector<std::vector<PlannedSpace>>& spaces_;
     const Tools& tools_;
     Clock::time_point deadline_;
-    std::mutex mutex_;  // over everything below, the tuners, the store, the report and the progress
-    std::condition_variable changed_;
-    std::size_t workers_ = 0;
+    Bell& bell_;  // its lock is over everything below, the tuners, the store, the report and the progress
+    std::vector<Seat> seats_;
+    std::size_t workers_ = 0;  // that are left
     std::vector<std::unique_ptr<ProblemTuner>> tuners_;
-    std::map<const Worker*, ProblemTuner*> prepared_;
+    std::map<std::string, std::shared_future<WorkspaceBinaries>> workspaces_;  // by type and layout
     std::exception_ptr failure_;
 };
 

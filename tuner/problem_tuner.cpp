@@ -492,17 +492,6 @@ void ProblemTuner::done() {
     effort_.total = seconds_since(begin_);
 }
 
-// In the background, while the first candidates compile.
-std::shared_future<WorkspaceBinaries> ProblemTuner::workspace() {
-    if (!workspace_.valid()) {
-        const auto& kernel = lanes_.front()->kernel_template();
-        workspace_ = std::async(std::launch::async, [this, &kernel] {
-                         return compile_workspace(context_.compiler, kernel, problem_);
-                     }).share();
-    }
-    return workspace_;
-}
-
 ProblemResult ProblemTuner::result() const {
     ProblemResult result{.problem = problem_, .ended = ended_, .effort = effort_};
     for (const auto& lane : lanes_) result.valid += lane->space().size();

@@ -39,13 +39,15 @@ public:
 
     ProblemTuner(const TuningContext& context, const Problem& problem, const std::vector<PlannedSpace>& spaces);
 
-    /// For one of `workers` that have the problem laid out. Nothing when it is done, or when what is left depends on
-    /// tasks in workers' hands.
+    /// For one of `workers`, who may all have their share of the finals. Nothing when it is done, or when what is left
+    /// depends on tasks in workers' hands.
     std::optional<Task> next(std::size_t workers = 1);
     /// Whether there may be more trials, so that another worker is welcome.
     [[nodiscard]] bool is_searching() const { return phase_ == Phase::search || phase_ == Phase::sweep; }
     /// Whether the next task can begin at once: a worker that would wait for a compiler may look elsewhere first.
     [[nodiscard]] bool is_ready();
+    /// Whether the next task waits for the compiler.
+    [[nodiscard]] bool is_compiling() const { return is_searching() && !pipeline_.empty(); }
     /// Whether enough is known here for another problem to start from.
     [[nodiscard]] bool is_well_known() const { return !is_searching() || known_.size() >= well_known; }
     [[nodiscard]] bool is_done() const { return phase_ == Phase::done; }
@@ -66,10 +68,7 @@ public:
     /// No further tasks, for that reason.
     void stop(const std::string& why);
 
-    /// For the worker that lays out the problem.
     [[nodiscard]] const Problem& problem() const { return problem_; }
-    [[nodiscard]] const SourceTree& files() const { return lanes_.front()->kernel_template().files; }
-    [[nodiscard]] std::shared_future<WorkspaceBinaries> workspace();
     [[nodiscard]] double best_us() const { return best_us_; }
 
     [[nodiscard]] ProblemResult result() const;
@@ -129,7 +128,6 @@ private:
     std::vector<Known*> players_;
     std::optional<Playoff> playoff_;
     const Known* winner_ = nullptr;
-    std::shared_future<WorkspaceBinaries> workspace_;
     std::string ended_;
     Effort effort_;
 };

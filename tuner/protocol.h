@@ -15,6 +15,10 @@
 
 namespace smemtune {
 
+/// A worker's ends of the conversation: file descriptors.
+constexpr int from_coordinator = 3;
+constexpr int to_coordinator = 4;
+
 /// Both directions of one conversation. Owns its file descriptors.
 class Channel {
 public:

@@ -93,7 +93,8 @@ TuneReport tune(const TuneRequest& request, const std::vector<std::vector<Planne
                                   {"platform", platform_versions(tools.device)}};
     const auto run = tools.store.start_run({request.text, policy.dump(), versions.dump()});
     {
-        CompilePool pool(tools.compiler, request.jobs);
+        Bell bell;
+        CompilePool pool(tools.compiler, request.jobs, [&bell] { bell.ring(); });
         const TuningContext context{.request = request,
                                     .device = tools.device,
                                     .device_row = tools.store.remember(tools.device),
@@ -104,7 +105,7 @@ TuneReport tune(const TuneRequest& request, const std::vector<std::vector<Planne
                                     .ahead = request.jobs + tools.workers.size(),
                                     .report = report,
                                     .progress = progress};
-        Crew(context, spaces, tools, request.budget ? begin + *request.budget : Clock::time_point::max()).work();
+        Crew(context, spaces, tools, request.budget ? begin + *request.budget : Clock::time_point::max(), bell).work();
     }
     report.seconds = seconds_since(begin);
     tools.store.finish_run(run, report.ended);

@@ -53,6 +53,17 @@ struct Effort {
     double total = 0;   ///< from the first proposal to the winner
 };
 
+/// Where a worker's time went, in seconds.
+struct WorkerTime {
+    std::string device;
+    double start = 0;   ///< of the process and its hold on the device
+    double layout = 0;  ///< of problems: operands and references
+    double trials = 0;
+    double finals = 0;
+    double compiler = 0;  ///< waiting for it with nothing else to do
+    double idle = 0;      ///< nothing to do until another worker is done
+};
+
 struct ProblemResult {
     struct Best {
         std::string kernel_template;
@@ -76,6 +87,7 @@ struct TuneReport {
     std::size_t devices = 1;  ///< equal ones that shared the work
     std::string search;       ///< the strategy behind `auto`
     std::vector<ProblemResult> problems;
+    std::vector<WorkerTime> workers;
     std::size_t planned = 0, recalled = 0, measured = 0;
     std::size_t same_code = 0;                     ///< of the measured: had the machine code of another one
     std::map<Stage, std::size_t> rejected{};       ///< in this run

@@ -10,8 +10,6 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
-#include "templates/catalog.h"
-
 namespace smemtune {
 
 namespace {
@@ -20,60 +18,42 @@ using nlohmann::json;
 using Clock = std::chrono::steady_clock;
 using namespace std::chrono_literals;
 
-constexpr int from_coordinator = 3;
-constexpr int to_coordinator = 4;
 constexpr auto start_deadline = 60s;  // creating a context takes a fifth of a second, on a busy machine several
 
-json answer_to(const json& question, Backend& backend, std::unique_ptr<Workspace>& workspace, unsigned seed) {
-    const std::string what = question.at("do");
-    if (what == "prepare") {
-        workspace.reset();  // before the next one asks for memory
-        const auto kernel = load_template(question.at("files").get<SourceTree>());
-        workspace = std::make_unique<Workspace>(backend, kernel.operation, question.at("problem").get<Problem>(),
-                                                question.at("binaries").get<WorkspaceBinaries>(), seed);
-        return {{"prepared", true}};
-    }
-    const auto policy = question.at("policy").get<SamplingPolicy>();
-    if (what == "trial") {
-        return {{"report", try_candidate(backend, *workspace, question.at("input").get<TrialInput>(), policy,
-                                         question.at("best_us").get<double>())}};
-    }
-    return {{"measurements", play_final(backend, *workspace, question.at("inputs").get<std::vector<TrialInput>>(),
-                                        policy, question.at("rounds").get<int>())}};
-}
-
 }  // namespace
-
-int serve_as_worker(const std::string& device, unsigned seed) {
-    // These are the coordinator's to answer, after the trial in flight; they reach the whole process group.
-    std::signal(SIGINT, SIG_IGN);
-    std::signal(SIGTERM, SIG_IGN);
-    std::signal(SIGPIPE, SIG_IGN);
-    Channel channel(from_coordinator, to_coordinator);
-    std::unique_ptr<Backend> backend;
-    std::unique_ptr<Workspace> workspace;
-    try {
-        backend = open_backend(device, {.seed = seed});
-        backend->make_current();
-        if (!channel.send({{"ready", true}})) return 0;
-        json question;
-        while (channel.receive(question, Clock::time_point::max()) == Channel::Wait::message) {
-            if (!channel.send(answer_to(question, *backend, workspace, seed))) return 0;
-        }
-    } catch (const DeviceFault& fault) {
-        channel.send({{"rejection", Rejection{Stage::crash, fault.what()}}});
-        // Nothing works after a fault, tidying up included.
-        std::_Exit(1);
-    } catch (const std::exception& error) {
-        channel.send({{"error", error.what()}});
-        std::_Exit(1);
-    }
-    return 0;
-}
 
 void Worker::prepare(const Problem& problem, const SourceTree& files, WorkspaceBinaries binaries) {
     preparation_ = {problem, files, std::move(binaries)};
     prepared_ = false;
+}
+
+void Worker::lay_out() { ensure_prepared(); }
+
+void Worker::lay_out_ahead(const Problem& problem, const SourceTree& files, const WorkspaceBinaries& binaries) {
+    ensure_started();
+    json answer;
+    const auto wait = ask(question_of({problem, files, binaries}, true), answer, options_.prepare_deadline);
+    // Whatever is wrong with it will show when it is its turn.
+    if (wait != Channel::Wait::message || !answer.contains("laid_out")) reap();
+}
+
+bool Worker::has(const Problem& problem) const { return std::ranges::find(laid_out_, problem) != laid_out_.end(); }
+
+json Worker::question_of(const Preparation& preparation, bool ahead) const {
+    return {{"do", "prepare"},
+            {"problem", preparation.problem},
+            {"files", preparation.files},
+            {"binaries", preparation.binaries},
+            {"ahead", ahead},
+            {"over", over_}};
+}
+
+void Worker::ensure_started() {
+    if (channel_) return;
+    stop();
+    const auto begin = Clock::now();
+    start();
+    starting_ += Clock::now() - begin;
 }
 
 void Worker::start() {
@@ -120,6 +100,8 @@ void Worker::start() {
 
 void Worker::stop() {
     channel_.reset();  // a worker that waits for a question goes by itself
+    laid_out_.clear();
+    over_.clear();
     if (process_ == 0) return;
     for (int i = 0; i < 200; ++i) {
         if (waitpid(process_, nullptr, WNOHANG) != 0) {
@@ -136,6 +118,7 @@ void Worker::stop() {
 // Of a worker that hung up, or that is to go.
 Worker::Ending Worker::reap() {
     channel_.reset();
+    laid_out_.clear();
     int status = 0;
     kill(process_, SIGKILL);
     waitpid(process_, &status, 0);
@@ -146,7 +129,12 @@ Worker::Ending Worker::reap() {
 
 Channel::Wait Worker::ask(const json& question, json& answer, std::chrono::milliseconds limit) {
     if (!channel_->send(question)) return Channel::Wait::closed;
-    return channel_->receive(answer, Clock::now() + limit);
+    const auto wait = channel_->receive(answer, Clock::now() + limit);
+    if (wait == Channel::Wait::message && answer.contains("laid_out")) {
+        laid_out_ = answer.at("laid_out").get<std::vector<Problem>>();
+        over_.clear();
+    }
+    return wait;
 }
 
 // An operator or a system out of memory may end a worker at any time: that is no fault of what it was asked, so it is
@@ -164,17 +152,10 @@ Channel::Wait Worker::ask_prepared(const json& question, json& answer, std::chro
 
 void Worker::ensure_prepared() {
     for (bool again = false;; again = true) {
-        if (!channel_) {
-            stop();
-            start();
-        }
+        ensure_started();
         if (prepared_) return;
         json answer;
-        const auto wait = ask({{"do", "prepare"},
-                               {"problem", preparation_->problem},
-                               {"files", preparation_->files},
-                               {"binaries", preparation_->binaries}},
-                              answer, options_.prepare_deadline);
+        const auto wait = ask(question_of(*preparation_, false), answer, options_.prepare_deadline);
         if (wait == Channel::Wait::message) {
             if (answer.contains("error")) throw WorkerError(answer.at("error").get<std::string>());
             if (answer.contains("rejection")) throw WorkerError(answer.at("rejection").at("reason").get<std::string>());

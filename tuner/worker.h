@@ -44,8 +44,25 @@ public:
     /// worker dies with the thread that started it.
     void release() { stop(); }
 
-    /// What follows is about this problem. `files` are those of a template of its operation.
+    [[nodiscard]] const std::string& device() const { return options_.device; }
+
+    /// Starts a worker unless one lives. Throws WorkerError.
+    void ensure_started();
+    /// What follows is about this problem. `files` are those of a template of its operation, which is the same for all
+    /// problems until the worker is released. It is laid out by lay_out(), or else by the first question.
     void prepare(const Problem& problem, const SourceTree& files, WorkspaceBinaries binaries);
+    /// Throws WorkerError.
+    void lay_out();
+    /// Lays out another problem beside the present one, so that `prepare` will find it ready: if there is memory to
+    /// spare, which has() then tells. A worker that is lost over it is replaced. Throws WorkerError when none can be
+    /// had.
+    void lay_out_ahead(const Problem& problem, const SourceTree& files, const WorkspaceBinaries& binaries);
+    /// Whether the problem is laid out.
+    [[nodiscard]] bool has(const Problem& problem) const;
+    /// The memory of the problem may go, when the next one is laid out.
+    void forget(const Problem& problem) { over_.push_back(problem); }
+    /// What starting workers took so far.
+    [[nodiscard]] std::chrono::duration<double> starting() const { return starting_; }
 
     /// A worker that dies or overruns the deadline is a rejection; the next call meets a new one. One that a signal
     /// ends may have been ended from outside: then the trial is tried once more, by a new worker. Throws WorkerError.
@@ -74,12 +91,16 @@ private:
         SourceTree files;
         WorkspaceBinaries binaries;
     };
+    [[nodiscard]] nlohmann::json question_of(const Preparation& preparation, bool ahead) const;
 
     WorkerOptions options_;
     pid_t process_ = 0;
     std::unique_ptr<Channel> channel_;
     std::optional<Preparation> preparation_;
     bool prepared_ = false;
+    std::vector<Problem> laid_out_;  // by the worker that lives now
+    std::vector<Problem> over_;
+    std::chrono::duration<double> starting_{};
     std::string ending_;  // of the last worker that was reaped
 };
 

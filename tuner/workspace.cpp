@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <future>
 #include <limits>
 #include <map>
 #include <span>
@@ -64,6 +65,39 @@ struct Prepared {
     std::vector<Reference> references;  // one for each output
 };
 
+// Of one set of matrices.
+double operand_bytes(const Operation& operation, const Environment& environment, long long element_bytes) {
+    double bytes = 0;
+    for (const auto& argument : operation.arguments) {
+        if (!argument.is_matrix()) continue;
+        bytes += static_cast<double>(element_bytes) * static_cast<double>(argument.rows.evaluate(environment)) *
+                 static_cast<double>(argument.columns.evaluate(environment));
+    }
+    return bytes;
+}
+
+// Of values and magnitudes of every output, for one check.
+double reference_bytes(const Operation& operation, const Environment& environment) {
+    double bytes = 0;
+    for (const auto& argument : operation.arguments) {
+        if (argument.kind != Argument::Kind::output) continue;
+        bytes += 2.0 * sizeof(double) * static_cast<double>(argument.rows.evaluate(environment)) *
+                 static_cast<double>(argument.columns.evaluate(environment));
+    }
+    return bytes;
+}
+
+double check_bytes(const Operation& operation, const Environment& environment, long long element_bytes) {
+    return static_cast<double>(operation.checks.size()) *
+           (operand_bytes(operation, environment, element_bytes) + reference_bytes(operation, environment));
+}
+
+// To rotate over: together more than twice the L2 cache.
+int sets_of(double operand_bytes, const Device& device) {
+    const auto wanted = 2.0 * static_cast<double>(device.l2_bytes) / operand_bytes;
+    return std::clamp(static_cast<int>(std::ceil(wanted)), 1, most_sets);
+}
+
 }  // namespace
 
 struct Workspace::State {
@@ -89,9 +123,7 @@ struct Workspace::State {
     std::optional<std::string> changed_input(const Operands& operands, const Check& check);
     void refill_outputs(const Operands& operands, const Check& check);
     Prepared prepare(const Check& check);
-    [[nodiscard]] double operand_bytes() const;
     [[nodiscard]] int rotating_sets() const;
-    [[nodiscard]] double reference_bytes() const;
     std::optional<std::string> compare_outputs(const Prepared& of, const Check& check, double& most);
     std::string describe(const Matrix& matrix, long long at, const Reference& expected, const Check& check);
 };
@@ -103,16 +135,24 @@ double error_factor(std::int64_t terms, double unit_roundoff) {
 
 WorkspaceBinaries compile_workspace(const Compiler& compiler, const KernelTemplate& kernel_template,
                                     const Problem& problem) {
-    auto tools = reference_program(kernel_template, problem);
-    WorkspaceBinaries binaries{.reference = must_compile(compiler, tools)};
-    tools.files.insert(workspace_sources().begin(), workspace_sources().end());
-    tools.entry = "fill";
-    tools.source_path = "kernels/fill.cu";
-    binaries.fill = must_compile(compiler, tools);
-    tools.entry = "compare";
-    tools.source_path = "kernels/compare.cu";
-    binaries.compare = must_compile(compiler, tools);
-    return binaries;
+    const auto reference = reference_program(kernel_template, problem);
+    const auto begin = [&](const std::string& entry) {
+        auto program = reference;
+        program.files.insert(workspace_sources().begin(), workspace_sources().end());
+        program.entry = entry;
+        program.source_path = "kernels/" + entry + ".cu";
+        return std::async(std::launch::async, [&compiler, program] { return must_compile(compiler, program); });
+    };
+    auto fill = begin("fill");
+    auto compare = begin("compare");
+    return {.reference = must_compile(compiler, reference), .fill = fill.get(), .compare = compare.get()};
+}
+
+double workspace_bytes(const Operation& operation, const Problem& problem, const Device& device) {
+    const auto environment = environment_of(operation, problem, device);
+    const auto element_bytes = element_type(problem.type).bytes;
+    const auto set_bytes = operand_bytes(operation, environment, element_bytes);
+    return check_bytes(operation, environment, element_bytes) + sets_of(set_bytes, device) * set_bytes;
 }
 
 namespace {
@@ -234,29 +274,8 @@ Prepared Workspace::State::prepare(const Check& check) {
     return result;
 }
 
-double Workspace::State::operand_bytes() const {
-    double bytes = 0;
-    for (const auto& argument : operation.arguments) {
-        if (!argument.is_matrix()) continue;
-        bytes += static_cast<double>(element_bytes) * static_cast<double>(argument.rows.evaluate(environment)) *
-                 static_cast<double>(argument.columns.evaluate(environment));
-    }
-    return bytes;
-}
-
 int Workspace::State::rotating_sets() const {
-    const auto wanted = 2.0 * static_cast<double>(backend.device().l2_bytes) / operand_bytes();
-    return static_cast<int>(std::clamp(std::ceil(wanted), 1.0, static_cast<double>(most_sets)));
-}
-
-double Workspace::State::reference_bytes() const {
-    double bytes = 0;
-    for (const auto& argument : operation.arguments) {
-        if (argument.kind != Argument::Kind::output) continue;
-        bytes += 2.0 * sizeof(double) * static_cast<double>(argument.rows.evaluate(environment)) *
-                 static_cast<double>(argument.columns.evaluate(environment));
-    }
-    return bytes;
+    return sets_of(operand_bytes(operation, environment, element_bytes), backend.device());
 }
 
 std::string Workspace::State::describe(const Matrix& matrix, long long at, const Reference& expected,
@@ -341,7 +360,7 @@ Workspace::Workspace(Backend& backend, const Operation& operation, const Problem
     state.first_wrong = backend.allocate(threads * sizeof(long long));
     state.worst = backend.allocate(threads * sizeof(double));
     state.prepared.resize(operation.checks.size());
-    const auto all = static_cast<double>(operation.checks.size()) * (state.operand_bytes() + state.reference_bytes());
+    const auto all = check_bytes(operation, state.environment, state.element_bytes);
     state.keep_all = all < 0.7 * static_cast<double>(backend.device().memory_bytes);
     // Now, so that no trial's deadline pays for the reference.
     for (std::size_t i = 0; state.keep_all && i < operation.checks.size(); ++i) {

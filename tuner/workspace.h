@@ -23,6 +23,9 @@ struct WorkspaceBinaries {
 WorkspaceBinaries compile_workspace(const Compiler& compiler, const KernelTemplate& kernel_template,
                                     const Problem& problem);
 
+/// What a workspace of the problem allocates, in bytes: operands and references of every check, rotating operands.
+double workspace_bytes(const Operation& operation, const Problem& problem, const Device& device);
+
 class Workspace {
 public:
     /// Throws DeviceError when the device has too little memory.

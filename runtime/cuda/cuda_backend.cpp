@@ -199,6 +199,13 @@ public:
         const Current current(ordinal_);
         check(cudaMemcpy(to.data(), from.data(), to.size(), cudaMemcpyDeviceToHost), "copy from the device");
     }
+    [[nodiscard]] std::size_t free_bytes() override {
+        const Current current(ordinal_);
+        std::size_t free = 0;
+        std::size_t total = 0;
+        check(cudaMemGetInfo(&free, &total), "free memory");
+        return free;
+    }
     void synchronize() override {
         const Current current(ordinal_);
         check(cudaDeviceSynchronize(), "run");

@@ -241,6 +241,9 @@ public:
     void copy_to_host(std::span<std::byte> to, const Memory& from) override {
         std::memcpy(to.data(), from.data(), to.size());
     }
+    [[nodiscard]] std::size_t free_bytes() override {
+        return static_cast<std::size_t>(sysconf(_SC_AVPHYS_PAGES)) * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+    }
     void synchronize() override {}
 
     [[nodiscard]] double time_us(std::span<const Call> calls) override {

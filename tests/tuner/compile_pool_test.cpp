@@ -78,7 +78,7 @@ TEST(CompilePool, ProgramsThatDifferInAnythingAreCompiledEach) {
 
 TEST(CompilePool, WhatWasLastUsedIsKeptAndWhatIsOlderIsCompiledAgain) {
     const PretendCompiler compiler;
-    CompilePool pool(compiler, 1, 2);
+    CompilePool pool(compiler, 1, {}, 2);
     const auto ask = [&](const std::string& text) { (void)pool.submit(source(text)).get(); };
     for (const auto* text : {"a", "b", "a", "c"}) ask(text);
     EXPECT_EQ(compiler.begun, 3);
@@ -91,7 +91,7 @@ TEST(CompilePool, WhatWasLastUsedIsKeptAndWhatIsOlderIsCompiledAgain) {
 TEST(CompilePool, WhatIsStillToBeCompiledIsKeptHoweverMuchThatIs) {
     PretendCompiler compiler;
     compiler.time = 1ms;
-    CompilePool pool(compiler, 2, 2);
+    CompilePool pool(compiler, 2, {}, 2);
     std::vector<std::shared_future<CompilePool::Result>> results;
     for (int time = 0; time < 2; ++time) {
         for (int i = 0; i < 50; ++i) results.push_back(pool.submit(source(std::to_string(i))));

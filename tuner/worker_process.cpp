@@ -1,0 +1,118 @@
+// The worker's own side: a process that lays problems out on its device and tries what it is asked to.
+#include <array>
+#include <csignal>
+#include <list>
+#include <nlohmann/json.hpp>
+
+#include "templates/catalog.h"
+#include "tuner/worker.h"
+
+namespace smemtune {
+
+namespace {
+
+using nlohmann::json;
+
+// Of the memory that is free: what it takes to lay a problem out beside others leaves as much again to whoever else
+// uses the device.
+constexpr double most_of_free = 0.5;
+
+// The problems that are laid out, the one in use first.
+class Desk {
+public:
+    Desk(Backend& backend, unsigned seed) : backend_(backend), seed_(seed) {}
+
+    json answer(const json& question) {
+        const std::string what = question.at("do");
+        if (what == "prepare") return lay_out(question);
+        auto& workspace = *places_.front().workspace;
+        const auto policy = question.at("policy").get<SamplingPolicy>();
+        if (what == "final") {
+            return {
+                {"measurements", play_final(backend_, workspace, question.at("inputs").get<std::vector<TrialInput>>(),
+                                            policy, question.at("rounds").get<int>())}};
+        }
+        const auto report = try_candidate(backend_, workspace, question.at("input").get<TrialInput>(), policy,
+                                          question.at("best_us").get<double>());
+        json answer{{"report", report}};
+        const auto* rejection = std::get_if<Rejection>(&report.outcome);
+        if (rejection != nullptr && rejection->stage == Stage::wrong) {
+            // Whatever it wrote elsewhere must not be held against those that come later.
+            places_.resize(1);
+            answer["laid_out"] = problems();
+        }
+        return answer;
+    }
+
+private:
+    struct Place {
+        Problem problem;
+        std::unique_ptr<Workspace> workspace;
+    };
+
+    // One that is laid out ahead takes no memory from the others.
+    json lay_out(const json& question) {
+        const auto problem = question.at("problem").get<Problem>();
+        const bool ahead = question.at("ahead");
+        const auto over = question.at("over").get<std::vector<Problem>>();
+        places_.remove_if([&](const Place& place) { return std::ranges::count(over, place.problem) > 0; });
+        const auto found = std::ranges::find(places_, problem, &Place::problem);
+        if (found == places_.end()) {
+            const auto kernel = load_template(question.at("files").get<SourceTree>());
+            const auto bytes = workspace_bytes(kernel.operation, problem, backend_.device());
+            while (!ahead && !places_.empty() && !fits(bytes)) places_.pop_back();
+            if (!ahead || fits(bytes)) {
+                auto workspace = std::make_unique<Workspace>(backend_, kernel.operation, problem,
+                                                             question.at("binaries").get<WorkspaceBinaries>(), seed_);
+                places_.insert(ahead ? places_.end() : places_.begin(), {problem, std::move(workspace)});
+            }
+        } else if (!ahead) {
+            places_.splice(places_.begin(), places_, found);
+        }
+        return {{"laid_out", problems()}};
+    }
+
+    [[nodiscard]] bool fits(double bytes) { return bytes < most_of_free * static_cast<double>(backend_.free_bytes()); }
+
+    [[nodiscard]] std::vector<Problem> problems() const {
+        std::vector<Problem> problems;
+        for (const auto& place : places_) problems.push_back(place.problem);
+        return problems;
+    }
+
+    Backend& backend_;
+    unsigned seed_;
+    std::list<Place> places_;
+};
+
+}  // namespace
+
+int serve_as_worker(const std::string& device, unsigned seed) {
+    // These are the coordinator's to answer, after the trial in flight; they reach the whole process group.
+    std::signal(SIGINT, SIG_IGN);
+    std::signal(SIGTERM, SIG_IGN);
+    std::signal(SIGPIPE, SIG_IGN);
+    Channel channel(from_coordinator, to_coordinator);
+    std::unique_ptr<Backend> backend;
+    std::unique_ptr<Desk> desk;
+    try {
+        backend = open_backend(device, {.seed = seed});
+        backend->make_current();
+        desk = std::make_unique<Desk>(*backend, seed);
+        if (!channel.send({{"ready", true}})) return 0;
+        json question;
+        while (channel.receive(question, std::chrono::steady_clock::time_point::max()) == Channel::Wait::message) {
+            if (!channel.send(desk->answer(question))) return 0;
+        }
+    } catch (const DeviceFault& fault) {
+        channel.send({{"rejection", Rejection{Stage::crash, fault.what()}}});
+        // Nothing works after a fault, tidying up included.
+        std::_Exit(1);
+    } catch (const std::exception& error) {
+        channel.send({{"error", error.what()}});
+        std::_Exit(1);
+    }
+    return 0;
+}
+
+}  // namespace smemtune
