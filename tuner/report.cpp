@@ -42,6 +42,20 @@ std::string effort_table(const TuneReport& report) {
     return table(rows);
 }
 
+// What each worker did with its time. What is missing to the run's is spent on the way between coordinator and worker.
+std::string worker_table(const TuneReport& report) {
+    const auto seconds = [](double value) { return fmt::format("{:.2f} s", value); };
+    std::vector<std::vector<std::string>> rows{
+        {"device", "start", "layout", "trials", "finals", "for compiler", "idle", "rest"}};
+    for (const auto& time : report.workers) {
+        const auto known = time.start + time.layout + time.trials + time.finals + time.compiler + time.idle;
+        rows.push_back({time.device, seconds(time.start), seconds(time.layout), seconds(time.trials),
+                        seconds(time.finals), seconds(time.compiler), seconds(time.idle),
+                        seconds(std::max(0.0, report.seconds - known))});
+    }
+    return rows.size() == 1 ? std::string() : "\n" + table(rows);
+}
+
 }  // namespace
 
 std::string to_text(const TuneReport& report) {
@@ -66,7 +80,8 @@ std::string to_text(const TuneReport& report) {
         rejected += count;
         stages += fmt::format("{}{} {}", stages.empty() ? ": " : ", ", count, to_text(stage));
     }
-    auto text = report.problems.empty() ? std::string() : table(rows) + "\n" + effort_table(report);
+    auto text =
+        report.problems.empty() ? std::string() : table(rows) + "\n" + effort_table(report) + worker_table(report);
     text +=
         fmt::format("\n{} configurations: {} known before, {} measured, {} rejected{}; {:.1f} s, search {}\n",
                     report.planned, report.recalled, report.measured, rejected, stages, report.seconds, report.search);
@@ -82,7 +97,15 @@ nlohmann::json to_json(const Effort& effort) {
             {"finals_seconds", effort.finals},   {"wait_seconds", effort.wait},     {"seconds", effort.total}};
 }
 
+nlohmann::json to_json(const WorkerTime& time) {
+    return {{"device", time.device},         {"start_seconds", time.start},   {"layout_seconds", time.layout},
+            {"trials_seconds", time.trials}, {"finals_seconds", time.finals}, {"compiler_seconds", time.compiler},
+            {"idle_seconds", time.idle}};
+}
+
 nlohmann::json to_json(const TuneReport& report, const std::filesystem::path& database) {
+    nlohmann::json workers = nlohmann::json::array();
+    for (const auto& time : report.workers) workers.push_back(to_json(time));
     nlohmann::json problems = nlohmann::json::array();
     for (const auto& result : report.problems) {
         nlohmann::json problem{{"problem", result.problem}, {"best_us_by_template", result.best_us},
@@ -105,7 +128,7 @@ nlohmann::json to_json(const TuneReport& report, const std::filesystem::path& da
             {"database", database.string()}, {"ended", report.ended},       {"seconds", report.seconds},
             {"planned", report.planned},     {"recalled", report.recalled}, {"measured", report.measured},
             {"same_code", report.same_code}, {"rejected", rejected},        {"reasons", report.reasons},
-            {"left_out", report.left_out},   {"problems", problems}};
+            {"left_out", report.left_out},   {"problems", problems},        {"workers", workers}};
 }
 
 }  // namespace smemtune

@@ -53,6 +53,50 @@ TEST(Devices, AWorkerThatIsKilledCostsNothingButTime) {
     for (const auto& winner : winners_in(scratch / "t.db")) EXPECT_THAT(winner, ::testing::EndsWith("WORK=1"));
 }
 
+TEST(Devices, SeveralFindTheWinnersThatOneFinds) {
+    const Scratch one;
+    const Scratch several;
+    ASSERT_EQ(run(one, tune_work("host", "16,32,48")).code, 0);
+    const auto finished = run(several, tune_work("host,host", "16,32,48"));
+    ASSERT_EQ(finished.code, 0) << finished.err;
+    EXPECT_EQ(winners_in(several / "t.db"), winners_in(one / "t.db"));
+    EXPECT_EQ(trials_in(several / "t.db"), trials_in(one / "t.db"));
+}
+
+// While the first programs compile, a worker has nothing to do but to lay out, for several problems.
+TEST(Devices, AWorkerThatIsKilledWhileItLaysOutCostsNothing) {
+    const Scratch scratch;
+    Running running(scratch, tune_work("host,host", "16,32,48,64"));
+    ASSERT_TRUE(soon([&] { return !workers_of(running).empty(); }));
+    EXPECT_EQ(trials_in(scratch / "t.db"), 0);
+    kill(workers_of(running).front(), SIGKILL);
+    const auto finished = running.wait();
+    ASSERT_EQ(finished.code, 0) << finished.err;
+    const auto report = json::parse(finished.out);
+    EXPECT_EQ(report.at("measured"), 36);
+    EXPECT_TRUE(report.at("rejected").empty()) << report.at("reasons");
+}
+
+TEST(Devices, TheReportSaysWhereEachWorkersTimeWent) {
+    const Scratch scratch;
+    const auto finished = run(scratch, tune_work("host,host", "16,32"));
+    ASSERT_EQ(finished.code, 0) << finished.err;
+    const auto report = json::parse(finished.out);
+    ASSERT_EQ(report.at("workers").size(), 2);
+    double trials = 0;
+    for (const auto& worker : report.at("workers")) {
+        double sum = 0;
+        for (const auto* part : {"start", "layout", "trials", "finals", "compiler", "idle"}) {
+            EXPECT_GE(worker.at(std::string(part) + "_seconds"), 0) << part;
+            sum += worker.at(std::string(part) + "_seconds").get<double>();
+        }
+        EXPECT_GT(worker.at("start_seconds"), 0);
+        EXPECT_LE(sum, report.at("seconds").get<double>());
+        trials += worker.at("trials_seconds").get<double>();
+    }
+    EXPECT_GT(trials, 0);
+}
+
 TEST(Devices, AllMeansEveryGpuAndSaysSoWhereThereIsNone) {
     const Scratch scratch;
     const auto finished = run(scratch, tune_work("all", "16"), {{"CUDA_VISIBLE_DEVICES", ""}});

@@ -56,6 +56,20 @@ TEST(Report, ALineForEachProblemSaysWhatWonAndHowFastItIs) {
     EXPECT_THAT(line_with(to_text(report()), "4096x4096x4096"), HasSubstr("34.36 T"));
 }
 
+TEST(Report, ALineForEachWorkerSaysWhereItsTimeWent) {
+    auto made = report();
+    made.workers = {{.device = "0", .start = 0.25, .layout = 0.125, .trials = 0.5},
+                    {.device = "1", .finals = 0.5, .compiler = 0.0625, .idle = 0.5}};
+    const auto text = to_text(made);
+    for (const auto* column : {"start", "layout", "trials", "finals", "for compiler", "idle", "rest"}) {
+        EXPECT_THAT(line_with(text, "for compiler"), HasSubstr(column));
+    }
+    EXPECT_THAT(line_with(text, "0.25 s"), ::testing::EndsWith("0.38 s")) << "the rest of 1.25 s";
+    const auto json = to_json(made, "t.db");
+    EXPECT_EQ(json.at("workers").at(1).at("device"), "1");
+    EXPECT_EQ(json.at("workers").at(1).at("idle_seconds"), 0.5);
+}
+
 TEST(Report, TheShareOfThePeakIsThatOfTheDevice) {
     // 132 SMs of 128 lanes, 2 operations each at 1.98 GHz: 66.9 TFLOP/s
     EXPECT_THAT(line_with(to_text(report()), "1024x1024x1024"), HasSubstr("32.1 %"));

@@ -74,6 +74,60 @@ host = true
     Worker worker{{.executable = program(), .device = "host", .trial_deadline = 2s}};
 };
 
+// The transposition of another size, laid out beside the one that is in use.
+class WorkerAheadTest : public WorkerTest {
+protected:
+    void lay_out_ahead(const Problem& problem) {
+        const auto kernel = load_templates({{"made_up.cu", source}, {"made_up.toml", manifest}}).front();
+        const auto compiler = make_compiler(find_device("host").device, {.host_compiler = SMEMTUNE_CXX});
+        worker.lay_out_ahead(problem, kernel.files, compile_workspace(*compiler, kernel, problem));
+    }
+    static Problem transpose(std::int64_t rows, std::int64_t columns) {
+        return {.operation = "transpose", .type = "f32", .layout = "", .extents = {{"M", rows}, {"N", columns}}};
+    }
+    const Problem present = transpose(9, 17);
+    const Problem next = transpose(5, 3);
+};
+
+TEST_F(WorkerAheadTest, LaysOutOneProblemBesideAnother) {
+    const auto input = prepare("");
+    lay_out_ahead(next);
+    EXPECT_TRUE(worker.has(next));
+    EXPECT_FALSE(worker.has(present)) << "not asked for yet";
+    EXPECT_TRUE(is_measured(worker.trial(input, 0)));
+    EXPECT_TRUE(worker.has(next));
+    EXPECT_TRUE(worker.has(present));
+}
+
+TEST_F(WorkerAheadTest, DropsWhatAWrongKernelMayHaveWrittenTo) {
+    const auto input = prepare("B[0] = 1e9f; return;");
+    lay_out_ahead(next);
+    EXPECT_FALSE(is_measured(worker.trial(input, 0)));
+    EXPECT_FALSE(worker.has(next));
+    EXPECT_TRUE(worker.has(present));
+}
+
+TEST_F(WorkerAheadTest, ForgetsAProblemWhenTheNextOneIsLaidOut) {
+    EXPECT_TRUE(is_measured(worker.trial(prepare(""), 0)));
+    worker.forget(present);
+    lay_out_ahead(next);
+    EXPECT_TRUE(worker.has(next));
+    EXPECT_FALSE(worker.has(present));
+}
+
+TEST_F(WorkerAheadTest, DoesWithoutAProblemThatHasNoRoom) {
+    lay_out_ahead(transpose(1LL << 20, 1LL << 20));
+    EXPECT_TRUE(is_measured(worker.trial(prepare(""), 0)));
+}
+
+TEST_F(WorkerAheadTest, AWorkerThatDiesTakesItsLayoutsAlong) {
+    lay_out_ahead(next);
+    ASSERT_TRUE(worker.has(next));
+    kill(worker_process(), SIGKILL);
+    EXPECT_TRUE(is_measured(worker.trial(prepare(""), 0)));
+    EXPECT_FALSE(worker.has(next));
+}
+
 TEST_F(WorkerTest, ATrialTellsWhatVerifyingAndTimingTook) {
     const auto report = worker.trial(prepare(""), 0);
     ASSERT_TRUE(is_measured(report));
