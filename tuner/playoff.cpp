@@ -9,7 +9,8 @@ namespace smemtune {
 
 namespace {
 
-constexpr int comparing_rounds = 3;         // of the winner and the baseline
+constexpr int comparing_rounds = 3;         // of the winner and the baseline,
+constexpr double steady_us = 10'000;        // and one where launches last that long: they differ by a per mille
 constexpr std::size_t least_per_share = 2;  // rounds for a device, so that it is worth its warm-up
 
 }  // namespace
@@ -133,7 +134,10 @@ void Playoff::choose(const std::vector<std::size_t>& equals) {
         chosen_ = *simplest;
         if (settings_.energy) waiting_.push_back(task(FinalTask::Purpose::energy, {*chosen_}, 1));
         if (baseline_ && *baseline_ != *chosen_) {
-            waiting_.push_back(task(FinalTask::Purpose::compare, {*chosen_, *baseline_}, comparing_rounds));
+            const auto* measured = std::get_if<Measurement>(&outcomes_[*chosen_]);
+            const bool steady = measured != nullptr && measured->median_us > steady_us;
+            waiting_.push_back(
+                task(FinalTask::Purpose::compare, {*chosen_, *baseline_}, steady ? 1 : comparing_rounds));
         }
     }
     over_ = waiting_.empty();
