@@ -134,10 +134,8 @@ void Playoff::choose(const std::vector<std::size_t>& equals) {
         chosen_ = *simplest;
         if (settings_.energy) waiting_.push_back(task(FinalTask::Purpose::energy, {*chosen_}, 1));
         if (baseline_ && *baseline_ != *chosen_) {
-            const auto* measured = std::get_if<Measurement>(&outcomes_[*chosen_]);
-            const bool steady = measured != nullptr && measured->median_us > steady_us;
-            waiting_.push_back(
-                task(FinalTask::Purpose::compare, {*chosen_, *baseline_}, steady ? 1 : comparing_rounds));
+            const auto rounds = settings_.launch_us > steady_us ? 1 : comparing_rounds;
+            waiting_.push_back(task(FinalTask::Purpose::compare, {*chosen_, *baseline_}, rounds));
         }
     }
     over_ = waiting_.empty();

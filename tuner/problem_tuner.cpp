@@ -433,6 +433,7 @@ void ProblemTuner::start_finals(std::size_t workers) {
     playoff_.emplace(std::move(proposals), finalists, baseline_player,
                      Playoff::Settings{.objective = context_.request.objective,
                                        .workers = std::max<std::size_t>(1, workers),
+                                       .launch_us = best.median_us,
                                        .energy = by_time && !context_.device.is_host(),
                                        .launch = [this](const Proposal& candidate) {
                                            return input_of(candidate, *candidate.binary()).launch;
