@@ -97,10 +97,12 @@ std::optional<Crew::Work> Crew::take_at_once(const Worker& worker, std::size_t p
     return std::nullopt;
 }
 
-// The next problem that is not, in the order in which they will be needed. False when there is none, or no memory.
+// The next problem that is not, in the order in which they will be needed; within a budget, not those that it may never
+// come to. False when there is none, or no memory.
 bool Crew::lay_out_ahead(Seat& seat, std::size_t problems, Lock& lock) {
     auto& worker = *seat.worker;
-    for (std::size_t i = 0; i < problems; ++i) {
+    const auto most = deadline_ == Clock::time_point::max() ? problems : std::min(problems, tuners_.size() + 1);
+    for (std::size_t i = 0; i < most; ++i) {
         const auto& problem = context_.request.problems[i];
         const bool over = i < tuners_.size() && tuners_[i]->is_done();
         if (over || worker.has(problem)) continue;

@@ -72,7 +72,7 @@ private:
     void try_one(Seat& seat, ProblemTuner& tuner, const Proposal& candidate, Lock& lock);
     void play(Seat& seat, ProblemTuner& tuner, const FinalTask& task, Lock& lock);
     void prepare(Seat& seat, const ProblemTuner& tuner, Lock& lock);
-    void lay_out(Seat& seat, Lock& lock, const std::function<void()>& work);
+    static void lay_out(Seat& seat, Lock& lock, const std::function<void()>& work);
     std::shared_future<WorkspaceBinaries> workspace_of(std::size_t problem);
 
     const TuningContext& context_;

@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-#include <set>
 
 #include "runtime/selection.h"
 #include "templates/hash.h"
@@ -14,38 +12,7 @@ namespace smemtune {
 
 namespace {
 
-constexpr std::size_t most_finalists = 8;
-// Within this of the best, a candidate is worth measuring again: a multiple of its spread, between bounds.
-constexpr double noise_margin = 8;
-constexpr double least_margin = 0.02;
-constexpr double most_margin = 0.05;
-constexpr double still_behind = 1.2;   // what was cut short is no candidate while it is this many times the best
-constexpr std::size_t most_swept = 4;  // finalists whose run-time arguments are swept
-
-double seconds_since(ProblemTuner::Clock::time_point begin) {
-    return std::chrono::duration<double>(ProblemTuner::Clock::now() - begin).count();
-}
-
-// The configuration with every other combination of its run-time parameters' values that is valid.
-std::vector<Configuration> runtime_variants(const KernelTemplate& kernel, const Configuration& configuration,
-                                            const Problem& problem, const Device& device) {
-    std::vector<Configuration> variants{configuration};
-    for (const auto& parameter : kernel.parameters) {
-        if (!parameter.runtime) continue;
-        std::vector<Configuration> more;
-        for (const auto& variant : variants) {
-            for (const auto value : parameter.values) {
-                more.push_back(variant);
-                more.back().values[parameter.name] = value;
-            }
-        }
-        variants = std::move(more);
-    }
-    std::erase_if(variants, [&](const Configuration& variant) {
-        return variant == configuration || objection(kernel, variant, problem, device);
-    });
-    return variants;
-}
+constexpr double still_behind = 1.2;  // what was cut short is no candidate while it is this many times the best
 
 // Equal machine code launched alike takes equally long.
 std::string code_key(const TrialInput& input) {
@@ -206,6 +173,15 @@ TrialRecord ProblemTuner::record_of(const Proposal& candidate) const {
     return {.key = candidate.lane->key(), .configuration = candidate.configuration, .run = context_.run};
 }
 
+// With what the compiler told.
+TrialRecord ProblemTuner::record_of(const Proposal& candidate, const Binary& binary, const Launch& launch) const {
+    auto record = record_of(candidate);
+    record.resources = binary.resources;
+    record.resources.dynamic_shared_bytes = launch.dynamic_shared_bytes;
+    record.compile_ms = binary.compile_ms;
+    return record;
+}
+
 bool ProblemTuner::settle_without_trial(const Proposal& candidate) {
     const auto* compiled = std::get_if<Binary>(&candidate.compiled.get());
     if (compiled != nullptr && !candidate.compiled_before) effort_.compile += compiled->compile_ms * 1e-3;
@@ -222,9 +198,7 @@ bool ProblemTuner::settle_without_trial(const Proposal& candidate) {
         record.outcome = std::get<Rejection>(candidate.compiled.get());
     } else {
         const auto input = input_of(candidate, *compiled);
-        record.resources = compiled->resources;
-        record.resources.dynamic_shared_bytes = input.launch.dynamic_shared_bytes;
-        record.compile_ms = compiled->compile_ms;
+        record = record_of(candidate, *compiled, input.launch);
         const auto twin = by_code_.find(code_key(input));
         if (const auto broken = broken_limit(input.launch, context_.device)) {
             record.outcome = Rejection{Stage::limits, *broken};
@@ -244,11 +218,8 @@ void ProblemTuner::finish(const Proposal& candidate, const TrialReport& report) 
     --in_hand_;
     const auto& binary = std::get<Binary>(candidate.compiled.get());
     const auto input = input_of(candidate, binary);
-    auto record = record_of(candidate);
+    auto record = record_of(candidate, binary, input.launch);
     record.outcome = report.outcome;
-    record.resources = binary.resources;
-    record.resources.dynamic_shared_bytes = input.launch.dynamic_shared_bytes;
-    record.compile_ms = binary.compile_ms;
     record.verify_ms = report.verify_ms;
     record.time_ms = report.time_ms;
     remember(*candidate.lane, std::move(record));
@@ -365,163 +336,6 @@ const ProblemTuner::Known* ProblemTuner::fastest_baseline() const {
     const auto measured = by_time();
     const auto found = std::ranges::find_if(measured, &is_baseline);
     return found == measured.end() ? nullptr : *found;
-}
-
-// A run-time argument needs no other machine code, so the search leaves it at its default and the best few are tried
-// with every value.
-void ProblemTuner::start_sweep() {
-    phase_ = Phase::sweep;
-    if (!learns(context_.request.search) || is_good_enough()) return;
-    std::set<std::pair<const Lane*, std::string>> tried;
-    for (const auto& known : known_) tried.emplace(known.lane, to_text(known.record.configuration));
-    auto best = by_cost();
-    best.resize(std::min(best.size(), most_swept));
-    std::vector<std::pair<Lane*, Configuration>> swept;
-    for (const auto* known : best) {
-        const auto own = std::ranges::find(lanes_, known->lane, [](const auto& each) { return each.get(); });
-        for (auto& variant :
-             runtime_variants(known->lane->kernel_template(), known->record.configuration, problem_, context_.device)) {
-            if (tried.emplace(known->lane, to_text(variant)).second) swept.emplace_back(own->get(), std::move(variant));
-        }
-    }
-    const auto most = context_.request.evaluations.value_or(SIZE_MAX);
-    for (auto& [lane, configuration] : swept) {
-        if (known_.size() + pipeline_.size() >= most) return;
-        submit(*lane, std::move(configuration));
-    }
-}
-
-// Whether the finals among what is known were played before, for the same objective: their winner is one of the best.
-bool ProblemTuner::is_settled() const {
-    const auto& key = players_.front()->record.key;
-    const auto champion = context_.store.best(key.device, key.problem);
-    if (!champion || !champion->winner) return false;
-    if (competes(*champion)) return true;  // from elsewhere, and it stood its ground
-    const auto cost = cost_of(std::get<Measurement>(champion->record.outcome));
-    const auto best = cost_of(*players_.front()->measurement());
-    return cost && *cost <= (1 + least_margin) * *best;
-}
-
-// Finalists are measured again, in turn with one another; of equals, the one that asks for the least wins.
-void ProblemTuner::start_finals(std::size_t workers) {
-    phase_ = Phase::finals;
-    players_ = by_cost();
-    if (players_.empty()) return done();
-    if (new_trials_ == 0 && is_settled()) return done();
-
-    const auto& best = *players_.front()->measurement();
-    const auto margin = std::clamp(noise_margin * best.spread_us / best.median_us, least_margin, most_margin);
-    const auto limit = *cost_of(best) * (1 + margin);
-    const auto baseline = std::ranges::find_if(players_, &is_baseline);
-    auto* const compared_with = baseline == players_.end() ? nullptr : *baseline;
-    std::erase_if(players_, [&](const Known* known) { return *cost_of(*known->measurement()) > limit; });
-    players_.resize(std::min(players_.size(), most_finalists));
-    const auto finalists = players_.size();
-    std::optional<std::size_t> baseline_player;
-    if (compared_with != nullptr) {
-        baseline_player = static_cast<std::size_t>(std::ranges::find(players_, compared_with) - players_.begin());
-        if (*baseline_player == finalists) players_.push_back(compared_with);
-    }
-    std::vector<Proposal> proposals;
-    for (const auto* player : players_) {
-        const auto& configuration = player->record.configuration;
-        proposals.push_back(
-            {player->lane, configuration,
-             context_.pool.submit(program_of(player->lane->kernel_template(), configuration, problem_))});
-    }
-    const bool by_time = context_.request.objective == Objective::time;
-    playoff_.emplace(std::move(proposals), finalists, baseline_player,
-                     Playoff::Settings{.objective = context_.request.objective,
-                                       .workers = std::max<std::size_t>(1, workers),
-                                       .launch_us = best.median_us,
-                                       .energy = by_time && !context_.device.is_host(),
-                                       .launch = [this](const Proposal& candidate) {
-                                           return input_of(candidate, *candidate.binary()).launch;
-                                       }});
-    if (playoff_->is_over()) crown();
-}
-
-void ProblemTuner::finish(const FinalTask& task, const std::optional<std::vector<Outcome>>& outcomes, double seconds) {
-    --in_hand_;
-    effort_.finals += seconds;
-    if (is_done()) return;
-    playoff_->finish(task, outcomes);
-    if (playoff_->is_over()) crown();
-}
-
-void ProblemTuner::crown() {
-    for (const auto& [player, outcome] : playoff_->outcomes()) {
-        auto& record = players_[player]->record;
-        record.outcome = outcome;
-        record.run = context_.run;
-        context_.store.remember(record);
-    }
-    if (!playoff_->winner()) return done();
-    const auto* winner = players_[*playoff_->winner()];
-    const auto& best = winner->record;
-    const auto champion = context_.store.best(best.key.device, best.key.problem);
-    // An earlier run may have found better: another template, or a configuration not proposed this time.
-    const bool stands = champion && champion->winner && competes(*champion) &&
-                        cost_of(std::get<Measurement>(champion->record.outcome)) < cost_of(*winner->measurement());
-    if (!stands) {
-        const auto compiled =
-            context_.pool.submit(program_of(winner->lane->kernel_template(), best.configuration, problem_));
-        const auto& binary = std::get<Binary>(compiled.get());
-        context_.store.crown(
-            best.key, best.configuration,
-            BinaryRecord{best.key.kernel_template, best.configuration, binary_key(binary.target, problem_),
-                         binary.compiler, binary.code, best.resources});
-        winner_ = winner;
-    }
-    done();
-}
-
-// Whether an earlier winner stands against what is known here. Not when it is known here, nor when it is an older
-// version of a template that was changed since.
-bool ProblemTuner::competes(const TrialRow& champion) const {
-    const bool superseded = std::ranges::any_of(lanes_, [&](const auto& lane) {
-        return lane->kernel_template().name == champion.kernel_template &&
-               lane->kernel_template().hash != champion.template_hash;
-    });
-    return !superseded && std::ranges::none_of(known_, [&](const Known& known) {
-        return known.record.key == champion.record.key && known.record.configuration == champion.record.configuration;
-    });
-}
-
-void ProblemTuner::done() {
-    phase_ = Phase::done;
-    effort_.total = seconds_since(begin_);
-}
-
-ProblemResult ProblemTuner::result() const {
-    ProblemResult result{.problem = problem_, .ended = ended_, .effort = effort_};
-    for (const auto& lane : lanes_) result.valid += lane->space().size();
-    result.evaluations = known_.size();
-    const auto& operation = lanes_.front()->kernel_template().operation;
-    result.operations =
-        static_cast<double>(operation.operations.evaluate(environment_of(operation, problem_, context_.device)));
-    const auto measured = by_time();
-    if (measured.empty()) return result;
-    for (const auto* known : measured) {
-        result.best_us.try_emplace(known->lane->kernel_template().name, known->measurement()->median_us);
-    }
-    if (const auto* baseline = fastest_baseline()) result.baseline_us = baseline->measurement()->median_us;
-    const auto* best = winner_ != nullptr ? winner_ : crowned_earlier(measured);
-    result.best = {best->lane->kernel_template().name, best->record.configuration, *best->measurement(),
-                   best->record.resources};
-    return result;
-}
-
-const ProblemTuner::Known* ProblemTuner::crowned_earlier(const std::vector<const Known*>& measured) const {
-    const auto& key = measured.front()->record.key;
-    const auto champion = context_.store.best(key.device, key.problem);
-    for (const auto* known : measured) {
-        if (champion && known->record.key == champion->record.key &&
-            known->record.configuration == champion->record.configuration) {
-            return known;
-        }
-    }
-    return measured.front();
 }
 
 }  // namespace smemtune

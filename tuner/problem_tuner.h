@@ -95,6 +95,7 @@ private:
     [[nodiscard]] bool is_good_enough() const;
     [[nodiscard]] std::string why_no_more() const;
     [[nodiscard]] TrialRecord record_of(const Proposal& candidate) const;
+    [[nodiscard]] TrialRecord record_of(const Proposal& candidate, const Binary& binary, const Launch& launch) const;
     void remember(const Lane& lane, TrialRecord record);
     void learn(const Lane& lane, TrialRecord record, bool recalled);
     [[nodiscard]] std::optional<double> cost_of(const Measurement& measurement) const;
