@@ -22,6 +22,7 @@ public:
     std::function<std::int64_t()> clock = [] { return 0; };
     std::vector<const LoadedKernel*> batches;  ///< whose, in the order in which they were timed
 
+    [[nodiscard]] std::size_t free_bytes() override { return host_->free_bytes(); }
     [[nodiscard]] const Device& device() const override { return device_; }
     [[nodiscard]] std::unique_ptr<LoadedKernel> load(const Binary& binary, std::int64_t dynamic) override {
         return host_->load(binary, dynamic);
