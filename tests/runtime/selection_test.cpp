@@ -121,7 +121,7 @@ TEST_F(Selection, WhatAnotherDeviceLearnedIsNotTaken) {
 TEST_F(Selection, WithoutADatabaseEveryTemplateOffersAValidDefault) {
     const auto problem = gemm(100, 100, 100);
     const auto found = all(Candidates(problem, device, nullptr, templates, ""));
-    EXPECT_EQ(found.size(), 7U);
+    EXPECT_EQ(found.size(), 8U);
     for (const auto& [kernel, configuration, choice, row] : found) {
         EXPECT_EQ(choice.match, Match::untuned);
         EXPECT_EQ(choice.tuned_for, "");
@@ -129,14 +129,14 @@ TEST_F(Selection, WithoutADatabaseEveryTemplateOffersAValidDefault) {
         EXPECT_EQ(row, std::nullopt);
         EXPECT_EQ(objection(kernel, configuration, problem, device), std::nullopt) << kernel.name;
     }
-    EXPECT_EQ(found.front().choice.kernel_template, "joint_tiled");  // most reuse first,
-    EXPECT_EQ(found.back().choice.kernel_template, "naive");         // none last
+    EXPECT_EQ(found.front().choice.kernel_template, "warp_tiled");  // most reuse first,
+    EXPECT_EQ(found.back().choice.kernel_template, "naive");        // none last
 }
 
 TEST_F(Selection, BehindTheTunedOnesStandTheDefaults) {
     tuned(gemm(64, 64, 64), "TILE_WIDTH=8");
     const auto found = of(gemm(100, 100, 100));
-    ASSERT_EQ(found.size(), 8U);
+    ASSERT_EQ(found.size(), 9U);
     EXPECT_EQ(found[0].choice.match, Match::nearest);
     EXPECT_EQ(found[1].choice.match, Match::untuned);
 }
@@ -199,7 +199,7 @@ TEST_F(Selection, ATemplateThatLostItsProblemCanStillBeAskedFor) {
 TEST_F(Selection, WhatNoTemplateKnowsHasNoCandidate) {
     EXPECT_TRUE(of({"convolution", "f32", "", {{"M", 1}}}).empty());
     EXPECT_TRUE(of(gemm(1, 1, 1, "bf16")).empty());
-    EXPECT_TRUE(of(gemm(1, 1, 1, "f32", "tt")).empty());
+    EXPECT_TRUE(of(gemm(1, 1, 1, "f32", "xx")).empty());
     device.compute_capability = 70;
     EXPECT_TRUE(of(gemm(1, 1, 1)).empty());
 }

@@ -127,7 +127,8 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{{"--device", "nonsense", "--db", "new.db"}, environment, "there is no device 'nonsense'; there is: "},
         Mistake{{"--device", "", "--db", "new.db"}, input, "--device names no device"},
         tuning({"--type", "bf16"}, input, "bf16"), tuning({"--layout", "xx"}, input, "xx"),
-        tuning({"--layout", "tt", "--sizes", "64"}, input, "no template can compute gemm f32 tt"),
+        tuning({"--layout", "tt", "--sizes", "64", "--templates", "tiled"}, input,
+               "no template can compute gemm f32 tt"),
         tuning({"--search", "nope"}, input, "search 'nope' is unknown; known: auto exhaustive random"),
         tuning({"--evaluations", "0"}, input, "--evaluations 0 is less than 1"),
         tuning({"--evaluations", "-1"}, input, "--evaluations -1 is less than 1"),
@@ -194,7 +195,7 @@ INSTANTIATE_TEST_SUITE_P(
                 input,
                 "'tiled_transpose' can compute gemm"},
         Mistake{{"run", "--size", "4", "--device", "host", "--type", "bf16", "--db", "a"}, input, "bf16"},
-        Mistake{{"run", "--size", "4", "--device", "host", "--layout", "tt", "--db", "a"}, input, "tt"},
+        Mistake{{"run", "--size", "4", "--device", "host", "--layout", "xx", "--db", "a"}, input, "xx"},
         Mistake{{"run", "--size", "4", "--device", "host", "--db", "text.db"}, database, "is not a database"},
         Mistake{{"run", "--size", "4", "--device", "host", "--db", "a"}, environment, "CXX", {{"CXX", "/bin/false"}}}));
 

@@ -19,7 +19,7 @@ std::vector<std::string> tune_work(const std::string& devices, const std::string
 std::vector<pid_t> workers_of(const Running& running) {
     std::vector<pid_t> workers;
     for (const auto process : running.descendants()) {
-        const auto words = read_text("/proc/" + std::to_string(process) + "/cmdline");
+        const auto words = read_process(process, "cmdline");
         if (words.find(std::string("\0worker\0", 8)) != std::string::npos) workers.push_back(process);
     }
     return workers;

@@ -24,7 +24,7 @@ std::vector<std::string> tune_endless(const std::string& deadline) {
 
 // Processor time that a process has used, in clock ticks; -1 when it is gone.
 long ticks_of(pid_t process) {
-    std::istringstream fields(read_text("/proc/" + std::to_string(process) + "/stat"));
+    std::istringstream fields(read_process(process, "stat"));
     std::string field;
     long ticks = -1;
     for (int i = 1; fields >> field && i <= 15; ++i) {
@@ -37,7 +37,7 @@ long ticks_of(pid_t process) {
 // Whether a worker has been busy for longer than any preparation takes: it is inside the endless kernel.
 bool is_inside_a_kernel(const Running& running) {
     return std::ranges::any_of(running.descendants(), [](pid_t process) {
-        return read_text("/proc/" + std::to_string(process) + "/cmdline").find("worker") != std::string::npos &&
+        return read_process(process, "cmdline").find("worker") != std::string::npos &&
                ticks_of(process) > sysconf(_SC_CLK_TCK) / 3;
     });
 }
@@ -108,7 +108,7 @@ TEST(Kill, OfItsWorkerAloneCostsTheRunOnlyTime) {
     ASSERT_TRUE(soon([&] { return trials_in(scratch / "t.db") >= 1; }));
     int killed = 0;
     for (const auto process : running.descendants()) {
-        if (read_text("/proc/" + std::to_string(process) + "/cmdline").find("worker") == std::string::npos) continue;
+        if (read_process(process, "cmdline").find("worker") == std::string::npos) continue;
         kill(process, SIGKILL);
         ++killed;
     }
@@ -174,7 +174,7 @@ TEST(Interrupt, TheKeyReachesTheWorkerTooAndCostsNoTrial) {
     ASSERT_TRUE(soon([&] { return trials_in(scratch / "t.db") >= 1; }));
     running.signal(SIGINT);
     for (const auto process : running.descendants()) {
-        if (read_text("/proc/" + std::to_string(process) + "/cmdline").find("worker") != std::string::npos) {
+        if (read_process(process, "cmdline").find("worker") != std::string::npos) {
             kill(process, SIGINT);
         }
     }

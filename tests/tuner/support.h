@@ -47,6 +47,15 @@ inline std::string read_text(const std::filesystem::path& file) {
     return {std::istreambuf_iterator<char>(stream), {}};
 }
 
+/// /proc/PROCESS/FILE; empty when the process is gone, or goes meanwhile.
+inline std::string read_process(pid_t process, const std::string& file) {
+    try {
+        return read_text("/proc/" + std::to_string(process) + "/" + file);
+    } catch (const std::ios_base::failure&) {  // how the library tells that a read failed
+        return "";
+    }
+}
+
 inline void write_text(const std::filesystem::path& file, const std::string& text) {
     std::filesystem::create_directories(file.parent_path());
     std::ofstream(file, std::ios::binary) << text;
@@ -156,7 +165,8 @@ public:
         for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
             const auto name = entry.path().filename().string();
             if (name.find_first_not_of("0123456789") != std::string::npos || std::stoi(name) == process_) continue;
-            if (read_text(entry.path() / "environ").find(tag_) != std::string::npos) found.push_back(std::stoi(name));
+            if (read_process(std::stoi(name), "environ").find(tag_) != std::string::npos)
+                found.push_back(std::stoi(name));
         }
         return found;
     }
