@@ -15,6 +15,13 @@ namespace {
 std::optional<Configuration> sane_default(const KernelTemplate& kernel, const Problem& problem, const Device& device) {
     const auto preset = default_configuration(kernel);
     if (!objection(kernel, preset, problem, device)) return preset;
+    for (const auto& parameter : kernel.parameters) {  // before a large space is enumerated
+        for (const auto value : parameter.values) {
+            auto near = preset;
+            near.values[parameter.name] = value;
+            if (!objection(kernel, near, problem, device)) return near;
+        }
+    }
     const auto space = feasible_space(kernel, problem, device);
     std::optional<Configuration> best;
     auto least = std::numeric_limits<std::ptrdiff_t>::max();

@@ -4,6 +4,7 @@
 // double: 8192*8192*8192*8192 would be rounded, and `/` would not be C's integer division.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -29,6 +30,8 @@ using Environment = std::map<std::string, std::int64_t, std::less<>>;
 /// Comparisons and logic give 0 or 1; `&&`, `||` and `?:` evaluate only what C would.
 class Expression {
 public:
+    static constexpr std::array<std::string_view, 4> functions{"min", "max", "ceil_div", "round_up"};
+
     Expression() : Expression("0") {}
     /// Throws ExpressionError with the column of the first character that does not fit.
     explicit Expression(std::string text);

@@ -73,6 +73,13 @@ struct Model {
     Expression shared_loads_per_phase;
 };
 
+/// A name that a manifest gives to an expression its rules share.
+struct Derived {
+    std::string name;
+    std::string value;  ///< as written
+    std::string summary;
+};
+
 struct KernelTemplate {
     std::string name;  ///< also of its entry point
     std::string summary;
@@ -80,6 +87,7 @@ struct KernelTemplate {
     std::vector<std::string> types;
     std::vector<std::string> layouts;
     std::vector<Parameter> parameters;
+    std::vector<Derived> derived;  ///< for people: expressions hold their values already
     std::vector<Constraint> constraints;
     std::array<Expression, 3> block;
     std::array<Expression, 3> grid;

@@ -185,15 +185,20 @@ Parameter read_parameter(const Section& section) {
 }
 
 // Each may use those before it.
-void read_derived(const Section& section, Names& known) {
+Derived read_derived(const Section& section, Names& known) {
     section.allow_only({"name", "value", "summary"});
-    const auto name = section.value<std::string>("name", "\"THREADS\"");
-    if (!is_identifier(name)) section.fail_at("name", "'" + name + "' is no C++ identifier");
-    if (known.values.contains(name) || known.derived.contains(name)) {
-        section.fail_at("name", "'" + name + "' is declared twice, or is a name of the operation's");
+    Derived derived{.name = section.value<std::string>("name", "\"THREADS\""),
+                    .value = section.value<std::string>("value", "\"ROWS * COLUMNS\""),
+                    .summary = section.value_or<std::string>("summary", "\"what it is\"", "")};
+    if (!is_identifier(derived.name)) section.fail_at("name", "'" + derived.name + "' is no C++ identifier");
+    if (std::ranges::count(Expression::functions, derived.name) > 0) {
+        section.fail_at("name", "'" + derived.name + "' is a function of expressions; rename it");
     }
-    (void)section.value_or<std::string>("summary", "\"what it is\"", "");
-    known.derived[name] = section.expression("value", "\"ROWS * COLUMNS\"", known).text();
+    if (known.values.contains(derived.name) || known.derived.contains(derived.name)) {
+        section.fail_at("name", "'" + derived.name + "' is declared twice, or is a name of the operation's");
+    }
+    known.derived[derived.name] = section.checked("value", derived.value, known).text();
+    return derived;
 }
 
 std::array<Expression, 3> read_extent3(const Section& section, const std::string& key, const Names& known) {
@@ -323,13 +328,15 @@ std::optional<KernelTemplate> parse_template(const std::string& path, const std:
     auto known = names_of(result.operation);
     for (const auto& each : root.sections("parameter", "[[parameter]]")) {
         auto parameter = read_parameter(each);
-        if (!known.add_value(parameter.name)) {
+        if (!known.values.insert(parameter.name).second) {
             each.fail_at("name", "'" + parameter.name + "' is declared twice, or is a name of the operation's");
         }
         check_runtime_parameter(each, parameter, result);
         result.parameters.push_back(std::move(parameter));
     }
-    for (const auto& each : root.sections("derived", "[[derived]]")) read_derived(each, known);
+    for (const auto& each : root.sections("derived", "[[derived]]")) {
+        result.derived.push_back(read_derived(each, known));
+    }
     for (const auto& each : root.sections("constraint", "[[constraint]]")) {
         each.allow_only({"rule", "reason"});
         result.constraints.push_back({each.expression("rule", "\"A <= B\"", known),

@@ -68,7 +68,8 @@ Expression Section::expression(const std::string& key, const std::string& exampl
 
 Expression Section::checked(const std::string& key, const std::string& text, const Names& known) const {
     try {
-        Expression expression(known.expand(text));
+        const Expression written(text);  // first, so that an error quotes what the author wrote
+        Expression expression(known.expand(written.text()));
         for (const auto& name : expression.names()) {
             if (!known.values.contains(name)) {
                 fail_at(key, "'" + key + "' names '" + name + "', which is no parameter, extent, layout constant or " +

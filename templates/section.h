@@ -21,8 +21,6 @@ struct Names {
 
     /// `text` with every shorthand replaced by its expression, in parentheses.
     [[nodiscard]] std::string expand(const std::string& text) const;
-    /// False when there is such a value or shorthand already.
-    bool add_value(const std::string& name) { return !derived.contains(name) && values.insert(name).second; }
 };
 
 /// Throws ManifestError with the line of what is not TOML.

@@ -20,7 +20,8 @@ std::vector<Problem> problems_of(const KernelTemplate& kernel, const std::string
                                                                       {1, 1000, 3},
                                                                       {1000, 1, 3},
                                                                       {1, 3, 1000},
-                                                                      {64, 64, 64}}) {
+                                                                      {64, 64, 64},
+                                                                      {132, 136, 40}}) {
         problems.push_back(problem_of(kernel, extents, layout));
     }
     return problems;
@@ -37,7 +38,9 @@ TEST_P(Correctness, EveryConfigurationIsRightForEveryShape) {
     const auto backend = open_host({.seed = 3});
     const auto problems = problems_of(kernel, GetParam().layout);
     const bool all = std::getenv("SMEMTUNE_ALL_CONFIGURATIONS") != nullptr;
-    const auto configurations = configurations_of(kernel, problems.front(), all ? 0 : 4);
+    // Chosen for whole vectors, so that copies of 16 bytes are among them, and launched on everything.
+    const auto aligned = problem_of(kernel, {64, 68, 36}, GetParam().layout);
+    const auto configurations = configurations_of(kernel, aligned, all ? 0 : 5);
     std::vector<std::shared_future<CompilePool::Result>> compiled;
     for (const auto& configuration : configurations) {
         compiled.push_back(pool.submit(program_of(kernel, configuration, problems.front())));
@@ -47,8 +50,8 @@ TEST_P(Correctness, EveryConfigurationIsRightForEveryShape) {
         Workspace workspace(*backend, kernel.operation, problem, tools, 5);
         for (std::size_t i = 0; i < configurations.size(); ++i) {
             SCOPED_TRACE(to_text(problem) + " " + to_text(configurations[i]));
-            ASSERT_EQ(objection(kernel, configurations[i], problem, backend->device()), std::nullopt);
             const auto launch = launch_of(kernel, configurations[i], problem, backend->device());
+            ASSERT_EQ(broken_limit(launch, backend->device()), std::nullopt);
             const auto loaded = backend->load(binary_of(compiled[i].get()), launch.dynamic_shared_bytes);
             const auto verdict = workspace.verify(*loaded, launch);
             EXPECT_EQ(verdict.wrong, std::nullopt);

@@ -176,6 +176,46 @@ TEST(Manifest, ARuntimeParameterMayDecideGridBlockAndDynamicSharedMemory) {
     EXPECT_EQ(to_text(compiled_part(kernel, default_configuration(kernel))), "UNROLL=1");
 }
 
+std::string with_derived(const std::string& derived) {
+    auto text = good;
+    return text.insert(text.find("[[constraint]]"), derived);
+}
+
+TEST(Manifest, ADerivedNameStandsForItsExpressionAndThoseBeforeIt) {
+    auto text = with_derived(
+        "[[derived]]\nname = \"THREADS\"\nvalue = \"WIDTH - UNROLL\"\nsummary = \"who works\"\n"
+        "[[derived]]\nname = \"TWICE\"\nvalue = \"2 * THREADS\"\n");
+    const std::string rule = "WIDTH * UNROLL <= 256";
+    text.replace(text.find(rule), rule.size(), "TWICE * THREADS2 <= 256");
+    text.replace(text.find("values = [1, 2]"), 15, "values = [1, 2]\n[[parameter]]\nname = \"THREADS2\"\nvalues = [3]");
+    const auto kernel = parse(text);
+    const auto& constraint = kernel.constraints.at(0);
+    EXPECT_EQ(constraint.rule.evaluate({{"WIDTH", 64}, {"UNROLL", 2}, {"THREADS2", 1}}), 1);  // 2 * (64 - 2) * 1
+    EXPECT_EQ(constraint.rule.evaluate({{"WIDTH", 64}, {"UNROLL", 2}, {"THREADS2", 3}}), 0);
+    EXPECT_EQ(constraint.text(), "TWICE * THREADS2 <= 256");
+    ASSERT_EQ(kernel.derived.size(), 2U);
+    EXPECT_EQ(kernel.derived[0].summary, "who works");
+    EXPECT_EQ(kernel.derived[1].value, "2 * THREADS");
+}
+
+TEST(Manifest, ADerivedNameIsNewKnowsOnlyWhatStandsBeforeItAndIsNoFunction) {
+    const auto derived = [](const std::string& name, const std::string& value) {
+        return "[[derived]]\nname = \"" + name + "\"\nvalue = \"" + value + "\"\n";
+    };
+    EXPECT_THAT(refusal(with_derived(derived("WIDTH", "1"))), HasSubstr("'WIDTH' is declared twice"));
+    EXPECT_THAT(refusal(with_derived(derived("A1", "1") + derived("A1", "2"))), HasSubstr("'A1' is declared twice"));
+    EXPECT_THAT(refusal(with_derived(derived("A1", "B1") + derived("B1", "1"))), HasSubstr("'value' names 'B1'"));
+    EXPECT_THAT(refusal(with_derived(derived("min", "1"))), HasSubstr("'min' is a function of expressions"));
+    EXPECT_THAT(refusal(with_derived(derived("A1", "WIDTH +"))), HasSubstr("'value': "));
+}
+
+TEST(Manifest, ARuntimeParameterBehindADerivedNameIsStillOne) {
+    auto text = with_derived("[[derived]]\nname = \"ALL\"\nvalue = \"2 * UNROLL\"\n");
+    text.replace(text.find("values = [1, 2]"), 15, "values = [1, 2]\nruntime = true");
+    text.replace(text.find("16 + UNROLL"), 11, "16 + ALL");
+    EXPECT_THAT(refusal(text), HasSubstr("'registers' names the run-time parameter 'UNROLL'"));
+}
+
 TEST(Manifest, AKernelWithRuntimeParametersTakesAsManyArgumentsAsALaunchHasRoomFor) {
     std::string many;
     for (std::size_t i = 5; i < most_arguments; ++i) {

@@ -29,6 +29,10 @@ void describe(const KernelTemplate& kernel, const std::string& size, const Devic
         fmt::print("  {} in{} (default {}{}): {}\n", parameter.name, values, parameter.preset,
                    parameter.runtime ? ", a run-time argument" : "", parameter.summary);
     }
+    if (!kernel.derived.empty()) fmt::print("\nderived\n");
+    for (const auto& [name, value, summary] : kernel.derived) {
+        fmt::print("  {} = {}{}{}\n", name, value, summary.empty() ? "" : ": ", summary);
+    }
     fmt::print("\n{} configurations, {} of them valid for {} on {}; removed, by the first rule that each breaks:\n",
                space.raw_size(), space.size(), to_text(problem), device.name);
     for (const auto& [constraint, points] : space.census()) {
