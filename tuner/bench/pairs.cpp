@@ -9,8 +9,6 @@ namespace smemtune {
 
 namespace {
 
-constexpr std::size_t least_for_interval = 6;  // with five pairs no order statistics enclose the median in 95 of 100
-
 // The upper quartile: a clock that sags for half the time is not the usual one, and one lucky boost is not either.
 double usual_clock(const std::vector<Pair>& pairs) {
     std::vector<double> known;
@@ -30,7 +28,9 @@ void Pairs::add(const Pair& pair, double total_us) {
 bool Pairs::finished() const {
     if (pairs_.empty()) return false;
     const auto ratio = result();
-    if (total_us_ > policy_.longest_us && pairs_.size() >= least_for_interval) return true;
+    // Comes to an end whatever the clock does: a quarter of the pairs is not below the upper quartile, and counts.
+    if (ratio.pairs < least_for_interval) return false;
+    if (total_us_ > policy_.longest_us) return true;
     if (ratio.pairs < policy_.least) return false;
     return ratio.pairs >= policy_.most || ratio.high - ratio.low <= policy_.narrow * ratio.median;
 }

@@ -7,8 +7,11 @@
 
 namespace smemtune {
 
+/// Order statistics of fewer enclose the median in less than 95 of 100 cases.
+inline constexpr std::size_t least_for_interval = 6;
+
 struct PairPolicy {
-    std::size_t least = 30;   ///< pairs
+    std::size_t least = 30;   ///< pairs that count; fewer than `least_for_interval` are as many as that
     std::size_t most = 120;   ///< where the interval stays wide
     double narrow = 0.005;    ///< it is narrow once its width is below this share of the ratio
     double longest_us = 5e6;  ///< of samples in all; beyond it the fewest pairs that give an interval are enough

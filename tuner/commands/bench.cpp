@@ -54,7 +54,7 @@ CommandLine options(const Surroundings& surroundings) {
         "cache", po::value<std::string>()->default_value("both")->value_name("C"),
         "cold: operands rotate through twice the L2 cache; warm: the same each time; both: warm too where it differs");
     line.add()("pairs", po::value<long long>()->default_value(30)->value_name("N"),
-               "at least; up to four times as many until the interval is within half a percent");
+               "at least, 6 or more; up to four times as many until the interval is within half a percent");
     line.add_seed("of the inputs");
     line.add_database(surroundings);
     line.add()("json", po::value<std::string>()->implicit_value("-")->value_name("FILE"),
@@ -120,6 +120,14 @@ long long in_range(long long least, long long value, long long most, const char*
         throw UsageError(fmt::format("--{} {} is not in {}..{}", option, value, least, most));
     }
     return value;
+}
+
+std::size_t parse_pairs(long long pairs) {
+    if (pairs < static_cast<long long>(least_for_interval)) {
+        throw UsageError(
+            fmt::format("--pairs {} give no interval of 95 % confidence; take {} or more", pairs, least_for_interval));
+    }
+    return static_cast<std::size_t>(in_range(1, pairs, 10'000, "pairs"));
 }
 
 // Found out before anything is measured.
@@ -242,7 +250,7 @@ int bench_command(const Arguments& arguments, const Surroundings& surroundings) 
                          .kernel_template = line.text("template"),
                          .caches = parse_cache(line.text("cache")),
                          .seed = line.seed()};
-    request.pairs.least = static_cast<std::size_t>(in_range(1, line.get<long long>("pairs"), 10'000, "pairs"));
+    request.pairs.least = parse_pairs(line.get<long long>("pairs"));
     request.pairs.most = 4 * request.pairs.least;
     const auto proposals = static_cast<int>(in_range(1, line.get<long long>("proposals"), 1000, "proposals"));
     const auto json_path = line.has("json") ? line.text("json") : "";

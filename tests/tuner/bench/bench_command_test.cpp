@@ -92,6 +92,12 @@ TEST_F(BenchCommand, AnEarlierFileIsComparedRatioByRatio) {
     EXPECT_THAT(second.out, HasSubstr("1 ratios compared: 1 fell and 0 rose by more than noise\n  FELL -6"));
 }
 
+TEST_F(BenchCommand, PairsThatGiveNoIntervalAreRefused) {
+    const auto finished = run(*scratch, {"bench", "--device", "host", "--db", "a.db", "--pairs", "5"});
+    EXPECT_EQ(finished.code, 2);
+    EXPECT_THAT(finished.err, HasSubstr("--pairs 5 give no interval of 95 % confidence; take 6 or more"));
+}
+
 TEST_F(BenchCommand, TheHelpTeaches) {
     const auto finished = run(*scratch, {"bench", "--help"});
     EXPECT_EQ(finished.code, 0);

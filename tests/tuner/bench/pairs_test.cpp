@@ -116,6 +116,36 @@ TEST(Pairs, LongOnesEndWhenTheTimeIsUpButNotBeforeThereIsAnInterval) {
     EXPECT_EQ(count, 6);
 }
 
+TEST(Pairs, WhenTheTimeIsUpSixMustCountAndNotJustBeTaken) {
+    Pairs pairs({.least = 30, .longest_us = 1000});
+    add(pairs, 2, 1.1, 0, sagging, 900);
+    add(pairs, 5, 1.1, 0, full, 900);
+    EXPECT_FALSE(pairs.finished()) << "5 of 7 count";
+    add(pairs, 1, 1.1, 0, full, 900);
+    EXPECT_TRUE(pairs.finished());
+    EXPECT_EQ(pairs.result().pairs, least_for_interval);
+}
+
+TEST(Pairs, FewerThanGiveAnIntervalAreNeverEnough) {
+    Pairs pairs({.least = 1, .most = 4});
+    add(pairs, 5, 1.1);
+    EXPECT_FALSE(pairs.finished());
+    add(pairs, 1, 1.1);
+    EXPECT_TRUE(pairs.finished());
+}
+
+TEST(Pairs, AClockThatFallsWithoutEndDoesNotKeepThemFromEnding) {
+    Pairs pairs({.least = 30, .longest_us = 1000});
+    double clock_khz = 1e12;
+    int count = 0;
+    for (; !pairs.finished() && count < 100; ++count) {
+        add(pairs, 1, 1.1, 0, static_cast<std::int64_t>(clock_khz), 900);
+        clock_khz *= 0.9;
+    }
+    EXPECT_LE(count, 24) << "a quarter counts";
+    EXPECT_EQ(pairs.result().pairs, least_for_interval);
+}
+
 TEST(Pairs, AreNotFinishedBeforeTheyBegin) { EXPECT_FALSE(Pairs({}).finished()); }
 
 }  // namespace
