@@ -27,17 +27,17 @@ constexpr const char* other_operation = "compared for gemm f32 alone";
 
 class DatabasePeer : public Peer {
 public:
-    DatabasePeer(Runtime runtime, std::string path) : runtime_(std::move(runtime)), path_(std::move(path)) {}
+    DatabasePeer(Runtime runtime, std::string name) : runtime_(std::move(runtime)), name_(std::move(name)) {}
 
-    [[nodiscard]] std::string name() const override { return path_; }
-    [[nodiscard]] std::string version() const override { return path_; }
+    [[nodiscard]] std::string name() const override { return name_; }
+    [[nodiscard]] std::string version() const override { return name_; }
     [[nodiscard]] Entry enter(const Operation&, const Problem& problem, Workspace&) override {
         return stored_winner(runtime_, problem, "");
     }
 
 private:
     Runtime runtime_;
-    std::string path_;
+    std::string name_;
 };
 
 class CublasPeer : public Peer {
@@ -64,25 +64,51 @@ public:
     [[nodiscard]] std::string version() const override { return library_.version(); }
     [[nodiscard]] Entry enter(const Operation& operation, const Problem& problem, Workspace& workspace) override {
         if (!computes(operation, problem)) return other_operation;
-        auto proposals = library_.proposals(problem, most_);
-        VendorKernel best;
-        double best_us = 0;
+        try {
+            auto proposals = library_.proposals(problem, most_);
+            return choose(proposals, workspace);
+        } catch (const VendorError& error) {
+            return error.what();
+        } catch (const LaunchError& error) {
+            return error.what();
+        }
+    }
+
+private:
+    using Timed = std::pair<double, VendorKernel*>;
+
+    Entry choose(std::vector<VendorKernel>& proposals, Workspace& workspace) {
         std::string refused = "cublasLt proposes nothing";
+        auto timed = by_time(proposals, workspace, refused);
+        if (timed.empty()) return refused;
+        const auto right = std::ranges::find_if(timed, [&](const Timed& each) {
+            // On the first check alone, which is what is timed.
+            constexpr double not_the_others = -1;
+            return !workspace.verify(*each.second->kernel, {}, not_the_others).wrong;
+        });
+        auto& best = *(right == timed.end() ? timed.front() : *right).second;
+        auto detail = best.detail + ", the best of " + std::to_string(proposals.size());
+        if (right != timed.begin()) detail += ", " + std::to_string(right - timed.begin()) + " of them wrong";
+        return contender_of(std::move(detail), std::move(best.kernel));
+    }
+
+    // Those that run, the fastest first; otherwise `refused` says what the last one said.
+    std::vector<Timed> by_time(std::vector<VendorKernel>& proposals, Workspace& workspace, std::string& refused) {
+        std::vector<Timed> timed;
+        double best_us = 0;
         for (auto& proposal : proposals) {
             try {
-                const auto measured = time_kernel(backend_, workspace, *proposal.kernel, {}, {}, best_us, 0);
-                if (best.kernel != nullptr && measured.median_us >= best_us) continue;
-                best_us = measured.median_us;
-                best = std::move(proposal);
+                const auto us = time_kernel(backend_, workspace, *proposal.kernel, {}, {}, best_us, 0).median_us;
+                best_us = timed.empty() ? us : std::min(best_us, us);
+                timed.emplace_back(us, &proposal);
             } catch (const LaunchError& error) {
                 refused = error.what();
             }
         }
-        if (best.kernel == nullptr) return refused;
-        return contender_of(best.detail + ", the best of " + std::to_string(proposals.size()), std::move(best.kernel));
+        std::ranges::stable_sort(timed, {}, &Timed::first);
+        return timed;
     }
 
-private:
     Cublas library_;
     Backend& backend_;
     int most_;
@@ -108,7 +134,7 @@ Entry stored_winner(Runtime& runtime, const Problem& problem, const std::string&
 }
 
 std::unique_ptr<Peer> database_peer(const Runtime& runtime, const std::filesystem::path& database) {
-    return std::make_unique<DatabasePeer>(RuntimeInspector::beside(runtime, database), database.string());
+    return std::make_unique<DatabasePeer>(RuntimeInspector::beside(runtime, database), database.filename().string());
 }
 
 std::unique_ptr<Peer> cublas_peer(const Cublas& library) { return std::make_unique<CublasPeer>(library); }

@@ -27,7 +27,7 @@ class Peer {
 public:
     virtual ~Peer() = default;
     [[nodiscard]] virtual std::string name() const = 0;
-    /// Of a library; the path of a database.
+    /// Of a library; a database has none but its name.
     [[nodiscard]] virtual std::string version() const = 0;
     /// Chosen on the workspace of this problem, for the L2 cache as it is set there. Throws DeviceFault, DeviceError.
     [[nodiscard]] virtual Entry enter(const Operation& operation, const Problem& problem, Workspace& workspace) = 0;
@@ -43,7 +43,8 @@ std::unique_ptr<Peer> database_peer(const Runtime& runtime, const std::filesyste
 /// `cublas`: as it chooses by itself.
 std::unique_ptr<Peer> cublas_peer(const Cublas& library);
 
-/// `cublaslt`: the fastest of at most `most` proposals of its heuristic, each timed on `backend`.
+/// `cublaslt`: of at most `most` proposals of its heuristic, each timed on `backend`, the fastest that is right; where
+/// none is, the fastest.
 std::unique_ptr<Peer> cublaslt_peer(const Cublas& library, Backend& backend, int most);
 
 }  // namespace smemtune

@@ -4,6 +4,9 @@
 #include <dlfcn.h>
 #include <gmock/gmock.h>
 
+#include <cmath>
+
+#include "runtime/gemm_arguments.h"
 #include "tests/tuner/bench/scripted.h"
 #include "tuner/bench/bench.h"
 
@@ -43,6 +46,42 @@ TEST(CublasLtPeer, TakesTheFastestProposalOfThoseThatRun) {
     const auto none =
         cublaslt_peer(library, backend, 2)->enter(template_of("gemm").operation, gemm(24, 24, 24), workspace);
     EXPECT_EQ(std::get<std::string>(none), "cublasLtMatmul: CUBLAS_STATUS_INVALID_VALUE") << "the only one fails";
+    dlclose(handle);
+}
+
+TEST(CublasLtPeer, TakesTheNextFastestWhenTheFastestIsWrong) {
+    Scripted backend;
+    auto workspace = workspace_on(backend);
+    const Cublas library(backend, {SMEMTUNE_FAKE_CUBLAS});
+    auto* handle = dlopen(SMEMTUNE_FAKE_CUBLAS, RTLD_NOW | RTLD_NOLOAD);
+    const auto last_algorithm = reinterpret_cast<int (*)()>(dlsym(handle, "fake_last_algorithm"));
+    backend.launch_us = [&](const LoadedKernel*) { return last_algorithm() == 2 ? 50.0 : 60.0; };
+    int first_right = 3;
+    backend.after = [&](const Backend::Call& call) {
+        if (last_algorithm() < first_right) *static_cast<float*>(gemm_arguments(call.arguments.data()).c) = NAN;
+    };
+    const auto enter = [&] {
+        auto peer = cublaslt_peer(library, backend, 8);
+        return std::get<Contender>(peer->enter(template_of("gemm").operation, gemm(24, 24, 24), workspace));
+    };
+    EXPECT_EQ(enter().detail, "algorithm 3, the best of 3, 1 of them wrong");
+    first_right = 4;
+    const auto wrong = enter();
+    EXPECT_EQ(wrong.detail, "algorithm 2, the best of 3, 2 of them wrong") << "for the comparison to find out";
+    dlclose(handle);
+}
+
+TEST(CublasLtPeer, ALibraryThatRefusesAProblemIsNoContenderForIt) {
+    Scripted backend;
+    auto workspace = workspace_on(backend);
+    const Cublas library(backend, {SMEMTUNE_FAKE_CUBLAS});
+    auto* handle = dlopen(SMEMTUNE_FAKE_CUBLAS, RTLD_NOW | RTLD_NOLOAD);
+    auto& refuses = *static_cast<bool*>(dlsym(handle, "fake_heuristic_refuses"));
+    refuses = true;
+    const auto entry =
+        cublaslt_peer(library, backend, 8)->enter(template_of("gemm").operation, gemm(24, 24, 24), workspace);
+    refuses = false;
+    EXPECT_EQ(std::get<std::string>(entry), "cublasLtMatmulAlgoGetHeuristic: CUBLAS_STATUS_INVALID_VALUE");
     dlclose(handle);
 }
 

@@ -19,6 +19,7 @@ public:
     explicit Scripted(std::int64_t l2_bytes = 0) : device_(host_->device()) { device_.l2_bytes = l2_bytes; }
 
     std::function<double(const LoadedKernel*)> launch_us = [](const LoadedKernel*) { return 1.0; };
+    std::function<void(const Call&)> after = [](const Call&) {};  ///< each launch of a batch
     std::function<std::int64_t()> clock = [] { return 0; };
     std::vector<const LoadedKernel*> batches;  ///< whose, in the order in which they were timed
 
@@ -32,7 +33,10 @@ public:
     void copy_to_host(std::span<std::byte> to, const Memory& from) override { host_->copy_to_host(to, from); }
     void synchronize() override {}
     [[nodiscard]] double time_us(std::span<const Call> calls) override {
-        for (const auto& call : calls) call.kernel->launch(nullptr, call.launch, call.arguments.data());
+        for (const auto& call : calls) {
+            call.kernel->launch(nullptr, call.launch, call.arguments.data());
+            after(call);
+        }
         batches.push_back(calls.front().kernel);
         return launch_us(batches.back()) * static_cast<double>(calls.size());
     }
