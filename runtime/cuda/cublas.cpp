@@ -1,110 +1,33 @@
 #include "runtime/cuda/cublas.h"
 
-#include <cublasLt.h>
-#include <cublas_v2.h>
-#include <dlfcn.h>
-
 #include <array>
 #include <functional>
+#include <limits>
 #include <optional>
-#include <type_traits>
 
+#include "runtime/cuda/cublas_api.h"
 #include "runtime/gemm_arguments.h"
 
 namespace smemtune {
 
 namespace {
 
-// The functions used, found by name. libcublas brings libcublasLt, so one handle finds those of both.
-class Api {
-public:
-    explicit Api(const std::vector<std::string>& names) {
-        std::string tried;
-        for (const auto& name : names) {
-            library_ = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
-            if (library_ != nullptr) break;
-            tried += (tried.empty() ? "" : ", ") + name;
-        }
-        if (library_ == nullptr) {
-            throw VendorError("cuBLAS was not found as " + tried +
-                              "; install the CUDA Toolkit or add its lib64 folder to LD_LIBRARY_PATH");
-        }
-        find("cublasCreate_v2", create);
-        find("cublasDestroy_v2", destroy);
-        find("cublasGetProperty", property);
-        find("cublasGetStatusName", status_name);
-        find("cublasSetMathMode", set_math_mode);
-        find("cublasSetStream_v2", set_stream);
-        find("cublasSetWorkspace_v2", set_workspace);
-        find("cublasSgemm_v2", sgemm);
-        find("cublasLtCreate", lt_create);
-        find("cublasLtDestroy", lt_destroy);
-        find("cublasLtMatmul", lt_matmul);
-        find("cublasLtMatmulAlgoConfigGetAttribute", lt_algorithm_attribute);
-        find("cublasLtMatmulAlgoGetHeuristic", lt_heuristic);
-        find("cublasLtMatmulDescCreate", lt_product_create);
-        find("cublasLtMatmulDescDestroy", lt_product_destroy);
-        find("cublasLtMatmulDescSetAttribute", lt_product_attribute);
-        find("cublasLtMatmulPreferenceCreate", lt_preference_create);
-        find("cublasLtMatmulPreferenceDestroy", lt_preference_destroy);
-        find("cublasLtMatmulPreferenceSetAttribute", lt_preference_attribute);
-        find("cublasLtMatrixLayoutCreate", lt_matrix_create);
-        find("cublasLtMatrixLayoutDestroy", lt_matrix_destroy);
-    }
-
-    decltype(&cublasCreate_v2) create = nullptr;
-    decltype(&cublasDestroy_v2) destroy = nullptr;
-    decltype(&cublasGetProperty) property = nullptr;
-    decltype(&cublasGetStatusName) status_name = nullptr;
-    decltype(&cublasSetMathMode) set_math_mode = nullptr;
-    decltype(&cublasSetStream_v2) set_stream = nullptr;
-    decltype(&cublasSetWorkspace_v2) set_workspace = nullptr;
-    decltype(&cublasSgemm_v2) sgemm = nullptr;
-    decltype(&cublasLtCreate) lt_create = nullptr;
-    decltype(&cublasLtDestroy) lt_destroy = nullptr;
-    decltype(&cublasLtMatmul) lt_matmul = nullptr;
-    decltype(&cublasLtMatmulAlgoConfigGetAttribute) lt_algorithm_attribute = nullptr;
-    decltype(&cublasLtMatmulAlgoGetHeuristic) lt_heuristic = nullptr;
-    decltype(&cublasLtMatmulDescCreate) lt_product_create = nullptr;
-    decltype(&cublasLtMatmulDescDestroy) lt_product_destroy = nullptr;
-    decltype(&cublasLtMatmulDescSetAttribute) lt_product_attribute = nullptr;
-    decltype(&cublasLtMatmulPreferenceCreate) lt_preference_create = nullptr;
-    decltype(&cublasLtMatmulPreferenceDestroy) lt_preference_destroy = nullptr;
-    decltype(&cublasLtMatmulPreferenceSetAttribute) lt_preference_attribute = nullptr;
-    decltype(&cublasLtMatrixLayoutCreate) lt_matrix_create = nullptr;
-    decltype(&cublasLtMatrixLayoutDestroy) lt_matrix_destroy = nullptr;
-
-    /// What cuBLAS refuses while it is made ready makes it useless here.
-    void prepare(cublasStatus_t status, const char* what) const {
-        if (status != CUBLAS_STATUS_SUCCESS) throw VendorError(text(status, what));
-    }
-    /// What it refuses to launch, another algorithm may compute.
-    void run(cublasStatus_t status, const char* what) const {
-        if (status != CUBLAS_STATUS_SUCCESS) throw LaunchError(text(status, what));
-    }
-
-private:
-    template <class Function>
-    void find(const char* name, Function*& function) const {
-        function = reinterpret_cast<Function*>(dlsym(library_, name));
-        if (function == nullptr)
-            throw VendorError(std::string("this cuBLAS lacks ") + name + "; use that of CUDA 12 or newer");
-    }
-    [[nodiscard]] std::string text(cublasStatus_t status, const char* what) const {
-        return std::string(what) + ": " + status_name(status);
-    }
-
-    void* library_ = nullptr;
-};
-
 constexpr std::size_t workspace_bytes = std::size_t{32} << 20;
+
+int leading_dimension(std::int64_t stride) {
+    if (stride > std::numeric_limits<int>::max()) {
+        throw LaunchError("a leading dimension of " + std::to_string(stride) + " exceeds 2147483647, the most that " +
+                          "cublasSgemm takes; pack the rows closer");
+    }
+    return static_cast<int>(stride);
+}
 
 cublasOperation_t operation(bool transposed) { return transposed ? CUBLAS_OP_T : CUBLAS_OP_N; }
 
 }  // namespace
 
 struct Cublas::Session {
-    Api api;
+    CublasApi api;
     std::unique_ptr<Memory> workspace;
     cublasHandle_t handle = nullptr;
     cublasLtHandle_t light = nullptr;
@@ -142,7 +65,7 @@ private:
 
 namespace {
 
-using SharedApi = std::shared_ptr<const Api>;  // shares the ownership of a session
+using SharedApi = std::shared_ptr<const CublasApi>;  // shares the ownership of a session
 
 // Descriptors of one product, which its proposals share.
 class Plan {
@@ -237,7 +160,7 @@ private:
 };
 
 // The numbers that name an algorithm within one version of the library.
-std::string describe(const Api& api, const cublasLtMatmulAlgo_t& algorithm) {
+std::string describe(const CublasApi& api, const cublasLtMatmulAlgo_t& algorithm) {
     static constexpr std::array<std::pair<cublasLtMatmulAlgoConfigAttributes_t, const char*>, 4> attributes{
         {{CUBLASLT_ALGO_CONFIG_ID, "algorithm"},
          {CUBLASLT_ALGO_CONFIG_TILE_ID, "tile"},
@@ -294,9 +217,9 @@ std::unique_ptr<LoadedKernel> Cublas::gemm(const Problem& problem) const {
         session->use(stream);
         session->api.run(
             session->api.sgemm(session->handle, operation(first.transposed), operation(second.transposed), product.m,
-                               product.n, product.k, &given.alpha, of(first), static_cast<int>(first.stride),
-                               of(second), static_cast<int>(second.stride), &given.beta,
-                               static_cast<float*>(product.result), static_cast<int>(product.result_stride)),
+                               product.n, product.k, &given.alpha, of(first), leading_dimension(first.stride),
+                               of(second), leading_dimension(second.stride), &given.beta,
+                               static_cast<float*>(product.result), leading_dimension(product.result_stride)),
             "cublasSgemm");
     });
 }

@@ -125,6 +125,16 @@ TEST_F(CublasTest, AProposalIsNotRunOnOtherStridesThanItWasMadeFor) {
                 HasSubstr("other extents or strides"));
 }
 
+TEST_F(CublasTest, AStrideThatDoesNotFitItsDefaultIsRefused) {
+    const Cublas library(*backend, {SMEMTUNE_FAKE_CUBLAS});
+    for (const auto stride : {&GemmArguments::lda, &GemmArguments::ldb, &GemmArguments::ldc}) {
+        Product product("nn", 3, 4, 5, 0);
+        product.given.*stride = (1LL << 32) + 8;  // as an int it would do
+        EXPECT_THAT(error_of<LaunchError>([&] { (void)product.computed_by(*library.gemm(gemm(3, 4, 5))); }),
+                    HasSubstr("a leading dimension of 4294967304 exceeds 2147483647"));
+    }
+}
+
 TEST_F(CublasTest, EverythingIsGivenBackWithTheLastKernel) {
     std::unique_ptr<LoadedKernel> last;
     {
