@@ -44,9 +44,19 @@ public:
 
     ProblemBench play(const Problem& problem) {
         ProblemBench result{.problem = problem};
+        try {
+            play(problem, result);
+        } catch (const DeviceError& error) {
+            result.why_not = error.what();  // out of memory, most likely: another problem may fit
+        }
+        return result;
+    }
+
+private:
+    void play(const Problem& problem, ProblemBench& result) {
         const auto entry = stored_winner(runtime_, problem, request_.kernel_template);
         const auto* ours = std::get_if<Contender>(&entry);
-        if (ours == nullptr) return result;
+        if (ours == nullptr) return;
         result.stored = true;
         result.detail = ours->detail;
         result.operations =
@@ -57,26 +67,27 @@ public:
         } catch (const LaunchError& error) {
             result.wrong = error.what();
         }
-        if (!result.wrong.empty()) return result;
+        if (!result.wrong.empty()) return;
 
         std::vector<std::pair<std::string, Contender>> callers;
         for (const auto cache : request_.caches) {
             if (cache == Cache::warm && !workspace.rotates() && request_.caches.size() > 1) continue;
+            if (request_.interrupted()) return;
             workspace.set_cache(cache);
             callers.clear();
-            result.caches.push_back(play(problem, *ours, cache, workspace, callers));
+            const auto alone = time_kernel(backend_, workspace, *ours->kernel, {}, batches, 0, 0);
+            result.caches.push_back({.cache = cache, .ours = alone, .comparisons = {}});
+            play(problem, *ours, workspace, result.caches.back(), callers);
         }
-        if (!backend_.device().is_host()) {
+        if (!backend_.device().is_host() && !request_.interrupted()) {
             result.host = call(*ours, callers, workspace, result.caches.front().ours.median_us);
         }
-        return result;
     }
 
-private:
-    CacheResult play(const Problem& problem, const Contender& ours, Cache cache, Workspace& workspace,
-                     std::vector<std::pair<std::string, Contender>>& callers) {
-        CacheResult result{.cache = cache, .ours = time_kernel(backend_, workspace, *ours.kernel, {}, batches, 0, 0)};
+    void play(const Problem& problem, const Contender& ours, Workspace& workspace, CacheResult& result,
+              std::vector<std::pair<std::string, Contender>>& callers) {
         for (const auto& peer : peers_) {
+            if (request_.interrupted()) return;
             auto entry = peer->enter(operation_, problem, workspace);
             if (auto* theirs = std::get_if<Contender>(&entry)) {
                 result.comparisons.push_back(play(ours, *theirs, peer->name(), workspace));
@@ -85,7 +96,6 @@ private:
                 result.comparisons.push_back({.peer = peer->name(), .why_not = std::get<std::string>(entry)});
             }
         }
-        return result;
     }
 
     Comparison play(const Contender& ours, const Contender& theirs, const std::string& peer, Workspace& workspace) {
@@ -97,7 +107,9 @@ private:
             result.why_not = verdict.wrong.value_or("");
             result.wrong = verdict.wrong.has_value();
             if (!result.wrong) {
-                result.ratio = compare(backend_, workspace, *ours.kernel, *theirs.kernel, request_.pairs);
+                result.ratio =
+                    compare(backend_, workspace, *ours.kernel, *theirs.kernel, request_.pairs, request_.interrupted);
+                if (result.ratio.pairs < least_for_interval) result.why_not = "interrupted";
             }
         } catch (const LaunchError& error) {
             result.why_not = error.what();
@@ -144,20 +156,17 @@ private:
 
 std::string_view to_text(Cache cache) { return cache == Cache::cold ? "cold" : "warm"; }
 
-std::vector<ProblemBench> bench(const BenchRequest& request, Runtime& runtime,
-                                std::span<const std::unique_ptr<Peer>> peers,
-                                const std::function<void(const ProblemBench&)>& say) {
+void bench(const BenchRequest& request, Runtime& runtime, std::span<const std::unique_ptr<Peer>> peers,
+           const std::function<void(ProblemBench)>& say) {
     Bench bench(request, runtime, peers);
-    std::vector<ProblemBench> results;
     for (const auto& problem : request.problems) {
-        results.push_back(bench.play(problem));
-        say(results.back());
+        if (request.interrupted()) return;
+        say(bench.play(problem));
     }
-    return results;
 }
 
 Ratio compare(Backend& backend, Workspace& workspace, const LoadedKernel& ours, const LoadedKernel& theirs,
-              const PairPolicy& policy) {
+              const PairPolicy& policy, const std::function<bool()>& interrupted) {
     std::array sides{Side{ours}, Side{theirs}};
     for (auto& side : sides) {
         side.take(backend, workspace, 1);  // how many launches make a batch
@@ -165,7 +174,7 @@ Ratio compare(Backend& backend, Workspace& workspace, const LoadedKernel& ours, 
     }
     Pairs pairs(policy);
     // Who is first changes, so that whatever the first leaves to the second meets both alike.
-    for (std::size_t turn = 0; !pairs.finished(); ++turn) {
+    for (std::size_t turn = 0; !pairs.finished() && (turn == 0 || !interrupted()); ++turn) {
         Pair pair;
         double total_us = 0;
         for (const auto which : {turn % 2, 1 - turn % 2}) {

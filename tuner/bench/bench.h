@@ -21,12 +21,14 @@ struct BenchRequest {
     std::vector<Cache> caches{Cache::cold, Cache::warm};
     PairPolicy pairs{};
     unsigned seed = 1;  ///< of the operands
+    /// Asked after every pair: true ends the comparison with what was measured, and stays true.
+    std::function<bool()> interrupted = [] { return false; };
 };
 
 struct Comparison {
     std::string peer;
     std::string detail;   ///< what the peer ran
-    std::string why_not;  ///< there is no ratio: it computes no such thing, or cannot be run
+    std::string why_not;  ///< there is no ratio: it computes no such thing, cannot be run, or was interrupted
     bool wrong = false;   ///< or computes something wrong, and `why_not` says what
     Ratio ratio{};
 };
@@ -47,20 +49,21 @@ struct ProblemBench {
     std::string detail;               ///< our template and configuration
     bool stored = false;              ///< the database holds a winner for it
     std::string wrong;                ///< empty, unless our winner cannot be run or computes something wrong
+    std::string why_not;              ///< empty, unless the device could not measure all of it
     double operations = 0;            ///< of one launch; 0 when the operation does not say
     std::vector<CacheResult> caches;  ///< warm only where it differs, or where nothing else was asked for
     std::vector<HostTime> host;       ///< empty on the host device, where a launch returns when it is done
 };
 
-/// `say` hears of every problem that is done. Every contender is verified on what it is timed on, before it is. Throws
-/// DeviceFault, DeviceError, CompilerError.
-std::vector<ProblemBench> bench(const BenchRequest& request, Runtime& runtime,
-                                std::span<const std::unique_ptr<Peer>> peers,
-                                const std::function<void(const ProblemBench&)>& say);
+/// `say` is given every problem that is done, also where the device was out of memory for it. Every contender is
+/// verified on what it is timed on, before it is. Throws DeviceFault, CompilerError.
+void bench(const BenchRequest& request, Runtime& runtime, std::span<const std::unique_ptr<Peer>> peers,
+           const std::function<void(ProblemBench)>& say);
 
-/// Batches of both in turn, AB BA AB ..., until `policy` has enough.
-Ratio compare(Backend& backend, Workspace& workspace, const LoadedKernel& ours, const LoadedKernel& theirs,
-              const PairPolicy& policy);
+/// Batches of both in turn, AB BA AB ..., until `policy` has enough, or one pair and no more once `interrupted`.
+Ratio compare(
+    Backend& backend, Workspace& workspace, const LoadedKernel& ours, const LoadedKernel& theirs,
+    const PairPolicy& policy, const std::function<bool()>& interrupted = [] { return false; });
 
 /// Wall time until a call returns, in microseconds: the median over bursts of each in turn, with `wait` between them so
 /// that no queue fills. `launch_us`: how long what a call enqueues runs, so that bursts stay short.

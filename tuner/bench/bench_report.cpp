@@ -90,6 +90,7 @@ nlohmann::json json_of(const ProblemBench& bench) {
     nlohmann::json json{{"problem", bench.problem}, {"stored", bench.stored}};
     if (!bench.stored) return json;
     json["what"] = bench.detail;
+    if (!bench.why_not.empty()) json["why_not"] = bench.why_not;
     if (!bench.wrong.empty()) {
         json["wrong"] = bench.wrong;
         return json;
@@ -134,12 +135,13 @@ std::vector<Overall> overall(const std::vector<ProblemBench>& problems) {
 }
 
 std::string to_text(const BenchReport& report) {
-    const auto& [provenance, problems] = report;
+    const auto& [provenance, problems, complete] = report;
     auto text = provenance.device.name + (provenance.platform.empty() ? "" : ", " + provenance.platform);
     for (const auto& [name, version] : provenance.peers) {
         if (name != version) text += ", " + name + " " + version;
     }
     text += "\n" + ratio_table(problems) + contender_table(problems) + host_table(problems);
+    if (!complete) text += "\nincomplete: it ended before everything was measured\n";
     const auto means = overall(problems);
     if (!means.empty()) text += "\nratio: their time / ours, the median over pairs of samples taken in turn\n";
     for (const auto& [cache, peer, mean, count, ahead, behind] : means) {
@@ -178,6 +180,7 @@ nlohmann::json to_json(const BenchReport& report) {
               {"narrow", from.pairs.narrow},
               {"sag", from.pairs.sag},
               {"seed", from.seed}}},
+            {"complete", report.complete},
             {"problems", problems},
             {"geometric_means", means}};
 }

@@ -28,6 +28,7 @@ struct Provenance {
 struct BenchReport {
     Provenance provenance;
     std::vector<ProblemBench> problems;
+    bool complete = true;  ///< false when it was interrupted, or failed on the way
 };
 
 /// The ratios against one peer, taken together.

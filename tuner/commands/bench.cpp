@@ -1,10 +1,13 @@
 // smemtune bench: our winners against vendor libraries, other databases and earlier figures.
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
+#include <csignal>
+#include <cstdlib>
 #include <ctime>
+#include <exception>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -12,8 +15,8 @@
 #include "db/store.h"
 #include "runtime/inspector.h"
 #include "templates/catalog.h"
+#include "tuner/bench/against.h"
 #include "tuner/bench/bench_report.h"
-#include "tuner/bench/changes.h"
 #include "tuner/commands/command.h"
 
 namespace smemtune {
@@ -21,6 +24,13 @@ namespace smemtune {
 namespace {
 
 namespace po = boost::program_options;
+
+std::atomic<bool> interrupted = false;  // NOLINT(*-avoid-non-const-global-variables): a signal handler has no argument
+
+// The first Ctrl-C ends the comparison after the pair in hand; a second one ends the program.
+void interrupt(int) {
+    if (interrupted.exchange(true)) std::_Exit(interrupted_by_user);
+}
 
 CommandLine options(const Surroundings& surroundings) {
     CommandLine line(
@@ -50,9 +60,9 @@ CommandLine options(const Surroundings& surroundings) {
         "database; a JSON file that bench wrote: its ratios against those of now");
     line.add()("proposals", po::value<long long>()->default_value(64)->value_name("N"),
                "of cublaslt's heuristic, at most; it often has fewer");
-    line.add()(
-        "cache", po::value<std::string>()->default_value("both")->value_name("C"),
-        "cold: operands rotate through twice the L2 cache; warm: the same each time; both: warm too where it differs");
+    line.add()("cache", po::value<std::string>()->default_value("both")->value_name("C"),
+               "cold: operands rotate through twice the L2 cache, in 64 sets at most; warm: the same each time; both: "
+               "warm too where it differs");
     line.add()("pairs", po::value<long long>()->default_value(30)->value_name("N"),
                "at least, 6 or more; up to four times as many until the interval is within half a percent");
     line.add_seed("of the inputs");
@@ -60,52 +70,6 @@ CommandLine options(const Surroundings& surroundings) {
     line.add()("json", po::value<std::string>()->implicit_value("-")->value_name("FILE"),
                "write JSON with its provenance into FILE; without FILE, on standard output instead of text");
     return line;
-}
-
-// An earlier comparison.
-struct Earlier {
-    std::string path, commit, date, device;
-    std::vector<Figure> figures;
-};
-
-// What --against names.
-struct Against {
-    std::vector<std::string> libraries;
-    std::vector<std::filesystem::path> databases;
-    std::optional<Earlier> earlier;
-};
-
-Earlier read_earlier(const std::string& path) {
-    std::ifstream file(path);
-    const auto json = nlohmann::json::parse(file, nullptr, false);
-    try {
-        return {path, json.value("commit", ""), json.value("date", ""),
-                json.value("/device/name"_json_pointer, std::string()), figures_of(json)};
-    } catch (const std::invalid_argument& error) {
-        throw UsageError("--against " + path + ": " + error.what());
-    } catch (const nlohmann::json::exception&) {
-        throw UsageError("--against " + path + " is no JSON object");
-    }
-}
-
-Against parse_against(const std::string& list) {
-    Against against;
-    for (const auto& item : split(list, ',')) {
-        if (item == "cublas" || item == "cublaslt") {
-            against.libraries.push_back(item);
-        } else if (!std::filesystem::is_regular_file(item)) {
-            throw UsageError("--against '" + item + "' is neither cublas, cublaslt nor a file");
-        } else if (!item.ends_with(".json")) {
-            against.databases.emplace_back(item);
-        } else if (!against.earlier) {
-            against.earlier = read_earlier(item);
-        } else {
-            throw UsageError("--against takes one JSON file, not both " + against.earlier->path + " and " + item);
-        }
-    }
-    // An earlier file alone is to be compared with the same again.
-    if (against.libraries.empty() && against.databases.empty()) against.libraries = {"cublas", "cublaslt"};
-    return against;
 }
 
 std::vector<Cache> parse_cache(const std::string& text) {
@@ -132,10 +96,10 @@ std::size_t parse_pairs(long long pairs) {
 
 // Found out before anything is measured.
 void check_writable(const std::filesystem::path& file) {
-    const auto folder = file.has_parent_path() ? file.parent_path() : std::filesystem::path(".");
-    if (access(folder.c_str(), W_OK) != 0 || std::filesystem::is_directory(file)) {
-        throw UsageError("--json " + file.string() + " cannot be written");
-    }
+    std::error_code ignored;
+    const bool there = std::filesystem::exists(file, ignored);
+    if (!std::ofstream(file, std::ios::app)) throw UsageError("--json " + file.string() + " cannot be written");
+    if (!there) std::filesystem::remove(file, ignored);
 }
 
 // Every problem that the database has a winner for on this device.
@@ -185,7 +149,13 @@ std::vector<std::unique_ptr<Peer>> invite(const Against& against, Runtime& runti
     } catch (const VendorError& error) {
         fmt::print(stderr, "{}; compared without it\n", error.what());
     }
-    for (const auto& path : against.databases) peers.push_back(database_peer(runtime, path));
+    for (const auto& path : against.databases) {
+        auto peer = database_peer(runtime, path);
+        if (std::ranges::any_of(peers, [&](const auto& other) { return other->name() == peer->name(); })) {
+            throw UsageError("--against names " + peer->name() + " twice; give one of the two another file name");
+        }
+        peers.push_back(std::move(peer));
+    }
     return peers;
 }
 
@@ -209,7 +179,7 @@ std::string progress_text(const ProblemBench& result) {
                                          : fmt::format(", {}: {}", each.peer, each.why_not);
         }
     }
-    return text;
+    return result.why_not.empty() ? text : text + "; not measured to the end: " + result.why_not;
 }
 
 // What was asked for and could not be had, with the remedy.
@@ -226,16 +196,44 @@ int complain(const std::vector<ProblemBench>& problems, const CommandLine& line)
         const bool peer_wrong = std::ranges::any_of(each.caches, [](const CacheResult& result) {
             return std::ranges::any_of(result.comparisons, [](const Comparison& one) { return one.wrong; });
         });
-        if (!each.stored || !each.wrong.empty() || peer_wrong) code = nothing_found;
+        if (!each.stored || !each.wrong.empty() || peer_wrong) code = std::max<int>(code, nothing_found);
+        if (!each.why_not.empty()) code = bad_environment;
     }
     return code;
 }
 
-std::string since(const Earlier& earlier, const BenchReport& report) {
-    const auto& device = report.provenance.device.name;
-    const auto other = earlier.device == device ? "" : ", on another device: " + earlier.device;
-    return fmt::format("\nsince {} (commit {}, {}{})\n", earlier.path, earlier.commit, earlier.date, other) +
-           to_text(changes(earlier.figures, figures_of(report.problems)));
+// Into `report`; returns what ended it early, if anything threw.
+std::exception_ptr measure(const BenchRequest& request, Runtime& runtime, std::span<const std::unique_ptr<Peer>> peers,
+                           BenchReport& report) {
+    std::signal(SIGINT, interrupt);
+    std::signal(SIGTERM, interrupt);
+    std::exception_ptr failure;
+    try {
+        bench(request, runtime, peers, [&](ProblemBench result) {
+            report.problems.push_back(std::move(result));
+            fmt::print(stderr, "[{}/{}] {}\n", report.problems.size(), request.problems.size(),
+                       progress_text(report.problems.back()));
+        });
+    } catch (const std::exception&) {
+        failure = std::current_exception();
+    }
+    report.complete = !failure && !interrupted;
+    return failure;
+}
+
+void tell(const BenchReport& report, const Against& against, const std::string& json_path) {
+    const auto changed = against.earlier ? since(*against.earlier, report) : "";
+    if (json_path == "-") {
+        fmt::print("{}\n", json_text(to_json(report)));
+        fmt::print(stderr, "{}", changed);
+        return;
+    }
+    if (!json_path.empty()) {
+        std::ofstream file(json_path);
+        file << json_text(to_json(report)) << '\n';
+        if (!file.flush()) throw std::runtime_error("cannot write " + json_path);
+    }
+    fmt::print("{}{}", to_text(report), changed);
 }
 
 }  // namespace
@@ -249,7 +247,8 @@ int bench_command(const Arguments& arguments, const Surroundings& surroundings) 
     BenchRequest request{.any_template = templates.front(),
                          .kernel_template = line.text("template"),
                          .caches = parse_cache(line.text("cache")),
-                         .seed = line.seed()};
+                         .seed = line.seed(),
+                         .interrupted = [] { return interrupted.load(); }};
     request.pairs.least = parse_pairs(line.get<long long>("pairs"));
     request.pairs.most = 4 * request.pairs.least;
     const auto proposals = static_cast<int>(in_range(1, line.get<long long>("proposals"), 1000, "proposals"));
@@ -276,24 +275,12 @@ int bench_command(const Arguments& arguments, const Surroundings& surroundings) 
                                       .pairs = request.pairs,
                                       .seed = request.seed}};
     for (const auto& peer : peers) report.provenance.peers[peer->name()] = peer->version();
-    std::size_t done = 0;
-    report.problems = bench(request, runtime, peers, [&](const ProblemBench& result) {
-        fmt::print(stderr, "[{}/{}] {}\n", ++done, request.problems.size(), progress_text(result));
-    });
-
-    const auto changed = against.earlier ? since(*against.earlier, report) : "";
-    if (json_path == "-") {
-        fmt::print("{}\n", json_text(to_json(report)));
-        fmt::print(stderr, "{}", changed);
-    } else {
-        if (!json_path.empty()) {
-            std::ofstream file(json_path);
-            file << json_text(to_json(report)) << '\n';
-            if (!file.flush()) throw std::runtime_error("cannot write " + json_path);
-        }
-        fmt::print("{}{}", to_text(report), changed);
-    }
-    return complain(report.problems, line);
+    const auto failure = measure(request, runtime, peers, report);
+    // Whatever ended it, what was measured is told; nothing replaces no earlier file.
+    if (!report.problems.empty()) tell(report, against, json_path);
+    if (failure) std::rethrow_exception(failure);
+    const auto code = complain(report.problems, line);
+    return interrupted ? interrupted_by_user : code;
 }
 
 }  // namespace smemtune

@@ -69,6 +69,7 @@ TEST_F(BenchCommand, TheJsonOnStandardOutputIsTheOnlyThingThere) {
         EXPECT_EQ(report["commit"], "f00d");
         EXPECT_EQ(report["problems"].size(), 2U);
         EXPECT_EQ(report["geometric_means"][0]["against"], "b.db");
+        EXPECT_TRUE(report["complete"]);
     }
 }
 
@@ -96,6 +97,28 @@ TEST_F(BenchCommand, PairsThatGiveNoIntervalAreRefused) {
     const auto finished = run(*scratch, {"bench", "--device", "host", "--db", "a.db", "--pairs", "5"});
     EXPECT_EQ(finished.code, 2);
     EXPECT_THAT(finished.err, HasSubstr("--pairs 5 give no interval of 95 % confidence; take 6 or more"));
+}
+
+TEST_F(BenchCommand, AnotherDatabaseGoesByItsFileNameWhereverItLies) {
+    const std::string path = *scratch / "b.db";
+    const auto finished = bench({"--sizes", "24", "--against", path, "--json"});
+    EXPECT_EQ(finished.code, 0) << finished.err;
+    EXPECT_EQ(json::parse(finished.out, nullptr, false)["against"], (json{{"b.db", "b.db"}}));
+    EXPECT_THAT(finished.out, Not(HasSubstr(path)));
+    const auto twice = bench({"--against", "b.db," + path});
+    EXPECT_EQ(twice.code, 2);
+    EXPECT_THAT(twice.err, HasSubstr("--against names b.db twice; give one of the two another file name"));
+}
+
+TEST_F(BenchCommand, AJsonFileThatCannotBeWrittenIsFoundOutBeforeAnythingIsMeasured) {
+    for (const auto* file : {"none/x.json", "."}) {
+        const auto finished = bench({"--against", "b.db", "--json", file});
+        EXPECT_EQ(finished.code, 2);
+        EXPECT_THAT(finished.err, HasSubstr("--json " + std::string(file) + " cannot be written"));
+    }
+    const auto refused = bench({"--sizes", "nonsense", "--json", "new.json"});
+    EXPECT_EQ(refused.code, 2);
+    EXPECT_FALSE(std::filesystem::exists(*scratch / "new.json")) << "trying leaves nothing behind";
 }
 
 TEST_F(BenchCommand, TheHelpTeaches) {

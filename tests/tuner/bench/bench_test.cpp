@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <set>
+#include <utility>
 
 #include "tests/tuner/bench/scripted.h"
 #include "tests/tuner/support.h"
@@ -48,6 +49,17 @@ TEST(Compare, APairIsAsSlowAsTheLowerOfItsClocks) {
     EXPECT_EQ(ratio.pairs, 30U);
     EXPECT_EQ(ratio.dropped, 10U);
     EXPECT_EQ(ratio.clock_khz, 1'980'000);
+}
+
+TEST(Compare, EndsAfterThePairInHandWhenItIsInterrupted) {
+    Scripted backend;
+    auto workspace = workspace_on(backend);
+    const Idle ours;
+    const Idle theirs;
+    constexpr std::size_t warm_up = 4;
+    const auto ratio =
+        compare(backend, workspace, ours, theirs, {}, [&] { return backend.batches.size() >= warm_up + 2 * 8; });
+    EXPECT_EQ(ratio.pairs, 8U);
 }
 
 TEST(Cache, ColdBatchesRotateOverTheirOperandsAndWarmOnesDoNot) {
@@ -118,10 +130,14 @@ protected:
     ProblemBench play(std::unique_ptr<Peer> peer, const Problem& problem = gemm(24, 24, 24)) {
         BenchRequest request{.any_template = template_of("gemm"), .problems = {problem}};
         request.pairs = {.least = 6, .most = 6};
+        return play(request, std::move(peer)).at(0);
+    }
+    std::vector<ProblemBench> play(const BenchRequest& request, std::unique_ptr<Peer> peer) {
         std::vector<std::unique_ptr<Peer>> peers;
         if (peer != nullptr) peers.push_back(std::move(peer));
-        auto results = bench(request, runtime, peers, [](const ProblemBench&) {});
-        return std::move(results.at(0));
+        std::vector<ProblemBench> results;
+        bench(request, runtime, peers, [&](ProblemBench result) { results.push_back(std::move(result)); });
+        return results;
     }
     Comparison comparison(std::unique_ptr<Peer> peer) { return play(std::move(peer)).caches.at(0).comparisons.at(0); }
     static std::unique_ptr<Peer> someone(std::shared_ptr<const LoadedKernel> kernel) {
@@ -169,6 +185,41 @@ TEST_F(BenchTest, APeerThatTheDeviceRefusesIsMissingAndNotWrong) {
     const auto result = comparison(someone(std::make_shared<Refusing>()));
     EXPECT_FALSE(result.wrong);
     EXPECT_EQ(result.why_not, "too large for it");
+}
+
+// Its first problem does not fit.
+class Large : public Someone {
+public:
+    using Someone::Someone;
+    [[nodiscard]] Entry enter(const Operation& operation, const Problem& problem, Workspace& workspace) override {
+        if (std::exchange(first_, false)) throw DeviceError("out of memory");
+        return Someone::enter(operation, problem, workspace);
+    }
+
+private:
+    bool first_ = true;
+};
+
+TEST_F(BenchTest, AProblemThatTheDeviceHasNoMemoryForLeavesTheOthersAlone) {
+    const BenchRequest request{.any_template = template_of("gemm"), .problems = {gemm(24, 24, 24), gemm(24, 24, 24)}};
+    const auto results = play(request, std::make_unique<Large>("it computes nothing"));
+    ASSERT_EQ(results.size(), 2U);
+    EXPECT_EQ(results[0].why_not, "out of memory");
+    ASSERT_EQ(results[0].caches.size(), 1U) << "ours was timed before";
+    EXPECT_GT(results[0].caches[0].ours.median_us, 0);
+    EXPECT_EQ(results[1].why_not, "");
+    EXPECT_EQ(results[1].caches.at(0).comparisons.size(), 1U);
+}
+
+TEST_F(BenchTest, AnInterruptionKeepsWhatWasMeasuredAndGivesNoIntervalOfTooFewPairs) {
+    const auto winner = std::get<Contender>(stored_winner(runtime, gemm(24, 24, 24), ""));
+    BenchRequest request{.any_template = template_of("gemm"), .problems = {gemm(24, 24, 24), gemm(24, 24, 24)}};
+    int asked = 0;
+    request.interrupted = [&] { return ++asked > 6; };  // before the problem, the cache and the peer; after three pairs
+    const auto results = play(request, someone(winner.kernel));
+    ASSERT_EQ(results.size(), 1U);
+    EXPECT_GT(results[0].caches.at(0).ours.median_us, 0);
+    EXPECT_EQ(results[0].caches.at(0).comparisons.at(0).why_not, "interrupted");
 }
 
 TEST_F(BenchTest, APeerThatHasNothingSaysWhy) {
