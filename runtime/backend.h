@@ -35,6 +35,12 @@ public:
     using std::runtime_error::runtime_error;
 };
 
+/// The device has too little memory left; it can go on with less.
+class OutOfMemory : public DeviceError {
+public:
+    using DeviceError::DeviceError;
+};
+
 /// Machine code made ready on a device. Launching is const, from any thread.
 class LoadedKernel {
 public:
@@ -71,7 +77,7 @@ public:
     [[nodiscard]] virtual std::unique_ptr<LoadedKernel> load(const Binary& binary,
                                                              std::int64_t dynamic_shared_bytes) = 0;
     /// At least 256-byte aligned on a GPU, element-aligned on the host, where the end of the memory is the end of what
-    /// may be accessed. Throws DeviceError.
+    /// may be accessed. Throws OutOfMemory.
     [[nodiscard]] virtual std::unique_ptr<Memory> allocate(std::size_t bytes) = 0;
     virtual void copy_to_device(Memory& to, std::span<const std::byte> from) = 0;
     virtual void copy_to_host(std::span<std::byte> to, const Memory& from) = 0;

@@ -22,7 +22,30 @@ class Desk {
 public:
     Desk(Backend& backend, unsigned seed) : backend_(backend), seed_(seed) {}
 
+    // What is free when a problem is laid out may be gone when its operands rotate, or are made anew: then the others
+    // make room.
     json answer(const json& question) {
+        const bool lays_out = question.at("do") == "prepare";
+        const std::size_t needed = lays_out ? 0 : 1;
+        try {
+            return attempt(question);
+        } catch (const OutOfMemory&) {
+            if (lays_out && question.at("ahead")) return {{"laid_out", problems()}};  // does without
+            if (places_.size() <= needed) throw;
+        }
+        places_.resize(needed);
+        auto answer = attempt(question);
+        answer["laid_out"] = problems();
+        return answer;
+    }
+
+private:
+    struct Place {
+        Problem problem;
+        std::unique_ptr<Workspace> workspace;
+    };
+
+    json attempt(const json& question) {
         const std::string what = question.at("do");
         if (what == "prepare") return lay_out(question);
         auto& workspace = *places_.front().workspace;
@@ -43,12 +66,6 @@ public:
         }
         return answer;
     }
-
-private:
-    struct Place {
-        Problem problem;
-        std::unique_ptr<Workspace> workspace;
-    };
 
     // One that is laid out ahead takes no memory from the others.
     json lay_out(const json& question) {

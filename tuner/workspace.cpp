@@ -410,10 +410,12 @@ bool Workspace::rotates() const { return state_->rotating_sets() > 1; }
 std::vector<Backend::Call> Workspace::batch(const LoadedKernel& kernel, const Launch& launch, int count) {
     auto& state = *state_;
     if (state.sets.empty()) {
+        decltype(state.sets) sets;  // all of them or, without the memory for that, none
         for (int i = 0; i < state.rotating_sets(); ++i) {
             const auto set_seed = state.seed + 1000 * static_cast<std::uint64_t>(i + 1);
-            state.sets.push_back(state.make_operands(state.operation.checks.front(), set_seed));
+            sets.push_back(state.make_operands(state.operation.checks.front(), set_seed));
         }
+        state.sets = std::move(sets);
         state.backend.synchronize();
     }
     std::vector<Backend::Call> calls;

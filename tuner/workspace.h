@@ -28,7 +28,7 @@ double workspace_bytes(const Operation& operation, const Problem& problem, const
 
 class Workspace {
 public:
-    /// Throws DeviceError when the device has too little memory.
+    /// Throws OutOfMemory, like everything that runs a kernel here: operands are laid out when they are needed.
     Workspace(Backend& backend, const Operation& operation, const Problem& problem, const WorkspaceBinaries& binaries,
               std::uint64_t seed);
     ~Workspace();

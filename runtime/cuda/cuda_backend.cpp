@@ -33,6 +33,9 @@ namespace {
         case cudaErrorNoKernelImageForDevice:
         case cudaErrorInvalidDeviceFunction:
         case cudaErrorSymbolNotFound: throw LaunchError(text);
+        case cudaErrorMemoryAllocation:
+            (void)cudaGetLastError();  // the context is as good as before, and nobody else shall meet the error
+            throw OutOfMemory(text);
         default: throw DeviceError(text);
     }
 }
@@ -258,7 +261,7 @@ private:
         cudaGraph_t captured = nullptr;
         try {
             issue(calls);
-        } catch (const LaunchError&) {
+        } catch (...) {
             cudaStreamEndCapture(stream_.get(), &captured);  // or else the stream would stay in capture for good
             const Graph unfinished(captured);
             throw;

@@ -33,6 +33,15 @@ std::string cpu_name() {
     return "CPU";
 }
 
+// Without swapping: unlike what is free, it counts what the system's caches would give back. 0 when unknown.
+std::size_t available_bytes() {
+    std::ifstream info("/proc/meminfo");
+    for (std::string line; std::getline(info, line);) {
+        if (line.starts_with("MemAvailable:")) return std::stoull(line.substr(line.find(':') + 1)) * 1024;
+    }
+    return 0;
+}
+
 // Memory in the middle of a wide stretch of addresses that fault: an index that goes astray, even by gigabytes, hits
 // it.
 class GuardedMemory : public Memory {
@@ -45,11 +54,11 @@ public:
         reserved_ = usable + 2 * moat;
         auto* base = mmap(nullptr, reserved_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (base == MAP_FAILED)
-            throw DeviceError("the host has no address space for " + std::to_string(bytes) + " bytes");
+            throw OutOfMemory("the host has no address space for " + std::to_string(bytes) + " bytes");
         base_ = static_cast<std::byte*>(base);
         if (mprotect(base_ + moat, usable, PROT_READ | PROT_WRITE) != 0) {
             munmap(base_, reserved_);
-            throw DeviceError("the host has no memory for " + std::to_string(bytes) + " bytes");
+            throw OutOfMemory("the host has no memory for " + std::to_string(bytes) + " bytes");
         }
         // Flush with the end, as far as 16-byte accesses to its beginning allow.
         data_ = base_ + moat + (usable - bytes) / 16 * 16;
@@ -241,9 +250,7 @@ public:
     void copy_to_host(std::span<std::byte> to, const Memory& from) override {
         std::memcpy(to.data(), from.data(), to.size());
     }
-    [[nodiscard]] std::size_t free_bytes() override {
-        return static_cast<std::size_t>(sysconf(_SC_AVPHYS_PAGES)) * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-    }
+    [[nodiscard]] std::size_t free_bytes() override { return available_bytes(); }
     void synchronize() override {}
 
     [[nodiscard]] double time_us(std::span<const Call> calls) override {
