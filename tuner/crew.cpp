@@ -39,14 +39,14 @@ void Crew::work() {
 
 // A worker's life. What one thread meets that is not the candidate's fault ends the run, but for a lost worker.
 void Crew::serve(Seat& seat) {
-    Lock lock(bell_.mutex);
+    Lock lock(mutex_);
     std::optional<Work> work;
     try {
         try {
             while ((work = take(seat, lock))) {
                 perform(seat, *work, lock);
                 work.reset();
-                bell_.changed.notify_all();
+                bell_.ring();
             }
         } catch (const WorkerError& error) {
             if (!lock.owns_lock()) lock.lock();
@@ -56,14 +56,14 @@ void Crew::serve(Seat& seat) {
         if (!lock.owns_lock()) lock.lock();
         if (!failure_) failure_ = std::current_exception();
     }
-    bell_.changed.notify_all();
+    bell_.ring();
 }
 
 // Throws the error when there is nobody to go on.
 void Crew::lose(Seat& seat, std::optional<Work>& work, const WorkerError& error) {
     if (work) work->tuner->give_back(std::move(work->task));
     seat.prepared = nullptr;
-    if (tools_.interrupted) return;  // it was ended together with this program
+    if (interrupted()) return;  // it was ended together with this program
     if (--workers_ == 0) throw error;
     context_.progress.say(std::string(error.what()) + "; going on without this device");
 }
@@ -71,12 +71,13 @@ void Crew::lose(Seat& seat, std::optional<Work>& work, const WorkerError& error)
 // Waits until there is a task; nothing when there will be none.
 std::optional<Crew::Work> Crew::take(Seat& seat, Lock& lock) {
     while (!failure_ && !interrupted()) {
+        const auto noted = bell_.rung();
         const auto problems = budget_is_spent() ? tuners_.size() : context_.request.problems.size();
         if (auto work = take_at_once(*seat.worker, problems)) return work;
         const bool all_done = tuners_.size() == problems &&
                               std::ranges::all_of(tuners_, [](const auto& tuner) { return tuner->is_done(); });
         if (all_done) return std::nullopt;
-        if (!lay_out_ahead(seat, problems, lock)) wait(seat, lock);
+        if (!lay_out_ahead(seat, problems, lock)) wait(seat, noted, lock);
     }
     return std::nullopt;
 }
@@ -91,36 +92,41 @@ std::optional<Crew::Work> Crew::take_at_once(const Worker& worker, std::size_t p
             if (tuner.is_ready() && (anywhere || worker.has(tuner.problem()))) {
                 if (auto task = tuner.next(workers_)) return Work{&tuner, std::move(*task)};
             }
-            if (tuner.is_searching() && (seats_.size() == 1 || !tuner.is_well_known())) break;
+            if (seats_.size() == 1 ? !tuner.is_done() : !tuner.is_well_known()) break;
         }
     }
     return std::nullopt;
 }
 
-// The next problem that is not, in the order in which they will be needed; within a budget, not those that it may never
-// come to. False when there is none, or no memory.
+// The next problem that is not, in the order in which they will be needed; within a budget, which this must not overrun
+// for nothing, only what is being searched. False when there is none, or no memory.
 bool Crew::lay_out_ahead(Seat& seat, std::size_t problems, Lock& lock) {
     auto& worker = *seat.worker;
-    const auto most = deadline_ == Clock::time_point::max() ? problems : std::min(problems, tuners_.size() + 1);
+    const bool open_ended = deadline_ == Clock::time_point::max();
+    const auto most = open_ended ? problems : std::min(problems, tuners_.size());
     for (std::size_t i = 0; i < most; ++i) {
         const auto& problem = context_.request.problems[i];
-        const bool over = i < tuners_.size() && tuners_[i]->is_done();
+        const bool over = i < tuners_.size() && (open_ended ? tuners_[i]->is_done() : !tuners_[i]->is_searching());
         if (over || worker.has(problem)) continue;
         if (seat.not_ahead.contains(i)) return false;
         const auto binaries = workspace_of(i);
-        lay_out(seat, lock,
-                [&] { worker.lay_out_ahead(problem, spaces_[i].front().kernel_template->files, binaries.get()); });
-        if (!worker.has(problem)) seat.not_ahead.insert(i);
+        lay_out(seat, lock, [&] {
+            worker.lay_out_ahead(problem, spaces_[i].front().kernel_template->files, binaries.get(),
+                                 tools_.interrupted);
+        });
+        seat.not_ahead.insert(i);
         return true;
     }
     return false;
 }
 
-void Crew::wait(Seat& seat, Lock& lock) {
+void Crew::wait(Seat& seat, std::uint64_t noted, Lock& lock) {
     const auto compiling = std::ranges::find_if(tuners_, [](const auto& tuner) { return tuner->is_compiling(); });
     auto* const tuner = compiling == tuners_.end() ? nullptr : compiling->get();
     const auto begin = Clock::now();
-    bell_.changed.wait(lock);
+    lock.unlock();
+    bell_.wait(noted);
+    lock.lock();
     const auto waited = seconds_since(begin);
     (tuner == nullptr ? seat.time.idle : seat.time.compiler) += waited;
     if (tuner != nullptr) tuner->waited(waited);
@@ -185,8 +191,6 @@ void Crew::try_one(Seat& seat, ProblemTuner& tuner, const Proposal& candidate, L
 
 void Crew::play(Seat& seat, ProblemTuner& tuner, const FinalTask& task, Lock& lock) {
     prepare(seat, tuner, lock);
-    lock.unlock();
-    const auto begin = Clock::now();
     std::vector<TrialInput> inputs;
     std::vector<Outcome> outcomes(task.candidates.size());
     for (std::size_t i = 0; i < task.candidates.size(); ++i) {
@@ -197,6 +201,8 @@ void Crew::play(Seat& seat, ProblemTuner& tuner, const FinalTask& task, Lock& lo
             inputs.push_back(tuner.input_of(task.candidates[i], std::get<Binary>(compiled)));
         }
     }
+    lock.unlock();
+    const auto begin = Clock::now();
     auto measured = seat.worker->final_round(inputs, task.rounds, task.purpose == FinalTask::Purpose::energy);
     lock.lock();
     const auto seconds = seconds_since(begin);
@@ -221,7 +227,7 @@ void Crew::prepare(Seat& seat, const ProblemTuner& tuner, Lock& lock) {
     }
     lay_out(seat, lock, [&] {
         worker.prepare(tuner.problem(), spaces_[problem].front().kernel_template->files, binaries.get());
-        worker.lay_out();
+        worker.lay_out(tools_.interrupted);
     });
     seat.prepared = &tuner;
 }

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <cstdint>
 #include <exception>
 #include <functional>
 #include <future>
@@ -19,16 +20,29 @@
 
 namespace smemtune {
 
-/// The lock over a run, and what wakes who waits for news.
-struct Bell {
-    std::mutex mutex;
-    std::condition_variable changed;
-
-    /// Precondition: the caller does not hold the lock.
+/// Wakes who waits for news. Whoever rings waits for nobody: the lock is held over the count alone.
+class Bell {
+public:
     void ring() {
-        const std::scoped_lock lock(mutex);  // or who is about to wait would miss it
-        changed.notify_all();
+        const std::scoped_lock lock(mutex_);
+        ++rung_;
+        changed_.notify_all();
     }
+    /// How often; to be noted before looking for what may be new.
+    [[nodiscard]] std::uint64_t rung() const {
+        const std::scoped_lock lock(mutex_);
+        return rung_;
+    }
+    /// Until it has rung since `noted`.
+    void wait(std::uint64_t noted) {
+        std::unique_lock lock(mutex_);
+        changed_.wait(lock, [&] { return rung_ != noted; });
+    }
+
+private:
+    mutable std::mutex mutex_;
+    std::condition_variable changed_;
+    std::uint64_t rung_ = 0;
 };
 
 /// Workers take tasks from the first problem that has one ready; rather than wait, they go on to the next problem or
@@ -55,14 +69,14 @@ private:
         Worker* worker;
         WorkerTime time{};
         const ProblemTuner* prepared = nullptr;
-        std::set<std::size_t> not_ahead{};  // problems for which there was no memory to spare
+        std::set<std::size_t> not_ahead{};  // problems that were laid out so, or for which there was no memory to spare
     };
 
     void serve(Seat& seat);
     std::optional<Work> take(Seat& seat, Lock& lock);
     std::optional<Work> take_at_once(const Worker& worker, std::size_t problems);
     bool lay_out_ahead(Seat& seat, std::size_t problems, Lock& lock);
-    void wait(Seat& seat, Lock& lock);
+    void wait(Seat& seat, std::uint64_t noted, Lock& lock);
     void lose(Seat& seat, std::optional<Work>& work, const WorkerError& error);
     ProblemTuner& tuner_of(std::size_t problem);
     [[nodiscard]] bool interrupted();
@@ -79,7 +93,8 @@ private:
     const std::vector<std::vector<PlannedSpace>>& spaces_;
     const Tools& tools_;
     Clock::time_point deadline_;
-    Bell& bell_;  // its lock is over everything below, the tuners, the store, the report and the progress
+    Bell& bell_;
+    std::mutex mutex_;  // over everything below, the tuners, the store, the report and the progress
     std::vector<Seat> seats_;
     std::size_t workers_ = 0;  // that are left
     std::vector<std::unique_ptr<ProblemTuner>> tuners_;

@@ -116,8 +116,17 @@ void Playoff::learn(std::size_t player, const Measurement& measured) {
     }
     auto all = measurement_of(times);
     all.clock_khz = measured.clock_khz;
+    if (player < settings_.known.size()) {
+        const auto& known = settings_.known[player];
+        const auto enough = std::min(known.samples_us.size(), static_cast<std::size_t>(FinalsPolicy{}.rounds));
+        if (!known.cut_short && times.size() < enough) all = known;
+    }
     const auto* before = std::get_if<Measurement>(&outcomes_[player]);
-    all.energy_uj = measured.energy_uj > 0 || before == nullptr ? measured.energy_uj : before->energy_uj;
+    if (measured.energy_uj > 0) {
+        all.energy_uj = measured.energy_uj;
+    } else if (before != nullptr) {
+        all.energy_uj = before->energy_uj;
+    }
     outcomes_[player] = std::move(all);
 }
 

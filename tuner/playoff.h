@@ -19,6 +19,7 @@ public:
         std::size_t workers = 1;                          ///< equal devices, that share the rounds
         double launch_us = 0;                             ///< of the best, as far as known
         bool energy = false;                              ///< measure the winner's when it is not the aim
+        std::vector<Measurement> known{};                 ///< by player: stands until there are as many samples anew
         std::function<Launch(const Proposal&)> launch{};  ///< of a compiled candidate: of equals, the least wins
     };
 

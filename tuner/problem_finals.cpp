@@ -79,8 +79,8 @@ bool ProblemTuner::is_settled() const {
     return cost && *cost <= (1 + least_margin) * *best;
 }
 
-// Finalists are measured again, in turn with one another; of equals, the one that asks for the least wins.
-void ProblemTuner::start_finals(std::size_t workers) {
+// Where nothing new is to be decided, there are none.
+void ProblemTuner::choose_finalists() {
     phase_ = Phase::finals;
     players_ = by_cost();
     if (players_.empty()) return done();
@@ -93,25 +93,30 @@ void ProblemTuner::start_finals(std::size_t workers) {
     auto* const compared_with = baseline == players_.end() ? nullptr : *baseline;
     std::erase_if(players_, [&](const Known* known) { return *cost_of(*known->measurement()) > limit; });
     players_.resize(std::min(players_.size(), most_finalists));
-    const auto finalists = players_.size();
-    std::optional<std::size_t> baseline_player;
+    lineup_.finalists = players_.size();
     if (compared_with != nullptr) {
-        baseline_player = static_cast<std::size_t>(std::ranges::find(players_, compared_with) - players_.begin());
-        if (*baseline_player == finalists) players_.push_back(compared_with);
+        lineup_.baseline = static_cast<std::size_t>(std::ranges::find(players_, compared_with) - players_.begin());
+        if (*lineup_.baseline == lineup_.finalists) players_.push_back(compared_with);
     }
-    std::vector<Proposal> proposals;
     for (const auto* player : players_) {
         const auto& configuration = player->record.configuration;
-        proposals.push_back(
+        lineup_.players.push_back(
             {player->lane, configuration,
              context_.pool.submit(program_of(player->lane->kernel_template(), configuration, problem_))});
     }
+}
+
+// Finalists are measured again, in turn with one another; of equals, the one that asks for the least wins.
+void ProblemTuner::start_playoff(std::size_t workers) {
     const bool by_time = context_.request.objective == Objective::time;
-    playoff_.emplace(std::move(proposals), finalists, baseline_player,
+    std::vector<Measurement> known;
+    for (const auto* player : players_) known.push_back(*player->measurement());
+    playoff_.emplace(lineup_.players, lineup_.finalists, lineup_.baseline,
                      Playoff::Settings{.objective = context_.request.objective,
                                        .workers = std::max<std::size_t>(1, workers),
-                                       .launch_us = best.median_us,
+                                       .launch_us = players_.front()->measurement()->median_us,
                                        .energy = by_time && !context_.device.is_host(),
+                                       .known = std::move(known),
                                        .launch = [this](const Proposal& candidate) {
                                            return input_of(candidate, *candidate.binary()).launch;
                                        }});
@@ -141,9 +146,7 @@ void ProblemTuner::crown() {
     const bool stands = champion && champion->winner && competes(*champion) &&
                         cost_of(std::get<Measurement>(champion->record.outcome)) < cost_of(*winner->measurement());
     if (!stands) {
-        const auto compiled =
-            context_.pool.submit(program_of(winner->lane->kernel_template(), best.configuration, problem_));
-        const auto& binary = std::get<Binary>(compiled.get());
+        const auto& binary = *lineup_.players[*playoff_->winner()].binary();
         context_.store.crown(
             best.key, best.configuration,
             BinaryRecord{best.key.kernel_template, best.configuration, binary_key(binary.target, problem_),

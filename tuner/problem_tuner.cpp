@@ -101,9 +101,10 @@ std::optional<Task> ProblemTuner::next(std::size_t workers) {
             start_sweep();
             return next(workers);
         }
-        start_finals(workers);
+        choose_finalists();
     }
-    if (phase_ != Phase::finals) return std::nullopt;
+    if (phase_ != Phase::finals || is_compiling()) return std::nullopt;
+    if (!playoff_) start_playoff(workers);
     auto final = playoff_->next();
     if (!final) return std::nullopt;
     ++in_hand_;
@@ -114,7 +115,12 @@ bool ProblemTuner::is_ready() {
     if (!is_searching()) return true;
     fill_pipeline();
     if (pipeline_.empty()) return in_hand_ == 0;  // then its finals begin
-    return pipeline_.front().compiled.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
+    return pipeline_.front().is_compiled();
+}
+
+bool ProblemTuner::is_compiling() const {
+    if (is_searching()) return !pipeline_.empty();
+    return phase_ == Phase::finals && !playoff_ && !std::ranges::all_of(lineup_.players, &Proposal::is_compiled);
 }
 
 // Keeps enough compiles in flight that the device does not wait for them.
@@ -161,7 +167,7 @@ void ProblemTuner::submit(Lane& lane, Configuration configuration) {
     }
     if (std::holds_alternative<Rejection>(record.outcome)) return remember(lane, std::move(record));
     candidate.compiled = context_.pool.submit(program_of(kernel, candidate.configuration, problem_));
-    candidate.compiled_before = candidate.compiled.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
+    candidate.compiled_before = candidate.is_compiled();
     pipeline_.push_back(std::move(candidate));
 }
 

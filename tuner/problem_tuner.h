@@ -47,7 +47,7 @@ public:
     /// Whether the next task can begin at once: a worker that would wait for a compiler may look elsewhere first.
     [[nodiscard]] bool is_ready();
     /// Whether the next task waits for the compiler.
-    [[nodiscard]] bool is_compiling() const { return is_searching() && !pipeline_.empty(); }
+    [[nodiscard]] bool is_compiling() const;
     /// Whether enough is known here for another problem to start from.
     [[nodiscard]] bool is_well_known() const { return !is_searching() || known_.size() >= well_known; }
     [[nodiscard]] bool is_done() const { return phase_ == Phase::done; }
@@ -85,6 +85,13 @@ private:
         [[nodiscard]] const Measurement* measurement() const { return std::get_if<Measurement>(&record.outcome); }
     };
 
+    // Who is to play the finals, as soon as the programs of all are compiled.
+    struct Lineup {
+        std::vector<Proposal> players;
+        std::size_t finalists = 0;  // the first of them
+        std::optional<std::size_t> baseline;
+    };
+
     void learn_what_is_stored();
     [[nodiscard]] std::optional<TrialRecord> recall(const Lane& lane, const Configuration& configuration) const;
     [[nodiscard]] bool says_enough(const TrialRecord& record) const;
@@ -106,7 +113,8 @@ private:
     [[nodiscard]] const Known* crowned_earlier(const std::vector<const Known*>& measured) const;
 
     void start_sweep();
-    void start_finals(std::size_t workers);
+    void choose_finalists();
+    void start_playoff(std::size_t workers);
     void crown();
     [[nodiscard]] bool competes(const TrialRow& champion) const;
     void done();
@@ -127,6 +135,7 @@ private:
     std::optional<double> best_cost_;
     std::string best_text_;
     std::vector<Known*> players_;
+    Lineup lineup_;
     std::optional<Playoff> playoff_;
     const Known* winner_ = nullptr;
     std::string ended_;

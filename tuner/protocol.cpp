@@ -58,6 +58,11 @@ bool Channel::send(const json& message) {
     return write_exactly(write_end_, &size, sizeof(size)) && write_exactly(write_end_, bytes.data(), bytes.size());
 }
 
+bool Channel::has_news(std::chrono::milliseconds limit) const {
+    pollfd ready{read_end_, POLLIN, 0};
+    return poll(&ready, 1, static_cast<int>(limit.count())) > 0;
+}
+
 Channel::Wait Channel::receive(json& message, Clock::time_point deadline) {
     std::uint64_t size = 0;
     if (const auto wait = read_exactly(read_end_, &size, sizeof(size), deadline); wait != Wait::message) return wait;

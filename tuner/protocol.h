@@ -30,6 +30,9 @@ public:
     /// False when the other side is gone.
     bool send(const nlohmann::json& message);
 
+    /// Whether something is to be received, or the other side is gone; waits up to `limit` for it.
+    [[nodiscard]] bool has_news(std::chrono::milliseconds limit) const;
+
     enum class Wait { message, closed, overdue };
     /// Waits until `deadline`.
     Wait receive(nlohmann::json& message, std::chrono::steady_clock::time_point deadline);

@@ -1,6 +1,7 @@
 // What a worker is given to do.
 #pragma once
 
+#include <chrono>
 #include <future>
 #include <variant>
 #include <vector>
@@ -17,6 +18,9 @@ struct Proposal {
     std::shared_future<CompilePool::Result> compiled{};
     bool compiled_before = false;  ///< for another problem or run-time argument
 
+    [[nodiscard]] bool is_compiled() const {
+        return compiled.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
+    }
     /// The machine code; null when the compiler refused. Waits for the compiler.
     [[nodiscard]] const Binary* binary() const { return std::get_if<Binary>(&compiled.get()); }
 };

@@ -27,12 +27,14 @@ void Worker::prepare(const Problem& problem, const SourceTree& files, WorkspaceB
     prepared_ = false;
 }
 
-void Worker::lay_out() { ensure_prepared(); }
+void Worker::lay_out(const std::atomic<bool>& interrupted) { ensure_prepared(&interrupted); }
 
-void Worker::lay_out_ahead(const Problem& problem, const SourceTree& files, const WorkspaceBinaries& binaries) {
+void Worker::lay_out_ahead(const Problem& problem, const SourceTree& files, const WorkspaceBinaries& binaries,
+                           const std::atomic<bool>& interrupted) {
     ensure_started();
     json answer;
-    const auto wait = ask(question_of({problem, files, binaries}, true), answer, options_.prepare_deadline);
+    const auto wait =
+        ask(question_of({problem, files, binaries}, true), answer, options_.prepare_deadline, &interrupted);
     // Whatever is wrong with it will show when it is its turn.
     if (wait != Channel::Wait::message || !answer.contains("laid_out")) reap();
 }
@@ -127,9 +129,16 @@ Worker::Ending Worker::reap() {
     return {false, "ended with exit code " + std::to_string(WEXITSTATUS(status))};
 }
 
-Channel::Wait Worker::ask(const json& question, json& answer, std::chrono::milliseconds limit) {
+Channel::Wait Worker::ask(const json& question, json& answer, std::chrono::milliseconds limit,
+                          const std::atomic<bool>* interrupted) {
     if (!channel_->send(question)) return Channel::Wait::closed;
-    const auto wait = channel_->receive(answer, Clock::now() + limit);
+    const auto deadline = Clock::now() + limit;
+    if (interrupted != nullptr) {
+        while (!*interrupted && Clock::now() < deadline && !channel_->has_news(50ms)) {
+        }
+        if (*interrupted) return Channel::Wait::overdue;
+    }
+    const auto wait = channel_->receive(answer, deadline);
     if (wait == Channel::Wait::message && answer.contains("laid_out")) {
         laid_out_ = answer.at("laid_out").get<std::vector<Problem>>();
         over_.clear();
@@ -150,12 +159,12 @@ Channel::Wait Worker::ask_prepared(const json& question, json& answer, std::chro
     }
 }
 
-void Worker::ensure_prepared() {
+void Worker::ensure_prepared(const std::atomic<bool>* interrupted) {
     for (bool again = false;; again = true) {
         ensure_started();
         if (prepared_) return;
         json answer;
-        const auto wait = ask(question_of(*preparation_, false), answer, options_.prepare_deadline);
+        const auto wait = ask(question_of(*preparation_, false), answer, options_.prepare_deadline, interrupted);
         if (wait == Channel::Wait::message) {
             if (answer.contains("error")) throw WorkerError(answer.at("error").get<std::string>());
             if (answer.contains("rejection")) throw WorkerError(answer.at("rejection").at("reason").get<std::string>());

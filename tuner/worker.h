@@ -2,6 +2,7 @@
 // costs the worker, not the run.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <memory>
 #include <optional>
@@ -51,12 +52,13 @@ public:
     /// What follows is about this problem. `files` are those of a template of its operation, which is the same for all
     /// problems until the worker is released. It is laid out by lay_out(), or else by the first question.
     void prepare(const Problem& problem, const SourceTree& files, WorkspaceBinaries binaries);
-    /// Throws WorkerError.
-    void lay_out();
+    /// Throws WorkerError, also when it is interrupted: then the worker is lost, which nobody needs any more.
+    void lay_out(const std::atomic<bool>& interrupted);
     /// Lays out another problem beside the present one, so that `prepare` will find it ready: if there is memory to
     /// spare, which has() then tells. A worker that is lost over it is replaced. Throws WorkerError when none can be
     /// had.
-    void lay_out_ahead(const Problem& problem, const SourceTree& files, const WorkspaceBinaries& binaries);
+    void lay_out_ahead(const Problem& problem, const SourceTree& files, const WorkspaceBinaries& binaries,
+                       const std::atomic<bool>& interrupted);
     /// Whether the problem is laid out.
     [[nodiscard]] bool has(const Problem& problem) const;
     /// The memory of the problem may go, when the next one is laid out.
@@ -76,8 +78,10 @@ public:
 private:
     void start();
     void stop();
-    void ensure_prepared();
-    Channel::Wait ask(const nlohmann::json& question, nlohmann::json& answer, std::chrono::milliseconds limit);
+    void ensure_prepared(const std::atomic<bool>* interrupted = nullptr);
+    /// Interrupted, it is overdue at once.
+    Channel::Wait ask(const nlohmann::json& question, nlohmann::json& answer, std::chrono::milliseconds limit,
+                      const std::atomic<bool>* interrupted = nullptr);
     Channel::Wait ask_prepared(const nlohmann::json& question, nlohmann::json& answer, std::chrono::milliseconds limit);
 
     struct Ending {

@@ -6,11 +6,11 @@ namespace smemtune {
 namespace {
 
 // A finalist, and the baseline that its winner is compared with.
-Playoff sole_finalist(double launch_us) {
+Playoff sole_finalist(double launch_us, std::vector<Measurement> known = {}) {
     std::promise<CompilePool::Result> compiled;
     compiled.set_value(Binary{});
     const Proposal player{.compiled = compiled.get_future().share()};
-    return {{player, player}, 1, std::size_t{1}, {.launch_us = launch_us}};
+    return {{player, player}, 1, std::size_t{1}, {.launch_us = launch_us, .known = std::move(known)}};
 }
 
 TEST(Playoff, ComparesTheWinnerWithTheBaselineInSeveralRounds) {
@@ -33,6 +33,33 @@ TEST(Playoff, ComparesLaunchesThatLastLongOnce) {
     const auto task = playoff.next();
     ASSERT_TRUE(task);
     EXPECT_EQ(task->rounds, 1);
+}
+
+// The search's samples are worth more than one, and what was cut short is worth less.
+TEST(Playoff, ASingleSampleReplacesNoneOfMore) {
+    const Measurement searched{.median_us = 43'000, .spread_us = 20, .samples_us = {43'000, 42'990, 43'020}};
+    auto cut = searched;
+    cut.cut_short = true;
+    auto playoff = sole_finalist(43'000, {searched, cut});
+    const auto task = playoff.next();
+    ASSERT_TRUE(task);
+    const Measurement once{.median_us = 44'000, .samples_us = {44'000}, .energy_uj = 7};
+    playoff.finish(*task, std::vector<Outcome>{once, once});
+    auto expected = searched;
+    expected.energy_uj = 7;
+    EXPECT_EQ(std::get<Measurement>(playoff.outcomes().at(0)), expected) << "but for what was unknown";
+    EXPECT_EQ(std::get<Measurement>(playoff.outcomes().at(1)), once);
+}
+
+TEST(Playoff, AsManySamplesReplaceThoseOfTheSearch) {
+    const Measurement searched{.median_us = 100, .spread_us = 1, .samples_us = {100, 101, 99}};
+    auto playoff = sole_finalist(100, {searched, searched});
+    const auto task = playoff.next();
+    ASSERT_TRUE(task);
+    playoff.finish(*task, std::vector<Outcome>{Measurement{.median_us = 90, .samples_us = {90, 91, 89}},
+                                               Measurement{.median_us = 400, .samples_us = {400, 399, 401}}});
+    EXPECT_EQ(std::get<Measurement>(playoff.outcomes().at(0)).median_us, 90);
+    EXPECT_EQ(std::get<Measurement>(playoff.outcomes().at(1)).median_us, 400);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "tuner/worker.h"
 
 #include <gmock/gmock.h>
+#include <sys/resource.h>
 
 #include "tests/tuner/support.h"
 
@@ -80,13 +81,21 @@ protected:
     void lay_out_ahead(const Problem& problem) {
         const auto kernel = load_templates({{"made_up.cu", source}, {"made_up.toml", manifest}}).front();
         const auto compiler = make_compiler(find_device("host").device, {.host_compiler = SMEMTUNE_CXX});
-        worker.lay_out_ahead(problem, kernel.files, compile_workspace(*compiler, kernel, problem));
+        worker.lay_out_ahead(problem, kernel.files, compile_workspace(*compiler, kernel, problem), interrupted);
     }
     static Problem transpose(std::int64_t rows, std::int64_t columns) {
         return {.operation = "transpose", .type = "f32", .layout = "", .extents = {{"M", rows}, {"N", columns}}};
     }
+    // To little more than it has: each allocation on the host device takes twice as much, most of it to guard it.
+    static void limit_address_space(pid_t process) {
+        const auto status = read_process(process, "status");
+        const auto bytes = std::stoull(status.substr(status.find("VmSize:") + 7)) * 1024 + (4ULL << 30);
+        const rlimit limit{bytes, bytes};
+        ASSERT_EQ(prlimit(process, RLIMIT_AS, &limit, nullptr), 0);
+    }
     const Problem present = transpose(9, 17);
     const Problem next = transpose(5, 3);
+    std::atomic<bool> interrupted = false;
 };
 
 TEST_F(WorkerAheadTest, LaysOutOneProblemBesideAnother) {
@@ -116,8 +125,39 @@ TEST_F(WorkerAheadTest, ForgetsAProblemWhenTheNextOneIsLaidOut) {
 }
 
 TEST_F(WorkerAheadTest, DoesWithoutAProblemThatHasNoRoom) {
-    lay_out_ahead(transpose(1LL << 20, 1LL << 20));
-    EXPECT_TRUE(is_measured(worker.trial(prepare(""), 0)));
+    const auto input = prepare("");
+    EXPECT_TRUE(is_measured(worker.trial(input, 0)));
+    const auto process = worker_process();
+    const auto huge = transpose(1LL << 20, 1LL << 20);
+    lay_out_ahead(huge);
+    EXPECT_FALSE(worker.has(huge));
+    EXPECT_TRUE(worker.has(present));
+    EXPECT_TRUE(is_measured(worker.trial(input, 0)));
+    EXPECT_EQ(worker_process(), process) << "none was lost over it";
+}
+
+TEST_F(WorkerAheadTest, AnInterruptEndsAWorkerThatOnlyLaysOut) {
+    const auto input = prepare("");
+    interrupted = true;
+    lay_out_ahead(next);
+    EXPECT_FALSE(worker.has(next));
+    EXPECT_EQ(worker_process(), 0);
+    EXPECT_THROW(worker.lay_out(interrupted), WorkerError);
+    EXPECT_EQ(worker_process(), 0);
+}
+
+// The operands that are timed are laid out when they are first needed: here, when there is no memory any more.
+TEST_F(WorkerAheadTest, MakesRoomForTheProblemInUse) {
+    const auto input = prepare("");
+    worker.lay_out(interrupted);
+    lay_out_ahead(next);
+    ASSERT_TRUE(worker.has(next));
+    const auto process = worker_process();
+    limit_address_space(process);
+    EXPECT_TRUE(is_measured(worker.trial(input, 0)));
+    EXPECT_FALSE(worker.has(next));
+    EXPECT_TRUE(worker.has(present));
+    EXPECT_EQ(worker_process(), process);
 }
 
 TEST_F(WorkerAheadTest, AWorkerThatDiesTakesItsLayoutsAlong) {
