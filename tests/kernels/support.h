@@ -25,19 +25,24 @@
 
 namespace smemtune {
 
+/// Loaded once: every test of a program names them all.
+inline const std::vector<KernelTemplate>& builtins() {
+    static const auto templates = load_templates(builtin_sources());
+    return templates;
+}
+
 inline std::vector<std::string> builtin_names() {
     std::vector<std::string> names;
-    for (const auto& kernel : load_templates(builtin_sources())) {
+    for (const auto& kernel : builtins()) {
         if (kernel.host) names.push_back(kernel.name);
     }
     return names;
 }
 
 inline KernelTemplate builtin(const std::string& name) {
-    for (auto& kernel : load_templates(builtin_sources())) {
-        if (kernel.name == name) return std::move(kernel);
-    }
-    throw std::invalid_argument("there is no template " + name);
+    const auto found = std::ranges::find(builtins(), name, &KernelTemplate::name);
+    if (found == builtins().end()) throw std::invalid_argument("there is no template " + name);
+    return *found;
 }
 
 /// A built-in template in one of its layouts; "" where its operation has none.
@@ -49,7 +54,7 @@ inline std::string name_of(const testing::TestParamInfo<Laid>& info) {
 }
 inline std::vector<Laid> builtins_in_every_layout() {
     std::vector<Laid> all;
-    for (const auto& kernel : load_templates(builtin_sources())) {
+    for (const auto& kernel : builtins()) {
         if (!kernel.host) continue;
         if (kernel.layouts.empty()) all.push_back({kernel.name, ""});
         for (const auto& layout : kernel.layouts) all.push_back({kernel.name, layout});

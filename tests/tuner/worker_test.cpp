@@ -65,7 +65,7 @@ host = true
         for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
             const auto name = entry.path().filename().string();
             if (name.find_first_not_of("0123456789") != std::string::npos) continue;
-            const auto status = read_text(entry.path() / "status");
+            const auto status = read_process(std::stoi(name), "status");
             if (status.find("\nPPid:\t" + std::to_string(getpid()) + "\n") != std::string::npos) return std::stoi(name);
         }
         return 0;
