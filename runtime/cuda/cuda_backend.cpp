@@ -89,6 +89,13 @@ public:
                                        static_cast<int>(dynamic_shared_bytes)),
                   "allow dynamic shared memory");
         }
+        cudaFuncAttributes attributes{};
+        check(cudaFuncGetAttributes(&attributes, function()), "kernel attributes");
+        constexpr int portable = 8;  // blocks of a cluster that every device with clusters can hold
+        if (attributes.requiredClusterWidth > portable) {
+            check(cudaFuncSetAttribute(function(), cudaFuncAttributeNonPortableClusterSizeAllowed, 1),
+                  "allow a cluster of more than 8 blocks");
+        }
     }
 
     [[nodiscard]] Resources resources() const override {

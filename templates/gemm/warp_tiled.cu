@@ -1,17 +1,20 @@
 // warp_tiled: blocks, warps and threads tiled, fed by a pipeline of asynchronous copies.
 //
 // A block computes BLOCK_M x BLOCK_N elements of C. Its warps divide them (and, SLICES_K > 1, the steps along K too);
-// in a warp, LANES_M rows of threads own THREAD_M x THREAD_N elements each. For every step along K a thread reads
+// in a warp, LANES_M rows of threads own THREAD_M x THREAD_N elements each. For every step along K a thread needs
 // THREAD_M + THREAD_N values from shared memory, 16 bytes at a time, and multiplies each of the ones with each of the
-// others: at 8 x 16 that is 128 multiplications for 6 reads.
+// others: at 8 x 16 that is 128 multiplications for 6 reads. CLUSTER_K blocks of a cluster may share one tile of C, each
+// with a part of K; they add up through each other's shared memory.
 //
 // On GPUs with 128 FP32 lanes per multiprocessor every issue slot that is not a multiplication is lost, so the loop
-// holds little else: pointers that only advance, no guards (rows outside the matrix are read from its last row and
-// their products are not stored), and the ragged end of K comes first, before the loop. Tiles arrive STAGES - 1 phases
-// ahead; values arrive in registers one step ahead, across the barrier too. With VECTOR = 4 neighbours are copied 16
-// bytes at a time; matrices that do not allow it get a slow loop of their own.
+// holds little else: one pointer for several copies, no guards (rows outside the matrix are read from its last row, or
+// the last tile begins earlier, and what is not wanted is not stored), no branches, and the copies spread among the
+// multiplications. The ragged end of K comes first, before the loop. Tiles arrive STAGES - 1 phases ahead; values arrive
+// in registers ahead of their step, across the barrier too. What does not fit that (rows that are not aligned for copies
+// of 16 bytes, a matrix smaller than the tile) gets a plain loop instead.
 #include "configuration.h"
 #include "device/async_copy.h"
+#include "device/cluster.h"
 #include "device/shared.h"
 #include "device/vector.h"
 
@@ -26,108 +29,157 @@ constexpr int SUMS = THREAD_M * THREAD_N;
 static_assert(BLOCK_M % WARP_M == 0 && BLOCK_N % WARP_N == 0, "whole warps tile a block");
 static_assert(THREAD_M % 4 == 0 && THREAD_N % 4 == 0, "reads are 16 bytes long");
 static_assert(BLOCK_K % 8 == 0 && STEPS % 2 == 0, "registers are filled in turns");
-static_assert(VECTOR == 1 || VECTOR == 4, "what an asynchronous copy offers");
 static_assert(STAGES >= 2, "one tile is read while another is filled");
 
-/// The tiles of one operand: BLOCK_K steps along K, each a run of EXTENT elements (rows of op(A) or columns of op(B)).
-/// In global memory either the elements of a run are neighbours, or (ALONG_K) those of consecutive steps are; then each
-/// element is copied by itself, and runs are padded, so that the eight steps a warp copies fall into different banks.
-template <int EXTENT, bool ALONG_K>
+/// The tiles of one operand: BLOCK_K steps along K, each a run of EXTENT elements (rows of op(A) or columns of op(B)), in
+/// shared memory one step after the other. In global memory either the elements of a run are neighbours, or (ALONG_K)
+/// those of consecutive steps are; WIDTH neighbours are copied at once. Four along K go through registers, since they
+/// part in shared memory, and everything does where there are no asynchronous copies.
+template <int EXTENT, bool ALONG_K, int WIDTH>
 struct Panel {
-    static constexpr int STRIDE = EXTENT + (ALONG_K ? 4 : 0);
+    static_assert(WIDTH == 1 || WIDTH == 4, "what an asynchronous copy offers");
+    static constexpr bool HELD = ASYNC == 0 || (ALONG_K && WIDTH == 4);
+    static constexpr int STRIDE = EXTENT + (ALONG_K ? 4 : 0);  // what a warp writes at once goes to different banks
     static constexpr int SIZE = BLOCK_K * STRIDE;
-    static constexpr int WIDTH = ALONG_K ? 1 : VECTOR;                      // elements per copy
-    static constexpr int ACROSS = ALONG_K ? THREADS / 8 : THREADS * WIDTH;  // elements of runs that a round covers
-    static constexpr int ROUNDS = (BLOCK_K * EXTENT - 1) / (THREADS * WIDTH) + 1;
-    static constexpr bool EVEN = BLOCK_K * EXTENT % (THREADS * WIDTH) == 0;
 
-    Element* shared;              // of the first stage
-    const Element* from[ROUNDS];  // of the next tile
-    Element held[ASYNC ? 1 : ROUNDS * WIDTH];
+    // In global memory a tile is LINES of LENGTH copies. SIDE_BY_SIDE threads share a line, with TOGETHER copies each
+    // that need one pointer; the block covers AT_ONCE lines, over and over.
+    static constexpr int LINES = ALONG_K ? EXTENT : BLOCK_K;
+    static constexpr int LENGTH = (ALONG_K ? BLOCK_K : EXTENT) / WIDTH;
+    static __device__ constexpr int min_of(int a, int b) { return a < b ? a : b; }
+    static __device__ constexpr int side_by_side() {
+        int threads = min_of((ALONG_K ? 8 : 32) / WIDTH, LENGTH);  // whole sectors at least
+        while (THREADS / threads > LINES && LENGTH % (2 * threads) == 0) threads *= 2;
+        return threads;
+    }
+    static constexpr int SIDE_BY_SIDE = side_by_side();
+    static constexpr int TOGETHER = LENGTH / SIDE_BY_SIDE;
+    static constexpr int AT_ONCE = THREADS / SIDE_BY_SIDE;
+    static constexpr int POINTERS = (LINES - 1) / AT_ONCE + 1;
+    static constexpr int ROUNDS = POINTERS * TOGETHER;  // of one copy per thread
+    static constexpr bool EVEN = LINES % AT_ONCE == 0 && THREADS % SIDE_BY_SIDE == 0;
+
+    Element* to;                    // of the first copy, in the first stage
+    const Element* from[POINTERS];  // of the tile that was copied last
+    Element held[HELD ? ROUNDS * WIDTH : 1];
     long long advance;  // from one step to the next
-    int room;           // elements of a run, from the block's first on, that the matrix has
-    bool in_vectors;
 
-    /// `matrix` starts at the block's first run.
+    /// Where a tile starts that should start at `wanted`: earlier, if the matrix ends too soon for copies without guards.
+    static __device__ __forceinline__ int first(int wanted, int extent) {
+        return ALONG_K ? wanted : max(min(wanted, extent - EXTENT), 0);
+    }
+    /// Whether tiles can be fetched from a matrix with `extent` runs, the block's first one at `first`.
+    static __device__ __forceinline__ bool fits(const Element* matrix, long long stride, int K, int extent, int first) {
+        return (ALONG_K || first + EXTENT <= extent) &&
+               (WIDTH == 1 || (rows_are_aligned(matrix, stride) && (ALONG_K ? K : first) % WIDTH == 0));
+    }
+
+    /// `matrix` starts at the block's first run and step, and has `room` runs from there.
     __device__ __forceinline__ Panel(Element* shared, const Element* matrix, long long stride, int room)
-        : shared(shared),
-          advance(ALONG_K ? 1 : stride),
-          room(room),
-          in_vectors(WIDTH == 1 || (room % WIDTH == 0 && rows_are_aligned(matrix, stride))) {
+        : to(kept(shared + (ALONG_K ? copy() * WIDTH * STRIDE + line() : line() * STRIDE + copy() * WIDTH))),
+          held{},
+          advance(ALONG_K ? 1 : stride) {
 #pragma unroll
-        for (int round = 0; round < ROUNDS; ++round) {
-            const int element = min(element_of(round), room - (in_vectors ? WIDTH : 1));
-            from[round] = matrix + element * (ALONG_K ? stride : 1) + step_of(round) * advance;
+        for (int i = 0; i < POINTERS; ++i) {
+            const int at = line() + i * AT_ONCE;
+            from[i] = matrix + (ALONG_K ? min(at, room - 1) : at) * stride + copy() * WIDTH;
         }
     }
 
-    /// Starts the copy of the next tile, of which the first `steps` exist, and moves on by so many; zeros after them.
-    template <bool whole>
-    __device__ __forceinline__ void fetch(int stage, int steps) {
-#pragma unroll
-        for (int round = 0; round < ROUNDS; ++round) {
-            const bool wanted = whole || step_of(round) < steps;
-            if (takes_part(round)) fetch_round(place(stage, round), round, wanted);
-            from[round] += (whole ? BLOCK_K : steps) * advance;
-        }
-    }
-
-    /// What went through registers arrives in shared memory.
-    __device__ __forceinline__ void store(int stage) {
-        if (ASYNC) return;
-#pragma unroll
-        for (int round = 0; round < ROUNDS; ++round) {
-            if (!takes_part(round)) continue;
-            if (WIDTH == 4) {
-                store_four(place(stage, round), &held[round * WIDTH]);
+    /// Starts one round of the next tile's copy, if there is one. Of the first tile (ragged) only `steps` may exist: zeros
+    /// follow.
+    template <bool ragged = false>
+    __device__ __forceinline__ void fetch(Element* target, int round, bool exists, int steps = BLOCK_K) {
+        const Element*& pointer = from[round / TOGETHER];
+        if (!ragged && round % TOGETHER == 0) pointer += BLOCK_K * advance;
+        const int along = round % TOGETHER * SIDE_BY_SIDE;
+        const Element* const source = pointer + along * WIDTH;
+        const bool wanted =
+            !ragged || (ALONG_K ? (copy() + along) * WIDTH : line() + round / TOGETHER * AT_ONCE) < steps;
+        if (exists && takes_part(round)) {
+            if (!HELD) {
+                copy_async<4 * WIDTH>(target + place(round), source, wanted);
+            } else if (WIDTH == 4 && wanted) {
+                load_four(&held[round * WIDTH], source);
             } else {
-                *place(stage, round) = held[round];
+#pragma unroll
+                for (int i = 0; i < WIDTH; ++i) held[round * WIDTH + i] = wanted ? source[i] : 0;
             }
+        }
+        if (ragged && round % TOGETHER == TOGETHER - 1) pointer += (steps - BLOCK_K) * advance;
+    }
+    /// What went through registers arrives in shared memory.
+    __device__ __forceinline__ void store(Element* target) {
+#pragma unroll
+        for (int round = 0; round < ROUNDS; ++round) {
+            if (!HELD || !takes_part(round)) continue;
+            if (WIDTH == 4 && !ALONG_K) {
+                store_four(target + place(round), &held[round * WIDTH]);
+            } else {
+#pragma unroll
+                for (int i = 0; i < WIDTH; ++i) target[place(round) + i * STRIDE] = held[round * WIDTH + i];
+            }
+        }
+    }
+
+    /// Copies a tile of any matrix, of which `steps` and `room` exist, into the first stage.
+    static __device__ __forceinline__ void copy_guarded(Element* shared, const Element* matrix, long long stride,
+                                                        int steps, int room) {
+#pragma unroll 1
+        for (int i = threadIdx.x; i < BLOCK_K * EXTENT; i += THREADS) {
+            const int step = ALONG_K ? i % BLOCK_K : i / EXTENT;
+            const int element = ALONG_K ? i / BLOCK_K : i % EXTENT;
+            const long long source = ALONG_K ? element * stride + step : step * stride + element;
+            shared[step * STRIDE + element] = step < steps && element < room ? matrix[source] : 0;
         }
     }
 
 private:
-    // A round's place in the tile is the thread's place in the first round and, where it can be, a constant more.
-    static __device__ __forceinline__ int step_of(int round) {
-        const int first = ALONG_K ? threadIdx.x / 8 : threadIdx.x * WIDTH;
-        const int run = EXTENT % ACROSS == 0   ? round * ACROSS / EXTENT
-                        : ACROSS % EXTENT == 0 ? first / EXTENT + round * (ACROSS / EXTENT)
-                                               : (first + round * ACROSS) / EXTENT;
-        return ALONG_K ? run * 8 + threadIdx.x % 8 : run;
+    static __device__ __forceinline__ int line() { return threadIdx.x / SIDE_BY_SIDE; }
+    static __device__ __forceinline__ int copy() { return threadIdx.x % SIDE_BY_SIDE; }
+    static __device__ __forceinline__ bool takes_part(int round) {
+        return EVEN || (line() < AT_ONCE && line() + round / TOGETHER * AT_ONCE < LINES);
     }
-    static __device__ __forceinline__ int element_of(int round) {
-        const int first = ALONG_K ? threadIdx.x / 8 : threadIdx.x * WIDTH;
-        return EXTENT % ACROSS == 0   ? first + round * ACROSS % EXTENT
-               : ACROSS % EXTENT == 0 ? first % EXTENT
-                                      : (first + round * ACROSS) % EXTENT;
-    }
-    static __device__ __forceinline__ bool takes_part(int round) { return EVEN || step_of(round) < BLOCK_K; }
-    __device__ __forceinline__ Element* place(int stage, int round) {
-        return shared + stage + step_of(round) * STRIDE + element_of(round);
-    }
-
-    __device__ __forceinline__ void fetch_round(Element* to, int round, bool wanted) {
-        if (ASYNC && in_vectors) {
-            copy_async<4 * WIDTH>(to, from[round], wanted);
-        } else if (ASYNC) {
-#pragma unroll 1  // a branch around it costs the others one issue slot
-            for (int i = 0; i < WIDTH; ++i) {
-                copy_async<4>(to + i, from[round] + i, wanted && element_of(round) + i < room);
-            }
-        } else if (WIDTH == 4 && in_vectors && wanted) {
-            load_four(&held[round * WIDTH], from[round]);
-        } else {
-#pragma unroll
-            for (int i = 0; i < WIDTH; ++i) {
-                held[round * WIDTH + i] = wanted && (in_vectors || element_of(round) + i < room) ? from[round][i] : 0;
-            }
-        }
+    // In shared memory, from the first round's place.
+    static __device__ constexpr int place(int round) {
+        const int lines = round / TOGETHER * AT_ONCE;
+        const int along = round % TOGETHER * SIDE_BY_SIDE * WIDTH;
+        return ALONG_K ? along * STRIDE + lines : lines * STRIDE + along;
     }
 };
 
-using PanelA = Panel<BLOCK_M, TRANSPOSE_A == 0>;
-using PanelB = Panel<BLOCK_N, TRANSPOSE_B != 0>;
+/// A thread's COUNT values of one step and, meanwhile, of the next. Fours of neighbours are 4 * LANES apart: the other
+/// lanes of the warp have those between.
+template <int STRIDE, int COUNT, int LANES>
+struct Factors {
+    const Element* from;  // the tile that is read: its first step, this thread's first value
+    Element values[2][COUNT];
+
+    static __device__ __forceinline__ int place(int lane, int i) { return lane * 4 + i / 4 * 4 * LANES + i % 4; }
+    __device__ __forceinline__ void read(int step, int turn) {
+#pragma unroll
+        for (int i = 0; i < COUNT; i += 4) load_four(&values[turn][i], from + step * STRIDE + i * LANES);
+    }
+};
+
+using PanelA = Panel<BLOCK_M, TRANSPOSE_A == 0, VECTOR_A>;
+using PanelB = Panel<BLOCK_N, TRANSPOSE_B != 0, VECTOR_B>;
 constexpr int STAGE = PanelA::SIZE + PanelB::SIZE;
+
+using FactorsA = Factors<PanelA::STRIDE, THREAD_M, LANES_M>;
+using FactorsB = Factors<PanelB::STRIDE, THREAD_N, LANES_N>;
+
+/// Adds the products of one step.
+__device__ __forceinline__ void multiply(Element (&sums)[SUMS], const FactorsA& a, const FactorsB& b, int turn) {
+#pragma unroll
+    for (int n = 0; n < THREAD_N; ++n) {
+#pragma unroll
+        for (int i = 0; i < THREAD_M; ++i) {  // to and fro: one factor stays when the other changes
+            const int m = n % 2 ? THREAD_M - 1 - i : i;
+            sums[m * THREAD_N + n] += a.values[turn][m] * b.values[turn][n];
+        }
+    }
+}
 
 /// Adds up the warps' shares along K, in an order that never changes; the first slice holds the result.
 __device__ __forceinline__ void add_slices(Element (&sums)[SUMS], Element* shared, int slice, int place) {
@@ -148,23 +200,34 @@ __device__ __forceinline__ void add_slices(Element (&sums)[SUMS], Element* share
     }
 }
 
-extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
+extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM) CLUSTER_OF(CLUSTER_K)
     warp_tiled(int M, int N, int K, Element alpha, const Element* __restrict__ A, long long lda,
                const Element* __restrict__ B, long long ldb, Element beta, Element* __restrict__ C, long long ldc,
                int GROUP_M) {
     Element* const shared = dynamic_shared<Element>();
 
     // Blocks go down GROUP_M rows of tiles before they turn to the next column: those that run together share more.
+    const int tile = blockIdx.x / CLUSTER_K;
     const int tiles_m = (M - 1) / BLOCK_M + 1;
     const int tiles_n = (N - 1) / BLOCK_N + 1;
-    const int group = blockIdx.x / (GROUP_M * tiles_n);
-    const int in_group = blockIdx.x % (GROUP_M * tiles_n);
+    const int group = tile / (GROUP_M * tiles_n);
+    const int in_group = tile % (GROUP_M * tiles_n);
     const int height = min(GROUP_M, tiles_m - group * GROUP_M);
-    const int first_row = (group * GROUP_M + in_group % height) * BLOCK_M;
-    const int first_column = in_group / height * BLOCK_N;
+    const int own_row = (group * GROUP_M + in_group % height) * BLOCK_M;
+    const int own_column = in_group / height * BLOCK_N;
+    const int first_row = PanelA::first(own_row, M);
+    const int first_column = PanelB::first(own_column, N);
 
-    PanelA a_panel(shared, A + (TRANSPOSE_A ? first_row : first_row * lda), lda, M - first_row);
-    PanelB b_panel(shared + PanelA::SIZE, B + (TRANSPOSE_B ? first_column * ldb : first_column), ldb, N - first_column);
+    // This block's phases: the first of all has what K leaves over.
+    const int rank = CLUSTER_K > 1 ? cluster_rank() : 0;
+    const int all_phases = (K - 1) / BLOCK_K + 1;
+    const int ragged = K - (all_phases - 1) * BLOCK_K;
+    const int first_phase = static_cast<int>(static_cast<long long>(all_phases) * rank / CLUSTER_K);
+    const int phases = static_cast<int>(static_cast<long long>(all_phases) * (rank + 1) / CLUSTER_K) - first_phase;
+    const int first_steps = first_phase == 0 ? ragged : BLOCK_K;
+    const long long first_k = first_phase == 0 ? 0 : ragged + (first_phase - 1LL) * BLOCK_K;
+    const Element* const a_tile = A + (TRANSPOSE_A ? first_k * lda + first_row : first_row * lda + first_k);
+    const Element* const b_tile = B + (TRANSPOSE_B ? first_column * ldb + first_k : first_k * ldb + first_column);
 
     const int lane = threadIdx.x % 32;
     const int warp = threadIdx.x / 32 % WARPS_MN;
@@ -172,114 +235,150 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
     // Neighbouring lanes share values of B, and of A every other (LANE_PAIRS), or the lanes go row by row.
     const int lane_m = LANE_PAIRS ? lane / (2 * LANES_N) * 2 + lane % 2 : lane / LANES_N;
     const int lane_n = LANE_PAIRS ? lane / 2 % LANES_N : lane % LANES_N;
-    const int row = warp / WARPS_N * WARP_M + lane_m * 4;  // of this thread's first four; the next are 4 * LANES_M on
-    const int column = warp % WARPS_N * WARP_N + lane_n * 4;
-    const Element* const a_first = shared + slice * STEPS * PanelA::STRIDE + row;
-    const Element* const b_first = shared + PanelA::SIZE + slice * STEPS * PanelB::STRIDE + column;
-
+    const int row = warp / WARPS_N * WARP_M;  // of this warp, in the tile
+    const int column = warp % WARPS_N * WARP_N;
+    const Element* const a_first =
+        kept(shared + slice * STEPS * PanelA::STRIDE + row + FactorsA::place(lane_m, 0));
+    const Element* const b_first =
+        kept(shared + PanelA::SIZE + slice * STEPS * PanelB::STRIDE + column + FactorsB::place(lane_n, 0));
+    FactorsA a{a_first};
+    FactorsB b{b_first};
     Element sums[SUMS] = {};
-    Element a[2][THREAD_M];  // one step is multiplied while the next is read
-    Element b[2][THREAD_N];
-    const auto read = [&](int stage, int step, int turn) {
-#pragma unroll
-        for (int m = 0; m < THREAD_M; m += 4)
-            load_four(&a[turn][m], a_first + stage + step * PanelA::STRIDE + m * LANES_M);
-#pragma unroll
-        for (int n = 0; n < THREAD_N; n += 4)
-            load_four(&b[turn][n], b_first + stage + step * PanelB::STRIDE + n * LANES_N);
-    };
 
-    const auto multiply = [&](int turn) {
+    const bool regular = PanelA::fits(A, lda, K, M, first_row) && PanelB::fits(B, ldb, K, N, first_column);
+    if (regular && phases > 0) {
+        PanelA a_panel(shared, a_tile, lda, M - first_row);
+        PanelB b_panel(shared + PanelA::SIZE, b_tile, ldb, N - first_column);
+        constexpr int COPIES_AT = STEPS / 4;  // the step that starts the copies of a later phase
 #pragma unroll
-        for (int n = 0; n < THREAD_N; ++n) {
+        for (int ahead = 0; ahead < STAGES - 1; ++ahead) {
+            const bool exists = ahead < phases;
+            Element* const to_a = a_panel.to + ahead * STAGE;
+            Element* const to_b = b_panel.to + ahead * STAGE;
 #pragma unroll
-            for (int i = 0; i < THREAD_M; ++i) {  // to and fro: one factor stays when the other changes
-                const int m = n % 2 ? THREAD_M - 1 - i : i;
-                sums[m * THREAD_N + n] += a[turn][m] * b[turn][n];
+            for (int round = 0; round < PanelA::ROUNDS; ++round) {
+                if (ahead == 0) a_panel.template fetch<true>(to_a, round, exists, first_steps);
+                if (ahead > 0) a_panel.fetch(to_a, round, exists);
             }
-        }
-    };
-
-    {
-        // The ragged phase comes first: every later one is whole.
-        const int phases = (K - 1) / BLOCK_K + 1;
-        const int ragged = K - (phases - 1) * BLOCK_K;
-        a_panel.template fetch<false>(0, ragged);
-        b_panel.template fetch<false>(0, ragged);
-        a_panel.store(0);
-        b_panel.store(0);
-        commit_copies();
 #pragma unroll
-        for (int ahead = 1; ahead < STAGES - 1; ++ahead) {
-            if (ahead < phases) {
-                a_panel.template fetch<true>(ahead * STAGE, BLOCK_K);
-                b_panel.template fetch<true>(ahead * STAGE, BLOCK_K);
-                a_panel.store(ahead * STAGE);
-                b_panel.store(ahead * STAGE);
+            for (int round = 0; round < PanelB::ROUNDS; ++round) {
+                if (ahead == 0) b_panel.template fetch<true>(to_b, round, exists, first_steps);
+                if (ahead > 0) b_panel.fetch(to_b, round, exists);
+            }
+            if (exists) {
+                a_panel.store(to_a);
+                b_panel.store(to_b);
             }
             commit_copies();
         }
         wait_for_copies<STAGES - 2>();
         __syncthreads();  // the first tile is complete
-        read(0, 0, 0);
+        a.read(0, 0);
+        b.read(0, 0);
         int reading = 0;  // where the stages start
         int filling = (STAGES - 1) * STAGE;
 #pragma unroll 1
         for (int phase = 0; phase < phases; ++phase) {
             const bool more = phase + STAGES - 1 < phases;
+            Element* const to_a = a_panel.to + filling;
+            Element* const to_b = b_panel.to + filling;
 #pragma unroll
             for (int step = 0; step < STEPS; ++step) {
-                if (step == 0) {
-                    if (more) {
-                        a_panel.template fetch<true>(filling, BLOCK_K);
-                        b_panel.template fetch<true>(filling, BLOCK_K);
-                    }
-                    commit_copies();
-                }
                 if (step == STEPS - 1) {
-                    if (more) {
-                        a_panel.store(filling);
-                        b_panel.store(filling);
-                    }
+                    a_panel.store(to_a);
+                    b_panel.store(to_b);
                     filling = reading;
                     reading = reading == (STAGES - 1) * STAGE ? 0 : reading + STAGE;
+                    a.from = a_first + reading;
+                    b.from = b_first + reading;
                     wait_for_copies<STAGES - 2>();
                     __syncthreads();  // the next tile is complete; and nobody reads this one any more
                 }
-                read(reading, (step + 1) % STEPS, (step + 1) % 2);
-                multiply(step % 2);
+                a.read((step + 1) % STEPS, (step + 1) % 2);
+                b.read((step + 1) % STEPS, (step + 1) % 2);
+                if (step == COPIES_AT) {  // all at once: the compiler pays for a change to them, not for their number
+#pragma unroll
+                    for (int round = 0; round < PanelA::ROUNDS; ++round) a_panel.fetch(to_a, round, more);
+#pragma unroll
+                    for (int round = 0; round < PanelB::ROUNDS; ++round) b_panel.fetch(to_b, round, more);
+                    commit_copies();
+                }
+                multiply(sums, a, b, step % 2);
             }
         }
         wait_for_copies<0>();
-    }
-
-    if (SLICES_K > 1) {
-        add_slices(sums, shared, slice, warp * 32 + lane);
-        if (slice > 0) return;
-    }
-    const bool vectors = rows_are_aligned(C, ldc);
-#pragma unroll
-    for (int m = 0; m < THREAD_M; ++m) {
-        const int r = first_row + row + m / 4 * 4 * LANES_M + m % 4;
-#pragma unroll
-        for (int n = 0; n < THREAD_N; n += 4) {
-            const int c = first_column + column + n * LANES_N;
-            if (r >= M || c >= N) continue;
-            Element* to = C + r * ldc + c;
-            Element four[4];
-#pragma unroll
-            for (int i = 0; i < 4; ++i) {
-                four[i] = alpha * sums[m * THREAD_N + n + i];
-                if (beta != 0 && c + i < N) four[i] += beta * to[i];
-            }
-            if (vectors && c + 4 <= N) {
-                store_four(to, four);
-            } else {
-#pragma unroll
-                for (int i = 0; i < 4; ++i) {
-                    if (c + i < N) to[i] = four[i];
-                }
+    } else if (phases > 0) {
+        const Element* a_next = a_tile;
+        const Element* b_next = b_tile;
+        int steps = first_steps;
+#pragma unroll 1
+        for (int phase = 0; phase < phases; ++phase) {
+            __syncthreads();  // nobody reads any more what stood here
+            PanelA::copy_guarded(shared, a_next, lda, steps, M - first_row);
+            PanelB::copy_guarded(shared + PanelA::SIZE, b_next, ldb, steps, N - first_column);
+            __syncthreads();  // the tile is complete
+            a_next += steps * (TRANSPOSE_A ? lda : 1);
+            b_next += steps * (TRANSPOSE_B ? 1 : ldb);
+            steps = BLOCK_K;
+#pragma unroll 1
+            for (int step = 0; step < STEPS; ++step) {
+                a.read(step, 0);
+                b.read(step, 0);
+                multiply(sums, a, b, 0);
             }
         }
     }
+    if (SLICES_K > 1) add_slices(sums, shared, slice, warp * 32 + lane);
+
+    const bool vectors = rows_are_aligned(C, ldc) && first_column % 4 == 0;
+    const auto write = [&](int m, int n, const Element* four) {  // neighbours along N, of this thread's
+        const int r = first_row + row + FactorsA::place(lane_m, m);
+        const int c = first_column + column + FactorsB::place(lane_n, n);
+        if (r < own_row || r >= M) return;
+        Element* const to = C + r * ldc + c;
+        Element scaled[4];
+#pragma unroll
+        for (int i = 0; i < 4; ++i) {
+            scaled[i] = alpha * four[i];
+            if (beta != 0 && c + i >= own_column && c + i < N) scaled[i] += beta * to[i];
+        }
+        if (vectors && c >= own_column && c + 4 <= N) {
+            store_four(to, scaled);
+        } else {
+#pragma unroll
+            for (int i = 0; i < 4; ++i) {
+                if (c + i >= own_column && c + i < N) to[i] = scaled[i];
+            }
+        }
+    };
+    if (CLUSTER_K == 1) {
+        if (slice > 0) return;
+#pragma unroll
+        for (int i = 0; i < SUMS; i += 4) write(i / THREAD_N, i % THREAD_N, &sums[i]);
+        return;
+    }
+    // Every block of the cluster shows its sums to the others, and adds up some of all in the order of the ranks.
+    __syncthreads();  // nobody reads any more what stood here
+    Element* const shown = shared + 4 * (warp * 32 + lane);
+    constexpr int APART = 4 * 32 * WARPS_MN;
+    if (slice == 0) {
+#pragma unroll
+        for (int i = 0; i < SUMS; i += 4) store_four(shown + i / 4 * APART, &sums[i]);
+    }
+    cluster_barrier();
+    if (slice == 0) {
+#pragma unroll 1
+        for (int i = 4 * rank; i < SUMS; i += 4 * CLUSTER_K) {
+            Element total[4] = {};
+#pragma unroll
+            for (int other = 0; other < CLUSTER_K; ++other) {
+                Element four[4];
+                load_four_of(other, four, shown + i / 4 * APART);
+#pragma unroll
+                for (int j = 0; j < 4; ++j) total[j] += four[j];
+            }
+            write(i / THREAD_N, i % THREAD_N, total);
+        }
+    }
+    cluster_barrier();  // a block's shared memory lives as long as the block
 }
