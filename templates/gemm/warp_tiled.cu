@@ -39,7 +39,8 @@ template <int EXTENT, bool ALONG_K, int WIDTH>
 struct Panel {
     static_assert(WIDTH == 1 || WIDTH == 4, "what an asynchronous copy offers");
     static constexpr bool HELD = ASYNC == 0 || (ALONG_K && WIDTH == 4);
-    static constexpr int STRIDE = EXTENT + (ALONG_K ? 4 : 0);  // what a warp writes at once goes to different banks
+    static constexpr int PADDING = !ALONG_K ? 0 : WIDTH == 1 ? 32 / LANES_K : 4;  // a warp writes to different banks
+    static constexpr int STRIDE = EXTENT + PADDING;
     static constexpr int SIZE = BLOCK_K * STRIDE;
 
     // In global memory a tile is LINES of LENGTH copies. SIDE_BY_SIDE threads share a line, with TOGETHER copies each
@@ -48,7 +49,7 @@ struct Panel {
     static constexpr int LENGTH = (ALONG_K ? BLOCK_K : EXTENT) / WIDTH;
     static __device__ constexpr int min_of(int a, int b) { return a < b ? a : b; }
     static __device__ constexpr int side_by_side() {
-        int threads = min_of((ALONG_K ? 8 : 32) / WIDTH, LENGTH);  // whole sectors at least
+        int threads = min_of(ALONG_K ? (WIDTH == 1 ? LANES_K : 2) : 32 / WIDTH, LENGTH);
         while (THREADS / threads > LINES && LENGTH % (2 * threads) == 0) threads *= 2;
         return threads;
     }
@@ -169,15 +170,16 @@ constexpr int STAGE = PanelA::SIZE + PanelB::SIZE;
 using FactorsA = Factors<PanelA::STRIDE, THREAD_M, LANES_M>;
 using FactorsB = Factors<PanelB::STRIDE, THREAD_N, LANES_N>;
 
-/// Adds the products of one step.
+/// Adds the products of one step. Each shares a factor with the one before it, which need not be read again: the banks of
+/// registers have two reads for the three operands. (Two columns at once conflict less than one, by a tenth.)
 __device__ __forceinline__ void multiply(Element (&sums)[SUMS], const FactorsA& a, const FactorsB& b, int turn) {
 #pragma unroll
-    for (int n = 0; n < THREAD_N; ++n) {
-#pragma unroll
-        for (int i = 0; i < THREAD_M; ++i) {  // to and fro: one factor stays when the other changes
-            const int m = n % 2 ? THREAD_M - 1 - i : i;
-            sums[m * THREAD_N + n] += a.values[turn][m] * b.values[turn][n];
-        }
+    for (int i = 0; i < SUMS; ++i) {
+        const int pair = i / (2 * THREAD_M);
+        const int in_pair = i % (2 * THREAD_M);
+        const int m = pair % 2 ? THREAD_M - 1 - in_pair / 2 : in_pair / 2;
+        const int n = 2 * pair + (in_pair % 4 == 1 || in_pair % 4 == 2);
+        sums[m * THREAD_N + n] += a.values[turn][m] * b.values[turn][n];
     }
 }
 
@@ -249,7 +251,6 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM) CLUSTER_OF(
     if (regular && phases > 0) {
         PanelA a_panel(shared, a_tile, lda, M - first_row);
         PanelB b_panel(shared + PanelA::SIZE, b_tile, ldb, N - first_column);
-        constexpr int COPIES_AT = STEPS / 4;  // the step that starts the copies of a later phase
 #pragma unroll
         for (int ahead = 0; ahead < STAGES - 1; ++ahead) {
             const bool exists = ahead < phases;
@@ -296,7 +297,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM) CLUSTER_OF(
                 }
                 a.read((step + 1) % STEPS, (step + 1) % 2);
                 b.read((step + 1) % STEPS, (step + 1) % 2);
-                if (step == COPIES_AT) {  // all at once: the compiler pays for a change to them, not for their number
+                if (step == COPY_AT * STEPS / 4) {  // all at once: the compiler pays for a change to them, not for their number
 #pragma unroll
                     for (int round = 0; round < PanelA::ROUNDS; ++round) a_panel.fetch(to_a, round, more);
 #pragma unroll
@@ -329,6 +330,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM) CLUSTER_OF(
         }
     }
     if (SLICES_K > 1) add_slices(sums, shared, slice, warp * 32 + lane);
+#pragma unroll
+    for (int i = 0; i < SUMS; ++i) sums[i] *= alpha;
 
     const bool vectors = rows_are_aligned(C, ldc) && first_column % 4 == 0;
     const auto write = [&](int m, int n, const Element* four) {  // neighbours along N, of this thread's
@@ -336,25 +339,50 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM) CLUSTER_OF(
         const int c = first_column + column + FactorsB::place(lane_n, n);
         if (r < own_row || r >= M) return;
         Element* const to = C + r * ldc + c;
-        Element scaled[4];
+        Element results[4];
 #pragma unroll
         for (int i = 0; i < 4; ++i) {
-            scaled[i] = alpha * four[i];
-            if (beta != 0 && c + i >= own_column && c + i < N) scaled[i] += beta * to[i];
+            results[i] = four[i];
+            if (beta != 0 && c + i >= own_column && c + i < N) results[i] += beta * to[i];
         }
         if (vectors && c >= own_column && c + 4 <= N) {
-            store_four(to, scaled);
+            store_four(to, results);
         } else {
 #pragma unroll
             for (int i = 0; i < 4; ++i) {
-                if (c + i >= own_column && c + i < N) to[i] = scaled[i];
+                if (c + i >= own_column && c + i < N) to[i] = results[i];
             }
         }
     };
-    if (CLUSTER_K == 1) {
+    if (CLUSTER_K == 1 && vectors) {
         if (slice > 0) return;
 #pragma unroll
         for (int i = 0; i < SUMS; i += 4) write(i / THREAD_N, i % THREAD_N, &sums[i]);
+        return;
+    }
+    if (CLUSTER_K == 1) {
+        // Through shared memory, row by row of the threads' tiles: then neighbours write neighbours.
+        Element* const rows = shared + warp * LANES_M * WARP_N;
+#pragma unroll
+        for (int m = 0; m < THREAD_M; ++m) {
+            __syncthreads();  // nobody reads any more what stood here
+            if (slice == 0) {
+#pragma unroll
+                for (int n = 0; n < THREAD_N; n += 4)
+                    store_four(rows + lane_m * WARP_N + FactorsB::place(lane_n, n), &sums[m * THREAD_N + n]);
+            }
+            __syncthreads();  // the rows are complete
+            if (slice > 0) continue;
+#pragma unroll 4
+            for (int i = lane; i < LANES_M * WARP_N; i += 32) {
+                const int r = first_row + row + FactorsA::place(i / WARP_N, m);
+                const int c = first_column + column + i % WARP_N;
+                if (r < own_row || r >= M || c < own_column || c >= N) continue;
+                Element result = rows[i];
+                if (beta != 0) result += beta * C[r * ldc + c];
+                C[r * ldc + c] = result;
+            }
+        }
         return;
     }
     // Every block of the cluster shows its sums to the others, and adds up some of all in the order of the ranks.
