@@ -73,7 +73,9 @@ std::optional<Crew::Work> Crew::take(Seat& seat, Lock& lock) {
     while (!failure_ && !interrupted()) {
         const auto noted = bell_.rung();
         const auto problems = budget_is_spent() ? tuners_.size() : context_.request.problems.size();
-        if (auto work = take_at_once(*seat.worker, problems)) return work;
+        auto work = take_at_once(*seat.worker, problems);
+        guess(!work);
+        if (work) return work;
         const bool all_done = tuners_.size() == problems &&
                               std::ranges::all_of(tuners_, [](const auto& tuner) { return tuner->is_done(); });
         if (all_done) return std::nullopt;
@@ -89,13 +91,26 @@ std::optional<Crew::Work> Crew::take_at_once(const Worker& worker, std::size_t p
     for (const bool anywhere : {false, true}) {
         for (std::size_t i = 0; i < (anywhere ? problems : std::min(problems, tuners_.size())); ++i) {
             auto& tuner = tuner_of(i);
-            if (tuner.is_ready() && (anywhere || worker.has(tuner.problem()))) {
+            if (tuner.is_ready(workers_) && (anywhere || worker.has(tuner.problem()))) {
                 if (auto task = tuner.next(workers_)) return Work{&tuner, std::move(*task)};
             }
             if (seats_.size() == 1 ? !tuner.is_done() : !tuner.is_well_known()) break;
         }
     }
     return std::nullopt;
+}
+
+// Once somebody waits for a search's programs, threads without work compile what it may ask for next, until it has
+// ended.
+void Crew::guess(bool waits) {
+    const auto first = std::ranges::find_if(tuners_, [](const auto& tuner) { return tuner->is_searching(); });
+    const ProblemTuner* tuner = first == tuners_.end() ? nullptr : first->get();
+    if (tuner != guessed_for_ && !(waits && tuner != nullptr && tuner->is_compiling())) tuner = nullptr;
+    const auto lanes = tuner == nullptr ? 0 : tuner->open_lanes();
+    if (tuner == guessed_for_ && lanes == guessed_lanes_) return;
+    context_.pool.guess(tuner == nullptr ? std::vector<CompilePool::Guess>{} : tuner->guesses());
+    guessed_for_ = tuner;
+    guessed_lanes_ = lanes;
 }
 
 // The next problem that is not, in the order in which they will be needed; within a budget, which this must not overrun
@@ -137,6 +152,8 @@ ProblemTuner& Crew::tuner_of(std::size_t problem) {
     if (problem == tuners_.size()) {
         tuners_.push_back(
             std::make_unique<ProblemTuner>(context_, context_.request.problems[problem], spaces_[problem]));
+        // Ahead of its candidates, none of which can be tried without.
+        if (tuners_.back()->open_lanes() > 0) (void)workspace_of(problem);
     }
     return *tuners_[problem];
 }
@@ -251,7 +268,8 @@ std::shared_future<WorkspaceBinaries> Crew::workspace_of(std::size_t problem) {
     auto& workspace = workspaces_[of.type + " " + of.layout];
     if (!workspace.valid()) {
         const auto& kernel = *spaces_[problem].front().kernel_template;
-        workspace = std::async(std::launch::async, [this, &kernel, &of] {
+        workspace = std::async(std::launch::async, [this, &kernel, &of, held = context_.pool.step_back()]() mutable {
+                        const auto until_done = std::move(held);
                         return compile_workspace(context_.compiler, kernel, of);
                     }).share();
     }

@@ -75,6 +75,7 @@ private:
     void serve(Seat& seat);
     std::optional<Work> take(Seat& seat, Lock& lock);
     std::optional<Work> take_at_once(const Worker& worker, std::size_t problems);
+    void guess(bool waits);
     bool lay_out_ahead(Seat& seat, std::size_t problems, Lock& lock);
     void wait(Seat& seat, std::uint64_t noted, Lock& lock);
     void lose(Seat& seat, std::optional<Work>& work, const WorkerError& error);
@@ -98,6 +99,8 @@ private:
     std::vector<Seat> seats_;
     std::size_t workers_ = 0;  // that are left
     std::vector<std::unique_ptr<ProblemTuner>> tuners_;
+    const ProblemTuner* guessed_for_ = nullptr;                                // what the pool was last told to guess,
+    std::size_t guessed_lanes_ = 0;                                            // and for how many templates
     std::map<std::string, std::shared_future<WorkspaceBinaries>> workspaces_;  // by type and layout
     std::exception_ptr failure_;
 };

@@ -104,6 +104,15 @@ bool Lane::observe(const Configuration& configuration, std::optional<double> cos
     return true;
 }
 
+std::vector<Configuration> Lane::untried() const {
+    std::vector<Configuration> configurations;
+    configurations.reserve(left_);
+    for (std::size_t i = 0; i < tried_.size(); ++i) {
+        if (!tried_[i]) configurations.push_back((*space_)[i]);
+    }
+    return configurations;
+}
+
 void Lane::resume() {
     if (stopping_.evaluations() > 0) opening_ = std::min(opening_, stopping_.evaluations());
 }

@@ -34,6 +34,8 @@ public:
     [[nodiscard]] std::size_t turn() const { return stopping_.evaluations() < opening_ ? opening_ : 8; }
     /// Whether it is worth another proposal where `best` is the least cost over all lanes.
     [[nodiscard]] bool is_open(std::optional<double> best) const;
+    /// In the order of the space.
+    [[nodiscard]] std::vector<Configuration> untried() const;
     [[nodiscard]] bool is_used_up() const { return used_up_ || left_ == 0; }
 
 private:

@@ -6,6 +6,7 @@
 
 #include "runtime/selection.h"
 #include "templates/hash.h"
+#include "tuner/guesses.h"
 #include "tuner/progress.h"
 
 namespace smemtune {
@@ -90,8 +91,9 @@ std::optional<Task> ProblemTuner::next(std::size_t workers) {
     if (is_searching()) {
         fill_pipeline();
         if (!pipeline_.empty()) {
-            TrialTask task{std::move(pipeline_.front())};
-            pipeline_.pop_front();
+            const auto first = first_in_turn(workers);
+            TrialTask task{std::move(*first)};
+            pipeline_.erase(first);
             ++in_hand_;
             return task;
         }
@@ -111,11 +113,18 @@ std::optional<Task> ProblemTuner::next(std::size_t workers) {
     return std::move(*final);
 }
 
-bool ProblemTuner::is_ready() {
+bool ProblemTuner::is_ready(std::size_t workers) {
     if (!is_searching()) return true;
     fill_pipeline();
     if (pipeline_.empty()) return in_hand_ == 0;  // then its finals begin
-    return pipeline_.front().is_compiled();
+    return first_in_turn(workers)->is_compiled();
+}
+
+// A program may take ten times as long to compile as those proposed after it: several workers, whose outcomes arrive in
+// no order anyway, do not wait for it.
+std::deque<Proposal>::iterator ProblemTuner::first_in_turn(std::size_t workers) {
+    const auto compiled = workers > 1 ? std::ranges::find_if(pipeline_, &Proposal::is_compiled) : pipeline_.begin();
+    return compiled == pipeline_.end() ? pipeline_.begin() : compiled;
 }
 
 bool ProblemTuner::is_compiling() const {
@@ -132,6 +141,17 @@ void ProblemTuner::fill_pipeline() {
         if (lane == nullptr) return;
         if (auto configuration = lane->next()) submit(*lane, std::move(*configuration));
     }
+}
+
+// With a limit to what is tried, most would be in vain; on the host, they would take their time from what is measured.
+std::vector<CompilePool::Guess> ProblemTuner::guesses() const {
+    if (phase_ != Phase::search || context_.request.evaluations || context_.device.is_host()) return {};
+    return guesses_of(lanes_, best_cost_, problem_, context_.device);
+}
+
+std::size_t ProblemTuner::open_lanes() const {
+    return static_cast<std::size_t>(
+        std::ranges::count_if(lanes_, [this](const auto& lane) { return lane->is_open(best_cost_); }));
 }
 
 // In turns, so that a template that is far behind costs little, and one that is ahead does not starve the others.
@@ -166,8 +186,9 @@ void ProblemTuner::submit(Lane& lane, Configuration configuration) {
         record.outcome = Rejection{Stage::limits, error.what()};
     }
     if (std::holds_alternative<Rejection>(record.outcome)) return remember(lane, std::move(record));
-    candidate.compiled = context_.pool.submit(program_of(kernel, candidate.configuration, problem_));
-    candidate.compiled_before = candidate.is_compiled();
+    const auto program = program_of(kernel, candidate.configuration, problem_);
+    candidate.compiled_before = context_.pool.was_asked_for(program);
+    candidate.compiled = context_.pool.submit(program);
     pipeline_.push_back(std::move(candidate));
 }
 

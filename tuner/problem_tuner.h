@@ -39,17 +39,22 @@ public:
 
     ProblemTuner(const TuningContext& context, const Problem& problem, const std::vector<PlannedSpace>& spaces);
 
-    /// For one of `workers`, who may all have their share of the finals. Nothing when it is done, or when what is left
-    /// depends on tasks in workers' hands.
+    /// For one of `workers`, who may all have their share of the finals. One alone tries candidates in the order in
+    /// which they were proposed, several whatever is compiled. Nothing when it is done, or when what is left depends on
+    /// tasks in workers' hands.
     std::optional<Task> next(std::size_t workers = 1);
     /// Whether there may be more trials, so that another worker is welcome.
     [[nodiscard]] bool is_searching() const { return phase_ == Phase::search || phase_ == Phase::sweep; }
     /// Whether the next task can begin at once: a worker that would wait for a compiler may look elsewhere first.
-    [[nodiscard]] bool is_ready();
+    [[nodiscard]] bool is_ready(std::size_t workers = 1);
     /// Whether the next task waits for the compiler.
     [[nodiscard]] bool is_compiling() const;
     /// Whether enough is known here for another problem to start from.
     [[nodiscard]] bool is_well_known() const { return !is_searching() || known_.size() >= well_known; }
+    /// What may be asked of the compiler later, for when it has nothing to do. It changes little before open_lanes()
+    /// does: the templates that are worth another proposal.
+    [[nodiscard]] std::vector<CompilePool::Guess> guesses() const;
+    [[nodiscard]] std::size_t open_lanes() const;
     [[nodiscard]] bool is_done() const { return phase_ == Phase::done; }
 
     /// The launch as it will be, with what the compiler reported in place of the manifest's estimates.
@@ -97,6 +102,7 @@ private:
     [[nodiscard]] bool says_enough(const TrialRecord& record) const;
     [[nodiscard]] bool is_settled() const;
     void fill_pipeline();
+    [[nodiscard]] std::deque<Proposal>::iterator first_in_turn(std::size_t workers);
     [[nodiscard]] Lane* lane_in_turn();
     void submit(Lane& lane, Configuration configuration);
     [[nodiscard]] bool is_good_enough() const;

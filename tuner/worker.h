@@ -24,8 +24,8 @@ struct WorkerOptions {
     SamplingPolicy sampling;
 };
 
-/// Answers the coordinator on file descriptors 3 and 4 until it hangs up. Returns the exit code.
-int serve_as_worker(const std::string& device, unsigned seed);
+/// Answers the coordinator on file descriptors 3 and 4 until it hangs up, and ends the process.
+[[noreturn]] void serve_as_worker(const std::string& device, unsigned seed);
 
 /// No worker can be had: the device is gone or the workers die before they answer.
 class WorkerError : public std::runtime_error {

@@ -1,7 +1,8 @@
 // C[M,N] = alpha * op(A) * op(B) + beta * C in FP64, the products of each element added in ascending order of k.
 // `magnitude` is the same sum over absolute values: the scale that a kernel's rounding errors are measured by.
 // Launched with 256 threads per block and any number of blocks in x, which take 64 x 64 tiles in turn; both results are
-// dense. The tiles save time alone: what is added up, and in what order, is that of one thread per element.
+// dense. The tiles save time alone: what is added up, and in what order, is that of one thread per element. Loops are
+// unrolled as far as the device needs and no further: a run cannot begin before this is compiled.
 #include "configuration.h"
 
 extern "C" __global__ void __launch_bounds__(256, 2)
@@ -27,21 +28,20 @@ extern "C" __global__ void __launch_bounds__(256, 2)
         for (long long first_k = 0; first_k < K; first_k += DEPTH) {
             // Neighbouring threads read neighbouring elements, whichever way a matrix is stored. Beyond the edges there
             // are zeros, which add nothing.
+#pragma unroll 2
             for (int i = thread; i < TILE * DEPTH; i += THREADS) {
-                const int depth = TRANSPOSE_A ? i / TILE : i % DEPTH;
-                const int side = TRANSPOSE_A ? i % TILE : i / DEPTH;
-                const long long k = first_k + depth, row = first_row + side;
-                const bool inside = k < K && row < M;
-                a_tile[depth][side] = !inside ? 0 : TRANSPOSE_A ? A[k * lda + row] : A[row * lda + k];
-            }
-            for (int i = thread; i < TILE * DEPTH; i += THREADS) {
-                const int depth = TRANSPOSE_B ? i % DEPTH : i / TILE;
-                const int side = TRANSPOSE_B ? i / DEPTH : i % TILE;
-                const long long k = first_k + depth, column = first_column + side;
-                const bool inside = k < K && column < N;
-                b_tile[depth][side] = !inside ? 0 : TRANSPOSE_B ? B[column * ldb + k] : B[k * ldb + column];
+                const int a_depth = TRANSPOSE_A ? i / TILE : i % DEPTH, a_side = TRANSPOSE_A ? i % TILE : i / DEPTH;
+                const int b_depth = TRANSPOSE_B ? i % DEPTH : i / TILE, b_side = TRANSPOSE_B ? i / DEPTH : i % TILE;
+                const long long a_k = first_k + a_depth, row = first_row + a_side;
+                const long long b_k = first_k + b_depth, column = first_column + b_side;
+                double a = 0, b = 0;
+                if (a_k < K && row < M) a = A[TRANSPOSE_A ? a_k * lda + row : row * lda + a_k];
+                if (b_k < K && column < N) b = B[TRANSPOSE_B ? column * ldb + b_k : b_k * ldb + column];
+                a_tile[a_depth][a_side] = a;
+                b_tile[b_depth][b_side] = b;
             }
             __syncthreads();
+#pragma unroll 2
             for (int depth = 0; depth < DEPTH; ++depth) {
                 double a[EACH], b[EACH];
                 for (int i = 0; i < EACH; ++i) {
@@ -58,16 +58,21 @@ extern "C" __global__ void __launch_bounds__(256, 2)
             }
             __syncthreads();  // before the next products overwrite these
         }
-        for (int i = 0; i < EACH; ++i) {
-            for (int j = 0; j < EACH; ++j) {
-                const long long row = first_row + thread_row + i * SIDE;
-                const long long column = first_column + thread_column + j * SIDE;
-                if (row >= M || column >= N) continue;
-                const double term = beta == 0 ? 0.0 : static_cast<double>(beta) * C[row * ldc + column];
-                const double scale = alpha;
-                value[row * N + column] = scale * sum[i][j] + term;
-                magnitude[row * N + column] = fabs(scale) * sum_of_magnitudes[i][j] + fabs(term);
-            }
+        // Copies, which a loop may index that is not unrolled.
+        double sums[EACH * EACH], magnitudes[EACH * EACH];
+        for (int i = 0; i < EACH * EACH; ++i) {
+            sums[i] = sum[i / EACH][i % EACH];
+            magnitudes[i] = sum_of_magnitudes[i / EACH][i % EACH];
+        }
+#pragma unroll 1
+        for (int i = 0; i < EACH * EACH; ++i) {
+            const long long row = first_row + thread_row + i / EACH * SIDE;
+            const long long column = first_column + thread_column + i % EACH * SIDE;
+            if (row >= M || column >= N) continue;
+            const double term = beta == 0 ? 0.0 : static_cast<double>(beta) * C[row * ldc + column];
+            const double scale = alpha;
+            value[row * N + column] = scale * sums[i] + term;
+            magnitude[row * N + column] = fabs(scale) * magnitudes[i] + fabs(term);
         }
     }
 }

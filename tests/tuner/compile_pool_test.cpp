@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 
 #include <atomic>
+#include <condition_variable>
+#include <mutex>
 
 #include "tests/tuner/support.h"
 
@@ -25,6 +27,39 @@ public:
 
     mutable std::atomic<int> begun = 0;
     std::chrono::milliseconds time{0};
+};
+
+// Begins what it is asked to and ends it when the test says so, or has waited in vain.
+class GuidedCompiler : public Compiler {
+public:
+    [[nodiscard]] std::variant<Binary, Rejection> compile(const Program& program) const override {
+        std::unique_lock lock(mutex_);
+        begun_.push_back(program.files.at(program.source_path));
+        changed_.notify_all();
+        changed_.wait_for(lock, 10s, [&] { return open_; });
+        return Binary{.entry = program.entry, .target = target(), .compiler = version(), .code = {1}};
+    }
+    [[nodiscard]] std::string target() const override { return "pretended"; }
+    [[nodiscard]] std::string version() const override { return "1"; }
+
+    void end_all() {
+        const std::scoped_lock lock(mutex_);
+        open_ = true;
+        changed_.notify_all();
+    }
+    [[nodiscard]] std::vector<std::string> begun() const {
+        const std::scoped_lock lock(mutex_);
+        return begun_;
+    }
+    [[nodiscard]] bool has_begun(std::size_t programs) const {
+        return soon([&] { return begun().size() == programs; });
+    }
+
+private:
+    mutable std::mutex mutex_;
+    mutable std::condition_variable changed_;
+    mutable std::vector<std::string> begun_;
+    bool open_ = false;
 };
 
 Program source(const std::string& text, const std::string& entry = "kernel") {
@@ -120,6 +155,99 @@ TEST(CompilePool, SeveralCompileAtOnce) {
     for (const auto* text : {"a", "b", "c", "d"}) results.push_back(pool.submit(source(text)));
     for (const auto& result : results) (void)result.get();
     EXPECT_LT(std::chrono::steady_clock::now() - begin, 900ms);
+}
+
+std::vector<CompilePool::Guess> guesses(const std::vector<std::string>& texts) {
+    std::vector<CompilePool::Guess> guesses;
+    for (const auto& text : texts) guesses.emplace_back([text] { return source(text); });
+    return guesses;
+}
+
+TEST(CompilePool, WhatWasGuessedIsThereWhenItIsAskedFor) {
+    const PretendCompiler compiler;
+    CompilePool pool(compiler, 2);
+    pool.guess(guesses({"a", "b"}));
+    ASSERT_TRUE(soon([&] { return compiler.begun == 2; }));
+    EXPECT_FALSE(pool.was_asked_for(source("a")));
+    EXPECT_EQ(std::get<Binary>(pool.submit(source("a")).get()).entry, "kernel");
+    EXPECT_TRUE(pool.was_asked_for(source("a")));
+    EXPECT_FALSE(pool.was_asked_for(source("b")));
+    EXPECT_EQ(compiler.begun, 2);
+}
+
+TEST(CompilePool, WhatIsAskedForComesBeforeGuessesAndIsNotCompiledTwice) {
+    GuidedCompiler compiler;
+    CompilePool pool(compiler, 2);
+    (void)pool.submit(source("a"));
+    (void)pool.submit(source("b"));
+    ASSERT_TRUE(compiler.has_begun(2));
+    pool.guess(guesses({"guessed", "c"}));
+    const auto last = pool.submit(source("c"));
+    compiler.end_all();
+    (void)last.get();
+    ASSERT_TRUE(compiler.has_begun(4));
+    EXPECT_EQ(compiler.begun()[2], "c");
+    EXPECT_EQ(compiler.begun()[3], "guessed");
+}
+
+TEST(CompilePool, AThreadIsKeptForWhatIsAskedFor) {
+    GuidedCompiler compiler;
+    CompilePool pool(compiler, 2);
+    pool.guess(guesses({"guessed", "guessed later"}));
+    ASSERT_TRUE(compiler.has_begun(1));
+    (void)pool.submit(source("a"));
+    ASSERT_TRUE(compiler.has_begun(2));
+    EXPECT_EQ(compiler.begun(), (std::vector<std::string>{"guessed", "a"}));
+    compiler.end_all();
+}
+
+TEST(CompilePool, AloneAThreadGuessesNothing) {
+    const PretendCompiler compiler;
+    CompilePool pool(compiler, 1);
+    pool.guess(guesses({"guessed"}));
+    (void)pool.submit(source("a")).get();
+    (void)pool.submit(source("b")).get();
+    EXPECT_EQ(compiler.begun, 2);
+}
+
+TEST(CompilePool, LaterGuessesReplaceThoseThatHaveNotBegun) {
+    GuidedCompiler compiler;
+    CompilePool pool(compiler, 2);
+    pool.guess(guesses({"begun", "dropped"}));
+    ASSERT_TRUE(compiler.has_begun(1));
+    pool.guess(guesses({"later"}));
+    compiler.end_all();
+    ASSERT_TRUE(compiler.has_begun(2));
+    EXPECT_EQ(compiler.begun(), (std::vector<std::string>{"begun", "later"}));
+}
+
+TEST(CompilePool, AQuarterOfTheThreadsCompilesWhileItStepsBack) {
+    GuidedCompiler compiler;
+    CompilePool pool(compiler, 8);
+    auto first = pool.step_back();
+    auto second = pool.step_back();
+    pool.guess(guesses({"guessed"}));
+    for (const auto* text : {"a", "b", "c", "d"}) (void)pool.submit(source(text));
+    ASSERT_TRUE(compiler.has_begun(2));
+    first.reset();
+    EXPECT_EQ(compiler.begun().size(), 2U) << "another steps back still";
+    second.reset();
+    EXPECT_TRUE(compiler.has_begun(5));
+    EXPECT_EQ(compiler.begun().back(), "guessed");
+    compiler.end_all();
+}
+
+TEST(CompilePool, GoesAwayWithGuessesLeft) {
+    PretendCompiler compiler;
+    compiler.time = 50ms;
+    {
+        CompilePool pool(compiler, 2);
+        std::vector<std::string> many;
+        for (int i = 0; i < 1000; ++i) many.push_back(std::to_string(i));
+        pool.guess(guesses(many));
+        ASSERT_TRUE(soon([&] { return compiler.begun > 0; }));
+    }
+    EXPECT_LT(compiler.begun, 100);
 }
 
 TEST(CompilePool, GoesAwayWithWorkStillQueued) {

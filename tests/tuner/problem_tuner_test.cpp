@@ -75,5 +75,104 @@ TEST(ProblemTuner, WaitsForNoCompilerWhenASoleFinalistIsRecalled) {
     EXPECT_EQ(tuner.result().best->configuration, default_configuration(kernel));
 }
 
+// Compiles at once, but for what says a word that is held back until it is let go.
+class PartlyHeldCompiler : public Compiler {
+public:
+    explicit PartlyHeldCompiler(std::string held) : held_(std::move(held)) {}
+    [[nodiscard]] std::variant<Binary, Rejection> compile(const Program& program) const override {
+        const auto& text = program.files.at("configuration.h");
+        if (text.find(held_) != std::string::npos) gate_.wait_for(10s);
+        return Binary{.entry = program.entry, .target = target(), .compiler = version(), .code = {1}};
+    }
+    [[nodiscard]] std::string target() const override { return "pretended"; }
+    [[nodiscard]] std::string version() const override { return "1"; }
+    void let_go() { open_.set_value(); }
+
+private:
+    std::string held_;
+    std::promise<void> open_;
+    std::shared_future<void> gate_ = open_.get_future().share();
+};
+
+Device gpu() {
+    return {.name = "a GPU",
+            .compute_capability = 90,
+            .multiprocessors = 132,
+            .threads_per_block = 1024,
+            .threads_per_multiprocessor = 2048,
+            .blocks_per_multiprocessor = 32,
+            .static_shared_bytes_per_block = 49152,
+            .shared_bytes_per_block = 232448,
+            .shared_bytes_per_multiprocessor = 233472,
+            .shared_bytes_reserved_per_block = 1024,
+            .registers_per_thread = 255,
+            .registers_per_block = 65536,
+            .registers_per_multiprocessor = 65536,
+            .grid_x = 2147483647,
+            .grid_y = 65535,
+            .grid_z = 65535};
+}
+
+// One template of nine configurations, of which one is the first to be tried and compiles long.
+class TunedOnAGpu : public ::testing::Test {
+protected:
+    ProblemTuner& tuner(const std::string& search, std::optional<std::size_t> evaluations = {}) {
+        request_.search = search;
+        request_.evaluations = evaluations;
+        spaces_ = plan(request_, device_);
+        context_.emplace(TuningContext{.request = request_,
+                                       .device = device_,
+                                       .device_row = store_.remember(device_),
+                                       .compiler = compiler_,
+                                       .pool = pool_,
+                                       .store = store_,
+                                       .run = store_.start_run({"{}", "{}", "{}"}),
+                                       .ahead = 4,
+                                       .report = report_,
+                                       .progress = progress_});
+        return tuner_.emplace(*context_, request_.problems.front(), spaces_.front());
+    }
+    void TearDown() override { compiler_.let_go(); }
+
+    static std::string tried(const std::optional<Task>& task) {
+        return task ? to_text(std::get<TrialTask>(*task).candidate.configuration) : "nothing";
+    }
+
+    Scratch scratch_;
+    Device device_ = gpu();
+    TuneRequest request_{
+        .problems = {{.operation = "transpose", .type = "f32", .layout = "", .extents = {{"M", 16}, {"N", 16}}}},
+        .templates = load_templates(read_sources(fixture("work")))};
+    std::vector<std::vector<PlannedSpace>> spaces_;
+    Store store_{scratch_ / "t.db", Store::Access::write};
+    TuneReport report_;
+    Progress progress_{stderr, false, 0};
+    PartlyHeldCompiler compiler_{"WORK = 64;"};
+    CompilePool pool_{compiler_, 4};
+    std::optional<TuningContext> context_;
+    std::optional<ProblemTuner> tuner_;
+};
+
+TEST_F(TunedOnAGpu, OneWorkerKeepsToTheOrderAndSeveralTakeWhatIsCompiled) {
+    auto& tuner = this->tuner("exhaustive");
+    EXPECT_FALSE(tuner.is_ready(1));
+    ASSERT_TRUE(soon([&] { return tuner.is_ready(2); }));
+    EXPECT_FALSE(tuner.is_ready(1)) << "the first is not compiled";
+    EXPECT_NE(tried(tuner.next(2)), "WORK=64");
+    EXPECT_EQ(tried(tuner.next(1)), "WORK=64");
+}
+
+TEST_F(TunedOnAGpu, WhatIsLeftOfASmallSpaceIsGuessed) {
+    auto& tuner = this->tuner("surrogate");
+    EXPECT_EQ(tuner.guesses().size(), 9U);
+    EXPECT_FALSE(tuner.is_ready());  // proposes four
+    EXPECT_EQ(tuner.guesses().size(), 5U);
+    EXPECT_EQ(tuner.open_lanes(), 1U);
+    tuner.end_search("budget");
+    EXPECT_TRUE(tuner.guesses().empty());
+}
+
+TEST_F(TunedOnAGpu, WithALimitToWhatIsTriedNothingIsGuessed) { EXPECT_TRUE(tuner("surrogate", 6).guesses().empty()); }
+
 }  // namespace
 }  // namespace smemtune

@@ -12,7 +12,7 @@ int worker_command(const Arguments& arguments, const Surroundings&) {
     line.add()("device", po::value<std::string>()->required(), "as the coordinator names it");
     line.add_seed("of inputs and of the host's threads");
     if (!line.parse(arguments)) return success;
-    return serve_as_worker(line.text("device"), line.seed());
+    serve_as_worker(line.text("device"), line.seed());
 }
 
 }  // namespace smemtune
