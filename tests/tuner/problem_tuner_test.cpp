@@ -94,25 +94,6 @@ private:
     std::shared_future<void> gate_ = open_.get_future().share();
 };
 
-Device gpu() {
-    return {.name = "a GPU",
-            .compute_capability = 90,
-            .multiprocessors = 132,
-            .threads_per_block = 1024,
-            .threads_per_multiprocessor = 2048,
-            .blocks_per_multiprocessor = 32,
-            .static_shared_bytes_per_block = 49152,
-            .shared_bytes_per_block = 232448,
-            .shared_bytes_per_multiprocessor = 233472,
-            .shared_bytes_reserved_per_block = 1024,
-            .registers_per_thread = 255,
-            .registers_per_block = 65536,
-            .registers_per_multiprocessor = 65536,
-            .grid_x = 2147483647,
-            .grid_y = 65535,
-            .grid_z = 65535};
-}
-
 // One template of nine configurations, of which one is the first to be tried and compiles long.
 class TunedOnAGpu : public ::testing::Test {
 protected:
@@ -139,7 +120,7 @@ protected:
     }
 
     Scratch scratch_;
-    Device device_ = gpu();
+    Device device_ = model_device("sm_90");
     TuneRequest request_{
         .problems = {{.operation = "transpose", .type = "f32", .layout = "", .extents = {{"M", 16}, {"N", 16}}}},
         .templates = load_templates(read_sources(fixture("work")))};
