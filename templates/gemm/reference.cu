@@ -29,16 +29,18 @@ extern "C" __global__ void __launch_bounds__(256, 2)
             // Neighbouring threads read neighbouring elements, whichever way a matrix is stored. Beyond the edges there
             // are zeros, which add nothing.
 #pragma unroll 2
-            for (int i = thread; i < TILE * DEPTH; i += THREADS) {
+            for (int n = 0; n < TILE * DEPTH / THREADS; ++n) {
+                const int i = thread + n * THREADS;
                 const int a_depth = TRANSPOSE_A ? i / TILE : i % DEPTH, a_side = TRANSPOSE_A ? i % TILE : i / DEPTH;
                 const int b_depth = TRANSPOSE_B ? i % DEPTH : i / TILE, b_side = TRANSPOSE_B ? i / DEPTH : i % TILE;
                 const long long a_k = first_k + a_depth, row = first_row + a_side;
                 const long long b_k = first_k + b_depth, column = first_column + b_side;
-                double a = 0, b = 0;
-                if (a_k < K && row < M) a = A[TRANSPOSE_A ? a_k * lda + row : row * lda + a_k];
-                if (b_k < K && column < N) b = B[TRANSPOSE_B ? column * ldb + b_k : b_k * ldb + column];
-                a_tile[a_depth][a_side] = a;
-                b_tile[b_depth][b_side] = b;
+                // Read from somewhere in any case: without branches, several reads are under way at once.
+                const bool a_inside = a_k < K && row < M, b_inside = b_k < K && column < N;
+                const double a = A[!a_inside ? 0 : TRANSPOSE_A ? a_k * lda + row : row * lda + a_k];
+                const double b = B[!b_inside ? 0 : TRANSPOSE_B ? column * ldb + b_k : b_k * ldb + column];
+                a_tile[a_depth][a_side] = a_inside ? a : 0;
+                b_tile[b_depth][b_side] = b_inside ? b : 0;
             }
             __syncthreads();
 #pragma unroll 2
