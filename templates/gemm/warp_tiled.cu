@@ -276,6 +276,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM) CLUSTER_OF(
         __syncthreads();  // the first tile is complete
         a.read(0, 0);
         b.read(0, 0);
+        constexpr int COPIES_AT = STEPS == 2 ? 0 : COPY_AT * STEPS / 4;  // before the last step, which waits for them
         int reading = 0;  // where the stages start
         int filling = (STAGES - 1) * STAGE;
 #pragma unroll 1
@@ -297,7 +298,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM) CLUSTER_OF(
                 }
                 a.read((step + 1) % STEPS, (step + 1) % 2);
                 b.read((step + 1) % STEPS, (step + 1) % 2);
-                if (step == COPY_AT * STEPS / 4) {  // all at once: the compiler pays for a change to them, not for their number
+                if (step == COPIES_AT) {  // all at once: the compiler pays for a change to them, not for their number
 #pragma unroll
                     for (int round = 0; round < PanelA::ROUNDS; ++round) a_panel.fetch(to_a, round, more);
 #pragma unroll
