@@ -39,8 +39,7 @@ template <int EXTENT, bool ALONG_K, int WIDTH>
 struct Panel {
     static_assert(WIDTH == 1 || WIDTH == 4, "what an asynchronous copy offers");
     static constexpr bool HELD = ASYNC == 0 || (ALONG_K && WIDTH == 4);
-    static constexpr int PADDING = !ALONG_K ? 0 : WIDTH == 1 ? 32 / LANES_K : 4;  // a warp writes to different banks
-    static constexpr int STRIDE = EXTENT + PADDING;
+    static constexpr int STRIDE = EXTENT + (ALONG_K ? 4 : 0);  // what a warp writes at once goes to different banks
     static constexpr int SIZE = BLOCK_K * STRIDE;
 
     // In global memory a tile is LINES of LENGTH copies. SIDE_BY_SIDE threads share a line, with TOGETHER copies each
@@ -49,7 +48,7 @@ struct Panel {
     static constexpr int LENGTH = (ALONG_K ? BLOCK_K : EXTENT) / WIDTH;
     static __device__ constexpr int min_of(int a, int b) { return a < b ? a : b; }
     static __device__ constexpr int side_by_side() {
-        int threads = min_of(ALONG_K ? (WIDTH == 1 ? LANES_K : 2) : 32 / WIDTH, LENGTH);
+        int threads = min_of((ALONG_K ? 8 : 32) / WIDTH, LENGTH);
         while (THREADS / threads > LINES && LENGTH % (2 * threads) == 0) threads *= 2;
         return threads;
     }
@@ -171,14 +170,16 @@ using FactorsA = Factors<PanelA::STRIDE, THREAD_M, LANES_M>;
 using FactorsB = Factors<PanelB::STRIDE, THREAD_N, LANES_N>;
 
 /// Adds the products of one step. Each shares a factor with the one before it, which need not be read again: the banks of
-/// registers have two reads for the three operands. (Two columns at once conflict less than one, by a tenth.)
+/// registers have two reads for the three operands. It goes to and fro along the rows of one column, or of two at once
+/// (ZIGZAG); which one the compiler makes more of is a matter of luck.
 __device__ __forceinline__ void multiply(Element (&sums)[SUMS], const FactorsA& a, const FactorsB& b, int turn) {
+    constexpr int COLUMNS = ZIGZAG ? 2 : 1;
 #pragma unroll
     for (int i = 0; i < SUMS; ++i) {
-        const int pair = i / (2 * THREAD_M);
-        const int in_pair = i % (2 * THREAD_M);
-        const int m = pair % 2 ? THREAD_M - 1 - in_pair / 2 : in_pair / 2;
-        const int n = 2 * pair + (in_pair % 4 == 1 || in_pair % 4 == 2);
+        const int first = i / (COLUMNS * THREAD_M) * COLUMNS;
+        const int within = i % (COLUMNS * THREAD_M);
+        const int m = first / COLUMNS % 2 ? THREAD_M - 1 - within / COLUMNS : within / COLUMNS;
+        const int n = first + (ZIGZAG && (within % 4 == 1 || within % 4 == 2));
         sums[m * THREAD_N + n] += a.values[turn][m] * b.values[turn][n];
     }
 }
@@ -276,7 +277,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM) CLUSTER_OF(
         __syncthreads();  // the first tile is complete
         a.read(0, 0);
         b.read(0, 0);
-        constexpr int COPIES_AT = STEPS == 2 ? 0 : COPY_AT * STEPS / 4;  // before the last step, which waits for them
+        constexpr int COPIES_AT = STEPS == 2 ? 0 : STEPS / 2;  // the step that starts the copies of a later phase
         int reading = 0;  // where the stages start
         int filling = (STAGES - 1) * STAGE;
 #pragma unroll 1

@@ -63,7 +63,7 @@ std::vector<Mutant> mutants_of(const std::string& source) {
 std::vector<Configuration> configurations_for(const KernelTemplate& kernel) {
     if (kernel.name == "rectangular_tiled") return {parse_configuration("TILE_ROWS=32,TILE_COLUMNS=32,TILE_DEPTH=16")};
     if (kernel.name == "warp_tiled") {
-        const std::string tile = "BLOCK_M=16,BLOCK_N=64,BLOCK_K=8,THREAD_M=4,THREAD_N=4,LANES_M=4,SLICES_K=2,VECTOR_A=4,VECTOR_B=4,CLUSTER_K=1,LANES_K=8,COPY_AT=0,";
+        const std::string tile = "BLOCK_M=16,BLOCK_N=64,BLOCK_K=8,THREAD_M=4,THREAD_N=4,LANES_M=4,SLICES_K=2,VECTOR_A=4,VECTOR_B=4,CLUSTER_K=1,ZIGZAG=0,";
         return {parse_configuration(tile + "STAGES=3,ASYNC=1,LANE_PAIRS=1,BLOCKS_PER_SM=1,GROUP_M=4"),
                 parse_configuration(tile + "STAGES=2,ASYNC=0,LANE_PAIRS=0,BLOCKS_PER_SM=1,GROUP_M=4")};
     }
