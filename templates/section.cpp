@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <filesystem>
 
 #include "templates/catalog.h"
 
@@ -23,6 +24,13 @@ std::string Names::expand(const std::string& text) const {
     }
     return result;
 }
+
+bool is_identifier(const std::string& text) {
+    return !text.empty() && std::isdigit(static_cast<unsigned char>(text[0])) == 0 &&
+           std::ranges::all_of(text, [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
+}
+
+bool is_int(std::int64_t value) { return value >= -2147483647 && value <= 2147483647; }
 
 toml::table parse_toml(const std::string& path, const std::string& text) {
     try {
@@ -100,6 +108,10 @@ std::optional<Section> Section::section(const std::string& key) const {
     if (node == nullptr) return std::nullopt;
     if (!node->is_table()) fail_at(key, "'" + key + "' must be a table: [" + key + "]");
     return Section(path_, "[" + key + "]", *node->as_table());
+}
+
+std::string Section::beside(const std::string& file) const {
+    return (std::filesystem::path(path_).parent_path() / file).lexically_normal().generic_string();
 }
 
 }  // namespace smemtune

@@ -4,6 +4,7 @@
 #define TOML_HEADER_ONLY 1  // Debian's compiled libtomlplusplus has no static form, which the portable build needs
 #include <toml++/toml.h>
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <set>
@@ -25,6 +26,9 @@ struct Names {
 
 /// Throws ManifestError with the line of what is not TOML.
 toml::table parse_toml(const std::string& path, const std::string& text);
+
+bool is_identifier(const std::string& text);
+bool is_int(std::int64_t value);
 
 /// Everything that fails throws ManifestError. `example` is a value as it would be written, for the message.
 class Section {
@@ -81,6 +85,8 @@ public:
     [[nodiscard]] std::optional<Section> section(const std::string& key) const;
 
     [[nodiscard]] const std::string& path() const { return path_; }
+    /// A file named in the manifest, which names it from its own folder.
+    [[nodiscard]] std::string beside(const std::string& file) const;
 
 private:
     const std::string& path_;
