@@ -14,6 +14,11 @@ const ElementType& element_type(std::string_view name) {
     throw std::invalid_argument("type '" + std::string(name) + "' is unknown; known:" + known);
 }
 
+Shape shape_of(const Argument& argument, const Environment& environment) {
+    return {argument.rows.evaluate(environment), argument.columns.evaluate(environment),
+            argument.count.evaluate(environment)};
+}
+
 bool supports(const KernelTemplate& kernel_template, const Problem& problem, const Device& device) {
     const auto has = [](const std::vector<std::string>& list, const std::string& item) {
         return std::ranges::find(list, item) != list.end();

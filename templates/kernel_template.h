@@ -31,21 +31,31 @@ const ElementType& element_type(std::string_view name);
 
 /// An argument of the kernel function, in its place.
 struct Argument {
-    enum class Kind { extent, stride, scalar, input, output };
+    enum class Kind { extent, stride, scalar, input, output, batch_stride };  // hashes hold their places: add behind
     std::string name;
     Kind kind = Kind::extent;
     Expression rows;  ///< of an input or output matrix, row-major
     Expression columns;
-    std::string stride;  ///< the argument that holds its leading dimension
+    std::string stride;        ///< the argument that holds its leading dimension
+    Expression count{"1"};     ///< of such matrices, one behind the other
+    std::string batch_stride;  ///< the argument that holds how far each starts behind the one before
 
     [[nodiscard]] bool is_matrix() const { return kind == Kind::input || kind == Kind::output; }
 };
 
-/// What a trial is verified on: its inputs, the values of its scalars, how much longer than a row the strides are.
+/// Of a matrix argument in a problem.
+struct Shape {
+    std::int64_t rows = 0, columns = 0, count = 0;
+};
+Shape shape_of(const Argument& argument, const Environment& environment);
+
+/// What a trial is verified on: its inputs, the values of its scalars, how its matrices are laid out.
 struct Check {
-    bool integers = false;  ///< small integers, for exact answers; else uniform in [-1, 1]
-    bool poison = true;     ///< outputs hold NaN first; else random values that the kernel may read
-    std::int64_t padding = 0;
+    bool integers = false;               ///< small integers, for exact answers; else uniform in [-1, 1]
+    bool poison = true;                  ///< outputs hold NaN first; else random values that the kernel may read
+    std::int64_t padding = 0;            ///< elements between the rows of a matrix with a stride
+    std::int64_t batch_padding = 0;      ///< and between matrices with a batch stride
+    std::vector<std::string> broadcast;  ///< inputs that are one matrix for the whole batch: their batch stride is 0
     std::map<std::string, double> scalars;
 };
 

@@ -14,33 +14,52 @@ void check_names(const Section& section, const std::string& key, const std::vect
 }
 
 Argument read_argument(const Section& section, const Names& known) {
-    section.allow_only({"name", "kind", "rows", "columns", "stride"});
+    section.allow_only({"name", "kind", "rows", "columns", "stride", "count", "batch_stride"});
     static const std::map<std::string, Argument::Kind> kinds{{"extent", Argument::Kind::extent},
                                                              {"stride", Argument::Kind::stride},
+                                                             {"batch_stride", Argument::Kind::batch_stride},
                                                              {"scalar", Argument::Kind::scalar},
                                                              {"input", Argument::Kind::input},
                                                              {"output", Argument::Kind::output}};
     Argument argument{.name = section.value<std::string>("name", "\"A\"")};
     const auto kind = kinds.find(section.value<std::string>("kind", "\"input\""));
-    if (kind == kinds.end()) section.fail_at("kind", "'kind' is none of extent, stride, scalar, input, output");
+    if (kind == kinds.end())
+        section.fail_at("kind", "'kind' is none of extent, stride, batch_stride, scalar, input, output");
     argument.kind = kind->second;
     if (argument.is_matrix()) {
         argument.rows = section.expression("rows", "\"M\"", known);
         argument.columns = section.expression("columns", "\"K\"", known);
         argument.stride = section.value_or<std::string>("stride", "\"lda\"", "");
+        if (section.has("count")) argument.count = section.expression("count", "\"BATCH\"", known);
+        argument.batch_stride = section.value_or<std::string>("batch_stride", "\"stride_a\"", "");
+        if (!argument.batch_stride.empty() && !section.has("count")) {
+            section.fail_at("batch_stride", "'batch_stride' needs a 'count'; write for example count = \"BATCH\"");
+        }
     }
     return argument;
 }
 
+std::int64_t read_padding(const Section& section, const std::string& key) {
+    const auto padding = section.value_or<std::int64_t>(key, "3", 0);
+    if (padding < 0) section.fail_at(key, "'" + key + "' is negative");
+    return padding;
+}
+
 Check read_check(const Section& section, const std::vector<Argument>& arguments) {
-    section.allow_only({"inputs", "scalars", "padding", "poison"});
+    section.allow_only({"inputs", "scalars", "padding", "batch_padding", "broadcast", "poison"});
     Check check;
     const auto inputs = section.value<std::string>("inputs", "\"uniform\"");
     if (inputs != "uniform" && inputs != "integer")
         section.fail_at("inputs", "'inputs' is neither uniform nor integer");
     check.integers = inputs == "integer";
-    check.padding = section.value_or<std::int64_t>("padding", "3", 0);
-    if (check.padding < 0) section.fail_at("padding", "'padding' is negative");
+    check.padding = read_padding(section, "padding");
+    check.batch_padding = read_padding(section, "batch_padding");
+    if (section.has("broadcast")) check.broadcast = section.list<std::string>("broadcast", R"(["B"])");
+    for (const auto& name : check.broadcast) {
+        const auto found = std::ranges::find(arguments, name, &Argument::name);
+        if (found != arguments.end() && found->kind == Argument::Kind::input && !found->batch_stride.empty()) continue;
+        section.fail_at("broadcast", "'broadcast' names '" + name + "', which is no input with a batch stride");
+    }
     check.poison = section.value_or<bool>("poison", "true", true);
     const auto scalars = section.table_at("scalars", "{ alpha = 1 }");
     for (const auto& [name, node] : scalars) {
@@ -76,10 +95,13 @@ void check_arguments(const Section& section, const Operation& operation) {
         if (argument.kind == Argument::Kind::extent && std::ranges::count(operation.extents, argument.name) == 0) {
             section.fail("argument '" + argument.name + "' is no extent of the operation; add it to 'extents'");
         }
-        if (argument.is_matrix() && !argument.stride.empty() && count(argument.stride, Argument::Kind::stride) != 1) {
-            section.fail("argument '" + argument.name + "' names stride '" + argument.stride +
-                         "', which is no argument of kind stride; add it");
-        }
+        const auto check_named = [&](const std::string& name, Argument::Kind kind, const std::string& word) {
+            if (name.empty() || count(name, kind) == 1) return;
+            section.fail("argument '" + argument.name + "' names " + word + " '" + name +
+                         "', which is no argument of kind " + word + "; add it");
+        };
+        check_named(argument.stride, Argument::Kind::stride, "stride");
+        check_named(argument.batch_stride, Argument::Kind::batch_stride, "batch_stride");
         has_output = has_output || argument.kind == Argument::Kind::output;
     }
     if (!has_output) section.fail("has no argument of kind output, so nothing could be verified; add one");

@@ -37,14 +37,27 @@ int integer_magnitude(std::int64_t terms, const Check& check) {
     return std::clamp(static_cast<int>(most), 1, 8);
 }
 
+// The matrices of one argument: `count` of them in memory, `batch_stride` elements apart.
 struct Matrix {
     const Argument* argument = nullptr;
-    long long rows = 0, columns = 0, stride = 0;
+    long long rows = 0, columns = 0, stride = 0, count = 0, batch_stride = 0;
+    bool broadcast = false;  // there is one for the whole batch, and kernels get 0 as its batch stride
     std::unique_ptr<Memory> memory;
     std::uint64_t seed = 0;
 
-    [[nodiscard]] long long elements() const { return 2 * guard + rows * stride; }
+    [[nodiscard]] long long elements() const { return 2 * guard + count * batch_stride; }
 };
+
+// A matrix without an argument for its strides is dense.
+Matrix matrix_of(const Argument& argument, const Environment& environment, const Check& check) {
+    const auto shape = shape_of(argument, environment);
+    Matrix matrix{.argument = &argument, .rows = shape.rows, .columns = shape.columns, .count = shape.count};
+    matrix.broadcast = std::ranges::count(check.broadcast, argument.name) != 0;
+    if (matrix.broadcast) matrix.count = 1;
+    matrix.stride = matrix.columns + (argument.stride.empty() ? 0 : check.padding);
+    matrix.batch_stride = matrix.rows * matrix.stride + (argument.batch_stride.empty() ? 0 : check.batch_padding);
+    return matrix;
+}
 
 // One set of operands for one check. Values live here: a launch takes their addresses.
 struct Operands {
@@ -65,13 +78,18 @@ struct Prepared {
     std::vector<Reference> references;  // one for each output
 };
 
+// In floating point: what no memory could hold must not overflow.
+double elements_of(const Argument& argument, const Environment& environment) {
+    const auto shape = shape_of(argument, environment);
+    return static_cast<double>(shape.rows) * static_cast<double>(shape.columns) * static_cast<double>(shape.count);
+}
+
 // Of one set of matrices.
 double operand_bytes(const Operation& operation, const Environment& environment, long long element_bytes) {
     double bytes = 0;
     for (const auto& argument : operation.arguments) {
         if (!argument.is_matrix()) continue;
-        bytes += static_cast<double>(element_bytes) * static_cast<double>(argument.rows.evaluate(environment)) *
-                 static_cast<double>(argument.columns.evaluate(environment));
+        bytes += static_cast<double>(element_bytes) * elements_of(argument, environment);
     }
     return bytes;
 }
@@ -81,8 +99,7 @@ double reference_bytes(const Operation& operation, const Environment& environmen
     double bytes = 0;
     for (const auto& argument : operation.arguments) {
         if (argument.kind != Argument::Kind::output) continue;
-        bytes += 2.0 * sizeof(double) * static_cast<double>(argument.rows.evaluate(environment)) *
-                 static_cast<double>(argument.columns.evaluate(environment));
+        bytes += 2.0 * sizeof(double) * elements_of(argument, environment);
     }
     return bytes;
 }
@@ -176,12 +193,8 @@ std::unique_ptr<Operands> Workspace::State::make_operands(const Check& check, st
     operands->addresses.reserve(count);
     for (const auto& argument : operation.arguments) {
         if (!argument.is_matrix()) continue;
-        Matrix matrix{.argument = &argument,
-                      .rows = argument.rows.evaluate(environment),
-                      .columns = argument.columns.evaluate(environment),
-                      .seed = operand_seed + operands->matrices.size()};
-        // A matrix without a stride argument is dense.
-        matrix.stride = matrix.columns + (argument.stride.empty() ? 0 : check.padding);
+        auto matrix = matrix_of(argument, environment, check);
+        matrix.seed = operand_seed + operands->matrices.size();
         matrix.memory = backend.allocate(static_cast<std::size_t>(matrix.elements() * element_bytes));
         fill_matrix(matrix, check);
         operands->matrices.push_back(std::move(matrix));
@@ -203,6 +216,15 @@ std::unique_ptr<Operands> Workspace::State::make_operands(const Check& check, st
                 operands->pointers.push_back(&operands->strides.back());
                 break;
             }
+            case Argument::Kind::batch_stride: {
+                const auto owner = std::ranges::find_if(operands->matrices, [&](const Matrix& matrix) {
+                    return matrix.argument->batch_stride == argument.name;
+                });
+                const bool moves = owner != operands->matrices.end() && !owner->broadcast;
+                operands->strides.push_back(moves ? owner->batch_stride : 0);
+                operands->pointers.push_back(&operands->strides.back());
+                break;
+            }
             case Argument::Kind::input:
             case Argument::Kind::output: {
                 const auto owner = std::ranges::find(operands->matrices, &argument, &Matrix::argument);
@@ -221,11 +243,12 @@ void Workspace::State::fill_matrix(const Matrix& matrix, const Check& check, Mem
     int mode = poison ? poisoned : check.integers ? integer : uniform;
     int magnitude = integer_magnitude(terms, check);
     void* data = matrix.memory->data();
-    auto [rows, columns, stride, matrix_seed] = std::tuple(matrix.rows, matrix.columns, matrix.stride, matrix.seed);
+    auto [rows, columns, stride] = std::tuple(matrix.rows, matrix.columns, matrix.stride);
+    auto [count, batch_stride, matrix_seed] = std::tuple(matrix.count, matrix.batch_stride, matrix.seed);
     long long around = guard;
     void* report = changed == nullptr ? nullptr : changed->data();
-    const std::array<void*, 9> arguments{&data, &around,    &rows,        &columns, &stride,
-                                         &mode, &magnitude, &matrix_seed, &report};
+    const std::array<void*, 11> arguments{&data,         &around, &rows,      &columns,     &stride, &count,
+                                          &batch_stride, &mode,   &magnitude, &matrix_seed, &report};
     const auto blocks = compare_threads / block_threads;
     fill->launch(nullptr, {.grid = {blocks, 1, 1}, .block = {block_threads, 1, 1}}, arguments.data());
 }
@@ -258,7 +281,7 @@ Prepared Workspace::State::prepare(const Check& check) {
     long long most = 0;
     for (const auto& matrix : result.operands->matrices) {
         if (matrix.argument->kind != Argument::Kind::output) continue;
-        const auto elements = matrix.rows * matrix.columns;
+        const auto elements = matrix.count * matrix.rows * matrix.columns;
         const auto bytes = static_cast<std::size_t>(elements) * sizeof(double);
         auto& expected = result.references.emplace_back(Reference{backend.allocate(bytes), backend.allocate(bytes)});
         for (const auto* memory : {expected.value.get(), expected.magnitude.get()}) {
@@ -281,11 +304,17 @@ int Workspace::State::rotating_sets() const {
 std::string Workspace::State::describe(const Matrix& matrix, long long at, const Reference& expected,
                                        const Check& check) {
     const auto inside = at - guard;
-    const auto row = inside / matrix.stride;
-    const auto column = inside % matrix.stride;
+    const auto index = inside / matrix.batch_stride;
+    const auto row = inside % matrix.batch_stride / matrix.stride;
+    const auto column = inside % matrix.batch_stride % matrix.stride;
+    const auto& name = matrix.argument->name;
     const std::string kind = check.integers ? " (integer inputs)" : " (uniform inputs)";
-    if (inside < 0 || row >= matrix.rows) return "writes outside " + matrix.argument->name + kind;
-    if (column >= matrix.columns) return "writes between the rows of " + matrix.argument->name + kind;
+    const bool behind_rows = row >= matrix.rows;
+    if (inside < 0 || index >= matrix.count || (behind_rows && index + 1 == matrix.count)) {
+        return "writes outside " + name + kind;
+    }
+    if (behind_rows) return "writes between the matrices of " + name + kind;
+    if (column >= matrix.columns) return "writes between the rows of " + name + kind;
     // One element of a memory that may be large: through a view of it.
     struct View : Memory {
         View(std::byte* data, std::size_t size) : data_(data), size_(size) {}
@@ -297,17 +326,18 @@ std::string Workspace::State::describe(const Matrix& matrix, long long at, const
     float got = 0;
     double value = 0;
     double magnitude = 0;
-    const auto element = row * matrix.columns + column;
-    const auto read = [&](auto& to, const Memory& from, long long index) {
-        const View view(from.data() + index * static_cast<long long>(sizeof(to)), sizeof(to));
+    const auto element = (index * matrix.rows + row) * matrix.columns + column;
+    const auto read = [&](auto& to, const Memory& from, long long of) {
+        const View view(from.data() + of * static_cast<long long>(sizeof(to)), sizeof(to));
         backend.copy_to_host(std::as_writable_bytes(std::span(&to, 1)), view);
     };
     read(got, *matrix.memory, at);
     read(value, *expected.value, element);
     read(magnitude, *expected.magnitude, element);
     const auto bound = check.integers ? 0.0 : error_factor(terms, unit_roundoff) * magnitude;
-    return matrix.argument->name + "[" + std::to_string(row) + "," + std::to_string(column) + "] is " +
-           std::to_string(got) + ", not " + std::to_string(value) + " +- " + std::to_string(bound) + kind;
+    const auto batch = matrix.argument->count == Expression("1") ? "" : std::to_string(index) + ",";
+    return name + "[" + batch + std::to_string(row) + "," + std::to_string(column) + "] is " + std::to_string(got) +
+           ", not " + std::to_string(value) + " +- " + std::to_string(bound) + kind;
 }
 
 std::optional<std::string> Workspace::State::compare_outputs(const Prepared& of, const Check& check, double& most) {
@@ -318,14 +348,15 @@ std::optional<std::string> Workspace::State::compare_outputs(const Prepared& of,
         if (matrix.argument->kind != Argument::Kind::output) continue;
         void* data = matrix.memory->data();
         auto [rows, columns, stride] = std::tuple(matrix.rows, matrix.columns, matrix.stride);
+        auto [count, batch_stride] = std::tuple(matrix.count, matrix.batch_stride);
         long long around = guard;
         void* value = expected->value->data();
         void* magnitude = expected->magnitude->data();
         double gamma = check.integers ? 0.0 : error_factor(terms, unit_roundoff);
         void* wrong_data = first_wrong->data();
         void* worst_data = worst->data();
-        const std::array<void*, 10> arguments{&data,  &around,    &rows,  &columns,    &stride,
-                                              &value, &magnitude, &gamma, &wrong_data, &worst_data};
+        const std::array<void*, 12> arguments{&data,         &around, &rows,      &columns, &stride,     &count,
+                                              &batch_stride, &value,  &magnitude, &gamma,   &wrong_data, &worst_data};
         compare->launch(nullptr, {.grid = {compare_threads / block_threads, 1, 1}, .block = {block_threads, 1, 1}},
                         arguments.data());
         backend.synchronize();

@@ -62,13 +62,16 @@ inline std::vector<Laid> builtins_in_every_layout() {
     return all;
 }
 
-/// As many of `extents` as the template's operation has; the first layout that it knows if none is given.
+/// As many of `extents` as the template's operation has, behind a batch of three where it has one more; the first
+/// layout that it knows if none is given.
 inline Problem problem_of(const KernelTemplate& kernel, const std::vector<std::int64_t>& extents,
                           const std::string& layout = "") {
     Problem problem{.operation = kernel.operation.name, .type = kernel.types.front(), .layout = layout};
     if (layout.empty() && !kernel.layouts.empty()) problem.layout = kernel.layouts.front();
+    auto values = extents;
+    if (values.size() < kernel.operation.extents.size()) values.insert(values.begin(), 3);
     for (std::size_t i = 0; i < kernel.operation.extents.size(); ++i) {
-        problem.extents.emplace_back(kernel.operation.extents[i], extents.at(i));
+        problem.extents.emplace_back(kernel.operation.extents[i], values.at(i));
     }
     return problem;
 }
@@ -94,8 +97,8 @@ inline Binary binary_of(const CompilePool::Result& result) {
 
 inline unsigned cores() { return std::max(1U, std::thread::hardware_concurrency()); }
 
-/// Operands that end with their last element, so that checked kernels cannot step past them unseen; between rows and in
-/// outputs lie NaNs. Inputs are small integers, so that a float holds every result exactly, or uniform.
+/// Operands that end with their last element, so that checked kernels cannot step past them unseen; between rows and
+/// matrices and in outputs lie NaNs. Inputs are small integers, so that a float holds every result exactly, or uniform.
 class ExactOperands {
 public:
     ExactOperands(Backend& backend, const Operation& operation, const Problem& problem, const Check& check,
@@ -111,14 +114,18 @@ public:
             if (!argument.is_matrix()) continue;
             auto& matrix = matrices_.emplace_back();
             matrix.argument = &argument;
-            matrix.rows = argument.rows.evaluate(environment);
-            matrix.columns = argument.columns.evaluate(environment);
-            matrix.stride = matrix.columns + (argument.stride.empty() ? 0 : check.padding);
-            matrix.before.assign(static_cast<std::size_t>((matrix.rows - 1) * matrix.stride + matrix.columns),
-                                 std::nanf(""));
+            matrix.shape = shape_of(argument, environment);
+            const auto& [rows, columns, matrices] = matrix.shape;
+            const bool broadcast = std::ranges::count(check.broadcast, argument.name) != 0;
+            matrix.stride = columns + (argument.stride.empty() ? 0 : check.padding);
+            matrix.batch_stride = rows * matrix.stride + (argument.batch_stride.empty() ? 0 : check.batch_padding);
+            if (broadcast) matrix.batch_stride = 0;
+            matrix.before.assign(
+                static_cast<std::size_t>((matrices - 1) * matrix.batch_stride + (rows - 1) * matrix.stride + columns),
+                std::nanf(""));
             if (argument.kind == Argument::Kind::input || !check.poison) {
                 for (std::size_t i = 0; i < matrix.before.size(); ++i) {
-                    if (static_cast<long long>(i) % matrix.stride >= matrix.columns) continue;
+                    if (!matrix.place(i)) continue;
                     matrix.before[i] =
                         integers ? static_cast<float>(static_cast<int>(random() % 9) - 4) : uniform(random);
                 }
@@ -128,17 +135,19 @@ public:
         }
         for (const auto& argument : operation.arguments) {
             const auto owner = std::ranges::find_if(matrices_, [&](const Matrix& matrix) {
-                return matrix.argument == &argument || matrix.argument->stride == argument.name;
+                return matrix.argument == &argument || matrix.argument->stride == argument.name ||
+                       matrix.argument->batch_stride == argument.name;
             });
             auto& number = numbers_.emplace_back();
             switch (argument.kind) {
                 case Argument::Kind::extent: number.extent = static_cast<int>(environment.at(argument.name)); break;
                 case Argument::Kind::scalar: number.scalar = static_cast<float>(check.scalars.at(argument.name)); break;
-                case Argument::Kind::stride: break;
+                case Argument::Kind::stride: pointers_.push_back(&owner->stride); continue;
+                case Argument::Kind::batch_stride: pointers_.push_back(&owner->batch_stride); continue;
                 case Argument::Kind::input:
                 case Argument::Kind::output: pointers_.push_back(&owner->data); continue;
             }
-            pointers_.push_back(argument.kind == Argument::Kind::stride ? static_cast<void*>(&owner->stride) : &number);
+            pointers_.push_back(&number);
         }
     }
 
@@ -152,10 +161,9 @@ public:
         long long most = 0;
         for (auto& matrix : matrices_) {
             if (!matrix.is_output()) continue;
-            most = std::max(most, matrix.rows * matrix.columns);
+            most = std::max(most, matrix.elements());
             for (int i = 0; i < 2; ++i) {  // value and magnitude
-                results.push_back(
-                    backend_.allocate(static_cast<std::size_t>(matrix.rows * matrix.columns) * sizeof(double)));
+                results.push_back(backend_.allocate(static_cast<std::size_t>(matrix.elements()) * sizeof(double)));
                 addresses.push_back(results.back()->data());
                 pointers.push_back(&addresses.back());
             }
@@ -165,7 +173,7 @@ public:
         auto result = results.begin();
         for (auto& matrix : matrices_) {
             if (!matrix.is_output()) continue;
-            matrix.expected.resize(static_cast<std::size_t>(matrix.rows * matrix.columns));
+            matrix.expected.resize(static_cast<std::size_t>(matrix.elements()));
             backend_.copy_to_host(std::as_writable_bytes(std::span(matrix.expected)), **result);
             result += 2;
         }
@@ -186,17 +194,14 @@ public:
         for (const auto& matrix : matrices_) {
             const auto after = values(matrix);
             for (std::size_t i = 0; i < after.size(); ++i) {
-                const auto row = static_cast<long long>(i) / matrix.stride;
-                const auto column = static_cast<long long>(i) % matrix.stride;
-                const auto place =
-                    matrix.argument->name + "[" + std::to_string(row) + "," + std::to_string(column) + "]";
-                if (!matrix.is_output() || column >= matrix.columns) {
+                const auto place = matrix.is_output() ? matrix.place(i) : std::nullopt;
+                const auto named = matrix.argument->name + ", element " + std::to_string(i) + " of its memory,";
+                if (!place) {
                     if (std::bit_cast<unsigned>(after[i]) != std::bit_cast<unsigned>(matrix.before[i]))
-                        return place + " was written";
-                } else if (const auto expected =
-                               matrix.expected[static_cast<std::size_t>(row * matrix.columns + column)];
+                        return named + " was written";
+                } else if (const auto expected = matrix.expected[*place];
                            !(static_cast<double>(after[i]) == expected)) {
-                    return place + " is " + std::to_string(after[i]) + ", not " + std::to_string(expected);
+                    return named + " is " + std::to_string(after[i]) + ", not " + std::to_string(expected);
                 }
             }
         }
@@ -216,13 +221,25 @@ public:
 private:
     struct Matrix {
         const Argument* argument = nullptr;
-        long long rows = 0, columns = 0, stride = 0;
+        Shape shape;
+        long long stride = 0, batch_stride = 0;
         std::vector<float> before;
         std::vector<double> expected;
         std::unique_ptr<Memory> memory;
         void* data = nullptr;
 
         [[nodiscard]] bool is_output() const { return argument->kind == Argument::Kind::output; }
+        [[nodiscard]] long long elements() const { return shape.count * shape.rows * shape.columns; }
+        /// Which element of the dense matrices lies there; none in the padding.
+        [[nodiscard]] std::optional<std::size_t> place(std::size_t at) const {
+            const auto i = static_cast<long long>(at);
+            const auto matrix = batch_stride == 0 ? 0 : i / batch_stride;
+            const auto rest = i - matrix * batch_stride;
+            const auto row = rest / stride;
+            const auto column = rest % stride;
+            if (row >= shape.rows || column >= shape.columns) return std::nullopt;
+            return static_cast<std::size_t>((matrix * shape.rows + row) * shape.columns + column);
+        }
     };
     union Number {
         int extent = 0;

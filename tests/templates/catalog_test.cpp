@@ -156,8 +156,8 @@ TEST(Catalog, AUsersKernelMayComputeABuiltInOperation) {
                            "\"tiled\"", "\"mine\"");
     const auto kernel = load_templates(tree).at(0);
     EXPECT_EQ(kernel.operation.name, "gemm");
-    EXPECT_THAT(kernel.files,
-                ElementsAre(Key("gemm/operation.toml"), Key("gemm/reference.cu"), Key("mine.cu"), Key("mine.toml")));
+    EXPECT_THAT(kernel.files, ElementsAre(Key("gemm/fp64.h"), Key("gemm/operation.toml"), Key("gemm/reference.cu"),
+                                          Key("mine.cu"), Key("mine.toml")));
 }
 
 TEST(Catalog, AMissingFileIsNamedWithWhoWantsIt) {

@@ -1,5 +1,5 @@
-// Fills a guarded matrix: random values inside, a NaN of a known bit pattern everywhere else. Or, with `changed`, looks
-// whether it still is as it was filled: each thread reports the first element that is not, or -1.
+// Fills guarded matrices, one behind the other: random values inside, a NaN of a known bit pattern everywhere else. Or,
+// with `changed`, looks whether it still is as it was filled: each thread reports the first element that is not, or -1.
 #include "configuration.h"  // Element
 
 constexpr int UNIFORM = 0, INTEGER = 1;  // any other mode: inside is poisoned too
@@ -18,16 +18,19 @@ __device__ unsigned long long mix(unsigned long long x) {
 }
 
 extern "C" __global__ void fill(Element* data, long long guard, long long rows, long long columns, long long stride,
-                                int mode, int magnitude, unsigned long long seed, long long* changed) {
-    const long long count = 2 * guard + rows * stride;
+                                long long matrices, long long batch_stride, int mode, int magnitude,
+                                unsigned long long seed, long long* changed) {
+    const long long count = 2 * guard + matrices * batch_stride;
     const long long self = (long long)blockIdx.x * blockDim.x + threadIdx.x, step = (long long)gridDim.x * blockDim.x;
     long long differs = -1;
     for (long long i = self; i < count && differs < 0; i += step) {
-        const long long at = i - guard, row = at / stride, column = at % stride;
+        const long long at = i - guard, matrix = at / batch_stride, rest = at % batch_stride;
+        const long long row = rest / stride, column = rest % stride;
         Bits filled;
         filled.bits = 0x7fc0beefu;
-        if (at >= 0 && row < rows && column < columns) {
-            const unsigned long long word = mix(seed + mix((unsigned long long)(row * columns + column)));
+        if (at >= 0 && matrix < matrices && row < rows && column < columns) {
+            const unsigned long long word =
+                mix(seed + mix((unsigned long long)((matrix * rows + row) * columns + column)));
             if (mode == UNIFORM) filled.value = (Element)((double)(word >> 11) * 0x1p-52 - 1.0);
             if (mode == INTEGER) filled.value = (Element)((int)(word >> 33) % (2 * magnitude + 1) - magnitude);
         }

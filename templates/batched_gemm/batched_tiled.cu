@@ -1,0 +1,57 @@
+// batched_tiled: square tiles of A and of B meet in shared memory, for many products at once.
+//
+// What `tiled` does for one product, in every layout. The grid's x counts the tiles of one C and its y the matrices, so
+// a batch of small products fills a GPU that each of them alone would leave idle. y ends at 65,535: where there are
+// more matrices, a block takes further ones, gridDim.y apart.
+//
+// Neighbouring threads read neighbouring elements whichever way a matrix is stored: of a transposed one, x moves along
+// the rows of the tile and y along its depth. One more column skews what such threads write across the banks.
+#include "configuration.h"
+
+constexpr int THREADS = TILE_WIDTH * TILE_WIDTH;
+static_assert(THREADS <= 1024, "one thread computes one element of the tile");
+
+extern "C" __global__ void __launch_bounds__(THREADS)
+    batched_tiled(int BATCH, int M, int N, int K, Element alpha, const Element* __restrict__ A, long long lda,
+                  long long stride_a, const Element* __restrict__ B, long long ldb, long long stride_b, Element beta,
+                  Element* __restrict__ C, long long ldc, long long stride_c) {
+    __shared__ Element a_tile[TILE_WIDTH][TILE_WIDTH + 1];  // row, k
+    __shared__ Element b_tile[TILE_WIDTH][TILE_WIDTH + 1];  // k, column
+
+    const int tiles_across = (N - 1) / TILE_WIDTH + 1;
+    const int first_row = blockIdx.x / tiles_across * TILE_WIDTH;
+    const int first_column = blockIdx.x % tiles_across * TILE_WIDTH;
+    const int tx = threadIdx.x;
+    const int ty = threadIdx.y;
+    // The elements of the tiles that this thread loads, and where they lie in the matrices.
+    const int a_row = TRANSPOSE_A ? tx : ty;
+    const int a_k = TRANSPOSE_A ? ty : tx;
+    const int b_k = TRANSPOSE_B ? tx : ty;
+    const int b_column = TRANSPOSE_B ? ty : tx;
+    const bool in_a = a_row < M - first_row;
+    const bool in_b = b_column < N - first_column;
+    const bool in_c = ty < M - first_row && tx < N - first_column;
+    A += TRANSPOSE_A ? a_k * lda + first_row + a_row : first_row * lda + a_row * lda + a_k;
+    B += TRANSPOSE_B ? first_column * ldb + b_column * ldb + b_k : b_k * ldb + first_column + b_column;
+    C += first_row * ldc + ty * ldc + first_column + tx;
+
+    for (long long matrix = blockIdx.y; matrix < BATCH; matrix += gridDim.y) {
+        const Element* a = A + matrix * stride_a;
+        const Element* b = B + matrix * stride_b;
+        Element sum = 0;
+        for (int left = K; left > 0; left -= TILE_WIDTH) {
+            a_tile[a_row][a_k] = in_a && a_k < left ? *a : 0;  // zeros outside add nothing to the sums
+            b_tile[b_k][b_column] = in_b && b_k < left ? *b : 0;
+            a += TRANSPOSE_A ? TILE_WIDTH * lda : TILE_WIDTH;
+            b += TRANSPOSE_B ? TILE_WIDTH : TILE_WIDTH * ldb;
+            __syncthreads();  // both tiles are complete
+#pragma unroll
+            for (int k = 0; k < TILE_WIDTH; ++k) sum += a_tile[ty][k] * b_tile[k][tx];
+            __syncthreads();  // nobody reads the tiles any more
+        }
+        if (in_c) {
+            Element* c = C + matrix * stride_c;
+            *c = beta == 0 ? alpha * sum : alpha * sum + beta * *c;
+        }
+    }
+}
