@@ -30,7 +30,7 @@ struct Kernel::State {
     std::vector<Argument> arguments;
     Launch launch;
     std::shared_ptr<const LoadedKernel> loaded;
-    bool is_gemm = false;
+    std::optional<GemmKind> gemm;  // what it is of them, if any
     bool transposed_a = false;
     bool transposed_b = false;
 
@@ -61,31 +61,57 @@ void Kernel::launch(CUstream_st* stream, std::span<void* const> arguments) const
     state_->run(stream, arguments);
 }
 
+namespace {
+
+// Of a matrix as it is stored; `ld` is its name.
+long long stride_of(std::int64_t given, std::int64_t row, const char* ld) {
+    if (given != 0 && given < row) {
+        throw std::invalid_argument(std::string(ld) + "=" + std::to_string(given) + " is shorter than a row of " +
+                                    std::to_string(row) + " elements");
+    }
+    return given == 0 ? row : given;
+}
+
+long long batch_stride_of(std::optional<std::int64_t> given, long long packed, std::int64_t least, const char* name) {
+    if (given && *given < least) {
+        throw std::invalid_argument(std::string(name) + "=" + std::to_string(*given) + " is less than " +
+                                    std::to_string(least) + "; leave it out for matrices one behind the other");
+    }
+    return given.value_or(packed);
+}
+
+}  // namespace
+
 void Kernel::launch(CUstream_st* stream, const GemmOperands& operands) const {
     const auto& state = *state_;
-    if (!state.is_gemm) throw std::invalid_argument(state.problem.operation + " does not take the operands of a gemm");
-    const auto stride = [](std::int64_t given, std::int64_t row, const char* name) -> long long {
-        if (given != 0 && given < row) {
-            throw std::invalid_argument(std::string(name) + "=" + std::to_string(given) + " is shorter than a row of " +
-                                        std::to_string(row) + " elements");
-        }
-        return given == 0 ? row : given;
+    if (!state.gemm) throw std::invalid_argument(state.problem.operation + " does not take the operands of a gemm");
+    const auto kind = *state.gemm;
+    const auto extent = [extents = std::span(state.problem.extents).last(3)](std::size_t i) {
+        return static_cast<int>(extents[i].second);
     };
-    // Types as the kernels declare them.
-    const auto& extents = state.problem.extents;
-    int m = static_cast<int>(extents[0].second);
-    int n = static_cast<int>(extents[1].second);
-    int k = static_cast<int>(extents[2].second);
-    auto lda = stride(operands.lda, state.transposed_a ? m : k, "lda");
-    auto ldb = stride(operands.ldb, state.transposed_b ? k : n, "ldb");
-    auto ldc = stride(operands.ldc, n, "ldc");
-    auto alpha = static_cast<float>(operands.alpha);
-    auto beta = static_cast<float>(operands.beta);
-    const void* a = operands.a;
-    const void* b = operands.b;
-    void* c = operands.c;
-    const std::array<void*, 11> arguments{&m, &n, &k, &alpha, &a, &lda, &b, &ldb, &beta, &c, &ldc};
-    state.run(stream, arguments);
+    GemmArguments given{.m = extent(0),
+                        .n = extent(1),
+                        .k = extent(2),
+                        .alpha = static_cast<float>(operands.alpha),
+                        .a = operands.a,
+                        .b = operands.b,
+                        .beta = static_cast<float>(operands.beta),
+                        .c = operands.c};
+    const auto [rows_a, columns_a] = state.transposed_a ? std::pair(given.k, given.m) : std::pair(given.m, given.k);
+    const auto [rows_b, columns_b] = state.transposed_b ? std::pair(given.n, given.k) : std::pair(given.k, given.n);
+    given.lda = stride_of(operands.lda, columns_a, "lda");
+    given.ldb = stride_of(operands.ldb, columns_b, "ldb");
+    given.ldc = stride_of(operands.ldc, given.n, "ldc");
+    if (kind == GemmKind::batched) {
+        given.batch = static_cast<int>(state.problem.extents.front().second);
+        given.stride_a = batch_stride_of(operands.batch_stride_a, rows_a * given.lda, 0, "batch_stride_a");
+        given.stride_b = batch_stride_of(operands.batch_stride_b, rows_b * given.ldb, 0, "batch_stride_b");
+        given.stride_c = batch_stride_of(operands.batch_stride_c, given.m * given.ldc, 1, "batch_stride_c");
+    } else if (operands.batch_stride_a || operands.batch_stride_b || operands.batch_stride_c) {
+        throw std::invalid_argument("a gemm is one product and takes no batch stride; fetch a batched_gemm");
+    }
+    const auto addresses = addresses_of(given, kind);
+    state.run(stream, std::span(addresses).first(state.arguments.size()));
 }
 
 struct Runtime::State {
@@ -186,9 +212,9 @@ Kernel Runtime::State::fetch(const Problem& problem, const std::string& kernel_t
         state->arguments = operation.arguments;
         state->launch = launch_of(candidate->kernel_template, candidate->configuration, problem, device);
         state->loaded = std::move(kernel);
-        if (takes_gemm_arguments(operation)) {
+        state->gemm = gemm_kind(operation);
+        if (state->gemm) {
             const auto& layout = operation.layouts.at(problem.layout);
-            state->is_gemm = true;
             state->transposed_a = layout.at("TRANSPOSE_A") != 0;
             state->transposed_b = layout.at("TRANSPOSE_B") != 0;
         }

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -46,6 +47,8 @@ public:
 };
 
 /// C = alpha * op(A) * op(B) + beta * C, row-major. Device addresses; strides in elements, 0 for packed rows.
+/// Of a batch, a batch stride is the distance of its matrices: nothing where one follows the other, 0 where all
+/// products take the same A or B. The matrices of C may interleave, but not share elements.
 struct GemmOperands {
     const void* a = nullptr;
     const void* b = nullptr;
@@ -55,6 +58,7 @@ struct GemmOperands {
     std::int64_t ldc = 0;
     double alpha = 1;
     double beta = 0;  ///< 0: C is not read
+    std::optional<std::int64_t> batch_stride_a, batch_stride_b, batch_stride_c;
 };
 
 /// A kernel that is ready to run on one problem. A small handle: copy it, keep it, use it from any thread; it outlives
@@ -66,8 +70,8 @@ public:
 
     /// Enqueues the kernel on `stream` (null: the default stream) of the runtime's GPU, which must be current: no lock,
     /// no allocation. On the host device it runs at once, one launch at a time, and `stream` is ignored.
-    /// Throws std::invalid_argument when the kernel is no gemm or a stride is shorter than its row, std::runtime_error
-    /// when the device refuses.
+    /// Throws std::invalid_argument when the kernel is neither gemm nor batched_gemm or a stride makes no sense,
+    /// std::runtime_error when the device refuses.
     void launch(CUstream_st* stream, const GemmOperands& operands) const;
 
     /// For any operation: `arguments[i]` points to the value of the kernel's i-th argument, in the order and of the

@@ -24,6 +24,12 @@ inline Problem gemm(std::int64_t m, std::int64_t n, std::int64_t k, std::string 
     return {"gemm", std::move(type), std::move(layout), {{"M", m}, {"N", n}, {"K", k}}};
 }
 
+/// C[i][m,n] = alpha * op(A[i])[m,k] * op(B[i])[k,n] + beta * C[i] for every i < batch, row-major.
+inline Problem batched_gemm(std::int64_t batch, std::int64_t m, std::int64_t n, std::int64_t k,
+                            std::string type = "f32", std::string layout = "nn") {
+    return {"batched_gemm", std::move(type), std::move(layout), {{"BATCH", batch}, {"M", m}, {"N", n}, {"K", k}}};
+}
+
 /// The extents alone, `4096x4096x128`.
 inline std::string size_text(const Problem& problem) {
     std::string text;

@@ -43,23 +43,44 @@ std::vector<std::int64_t> range(std::string_view part, std::size_t dots) {
     return values;
 }
 
-std::vector<std::int64_t> product(std::string_view part, std::size_t dimensions) {
+std::string joined(const std::vector<std::string>& words) {
+    std::string text;
+    for (const auto& word : words) text += (text.empty() ? "" : "x") + word;
+    return text;
+}
+
+// One number for every extent that is no count.
+std::vector<std::int64_t> cube(std::int64_t edge, const SizeForm& form, std::int64_t count = 1) {
+    std::vector<std::int64_t> extents;
+    for (const auto& name : form.names) extents.push_back(form.counts.contains(name) ? count : edge);
+    return extents;
+}
+
+std::vector<std::int64_t> product(std::string_view part, const SizeForm& form) {
     std::vector<std::int64_t> extents;
     for (std::size_t begin = 0; begin <= part.size();) {
         const auto end = std::min(part.find('x', begin), part.size());
         extents.push_back(number(part.substr(begin, end - begin), part));
         begin = end + 1;
     }
-    if (extents.size() != dimensions) {
-        fail(part,
-             "has " + std::to_string(extents.size()) + " extents where " + std::to_string(dimensions) + " are needed");
+    if (extents.size() != form.names.size()) {
+        fail(part, "has " + std::to_string(extents.size()) + " extents where " + std::to_string(form.names.size()) +
+                       " are needed, " + joined(form.names));
     }
     return extents;
 }
 
 }  // namespace
 
-std::vector<std::vector<std::int64_t>> parse_sizes(std::string_view text, std::size_t dimensions) {
+SizeForm size_form(const Operation& operation) {
+    SizeForm form{.names = operation.extents};
+    for (const auto& argument : operation.arguments) {
+        form.counts.insert(argument.count.names().begin(), argument.count.names().end());
+    }
+    return form;
+}
+
+std::vector<std::vector<std::int64_t>> parse_sizes(std::string_view text, const SizeForm& form) {
     std::vector<std::vector<std::int64_t>> sizes;
     const auto add = [&](std::vector<std::int64_t> size) {
         if (std::ranges::find(sizes, size) == sizes.end()) sizes.push_back(std::move(size));
@@ -68,15 +89,27 @@ std::vector<std::vector<std::int64_t>> parse_sizes(std::string_view text, std::s
         const auto end = std::min(text.find(',', begin), text.size());
         const auto part = text.substr(begin, end - begin);
         if (const auto dots = part.find(".."); dots != std::string_view::npos) {
-            for (const auto value : range(part, dots)) add(std::vector(dimensions, value));
+            for (const auto value : range(part, dots)) add(cube(value, form));
         } else if (part.find('x') != std::string_view::npos) {
-            add(product(part, dimensions));
+            add(product(part, form));
         } else {
-            add(std::vector(dimensions, number(part, part)));
+            add(cube(number(part, part), form));
         }
         begin = end + 1;
     }
     return sizes;
+}
+
+std::string automatic_sizes(const SizeForm& form, bool host) {
+    if (form.counts.empty()) return host ? "64..256" : "512..8192";
+    // Where one matrix would be too little work for a device.
+    std::string text;
+    for (const std::int64_t edge : host ? std::vector{32, 64} : std::vector{64, 128, 256, 512}) {
+        std::vector<std::string> words;
+        for (const auto extent : cube(edge, form, host ? 4 : 64)) words.push_back(std::to_string(extent));
+        text += (text.empty() ? "" : ",") + joined(words);
+    }
+    return text;
 }
 
 }  // namespace smemtune

@@ -2,13 +2,27 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
+#include <string>
 #include <string_view>
 #include <vector>
 
+#include "templates/kernel_template.h"
+
 namespace smemtune {
 
-/// Each size has one value for each of `dimensions` extents; a single number stands for all of them. In the order
+/// The extents of an operation, as its sizes give them.
+struct SizeForm {
+    std::vector<std::string> names;  ///< M, N, K
+    std::set<std::string> counts{};  ///< those that say how many matrices there are
+};
+SizeForm size_form(const Operation& operation);
+
+/// Each size has one value for each extent; a single number stands for all of them, but counts are 1 then. In the order
 /// written, none twice. Throws std::invalid_argument naming the part that does not fit, and an example that does.
-std::vector<std::vector<std::int64_t>> parse_sizes(std::string_view text, std::size_t dimensions);
+std::vector<std::vector<std::int64_t>> parse_sizes(std::string_view text, const SizeForm& form);
+
+/// What is tuned when nobody says: minutes of work, on the host too.
+std::string automatic_sizes(const SizeForm& form, bool host);
 
 }  // namespace smemtune

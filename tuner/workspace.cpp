@@ -382,6 +382,8 @@ Workspace::Workspace(Backend& backend, const Operation& operation, const Problem
                                            .terms = 0,
                                            .element_bytes = element_type(problem.type).bytes})) {
     auto& state = *state_;
+    const auto all = check_bytes(operation, state.environment, state.element_bytes);
+    if (all > 0x1p60) throw OutOfMemory(to_text(problem) + " needs more memory than any device has");
     state.terms = operation.terms.evaluate(state.environment);
     state.reference = backend.load(binaries.reference, 0);
     state.fill = backend.load(binaries.fill, 0);
@@ -391,7 +393,6 @@ Workspace::Workspace(Backend& backend, const Operation& operation, const Problem
     state.first_wrong = backend.allocate(threads * sizeof(long long));
     state.worst = backend.allocate(threads * sizeof(double));
     state.prepared.resize(operation.checks.size());
-    const auto all = check_bytes(operation, state.environment, state.element_bytes);
     state.keep_all = all < 0.7 * static_cast<double>(backend.device().memory_bytes);
     // Now, so that no trial's deadline pays for the reference.
     for (std::size_t i = 0; state.keep_all && i < operation.checks.size(); ++i) {

@@ -39,6 +39,7 @@ public:
         find("cublasSetStream_v2", set_stream);
         find("cublasSetWorkspace_v2", set_workspace);
         find("cublasSgemm_v2", sgemm);
+        find("cublasSgemmStridedBatched", sgemm_strided_batched);
         find("cublasLtCreate", lt_create);
         find("cublasLtDestroy", lt_destroy);
         find("cublasLtMatmul", lt_matmul);
@@ -52,6 +53,7 @@ public:
         find("cublasLtMatmulPreferenceSetAttribute", lt_preference_attribute);
         find("cublasLtMatrixLayoutCreate", lt_matrix_create);
         find("cublasLtMatrixLayoutDestroy", lt_matrix_destroy);
+        find("cublasLtMatrixLayoutSetAttribute", lt_matrix_attribute);
     }
 
     decltype(&cublasCreate_v2) create = nullptr;
@@ -62,6 +64,7 @@ public:
     decltype(&cublasSetStream_v2) set_stream = nullptr;
     decltype(&cublasSetWorkspace_v2) set_workspace = nullptr;
     decltype(&cublasSgemm_v2) sgemm = nullptr;
+    decltype(&cublasSgemmStridedBatched) sgemm_strided_batched = nullptr;
     decltype(&cublasLtCreate) lt_create = nullptr;
     decltype(&cublasLtDestroy) lt_destroy = nullptr;
     decltype(&cublasLtMatmul) lt_matmul = nullptr;
@@ -75,6 +78,7 @@ public:
     decltype(&cublasLtMatmulPreferenceSetAttribute) lt_preference_attribute = nullptr;
     decltype(&cublasLtMatrixLayoutCreate) lt_matrix_create = nullptr;
     decltype(&cublasLtMatrixLayoutDestroy) lt_matrix_destroy = nullptr;
+    decltype(&cublasLtMatrixLayoutSetAttribute) lt_matrix_attribute = nullptr;
 
     // What cuBLAS refuses while it is made ready makes it useless here.
     void prepare(cublasStatus_t status, const char* what) const {
@@ -161,9 +165,12 @@ public:
                           "cublasLtMatmulDescCreate");
             transpose(CUBLASLT_MATMUL_DESC_TRANSA, product.first);
             transpose(CUBLASLT_MATMUL_DESC_TRANSB, product.second);
-            create(first_, product.first.rows, product.first.columns, product.first.stride);
-            create(second_, product.second.rows, product.second.columns, product.second.stride);
-            create(result_, product.m, product.n, product.result_stride);
+            create(first_, product.first);
+            create(second_, product.second);
+            create(result_, {.rows = product.m,
+                             .columns = product.n,
+                             .stride = product.result_stride,
+                             .batch_stride = product.result_batch_stride});
         } catch (...) {
             destroy();
             throw;
@@ -195,10 +202,12 @@ public:
     void launch(cublasLtHandle_t light, const GemmArguments& given, const ColumnMajorGemm& product,
                 const cublasLtMatmulAlgo_t& algorithm, void* workspace, StreamHandle stream) const {
         const auto same = [](const ColumnMajorGemm::Matrix& x, const ColumnMajorGemm::Matrix& y) {
-            return x.rows == y.rows && x.columns == y.columns && x.stride == y.stride;
+            return x.rows == y.rows && x.columns == y.columns && x.stride == y.stride &&
+                   x.batch_stride == y.batch_stride;
         };
         if (!same(product.first, product_.first) || !same(product.second, product_.second) ||
-            product.result_stride != product_.result_stride) {
+            product.result_stride != product_.result_stride || product.batch != product_.batch ||
+            product.result_batch_stride != product_.result_batch_stride) {
             throw LaunchError("this algorithm of cublasLt was chosen for other extents or strides");
         }
         api_->run(api_->lt_matmul(light, description_, &given.alpha, product.first.data, first_, product.second.data,
@@ -213,10 +222,18 @@ private:
         api_->prepare(api_->lt_product_attribute(description_, which, &value, sizeof value),
                       "cublasLtMatmulDescSetAttribute");
     }
-    void create(cublasLtMatrixLayout_t& matrix, std::int64_t rows, std::int64_t columns, std::int64_t stride) {
-        api_->prepare(api_->lt_matrix_create(&matrix, CUDA_R_32F, static_cast<std::uint64_t>(rows),
-                                             static_cast<std::uint64_t>(columns), stride),
+    void create(cublasLtMatrixLayout_t& matrix, const ColumnMajorGemm::Matrix& stored) {
+        api_->prepare(api_->lt_matrix_create(&matrix, CUDA_R_32F, static_cast<std::uint64_t>(stored.rows),
+                                             static_cast<std::uint64_t>(stored.columns), stored.stride),
                       "cublasLtMatrixLayoutCreate");
+        if (product_.batch == 1) return;
+        const std::int32_t count = product_.batch;
+        const auto set = [&](cublasLtMatrixLayoutAttribute_t which, const auto& value) {
+            api_->prepare(api_->lt_matrix_attribute(matrix, which, &value, sizeof value),
+                          "cublasLtMatrixLayoutSetAttribute");
+        };
+        set(CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, count);
+        set(CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, stored.batch_stride);
     }
     void destroy() {
         for (auto* matrix : {first_, second_, result_}) {
@@ -234,13 +251,14 @@ private:
 class VendorLaunch : public LoadedKernel {
 public:
     using Work = std::function<void(StreamHandle stream, const GemmArguments& given)>;
-    explicit VendorLaunch(Work work) : work_(std::move(work)) {}
+    VendorLaunch(GemmKind kind, Work work) : kind_(kind), work_(std::move(work)) {}
     [[nodiscard]] Resources resources() const override { return {}; }
     void launch(StreamHandle stream, const Launch&, void* const* arguments) const override {
-        work_(stream, gemm_arguments(arguments));
+        work_(stream, gemm_arguments(arguments, kind_));
     }
 
 private:
+    GemmKind kind_;
     Work work_;
 };
 
@@ -263,12 +281,19 @@ std::string describe(const CublasApi& api, const cublasLtMatmulAlgo_t& algorithm
 }
 
 ColumnMajorGemm packed(const Problem& problem) {
-    GemmArguments arguments{.m = static_cast<int>(problem.extents.at(0).second),
-                            .n = static_cast<int>(problem.extents.at(1).second),
-                            .k = static_cast<int>(problem.extents.at(2).second)};
+    const bool batched = gemm_kind(problem) == GemmKind::batched;
+    const auto extent = [&](std::size_t i) { return static_cast<int>(problem.extents.at(i).second); };
+    const std::size_t first = batched ? 1 : 0;
+    GemmArguments arguments{
+        .batch = batched ? extent(0) : 1, .m = extent(first), .n = extent(first + 1), .k = extent(first + 2)};
     arguments.lda = problem.layout.at(0) == 't' ? arguments.m : arguments.k;
     arguments.ldb = problem.layout.at(1) == 't' ? arguments.k : arguments.n;
     arguments.ldc = arguments.n;
+    if (batched) {
+        arguments.stride_a = std::int64_t{arguments.m} * arguments.k;
+        arguments.stride_b = std::int64_t{arguments.k} * arguments.n;
+        arguments.stride_c = std::int64_t{arguments.m} * arguments.n;
+    }
     return column_major(arguments, problem.layout);
 }
 
@@ -294,19 +319,30 @@ std::string Cublas::version() const {
 }
 
 std::unique_ptr<LoadedKernel> Cublas::gemm(const Problem& problem) const {
-    return std::make_unique<VendorLaunch>([session = session_, layout = problem.layout](StreamHandle stream,
-                                                                                        const GemmArguments& given) {
+    const auto kind = gemm_kind(problem);
+    auto work = [session = session_, kind, layout = problem.layout](StreamHandle stream, const GemmArguments& given) {
         const auto product = column_major(given, layout);
         const auto& [first, second] = std::tie(product.first, product.second);
         const auto of = [](const ColumnMajorGemm::Matrix& matrix) { return static_cast<const float*>(matrix.data); };
+        const auto& api = session->api;
+        auto* const result = static_cast<float*>(product.result);
+        const int ldc = leading_dimension(product.result_stride);
         session->use(stream);
-        session->api.run(
-            session->api.sgemm(session->handle, operation(first.transposed), operation(second.transposed), product.m,
-                               product.n, product.k, &given.alpha, of(first), leading_dimension(first.stride),
-                               of(second), leading_dimension(second.stride), &given.beta,
-                               static_cast<float*>(product.result), leading_dimension(product.result_stride)),
-            "cublasSgemm");
-    });
+        if (kind == GemmKind::single) {
+            api.run(api.sgemm(session->handle, operation(first.transposed), operation(second.transposed), product.m,
+                              product.n, product.k, &given.alpha, of(first), leading_dimension(first.stride),
+                              of(second), leading_dimension(second.stride), &given.beta, result, ldc),
+                    "cublasSgemm");
+            return;
+        }
+        api.run(api.sgemm_strided_batched(session->handle, operation(first.transposed), operation(second.transposed),
+                                          product.m, product.n, product.k, &given.alpha, of(first),
+                                          leading_dimension(first.stride), first.batch_stride, of(second),
+                                          leading_dimension(second.stride), second.batch_stride, &given.beta, result,
+                                          ldc, product.result_batch_stride, product.batch),
+                "cublasSgemmStridedBatched");
+    };
+    return std::make_unique<VendorLaunch>(kind, std::move(work));
 }
 
 std::vector<VendorKernel> Cublas::proposals(const Problem& problem, int most) const {
@@ -318,7 +354,8 @@ std::vector<VendorKernel> Cublas::proposals(const Problem& problem, int most) co
             plan->launch(session->light, given, column_major(given, layout), algorithm, session->workspace->data(),
                          stream);
         };
-        kernels.push_back({describe(session_->api, proposal.algo), std::make_unique<VendorLaunch>(std::move(work))});
+        kernels.push_back({describe(session_->api, proposal.algo),
+                           std::make_unique<VendorLaunch>(gemm_kind(problem), std::move(work))});
     }
     return kernels;
 }

@@ -24,8 +24,8 @@ struct VendorKernel {
 
 /// Products of `f32` in FP32, without TF32, in the layouts nn, nt, tn and tt, with 32 MiB of workspace: what NVIDIA
 /// recommends on Hopper, and more than it does elsewhere (cuBLAS documentation, cublasSetWorkspace). Its kernels take
-/// the arguments of `gemm/operation.toml`, ignore the launch, serve one thread at a time, and keep what they need of
-/// this; the backend must outlive them. A call that is refused is a LaunchError.
+/// the arguments of the problem's operation, gemm or batched_gemm, ignore the launch, serve one thread at a time, and
+/// keep what they need of this; the backend must outlive them. A call that is refused is a LaunchError.
 class Cublas {
 public:
     /// `names`: of libcublas, tried in turn; by default the soname, then the toolkit's folder. It is never closed
@@ -35,10 +35,10 @@ public:
 
     /// `13.1.0`.
     [[nodiscard]] std::string version() const;
-    /// cublasSgemm, which chooses by itself, at each call.
+    /// cublasSgemm or cublasSgemmStridedBatched, which choose by themselves, at each call.
     [[nodiscard]] std::unique_ptr<LoadedKernel> gemm(const Problem& problem) const;
-    /// What cublasLt's heuristic proposes for packed rows and aligned operands, the most promising first; at most
-    /// `most`. Each computes this problem alone.
+    /// What cublasLt's heuristic proposes for packed rows and matrices and aligned operands, the most promising first;
+    /// at most `most`. Each computes this problem alone.
     [[nodiscard]] std::vector<VendorKernel> proposals(const Problem& problem, int most) const;
 
 private:

@@ -79,6 +79,40 @@ TEST_P(Correctness, TheSameConfigurationGivesTheSameBitsWhateverTheOrderOfThread
     }
 }
 
+class Batches : public Correctness {};
+
+TEST_P(Batches, AreRightFromOneMatrixToMoreThanAGridHasRows) {
+    const auto backend = open_host({.seed = 3});
+    auto device = backend->device();
+    device.grid_y = 7;  // so that few matrices are many
+    const auto tools = compile_workspace(*compiler, kernel, problem_of(kernel, {1, 1, 1}, GetParam().layout));
+    for (const auto& extents :
+         std::vector<std::vector<std::int64_t>>{{1, 33, 17, 65}, {2, 1, 1, 1}, {7, 3, 70, 5}, {130, 5, 4, 9}}) {
+        const auto problem = problem_of(kernel, extents, GetParam().layout);
+        Workspace workspace(*backend, kernel.operation, problem, tools, 5);
+        for (const auto& configuration : configurations_of(kernel, problem, 2)) {
+            SCOPED_TRACE(to_text(problem) + " " + to_text(configuration));
+            const auto launch = launch_of(kernel, configuration, problem, device);
+            ASSERT_EQ(broken_limit(launch, device), std::nullopt);
+            const auto compiled = pool.submit(program_of(kernel, configuration, problem));
+            const auto loaded = backend->load(binary_of(compiled.get()), launch.dynamic_shared_bytes);
+            EXPECT_EQ(workspace.verify(*loaded, launch).wrong, std::nullopt);
+        }
+    }
+}
+
+TEST_P(Batches, OfAsManyMatricesAsAnIntHoldsCanBeLaunched) {
+    const auto problem = problem_of(kernel, {2147483647, 16, 16, 16}, GetParam().layout);
+    EXPECT_EQ(objection(kernel, default_configuration(kernel), problem, host_device()), std::nullopt);
+}
+
+std::vector<Laid> batched() {
+    auto all = builtins_in_every_layout();
+    std::erase_if(all, [](const Laid& each) { return builtin(each.kernel).operation.name != "batched_gemm"; });
+    return all;
+}
+
+INSTANTIATE_TEST_SUITE_P(Templates, Batches, testing::ValuesIn(batched()), name_of);
 INSTANTIATE_TEST_SUITE_P(Templates, Correctness, testing::ValuesIn(builtins_in_every_layout()), name_of);
 
 }  // namespace

@@ -4,8 +4,6 @@
 #include <dlfcn.h>
 #include <gmock/gmock.h>
 
-#include <array>
-
 #include "runtime/gemm_arguments.h"
 #include "tests/runtime/support.h"
 
@@ -18,12 +16,23 @@ using testing::HasSubstr;
 struct Product {
     GemmArguments given;
     std::string layout;
+    GemmKind kind = GemmKind::single;
     std::vector<float> a, b, c;
 
     Product(const std::string& layout_name, int m, int n, int k, int padding) : layout(layout_name) {
+        lay_out(1, m, n, k, padding, 0);
+    }
+    // A batch, whose matrices lie `gap` elements apart.
+    Product(const std::string& layout_name, int batch, int m, int n, int k, int padding, int gap)
+        : layout(layout_name), kind(GemmKind::batched) {
+        lay_out(batch, m, n, k, padding, gap);
+    }
+
+    void lay_out(int batch, int m, int n, int k, int padding, int gap) {
         const bool ta = layout[0] == 't';
         const bool tb = layout[1] == 't';
-        given = {.m = m,
+        given = {.batch = batch,
+                 .m = m,
                  .n = n,
                  .k = k,
                  .alpha = 2,
@@ -31,9 +40,12 @@ struct Product {
                  .ldb = (tb ? k : n) + padding,
                  .beta = -3,
                  .ldc = n + padding};
-        a.resize(static_cast<std::size_t>((ta ? k : m) * given.lda));
-        b.resize(static_cast<std::size_t>((tb ? n : k) * given.ldb));
-        c.resize(static_cast<std::size_t>(m * given.ldc));
+        given.stride_a = (ta ? k : m) * given.lda + gap;
+        given.stride_b = (tb ? n : k) * given.ldb + gap;
+        given.stride_c = m * given.ldc + gap;
+        a.resize(static_cast<std::size_t>(batch * given.stride_a));
+        b.resize(static_cast<std::size_t>(batch * given.stride_b));
+        c.resize(static_cast<std::size_t>(batch * given.stride_c));
         for (auto* matrix : {&a, &b, &c}) {
             for (std::size_t i = 0; i < matrix->size(); ++i)
                 (*matrix)[i] = static_cast<float>((i * 7 + matrix->size()) % 5) - 2;
@@ -42,18 +54,22 @@ struct Product {
 
     [[nodiscard]] std::vector<float> expected() const {
         auto result = c;
-        const auto at = [](const std::vector<float>& matrix, long long stride, bool transposed, int row, int column) {
-            return matrix[static_cast<std::size_t>(transposed ? column * stride + row : row * stride + column)];
+        const auto at = [](const std::vector<float>& matrix, long long from, long long stride, bool transposed, int row,
+                           int column) {
+            return matrix[static_cast<std::size_t>(from +
+                                                   (transposed ? column * stride + row : row * stride + column))];
         };
-        for (int i = 0; i < given.m; ++i) {
-            for (int j = 0; j < given.n; ++j) {
-                float sum = 0;
-                for (int l = 0; l < given.k; ++l) {
-                    sum += at(a, given.lda, layout[0] == 't', i, l) * at(b, given.ldb, layout[1] == 't', l, j);
-                }
-                auto& element = result[static_cast<std::size_t>(i * given.ldc + j)];
-                element = given.alpha * sum + given.beta * element;
+        for (int index = 0; index < given.batch * given.m * given.n; ++index) {
+            const int p = index / (given.m * given.n);
+            const int i = index / given.n % given.m;
+            const int j = index % given.n;
+            float sum = 0;
+            for (int l = 0; l < given.k; ++l) {
+                sum += at(a, p * given.stride_a, given.lda, layout[0] == 't', i, l) *
+                       at(b, p * given.stride_b, given.ldb, layout[1] == 't', l, j);
             }
+            auto& element = result[static_cast<std::size_t>(p * given.stride_c + i * given.ldc + j)];
+            element = given.alpha * sum + given.beta * element;
         }
         return result;
     }
@@ -61,12 +77,10 @@ struct Product {
     std::vector<float> computed_by(const LoadedKernel& kernel) {
         auto values = given;
         auto result = c;
-        const void* a_data = a.data();
-        const void* b_data = b.data();
-        void* c_data = result.data();
-        const std::array<void*, 11> addresses{&values.m,    &values.n,   &values.k,  &values.alpha,
-                                              &a_data,      &values.lda, &b_data,    &values.ldb,
-                                              &values.beta, &c_data,     &values.ldc};
+        values.a = a.data();
+        values.b = b.data();
+        values.c = result.data();
+        const auto addresses = addresses_of(values, kind);
         kernel.launch(nullptr, {}, addresses.data());
         return result;
     }
@@ -90,6 +104,31 @@ TEST_F(CublasTest, ItsDefaultComputesEveryLayoutStrideAndScalar) {
     for (const auto* layout : {"nn", "nt", "tn", "tt"}) {
         Product product(layout, 3, 4, 5, 2);
         EXPECT_EQ(product.computed_by(*library.gemm(gemm(3, 4, 5, "f32", layout))), product.expected()) << layout;
+    }
+}
+
+TEST_F(CublasTest, ItsDefaultComputesABatchWithGapsAndWithOneMatrixForAll) {
+    const Cublas library(*backend, {SMEMTUNE_FAKE_CUBLAS});
+    for (const auto* layout : {"nn", "nt", "tn", "tt"}) {
+        Product product(layout, 6, 3, 4, 5, 2, 7);
+        const auto kernel = library.gemm(batched_gemm(6, 3, 4, 5, "f32", layout));
+        EXPECT_EQ(product.computed_by(*kernel), product.expected()) << layout;
+        product.given.stride_b = 0;
+        EXPECT_EQ(product.computed_by(*kernel), product.expected()) << layout;
+    }
+}
+
+TEST_F(CublasTest, AProposalComputesABatchOfPackedMatrices) {
+    const Cublas library(*backend, {SMEMTUNE_FAKE_CUBLAS});
+    for (const int batch : {1, 6}) {
+        for (const auto* layout : {"nn", "nt", "tn", "tt"}) {
+            const auto proposals = library.proposals(batched_gemm(batch, 3, 4, 5, "f32", layout), 8);
+            Product product(layout, batch, 3, 4, 5, 0, 0);
+            EXPECT_EQ(product.computed_by(*proposals.back().kernel), product.expected()) << layout << " " << batch;
+            product.given.stride_a = 0;
+            EXPECT_THAT(error_of<LaunchError>([&] { (void)product.computed_by(*proposals.back().kernel); }),
+                        HasSubstr("other extents or strides"));
+        }
     }
 }
 

@@ -29,12 +29,38 @@ TEST(GemmArguments, AreReadInTheOrderOfTheManifest) {
     EXPECT_EQ(std::tuple(read.lda, read.ldb, read.ldc), std::tuple(13, 17, 19));
 }
 
-TEST(GemmArguments, AreThoseOfTheBuiltInOperationAndOfNoOther) {
+TEST(GemmArguments, OfABatchHaveItsCountFirstAndABatchStrideBehindEachStride) {
+    GemmArguments given{.batch = 2,
+                        .m = 3,
+                        .n = 5,
+                        .k = 7,
+                        .alpha = 11,
+                        .lda = 13,
+                        .stride_a = 17,
+                        .ldb = 19,
+                        .stride_b = 23,
+                        .beta = 29,
+                        .ldc = 31,
+                        .stride_c = 37};
+    const auto addresses = addresses_of(given, GemmKind::batched);
+    std::vector<long long> numbers;
+    for (const std::size_t i : {0, 1, 2, 3}) numbers.push_back(*static_cast<int*>(addresses.at(i)));
+    for (const std::size_t i : {6, 7, 9, 10, 13, 14}) numbers.push_back(*static_cast<long long*>(addresses.at(i)));
+    EXPECT_EQ(numbers, (std::vector<long long>{2, 3, 5, 7, 13, 17, 19, 23, 31, 37}));
+    const auto read = gemm_arguments(addresses.data(), GemmKind::batched);
+    EXPECT_EQ(std::tuple(read.batch, read.alpha, read.stride_a, read.stride_b, read.beta, read.stride_c),
+              std::tuple(2, 11.0F, 17, 23, 29.0F, 37));
+}
+
+TEST(GemmArguments, AreThoseOfTheBuiltInOperationsAndOfNoOther) {
     for (const auto& kernel : load_templates(builtin_sources())) {
-        EXPECT_EQ(takes_gemm_arguments(kernel.operation), kernel.operation.name == "gemm") << kernel.name;
+        const auto& name = kernel.operation.name;
+        const auto kind = gemm_kind(kernel.operation);
+        EXPECT_EQ(kind == GemmKind::single, name == "gemm") << kernel.name;
+        EXPECT_EQ(kind == GemmKind::batched, name == "batched_gemm") << kernel.name;
         auto other = kernel.operation;
         other.arguments.pop_back();
-        EXPECT_FALSE(takes_gemm_arguments(other));
+        EXPECT_FALSE(gemm_kind(other));
     }
 }
 
@@ -51,6 +77,13 @@ TEST(ColumnMajor, AStoredMatrixKeepsItsStrideAndSwapsItsExtents) {
     EXPECT_EQ(std::tuple(nt.first.rows, nt.first.columns, nt.first.transposed, nt.second.transposed),
               std::tuple(5, 3, true, false))
         << "the second letter is B's, and B comes first";
+    given.batch = 4;
+    given.stride_a = 100;
+    given.stride_b = 200;
+    given.stride_c = 300;
+    const auto batch = column_major(given, "nn");
+    EXPECT_EQ(std::tuple(batch.batch, batch.first.batch_stride, batch.second.batch_stride, batch.result_batch_stride),
+              std::tuple(4, 200, 100, 300));
     const auto tn = column_major(given, "tn");
     EXPECT_EQ(std::tuple(tn.second.rows, tn.second.columns, tn.second.transposed, tn.first.transposed),
               std::tuple(2, 5, true, false));

@@ -263,6 +263,40 @@ TEST_F(OnHost, AStrideShorterThanItsRowIsRefused) {
     product.expect_right(kernel);
 }
 
+// Two products of 3x2x2: A[i] holds i + 1, B[i] 10 * (i + 1).
+TEST_F(OnHost, ABatchIsPackedUnlessItsStridesSayOtherwise) {
+    auto runtime = open();
+    const auto kernel = runtime.fetch(batched_gemm(2, 3, 2, 2));
+    const std::vector<float> a{1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2};
+    const std::vector<float> b{10, 10, 10, 10, 20, 20, 20, 20};
+    std::vector<float> c(12, -1);
+    kernel.launch(nullptr, {.a = a.data(), .b = b.data(), .c = c.data()});
+    EXPECT_EQ(c, (std::vector<float>{20, 20, 20, 20, 20, 20, 80, 80, 80, 80, 80, 80}));
+
+    kernel.launch(nullptr, {.a = a.data(), .b = b.data(), .c = c.data(), .batch_stride_b = 0});
+    EXPECT_EQ(c, (std::vector<float>{20, 20, 20, 20, 20, 20, 40, 40, 40, 40, 40, 40})) << "one B for both";
+
+    std::vector<float> rows(15, -1);  // the rows of both in turn, and one more element in each
+    kernel.launch(nullptr,
+                  {.a = a.data(), .b = b.data(), .c = rows.data(), .ldc = 5, .alpha = 0.5, .batch_stride_c = 2});
+    EXPECT_EQ(rows, (std::vector<float>{10, 10, 40, 40, -1, 10, 10, 40, 40, -1, 10, 10, 40, 40, -1}));
+}
+
+TEST_F(OnHost, BatchStridesThatMakeNoSenseAreRefused) {
+    auto runtime = open();
+    const auto refusal = [&](const Problem& problem, std::optional<std::int64_t> GemmOperands::*stride,
+                             std::int64_t value) {
+        GemmOperands operands;
+        operands.*stride = value;
+        return error_of<std::invalid_argument>([&] { runtime.fetch(problem).launch(nullptr, operands); });
+    };
+    const auto batch = batched_gemm(2, 3, 2, 2);
+    EXPECT_THAT(refusal(batch, &GemmOperands::batch_stride_a, -1), HasSubstr("batch_stride_a=-1 is less than 0"));
+    EXPECT_THAT(refusal(batch, &GemmOperands::batch_stride_b, -1), HasSubstr("batch_stride_b=-1 is less than 0"));
+    EXPECT_THAT(refusal(batch, &GemmOperands::batch_stride_c, 0), HasSubstr("batch_stride_c=0 is less than 1"));
+    EXPECT_THAT(refusal(gemm(3, 2, 2), &GemmOperands::batch_stride_b, 0), HasSubstr("fetch a batched_gemm"));
+}
+
 TEST_F(OnHost, OperationsOtherThanGemmTakeTheirArgumentsInOrder) {
     auto runtime = open();
     const auto kernel = runtime.fetch({"transpose", "f32", "", {{"M", 3}, {"N", 5}}});

@@ -182,7 +182,10 @@ TEST(Limits, TheFeasibleSpaceHoldsTheConfigurationsWithoutObjection) {
                              "sm_86,shared_bytes_per_block=4000,grid_x=5000", "shared_bytes_per_block=8000"}) {
         const auto device = model_device(name);
         for (const auto& kernel : kernels) {
-            const auto size = kernel.operation.name == "gemm" ? gemm(1000, 3000, 50) : problem;
+            const auto& operation = kernel.operation.name;
+            const auto size = operation == "gemm"           ? gemm(1000, 3000, 50)
+                              : operation == "batched_gemm" ? batched_gemm(9, 1000, 3000, 50)
+                                                            : problem;
             const ParameterSpace every(kernel.parameters, {}, {});
             const auto space = feasible_space(kernel, size, device);
             std::size_t next = 0;

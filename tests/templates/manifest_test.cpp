@@ -41,10 +41,16 @@ kind    = "input"
 rows    = "FLIP ? N : M"
 columns = "FLIP ? M : N"
 stride  = "lda"
+count   = "N"
+batch_stride = "apart"
 
 [[operation.argument]]
 name = "lda"
 kind = "stride"
+
+[[operation.argument]]
+name = "apart"
+kind = "batch_stride"
 
 [[operation.argument]]
 name    = "B"
@@ -56,6 +62,8 @@ columns = "N"
 inputs  = "integer"
 scalars = { alpha = 2.5 }
 padding = 3
+batch_padding = 5
+broadcast = ["A"]
 poison  = false
 
 [template]
@@ -128,15 +136,22 @@ TEST(Manifest, DescribesAnOperation) {
     EXPECT_EQ(operation.bytes.text(), "2 * M * N * element_bytes");
     EXPECT_EQ(operation.reference_path, "kernels/scale.cu");
     EXPECT_EQ(operation.path, "kernels/scale.toml");
-    ASSERT_EQ(operation.arguments.size(), 5U);
+    ASSERT_EQ(operation.arguments.size(), 6U);
     EXPECT_EQ(operation.arguments[2].kind, Argument::Kind::input);
     EXPECT_EQ(operation.arguments[2].stride, "lda");
-    EXPECT_EQ(operation.arguments[4].kind, Argument::Kind::output);
-    EXPECT_EQ(operation.arguments[4].stride, "");
+    EXPECT_EQ(operation.arguments[2].count.text(), "N");
+    EXPECT_EQ(operation.arguments[2].batch_stride, "apart");
+    EXPECT_EQ(operation.arguments[4].kind, Argument::Kind::batch_stride);
+    EXPECT_EQ(operation.arguments[5].kind, Argument::Kind::output);
+    EXPECT_EQ(operation.arguments[5].stride, "");
+    EXPECT_EQ(shape_of(operation.arguments[5], {{"M", 2}, {"N", 3}}).count, 1) << "a matrix without a count is one";
+    EXPECT_EQ(shape_of(operation.arguments[2], {{"FLIP", 1}, {"M", 2}, {"N", 3}}).count, 3);
     ASSERT_EQ(operation.checks.size(), 1U);
     EXPECT_TRUE(operation.checks[0].integers);
     EXPECT_FALSE(operation.checks[0].poison);
     EXPECT_EQ(operation.checks[0].padding, 3);
+    EXPECT_EQ(operation.checks[0].batch_padding, 5);
+    EXPECT_THAT(operation.checks[0].broadcast, ElementsAre("A"));
     EXPECT_EQ(operation.checks[0].scalars.at("alpha"), 2.5);
 }
 
@@ -218,14 +233,14 @@ TEST(Manifest, ARuntimeParameterBehindADerivedNameIsStillOne) {
 
 TEST(Manifest, AKernelWithRuntimeParametersTakesAsManyArgumentsAsALaunchHasRoomFor) {
     std::string many;
-    for (std::size_t i = 5; i < most_arguments; ++i) {
+    for (std::size_t i = 6; i < most_arguments; ++i) {
         many += "[[parameter]]\nname = \"P" + std::to_string(i) + "\"\nvalues = [1]\nruntime = true\n";
     }
     const auto with = [&](const std::string& more) {
         auto text = good;
         return text.insert(text.find("[[constraint]]"), more);
     };
-    EXPECT_EQ(parse(with(many)).parameters.size(), 2 + most_arguments - 5);
+    EXPECT_EQ(parse(with(many)).parameters.size(), 2 + most_arguments - 6);
     EXPECT_THAT(refusal(with(many + "[[parameter]]\nname = \"LAST\"\nvalues = [1]\nruntime = true\n")),
                 HasSubstr("would be argument 65 of the kernel, which takes up to 64"));
 }
@@ -369,7 +384,9 @@ const std::vector<Mistake> mistakes{
     {"ValueNoInt", "[1, 2]", "[1, 4294967296]", "values = [1", {"4294967296, which is no C++ int"}},
     {"NoOutput", "kind    = \"output\"", "kind = \"input\"", "[operation]", {"no argument of kind output", "add one"}},
     {"NoCheck",
-     "[[operation.check]]\ninputs  = \"integer\"\nscalars = { alpha = 2.5 }\npadding = 3\npoison  = false\n",
+     "[[operation.check]]\ninputs  = \"integer\"\nscalars = { alpha = 2.5 }\npadding = 3\nbatch_padding = 5\nbroadcast "
+     "= [\"A\"]\n"
+     "poison  = false\n",
      "",
      "[operation]",
      {"has no [[operation.check]]", "add one", "inputs = \"uniform\""}},
@@ -394,6 +411,20 @@ const std::vector<Mistake> mistakes{
      {"'scalars' names 'bata'", "spelling"}},
     {"ScalarsNoTable", "{ alpha = 2.5 }", "2.5", "scalars", {"'scalars' must be a table"}},
     {"InputsNotKnown", "\"integer\"", "\"normal\"", "inputs ", {"neither uniform nor integer"}},
+    {"NegativeBatchPadding",
+     "batch_padding = 5",
+     "batch_padding = -5",
+     "batch_padding",
+     {"'batch_padding' is negative"}},
+    {"BroadcastMisspelt", "[\"A\"]", "[\"a\"]", "broadcast", {"'broadcast' names 'a'", "no input with a batch stride"}},
+    {"BroadcastOutput", "[\"A\"]", "[\"B\"]", "broadcast", {"'broadcast' names 'B'"}},
+    {"BatchStrideWithoutCount", "count   = \"N\"\n", "", "batch_stride =", {"needs a 'count'", "count = \"BATCH\""}},
+    {"BatchStrideWithoutArgument",
+     "batch_stride = \"apart\"",
+     "batch_stride = \"lda\"",
+     "[operation]",
+     {"'A' names batch_stride 'lda'", "no argument of kind batch_stride; add it"}},
+    {"CountMisspelt", "count   = \"N\"", "count = \"BATCHES\"", "count = ", {"'count' names 'BATCHES'"}},
     {"NegativePadding", "padding = 3", "padding = -3", "padding", {"'padding' is negative"}},
     {"LayoutsNoTable",
      "layouts.up   = { FLIP = 0 }\nlayouts.down = { FLIP = 1 }",

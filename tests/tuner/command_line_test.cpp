@@ -120,6 +120,8 @@ INSTANTIATE_TEST_SUITE_P(
         tuning({"--sizes", "abc"}, input, "size 'abc'"), tuning({"--sizes", ""}, input, "size ''"),
         tuning({"--sizes", "512..8192:"}, input, "size '512..8192:'"), tuning({"--sizes", "0"}, input, "0 is not in"),
         tuning({"--sizes", "4096x4096"}, input, "has 2 extents where 3 are needed"),
+        tuning({"--operation", "batched_gemm", "--sizes", "8x8x8"}, input,
+               "has 3 extents where 4 are needed, BATCHxMxNxK"),
         tuning({"--sizes", "512,"}, input, "is not a whole number"),
         tuning({"--sizes", "8192..512"}, input, "runs backwards"),
         tuning({"--sizes", "2147483648"}, input, "2147483648 is not in"),

@@ -10,9 +10,12 @@ namespace {
 using Sizes = std::vector<std::vector<std::int64_t>>;
 using ::testing::HasSubstr;
 
+const SizeForm gemm_form{{"M", "N", "K"}};
+const SizeForm batched_form{{"BATCH", "M", "N", "K"}, {"BATCH"}};
+
 std::vector<std::int64_t> cubes(const std::string& text) {
     std::vector<std::int64_t> values;
-    for (const auto& size : parse_sizes(text, 3)) {
+    for (const auto& size : parse_sizes(text, gemm_form)) {
         EXPECT_EQ(size, (std::vector<std::int64_t>(3, size.front()))) << "a single number stands for all extents";
         values.push_back(size.front());
     }
@@ -37,20 +40,46 @@ TEST(Sizes, ARangeWithAColonSteps) {
 TEST(Sizes, AListKeepsItsOrder) { EXPECT_EQ(cubes("1000,4095,17"), (std::vector<std::int64_t>{1000, 4095, 17})); }
 
 TEST(Sizes, AProductNamesEveryExtent) {
-    EXPECT_EQ(parse_sizes("4096x11008x128", 3), (Sizes{{4096, 11008, 128}}));
-    EXPECT_EQ(parse_sizes("3x5", 2), (Sizes{{3, 5}}));
+    EXPECT_EQ(parse_sizes("4096x11008x128", gemm_form), (Sizes{{4096, 11008, 128}}));
+    EXPECT_EQ(parse_sizes("3x5", {{"M", "N"}}), (Sizes{{3, 5}}));
 }
 
 TEST(Sizes, FormsCombineWithCommas) {
-    EXPECT_EQ(parse_sizes("8..16,5,1x2x3,20..30:10", 3),
+    EXPECT_EQ(parse_sizes("8..16,5,1x2x3,20..30:10", gemm_form),
               (Sizes{{8, 8, 8}, {16, 16, 16}, {5, 5, 5}, {1, 2, 3}, {20, 20, 20}, {30, 30, 30}}));
 }
 
 TEST(Sizes, NoSizeComesTwice) { EXPECT_EQ(cubes("64,32..128,64x64x64,32"), (std::vector<std::int64_t>{64, 32, 128})); }
 
 TEST(Sizes, AnOperationOfOneExtentTakesNumbersOnly) {
-    EXPECT_EQ(parse_sizes("8,16", 1), (Sizes{{8}, {16}}));
-    EXPECT_THAT(complaint([] { parse_sizes("8x8", 1); }), HasSubstr("has 2 extents where 1 are needed"));
+    EXPECT_EQ(parse_sizes("8,16", {{"N"}}), (Sizes{{8}, {16}}));
+    EXPECT_THAT(complaint([] { parse_sizes("8x8", {{"N"}}); }), HasSubstr("has 2 extents where 1 are needed"));
+}
+
+TEST(Sizes, OfABatchNameItsCountFirstAndOneNumberIsABatchOfOne) {
+    EXPECT_EQ(parse_sizes("16x512x256x128,64..128", batched_form),
+              (Sizes{{16, 512, 256, 128}, {1, 64, 64, 64}, {1, 128, 128, 128}}));
+    EXPECT_THAT(complaint([] { parse_sizes("512x512x512", batched_form); }),
+                HasSubstr("has 3 extents where 4 are needed, BATCHxMxNxK; write for example"));
+}
+
+TEST(Sizes, OfAnOperationAreThoseOfItsExtents) {
+    for (const auto& kernel : load_templates(builtin_sources())) {
+        const auto form = size_form(kernel.operation);
+        EXPECT_EQ(form.names, kernel.operation.extents);
+        EXPECT_EQ(form.counts.contains("BATCH"), kernel.operation.name == "batched_gemm") << kernel.name;
+        EXPECT_LE(form.counts.size(), 1U) << kernel.name;
+    }
+}
+
+TEST(Sizes, ChosenWithoutAWordFitTheOperation) {
+    for (const bool host : {true, false}) {
+        EXPECT_GT(parse_sizes(automatic_sizes(gemm_form, host), gemm_form).size(), 1U);
+        for (const auto& size : parse_sizes(automatic_sizes(batched_form, host), batched_form)) {
+            EXPECT_GT(size.front(), 1) << "a batch of several";
+            EXPECT_LE(size.back(), 512) << "that are small";
+        }
+    }
 }
 
 TEST(Sizes, TheLargestExtentIsThatOfAnInt) {
@@ -69,7 +98,7 @@ void PrintTo(const Malformed& malformed, std::ostream* out) { *out << '"' << mal
 class MalformedSizes : public ::testing::TestWithParam<Malformed> {};
 
 TEST_P(MalformedSizes, AreNamedWithAnExampleOfWhatFits) {
-    const auto message = complaint([] { parse_sizes(GetParam().text, 3); });
+    const auto message = complaint([] { parse_sizes(GetParam().text, gemm_form); });
     EXPECT_THAT(message, HasSubstr("size '" + std::string(GetParam().part) + "': "));
     EXPECT_THAT(message, HasSubstr(GetParam().why));
     EXPECT_THAT(message, HasSubstr("write for example 512..8192"));

@@ -11,6 +11,23 @@ namespace {
 
 using ::testing::HasSubstr;
 
+Workspace::Verdict made_up_verdict(const std::string& source, const std::string& manifest, const Problem& problem) {
+    const auto kernel = load_templates({{"made_up.cu", source}, {"made_up.toml", manifest}}).front();
+    const auto device = find_device("host").device;
+    static const auto compiler = make_compiler(device, {.host_compiler = SMEMTUNE_CXX});
+    static const auto backend = open_backend("host", {.seed = 1});
+    static std::map<std::string, WorkspaceBinaries> binaries;  // of f32 nn, always
+    const auto& operation = kernel.operation.name;
+    if (!binaries.contains(operation)) binaries[operation] = compile_workspace(*compiler, kernel, problem);
+    Workspace workspace(*backend, kernel.operation, problem, binaries.at(operation), 1);
+    const auto compiled = compiler->compile(program_of(kernel, {}, problem));
+    if (const auto* rejection = std::get_if<Rejection>(&compiled)) {
+        return {.wrong = "does not compile: " + rejection->reason};
+    }
+    const auto loaded = backend->load(std::get<Binary>(compiled), 0);
+    return workspace.verify(*loaded, launch_of(kernel, {}, problem, device));
+}
+
 // Products of 19x23x17 on the host device, right but for what a test changes in this kernel's source.
 class WorkspaceTest : public ::testing::Test {
 protected:
@@ -44,16 +61,7 @@ host = true
                                   const Problem& problem = gemm(19, 23, 17)) {
         std::string text = source;
         if (!from.empty()) text.replace(text.find(from), from.size(), to);
-        const auto kernel = load_templates({{"made_up.cu", text}, {"made_up.toml", manifest}}).front();
-        const auto device = find_device("host").device;
-        static const auto compiler = make_compiler(device, {.host_compiler = SMEMTUNE_CXX});
-        static const auto backend = open_backend("host", {.seed = 1});
-        static const auto binaries = compile_workspace(*compiler, kernel, problem);  // of gemm f32 nn, always
-        Workspace workspace(*backend, kernel.operation, problem, binaries, 1);
-        const auto compiled = compiler->compile(program_of(kernel, {}, problem));
-        if (const auto* rejection = std::get_if<Rejection>(&compiled)) return "does not compile: " + rejection->reason;
-        const auto loaded = backend->load(std::get<Binary>(compiled), 0);
-        const auto verdict = workspace.verify(*loaded, launch_of(kernel, {}, problem, device));
+        const auto verdict = made_up_verdict(text, manifest, problem);
         worst = verdict.worst;
         return verdict.wrong.value_or("");
     }
@@ -130,6 +138,85 @@ TEST_F(WorkspaceTest, TheComplaintSaysWhatItIsAndWhatItShouldBe) {
     const auto wrong = verdict_of("alpha * sum :", "alpha * sum + 1000 :");
     EXPECT_THAT(wrong,
                 ::testing::MatchesRegex(R"(C\[0,0\] is [0-9.]+, not -?[0-9.]+ \+- [0-9.e-]+ \(uniform inputs\))"));
+}
+
+// The same with a batch.
+class BatchedWorkspace : public ::testing::Test {
+protected:
+    static constexpr const char* source = R"(
+#include "configuration.h"
+extern "C" __global__ void made_up(int BATCH, int M, int N, int K, Element alpha, const Element* A, long long lda,
+                                   long long stride_a, const Element* B, long long ldb, long long stride_b,
+                                   Element beta, Element* C, long long ldc, long long stride_c) {
+    const int row = blockIdx.y * blockDim.y + threadIdx.y, column = blockIdx.x * blockDim.x + threadIdx.x;
+    const int i = blockIdx.z;
+    if (row >= M || column >= N) return;
+    Element sum = 0;
+    for (int k = 0; k < K; ++k) sum += A[i * stride_a + row * lda + k] * B[i * stride_b + k * ldb + column];
+    Element* c = C + i * stride_c + row * ldc + column;
+    *c = beta == 0 ? alpha * sum : alpha * sum + beta * *c;
+}
+)";
+    static constexpr const char* manifest = R"toml(
+[template]
+name = "made_up"
+operation = "batched_gemm"
+types = ["f32"]
+layouts = ["nn"]
+[launch]
+block = ["8", "8"]
+grid = ["ceil_div(N, 8)", "ceil_div(M, 8)", "BATCH"]
+[requires]
+host = true
+)toml";
+
+    static std::string verdict_of(const std::string& from, const std::string& to,
+                                  const Problem& problem = batched_gemm(4, 9, 13, 7)) {
+        std::string text = source;
+        if (!from.empty()) text.replace(text.find(from), from.size(), to);
+        return made_up_verdict(text, manifest, problem).wrong.value_or("");
+    }
+};
+
+TEST_F(BatchedWorkspace, ARightKernelIsRightForOneMatrixAndForMany) {
+    for (const auto batch : {1, 2, 300}) EXPECT_EQ(verdict_of("", "", batched_gemm(batch, 9, 13, 7)), "") << batch;
+}
+
+TEST_F(BatchedWorkspace, AMatrixThatIsNeverWrittenIsFound) {
+    EXPECT_THAT(verdict_of("if (row >= M ||", "if (i == 3 || row >= M ||"), HasSubstr("C[3,0,0] is nan"));
+}
+
+TEST_F(BatchedWorkspace, AWriteBetweenTheMatricesIsFoundWhereTheyArePadded) {
+    const auto wrong =
+        verdict_of("Element* c =", "if (stride_c > M * ldc && i == 1) C[2 * stride_c - 1] = 0; Element* c =");
+    EXPECT_THAT(wrong, HasSubstr("writes between the matrices of C"));
+    EXPECT_THAT(wrong, HasSubstr("(integer inputs)")) << "the check whose matrices are padded";
+}
+
+TEST_F(BatchedWorkspace, AWriteBetweenTheRowsOfAnyMatrixIsFound) {
+    EXPECT_THAT(verdict_of("Element* c =", "if (ldc > N && i == 2) C[i * stride_c + N] = 0; Element* c ="),
+                HasSubstr("writes between the rows of C"));
+}
+
+TEST_F(BatchedWorkspace, AWriteBehindTheLastMatrixIsFound) {
+    EXPECT_THAT(verdict_of("Element* c =", "C[BATCH * stride_c] = 0; Element* c ="), HasSubstr("writes outside C"));
+}
+
+TEST_F(BatchedWorkspace, ABatchStrideTakenForAnExtentOrForAnothersIsFound) {
+    EXPECT_THAT(verdict_of("i * stride_a", "i * M * lda"), HasSubstr("(integer inputs)"));
+    EXPECT_THAT(verdict_of("i * stride_b", "i * K * ldb"), HasSubstr("(integer inputs)")) << "one B for all";
+    EXPECT_THAT(verdict_of("i * stride_c", "i * M * ldc"), HasSubstr("(integer inputs)"));
+    EXPECT_NE(verdict_of("i * stride_a", "i * stride_b"), "");
+}
+
+TEST_F(BatchedWorkspace, AWriteToAnyMatrixOfAnInputIsFound) {
+    EXPECT_EQ(verdict_of("    *c = ", "    const_cast<Element*>(A)[3 * stride_a] = 99;\n    *c = "),
+              "writes to its input A");
+}
+
+TEST_F(BatchedWorkspace, WhatNoMemoryCouldHoldIsRefused) {
+    const auto most = std::int64_t{1} << 30;
+    EXPECT_THROW(verdict_of("", "", batched_gemm(most, most, most, 1)), OutOfMemory);
 }
 
 TEST(ErrorFactor, IsThatOfHigham) {

@@ -20,10 +20,9 @@ Contender contender_of(std::string detail, std::shared_ptr<const LoadedKernel> k
 // Whether the library's products are of this operation.
 bool computes(const Operation& operation, const Problem& problem) {
     static constexpr std::array<std::string_view, 4> layouts{"nn", "nt", "tn", "tt"};
-    return takes_gemm_arguments(operation) && problem.type == "f32" &&
-           std::ranges::find(layouts, problem.layout) != layouts.end();
+    return gemm_kind(operation) && problem.type == "f32" && std::ranges::find(layouts, problem.layout) != layouts.end();
 }
-constexpr const char* other_operation = "compared for gemm f32 alone";
+constexpr const char* other_operation = "compared for gemm and batched_gemm of f32 alone";
 
 class DatabasePeer : public Peer {
 public:
@@ -48,7 +47,8 @@ public:
     [[nodiscard]] std::string version() const override { return library_.version(); }
     [[nodiscard]] Entry enter(const Operation& operation, const Problem& problem, Workspace&) override {
         if (!computes(operation, problem)) return other_operation;
-        return contender_of("cublasSgemm", library_.gemm(problem));
+        const auto* name = gemm_kind(problem) == GemmKind::single ? "cublasSgemm" : "cublasSgemmStridedBatched";
+        return contender_of(name, library_.gemm(problem));
     }
 
 private:

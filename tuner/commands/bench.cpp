@@ -45,7 +45,8 @@ CommandLine options(const Surroundings& surroundings) {
         "  smemtune bench --against cublas,earlier.json          and what changed by more than noise since then");
     line.add()("device", po::value<std::string>()->default_value("auto")->value_name("D"), "0, 1, ..., host or auto");
     line.add()("sizes", po::value<std::string>()->default_value("stored")->value_name("S"),
-               "as for tune: 512..8192, 1000,4095, 4096x11008x128; stored: every problem with a winner on this device");
+               "as for tune: 512..8192, 1000,4095, 4096x11008x128, of batched_gemm 16x512x512x512; stored: every "
+               "problem with a winner on this device");
     line.add()("operation", po::value<std::string>()->default_value("gemm")->value_name("NAME"), "what to compute");
     line.add()("type", po::value<std::string>()->default_value("f32")->value_name("T"), "numerics class");
     line.add()("layout", po::value<std::string>()->default_value("")->value_name("L"),

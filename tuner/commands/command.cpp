@@ -147,11 +147,10 @@ std::vector<DeviceGroup> choose_devices(const std::string& list) {
 
 std::vector<Problem> make_problems(const Operation& operation, const std::string& sizes, const std::string& type,
                                    const std::string& layout, const Device& device) {
-    // What a newcomer waits a few minutes for at most.
-    const auto automatic = device.is_host() ? "64..256" : "512..8192";
+    const auto form = size_form(operation);
     std::vector<Problem> problems;
     try {
-        for (const auto& size : parse_sizes(sizes == "auto" ? automatic : sizes, operation.extents.size())) {
+        for (const auto& size : parse_sizes(sizes == "auto" ? automatic_sizes(form, device.is_host()) : sizes, form)) {
             Problem problem{operation.name, type, operation.layouts.empty() ? "" : layout, {}};
             for (std::size_t i = 0; i < size.size(); ++i) problem.extents.emplace_back(operation.extents[i], size[i]);
             (void)environment_of(operation, problem, device);

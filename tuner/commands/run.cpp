@@ -20,8 +20,10 @@ int run_command(const Arguments& arguments, const Surroundings& surroundings) {
     CommandLine line(
         "run",
         "smemtune run: fetch the kernel of a problem through the runtime, launch it, verify every element and "
-        "time it.\n\n  smemtune run --size 4096x4096x128");
-    line.add()("size", po::value<std::string>()->value_name("MxNxK"), "the problem; one number for a cube");
+        "time it.\n\n  smemtune run --size 4096x4096x128\n  smemtune run --operation batched_gemm --size "
+        "16x512x512x512");
+    line.add()("size", po::value<std::string>()->value_name("MxNxK"),
+               "the problem, or BATCHxMxNxK of batched_gemm; one number for a cube");
     line.add()("device", po::value<std::string>()->default_value("auto")->value_name("D"), "0, 1, ..., host or auto");
     line.add()("operation", po::value<std::string>()->default_value("gemm")->value_name("NAME"), "what to compute");
     line.add()("type", po::value<std::string>()->default_value("f32")->value_name("T"), "numerics class");
@@ -33,7 +35,10 @@ int run_command(const Arguments& arguments, const Surroundings& surroundings) {
     line.add_database(surroundings);
     line.add_json();
     if (!line.parse(arguments)) return success;
-    if (!line.has("size")) throw UsageError("run needs --size; write for example --size 4096x4096x128");
+    if (!line.has("size"))
+        throw UsageError(
+            "run needs --size; write for example --size 4096x4096x128, or for batched_gemm "
+            "--size 16x512x512x512");
     const auto templates = choose_templates(line.text("templates"), line.text("operation"));
     const auto found = find_device(line.text("device"));
     const auto problem = make_problem(templates.front().operation, line.text("size"), line.text("type"),

@@ -61,16 +61,19 @@ CommandLine options(const Surroundings& surroundings) {
         "store every outcome.\nRunning the same command again pays only for what is new.\n\n"
         "  smemtune --device 0 --sizes 512..8192\n"
         "  smemtune --sizes 512..8192:512,1000,4096x11008x128 --templates tiled,joint_tiled\n"
+        "  smemtune --operation batched_gemm --sizes 16x512x512x512,1000x32x32x64\n"
         "  smemtune --templates ./my_kernels --operation stencil --sizes 4096");
     line.add()("device", po::value<std::string>()->default_value("auto")->value_name("D"),
                "0, 1, ... for a GPU, host for the CPU, auto: the first GPU or else the host; 0,1 or all: equal ones "
                "share the work, each kind of them gets its own records");
     line.add()(
         "sizes", po::value<std::string>()->default_value("auto")->value_name("S"),
-        "512..8192 doubles, 512..8192:512 steps, 1000,4095 lists, 4096x11008x128 is MxNxK; auto: 512..8192, on the "
-        "host 64..256");
+        "512..8192 doubles, 512..8192:512 steps, 1000,4095 lists, 4096x11008x128 is MxNxK; of other operations the "
+        "extents in their order, 16x512x512x512 is BATCHxMxNxK of batched_gemm, where 512 alone is a batch of one; "
+        "auto: "
+        "512..8192, on the host 64..256, of batches 64x64x64x64 to 64x512x512x512, on the host 4x32x32x32,4x64x64x64");
     line.add()("operation", po::value<std::string>()->default_value("")->value_name("NAME"),
-               "what to compute; gemm unless --templates says otherwise");
+               "what to compute, batched_gemm for example; gemm unless --templates says otherwise");
     line.add()("type", po::value<std::string>()->default_value("f32")->value_name("T"),
                "numerics class of the elements");
     line.add()("layout", po::value<std::string>()->default_value("nn")->value_name("L"),

@@ -30,6 +30,21 @@ TEST(CublasPeer, ComputesWhatOursDoes) {
     EXPECT_FALSE(workspace.verify(*contender.kernel, {}).wrong) << "after a call on another stream";
 }
 
+TEST(CublasPeer, ComputesBatchesAsOursDo) {
+    Scripted backend;
+    const auto problem = batched_gemm(5, 12, 7, 9);
+    const auto& kernel = template_of("batched_gemm");
+    const auto compiler = make_compiler(find_device("host").device, {.host_compiler = SMEMTUNE_CXX});
+    Workspace workspace(backend, kernel.operation, problem, compile_workspace(*compiler, kernel, problem), 1);
+    const Cublas library(backend, {SMEMTUNE_FAKE_CUBLAS});
+    const auto by_default = cublas_peer(library)->enter(kernel.operation, problem, workspace);
+    EXPECT_EQ(std::get<Contender>(by_default).detail, "cublasSgemmStridedBatched");
+    EXPECT_FALSE(workspace.verify(*std::get<Contender>(by_default).kernel, {}).wrong)
+        << "gaps between matrices and one B for all included";
+    const auto light = cublaslt_peer(library, backend, 8)->enter(kernel.operation, problem, workspace);
+    EXPECT_THAT(std::get<Contender>(light).detail, HasSubstr("the best of 3"));
+}
+
 TEST(CublasLtPeer, TakesTheFastestProposalOfThoseThatRun) {
     Scripted backend;
     auto workspace = workspace_on(backend);
@@ -85,14 +100,15 @@ TEST(CublasLtPeer, ALibraryThatRefusesAProblemIsNoContenderForIt) {
     dlclose(handle);
 }
 
-TEST(CublasPeer, ComputesGemmAlone) {
+TEST(CublasPeer, ComputesMatrixProductsAlone) {
     Scripted backend;
     auto workspace = workspace_on(backend);
     const Cublas library(backend, {SMEMTUNE_FAKE_CUBLAS});
     const auto& transpose = template_of("transpose").operation;
     const Problem problem{.operation = "transpose", .extents = {{"M", 8}, {"N", 8}}};
     for (const auto& peer : {cublas_peer(library), cublaslt_peer(library, backend, 8)}) {
-        EXPECT_EQ(std::get<std::string>(peer->enter(transpose, problem, workspace)), "compared for gemm f32 alone");
+        EXPECT_EQ(std::get<std::string>(peer->enter(transpose, problem, workspace)),
+                  "compared for gemm and batched_gemm of f32 alone");
     }
 }
 
