@@ -59,6 +59,12 @@ std::string code_of(const std::string& text, bool strings) {
     return code;
 }
 
+// A kernel's source, or a header that kernels share: those of the templates' folders.
+bool is_kernel_header(const std::string& path) {
+    return path.starts_with("templates/") && path.ends_with(".h") && std::ranges::count(path, '/') > 1;
+}
+bool is_kernel_code(const std::string& path) { return path.ends_with(".cu") || is_kernel_header(path); }
+
 // Where an include by quotes leads, as the compiler looks for it; empty when there is no such file.
 std::string resolve(const std::string& path, const std::string& name, const Paths& files) {
     const auto beside = (fs::path(path).parent_path() / name).lexically_normal().generic_string();
@@ -66,7 +72,7 @@ std::string resolve(const std::string& path, const std::string& name, const Path
     for (const auto& candidate : {beside, name}) {
         if (files.contains(candidate)) return candidate;
     }
-    return path.ends_with(".cu") && files.contains(of_kernels) ? of_kernels : "";
+    return is_kernel_code(path) && files.contains(of_kernels) ? of_kernels : "";
 }
 
 bool is_cuda(const std::string& header) {
@@ -78,11 +84,11 @@ bool is_sqlite(const std::string& header) { return header.starts_with("sqlite") 
 std::string objection(const std::string& path, const std::string& header, bool quoted, const Paths& files) {
     const auto layer = layer_of(path);
     if (quoted) {
-        const bool is_kernel = path.ends_with(".cu");
+        const bool is_kernel = is_kernel_code(path);
         if (is_kernel && header == "configuration.h") return "";  // generated for each candidate
         const auto target = resolve(path, header, files);
         if (target.empty()) return "is no file of the repository";
-        if (is_kernel) return target.starts_with("templates/device/") ? "" : "is no header for kernels";
+        if (is_kernel) return is_kernel_header(target) ? "" : "is no header for kernels";
         if (layer_of(target) == layers.end()) return "is in no layer";
         return layer_of(target) > layer ? "runs from " + *layer + " up to " + *layer_of(target) : "";
     }
@@ -184,8 +190,12 @@ TEST(Layers, APlantedIncludeOfNoFileOrOfATestIsFound) {
 TEST(Layers, APlantedIncludeOfOursInAKernelIsFound) {
     EXPECT_THAT(planted("templates/gemm/new.cu", "#include \"templates/limits.h\""),
                 ElementsAre(HasSubstr("is no header for kernels")));
-    EXPECT_THAT(planted("templates/gemm/new.cu", "#include \"device/vector.h\"\n#include \"configuration.h\""),
-                IsEmpty());
+    EXPECT_THAT(planted("templates/gemm/new.h", "#include \"templates/limits.h\""),
+                ElementsAre(HasSubstr("is no header for kernels")));
+    for (const auto* path : {"templates/gemm/new.cu", "templates/gemm/new.h"}) {
+        EXPECT_THAT(planted(path, "#include \"device/vector.h\"\n#include \"configuration.h\""), IsEmpty());
+        EXPECT_THAT(planted(path, "#include \"gemm/fp64.h\""), IsEmpty()) << "what two operations share";
+    }
 }
 
 TEST(Layers, APlantedLibraryInTheWrongLayerIsFound) {

@@ -12,9 +12,9 @@ namespace {
 constexpr std::int64_t largest = 2147483647;  // extents are ints in the kernels
 constexpr std::size_t most_sizes = 100'000;
 
-[[noreturn]] void fail(std::string_view part, const std::string& why) {
+[[noreturn]] void fail(std::string_view part, const std::string& why, const std::string& product = "4096x11008x128") {
     throw std::invalid_argument("size '" + std::string(part) + "': " + why +
-                                "; write for example 512..8192, 512..8192:512, 1000,4095 or 4096x11008x128");
+                                "; write for example 512..8192, 512..8192:512, 1000,4095 or " + product);
 }
 
 std::int64_t number(std::string_view digits, std::string_view part) {
@@ -43,9 +43,9 @@ std::vector<std::int64_t> range(std::string_view part, std::size_t dots) {
     return values;
 }
 
-std::string joined(const std::vector<std::string>& words) {
+std::string joined(const std::vector<std::string>& parts) {
     std::string text;
-    for (const auto& word : words) text += (text.empty() ? "" : "x") + word;
+    for (const auto& word : parts) text += (text.empty() ? "" : "x") + word;
     return text;
 }
 
@@ -56,6 +56,13 @@ std::vector<std::int64_t> cube(std::int64_t edge, const SizeForm& form, std::int
     return extents;
 }
 
+std::vector<std::string> words(const std::vector<std::int64_t>& extents) {
+    std::vector<std::string> result;
+    result.reserve(extents.size());
+    for (const auto extent : extents) result.push_back(std::to_string(extent));
+    return result;
+}
+
 std::vector<std::int64_t> product(std::string_view part, const SizeForm& form) {
     std::vector<std::int64_t> extents;
     for (std::size_t begin = 0; begin <= part.size();) {
@@ -64,8 +71,10 @@ std::vector<std::int64_t> product(std::string_view part, const SizeForm& form) {
         begin = end + 1;
     }
     if (extents.size() != form.names.size()) {
-        fail(part, "has " + std::to_string(extents.size()) + " extents where " + std::to_string(form.names.size()) +
-                       " are needed, " + joined(form.names));
+        fail(part,
+             "has " + std::to_string(extents.size()) + " extents where " + std::to_string(form.names.size()) +
+                 " are needed, " + joined(form.names),
+             joined(words(cube(512, form, 16))));
     }
     return extents;
 }
@@ -105,9 +114,7 @@ std::string automatic_sizes(const SizeForm& form, bool host) {
     // Where one matrix would be too little work for a device.
     std::string text;
     for (const std::int64_t edge : host ? std::vector{32, 64} : std::vector{64, 128, 256, 512}) {
-        std::vector<std::string> words;
-        for (const auto extent : cube(edge, form, host ? 4 : 64)) words.push_back(std::to_string(extent));
-        text += (text.empty() ? "" : ",") + joined(words);
+        text += (text.empty() ? "" : ",") + joined(words(cube(edge, form, host ? 4 : 64)));
     }
     return text;
 }

@@ -44,8 +44,9 @@ TEST(GemmArguments, OfABatchHaveItsCountFirstAndABatchStrideBehindEachStride) {
                         .stride_c = 37};
     const auto addresses = addresses_of(given, GemmKind::batched);
     std::vector<long long> numbers;
-    for (const std::size_t i : {0, 1, 2, 3}) numbers.push_back(*static_cast<int*>(addresses.at(i)));
-    for (const std::size_t i : {6, 7, 9, 10, 13, 14}) numbers.push_back(*static_cast<long long*>(addresses.at(i)));
+    for (const std::size_t i : {0U, 1U, 2U, 3U}) numbers.push_back(*static_cast<int*>(addresses.at(i)));
+    for (const std::size_t i : {6U, 7U, 9U, 10U, 13U, 14U})
+        numbers.push_back(*static_cast<long long*>(addresses.at(i)));
     EXPECT_EQ(numbers, (std::vector<long long>{2, 3, 5, 7, 13, 17, 19, 23, 31, 37}));
     const auto read = gemm_arguments(addresses.data(), GemmKind::batched);
     EXPECT_EQ(std::tuple(read.batch, read.alpha, read.stride_a, read.stride_b, read.beta, read.stride_c),

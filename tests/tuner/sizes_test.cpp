@@ -61,6 +61,7 @@ TEST(Sizes, OfABatchNameItsCountFirstAndOneNumberIsABatchOfOne) {
               (Sizes{{16, 512, 256, 128}, {1, 64, 64, 64}, {1, 128, 128, 128}}));
     EXPECT_THAT(complaint([] { parse_sizes("512x512x512", batched_form); }),
                 HasSubstr("has 3 extents where 4 are needed, BATCHxMxNxK; write for example"));
+    EXPECT_THAT(complaint([] { parse_sizes("512x512x512", batched_form); }), HasSubstr("or 16x512x512x512"));
 }
 
 TEST(Sizes, OfAnOperationAreThoseOfItsExtents) {
