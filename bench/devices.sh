@@ -2,6 +2,7 @@
 # What a second equal GPU gives: the teaching kernels tuned on one and on both in turn, three times each, by the default
 # search and exhaustively, each from an empty database; then on both while one worker is killed.
 # Usage: bench/devices.sh PROGRAM ONE BOTH OUTPUT.json [SIZES] [ROUNDS], for example: ... 0 0,1 devices.json
+# EXHAUSTIVE=0 in the environment leaves the exhaustive runs out, which take longer than the others.
 set -eu
 program=$1 one=$2 both=$3 output=$4 sizes=${5:-512..8192} rounds=${6:-3}
 scratch=$(mktemp -d)
@@ -18,19 +19,24 @@ tuned() {
     grep -v '^  "database": ' "$scratch/report.json"
     printf '}'
 }
+comma=
+listed() {
+    printf '%s' "$comma"
+    tuned "$@"
+    comma=$',\n'
+}
 {
     printf '{"benchmark": "devices", "commit": "%s", "date": "%s",\n' "$commit" "$(date -u +%F)"
     printf '"driver": "%s",\n' "$(nvidia-smi --query-gpu=driver_version --format=csv,noheader 2>/dev/null | head -n 1)"
     printf '"cores": %s,\n"runs": [\n' "$(nproc)"
     for _ in $(seq "$rounds"); do
-        tuned "$one" auto
-        printf ',\n'
-        tuned "$both" auto
-        printf ',\n'
+        listed "$one" auto
+        listed "$both" auto
     done
-    tuned "$one" exhaustive
-    printf ',\n'
-    tuned "$both" exhaustive
+    if [ "${EXHAUSTIVE:-1}" != 0 ]; then
+        listed "$one" exhaustive
+        listed "$both" exhaustive
+    fi
     printf '],\n"one_worker_killed": '
     # The newest worker of this program, five seconds into the run.
     (sleep 5 && pkill --signal KILL --newest --full "$program worker") &

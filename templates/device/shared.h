@@ -12,8 +12,8 @@ __device__ __forceinline__ T* dynamic_shared() {
 #endif
 }
 
-/// The same address in shared memory, kept in a register: where registers are scarce the compiler computes an address anew
-/// for each use, from the thread's number on, unless it comes from where it cannot look.
+/// The same address in shared memory, kept in a register: where registers are scarce the compiler computes an address
+/// anew for each use, from the thread's number on, unless it comes from where it cannot look.
 template <class T>
 __device__ __forceinline__ T* kept(T* address) {
 #ifdef SMEMTUNE_HOST
