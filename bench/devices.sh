@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What a second equal GPU gives: the teaching kernels tuned on one and on both in turn, three times each, by the default
-# search and exhaustively, each from an empty database; then on both while one worker is killed.
+# What a second equal GPU gives: the teaching kernels tuned on one and on both in turn, ROUNDS (3) times each by the default
+# search and once exhaustively, each from an empty database; then on both while one worker is killed.
 # Usage: bench/devices.sh PROGRAM ONE BOTH OUTPUT.json [SIZES] [ROUNDS], for example: ... 0 0,1 devices.json
 # EXHAUSTIVE=0 in the environment leaves the exhaustive runs out, which take longer than the others.
 set -eu
@@ -14,7 +14,8 @@ runs=0
 # tuned DEVICES SEARCH: one run's seconds and winners, as JSON.
 tuned() {
     runs=$((runs + 1))
-    "$program" --device "$1" --templates "$teaching" --sizes "$sizes" --search "$2" --db "$scratch/$runs.db" --json >"$scratch/report.json"
+    "$program" --device "$1" --templates "$teaching" --sizes "$sizes" --search "$2" --db "$scratch/$runs.db" --json \
+        >"$scratch/report.json"
     printf '{"devices": "%s", "search": "%s", "report": ' "$1" "$2"
     grep -v '^  "database": ' "$scratch/report.json"
     printf '}'

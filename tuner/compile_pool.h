@@ -22,7 +22,7 @@ class CompilePool {
 public:
     using Result = std::variant<Binary, Rejection>;
 
-    /// `compiler` must outlive the pool, which keeps the last `most_kept` results that were asked for. `finished` is
+    /// `compiler` must outlive the pool, which keeps the last `most_kept` results, asked for or guessed. `finished` is
     /// called after each compile, by the thread that did it.
     CompilePool(const Compiler& compiler, unsigned threads, std::function<void()> finished = {},
                 std::size_t most_kept = 256);
@@ -40,7 +40,8 @@ public:
     using Guess = std::function<Program()>;
     /// What may be asked for later, the longest compiles best first; in place of earlier guesses that have not begun.
     /// They are compiled while nothing is asked for, by all threads but some, for what is begun cannot be put off. A
-    /// guess is called by one of the threads: what it stands on must outlive the pool.
+    /// guess is called by one of the threads, under the pool's lock: what it stands on must outlive the pool, and it
+    /// must neither throw nor call the pool.
     void guess(std::vector<Guess> guesses);
 
     /// Until what it returns is gone, the pool begins compiles on a quarter of its threads only: compilers that run at

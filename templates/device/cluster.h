@@ -4,9 +4,11 @@
 
 #if !defined(SMEMTUNE_HOST) && __CUDA_ARCH__ >= 900
 #define SMEMTUNE_CLUSTERS
-/// After a kernel's launch bounds: so many blocks, neighbours in x, are a cluster.
+constexpr int MOST_BLOCKS_OF_A_CLUSTER = 16;
+/// After a kernel's launch bounds: so many blocks, neighbours in x, are a cluster; one, too, is launched as such.
 #define CLUSTER_OF(blocks) __cluster_dims__(blocks, 1, 1)
 #else
+constexpr int MOST_BLOCKS_OF_A_CLUSTER = 1;
 #define CLUSTER_OF(blocks)
 #endif
 

@@ -14,7 +14,8 @@ template <int EXTENT, bool ALONG_K, int WIDTH>
 struct Panel {
     static_assert(WIDTH == 1 || WIDTH == 4, "what an asynchronous copy offers");
     static constexpr bool HELD = ASYNC == 0 || (ALONG_K && WIDTH == 4);
-    static constexpr int STRIDE = EXTENT + (ALONG_K ? 4 : 0);  // what a warp writes at once goes to different banks
+    static constexpr int STRIDE =
+        EXTENT + (ALONG_K ? 4 : 0);  // what a warp writes at once mostly goes to different banks
     static constexpr int SIZE = BLOCK_K * STRIDE;
 
     // In global memory a tile is LINES of LENGTH copies. SIDE_BY_SIDE threads share a line, with TOGETHER copies each
@@ -35,7 +36,7 @@ struct Panel {
     static constexpr bool EVEN = LINES % AT_ONCE == 0 && THREADS % SIDE_BY_SIDE == 0;
 
     Element* to;                    // of the first copy, in the first stage
-    const Element* from[POINTERS];  // of the tile that was copied last
+    const Element* from[POINTERS];  // BLOCK_K steps before the next tile
     Element held[HELD ? ROUNDS * WIDTH : 1];
     long long advance;  // from one step to the next
 

@@ -8,10 +8,10 @@
 //
 // On GPUs with 128 FP32 lanes per multiprocessor every issue slot that is not a multiplication is lost, so the loop
 // holds little else: one pointer for several copies, no guards (rows outside the matrix are read from its last row, or
-// the last tile begins earlier, and what is not wanted is not stored), no branches, and the copies spread among the
-// multiplications. The ragged end of K comes first, before the loop. Tiles arrive STAGES - 1 phases ahead; values
-// arrive in registers ahead of their step, across the barrier too. What does not fit that (rows that are not aligned
-// for copies of 16 bytes, a matrix smaller than the tile) gets a plain loop instead.
+// the last tile begins earlier, and what is not wanted is not stored), no branches, and the copies of a phase all in
+// one step, among the multiplications. The ragged end of K comes first, before the loop. Tiles arrive STAGES - 1 phases
+// ahead; values arrive in registers ahead of their step, across the barrier too. What does not fit that (rows that are
+// not aligned for copies of 16 bytes, a matrix smaller than the tile) gets a plain loop instead.
 #pragma once
 
 #include "configuration.h"
@@ -32,6 +32,8 @@ static_assert(BLOCK_M % WARP_M == 0 && BLOCK_N % WARP_N == 0, "whole warps tile 
 static_assert(THREAD_M % 4 == 0 && THREAD_N % 4 == 0, "reads are 16 bytes long");
 static_assert(BLOCK_K % 8 == 0 && STEPS % 2 == 0, "registers are filled in turns");
 static_assert(STAGES >= 2, "one tile is read while another is filled");
+static_assert((SLICES_K & (SLICES_K - 1)) == 0 && BLOCK_K % SLICES_K == 0, "slices are added up in halves");
+static_assert(CLUSTER_K <= MOST_BLOCKS_OF_A_CLUSTER, "clusters came with compute capability 9.0");
 
 #include "gemm/panel.h"
 
