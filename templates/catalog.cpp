@@ -118,16 +118,19 @@ std::vector<KernelTemplate> load_templates(const SourceTree& tree, const SourceT
             operations[operation->name] = std::move(*operation);
         }
     }
+    const auto find = [&](const std::string& path, const std::string& wanted_at) -> const std::string& {
+        return file(tree, library, path, wanted_at);
+    };
     std::vector<KernelTemplate> templates;
     for (const auto& [path, text] : tree) {
         if (!is_manifest(path)) continue;
-        auto kernel = parse_template(path, text, operations);
+        auto kernel = parse_template(path, text, operations, find);
         if (!kernel) continue;
         const auto same = std::ranges::find(templates, kernel->name, &KernelTemplate::name);
         if (same != templates.end()) {
             throw ManifestError(path + ":1: template '" + kernel->name + "' is also in " + same->path + "; rename one");
         }
-        kernel->files[path] = text;
+        kernel->files[path] = without_like(path, text, find);  // so that they need no other kernel's files
         const auto& home = kernel->operation.path;
         collect(tree, library, kernel->source_path, path + ":1", kernel->files);
         collect(tree, library, kernel->operation.reference_path, home + ":1", kernel->files);

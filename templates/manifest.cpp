@@ -5,6 +5,8 @@
 #include <set>
 #include <sstream>
 
+#include "templates/catalog.h"
+#include "templates/like.h"
 #include "templates/operation_section.h"
 #include "templates/section.h"
 
@@ -116,26 +118,8 @@ Model read_model(const Section& section, const Names& known) {
     return model;
 }
 
-}  // namespace
-
-std::optional<Operation> parse_operation(const std::string& path, const std::string& text) {
-    const auto table = parse_toml(path, text);
-    const auto found = Section(path, "manifest", table).section("operation");
-    return found ? std::optional(read_operation(*found)) : std::nullopt;
-}
-
-std::string operation_alone(const std::string& path, const std::string& text) {
-    auto table = parse_toml(path, text);
-    if (!table.contains("template")) return text;
-    const auto* operation = table.get("operation");
-    std::ostringstream result;
-    if (operation != nullptr) result << toml::table{{"operation", *operation->as_table()}} << '\n';
-    return result.str();
-}
-
-std::optional<KernelTemplate> parse_template(const std::string& path, const std::string& text,
-                                             const Operations& operations) {
-    const auto table = parse_toml(path, text);
+std::optional<KernelTemplate> read_template(const std::string& path, const toml::table& table,
+                                            const Operations& operations) {
     const Section root(path, "manifest", table);
     root.allow_only({"template", "operation", "parameter", "derived", "constraint", "launch", "requires", "model"});
     const auto head = root.section("template");
@@ -143,7 +127,7 @@ std::optional<KernelTemplate> parse_template(const std::string& path, const std:
         if (root.section("operation")) return std::nullopt;
         root.fail("has no [template]; write [template] with a name and an operation");
     }
-    head->allow_only({"name", "operation", "summary", "types", "layouts", "source", "baseline"});
+    head->allow_only({"name", "operation", "summary", "types", "layouts", "source", "baseline", "like"});
     KernelTemplate result{.name = head->value<std::string>("name", "\"tiled\""), .path = path};
     if (!is_identifier(result.name)) head->fail_at("name", "'" + result.name + "' is no C++ identifier");
     result.summary = head->value_or<std::string>("summary", "\"one line\"", "");
@@ -203,6 +187,44 @@ std::optional<KernelTemplate> parse_template(const std::string& path, const std:
     }
     if (const auto model = root.section("model")) result.model = read_model(*model, known);
     return result;
+}
+
+}  // namespace
+
+std::optional<Operation> parse_operation(const std::string& path, const std::string& text) {
+    const auto table = parse_toml(path, text);
+    const auto found = Section(path, "manifest", table).section("operation");
+    return found ? std::optional(read_operation(*found)) : std::nullopt;
+}
+
+std::string operation_alone(const std::string& path, const std::string& text) {
+    auto table = parse_toml(path, text);
+    if (!table.contains("template")) return text;
+    const auto* operation = table.get("operation");
+    std::ostringstream result;
+    if (operation != nullptr) result << toml::table{{"operation", *operation->as_table()}} << '\n';
+    return result.str();
+}
+
+std::string without_like(const std::string& path, const std::string& text, const FindManifest& find) {
+    const auto table = parse_toml(path, text);
+    const auto* head = table.get_as<toml::table>("template");
+    if (head == nullptr || !head->contains("like")) return text;
+    std::ostringstream result;
+    result << complete_manifest(path, text, find) << '\n';
+    return result.str();
+}
+
+std::optional<KernelTemplate> parse_template(const std::string& path, const std::string& text,
+                                             const Operations& operations, const FindManifest& find) {
+    const auto table = complete_manifest(path, text, find);
+    try {
+        return read_template(path, table, operations);
+    } catch (const ManifestError& error) {
+        const std::string what = error.what();
+        if (what.starts_with(path + ":")) throw;
+        throw ManifestError(what + " (as part of " + path + ", which is 'like' it)");
+    }
 }
 
 }  // namespace smemtune

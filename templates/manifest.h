@@ -2,6 +2,7 @@
 // file, line and remedy, before anything is compiled.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -19,8 +20,15 @@ std::optional<Operation> parse_operation(const std::string& path, const std::str
 /// The manifest without the `[template]` that it may hold beside its operation. Throws ManifestError.
 std::string operation_alone(const std::string& path, const std::string& text);
 
-/// The `[template]` that a manifest holds, if any; `files` and `hash` are left empty. Throws ManifestError.
+/// The text of the manifest at `path`. Throws ManifestError that begins with `wanted_at`, FILE:LINE, if there is none.
+using FindManifest = std::function<const std::string&(const std::string& path, const std::string& wanted_at)>;
+
+/// The manifest with what it takes from another one written out; `text` itself if there is no such.
+std::string without_like(const std::string& path, const std::string& text, const FindManifest& find);
+
+/// The `[template]` that a manifest holds, if any; `files` and `hash` are left empty. `find` is for those that are
+/// `like` another. Throws ManifestError.
 std::optional<KernelTemplate> parse_template(const std::string& path, const std::string& text,
-                                             const Operations& operations);
+                                             const Operations& operations, const FindManifest& find = {});
 
 }  // namespace smemtune

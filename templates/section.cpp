@@ -41,7 +41,8 @@ toml::table parse_toml(const std::string& path, const std::string& text) {
 }
 
 void Section::fail(const std::string& path, const toml::source_region& where, const std::string& what) {
-    throw ManifestError(path + ":" + std::to_string(where.begin.line) + ": " + what);
+    // What a manifest took from another one was written there.
+    throw ManifestError((where.path ? *where.path : path) + ":" + std::to_string(where.begin.line) + ": " + what);
 }
 
 void Section::fail_at(const std::string& key, const std::string& what) const {

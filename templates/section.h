@@ -37,6 +37,7 @@ public:
     Section(const std::string& path, std::string title, const toml::table& table)
         : path_(path), title_(std::move(title)), table_(table) {}
 
+    /// `path` is the file of a place that knows only its line.
     [[noreturn]] static void fail(const std::string& path, const toml::source_region& where, const std::string& what);
     [[noreturn]] void fail(const std::string& what) const { fail(path_, table_.source(), title_ + " " + what); }
     [[noreturn]] void fail_at(const std::string& key, const std::string& what) const;

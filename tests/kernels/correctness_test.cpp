@@ -116,7 +116,7 @@ TEST_P(Batches, AreRightFromOneMatrixToMoreThanAGridHasRows) {
 }
 
 TEST_P(Batches, OfAsManyMatricesAsAnIntHoldsCanBeLaunched) {
-    const auto problem = problem_of(kernel, {2147483647, 16, 16, 16}, GetParam().layout);
+    const auto problem = problem_of(kernel, {2147483647, 128, 128, 128}, GetParam().layout);
     EXPECT_EQ(objection(kernel, default_configuration(kernel), problem, host_device()), std::nullopt);
 }
 

@@ -205,6 +205,31 @@ TEST(Catalog, KernelsThatShareAnOperationInAThirdOnesManifestLoadAlone) {
     }
 }
 
+TEST(Catalog, AKernelThatIsLikeAnotherLoadsAlone) {
+    auto tree = users();
+    tree["deep/other.toml"] =
+        "[template]\nname = \"other\"\noperation = \"scale\"\ntypes = [\"f32\"]\nlike = \"scale.toml\"\n"
+        "[launch]\nblock = [\"2 * WIDTH\"]\n";
+    tree["deep/other.cu"] = "#include \"configuration.h\"\n";
+    const auto kernel = load_templates(tree).at(0);
+    EXPECT_EQ(kernel.name, "other");
+    const auto again = load_template(kernel.files);
+    EXPECT_EQ(again.hash, kernel.hash);
+    EXPECT_EQ(again.files, kernel.files);
+    EXPECT_EQ(again.block[0].text(), "2 * WIDTH");
+    EXPECT_EQ(again.parameters.at(0).name, "WIDTH");
+}
+
+TEST(Catalog, AUsersKernelMayBeLikeABuiltInOne) {
+    SourceTree tree{{"mine.toml",
+                     "[template]\nname = \"mine\"\noperation = \"gemm\"\ntypes = [\"f32\"]\nlike = "
+                     "\"gemm/tiled.toml\"\n"},
+                    {"mine.cu", builtin_sources().at("gemm/tiled.cu")}};
+    EXPECT_EQ(load_templates(tree).at(0).parameters.at(0).name, "TILE_WIDTH");
+    tree = with(tree, "mine.toml", "gemm/tiled", "gemm/absent");
+    EXPECT_THAT(refusal(tree), StartsWith("mine.toml:5: file 'gemm/absent.toml' is missing; put it there"));
+}
+
 TEST(Catalog, FilesOfNoneOrSeveralKernelsAreNoStoredTemplate) {
     EXPECT_THROW((void)load_template({}), ManifestError);
     EXPECT_THROW((void)load_template(builtin_sources()), ManifestError);

@@ -173,8 +173,8 @@ TEST(Limits, TheFeasibleSpaceHoldsTheConfigurationsWithoutObjection) {
     const Problem problem{.operation = "transpose", .extents = {{"M", 1000}, {"N", 3000}}};
     auto kernels = load_templates(builtin_sources());
     kernels.push_back(odd);
-    for (auto& kernel : kernels) {  // the largest space is too large to look at every point: its corners
-        if (kernel.name != "warp_tiled") continue;
+    for (auto& kernel : kernels) {  // the largest spaces are too large to look at every point: their corners
+        if (!kernel.name.ends_with("warp_tiled")) continue;
         for (auto& parameter : kernel.parameters)
             parameter.values = {parameter.values.front(), parameter.values.back()};
     }

@@ -11,6 +11,7 @@
 namespace smemtune {
 namespace {
 
+using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::StartsWith;
@@ -478,6 +479,132 @@ TEST(Manifest, NumbersWhereBlocksBelongAreErrors) {
     bad.erase(bad.find("[[parameter]]"), bad.find("[[constraint]]") - bad.find("[[parameter]]"));
     EXPECT_THAT(refusal(bad),
                 StartsWith("kernels/scale.toml:1: manifest 'parameter' must be written as [[parameter]]"));
+}
+
+// Manifests of one folder; `twin.toml` is the one that is read.
+struct Likeness {
+    std::map<std::string, std::string> files{{"kernels/scale.toml", good}};
+
+    KernelTemplate read() const {
+        const auto find = [this](const std::string& path, const std::string& wanted_at) -> const std::string& {
+            const auto found = files.find(path);
+            if (found == files.end()) throw ManifestError(wanted_at + ": file '" + path + "' is missing");
+            return found->second;
+        };
+        const auto operation = *parse_operation("kernels/scale.toml", good);
+        return *parse_template("twin.toml", files.at("twin.toml"), {{"scale", operation}}, find);
+    }
+    std::string refusal() const {
+        try {
+            return "reads " + read().name;
+        } catch (const ManifestError& error) {
+            return error.what();
+        }
+    }
+};
+
+const std::string twin =
+    "[template]\nname = \"twin\"\noperation = \"scale\"\ntypes = [\"f32\"]\nlike = \"kernels/scale.toml\"\n";
+
+TEST(ManifestLikeAnother, TakesParametersRulesLaunchAndModelFromThere) {
+    const auto kernel = Likeness{
+        {{"kernels/scale.toml", with_derived("[[derived]]\nname = \"ALL\"\nvalue = \"WIDTH\"\n")},
+         {"twin.toml",
+          twin}}}.read();
+    EXPECT_EQ(kernel.name, "twin");
+    EXPECT_EQ(kernel.path, "twin.toml");
+    EXPECT_EQ(kernel.source_path, "twin.cu");
+    EXPECT_TRUE(kernel.layouts.empty()) << "[template] is its own";
+    EXPECT_FALSE(kernel.baseline);
+    EXPECT_EQ(to_text(default_configuration(kernel)), "UNROLL=1,WIDTH=128");
+    EXPECT_EQ(kernel.derived.at(0).name, "ALL");
+    EXPECT_EQ(kernel.constraints.at(0).reason, "a block covers no more");
+    EXPECT_EQ(kernel.grid[0].text(), "ceil_div(M * N, WIDTH * UNROLL)");
+    EXPECT_EQ(kernel.compute_capability, 80);
+    EXPECT_TRUE(kernel.host);
+    EXPECT_EQ(kernel.model->operations_per_phase.text(), "2 * WIDTH");
+}
+
+TEST(ManifestLikeAnother, AddsEntriesBehindThoseAndKeysInPlaceOfThose) {
+    Likeness likeness;
+    likeness.files["twin.toml"] = twin +
+                                  "[[parameter]]\nname = \"ORDER\"\nvalues = [0, 1]\n"
+                                  "[[derived]]\nname = \"ALL\"\nvalue = \"WIDTH * UNROLL\"\n"
+                                  "[[constraint]]\nrule = \"ALL > ORDER\"\nreason = \"why not\"\n"
+                                  "[launch]\ngrid = [\"N\", \"M\"]\n"
+                                  "[requires]\nhost = false\n"
+                                  "[model]\nphases = \"2\"\n";
+    const auto kernel = likeness.read();
+    ASSERT_EQ(kernel.parameters.size(), 3U);
+    EXPECT_EQ(kernel.parameters[0].name, "WIDTH");
+    EXPECT_EQ(kernel.parameters[2].name, "ORDER");
+    ASSERT_EQ(kernel.constraints.size(), 2U);
+    EXPECT_EQ(kernel.constraints[1].text(), "ALL > ORDER");
+    EXPECT_EQ(kernel.grid[0].text(), "N");
+    EXPECT_EQ(kernel.block[0].text(), "WIDTH");
+    EXPECT_EQ(kernel.registers->text(), "16 + UNROLL");
+    EXPECT_FALSE(kernel.host);
+    EXPECT_EQ(kernel.compute_capability, 80);
+    EXPECT_EQ(kernel.model->phases.text(), "2");
+    EXPECT_EQ(kernel.model->loads_per_phase.text(), "WIDTH");
+}
+
+TEST(ManifestLikeAnother, MayBeLikeOneThatIsItselfLikeAThird) {
+    Likeness likeness;
+    likeness.files["middle.toml"] = twin + "[launch]\ngrid = [\"M\"]\n[requires]\nhost = false\n";
+    likeness.files["twin.toml"] =
+        "[template]\nname = \"twin\"\noperation = \"scale\"\ntypes = [\"f32\"]\nlike = \"middle.toml\"\n"
+        "[launch]\nblock = [\"32\"]\n";
+    const auto kernel = likeness.read();
+    EXPECT_EQ(kernel.block[0].text(), "32");
+    EXPECT_EQ(kernel.grid[0].text(), "M");
+    EXPECT_FALSE(kernel.host);
+    EXPECT_EQ(kernel.parameters.size(), 2U);
+}
+
+TEST(ManifestLikeAnother, NamesWhatCannotBeTakenOver) {
+    Likeness likeness;
+    const auto refused = [&](const std::string& text) {
+        likeness.files["twin.toml"] = text;
+        return likeness.refusal();
+    };
+    const auto like = [](const std::string& value) {
+        return "[template]\nname = \"twin\"\noperation = \"scale\"\ntypes = [\"f32\"]\nlike = " + value + "\n";
+    };
+    EXPECT_EQ(refused(like("\"absent.toml\"")), "twin.toml:5: file 'absent.toml' is missing");
+    EXPECT_THAT(refused(like("3")), AllOf(StartsWith("twin.toml:5: [template] 'like' has the wrong type"),
+                                          HasSubstr("like = \"gemm/warp_tiled.toml\"")));
+    likeness.files["operation.toml"] = good.substr(0, good.find("[template]"));
+    EXPECT_THAT(refused(like("\"operation.toml\"")),
+                AllOf(StartsWith("twin.toml:5: "), HasSubstr("'operation.toml', which describes no kernel; name one")));
+    EXPECT_THAT(refused(like("\"twin.toml\"")),
+                AllOf(StartsWith("twin.toml:5: "), HasSubstr("'like' leads back to 'twin.toml'; name a manifest")));
+    likeness.files["other.toml"] = like("\"twin.toml\"");
+    EXPECT_THAT(refused(like("\"other.toml\"")),
+                AllOf(StartsWith("other.toml:5: "), HasSubstr("'like' leads back to 'twin.toml'")));
+}
+
+TEST(ManifestLikeAnother, ANameThatIsThereAlreadyIsAnErrorWithItsLine) {
+    Likeness likeness;
+    for (const auto* entry :
+         {"[[parameter]]\nname = \"WIDTH\"\nvalues = [1]\n", "[[derived]]\nname = \"WIDTH\"\nvalue = \"1\"\n"}) {
+        likeness.files["twin.toml"] = twin + entry;
+        EXPECT_EQ(likeness.refusal(),
+                  "twin.toml:7: 'WIDTH' is also in 'kernels/scale.toml', which this manifest is like; leave it out, or "
+                  "rename it");
+    }
+}
+
+TEST(ManifestLikeAnother, ErrorsNameTheFileInWhichTheMistakeStands) {
+    Likeness likeness;
+    likeness.files["twin.toml"] = twin + "[launch]\ngrid = [\"L\"]\n";
+    EXPECT_THAT(likeness.refusal(), StartsWith("twin.toml:7: [launch] 'grid' names 'L'"));
+    auto& text = likeness.files["kernels/scale.toml"];
+    text.replace(text.find("WIDTH * UNROLL <="), 5, "WIDHT");
+    likeness.files["twin.toml"] = twin + "[[constraint]]\nrule = \"UNROLL > 0\"\nreason = \"why not\"\n";
+    const auto message = likeness.refusal();
+    EXPECT_THAT(message, StartsWith("kernels/scale.toml:" + std::to_string(line_of(text, "rule ")) + ": "));
+    EXPECT_THAT(message, AllOf(HasSubstr("'rule' names 'WIDHT'"), HasSubstr("as part of twin.toml")));
 }
 
 }  // namespace
