@@ -175,8 +175,11 @@ TEST(Limits, TheFeasibleSpaceHoldsTheConfigurationsWithoutObjection) {
     kernels.push_back(odd);
     for (auto& kernel : kernels) {  // the largest spaces are too large to look at every point: their corners
         if (!kernel.name.ends_with("warp_tiled")) continue;
-        for (auto& parameter : kernel.parameters)
-            parameter.values = {parameter.values.front(), parameter.values.back()};
+        for (std::size_t i = 0; i < kernel.parameters.size(); ++i) {
+            auto& values = kernel.parameters[i].values;
+            values = {values.front(), values.back()};
+            if (i % 4 == 2) values.pop_back();  // and of those a sixteenth
+        }
     }
     for (const auto* name : {"sm_75", "sm_90", "sm_90,threads_per_block=200,registers_per_block=20000",
                              "sm_86,shared_bytes_per_block=4000,grid_x=5000", "shared_bytes_per_block=8000"}) {
