@@ -2,7 +2,8 @@
 # What a second equal GPU gives: the teaching kernels tuned on one and on both in turn, ROUNDS (3) times each by the default
 # search and once exhaustively, each from an empty database; then on both while one worker is killed.
 # Usage: bench/devices.sh PROGRAM ONE BOTH OUTPUT.json [SIZES] [ROUNDS], for example: ... 0 0,1 devices.json
-# EXHAUSTIVE=0 in the environment leaves the exhaustive runs out, which take longer than the others.
+# In the environment: KILL_AFTER, the seconds until then (5); EXHAUSTIVE=0 leaves the exhaustive runs out, which take
+# longer than the others.
 set -eu
 program=$1 one=$2 both=$3 output=$4 sizes=${5:-512..8192} rounds=${6:-3}
 scratch=$(mktemp -d)
@@ -39,9 +40,17 @@ listed() {
         listed "$both" exhaustive
     fi
     printf '],\n"one_worker_killed": '
-    # The newest worker of this program, five seconds into the run.
-    (sleep 5 && pkill --signal KILL --newest --full "$program worker") &
+    (
+        sleep "${KILL_AFTER:-5}"
+        run=$(pgrep --newest --full -- "^$program --device $both ")
+        # A worker is started as /proc/self/exe, so it goes by its parent.
+        pkill --signal KILL --newest --full --parent "$run" -- ' worker ' && touch "$scratch/killed"
+    ) &
     tuned "$both" auto
     wait
     printf '}\n'
 } >"$output"
+if [ ! -e "$scratch/killed" ]; then
+    echo "$0: no worker was there to be killed after ${KILL_AFTER:-5} s; KILL_AFTER names another time" >&2
+    exit 1
+fi
