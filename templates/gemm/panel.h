@@ -53,37 +53,26 @@ struct Panel {
 
     /// `matrix` starts at the block's first run and step, and has `room` runs from there.
     __device__ __forceinline__ Panel(Element* shared, const Element* matrix, long long stride, int room)
-        : to(kept(shared + (ALONG_K ? copy() * WIDTH * STRIDE + line() : line() * STRIDE + copy() * WIDTH))),
+        : to(kept(shared + (ALONG_K ? column() * WIDTH * STRIDE + line() : line() * STRIDE + column() * WIDTH))),
           held{},
           advance(ALONG_K ? 1 : stride) {
 #pragma unroll
         for (int i = 0; i < POINTERS; ++i) {
             const int at = line() + i * AT_ONCE;
-            from[i] = matrix + (ALONG_K ? min(at, room - 1) : at) * stride + copy() * WIDTH;
+            from[i] = matrix + (ALONG_K ? min(at, room - 1) : at) * stride + column() * WIDTH;
         }
     }
 
-    /// Starts one round of the next tile's copy, if there is one. Of the first tile (ragged) only `steps` may exist:
-    /// zeros follow.
-    template <bool ragged = false>
-    __device__ __forceinline__ void fetch(Element* target, int round, bool exists, int steps = BLOCK_K) {
-        const Element*& pointer = from[round / TOGETHER];
-        if (!ragged && round % TOGETHER == 0) pointer += BLOCK_K * advance;
+    /// Starts one round of the copy of the tile that is `further` on: BLOCK_K * advance the next, 0 the same again.
+    __device__ __forceinline__ void fetch(Element* target, int round, long long further) {
+        if (round % TOGETHER == 0) from[round / TOGETHER] += further;
+        copy(target, round, true);
+    }
+    /// Likewise of the first tile, of which only `steps` may exist: zeros follow.
+    __device__ __forceinline__ void fetch_first(Element* target, int round, int steps) {
         const int along = round % TOGETHER * SIDE_BY_SIDE;
-        const Element* const source = pointer + along * WIDTH;
-        const bool wanted =
-            !ragged || (ALONG_K ? (copy() + along) * WIDTH : line() + round / TOGETHER * AT_ONCE) < steps;
-        if (exists && takes_part(round)) {
-            if (!HELD) {
-                copy_async<4 * WIDTH>(target + place(round), source, wanted);
-            } else if (WIDTH == 4 && wanted) {
-                load_four(&held[round * WIDTH], source);
-            } else {
-#pragma unroll
-                for (int i = 0; i < WIDTH; ++i) held[round * WIDTH + i] = wanted ? source[i] : 0;
-            }
-        }
-        if (ragged && round % TOGETHER == TOGETHER - 1) pointer += (steps - BLOCK_K) * advance;
+        copy(target, round, (ALONG_K ? (column() + along) * WIDTH : line() + round / TOGETHER * AT_ONCE) < steps);
+        if (round % TOGETHER == TOGETHER - 1) from[round / TOGETHER] += (steps - BLOCK_K) * advance;
     }
     /// What went through registers arrives in shared memory.
     __device__ __forceinline__ void store(Element* target) {
@@ -112,8 +101,20 @@ struct Panel {
     }
 
 private:
+    __device__ __forceinline__ void copy(Element* target, int round, bool wanted) {
+        if (!takes_part(round)) return;
+        const Element* const source = from[round / TOGETHER] + round % TOGETHER * SIDE_BY_SIDE * WIDTH;
+        if (!HELD) {
+            copy_async<4 * WIDTH>(target + place(round), source, wanted);
+        } else if (WIDTH == 4 && wanted) {
+            load_four(&held[round * WIDTH], source);
+        } else {
+#pragma unroll
+            for (int i = 0; i < WIDTH; ++i) held[round * WIDTH + i] = wanted ? source[i] : 0;
+        }
+    }
     static __device__ __forceinline__ int line() { return threadIdx.x / SIDE_BY_SIDE; }
-    static __device__ __forceinline__ int copy() { return threadIdx.x % SIDE_BY_SIDE; }
+    static __device__ __forceinline__ int column() { return threadIdx.x % SIDE_BY_SIDE; }
     static __device__ __forceinline__ bool takes_part(int round) {
         return EVEN || (line() < AT_ONCE && line() + round / TOGETHER * AT_ONCE < LINES);
     }

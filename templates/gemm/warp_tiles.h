@@ -3,8 +3,9 @@
 // A block computes BLOCK_M x BLOCK_N elements of C. Its warps divide them (and, SLICES_K > 1, the steps along K too);
 // in a warp, LANES_M rows of threads own THREAD_M x THREAD_N elements each. For every step along K a thread needs
 // THREAD_M + THREAD_N values from shared memory, 16 bytes at a time, and multiplies each of the ones with each of the
-// others: at 8 x 16 that is 128 multiplications for 6 reads. CLUSTER_K blocks of a cluster may share one tile of C,
-// each with a part of K; they add up through each other's shared memory.
+// others: at 8 x 16 that is 128 multiplications for 6 reads. CLUSTER_K blocks of a cluster share a tile of C, each
+// with a part of K, and add up through each other's shared memory: all tiles if they do not fill the device, or those
+// that are left over for a last wave.
 //
 // On GPUs with 128 FP32 lanes per multiprocessor every issue slot that is not a multiplication is lost, so the loop
 // holds little else: one pointer for several copies, no guards (rows outside the matrix are read from its last row, or
@@ -41,13 +42,15 @@ static_assert(CLUSTER_K <= MOST_BLOCKS_OF_A_CLUSTER, "clusters came with compute
 /// lanes of the warp have those between.
 template <int STRIDE, int COUNT, int LANES>
 struct Factors {
-    const Element* from;  // the tile that is read: its first step, this thread's first value
-    Element values[2][COUNT];
+    SharedPlace from;  // the tile that is read: its first step, this thread's first value
+    Element values[2][COUNT] = {};
 
     static __device__ __forceinline__ int place(int lane, int i) { return lane * 4 + i / 4 * 4 * LANES + i % 4; }
-    __device__ __forceinline__ void read(int step, int turn) {
+    __device__ __forceinline__ void read(int step, int turn, int sure) {
 #pragma unroll
-        for (int i = 0; i < COUNT; i += 4) load_four(&values[turn][i], from + step * STRIDE + i * LANES);
+        for (int i = 0; i < COUNT; i += 4) {
+            load_four_in_place(sure, &values[turn][i], from + (step * STRIDE + i * LANES));
+        }
     }
 };
 
@@ -58,17 +61,21 @@ constexpr int STAGE = PanelA::SIZE + PanelB::SIZE;
 using FactorsA = Factors<PanelA::STRIDE, THREAD_M, LANES_M>;
 using FactorsB = Factors<PanelB::STRIDE, THREAD_N, LANES_N>;
 
-/// Adds the products of one step. Each shares a factor with the one before it, which need not be read again: the banks
-/// of registers have two reads for the three operands. It goes to and fro along the rows of one column, or of two at
-/// once (ZIGZAG); which one the compiler makes more of is a matter of luck.
+/// Reads a step of both. A multiplication keeps an operand for the next one only in the same place, and the compiler
+/// puts lower registers first, which those are that are read first.
+__device__ __forceinline__ void read(FactorsA& a, FactorsB& b, int step, int turn, int sure) {
+    if (!A_FIRST) b.read(step, turn, sure);
+    a.read(step, turn, sure);
+    if (A_FIRST) b.read(step, turn, sure);
+}
+
+/// Adds the products of one step, to and fro along the rows, column by column: each shares a factor with the one before
+/// it, which need not be read again. The banks of registers have two reads for the three operands.
 __device__ __forceinline__ void multiply(Element (&sums)[SUMS], const FactorsA& a, const FactorsB& b, int turn) {
-    constexpr int COLUMNS = ZIGZAG ? 2 : 1;
 #pragma unroll
     for (int i = 0; i < SUMS; ++i) {
-        const int first = i / (COLUMNS * THREAD_M) * COLUMNS;
-        const int within = i % (COLUMNS * THREAD_M);
-        const int m = first / COLUMNS % 2 ? THREAD_M - 1 - within / COLUMNS : within / COLUMNS;
-        const int n = first + (ZIGZAG && (within % 4 == 1 || within % 4 == 2));
+        const int n = i / THREAD_M;
+        const int m = n % 2 ? THREAD_M - 1 - i % THREAD_M : i % THREAD_M;
         sums[m * THREAD_N + n] += a.values[turn][m] * b.values[turn][n];
     }
 }
@@ -92,16 +99,21 @@ __device__ __forceinline__ void add_slices(Element (&sums)[SUMS], Element* share
     }
 }
 
-/// C[M,N] = alpha * op(A) * op(B) + beta * C: this block's part, as one of CLUSTER_K blocks for each tile of C. Blocks
-/// go down GROUP_M rows of tiles before they turn to the next column: those that run together share more.
+/// C[M,N] = alpha * op(A) * op(B) + beta * C: this block's part. The grid has a block for each tile of C, and CLUSTER_K
+/// for as many of the last ones as it is larger than that. Blocks go down GROUP_M rows of tiles before they turn to the
+/// next column: those that run together share more.
 __device__ __forceinline__ void warp_tiled_product(int M, int N, int K, Element alpha, const Element* A, long long lda,
                                                    const Element* B, long long ldb, Element beta, Element* C,
                                                    long long ldc, int GROUP_M) {
     Element* const shared = dynamic_shared<Element>();
 
-    const int tile = blockIdx.x / CLUSTER_K;
     const int tiles_m = (M - 1) / BLOCK_M + 1;
     const int tiles_n = (N - 1) / BLOCK_N + 1;
+    const int block = blockIdx.x;
+    const int shared_tiles = CLUSTER_K == 1 ? 0 : (gridDim.x - tiles_m * tiles_n) / max(CLUSTER_K - 1, 1);
+    const int alone = tiles_m * tiles_n - shared_tiles;
+    const int sharers = CLUSTER_K > 1 && block >= alone ? CLUSTER_K : 1;
+    const int tile = sharers == 1 ? block : alone + (block - alone) / CLUSTER_K;
     const int group = tile / (GROUP_M * tiles_n);
     const int in_group = tile % (GROUP_M * tiles_n);
     const int height = min(GROUP_M, tiles_m - group * GROUP_M);
@@ -111,11 +123,11 @@ __device__ __forceinline__ void warp_tiled_product(int M, int N, int K, Element 
     const int first_column = PanelB::first(own_column, N);
 
     // This block's phases: the first of all has what K leaves over.
-    const int rank = CLUSTER_K > 1 ? cluster_rank() : 0;
+    const int rank = sharers > 1 ? cluster_rank() : 0;
     const int all_phases = (K - 1) / BLOCK_K + 1;
     const int ragged = K - (all_phases - 1) * BLOCK_K;
-    const int first_phase = static_cast<int>(static_cast<long long>(all_phases) * rank / CLUSTER_K);
-    const int phases = static_cast<int>(static_cast<long long>(all_phases) * (rank + 1) / CLUSTER_K) - first_phase;
+    const int first_phase = static_cast<int>(static_cast<long long>(all_phases) * rank / sharers);
+    const int phases = static_cast<int>(static_cast<long long>(all_phases) * (rank + 1) / sharers) - first_phase;
     const int first_steps = first_phase == 0 ? ragged : BLOCK_K;
     const long long first_k = first_phase == 0 ? 0 : ragged + (first_phase - 1LL) * BLOCK_K;
     const Element* const a_tile = A + (TRANSPOSE_A ? first_k * lda + first_row : first_row * lda + first_k);
@@ -129,48 +141,50 @@ __device__ __forceinline__ void warp_tiled_product(int M, int N, int K, Element 
     const int lane_n = LANE_PAIRS ? lane / 2 % LANES_N : lane % LANES_N;
     const int row = warp / WARPS_N * WARP_M;  // of this warp, in the tile
     const int column = warp % WARPS_N * WARP_N;
-    const Element* const a_first = kept(shared + slice * STEPS * PanelA::STRIDE + row + FactorsA::place(lane_m, 0));
-    const Element* const b_first =
-        kept(shared + PanelA::SIZE + slice * STEPS * PanelB::STRIDE + column + FactorsB::place(lane_n, 0));
+    const SharedPlace a_first(kept(shared + slice * STEPS * PanelA::STRIDE + row + FactorsA::place(lane_m, 0)));
+    const SharedPlace b_first(
+        kept(shared + PanelA::SIZE + slice * STEPS * PanelB::STRIDE + column + FactorsB::place(lane_n, 0)));
     FactorsA a{a_first};
     FactorsB b{b_first};
     Element sums[SUMS] = {};
 
     const bool regular = PanelA::fits(A, lda, K, M, first_row) && PanelB::fits(B, ldb, K, N, first_column);
-    if (regular && phases > 0) {
+    if (regular && phases > 1) {
         PanelA a_panel(shared, a_tile, lda, M - first_row);
         PanelB b_panel(shared + PanelA::SIZE, b_tile, ldb, N - first_column);
 #pragma unroll
         for (int ahead = 0; ahead < STAGES - 1; ++ahead) {
-            const bool exists = ahead < phases;
+            const long long further_a = ahead < phases ? BLOCK_K * a_panel.advance : 0;
+            const long long further_b = ahead < phases ? BLOCK_K * b_panel.advance : 0;
             Element* const to_a = a_panel.to + ahead * STAGE;
             Element* const to_b = b_panel.to + ahead * STAGE;
 #pragma unroll
             for (int round = 0; round < PanelA::ROUNDS; ++round) {
-                if (ahead == 0) a_panel.template fetch<true>(to_a, round, exists, first_steps);
-                if (ahead > 0) a_panel.fetch(to_a, round, exists);
+                if (ahead == 0) a_panel.fetch_first(to_a, round, first_steps);
+                if (ahead > 0) a_panel.fetch(to_a, round, further_a);
             }
 #pragma unroll
             for (int round = 0; round < PanelB::ROUNDS; ++round) {
-                if (ahead == 0) b_panel.template fetch<true>(to_b, round, exists, first_steps);
-                if (ahead > 0) b_panel.fetch(to_b, round, exists);
+                if (ahead == 0) b_panel.fetch_first(to_b, round, first_steps);
+                if (ahead > 0) b_panel.fetch(to_b, round, further_b);
             }
-            if (exists) {
-                a_panel.store(to_a);
-                b_panel.store(to_b);
-            }
+            a_panel.store(to_a);
+            b_panel.store(to_b);
             commit_copies();
         }
         wait_for_copies<STAGES - 2>();
         __syncthreads();  // the first tile is complete
-        a.read(0, 0);
-        b.read(0, 0);
+        read(a, b, 0, 0, M);
+        read(a, b, 0, 1, M);  // of the other turn: for the order alone in which registers are given out
         constexpr int COPIES_AT = STEPS == 2 ? 0 : STEPS / 2;  // the step that starts the copies of a later phase
         int reading = 0;                                       // where the stages start
         int filling = (STAGES - 1) * STAGE;
 #pragma unroll 1
         for (int phase = 0; phase < phases; ++phase) {
+            // In the end the last tile is copied over and over, where nobody reads it: no copy has a condition.
             const bool more = phase + STAGES - 1 < phases;
+            const long long further_a = more ? BLOCK_K * a_panel.advance : 0;
+            const long long further_b = more ? BLOCK_K * b_panel.advance : 0;
             Element* const to_a = a_panel.to + filling;
             Element* const to_b = b_panel.to + filling;
 #pragma unroll
@@ -185,13 +199,12 @@ __device__ __forceinline__ void warp_tiled_product(int M, int N, int K, Element 
                     wait_for_copies<STAGES - 2>();
                     __syncthreads();  // the next tile is complete; and nobody reads this one any more
                 }
-                a.read((step + 1) % STEPS, (step + 1) % 2);
-                b.read((step + 1) % STEPS, (step + 1) % 2);
+                read(a, b, (step + 1) % STEPS, (step + 1) % 2, M);
                 if (step == COPIES_AT) {  // all at once: the compiler pays for a change to them, not for their number
 #pragma unroll
-                    for (int round = 0; round < PanelA::ROUNDS; ++round) a_panel.fetch(to_a, round, more);
+                    for (int round = 0; round < PanelA::ROUNDS; ++round) a_panel.fetch(to_a, round, further_a);
 #pragma unroll
-                    for (int round = 0; round < PanelB::ROUNDS; ++round) b_panel.fetch(to_b, round, more);
+                    for (int round = 0; round < PanelB::ROUNDS; ++round) b_panel.fetch(to_b, round, further_b);
                     commit_copies();
                 }
                 multiply(sums, a, b, step % 2);
@@ -213,8 +226,7 @@ __device__ __forceinline__ void warp_tiled_product(int M, int N, int K, Element 
             steps = BLOCK_K;
 #pragma unroll 1
             for (int step = 0; step < STEPS; ++step) {
-                a.read(step, 0);
-                b.read(step, 0);
+                read(a, b, step, 0, M);
                 multiply(sums, a, b, 0);
             }
         }
@@ -244,59 +256,37 @@ __device__ __forceinline__ void warp_tiled_product(int M, int N, int K, Element 
             }
         }
     };
-    if (CLUSTER_K == 1 && vectors) {
+    if (CLUSTER_K == 1) {
         if (slice > 0) return;
 #pragma unroll
         for (int i = 0; i < SUMS; i += 4) write(i / THREAD_N, i % THREAD_N, &sums[i]);
         return;
     }
-    if (CLUSTER_K == 1) {
-        // Through shared memory, row by row of the threads' tiles: then neighbours write neighbours.
-        Element* const rows = shared + warp * LANES_M * WARP_N;
-#pragma unroll
-        for (int m = 0; m < THREAD_M; ++m) {
-            __syncthreads();  // nobody reads any more what stood here
-            if (slice == 0) {
-#pragma unroll
-                for (int n = 0; n < THREAD_N; n += 4)
-                    store_four(rows + lane_m * WARP_N + FactorsB::place(lane_n, n), &sums[m * THREAD_N + n]);
-            }
-            __syncthreads();  // the rows are complete
-            if (slice > 0) continue;
-#pragma unroll 4
-            for (int i = lane; i < LANES_M * WARP_N; i += 32) {
-                const int r = first_row + row + FactorsA::place(i / WARP_N, m);
-                const int c = first_column + column + i % WARP_N;
-                if (r < own_row || r >= M || c < own_column || c >= N) continue;
-                Element result = rows[i];
-                if (beta != 0) result += beta * C[r * ldc + c];
-                C[r * ldc + c] = result;
-            }
-        }
-        return;
-    }
-    // Every block of the cluster shows its sums to the others, and adds up some of all in the order of the ranks.
+    // Every block of the cluster shows its sums to the others, and adds up some of all in the order of the ranks. One
+    // that is alone takes the same way: another would cost the main loop registers that suit it.
     __syncthreads();  // nobody reads any more what stood here
-    Element* const shown = shared + 4 * (warp * 32 + lane);
-    constexpr int APART = 4 * 32 * WARPS_MN;
+    Element* const shown = shared + warp * 32 + lane;
+    constexpr int APART = 32 * WARPS_MN;
     if (slice == 0) {
 #pragma unroll
-        for (int i = 0; i < SUMS; i += 4) store_four(shown + i / 4 * APART, &sums[i]);
+        for (int i = 0; i < SUMS; ++i) shown[i * APART] = sums[i];
     }
-    cluster_barrier();
+    if (sharers > 1) cluster_barrier();
     if (slice == 0) {
 #pragma unroll 1
-        for (int i = 4 * rank; i < SUMS; i += 4 * CLUSTER_K) {
+        for (int i = 4 * rank; i < SUMS; i += 4 * sharers) {
             Element total[4] = {};
 #pragma unroll
             for (int other = 0; other < CLUSTER_K; ++other) {
-                Element four[4];
-                load_four_of(other, four, shown + i / 4 * APART);
+                if (other >= sharers) break;
 #pragma unroll
-                for (int j = 0; j < 4; ++j) total[j] += four[j];
+                for (int j = 0; j < 4; ++j) {
+                    const Element* const from = shown + (i + j) * APART;
+                    total[j] += sharers > 1 ? load_of(other, from) : *from;
+                }
             }
             write(i / THREAD_N, i % THREAD_N, total);
         }
     }
-    cluster_barrier();  // a block's shared memory lives as long as the block
+    if (sharers > 1) cluster_barrier();  // a block's shared memory lives as long as the block
 }
