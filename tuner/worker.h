@@ -61,7 +61,7 @@ public:
                        const std::atomic<bool>& interrupted);
     /// Whether the problem is laid out.
     [[nodiscard]] bool has(const Problem& problem) const;
-    /// The memory of the problem may go, when the next one is laid out.
+    /// The memory of the problem goes first where the next one has no room: until then it stays laid out.
     void forget(const Problem& problem) { over_.push_back(problem); }
     /// What starting workers took so far.
     [[nodiscard]] std::chrono::duration<double> starting() const { return starting_; }

@@ -1,4 +1,5 @@
 // The worker's own side: a process that lays problems out on its device and tries what it is asked to.
+#include <algorithm>
 #include <array>
 #include <csignal>
 #include <list>
@@ -43,6 +44,7 @@ private:
     struct Place {
         Problem problem;
         std::unique_ptr<Workspace> workspace;
+        bool over = false;
     };
 
     json attempt(const json& question) {
@@ -67,16 +69,18 @@ private:
         return answer;
     }
 
-    // One that is laid out ahead takes no memory from the others.
+    // One that is laid out ahead takes no memory from the others, but from those that are over.
     json lay_out(const json& question) {
         const auto problem = question.at("problem").get<Problem>();
         const bool ahead = question.at("ahead");
         const auto over = question.at("over").get<std::vector<Problem>>();
-        places_.remove_if([&](const Place& place) { return std::ranges::count(over, place.problem) > 0; });
+        for (auto& place : places_) place.over = place.over || std::ranges::count(over, place.problem) > 0;
         const auto found = std::ranges::find(places_, problem, &Place::problem);
         if (found == places_.end()) {
             const auto kernel = load_template(question.at("files").get<SourceTree>());
             const auto bytes = workspace_bytes(kernel.operation, problem, backend_.device());
+            while (!fits(bytes) && drop_one_that_is_over()) {
+            }
             while (!ahead && !places_.empty() && !fits(bytes)) places_.pop_back();
             if (!ahead || fits(bytes)) {
                 auto workspace = std::make_unique<Workspace>(backend_, kernel.operation, problem,
@@ -84,9 +88,18 @@ private:
                 places_.insert(ahead ? places_.end() : places_.begin(), {problem, std::move(workspace)});
             }
         } else if (!ahead) {
+            found->over = false;
             places_.splice(places_.begin(), places_, found);
         }
         return {{"laid_out", problems()}};
+    }
+
+    // The one that was in use longest ago.
+    bool drop_one_that_is_over() {
+        const auto last = std::find_if(places_.rbegin(), places_.rend(), [](const Place& place) { return place.over; });
+        if (last == places_.rend()) return false;
+        places_.erase(std::next(last).base());
+        return true;
     }
 
     [[nodiscard]] bool fits(double bytes) { return bytes < most_of_free * static_cast<double>(backend_.free_bytes()); }

@@ -116,12 +116,35 @@ TEST_F(WorkerAheadTest, DropsWhatAWrongKernelMayHaveWrittenTo) {
     EXPECT_TRUE(worker.has(present));
 }
 
-TEST_F(WorkerAheadTest, ForgetsAProblemWhenTheNextOneIsLaidOut) {
-    EXPECT_TRUE(is_measured(worker.trial(prepare(""), 0)));
+TEST_F(WorkerAheadTest, AForgottenProblemStaysWhileThereIsRoom) {
+    const auto input = prepare("");
+    worker.lay_out(interrupted);
     worker.forget(present);
     lay_out_ahead(next);
     EXPECT_TRUE(worker.has(next));
-    EXPECT_FALSE(worker.has(present));
+    EXPECT_TRUE(worker.has(present));
+    EXPECT_TRUE(is_measured(worker.trial(input, 0)));
+}
+
+TEST_F(WorkerAheadTest, AForgottenProblemMakesRoomBeforeTheOthers) {
+    lay_out_ahead(next);
+    worker.forget(next);
+    const auto other = transpose(7, 7);
+    lay_out_ahead(other);
+    ASSERT_TRUE(worker.has(next));
+    lay_out_ahead(transpose(1LL << 20, 1LL << 20));
+    EXPECT_FALSE(worker.has(next));
+    EXPECT_TRUE(worker.has(other));
+}
+
+TEST_F(WorkerAheadTest, AForgottenProblemThatIsUsedAgainIsNoLongerForgotten) {
+    lay_out_ahead(present);
+    worker.forget(present);
+    lay_out_ahead(next);
+    (void)prepare("");
+    worker.lay_out(interrupted);
+    lay_out_ahead(transpose(1LL << 20, 1LL << 20));
+    EXPECT_TRUE(worker.has(present));
 }
 
 TEST_F(WorkerAheadTest, DoesWithoutAProblemThatHasNoRoom) {
