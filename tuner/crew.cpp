@@ -78,7 +78,10 @@ std::optional<Crew::Work> Crew::take(Seat& seat, Lock& lock) {
         if (work) return work;
         const bool all_done = tuners_.size() == problems &&
                               std::ranges::all_of(tuners_, [](const auto& tuner) { return tuner->is_done(); });
-        if (all_done) return std::nullopt;
+        if (all_done) {
+            if (!look_again()) return std::nullopt;
+            continue;
+        }
         if (!lay_out_ahead(seat, problems, lock)) wait(seat, noted, lock);
     }
     return std::nullopt;
@@ -98,6 +101,16 @@ std::optional<Crew::Work> Crew::take_at_once(const Worker& worker, std::size_t p
         }
     }
     return std::nullopt;
+}
+
+// What a search found is news to those before it. What is only recalled was heard of by the run that measured it.
+bool Crew::look_again() {
+    const bool learned = context_.report.measured > 0 && tuners_.size() > 1 && learns(context_.request.search);
+    if (looks_again_ || !learned || Clock::now() >= deadline_) return false;
+    looks_again_ = true;
+    for (const auto& tuner : tuners_) tuner->look_again();
+    bell_.ring();
+    return true;
 }
 
 // Once somebody waits for a search's programs, threads without work compile what it may ask for next, until it has
@@ -165,12 +178,12 @@ bool Crew::interrupted() {
     return true;
 }
 
-// No further trials, but what was begun gets its winner.
+// No further trials, but what was begun gets its winner. A second look that this ends leaves nothing to go on with.
 bool Crew::budget_is_spent() {
     if (Clock::now() < deadline_) return false;
     const bool through = tuners_.size() == context_.request.problems.size() &&
                          std::ranges::none_of(tuners_, [](const auto& tuner) { return tuner->is_searching(); });
-    if (!through) context_.report.ended = "budget";
+    if (!through && !looks_again_) context_.report.ended = "budget";
     for (const auto& tuner : tuners_) tuner->end_search("budget");
     return true;
 }

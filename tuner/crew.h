@@ -46,7 +46,7 @@ private:
 };
 
 /// Workers take tasks from the first problem that has one ready; rather than wait, they go on to the next problem or
-/// lay out those that are to come.
+/// lay out those that are to come. When all are done, each problem hears once what has won at the others.
 class Crew {
 public:
     using Clock = std::chrono::steady_clock;
@@ -75,6 +75,7 @@ private:
     void serve(Seat& seat);
     std::optional<Work> take(Seat& seat, Lock& lock);
     std::optional<Work> take_at_once(const Worker& worker, std::size_t problems);
+    bool look_again();
     void guess(bool waits);
     bool lay_out_ahead(Seat& seat, std::size_t problems, Lock& lock);
     void wait(Seat& seat, std::uint64_t noted, Lock& lock);
@@ -99,6 +100,7 @@ private:
     std::vector<Seat> seats_;
     std::size_t workers_ = 0;  // that are left
     std::vector<std::unique_ptr<ProblemTuner>> tuners_;
+    bool looks_again_ = false;                                                 // at problems that were done
     const ProblemTuner* guessed_for_ = nullptr;                                // what the pool was last told to guess,
     std::size_t guessed_lanes_ = 0;                                            // and for how many templates
     std::map<std::string, std::shared_future<WorkspaceBinaries>> workspaces_;  // by type and layout

@@ -42,13 +42,17 @@ std::vector<double> features_of(const KernelTemplate& kernel, const Configuratio
             reuse.operations_per_load()};
 }
 
-SearchSetup setup_of(const KernelTemplate& kernel, std::shared_ptr<const ParameterSpace> space, unsigned seed,
-                     const Problem& problem, const Device& device, std::vector<Configuration> starts) {
-    // What was swept elsewhere starts from the defaults here.
+// What was swept elsewhere starts from the defaults here.
+void with_default_arguments(const KernelTemplate& kernel, std::vector<Configuration>& winners) {
     for (const auto& parameter : kernel.parameters) {
         if (!parameter.runtime) continue;
-        for (auto& start : starts) start.values[parameter.name] = parameter.preset;
+        for (auto& winner : winners) winner.values[parameter.name] = parameter.preset;
     }
+}
+
+SearchSetup setup_of(const KernelTemplate& kernel, std::shared_ptr<const ParameterSpace> space, unsigned seed,
+                     const Problem& problem, const Device& device, std::vector<Configuration> starts) {
+    with_default_arguments(kernel, starts);
     starts.push_back(default_configuration(kernel));
     SearchSetup setup{.space = std::move(space), .seed = seed, .starts = std::move(starts)};
     setup.features = [&kernel, problem, device](const Configuration& configuration) {
@@ -82,23 +86,22 @@ std::optional<Configuration> Lane::next() {
     while (left_ > 0) {
         auto configuration = search_->next();
         if (!configuration) break;
-        const auto index = space_->find(*configuration);
-        if (!index || tried_[*index]) continue;
-        tried_[*index] = true;
-        --left_;
-        return configuration;
+        if (take(*configuration)) return configuration;
     }
     used_up_ = true;
     return std::nullopt;
 }
 
-bool Lane::observe(const Configuration& configuration, std::optional<double> cost) {
+bool Lane::take(const Configuration& configuration) {
     const auto index = space_->find(configuration);
-    if (!index) return false;
-    if (!tried_[*index]) {
-        tried_[*index] = true;
-        --left_;
-    }
+    if (!index || tried_[*index]) return false;
+    tried_[*index] = true;
+    --left_;
+    return true;
+}
+
+bool Lane::observe(const Configuration& configuration, std::optional<double> cost) {
+    if (!take(configuration) && !space_->find(configuration)) return false;
     search_->observe(configuration, cost);
     stopping_.add(cost);
     return true;
@@ -114,18 +117,28 @@ std::vector<Configuration> Lane::untried() const {
 }
 
 void Lane::resume() {
+    was_enough_ = stopping_.gain_was_unlikely();
     if (stopping_.evaluations() > 0) opening_ = std::min(opening_, stopping_.evaluations());
 }
 
 bool Lane::is_open(std::optional<double> best) const {
     if (is_used_up()) return false;
     if (!learns_) return true;  // who asks for every configuration gets it
-    if (stopping_.gain_is_unlikely()) return false;
+    if (was_enough_ || stopping_.gain_is_unlikely()) return false;
     // One that gave nothing right is given up later than one that is slow.
     if (!stopping_.best()) return stopping_.evaluations() < std::max(4 * opening_, patience_);
-    if (stopping_.evaluations() < opening_ || !best) return true;
+    return stopping_.evaluations() < opening_ || !best || keeps_up(*best);
+}
+
+bool Lane::keeps_up(double best) const {
     const auto untried = static_cast<double>(left_) / static_cast<double>(tried_.size());
-    return *stopping_.best() <= (1 + (hopeless - 1) * untried) * *best;
+    return stopping_.best() && *stopping_.best() <= (1 + (hopeless - 1) * untried) * best;
+}
+
+std::vector<Configuration> Lane::welcome(std::vector<Configuration> winners) {
+    with_default_arguments(*kernel_template_, winners);
+    std::erase_if(winners, [this](const Configuration& winner) { return !take(winner); });
+    return winners;
 }
 
 }  // namespace smemtune

@@ -27,18 +27,27 @@ public:
     /// False for a configuration outside the space: it says nothing here.
     bool observe(const Configuration& configuration, std::optional<double> cost);
 
-    /// After what was stored is observed: what was enough to give the template up before is enough now.
+    /// After what was stored is observed: what was enough to give the template up before, or to end its search, is
+    /// enough now. What came after that end came from other sizes.
     void resume();
 
     /// Proposals in a row before other lanes have their turn: at first enough to see what the template is worth.
     [[nodiscard]] std::size_t turn() const { return stopping_.evaluations() < opening_ ? opening_ : 8; }
     /// Whether it is worth another proposal where `best` is the least cost over all lanes.
     [[nodiscard]] bool is_open(std::optional<double> best) const;
+    /// Whether it is not clearly behind `best`.
+    [[nodiscard]] bool keeps_up(double best) const;
+    /// What won elsewhere as it would be tried here, with run-time arguments at their defaults: what is valid and was
+    /// not tried before. From now on it was.
+    std::vector<Configuration> welcome(std::vector<Configuration> winners);
     /// In the order of the space.
     [[nodiscard]] std::vector<Configuration> untried() const;
     [[nodiscard]] bool is_used_up() const { return used_up_ || left_ == 0; }
 
 private:
+    // False for what is outside the space, or was tried.
+    bool take(const Configuration& configuration);
+
     const KernelTemplate* kernel_template_;
     std::shared_ptr<const ParameterSpace> space_;
     TrialKey key_;
@@ -50,6 +59,7 @@ private:
     std::vector<bool> tried_;  // by index into the space
     std::size_t left_;
     bool used_up_ = false;
+    bool was_enough_ = false;
 };
 
 }  // namespace smemtune

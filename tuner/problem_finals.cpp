@@ -11,7 +11,6 @@ namespace smemtune {
 namespace {
 
 constexpr std::size_t most_swept = 4;  // finalists whose run-time arguments are swept
-constexpr std::size_t most_finalists = 8;
 // Within this of the best, a candidate is worth measuring again: a multiple of its spread, between bounds.
 constexpr double noise_margin = 8;
 constexpr double least_margin = 0.02;
@@ -45,14 +44,16 @@ std::vector<Configuration> runtime_variants(const KernelTemplate& kernel, const 
 }  // namespace
 
 // A run-time argument needs no other machine code, so the search leaves it at its default and the best few are tried
-// with every value.
+// with every value; in a second look the newcomers among them.
 void ProblemTuner::start_sweep() {
     phase_ = Phase::sweep;
     if (!learns(context_.request.search) || is_good_enough()) return;
     std::set<std::pair<const Lane*, std::string>> tried;
     for (const auto& known : known_) tried.emplace(known.lane, to_text(known.record.configuration));
     auto best = by_cost();
+    std::erase_if(best, [](const Known* known) { return !known->lane->space().find(known->record.configuration); });
     best.resize(std::min(best.size(), most_swept));
+    if (looks_again_) std::erase_if(best, [](const Known* known) { return !known->is_newcomer; });
     std::vector<std::pair<Lane*, Configuration>> swept;
     for (const auto* known : best) {
         const auto own = std::ranges::find(lanes_, known->lane, [](const auto& each) { return each.get(); });
@@ -61,9 +62,8 @@ void ProblemTuner::start_sweep() {
             if (tried.emplace(known->lane, to_text(variant)).second) swept.emplace_back(own->get(), std::move(variant));
         }
     }
-    const auto most = context_.request.evaluations.value_or(SIZE_MAX);
     for (auto& [lane, configuration] : swept) {
-        if (known_.size() + pipeline_.size() >= most) return;
+        if (is_full()) return;
         submit(*lane, std::move(configuration));
     }
 }
@@ -86,17 +86,27 @@ void ProblemTuner::choose_finalists() {
     if (players_.empty()) return done();
     if (new_trials_ == 0 && is_settled()) return done();
 
-    const auto& best = *players_.front()->measurement();
-    const auto margin = std::clamp(noise_margin * best.spread_us / best.median_us, least_margin, most_margin);
-    const auto limit = *cost_of(best) * (1 + margin);
-    const auto baseline = std::ranges::find_if(players_, &is_baseline);
-    auto* const compared_with = baseline == players_.end() ? nullptr : *baseline;
+    const auto limit = worth_finals(*players_.front());
     std::erase_if(players_, [&](const Known* known) { return *cost_of(*known->measurement()) > limit; });
     players_.resize(std::min(players_.size(), most_finalists));
-    lineup_.finalists = players_.size();
-    if (compared_with != nullptr) {
-        lineup_.baseline = static_cast<std::size_t>(std::ranges::find(players_, compared_with) - players_.begin());
-        if (*lineup_.baseline == lineup_.finalists) players_.push_back(compared_with);
+    line_up();
+}
+
+// What costs no more than that may in truth be faster than `best`.
+double ProblemTuner::worth_finals(const Known& best) const {
+    const auto& measured = *best.measurement();
+    const auto margin = std::clamp(noise_margin * measured.spread_us / measured.median_us, least_margin, most_margin);
+    return *cost_of(measured) * (1 + margin);
+}
+
+// The baseline is measured beside the winner, be it a finalist or not.
+void ProblemTuner::line_up() {
+    lineup_ = {.finalists = players_.size()};
+    const auto measured = by_cost();
+    const auto baseline = std::ranges::find_if(measured, &is_baseline);
+    if (baseline != measured.end()) {
+        lineup_.baseline = static_cast<std::size_t>(std::ranges::find(players_, *baseline) - players_.begin());
+        if (*lineup_.baseline == lineup_.finalists) players_.push_back(*baseline);
     }
     for (const auto* player : players_) {
         const auto& configuration = player->record.configuration;
@@ -170,7 +180,7 @@ bool ProblemTuner::competes(const TrialRow& champion) const {
 
 void ProblemTuner::done() {
     phase_ = Phase::done;
-    effort_.total = seconds_since(begin_);
+    if (begin_) effort_.total += seconds_since(*begin_);
 }
 
 ProblemResult ProblemTuner::result() const {

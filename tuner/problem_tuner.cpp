@@ -98,12 +98,12 @@ std::optional<Task> ProblemTuner::next(std::size_t workers) {
             return task;
         }
         if (in_hand_ > 0) return std::nullopt;  // their outcomes may open a lane again
-        if (phase_ == Phase::search) {
-            ended_ = why_no_more();
+        if (phase_ != Phase::sweep) {
+            if (phase_ == Phase::search) ended_ = why_no_more();
             start_sweep();
             return next(workers);
         }
-        choose_finalists();
+        looks_again_ ? choose_challengers() : choose_finalists();
     }
     if (phase_ != Phase::finals || is_compiling()) return std::nullopt;
     if (!playoff_) start_playoff(workers);
@@ -134,9 +134,9 @@ bool ProblemTuner::is_compiling() const {
 
 // Keeps enough compiles in flight that the device does not wait for them.
 void ProblemTuner::fill_pipeline() {
+    if (!begin_) begin_ = Clock::now();
     while (phase_ == Phase::search && pipeline_.size() < context_.ahead) {
-        if (is_good_enough()) return;
-        if (known_.size() + pipeline_.size() + in_hand_ >= context_.request.evaluations.value_or(SIZE_MAX)) return;
+        if (is_good_enough() || is_full()) return;
         auto* lane = lane_in_turn();
         if (lane == nullptr) return;
         if (auto configuration = lane->next()) submit(*lane, std::move(*configuration));
@@ -272,13 +272,13 @@ void ProblemTuner::give_back(Task task) {
 void ProblemTuner::end_search(const std::string& why) {
     if (!is_searching()) return;
     phase_ = Phase::sweep;
-    ended_ = why;
+    if (!looks_again_) ended_ = why;
     pipeline_.clear();
 }
 
 void ProblemTuner::stop(const std::string& why) {
     if (is_done()) return;
-    ended_ = why;
+    if (!looks_again_) ended_ = why;
     pipeline_.clear();
     done();
 }
@@ -300,7 +300,7 @@ void ProblemTuner::remember(const Lane& lane, TrialRecord record) {
 }
 
 void ProblemTuner::learn(const Lane& lane, TrialRecord record, bool recalled) {
-    known_.push_back({&lane, std::move(record)});
+    known_.push_back({&lane, std::move(record), looks_again_});
     const auto& known = known_.back();
     const auto* measured = known.measurement();
     const auto cost = measured != nullptr ? cost_of(*measured) : std::nullopt;
@@ -321,6 +321,10 @@ std::optional<double> ProblemTuner::cost_of(const Measurement& measurement) cons
     if (measurement.energy_uj > 0) return measurement.energy_uj;
     if (best_cost_ && best_us_ > 0) return *best_cost_ * std::max(1.0, measurement.median_us / best_us_);
     return std::nullopt;
+}
+
+bool ProblemTuner::is_full() const {
+    return known_.size() + pipeline_.size() + in_hand_ >= context_.request.evaluations.value_or(SIZE_MAX);
 }
 
 bool ProblemTuner::is_good_enough() const {

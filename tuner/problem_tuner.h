@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -44,13 +45,13 @@ public:
     /// tasks in workers' hands.
     std::optional<Task> next(std::size_t workers = 1);
     /// Whether there may be more trials, so that another worker is welcome.
-    [[nodiscard]] bool is_searching() const { return phase_ == Phase::search || phase_ == Phase::sweep; }
+    [[nodiscard]] bool is_searching() const { return phase_ != Phase::finals && phase_ != Phase::done; }
     /// Whether the next task can begin at once: a worker that would wait for a compiler may look elsewhere first.
     [[nodiscard]] bool is_ready(std::size_t workers = 1);
     /// Whether the next task waits for the compiler.
     [[nodiscard]] bool is_compiling() const;
     /// Whether enough is known here for another problem to start from.
-    [[nodiscard]] bool is_well_known() const { return !is_searching() || known_.size() >= well_known; }
+    [[nodiscard]] bool is_well_known() const { return looks_again_ || !is_searching() || known_.size() >= well_known; }
     /// What may be asked of the compiler later, for when it has nothing to do. It changes little before open_lanes()
     /// does: the templates that are worth another proposal.
     [[nodiscard]] std::vector<CompilePool::Guess> guesses() const;
@@ -68,6 +69,9 @@ public:
     /// The worker was lost before it could say anything.
     void give_back(Task task);
     void waited(double seconds) { effort_.wait += seconds; }
+    /// For a second look, when it is done: what has won at the nearest sizes meanwhile and is new here is tried, and
+    /// what comes near the winner plays finals against it. Where nothing is new it stays done.
+    void look_again();
     /// No further trials, for that reason; the finals are still played.
     void end_search(const std::string& why);
     /// No further tasks, for that reason.
@@ -79,13 +83,15 @@ public:
     [[nodiscard]] ProblemResult result() const;
 
 private:
-    enum class Phase { search, sweep, finals, done };
+    enum class Phase { search, exchange, sweep, finals, done };
     static constexpr std::size_t well_known = 32;  // evaluations
+    static constexpr std::size_t most_finalists = 8;
 
     // What is known of one configuration.
     struct Known {
         const Lane* lane = nullptr;
         TrialRecord record;
+        bool is_newcomer = false;  // of the second look
 
         [[nodiscard]] const Measurement* measurement() const { return std::get_if<Measurement>(&record.outcome); }
     };
@@ -105,6 +111,7 @@ private:
     [[nodiscard]] std::deque<Proposal>::iterator first_in_turn(std::size_t workers);
     [[nodiscard]] Lane* lane_in_turn();
     void submit(Lane& lane, Configuration configuration);
+    [[nodiscard]] bool is_full() const;
     [[nodiscard]] bool is_good_enough() const;
     [[nodiscard]] std::string why_no_more() const;
     [[nodiscard]] TrialRecord record_of(const Proposal& candidate) const;
@@ -120,6 +127,10 @@ private:
 
     void start_sweep();
     void choose_finalists();
+    [[nodiscard]] std::vector<std::pair<Lane*, Configuration>> newcomers() const;
+    void choose_challengers();
+    [[nodiscard]] double worth_finals(const Known& best) const;
+    void line_up();
     void start_playoff(std::size_t workers);
     void crown();
     [[nodiscard]] bool competes(const TrialRow& champion) const;
@@ -127,8 +138,9 @@ private:
 
     const TuningContext& context_;
     const Problem& problem_;
-    Clock::time_point begin_ = Clock::now();
+    std::optional<Clock::time_point> begin_ = Clock::now();  // nothing until a second look is asked for its tasks
     Phase phase_ = Phase::search;
+    bool looks_again_ = false;
     std::vector<std::unique_ptr<Lane>> lanes_;
     std::size_t turn_ = 0;      // the lane that proposes,
     std::size_t proposed_ = 0;  // and how often it did in a row

@@ -6,11 +6,12 @@ namespace smemtune {
 
 void Stopping::add(std::optional<double> cost) {
     ++evaluations_;
-    if (!cost) return;
-    best_ = best_ ? std::min(*best_, *cost) : *cost;
-    if (to_beat_ && *cost >= *to_beat_ * (1 - policy_.gain)) return;
-    to_beat_ = *cost;
-    found_at_ = evaluations_;
+    if (cost) best_ = best_ ? std::min(*best_, *cost) : *cost;
+    if (cost && (!to_beat_ || *cost < *to_beat_ * (1 - policy_.gain))) {
+        to_beat_ = *cost;
+        found_at_ = evaluations_;
+    }
+    was_unlikely_ = was_unlikely_ || gain_is_unlikely();
 }
 
 bool Stopping::gain_is_unlikely() const {

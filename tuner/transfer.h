@@ -20,6 +20,11 @@ struct Transfer {
     std::optional<double> behind;
 };
 
+/// The template's fastest configurations at the `most` nearest other sizes that were tuned on the device itself, the
+/// nearest first, none twice.
+std::vector<Configuration> winners_nearby(const Store& store, std::int64_t device_row, const Problem& problem,
+                                          const KernelTemplate& kernel_template, std::size_t most);
+
 Transfer transfer(const Store& store, std::int64_t device_row, const Device& device, const Problem& problem,
                   const KernelTemplate& kernel_template);
 

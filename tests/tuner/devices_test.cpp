@@ -64,6 +64,23 @@ TEST(Devices, SeveralFindTheWinnersThatOneFinds) {
 }
 
 // While the first programs compile, a worker has nothing to do but to lay out, for several problems.
+TEST(Devices, SeveralExchangeWhatWonAtTheSizes) {
+    const Scratch scratch;
+    auto words = tune_work("host,host", "16,20,24,32");
+    std::ranges::replace(words, fixture("work"), fixture("hidden"));
+    words.insert(words.end(), {"--search", "local", "--patience", "4"});
+    const auto first = run(scratch, words);
+    ASSERT_EQ(first.code, 0) << first.err;
+    const auto report = json::parse(first.out);
+    EXPECT_EQ(report.at("measured"), trials_in(scratch / "t.db"));
+    const auto winners = winners_in(scratch / "t.db");
+    EXPECT_EQ(winners.size(), 4U);
+    for (const auto& winner : winners) EXPECT_THAT(winner, ::testing::EndsWith("SHADE=77,WORK=1"));
+    const auto second = run(scratch, words);
+    ASSERT_EQ(second.code, 0) << second.err;
+    EXPECT_EQ(json::parse(second.out).at("measured"), 0);
+}
+
 TEST(Devices, AWorkerThatIsKilledWhileItLaysOutCostsNothing) {
     const Scratch scratch;
     Running running(scratch, tune_work("host,host", "16,32,48,64"));

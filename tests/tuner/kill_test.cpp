@@ -34,12 +34,20 @@ long ticks_of(pid_t process) {
     return ticks;
 }
 
-// Whether a worker has been busy for longer than any preparation takes: it is inside the endless kernel.
-bool is_inside_a_kernel(const Running& running) {
-    return std::ranges::any_of(running.descendants(), [](pid_t process) {
+// Whether a worker has been busy for longer than any preparation takes, since it had used `before` ticks: it is inside
+// the endless kernel.
+bool is_inside_a_kernel(const Running& running, long before = 0) {
+    return std::ranges::any_of(running.descendants(), [&](pid_t process) {
         return read_process(process, "cmdline").find("worker") != std::string::npos &&
-               ticks_of(process) > sysconf(_SC_CLK_TCK) / 3;
+               ticks_of(process) > before + sysconf(_SC_CLK_TCK) / 3;
     });
+}
+
+// Of all its processes the most.
+long most_ticks(const Running& running) {
+    long most = 0;
+    for (const auto process : running.descendants()) most = std::max(most, ticks_of(process));
+    return most;
 }
 
 TEST(Kill, AtAnyMomentLosesAtMostTheTrialInFlight) {
@@ -91,6 +99,58 @@ TEST(Kill, AtAnyMomentLosesAtMostTheTrialInFlight) {
     }
     EXPECT_GT(most_trials, 2) << "some kills hit in the middle of the work";
     RecordProperty("finished_runs", finished_runs);
+}
+
+// What wins at 32 never returns at 16, where it is first heard of when both are done.
+class BetweenSizes : public ::testing::Test {
+protected:
+    void SetUp() override {
+        const std::filesystem::path folder = scratch_ / "kernels";
+        std::filesystem::copy(fixture("hidden"), folder);
+        auto source = read_text(folder / "hidden.cu");
+        const std::string first = "    const int column";
+        source.insert(source.find(first),
+                      "    volatile bool endless = WORK == 1 && M < 32;\n    while (endless) {\n    }\n");
+        write_text(folder / "hidden.cu", source);
+    }
+    [[nodiscard]] std::vector<std::string> tune(const std::string& deadline) const {
+        return {"tune",     "--device",   "host",  "--templates", scratch_ / "kernels", "--sizes", "16,32",
+                "--search", "local",      "--db",  "t.db",        "--patience",         "4",       "--jobs",
+                "2",        "--deadline", deadline};
+    }
+    [[nodiscard]] std::vector<std::string> winners() const { return winners_in(scratch_ / "t.db"); }
+    void wait_for_the_second_look(const Running& running) const {
+        const std::vector<std::string> decided{"transpose f32 16x16 hidden SHADE=0,WORK=64",
+                                               "transpose f32 32x32 hidden SHADE=77,WORK=1"};
+        ASSERT_TRUE(soon([&] { return trials_in(scratch_ / "t.db") > 0; }));
+        ASSERT_TRUE(soon([&] { return winners() == decided; }));
+        const auto before = most_ticks(running);
+        ASSERT_TRUE(soon([&] { return is_inside_a_kernel(running, before); }));
+    }
+
+    const Scratch scratch_;
+};
+
+TEST_F(BetweenSizes, AKillLosesNothing) {
+    Running running(scratch_, tune("10m"));
+    wait_for_the_second_look(running);
+    const auto trials = trials_in(scratch_ / "t.db");
+    const auto decided = winners();
+    running.signal(SIGKILL);
+    EXPECT_EQ(running.wait().code, 128 + SIGKILL);
+    EXPECT_EQ(trials_in(scratch_ / "t.db"), trials);
+    EXPECT_EQ(winners(), decided);
+}
+
+TEST_F(BetweenSizes, AnInterruptStoresTheTrialInFlightAndKeepsTheWinners) {
+    Running running(scratch_, tune("5s"));
+    wait_for_the_second_look(running);
+    const auto trials = trials_in(scratch_ / "t.db");
+    const auto decided = winners();
+    running.signal(SIGINT);
+    EXPECT_EQ(running.wait().code, 130);
+    EXPECT_EQ(trials_in(scratch_ / "t.db"), trials + 1);
+    EXPECT_EQ(winners(), decided);
 }
 
 TEST(Kill, InsideAnEndlessKernelLeavesNoWorkerBehind) {

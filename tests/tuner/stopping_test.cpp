@@ -26,6 +26,16 @@ TEST(Stopping, AGainStartsItAgain) {
     EXPECT_EQ(stopping.best(), 4);
 }
 
+TEST(Stopping, ItIsKnownThatGainWasUnlikelyBeforeALateOne) {
+    Stopping stopping({.patience = 10, .persistence = 1});
+    feed(stopping, 5, 10);
+    EXPECT_FALSE(stopping.gain_was_unlikely());
+    feed(stopping, 5, 1);
+    feed(stopping, 4, 1);
+    EXPECT_FALSE(stopping.gain_is_unlikely());
+    EXPECT_TRUE(stopping.gain_was_unlikely());
+}
+
 TEST(Stopping, AGainWithinTheNoiseIsNoneButSmallStepsAddUp) {
     Stopping stopping({.patience = 10, .persistence = 1, .gain = 0.01});
     feed(stopping, 100, 6);

@@ -75,6 +75,20 @@ TEST_F(TransferTest, MoreSimilarDevicesComeBeforeLessSimilarOnesAndTheHostNever)
     EXPECT_THAT(widths(of(hopper, "tiled", 1024)), ElementsAre(5, 90, 80, 75)) << "the device itself knows best";
 }
 
+TEST_F(TransferTest, WinnersNearbyAreThoseOfTheDeviceItself) {
+    know(model_device("sm_80"), "tiled", 1024, 80, 10);
+    know(hopper, "tiled", 1500, 10, 10);
+    know(hopper, "tiled", 2048, 20, 10);
+    know(hopper, "tiled", 4096, 40, 10);
+    know(hopper, "tiled", 8192, 40, 10);
+    const auto nearby = [&](std::size_t most) {
+        return widths({.starts = winners_nearby(store, store.remember(hopper), gemm(2048, 2048, 2048),
+                                                KernelTemplate{.name = "tiled"}, most)});
+    };
+    EXPECT_THAT(nearby(1), ElementsAre(10));
+    EXPECT_THAT(nearby(4), ElementsAre(10, 40));
+}
+
 TEST_F(TransferTest, TheSameConfigurationIsNamedOnce) {
     for (const auto size : {512, 2048, 4096}) know(hopper, "tiled", size, 32, 10);
     EXPECT_THAT(widths(of(hopper, "tiled", 1024)), ElementsAre(32));

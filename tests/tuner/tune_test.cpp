@@ -240,6 +240,44 @@ TEST(Tune, AFinishedRunIsFinishedAlsoForASearchThatLearns) {
     }
 }
 
+// At 16 a search of few steps does not find what there is; at 32 nothing else is to be found.
+TEST(Tune, WhatALaterSizeFindsWinsAtAnEarlierOneToo) {
+    const Scratch scratch;
+    std::map<std::string, std::string> options{
+        {"--templates", fixture("hidden")}, {"--search", "local"}, {"--patience", "4"}, {"--sizes", "16"}};
+    const auto winner = [](const json& report, std::size_t problem) {
+        return report.at("problems").at(problem).at("winner").at("configuration").at("WORK").get<int>();
+    };
+    options["--db"] = "alone.db";
+    const auto alone = report_of(run(scratch, tune_work(options)));
+    EXPECT_EQ(winner(alone, 0), 64);
+
+    options["--db"] = "t.db";
+    options["--sizes"] = "16,32";
+    const auto both = report_of(run(scratch, tune_work(options)));
+    EXPECT_EQ(winner(both, 0), 1);
+    EXPECT_EQ(winner(both, 1), 1);
+    EXPECT_EQ(both.at("measured"), trials_in(scratch / "t.db"));
+    EXPECT_EQ(both.at("problems").at(0).at("ended"), "gain unlikely");
+    EXPECT_EQ(both.at("ended"), "complete");
+
+    const auto winners = winners_in(scratch / "t.db");
+    const auto again = report_of(run(scratch, tune_work(options)));
+    EXPECT_EQ(again.at("measured"), 0);
+    EXPECT_EQ(again.at("recalled"), both.at("measured"));
+    EXPECT_EQ(winners_in(scratch / "t.db"), winners);
+}
+
+TEST(Tune, ALimitOfEvaluationsHoldsBetweenSizesToo) {
+    const Scratch scratch;
+    const auto report = report_of(run(scratch, tune_work({{"--templates", fixture("hidden")},
+                                                          {"--search", "local"},
+                                                          {"--evaluations", "3"},
+                                                          {"--sizes", "16,32"}})));
+    EXPECT_EQ(report.at("measured"), 6);
+    EXPECT_EQ(report.at("problems").at(0).at("winner").at("configuration").at("WORK"), 64);
+}
+
 TEST(Tune, ASpentBudgetIsSaidAndTheSameCommandGoesOn) {
     const Scratch scratch;
     const auto cut = run(scratch, tune_work({{"--sizes", "16..2048"}, {"--budget", "1s"}}));

@@ -1,0 +1,56 @@
+// A problem's second look: what has won at other sizes since its own search ended.
+#include <algorithm>
+
+#include "tuner/problem_tuner.h"
+
+namespace smemtune {
+
+namespace {
+
+constexpr std::size_t most_sizes = 4;  // whose winners are tried
+
+}  // namespace
+
+void ProblemTuner::look_again() {
+    auto newcomers = this->newcomers();
+    if (newcomers.empty()) return;
+    looks_again_ = true;
+    phase_ = Phase::exchange;
+    begin_.reset();
+    playoff_.reset();
+    if (winner_ == nullptr) winner_ = crowned_earlier(by_time());
+    for (auto& [lane, configuration] : newcomers) {
+        if (!is_full()) submit(*lane, std::move(configuration));
+    }
+}
+
+// A template that is clearly behind here has no use for them.
+std::vector<std::pair<Lane*, Configuration>> ProblemTuner::newcomers() const {
+    std::vector<std::pair<Lane*, Configuration>> newcomers;
+    if (!best_cost_ || is_good_enough() || is_full()) return newcomers;
+    for (const auto& lane : lanes_) {
+        if (!lane->keeps_up(*best_cost_)) continue;
+        auto winners =
+            winners_nearby(context_.store, context_.device_row, problem_, lane->kernel_template(), most_sizes);
+        for (auto& winner : lane->welcome(std::move(winners))) newcomers.emplace_back(lane.get(), std::move(winner));
+    }
+    return newcomers;
+}
+
+// The winner has met the other finalists. Where no newcomer comes near the best, it stands.
+void ProblemTuner::choose_challengers() {
+    phase_ = Phase::finals;
+    players_ = by_cost();
+    const auto limit = worth_finals(*players_.front());
+    std::size_t challengers = 0;
+    std::erase_if(players_, [&](const Known* known) {
+        if (known == winner_) return false;
+        if (!known->is_newcomer || *cost_of(*known->measurement()) > limit) return true;
+        return ++challengers >= most_finalists;
+    });
+    if (challengers == 0) return done();
+    winner_ = nullptr;  // until the finals are over
+    line_up();
+}
+
+}  // namespace smemtune
