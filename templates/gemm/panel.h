@@ -63,10 +63,11 @@ struct Panel {
         }
     }
 
-    /// Starts one round of the copy of the tile that is `further` on: BLOCK_K * advance the next, 0 the same again.
-    __device__ __forceinline__ void fetch(Element* target, int round, long long further) {
+    /// Starts one round of the copy of the next tile, `further` (BLOCK_K * advance) on. If there are no `more`, and
+    /// `further` is 0, asynchronous copies read nothing, and others the last tile again.
+    __device__ __forceinline__ void fetch(Element* target, int round, long long further, bool more) {
         if (round % TOGETHER == 0) from[round / TOGETHER] += further;
-        copy(target, round, true);
+        copy(target, round, HELD || more);
     }
     /// Likewise of the first tile, of which only `steps` may exist: zeros follow.
     __device__ __forceinline__ void fetch_first(Element* target, int round, int steps) {

@@ -154,19 +154,20 @@ __device__ __forceinline__ void warp_tiled_product(int M, int N, int K, Element 
         PanelB b_panel(shared + PanelA::SIZE, b_tile, ldb, N - first_column);
 #pragma unroll
         for (int ahead = 0; ahead < STAGES - 1; ++ahead) {
-            const long long further_a = ahead < phases ? BLOCK_K * a_panel.advance : 0;
-            const long long further_b = ahead < phases ? BLOCK_K * b_panel.advance : 0;
+            const bool more = ahead < phases;
+            const long long further_a = more ? BLOCK_K * a_panel.advance : 0;
+            const long long further_b = more ? BLOCK_K * b_panel.advance : 0;
             Element* const to_a = a_panel.to + ahead * STAGE;
             Element* const to_b = b_panel.to + ahead * STAGE;
 #pragma unroll
             for (int round = 0; round < PanelA::ROUNDS; ++round) {
                 if (ahead == 0) a_panel.fetch_first(to_a, round, first_steps);
-                if (ahead > 0) a_panel.fetch(to_a, round, further_a);
+                if (ahead > 0) a_panel.fetch(to_a, round, further_a, more);
             }
 #pragma unroll
             for (int round = 0; round < PanelB::ROUNDS; ++round) {
                 if (ahead == 0) b_panel.fetch_first(to_b, round, first_steps);
-                if (ahead > 0) b_panel.fetch(to_b, round, further_b);
+                if (ahead > 0) b_panel.fetch(to_b, round, further_b, more);
             }
             a_panel.store(to_a);
             b_panel.store(to_b);
@@ -181,7 +182,7 @@ __device__ __forceinline__ void warp_tiled_product(int M, int N, int K, Element 
         int filling = (STAGES - 1) * STAGE;
 #pragma unroll 1
         for (int phase = 0; phase < phases; ++phase) {
-            // In the end the last tile is copied over and over, where nobody reads it: no copy has a condition.
+            // Every phase starts copies, also where no tile follows: branches around them would cost more.
             const bool more = phase + STAGES - 1 < phases;
             const long long further_a = more ? BLOCK_K * a_panel.advance : 0;
             const long long further_b = more ? BLOCK_K * b_panel.advance : 0;
@@ -202,9 +203,9 @@ __device__ __forceinline__ void warp_tiled_product(int M, int N, int K, Element 
                 read(a, b, (step + 1) % STEPS, (step + 1) % 2, M);
                 if (step == COPIES_AT) {  // all at once: the compiler pays for a change to them, not for their number
 #pragma unroll
-                    for (int round = 0; round < PanelA::ROUNDS; ++round) a_panel.fetch(to_a, round, further_a);
+                    for (int round = 0; round < PanelA::ROUNDS; ++round) a_panel.fetch(to_a, round, further_a, more);
 #pragma unroll
-                    for (int round = 0; round < PanelB::ROUNDS; ++round) b_panel.fetch(to_b, round, further_b);
+                    for (int round = 0; round < PanelB::ROUNDS; ++round) b_panel.fetch(to_b, round, further_b, more);
                     commit_copies();
                 }
                 multiply(sums, a, b, step % 2);

@@ -5,11 +5,11 @@
 namespace smemtune {
 namespace {
 
-TEST(Occupancy, AgreesWithTheDriverForEveryConfiguration) {
+TEST(Occupancy, AgreesWithTheDriver) {
     const auto backend = open_backend("0");
     const auto& device = backend->device();
     int compared = 0;
-    for_every_configuration(
+    for_configurations(
         device, gemm(4096, 4096, 4096), [&](const std::string& name, const Binary& binary, const Launch& launch) {
             cudaLibrary_t library = nullptr;
             ASSERT_EQ(cudaLibraryLoadData(&library, binary.code.data(), nullptr, nullptr, 0, nullptr, nullptr, 0),

@@ -1,9 +1,13 @@
-// Every feasible configuration of the built-in templates, compiled for GPU 0.
+// The feasible configurations of the built-in templates, compiled for GPU 0.
 #pragma once
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
+#include <iterator>
+#include <numeric>
+#include <random>
 #include <thread>
 
 #include "runtime/backend.h"
@@ -12,10 +16,13 @@
 
 namespace smemtune {
 
+/// Of larger spaces so many configurations are drawn, always the same.
+constexpr std::size_t most_configurations = 200;
+
 using Visit = std::function<void(const std::string& name, const Binary& binary, const Launch& launch)>;
 
-/// Calls `visit` for each configuration of `problem`, with the launch as the compiler's report makes it.
-inline void for_every_configuration(const Device& device, const Problem& problem, const Visit& visit) {
+/// Calls `visit` for configurations of `problem`, with the launch as the compiler's report makes it.
+inline void for_configurations(const Device& device, const Problem& problem, const Visit& visit) {
     const auto compiler = make_compiler(device);
     CompilePool pool(*compiler, std::max(1U, std::thread::hardware_concurrency()));
     struct Compiled {
@@ -27,8 +34,12 @@ inline void for_every_configuration(const Device& device, const Problem& problem
     for (const auto& kernel : load_templates(builtin_sources())) {
         if (!supports(kernel, problem, device)) continue;
         const auto space = feasible_space(kernel, problem, device);
-        for (std::size_t i = 0; i < space.size(); ++i) {
-            const auto configuration = space[i];
+        std::vector<std::size_t> indices(space.size());
+        std::iota(indices.begin(), indices.end(), 0);
+        std::vector<std::size_t> drawn;
+        std::ranges::sample(indices, std::back_inserter(drawn), most_configurations, std::mt19937(1));
+        for (const auto index : drawn) {
+            const auto configuration = space[index];
             compiled.push_back({kernel.name + " " + to_text(configuration),
                                 pool.submit(program_of(kernel, configuration, problem)),
                                 launch_of(kernel, configuration, problem, device)});
