@@ -31,16 +31,17 @@ __device__ __forceinline__ void cluster_barrier() {
 #endif
 }
 
-/// Reads what stands in block `rank` where `from` is in this one, in shared memory.
-__device__ __forceinline__ float load_of(int rank, const float* from) {
+/// Reads 16 bytes that stand in block `rank` where `from` is in this one, in shared memory; aligned to them.
+__device__ __forceinline__ void load_four_of(int rank, float* to, const float* from) {
 #ifdef SMEMTUNE_CLUSTERS
     const unsigned here = static_cast<unsigned>(__cvta_generic_to_shared(from));
     unsigned there;
-    float value;
     asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(here), "r"(rank));
-    asm volatile("ld.shared::cluster.f32 %0, [%1];" : "=f"(value) : "r"(there) : "memory");
-    return value;
+    asm volatile("ld.shared::cluster.v4.f32 {%0, %1, %2, %3}, [%4];"
+                 : "=f"(to[0]), "=f"(to[1]), "=f"(to[2]), "=f"(to[3])
+                 : "r"(there)
+                 : "memory");
 #else
-    return *from;
+    for (int i = 0; i < 4; ++i) to[i] = from[i];
 #endif
 }

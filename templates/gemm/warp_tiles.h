@@ -266,11 +266,12 @@ __device__ __forceinline__ void warp_tiled_product(int M, int N, int K, Element 
     // Every block of the cluster shows its sums to the others, and adds up some of all in the order of the ranks. One
     // that is alone takes the same way: another would cost the main loop registers that suit it.
     __syncthreads();  // nobody reads any more what stood here
-    Element* const shown = shared + warp * 32 + lane;
-    constexpr int APART = 32 * WARPS_MN;
+    Element* const shown = shared + 4 * (warp * 32 + lane);
+    constexpr int APART = 4 * 32 * WARPS_MN;
     if (slice == 0) {
+        // One by one: stores of four want the sums in fours of registers, which decides the banks of the main loop.
 #pragma unroll
-        for (int i = 0; i < SUMS; ++i) shown[i * APART] = sums[i];
+        for (int i = 0; i < SUMS; ++i) *static_cast<volatile Element*>(shown + i / 4 * APART + i % 4) = sums[i];
     }
     if (sharers > 1) cluster_barrier();
     if (slice == 0) {
@@ -280,11 +281,11 @@ __device__ __forceinline__ void warp_tiled_product(int M, int N, int K, Element 
 #pragma unroll
             for (int other = 0; other < CLUSTER_K; ++other) {
                 if (other >= sharers) break;
+                Element four[4];
+                if (sharers > 1) load_four_of(other, four, shown + i / 4 * APART);
+                if (sharers == 1) load_four(four, shown + i / 4 * APART);
 #pragma unroll
-                for (int j = 0; j < 4; ++j) {
-                    const Element* const from = shown + (i + j) * APART;
-                    total[j] += sharers > 1 ? load_of(other, from) : *from;
-                }
+                for (int j = 0; j < 4; ++j) total[j] += four[j];
             }
             write(i / THREAD_N, i % THREAD_N, total);
         }
