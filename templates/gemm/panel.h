@@ -63,8 +63,10 @@ struct Panel {
         }
     }
 
-    /// Starts one round of the copy of the next tile, `further` (BLOCK_K * advance) on. If there are no `more`, and
-    /// `further` is 0, asynchronous copies read nothing, and others the last tile again.
+    /// How far the next tile is, if there are `more`.
+    __device__ __forceinline__ long long further(bool more) const { return more ? BLOCK_K * advance : 0; }
+    /// Starts one round of the copy of the tile that is so much further. If there are no `more`, asynchronous copies
+    /// read nothing, and others the last tile again.
     __device__ __forceinline__ void fetch(Element* target, int round, long long further, bool more) {
         if (round % TOGETHER == 0) from[round / TOGETHER] += further;
         copy(target, round, HELD || more);

@@ -4,15 +4,15 @@
 // in a warp, LANES_M rows of threads own THREAD_M x THREAD_N elements each. For every step along K a thread needs
 // THREAD_M + THREAD_N values from shared memory, 16 bytes at a time, and multiplies each of the ones with each of the
 // others: at 8 x 16 that is 128 multiplications for 6 reads. CLUSTER_K blocks of a cluster share a tile of C, each
-// with a part of K, and add up through each other's shared memory: all tiles if they do not fill the device, or those
-// that are left over for a last wave.
+// with a part of K (split-K), and add up through each other's shared memory: all tiles if they do not fill the device,
+// or those that are left over for a last wave.
 //
 // On GPUs with 128 FP32 lanes per multiprocessor every issue slot that is not a multiplication is lost, so the loop
 // holds little else: one pointer for several copies, no guards (rows outside the matrix are read from its last row, or
 // the last tile begins earlier, and what is not wanted is not stored), no branches, and the copies of a phase all in
 // one step, among the multiplications. The ragged end of K comes first, before the loop. Tiles arrive STAGES - 1 phases
 // ahead; values arrive in registers ahead of their step, across the barrier too. What does not fit that (rows that are
-// not aligned for copies of 16 bytes, a matrix smaller than the tile) gets a plain loop instead.
+// not aligned for copies of 16 bytes, a matrix smaller than the tile, a single phase) gets a plain loop instead.
 #pragma once
 
 #include "configuration.h"
@@ -81,7 +81,7 @@ __device__ __forceinline__ void multiply(Element (&sums)[SUMS], const FactorsA& 
 }
 
 /// What a block computes: its tile of C, and how much of K.
-struct Share {
+struct Part {
     int own_row, own_column;      // where the tile starts,
     int first_row, first_column;  // and what is copied for it: earlier, at the edges
     int rank, sharers;            // of the blocks that share the tile
@@ -89,15 +89,15 @@ struct Share {
     int first_steps;    // of the first phase: what K leaves over comes before everything else
     long long first_k;  // and where that starts
 
-    /// Of this block. The grid has a block for each tile, and CLUSTER_K for as many of the last ones as it is larger
-    /// than that. Blocks go down GROUP_M rows of tiles before they turn to the next column: those that run together
-    /// share more.
-    __device__ __forceinline__ Share(int M, int N, int K, int GROUP_M) {
+    /// Of this block. The grid has a block for each of the first tiles, whole clusters of them, and CLUSTER_K for each
+    /// of the others: its size tells how many those are. Blocks go down GROUP_M rows of tiles before they turn to the
+    /// next column: those that run together share more.
+    __device__ __forceinline__ Part(int M, int N, int K, int GROUP_M) {
         const int tiles_m = (M - 1) / BLOCK_M + 1;
         const int tiles_n = (N - 1) / BLOCK_N + 1;
         const int block = blockIdx.x;
-        const int shared_tiles = CLUSTER_K == 1 ? 0 : (gridDim.x - tiles_m * tiles_n) / max(CLUSTER_K - 1, 1);
-        const int alone = tiles_m * tiles_n - shared_tiles;
+        const int split_tiles = CLUSTER_K == 1 ? 0 : (gridDim.x - tiles_m * tiles_n) / max(CLUSTER_K - 1, 1);
+        const int alone = tiles_m * tiles_n - split_tiles;
         sharers = CLUSTER_K > 1 && block >= alone ? CLUSTER_K : 1;
         rank = sharers > 1 ? cluster_rank() : 0;
 
@@ -141,8 +141,8 @@ __device__ __forceinline__ void multiply_pipelined(Element (&sums)[SUMS], Factor
 #pragma unroll
     for (int ahead = 0; ahead < STAGES - 1; ++ahead) {
         const bool more = ahead < phases;
-        const long long further_a = more ? BLOCK_K * a_panel.advance : 0;
-        const long long further_b = more ? BLOCK_K * b_panel.advance : 0;
+        const long long further_a = a_panel.further(more);
+        const long long further_b = b_panel.further(more);
         Element* const to_a = a_panel.to + ahead * STAGE;
         Element* const to_b = b_panel.to + ahead * STAGE;
 #pragma unroll
@@ -170,8 +170,8 @@ __device__ __forceinline__ void multiply_pipelined(Element (&sums)[SUMS], Factor
     for (int phase = 0; phase < phases; ++phase) {
         // Every phase starts copies, also where no tile follows: branches around them would cost more.
         const bool more = phase + STAGES - 1 < phases;
-        const long long further_a = more ? BLOCK_K * a_panel.advance : 0;
-        const long long further_b = more ? BLOCK_K * b_panel.advance : 0;
+        const long long further_a = a_panel.further(more);
+        const long long further_b = b_panel.further(more);
         Element* const to_a = a_panel.to + filling;
         Element* const to_b = b_panel.to + filling;
 #pragma unroll
@@ -249,47 +249,47 @@ __device__ __forceinline__ void warp_tiled_product(int M, int N, int K, Element 
                                                    const Element* B, long long ldb, Element beta, Element* C,
                                                    long long ldc, int GROUP_M) {
     Element* const shared = dynamic_shared<Element>();
-    const Share share(M, N, K, GROUP_M);
+    const Part part(M, N, K, GROUP_M);
     const Seat seat;
-    const long long k = share.first_k;
-    const Element* const a_tile = A + (TRANSPOSE_A ? k * lda + share.first_row : share.first_row * lda + k);
-    const Element* const b_tile = B + (TRANSPOSE_B ? share.first_column * ldb + k : k * ldb + share.first_column);
-    const int room_m = M - share.first_row;
-    const int room_n = N - share.first_column;
+    const long long k = part.first_k;
+    const Element* const a_tile = A + (TRANSPOSE_A ? k * lda + part.first_row : part.first_row * lda + k);
+    const Element* const b_tile = B + (TRANSPOSE_B ? part.first_column * ldb + k : k * ldb + part.first_column);
+    const int room_m = M - part.first_row;
+    const int room_n = N - part.first_column;
     FactorsA a{SharedPlace(kept(shared + seat.slice * STEPS * PanelA::STRIDE + seat.row(0)))};
     FactorsB b{SharedPlace(kept(shared + PanelA::SIZE + seat.slice * STEPS * PanelB::STRIDE + seat.column(0)))};
     Element sums[SUMS] = {};
-    const bool regular = PanelA::fits(A, lda, K, M, share.first_row) && PanelB::fits(B, ldb, K, N, share.first_column);
-    if (regular && share.phases > 1) {
+    const bool regular = PanelA::fits(A, lda, K, M, part.first_row) && PanelB::fits(B, ldb, K, N, part.first_column);
+    if (regular && part.phases > 1) {
         PanelA a_panel(shared, a_tile, lda, room_m);
         PanelB b_panel(shared + PanelA::SIZE, b_tile, ldb, room_n);
-        multiply_pipelined(sums, a, b, a_panel, b_panel, share.phases, share.first_steps, M);
+        multiply_pipelined(sums, a, b, a_panel, b_panel, part.phases, part.first_steps, M);
     } else {
-        multiply_guarded(sums, a, b, shared, a_tile, lda, room_m, b_tile, ldb, room_n, share.phases, share.first_steps,
+        multiply_guarded(sums, a, b, shared, a_tile, lda, room_m, b_tile, ldb, room_n, part.phases, part.first_steps,
                          M);
     }
     if (SLICES_K > 1) add_slices(sums, shared, seat);
 #pragma unroll
     for (int i = 0; i < SUMS; ++i) sums[i] *= alpha;
 
-    const bool vectors = rows_are_aligned(C, ldc) && share.first_column % 4 == 0;
+    const bool vectors = rows_are_aligned(C, ldc) && part.first_column % 4 == 0;
     const auto write = [&](int m, int n, const Element* four) {  // neighbours along N, of this thread's
-        const int r = share.first_row + seat.row(m);
-        const int c = share.first_column + seat.column(n);
-        if (r < share.own_row || r >= M) return;
+        const int r = part.first_row + seat.row(m);
+        const int c = part.first_column + seat.column(n);
+        if (r < part.own_row || r >= M) return;
         Element* const to = C + r * ldc + c;
         Element results[4];
 #pragma unroll
         for (int i = 0; i < 4; ++i) {
             results[i] = four[i];
-            if (beta != 0 && c + i >= share.own_column && c + i < N) results[i] += beta * to[i];
+            if (beta != 0 && c + i >= part.own_column && c + i < N) results[i] += beta * to[i];
         }
-        if (vectors && c >= share.own_column && c + 4 <= N) {
+        if (vectors && c >= part.own_column && c + 4 <= N) {
             store_four(to, results);
         } else {
 #pragma unroll
             for (int i = 0; i < 4; ++i) {
-                if (c + i >= share.own_column && c + i < N) to[i] = results[i];
+                if (c + i >= part.own_column && c + i < N) to[i] = results[i];
             }
         }
     };
@@ -309,22 +309,22 @@ __device__ __forceinline__ void warp_tiled_product(int M, int N, int K, Element 
 #pragma unroll
         for (int i = 0; i < SUMS; ++i) *static_cast<volatile Element*>(shown + i / 4 * APART + i % 4) = sums[i];
     }
-    if (share.sharers > 1) cluster_barrier();
+    if (part.sharers > 1) cluster_barrier();
     if (seat.slice == 0) {
 #pragma unroll 1
-        for (int i = 4 * share.rank; i < SUMS; i += 4 * share.sharers) {
+        for (int i = 4 * part.rank; i < SUMS; i += 4 * part.sharers) {
             Element total[4] = {};
 #pragma unroll
             for (int other = 0; other < CLUSTER_K; ++other) {
-                if (other >= share.sharers) break;
+                if (other >= part.sharers) break;
                 Element four[4];
-                if (share.sharers > 1) load_four_of(other, four, shown + i / 4 * APART);
-                if (share.sharers == 1) load_four(four, shown + i / 4 * APART);
+                if (part.sharers > 1) load_four_of(other, four, shown + i / 4 * APART);
+                if (part.sharers == 1) load_four(four, shown + i / 4 * APART);
 #pragma unroll
                 for (int j = 0; j < 4; ++j) total[j] += four[j];
             }
             write(i / THREAD_N, i % THREAD_N, total);
         }
     }
-    if (share.sharers > 1) cluster_barrier();  // a block's shared memory lives as long as the block
+    if (part.sharers > 1) cluster_barrier();  // a block's shared memory lives as long as the block
 }

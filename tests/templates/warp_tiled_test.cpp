@@ -1,0 +1,63 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "templates/catalog.h"
+#include "templates/limits.h"
+
+namespace smemtune {
+namespace {
+
+// With one value for parameters that have no say in the grid, or its space would be of millions.
+KernelTemplate warp_tiled() {
+    const auto all = load_templates(builtin_sources());
+    auto kernel = *std::ranges::find(all, "warp_tiled", &KernelTemplate::name);
+    for (auto& parameter : kernel.parameters) {
+        for (const auto* name : {"LANES_M", "LANE_PAIRS", "STAGES", "VECTOR_A", "VECTOR_B", "A_FIRST", "GROUP_M"}) {
+            if (parameter.name == name) parameter.values = {parameter.preset};
+        }
+    }
+    return kernel;
+}
+
+// The kernel tells from the grid which tiles are shared.
+TEST(WarpTiled, ABlockHasATileOrAWholeClusterSharesOne) {
+    const auto kernel = warp_tiled();
+    const auto device = model_device("sm_90");
+    int split = 0, mixed = 0;
+    for (const auto& problem : {gemm(1000, 1000, 1000), gemm(4097, 4097, 4097), gemm(64, 64, 65536),
+                                gemm(3000, 5000, 2048), gemm(2112, 2048, 2048)}) {
+        const auto space = feasible_space(kernel, problem, device);
+        for (std::size_t i = 0; i < space.size(); ++i) {
+            const auto configuration = space[i];
+            const auto& values = configuration.values;
+            const auto cluster = values.at("CLUSTER_K");
+            const auto rows = (problem.extents[0].second - 1) / values.at("BLOCK_M") + 1;
+            const auto columns = (problem.extents[1].second - 1) / values.at("BLOCK_N") + 1;
+            const auto surplus = launch_of(kernel, configuration, problem, device).grid[0] - rows * columns;
+            if (cluster == 1) {
+                ASSERT_EQ(surplus, 0) << to_text(configuration);
+                continue;
+            }
+            ASSERT_EQ(surplus % (cluster - 1), 0) << to_text(configuration);
+            const auto shared = surplus / (cluster - 1);
+            const auto alone = rows * columns - shared;
+            ASSERT_GE(shared, 1) << to_text(configuration);
+            ASSERT_GE(alone, 0) << to_text(configuration);
+            ASSERT_EQ(alone % cluster, 0) << to_text(configuration);
+            ++split;
+            if (alone > 0) ++mixed;
+        }
+    }
+    EXPECT_GT(split, 1000);
+    EXPECT_GT(mixed, 1000);
+}
+
+TEST(WarpTiled, HasASpaceWhereTheNumberOfMultiprocessorsIsNotKnown) {
+    const auto device = model_device("compute_capability=90,shared_bytes_per_block=232448");
+    EXPECT_EQ(device.multiprocessors, 0);
+    EXPECT_GT(feasible_space(warp_tiled(), gemm(100, 100, 1000), device).size(), 0U);
+}
+
+}  // namespace
+}  // namespace smemtune
