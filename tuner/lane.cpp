@@ -86,22 +86,24 @@ std::optional<Configuration> Lane::next() {
     while (left_ > 0) {
         auto configuration = search_->next();
         if (!configuration) break;
-        if (take(*configuration)) return configuration;
+        const auto index = space_->find(*configuration);
+        if (index && take(*index)) return configuration;
     }
     used_up_ = true;
     return std::nullopt;
 }
 
-bool Lane::take(const Configuration& configuration) {
-    const auto index = space_->find(configuration);
-    if (!index || tried_[*index]) return false;
-    tried_[*index] = true;
+bool Lane::take(std::size_t index) {
+    if (tried_[index]) return false;
+    tried_[index] = true;
     --left_;
     return true;
 }
 
 bool Lane::observe(const Configuration& configuration, std::optional<double> cost) {
-    if (!take(configuration) && !space_->find(configuration)) return false;
+    const auto index = space_->find(configuration);
+    if (!index) return false;
+    take(*index);
     search_->observe(configuration, cost);
     stopping_.add(cost);
     return true;
@@ -117,14 +119,13 @@ std::vector<Configuration> Lane::untried() const {
 }
 
 void Lane::resume() {
-    was_enough_ = stopping_.gain_was_unlikely();
     if (stopping_.evaluations() > 0) opening_ = std::min(opening_, stopping_.evaluations());
 }
 
 bool Lane::is_open(std::optional<double> best) const {
     if (is_used_up()) return false;
     if (!learns_) return true;  // who asks for every configuration gets it
-    if (was_enough_ || stopping_.gain_is_unlikely()) return false;
+    if (stopping_.gain_is_unlikely()) return false;
     // One that gave nothing right is given up later than one that is slow.
     if (!stopping_.best()) return stopping_.evaluations() < std::max(4 * opening_, patience_);
     return stopping_.evaluations() < opening_ || !best || keeps_up(*best);
@@ -135,10 +136,15 @@ bool Lane::keeps_up(double best) const {
     return stopping_.best() && *stopping_.best() <= (1 + (hopeless - 1) * untried) * best;
 }
 
-std::vector<Configuration> Lane::welcome(std::vector<Configuration> winners) {
+std::vector<Configuration> Lane::news_among(std::vector<Configuration> winners) const {
     with_default_arguments(*kernel_template_, winners);
-    std::erase_if(winners, [this](const Configuration& winner) { return !take(winner); });
-    return winners;
+    std::vector<Configuration> news;
+    for (auto& winner : winners) {
+        const auto index = space_->find(winner);
+        if (!index || tried_[*index] || std::ranges::find(news, winner) != news.end()) continue;
+        news.push_back(std::move(winner));
+    }
+    return news;
 }
 
 }  // namespace smemtune

@@ -27,8 +27,7 @@ public:
     /// False for a configuration outside the space: it says nothing here.
     bool observe(const Configuration& configuration, std::optional<double> cost);
 
-    /// After what was stored is observed: what was enough to give the template up before, or to end its search, is
-    /// enough now. What came after that end came from other sizes.
+    /// After what was stored is observed: what was enough to give the template up before is enough now.
     void resume();
 
     /// Proposals in a row before other lanes have their turn: at first enough to see what the template is worth.
@@ -38,15 +37,15 @@ public:
     /// Whether it is not clearly behind `best`.
     [[nodiscard]] bool keeps_up(double best) const;
     /// What won elsewhere as it would be tried here, with run-time arguments at their defaults: what is valid and was
-    /// not tried before. From now on it was.
-    std::vector<Configuration> welcome(std::vector<Configuration> winners);
+    /// not tried before, none twice.
+    [[nodiscard]] std::vector<Configuration> news_among(std::vector<Configuration> winners) const;
     /// In the order of the space.
     [[nodiscard]] std::vector<Configuration> untried() const;
     [[nodiscard]] bool is_used_up() const { return used_up_ || left_ == 0; }
 
 private:
-    // False for what is outside the space, or was tried.
-    bool take(const Configuration& configuration);
+    // By index into the space; false for what was tried.
+    bool take(std::size_t index);
 
     const KernelTemplate* kernel_template_;
     std::shared_ptr<const ParameterSpace> space_;
@@ -59,7 +58,6 @@ private:
     std::vector<bool> tried_;  // by index into the space
     std::size_t left_;
     bool used_up_ = false;
-    bool was_enough_ = false;
 };
 
 }  // namespace smemtune

@@ -32,7 +32,7 @@ std::vector<std::pair<Lane*, Configuration>> ProblemTuner::newcomers() const {
         if (!lane->keeps_up(*best_cost_)) continue;
         auto winners =
             winners_nearby(context_.store, context_.device_row, problem_, lane->kernel_template(), most_sizes);
-        for (auto& winner : lane->welcome(std::move(winners))) newcomers.emplace_back(lane.get(), std::move(winner));
+        for (auto& winner : lane->news_among(std::move(winners))) newcomers.emplace_back(lane.get(), std::move(winner));
     }
     return newcomers;
 }
