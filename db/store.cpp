@@ -217,6 +217,14 @@ void Store::finish_run(std::int64_t run, const std::string& how) {
     state_->guarded([&] { state_->query(end_run).with(how, run).run(); });
 }
 
+std::optional<std::string> Store::how_ended(std::int64_t run) const {
+    return state_->guarded([&] {
+        return state_->query("SELECT how FROM runs WHERE id = ? AND how IS NOT NULL")
+            .with(run)
+            .first([](const SQLite::Statement& row) { return row.getColumn(0).getString(); });
+    });
+}
+
 void Store::remember(const TrialRecord& trial) {
     check_times(trial);
     state_->guarded([&] {

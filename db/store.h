@@ -53,6 +53,8 @@ public:
     std::int64_t start_run(const RunRecord& run);
     /// `how`: "complete", "budget", "interrupted", ... A run without an end was killed.
     void finish_run(std::int64_t run, const std::string& how);
+    /// Nothing when it has no end, or is not known.
+    [[nodiscard]] std::optional<std::string> how_ended(std::int64_t run) const;
 
     /// One transaction: after it returns, a kill loses nothing. A trial tried again replaces the earlier one.
     /// `run` 0 is none. Throws std::invalid_argument when a time is negative or not finite.

@@ -74,6 +74,7 @@ std::optional<Crew::Work> Crew::take(Seat& seat, Lock& lock) {
         const auto noted = bell_.rung();
         const auto problems = budget_is_spent() ? tuners_.size() : context_.request.problems.size();
         auto work = take_at_once(*seat.worker, problems);
+        if (looks_again_) compile_ahead();
         guess(!work);
         if (work) return work;
         const bool all_done = tuners_.size() == problems &&
@@ -103,14 +104,28 @@ std::optional<Crew::Work> Crew::take_at_once(const Worker& worker, std::size_t p
     return std::nullopt;
 }
 
-// What a search found is news to those before it. What is only recalled was heard of by the run that measured it.
+// When the budget is spent by then, what there is to try shows whether something is left to go on with.
 bool Crew::look_again() {
-    const bool learned = context_.report.measured > 0 && tuners_.size() > 1 && learns(context_.request.search);
-    if (looks_again_ || !learned || Clock::now() >= deadline_) return false;
+    if (looks_again_ || tuners_.size() < 2 || !learns(context_.request.search) || !has_news()) return false;
     looks_again_ = true;
     for (const auto& tuner : tuners_) tuner->look_again();
     bell_.ring();
     return true;
+}
+
+// What a search tried is news to those before it. What is only recalled was heard of by the run that tried it, unless
+// that was cut short.
+bool Crew::has_news() const {
+    if (context_.report.measured > 0 || !context_.report.rejected.empty()) return true;
+    std::int64_t last_run = 0;
+    for (const auto& tuner : tuners_) last_run = std::max(last_run, tuner->last_run());
+    return last_run > 0 && context_.store.how_ended(last_run) != "complete";
+}
+
+// A second look has few programs for each problem: while a worker keeps to one, the compilers go on to the next.
+void Crew::compile_ahead() {
+    auto room = context_.ahead;
+    for (const auto& tuner : tuners_) room -= std::min(room, tuner->compile_ahead(room));
 }
 
 // Once somebody waits for a search's programs, threads without work compile what it may ask for next, until it has
@@ -178,12 +193,12 @@ bool Crew::interrupted() {
     return true;
 }
 
-// No further trials, but what was begun gets its winner. A second look that this ends leaves nothing to go on with.
+// No further trials, but what was begun gets its winner.
 bool Crew::budget_is_spent() {
     if (Clock::now() < deadline_) return false;
     const bool through = tuners_.size() == context_.request.problems.size() &&
                          std::ranges::none_of(tuners_, [](const auto& tuner) { return tuner->is_searching(); });
-    if (!through && !looks_again_) context_.report.ended = "budget";
+    if (!through) context_.report.ended = "budget";
     for (const auto& tuner : tuners_) tuner->end_search("budget");
     return true;
 }

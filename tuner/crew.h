@@ -76,6 +76,8 @@ private:
     std::optional<Work> take(Seat& seat, Lock& lock);
     std::optional<Work> take_at_once(const Worker& worker, std::size_t problems);
     bool look_again();
+    [[nodiscard]] bool has_news() const;
+    void compile_ahead();
     void guess(bool waits);
     bool lay_out_ahead(Seat& seat, std::size_t problems, Lock& lock);
     void wait(Seat& seat, std::uint64_t noted, Lock& lock);

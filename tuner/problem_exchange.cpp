@@ -12,21 +12,18 @@ constexpr std::size_t most_sizes = 4;  // whose winners are tried
 }  // namespace
 
 void ProblemTuner::look_again() {
-    auto newcomers = this->newcomers();
-    if (newcomers.empty()) return;
+    newcomers_ = find_newcomers();
+    if (newcomers_.empty()) return;
     looks_again_ = true;
     phase_ = Phase::exchange;
     begin_.reset();
     playoff_.reset();
     if (winner_ == nullptr) winner_ = crowned_earlier(by_time());
-    for (auto& [lane, configuration] : newcomers) {
-        if (!is_full()) submit(*lane, std::move(configuration));
-    }
 }
 
 // A template that is clearly behind here has no use for them.
-std::vector<std::pair<Lane*, Configuration>> ProblemTuner::newcomers() const {
-    std::vector<std::pair<Lane*, Configuration>> newcomers;
+std::deque<std::pair<Lane*, Configuration>> ProblemTuner::find_newcomers() const {
+    std::deque<std::pair<Lane*, Configuration>> newcomers;
     if (!best_cost_ || is_good_enough() || is_full()) return newcomers;
     for (const auto& lane : lanes_) {
         if (!lane->keeps_up(*best_cost_)) continue;

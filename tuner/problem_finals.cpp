@@ -1,6 +1,7 @@
 // The end of a problem's tuning: what is swept, who plays the finals, who is crowned, and what there is to report.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <set>
 
 #include "runtime/selection.h"
@@ -202,16 +203,19 @@ ProblemResult ProblemTuner::result() const {
     return result;
 }
 
+// Where none of them was, what costs the least.
 const ProblemTuner::Known* ProblemTuner::crowned_earlier(const std::vector<const Known*>& measured) const {
     const auto& key = measured.front()->record.key;
     const auto champion = context_.store.best(key.device, key.problem);
     for (const auto* known : measured) {
-        if (champion && known->record.key == champion->record.key &&
+        if (champion && champion->winner && known->record.key == champion->record.key &&
             known->record.configuration == champion->record.configuration) {
             return known;
         }
     }
-    return measured.front();
+    return *std::ranges::min_element(measured, {}, [this](const Known* known) {
+        return cost_of(*known->measurement()).value_or(std::numeric_limits<double>::infinity());
+    });
 }
 
 }  // namespace smemtune

@@ -50,6 +50,7 @@ void ProblemTuner::learn_what_is_stored() {
     std::vector<std::pair<Lane*, TrialRecord>> stored;
     for (const auto& lane : lanes_) {
         for (auto& record : context_.store.trials(lane->key())) {
+            last_run_ = std::max(last_run_, record.run);
             if (!lane->space().find(record.configuration)) continue;
             // What was measured in full tells what the others are worth.
             const auto* measured = std::get_if<Measurement>(&record.outcome);
@@ -135,12 +136,24 @@ bool ProblemTuner::is_compiling() const {
 // Keeps enough compiles in flight that the device does not wait for them.
 void ProblemTuner::fill_pipeline() {
     if (!begin_) begin_ = Clock::now();
-    while (phase_ == Phase::search && pipeline_.size() < context_.ahead) {
-        if (is_good_enough() || is_full()) return;
-        auto* lane = lane_in_turn();
-        if (lane == nullptr) return;
-        if (auto configuration = lane->next()) submit(*lane, std::move(*configuration));
+    compile_ahead(context_.ahead);
+}
+
+std::size_t ProblemTuner::compile_ahead(std::size_t most) {
+    while (pipeline_.size() < most && !is_good_enough() && !is_full()) {
+        if (phase_ == Phase::search) {
+            auto* lane = lane_in_turn();
+            if (lane == nullptr) break;
+            if (auto configuration = lane->next()) submit(*lane, std::move(*configuration));
+        } else if (phase_ == Phase::exchange && !newcomers_.empty()) {
+            auto [lane, configuration] = std::move(newcomers_.front());
+            newcomers_.pop_front();
+            submit(*lane, std::move(configuration));
+        } else {
+            break;
+        }
     }
+    return pipeline_.size();
 }
 
 // With a limit to what is tried, most would be in vain; on the host, they would take their time from what is measured.
@@ -273,12 +286,14 @@ void ProblemTuner::end_search(const std::string& why) {
     if (!is_searching()) return;
     phase_ = Phase::sweep;
     if (!looks_again_) ended_ = why;
+    newcomers_.clear();
     pipeline_.clear();
 }
 
 void ProblemTuner::stop(const std::string& why) {
     if (is_done()) return;
     if (!looks_again_) ended_ = why;
+    newcomers_.clear();
     pipeline_.clear();
     done();
 }

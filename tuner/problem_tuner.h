@@ -57,6 +57,8 @@ public:
     [[nodiscard]] std::vector<CompilePool::Guess> guesses() const;
     [[nodiscard]] std::size_t open_lanes() const;
     [[nodiscard]] bool is_done() const { return phase_ == Phase::done; }
+    /// The latest run that had stored anything of this problem before; 0 when there is none.
+    [[nodiscard]] std::int64_t last_run() const { return last_run_; }
 
     /// The launch as it will be, with what the compiler reported in place of the manifest's estimates.
     [[nodiscard]] TrialInput input_of(const Proposal& candidate, const Binary& binary) const;
@@ -72,6 +74,8 @@ public:
     /// For a second look, when it is done: what has won at the nearest sizes meanwhile and is new here is tried, and
     /// what comes near the winner plays finals against it. Where nothing is new it stays done.
     void look_again();
+    /// Has candidates compiled, so that up to `most` are on their way; gives how many are.
+    std::size_t compile_ahead(std::size_t most);
     /// No further trials, for that reason; the finals are still played.
     void end_search(const std::string& why);
     /// No further tasks, for that reason.
@@ -127,7 +131,7 @@ private:
 
     void start_sweep();
     void choose_finalists();
-    [[nodiscard]] std::vector<std::pair<Lane*, Configuration>> newcomers() const;
+    [[nodiscard]] std::deque<std::pair<Lane*, Configuration>> find_newcomers() const;
     void choose_challengers();
     [[nodiscard]] double worth_finals(const Known& best) const;
     void line_up();
@@ -144,11 +148,14 @@ private:
     std::vector<std::unique_ptr<Lane>> lanes_;
     std::size_t turn_ = 0;      // the lane that proposes,
     std::size_t proposed_ = 0;  // and how often it did in a row
+    // Of the second look, not yet submitted.
+    std::deque<std::pair<Lane*, Configuration>> newcomers_;
     std::deque<Proposal> pipeline_;
     std::size_t in_hand_ = 0;  // tasks that workers have
     std::deque<Known> known_;
     std::map<std::string, const Known*> by_code_;  // measured, by machine code and launch
     std::size_t new_trials_ = 0;
+    std::int64_t last_run_ = 0;
     double best_us_ = 0;
     std::optional<double> best_cost_;
     std::string best_text_;

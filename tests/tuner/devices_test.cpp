@@ -63,7 +63,6 @@ TEST(Devices, SeveralFindTheWinnersThatOneFinds) {
     EXPECT_EQ(trials_in(several / "t.db"), trials_in(one / "t.db"));
 }
 
-// While the first programs compile, a worker has nothing to do but to lay out, for several problems.
 TEST(Devices, SeveralExchangeWhatWonAtTheSizes) {
     const Scratch scratch;
     auto words = tune_work("host,host", "16,20,24,32");
@@ -81,6 +80,7 @@ TEST(Devices, SeveralExchangeWhatWonAtTheSizes) {
     EXPECT_EQ(json::parse(second.out).at("measured"), 0);
 }
 
+// While the first programs compile, a worker has nothing to do but to lay out, for several problems.
 TEST(Devices, AWorkerThatIsKilledWhileItLaysOutCostsNothing) {
     const Scratch scratch;
     Running running(scratch, tune_work("host,host", "16,32,48,64"));

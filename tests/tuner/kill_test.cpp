@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 #include <random>
+#include <set>
 #include <sstream>
 
 #include "tests/tuner/support.h"
@@ -10,7 +11,10 @@
 namespace smemtune {
 namespace {
 
+using ::testing::Contains;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 std::vector<std::string> tune_work(const std::string& sizes) {
     return {"tune", "--device", "host", "--templates", fixture("work"), "--sizes",
@@ -101,7 +105,7 @@ TEST(Kill, AtAnyMomentLosesAtMostTheTrialInFlight) {
     RecordProperty("finished_runs", finished_runs);
 }
 
-// What wins at 32 never returns at 16, where it is first heard of when both are done.
+// What wins at 32 never returns at 16 and at 20, where it is first heard of when all are done.
 class BetweenSizes : public ::testing::Test {
 protected:
     void SetUp() override {
@@ -114,13 +118,33 @@ protected:
         write_text(folder / "hidden.cu", source);
     }
     [[nodiscard]] std::vector<std::string> tune(const std::string& deadline) const {
-        return {"tune",     "--device",   "host",  "--templates", scratch_ / "kernels", "--sizes", "16,32",
+        return {"tune",     "--device",   "host",  "--templates", scratch_ / "kernels", "--sizes", "16,20,32",
                 "--search", "local",      "--db",  "t.db",        "--patience",         "4",       "--jobs",
                 "2",        "--deadline", deadline};
     }
     [[nodiscard]] std::vector<std::string> winners() const { return winners_in(scratch_ / "t.db"); }
+    // Where what wins at 32 was tried, and given up.
+    [[nodiscard]] std::set<std::string> given_up() const {
+        std::set<std::string> sizes;
+        for (const auto& row : Store(scratch_ / "t.db", Store::Access::read).rows({.rejected_only = true})) {
+            if (to_text(row.record.configuration) == "SHADE=77,WORK=1") sizes.insert(size_text(row.problem));
+        }
+        return sizes;
+    }
+    // What was cut short is done by the same command, and only by that.
+    void go_on() const {
+        const auto second = run(scratch_, tune("1s"));
+        EXPECT_EQ(second.code, 0) << second.err;
+        EXPECT_THAT(given_up(), ElementsAre("16x16", "20x20"));
+        const auto trials = trials_in(scratch_ / "t.db");
+        const auto third = run(scratch_, tune("1s"));
+        EXPECT_EQ(third.code, 0) << third.err;
+        EXPECT_EQ(trials_in(scratch_ / "t.db"), trials);
+        EXPECT_THAT(third.out, HasSubstr(" 0 measured, 0 rejected"));
+    }
     void wait_for_the_second_look(const Running& running) const {
         const std::vector<std::string> decided{"transpose f32 16x16 hidden SHADE=0,WORK=64",
+                                               "transpose f32 20x20 hidden SHADE=0,WORK=64",
                                                "transpose f32 32x32 hidden SHADE=77,WORK=1"};
         ASSERT_TRUE(soon([&] { return trials_in(scratch_ / "t.db") > 0; }));
         ASSERT_TRUE(soon([&] { return winners() == decided; }));
@@ -131,7 +155,7 @@ protected:
     const Scratch scratch_;
 };
 
-TEST_F(BetweenSizes, AKillLosesNothing) {
+TEST_F(BetweenSizes, AKillLosesNothingAndTheNextRunGoesOn) {
     Running running(scratch_, tune("10m"));
     wait_for_the_second_look(running);
     const auto trials = trials_in(scratch_ / "t.db");
@@ -140,9 +164,11 @@ TEST_F(BetweenSizes, AKillLosesNothing) {
     EXPECT_EQ(running.wait().code, 128 + SIGKILL);
     EXPECT_EQ(trials_in(scratch_ / "t.db"), trials);
     EXPECT_EQ(winners(), decided);
+    go_on();
+    EXPECT_EQ(winners(), decided);
 }
 
-TEST_F(BetweenSizes, AnInterruptStoresTheTrialInFlightAndKeepsTheWinners) {
+TEST_F(BetweenSizes, AnInterruptStoresTheTrialInFlightAndTheNextRunGoesOn) {
     Running running(scratch_, tune("5s"));
     wait_for_the_second_look(running);
     const auto trials = trials_in(scratch_ / "t.db");
@@ -151,6 +177,20 @@ TEST_F(BetweenSizes, AnInterruptStoresTheTrialInFlightAndKeepsTheWinners) {
     EXPECT_EQ(running.wait().code, 130);
     EXPECT_EQ(trials_in(scratch_ / "t.db"), trials + 1);
     EXPECT_EQ(winners(), decided);
+    EXPECT_THAT(given_up(), ElementsAre("16x16"));
+    go_on();
+    EXPECT_EQ(winners(), decided);
+}
+
+// The first of them takes longer than there is time, whenever it begins.
+TEST_F(BetweenSizes, ABudgetThatIsSpentIsSaidAndTheNextRunGoesOn) {
+    auto words = tune("4s");
+    words.insert(words.end(), {"--budget", "3s"});
+    const auto first = run(scratch_, words);
+    EXPECT_EQ(first.code, 0) << first.err;
+    EXPECT_THAT(first.err, HasSubstr("the budget is spent; run the same command to go on"));
+    EXPECT_THAT(given_up(), Not(Contains("20x20")));
+    go_on();
 }
 
 TEST(Kill, InsideAnEndlessKernelLeavesNoWorkerBehind) {

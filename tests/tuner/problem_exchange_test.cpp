@@ -33,7 +33,7 @@ protected:
         return {.operation = "transpose", .type = "f32", .layout = "", .extents = {{"M", size}, {"N", size}}};
     }
 
-    void plan_and_search() {
+    void start() {
         spaces_ = plan(request_, device_);
         context_.emplace(TuningContext{.request = request_,
                                        .device = device_,
@@ -46,6 +46,9 @@ protected:
                                        .report = report_,
                                        .progress = progress_});
         tuner_ = std::make_unique<ProblemTuner>(*context_, request_.problems.front(), spaces_.front());
+    }
+    void plan_and_search() {
+        start();
         play();
         ASSERT_TRUE(tuner_->is_done());
         tasks_.clear();
@@ -63,7 +66,10 @@ protected:
     [[nodiscard]] Measurement measured(const Proposal& candidate) const {
         const auto found = us_.find(name(candidate));
         const auto us = found == us_.end() ? 100 : found->second;
-        return {.median_us = us, .samples_us = std::vector<double>(6, us)};
+        const auto joules = uj_.find(name(candidate));
+        return {.median_us = us,
+                .samples_us = std::vector<double>(6, us),
+                .energy_uj = joules == uj_.end() ? 100 : joules->second};
     }
 
     // Performs what it asks for, as one worker would.
@@ -124,7 +130,7 @@ protected:
     CompilePool pool_{compiler_, 1};
     std::optional<TuningContext> context_;
     std::unique_ptr<ProblemTuner> tuner_;
-    std::map<std::string, double> us_;
+    std::map<std::string, double> us_, uj_;
     std::vector<std::string> tasks_;  // in turn; the same again is one
 };
 
@@ -232,6 +238,31 @@ TEST_F(SecondLook, ABudgetThatIsSpentEndsItAndWhatWasFoundPlays) {
     EXPECT_EQ(tuner_->result().ended, "gain unlikely") << "as its own search did";
     EXPECT_EQ(to_text(tuner_->result().best->configuration), "WORK=" + std::to_string(news[0]));
     EXPECT_THAT(tasks_, ::testing::Not(::testing::Contains("try " + work(news[1]))));
+}
+
+TEST_F(SecondLook, NoMoreIsCompiledAtOnceThanASearchWould) {
+    plan_and_search();
+    const auto news = untried();
+    for (std::size_t i = 0; i < 4; ++i) found_at(20 + static_cast<std::int64_t>(i), news.at(i));
+    tuner_->look_again();
+    ASSERT_TRUE(tuner_->next(2));
+    ASSERT_TRUE(tuner_->next(2)) << "a second one, while the first is tried";
+    const auto asked_for = std::ranges::count_if(news, [&](std::int64_t value) {
+        return pool_.was_asked_for(
+            program_of(request_.templates.front(), {{{"WORK", value}}}, request_.problems.front()));
+    });
+    EXPECT_EQ(asked_for, 2);
+}
+
+TEST_F(SecondLook, WhereNothingWasCrownedTheBestIsWhatCostsLeast) {
+    request_.objective = Objective::energy;
+    us_[work(64)] = 90;
+    uj_[work(64)] = 300;
+    start();
+    for (int i = 0; i < 2; ++i) perform(tuner_->next().value());
+    tuner_->stop("interrupted");
+    ASSERT_EQ(tasks_.front(), "try " + work(64));
+    EXPECT_EQ("try work " + to_text(tuner_->result().best->configuration), tasks_.back());
 }
 
 TEST_F(SecondLook, AnInterruptLeavesTheWinner) {

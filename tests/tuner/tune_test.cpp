@@ -268,6 +268,30 @@ TEST(Tune, WhatALaterSizeFindsWinsAtAnEarlierOneToo) {
     EXPECT_EQ(winners_in(scratch / "t.db"), winners);
 }
 
+// Each size was tuned alone; a third, where nothing is right, is reason enough to look what the two have to say.
+TEST(Tune, RejectionsCountAsTriedBetweenSizes) {
+    const Scratch scratch;
+    const std::filesystem::path folder = scratch / "kernels";
+    std::filesystem::copy(fixture("hidden"), folder);
+    auto source = read_text(folder / "hidden.cu");
+    const std::string first = "    const int column";
+    source.insert(source.find(first), "    if (M == 48) return;\n");
+    write_text(folder / "hidden.cu", source);
+    std::map<std::string, std::string> options{
+        {"--templates", folder}, {"--search", "local"}, {"--patience", "4"}, {"--sizes", "16"}};
+    (void)report_of(run(scratch, tune_work(options)));
+    options["--sizes"] = "32";
+    (void)report_of(run(scratch, tune_work(options)));
+    options["--sizes"] = "16,32";
+    EXPECT_EQ(report_of(run(scratch, tune_work(options))).at("measured"), 0);
+    options["--sizes"] = "16,32,48";
+    const auto all = run(scratch, tune_work(options));
+    EXPECT_EQ(all.code, 1) << "a size has no winner";
+    const auto report = json::parse(all.out);
+    EXPECT_EQ(report.at("measured"), 1);
+    EXPECT_EQ(report.at("problems").at(0).at("winner").at("configuration").at("WORK"), 1);
+}
+
 TEST(Tune, ALimitOfEvaluationsHoldsBetweenSizesToo) {
     const Scratch scratch;
     const auto report = report_of(run(scratch, tune_work({{"--templates", fixture("hidden")},
