@@ -118,14 +118,15 @@ std::vector<Configuration> Lane::untried() const {
     return configurations;
 }
 
-void Lane::resume() {
+void Lane::resume(bool complete) {
+    was_enough_ = complete && stopping_.gain_was_unlikely();
     if (stopping_.evaluations() > 0) opening_ = std::min(opening_, stopping_.evaluations());
 }
 
 bool Lane::is_open(std::optional<double> best) const {
     if (is_used_up()) return false;
     if (!learns_) return true;  // who asks for every configuration gets it
-    if (stopping_.gain_is_unlikely()) return false;
+    if (was_enough_ || stopping_.gain_is_unlikely()) return false;
     // One that gave nothing right is given up later than one that is slow.
     if (!stopping_.best()) return stopping_.evaluations() < std::max(4 * opening_, patience_);
     return stopping_.evaluations() < opening_ || !best || keeps_up(*best);

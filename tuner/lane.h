@@ -27,8 +27,9 @@ public:
     /// False for a configuration outside the space: it says nothing here.
     bool observe(const Configuration& configuration, std::optional<double> cost);
 
-    /// After what was stored is observed: what was enough to give the template up before is enough now.
-    void resume();
+    /// After what was stored is observed: what was enough to give the template up before is enough now. So is what
+    /// ended its search, if the run before was `complete`: what came after came from other sizes.
+    void resume(bool complete);
 
     /// Proposals in a row before other lanes have their turn: at first enough to see what the template is worth.
     [[nodiscard]] std::size_t turn() const { return stopping_.evaluations() < opening_ ? opening_ : 8; }
@@ -58,6 +59,7 @@ private:
     std::vector<bool> tried_;  // by index into the space
     std::size_t left_;
     bool used_up_ = false;
+    bool was_enough_ = false;
 };
 
 }  // namespace smemtune

@@ -71,7 +71,8 @@ void ProblemTuner::learn_what_is_stored() {
         ++context_.report.recalled;
         learn(*lane, std::move(record), true);
     }
-    for (const auto& lane : lanes_) lane->resume();
+    const bool complete = last_run_ > 0 && context_.store.how_ended(last_run_) == "complete";
+    for (const auto& lane : lanes_) lane->resume(complete);
 }
 
 // Not every stored trial answers what is asked now: its energy may not have been measured, and one that was cut short

@@ -11,10 +11,13 @@ void Stopping::add(std::optional<double> cost) {
         to_beat_ = *cost;
         found_at_ = evaluations_;
     }
-    if (!best_) return;  // nothing right yet: there is everything to gain
-    gain_is_unlikely_ = gain_is_unlikely_ ||
-                        (evaluations_ - found_at_ >= policy_.patience &&
-                         static_cast<double>(evaluations_) >= policy_.persistence * static_cast<double>(found_at_));
+    was_unlikely_ = was_unlikely_ || gain_is_unlikely();
+}
+
+bool Stopping::gain_is_unlikely() const {
+    if (!best_) return false;  // nothing right yet: there is everything to gain
+    return evaluations_ - found_at_ >= policy_.patience &&
+           static_cast<double>(evaluations_) >= policy_.persistence * static_cast<double>(found_at_);
 }
 
 }  // namespace smemtune

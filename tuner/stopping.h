@@ -20,9 +20,9 @@ public:
 
     /// The cost of one more evaluation; nothing when it was rejected.
     void add(std::optional<double> cost);
-    /// Once it is, it stays so, also if one of those in flight then brings a gain: a run that is resumed does not know
-    /// which were, and is to end where the run before did.
-    [[nodiscard]] bool gain_is_unlikely() const { return gain_is_unlikely_; }
+    [[nodiscard]] bool gain_is_unlikely() const;
+    /// Whether it was after some evaluation up to now: a gain may have come later, from elsewhere.
+    [[nodiscard]] bool gain_was_unlikely() const { return was_unlikely_; }
     [[nodiscard]] std::size_t evaluations() const { return evaluations_; }
     [[nodiscard]] std::optional<double> best() const { return best_; }
 
@@ -32,7 +32,7 @@ private:
     std::size_t found_at_ = 0;       // the evaluation that brought the last gain
     std::optional<double> best_;     // the least cost
     std::optional<double> to_beat_;  // the cost at the last gain: small steps add up to one
-    bool gain_is_unlikely_ = false;
+    bool was_unlikely_ = false;
 };
 
 }  // namespace smemtune

@@ -7,7 +7,8 @@
 namespace smemtune {
 namespace {
 
-TEST(Lane, AGainThatWasInFlightWhenItEndedOpensItNeitherThenNorInALaterRun) {
+// Two evaluations without a gain are enough; then comes what was in flight, a gain.
+TEST(Lane, AGainThatWasInFlightOpensItAgainUnlessACompleteRunLeftIt) {
     const TuneRequest request{
         .problems = {{.operation = "transpose", .type = "f32", .layout = "", .extents = {{"M", 16}, {"N", 16}}}},
         .templates = load_templates(read_sources(fixture("work"))),
@@ -20,18 +21,22 @@ TEST(Lane, AGainThatWasInFlightWhenItEndedOpensItNeitherThenNorInALaterRun) {
     auto first = lane();
     std::vector<Configuration> asked;
     for (int i = 0; i < 4; ++i) asked.push_back(first.next().value());
-    auto later = lane();
+    auto interrupted = lane();
+    auto complete = lane();
+    const auto observe = [&](std::size_t i, double cost) {
+        for (auto* each : {&first, &interrupted, &complete}) each->observe(asked[i], cost);
+    };
     for (std::size_t i = 0; i < 3; ++i) {
         EXPECT_TRUE(first.is_open(100));
-        first.observe(asked[i], 100);
-        later.observe(asked[i], 100);
+        observe(i, 100);
     }
     EXPECT_FALSE(first.is_open(100));
-    first.observe(asked[3], 50);
-    later.observe(asked[3], 50);
-    later.resume();
-    EXPECT_FALSE(first.is_open(50));
-    EXPECT_FALSE(later.is_open(50));
+    observe(3, 50);
+    interrupted.resume(false);
+    complete.resume(true);
+    EXPECT_TRUE(first.is_open(50));
+    EXPECT_TRUE(interrupted.is_open(50));
+    EXPECT_FALSE(complete.is_open(50)) << "it came from another size";
 }
 
 }  // namespace

@@ -305,6 +305,7 @@ TEST_F(SecondLook, TheNextRunMeasuresNothing) {
     tuner_->look_again();
     play();
     const auto winners = winners_in(scratch_ / "t.db");
+    store_.finish_run(context_->run, "complete");
     tuner_ = std::make_unique<ProblemTuner>(*context_, request_.problems.front(), spaces_.front());
     tasks_.clear();
     play();
