@@ -26,8 +26,8 @@ TEST(Clusters, ALastWaveThatIsSharedIsRight) {
     const auto compiler = make_compiler(device);
     int m = 12 * 16 - 3, n = (static_cast<int>(device.multiprocessors) / 12 + 1) * 32 - 1, k = 16 * 4 * 8 + 5;
     const auto problem = gemm(m, n, k);
-    const auto a = upload_integers(*backend, static_cast<std::size_t>(m) * k, 1);
-    const auto b = upload_integers(*backend, static_cast<std::size_t>(k) * n, 2);
+    const auto a = upload_integers(*backend, elements(m, k), 1);
+    const auto b = upload_integers(*backend, elements(k, n), 2);
     const auto product = [&](int cluster) {
         const auto configuration = parse_configuration(
             "BLOCK_M=16,BLOCK_N=32,BLOCK_K=8,THREAD_M=4,THREAD_N=4,LANES_M=4,LANE_PAIRS=0,SLICES_K=2,STAGES=3,ASYNC=1,"
@@ -36,14 +36,14 @@ TEST(Clusters, ALastWaveThatIsSharedIsRight) {
         EXPECT_FALSE(objection(kernel, configuration, problem, device)) << "CLUSTER_K=" << cluster;
         const auto binary = std::get<Binary>(compiler->compile(program_of(kernel, configuration, problem)));
         const auto launch = launch_of(kernel, configuration, problem, device);
-        const auto c = upload_integers(*backend, static_cast<std::size_t>(m) * n, 3);
+        const auto c = upload_integers(*backend, elements(m, n), 3);
         float alpha = 2, beta = -1;
         long long lda = k, ldb = n, ldc = n;
         void *a_data = a->data(), *b_data = b->data(), *c_data = c->data();
         const std::array<void*, 11> arguments{&m, &n, &k, &alpha, &a_data, &lda, &b_data, &ldb, &beta, &c_data, &ldc};
         backend->load(binary, launch.dynamic_shared_bytes)->launch(nullptr, launch, arguments.data());
         backend->synchronize();
-        std::vector<float> result(static_cast<std::size_t>(m) * n);
+        std::vector<float> result(elements(m, n));
         backend->copy_to_host(std::as_writable_bytes(std::span(result)), *c);
         return result;
     };

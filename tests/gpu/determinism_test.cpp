@@ -26,15 +26,14 @@ TEST_P(Determinism, TheSameConfigurationGivesTheSameBits) {
         for (auto& value : result) value = uniform(random);
         return result;
     };
-    const auto a = upload(*backend, values(static_cast<std::size_t>(m) * k));
-    const auto b = upload(*backend, values(static_cast<std::size_t>(k) * n));
+    const auto a = upload(*backend, values(elements(m, k)));
+    const auto b = upload(*backend, values(elements(k, n)));
     for_configurations(
         backend->device(), gemm(m, n, k), [&](const std::string& name, const Binary& binary, const Launch& launch) {
             const auto kernel = backend->load(binary, launch.dynamic_shared_bytes);
             std::vector<float> first;
             for (int time = 0; time < 3; ++time) {
-                const auto c =
-                    upload(*backend, std::vector<float>(static_cast<std::size_t>(m) * n, static_cast<float>(time)));
+                const auto c = upload(*backend, std::vector<float>(elements(m, n), static_cast<float>(time)));
                 int rows = m, columns = n, depth = k;
                 float alpha = 1, beta = 0;
                 long long lda = k, ldb = n, ldc = n;
@@ -43,7 +42,7 @@ TEST_P(Determinism, TheSameConfigurationGivesTheSameBits) {
                                                       &b_data, &ldb,     &beta,  &c_data, &ldc};
                 kernel->launch(nullptr, launch, arguments.data());
                 backend->synchronize();
-                std::vector<float> result(static_cast<std::size_t>(m) * n);
+                std::vector<float> result(elements(m, n));
                 backend->copy_to_host(std::as_writable_bytes(std::span(result)), *c);
                 if (time == 0) first = result;
                 EXPECT_EQ(result, first) << name;

@@ -19,6 +19,10 @@ namespace smemtune {
 /// Of larger spaces so many configurations are drawn, always the same.
 constexpr std::size_t most_configurations = 200;
 
+inline std::size_t elements(int rows, int columns) {
+    return static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns);
+}
+
 using Visit = std::function<void(const std::string& name, const Binary& binary, const Launch& launch)>;
 
 /// Calls `visit` for configurations of `problem`, with the launch as the compiler's report makes it.
