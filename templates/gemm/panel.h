@@ -14,8 +14,8 @@ template <int EXTENT, bool ALONG_K, int WIDTH>
 struct Panel {
     static_assert(WIDTH == 1 || WIDTH == 4, "what an asynchronous copy offers");
     static constexpr bool HELD = ASYNC == 0 || (ALONG_K && WIDTH == 4);
-    static constexpr int STRIDE =
-        EXTENT + (ALONG_K ? 4 : 0);  // what a warp writes at once mostly goes to different banks
+    // What a warp writes at once mostly goes to different banks.
+    static constexpr int STRIDE = EXTENT + (ALONG_K ? 4 : 0);
     static constexpr int SIZE = BLOCK_K * STRIDE;
 
     // In global memory a tile is LINES of LENGTH copies. SIDE_BY_SIDE threads share a line, with TOGETHER copies each
