@@ -152,7 +152,7 @@ bool Crew::lay_out_ahead(Seat& seat, std::size_t problems, Lock& lock) {
         const bool over = i < tuners_.size() && (open_ended ? tuners_[i]->is_done() : !tuners_[i]->is_searching());
         if (over || worker.has(problem)) continue;
         if (seat.not_ahead.contains(i)) return false;
-        const auto binaries = workspace_of(i);
+        const auto binaries = testbed_of(i);
         lay_out(seat, lock, [&] {
             worker.lay_out_ahead(problem, spaces_[i].front().kernel_template->files, binaries.get(),
                                  tools_.interrupted);
@@ -181,7 +181,7 @@ ProblemTuner& Crew::tuner_of(std::size_t problem) {
         tuners_.push_back(
             std::make_unique<ProblemTuner>(context_, context_.request.problems[problem], spaces_[problem]));
         // Ahead of its candidates, none of which can be tried without.
-        if (tuners_.back()->open_lanes() > 0) (void)workspace_of(problem);
+        if (tuners_.back()->open_lanes() > 0) (void)testbed_of(problem);
     }
     return *tuners_[problem];
 }
@@ -266,7 +266,7 @@ void Crew::prepare(Seat& seat, const ProblemTuner& tuner, Lock& lock) {
     auto& worker = *seat.worker;
     const auto own = std::ranges::find(tuners_, &tuner, [](const auto& each) { return each.get(); });
     const auto problem = static_cast<std::size_t>(own - tuners_.begin());
-    const auto binaries = workspace_of(problem);
+    const auto binaries = testbed_of(problem);
     for (const auto& each : tuners_) {
         if (each->is_done() && worker.has(each->problem())) worker.forget(each->problem());
     }
@@ -291,17 +291,17 @@ void Crew::lay_out(Seat& seat, Lock& lock, const std::function<void()>& work) {
 }
 
 // Of one operation: its programs depend on type and layout, not on extents.
-std::shared_future<WorkspaceBinaries> Crew::workspace_of(std::size_t problem) {
+std::shared_future<TestbedBinaries> Crew::testbed_of(std::size_t problem) {
     const auto& of = context_.request.problems[problem];
-    auto& workspace = workspaces_[of.type + " " + of.layout];
-    if (!workspace.valid()) {
+    auto& testbed = testbeds_[of.type + " " + of.layout];
+    if (!testbed.valid()) {
         const auto& kernel = *spaces_[problem].front().kernel_template;
-        workspace = std::async(std::launch::async, [this, &kernel, &of, held = context_.pool.step_back()]() mutable {
-                        const auto until_done = std::move(held);
-                        return compile_workspace(context_.compiler, kernel, of);
-                    }).share();
+        testbed = std::async(std::launch::async, [this, &kernel, &of, held = context_.pool.step_back()]() mutable {
+                      const auto until_done = std::move(held);
+                      return compile_testbed(context_.compiler, kernel, of);
+                  }).share();
     }
-    return workspace;
+    return testbed;
 }
 
 }  // namespace smemtune

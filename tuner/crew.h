@@ -91,7 +91,7 @@ private:
     void play(Seat& seat, ProblemTuner& tuner, const FinalTask& task, Lock& lock);
     void prepare(Seat& seat, const ProblemTuner& tuner, Lock& lock);
     static void lay_out(Seat& seat, Lock& lock, const std::function<void()>& work);
-    std::shared_future<WorkspaceBinaries> workspace_of(std::size_t problem);
+    std::shared_future<TestbedBinaries> testbed_of(std::size_t problem);
 
     const TuningContext& context_;
     const std::vector<std::vector<PlannedSpace>>& spaces_;
@@ -102,10 +102,10 @@ private:
     std::vector<Seat> seats_;
     std::size_t workers_ = 0;  // that are left
     std::vector<std::unique_ptr<ProblemTuner>> tuners_;
-    bool looks_again_ = false;                                                 // at problems that were done
-    const ProblemTuner* guessed_for_ = nullptr;                                // what the pool was last told to guess,
-    std::size_t guessed_lanes_ = 0;                                            // and for how many templates
-    std::map<std::string, std::shared_future<WorkspaceBinaries>> workspaces_;  // by type and layout
+    bool looks_again_ = false;                                             // at problems that were done
+    const ProblemTuner* guessed_for_ = nullptr;                            // what the pool was last told to guess,
+    std::size_t guessed_lanes_ = 0;                                        // and for how many templates
+    std::map<std::string, std::shared_future<TestbedBinaries>> testbeds_;  // by type and layout
     std::exception_ptr failure_;
 };
 

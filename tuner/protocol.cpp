@@ -175,10 +175,10 @@ void from_json(const json& from, SamplingPolicy& policy) {
 void to_json(json& to, const TrialInput& input) { to = {{"binary", input.binary}, {"launch", input.launch}}; }
 void from_json(const json& from, TrialInput& input) { input = {from.at("binary"), from.at("launch")}; }
 
-void to_json(json& to, const WorkspaceBinaries& binaries) {
+void to_json(json& to, const TestbedBinaries& binaries) {
     to = {{"reference", binaries.reference}, {"fill", binaries.fill}, {"compare", binaries.compare}};
 }
-void from_json(const json& from, WorkspaceBinaries& binaries) {
+void from_json(const json& from, TestbedBinaries& binaries) {
     binaries = {from.at("reference"), from.at("fill"), from.at("compare")};
 }
 

@@ -10,8 +10,8 @@
 
 #include "runtime/backend.h"
 #include "tuner/sampling.h"
+#include "tuner/testbed.h"
 #include "tuner/trial.h"
-#include "tuner/workspace.h"
 
 namespace smemtune {
 
@@ -61,7 +61,7 @@ void to_json(nlohmann::json& to, const SamplingPolicy& policy);
 void from_json(const nlohmann::json& from, SamplingPolicy& policy);
 void to_json(nlohmann::json& to, const TrialInput& input);
 void from_json(const nlohmann::json& from, TrialInput& input);
-void to_json(nlohmann::json& to, const WorkspaceBinaries& binaries);
-void from_json(const nlohmann::json& from, WorkspaceBinaries& binaries);
+void to_json(nlohmann::json& to, const TestbedBinaries& binaries);
+void from_json(const nlohmann::json& from, TestbedBinaries& binaries);
 
 }  // namespace smemtune

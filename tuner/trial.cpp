@@ -10,9 +10,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-double energy_of(Backend& backend, Workspace& workspace, const LoadedKernel& kernel, const Launch& launch,
-                 int launches) {
-    return backend.energy_uj(workspace.batch(kernel, launch, launches));
+double energy_of(Backend& backend, Testbed& testbed, const LoadedKernel& kernel, const Launch& launch, int launches) {
+    return backend.energy_uj(testbed.batch(kernel, launch, launches));
 }
 
 // The first launch is alone and cold: loading what is loaded late takes up to a millisecond or two, and caches are
@@ -23,9 +22,9 @@ double hopeless_us(const SamplingPolicy& policy, double best_us) {
 
 }  // namespace
 
-std::pair<double, double> time_batch(Backend& backend, Workspace& workspace, const LoadedKernel& kernel,
+std::pair<double, double> time_batch(Backend& backend, Testbed& testbed, const LoadedKernel& kernel,
                                      const Launch& launch, int launches) {
-    const auto calls = workspace.batch(kernel, launch, launches);
+    const auto calls = testbed.batch(kernel, launch, launches);
     const auto batch_us = backend.time_us(calls);
     return {batch_us, batch_us / launches};
 }
@@ -40,26 +39,26 @@ TrialInput trial_input(const KernelTemplate& kernel_template, const Configuratio
     return input;
 }
 
-Measurement time_kernel(Backend& backend, Workspace& workspace, const LoadedKernel& kernel, const Launch& launch,
+Measurement time_kernel(Backend& backend, Testbed& testbed, const LoadedKernel& kernel, const Launch& launch,
                         const SamplingPolicy& policy, double best_us, double first_launch_us) {
     // A warm-up tells how many launches make a batch; a launch that takes longer than a batch needs none.
     auto launch_us = first_launch_us;
-    if (launch_us < 10 * policy.batch_us) launch_us = time_batch(backend, workspace, kernel, launch, 1).second;
+    if (launch_us < 10 * policy.batch_us) launch_us = time_batch(backend, testbed, kernel, launch, 1).second;
     Sampling sampling(policy, best_us);
     do {
-        const auto [batch_us, each_us] = time_batch(backend, workspace, kernel, launch, sampling.launches(launch_us));
+        const auto [batch_us, each_us] = time_batch(backend, testbed, kernel, launch, sampling.launches(launch_us));
         sampling.add(each_us, batch_us);
         launch_us = each_us;
     } while (!sampling.finished());
     auto result = sampling.result();
     result.clock_khz = backend.clock_khz();
     if (policy.energy && !result.cut_short) {
-        result.energy_uj = energy_of(backend, workspace, kernel, launch, sampling.launches(launch_us));
+        result.energy_uj = energy_of(backend, testbed, kernel, launch, sampling.launches(launch_us));
     }
     return result;
 }
 
-TrialReport try_candidate(Backend& backend, Workspace& workspace, const TrialInput& input, const SamplingPolicy& policy,
+TrialReport try_candidate(Backend& backend, Testbed& testbed, const TrialInput& input, const SamplingPolicy& policy,
                           double best_us) {
     TrialReport report;
     auto begin = Clock::now();
@@ -69,7 +68,7 @@ TrialReport try_candidate(Backend& backend, Workspace& workspace, const TrialInp
     };
     try {
         const auto kernel = backend.load(input.binary, input.launch.dynamic_shared_bytes);
-        const auto verdict = workspace.verify(*kernel, input.launch, hopeless_us(policy, best_us));
+        const auto verdict = testbed.verify(*kernel, input.launch, hopeless_us(policy, best_us));
         report.verify_ms = lap_ms();
         if (verdict.wrong) {
             report.outcome = Rejection{Stage::wrong, *verdict.wrong};
@@ -79,7 +78,7 @@ TrialReport try_candidate(Backend& backend, Workspace& workspace, const TrialInp
             report.outcome = sampling.result();
         } else {
             report.outcome =
-                time_kernel(backend, workspace, *kernel, input.launch, policy, best_us, verdict.first_launch_us);
+                time_kernel(backend, testbed, *kernel, input.launch, policy, best_us, verdict.first_launch_us);
             report.time_ms = lap_ms();
         }
     } catch (const LaunchError& error) {
@@ -88,19 +87,19 @@ TrialReport try_candidate(Backend& backend, Workspace& workspace, const TrialInp
     return report;
 }
 
-std::vector<Measurement> play_final(Backend& backend, Workspace& workspace, const std::vector<TrialInput>& inputs,
+std::vector<Measurement> play_final(Backend& backend, Testbed& testbed, const std::vector<TrialInput>& inputs,
                                     const SamplingPolicy& policy, int rounds) {
     std::vector<std::unique_ptr<LoadedKernel>> kernels;
     std::vector<double> launch_us;
     std::vector<Sampling> samplings(inputs.size(), Sampling(policy, 0));
     for (const auto& input : inputs) {
         kernels.push_back(backend.load(input.binary, input.launch.dynamic_shared_bytes));
-        launch_us.push_back(time_batch(backend, workspace, *kernels.back(), input.launch, 1).second);
+        launch_us.push_back(time_batch(backend, testbed, *kernels.back(), input.launch, 1).second);
     }
     for (int round = 0; round < rounds; ++round) {
         for (std::size_t i = 0; i < inputs.size(); ++i) {
             const auto [batch_us, each_us] =
-                time_batch(backend, workspace, *kernels[i], inputs[i].launch, samplings[i].launches(launch_us[i]));
+                time_batch(backend, testbed, *kernels[i], inputs[i].launch, samplings[i].launches(launch_us[i]));
             samplings[i].add(each_us, batch_us);
             launch_us[i] = each_us;
         }
@@ -112,7 +111,7 @@ std::vector<Measurement> play_final(Backend& backend, Workspace& workspace, cons
     }
     for (std::size_t i = 0; policy.energy && i < inputs.size(); ++i) {
         results[i].energy_uj =
-            energy_of(backend, workspace, *kernels[i], inputs[i].launch, samplings[i].launches(launch_us[i]));
+            energy_of(backend, testbed, *kernels[i], inputs[i].launch, samplings[i].launches(launch_us[i]));
     }
     return results;
 }

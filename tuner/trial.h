@@ -8,7 +8,7 @@
 #include "db/outcome.h"
 #include "runtime/backend.h"
 #include "tuner/sampling.h"
-#include "tuner/workspace.h"
+#include "tuner/testbed.h"
 
 namespace smemtune {
 
@@ -32,21 +32,21 @@ struct TrialReport {
 };
 
 /// Throws DeviceFault: then the device is of no use to this process any more.
-TrialReport try_candidate(Backend& backend, Workspace& workspace, const TrialInput& input, const SamplingPolicy& policy,
+TrialReport try_candidate(Backend& backend, Testbed& testbed, const TrialInput& input, const SamplingPolicy& policy,
                           double best_us);
 
 /// Microseconds of a batch of launches, and of one of them.
-std::pair<double, double> time_batch(Backend& backend, Workspace& workspace, const LoadedKernel& kernel,
+std::pair<double, double> time_batch(Backend& backend, Testbed& testbed, const LoadedKernel& kernel,
                                      const Launch& launch, int launches);
 
 /// Batches of a right kernel until `policy` has enough, after a warm-up: one stops early that is clearly behind
 /// `best_us` (0: there is none). `first_launch_us`: what a launch took before, roughly.
-Measurement time_kernel(Backend& backend, Workspace& workspace, const LoadedKernel& kernel, const Launch& launch,
+Measurement time_kernel(Backend& backend, Testbed& testbed, const LoadedKernel& kernel, const Launch& launch,
                         const SamplingPolicy& policy, double best_us, double first_launch_us);
 
 /// Times finalists against one another: `rounds` times, one batch of each in turn, so that a drifting clock meets all
 /// alike. One measurement for each input.
-std::vector<Measurement> play_final(Backend& backend, Workspace& workspace, const std::vector<TrialInput>& inputs,
+std::vector<Measurement> play_final(Backend& backend, Testbed& testbed, const std::vector<TrialInput>& inputs,
                                     const SamplingPolicy& policy, int rounds);
 
 }  // namespace smemtune

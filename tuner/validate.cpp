@@ -66,7 +66,7 @@ void time_in_turn(Validation& validation, const std::vector<PlannedSpace>& space
     if (inputs.empty()) return;
     auto& worker = *tools.workers.front();
     worker.release();
-    worker.prepare(validation.problem, any->files, compile_workspace(tools.compiler, *any, validation.problem));
+    worker.prepare(validation.problem, any->files, compile_testbed(tools.compiler, *any, validation.problem));
     const auto measured = worker.final_round(inputs, rounds);
     worker.release();
     if (!measured)

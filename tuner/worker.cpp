@@ -22,14 +22,14 @@ constexpr auto start_deadline = 60s;  // creating a context takes a fifth of a s
 
 }  // namespace
 
-void Worker::prepare(const Problem& problem, const SourceTree& files, WorkspaceBinaries binaries) {
+void Worker::prepare(const Problem& problem, const SourceTree& files, TestbedBinaries binaries) {
     preparation_ = {problem, files, std::move(binaries)};
     prepared_ = false;
 }
 
 void Worker::lay_out(const std::atomic<bool>& interrupted) { ensure_prepared(&interrupted); }
 
-void Worker::lay_out_ahead(const Problem& problem, const SourceTree& files, const WorkspaceBinaries& binaries,
+void Worker::lay_out_ahead(const Problem& problem, const SourceTree& files, const TestbedBinaries& binaries,
                            const std::atomic<bool>& interrupted) {
     ensure_started();
     json answer;

@@ -51,13 +51,13 @@ public:
     void ensure_started();
     /// What follows is about this problem. `files` are those of a template of its operation, which is the same for all
     /// problems until the worker is released. It is laid out by lay_out(), or else by the first question.
-    void prepare(const Problem& problem, const SourceTree& files, WorkspaceBinaries binaries);
+    void prepare(const Problem& problem, const SourceTree& files, TestbedBinaries binaries);
     /// Throws WorkerError, also when it is interrupted: then the worker is lost, which nobody needs any more.
     void lay_out(const std::atomic<bool>& interrupted);
     /// Lays out another problem beside the present one, so that `prepare` will find it ready: if there is memory to
     /// spare, which has() then tells. A worker that is lost over it is replaced. Throws WorkerError when none can be
     /// had.
-    void lay_out_ahead(const Problem& problem, const SourceTree& files, const WorkspaceBinaries& binaries,
+    void lay_out_ahead(const Problem& problem, const SourceTree& files, const TestbedBinaries& binaries,
                        const std::atomic<bool>& interrupted);
     /// Whether the problem is laid out.
     [[nodiscard]] bool has(const Problem& problem) const;
@@ -93,7 +93,7 @@ private:
     struct Preparation {
         Problem problem;
         SourceTree files;
-        WorkspaceBinaries binaries;
+        TestbedBinaries binaries;
     };
     [[nodiscard]] nlohmann::json question_of(const Preparation& preparation, bool ahead) const;
 

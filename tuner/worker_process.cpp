@@ -43,21 +43,20 @@ public:
 private:
     struct Place {
         Problem problem;
-        std::unique_ptr<Workspace> workspace;
+        std::unique_ptr<Testbed> testbed;
         bool over = false;
     };
 
     json attempt(const json& question) {
         const std::string what = question.at("do");
         if (what == "prepare") return lay_out(question);
-        auto& workspace = *places_.front().workspace;
+        auto& testbed = *places_.front().testbed;
         const auto policy = question.at("policy").get<SamplingPolicy>();
         if (what == "final") {
-            return {
-                {"measurements", play_final(backend_, workspace, question.at("inputs").get<std::vector<TrialInput>>(),
-                                            policy, question.at("rounds").get<int>())}};
+            return {{"measurements", play_final(backend_, testbed, question.at("inputs").get<std::vector<TrialInput>>(),
+                                                policy, question.at("rounds").get<int>())}};
         }
-        const auto report = try_candidate(backend_, workspace, question.at("input").get<TrialInput>(), policy,
+        const auto report = try_candidate(backend_, testbed, question.at("input").get<TrialInput>(), policy,
                                           question.at("best_us").get<double>());
         json answer{{"report", report}};
         const auto* rejection = std::get_if<Rejection>(&report.outcome);
@@ -78,14 +77,14 @@ private:
         const auto found = std::ranges::find(places_, problem, &Place::problem);
         if (found == places_.end()) {
             const auto kernel = load_template(question.at("files").get<SourceTree>());
-            const auto bytes = workspace_bytes(kernel.operation, problem, backend_.device());
+            const auto bytes = testbed_bytes(kernel.operation, problem, backend_.device());
             while (!fits(bytes) && drop_one_that_is_over()) {
             }
             while (!ahead && !places_.empty() && !fits(bytes)) places_.pop_back();
             if (!ahead || fits(bytes)) {
-                auto workspace = std::make_unique<Workspace>(backend_, kernel.operation, problem,
-                                                             question.at("binaries").get<WorkspaceBinaries>(), seed_);
-                places_.insert(ahead ? places_.end() : places_.begin(), {problem, std::move(workspace)});
+                auto testbed = std::make_unique<Testbed>(backend_, kernel.operation, problem,
+                                                         question.at("binaries").get<TestbedBinaries>(), seed_);
+                places_.insert(ahead ? places_.end() : places_.begin(), {problem, std::move(testbed)});
             }
         } else if (!ahead) {
             found->over = false;

@@ -4,7 +4,7 @@
 #include <cstdlib>
 
 #include "tests/kernels/support.h"
-#include "tuner/workspace.h"
+#include "tuner/testbed.h"
 
 namespace smemtune {
 namespace {
@@ -45,15 +45,15 @@ TEST_P(Correctness, EveryConfigurationIsRightForEveryShape) {
     for (const auto& configuration : configurations) {
         compiled.push_back(pool.submit(program_of(kernel, configuration, problems.front())));
     }
-    const auto tools = compile_workspace(*compiler, kernel, problems.front());
+    const auto tools = compile_testbed(*compiler, kernel, problems.front());
     for (const auto& problem : problems) {
-        Workspace workspace(*backend, kernel.operation, problem, tools, 5);
+        Testbed testbed(*backend, kernel.operation, problem, tools, 5);
         for (std::size_t i = 0; i < configurations.size(); ++i) {
             SCOPED_TRACE(to_text(problem) + " " + to_text(configurations[i]));
             const auto launch = launch_of(kernel, configurations[i], problem, backend->device());
             ASSERT_EQ(broken_limit(launch, backend->device()), std::nullopt);
             const auto loaded = backend->load(binary_of(compiled[i].get()), launch.dynamic_shared_bytes);
-            const auto verdict = workspace.verify(*loaded, launch);
+            const auto verdict = testbed.verify(*loaded, launch);
             EXPECT_EQ(verdict.wrong, std::nullopt);
             EXPECT_LE(verdict.worst, 1);
         }
@@ -99,18 +99,18 @@ TEST_P(Batches, AreRightFromOneMatrixToMoreThanAGridHasRows) {
     const auto backend = open_host({.seed = 3});
     auto device = backend->device();
     device.grid_y = 7;  // so that few matrices are many
-    const auto tools = compile_workspace(*compiler, kernel, problem_of(kernel, {1, 1, 1}, GetParam().layout));
+    const auto tools = compile_testbed(*compiler, kernel, problem_of(kernel, {1, 1, 1}, GetParam().layout));
     for (const auto& extents :
          std::vector<std::vector<std::int64_t>>{{1, 33, 17, 65}, {2, 1, 1, 1}, {7, 3, 70, 5}, {130, 5, 4, 9}}) {
         const auto problem = problem_of(kernel, extents, GetParam().layout);
-        Workspace workspace(*backend, kernel.operation, problem, tools, 5);
+        Testbed testbed(*backend, kernel.operation, problem, tools, 5);
         for (const auto& configuration : configurations_of(kernel, problem, 2)) {
             SCOPED_TRACE(to_text(problem) + " " + to_text(configuration));
             const auto launch = launch_of(kernel, configuration, problem, device);
             ASSERT_EQ(broken_limit(launch, device), std::nullopt);
             const auto compiled = pool.submit(program_of(kernel, configuration, problem));
             const auto loaded = backend->load(binary_of(compiled.get()), launch.dynamic_shared_bytes);
-            EXPECT_EQ(workspace.verify(*loaded, launch).wrong, std::nullopt);
+            EXPECT_EQ(testbed.verify(*loaded, launch).wrong, std::nullopt);
         }
     }
 }

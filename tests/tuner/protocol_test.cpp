@@ -114,7 +114,7 @@ TEST(Protocol, EveryKindOfMessageArrivesAsItWasSent) {
     EXPECT_TRUE(same(input.binary, binary()) && same(input.launch, launch()));
     auto fill = binary();
     fill.entry = "fill";
-    const auto binaries = round_trip(WorkspaceBinaries{binary(), fill, binary()});
+    const auto binaries = round_trip(TestbedBinaries{binary(), fill, binary()});
     EXPECT_TRUE(same(binaries.reference, binary()) && same(binaries.fill, fill) && same(binaries.compare, binary()));
 }
 

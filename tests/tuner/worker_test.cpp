@@ -52,7 +52,7 @@ host = true
         const Problem problem{.operation = "transpose", .type = "f32", .layout = "", .extents = {{"M", 9}, {"N", 17}}};
         const auto device = find_device("host").device;
         const auto compiler = make_compiler(device, {.host_compiler = SMEMTUNE_CXX});
-        worker.prepare(problem, kernel.files, compile_workspace(*compiler, kernel, problem));
+        worker.prepare(problem, kernel.files, compile_testbed(*compiler, kernel, problem));
         auto compiled = compiler->compile(program_of(kernel, {}, problem));
         if (const auto* rejection = std::get_if<Rejection>(&compiled)) throw std::runtime_error(rejection->reason);
         return {std::get<Binary>(std::move(compiled)), launch_of(kernel, {}, problem, device)};
@@ -81,7 +81,7 @@ protected:
     void lay_out_ahead(const Problem& problem) {
         const auto kernel = load_templates({{"made_up.cu", source}, {"made_up.toml", manifest}}).front();
         const auto compiler = make_compiler(find_device("host").device, {.host_compiler = SMEMTUNE_CXX});
-        worker.lay_out_ahead(problem, kernel.files, compile_workspace(*compiler, kernel, problem), interrupted);
+        worker.lay_out_ahead(problem, kernel.files, compile_testbed(*compiler, kernel, problem), interrupted);
     }
     static Problem transpose(std::int64_t rows, std::int64_t columns) {
         return {.operation = "transpose", .type = "f32", .layout = "", .extents = {{"M", rows}, {"N", columns}}};

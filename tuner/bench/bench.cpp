@@ -21,13 +21,13 @@ struct Side {
     double launch_us = 0;
 
     // Microseconds of a batch.
-    double take(Backend& backend, Workspace& workspace, int launches) {
-        const auto [batch_us, each_us] = time_batch(backend, workspace, kernel, {}, launches);
+    double take(Backend& backend, Testbed& testbed, int launches) {
+        const auto [batch_us, each_us] = time_batch(backend, testbed, kernel, {}, launches);
         launch_us = each_us;
         return batch_us;
     }
-    double take(Backend& backend, Workspace& workspace) {
-        return take(backend, workspace, Sampling(batches, 0).launches(launch_us));
+    double take(Backend& backend, Testbed& testbed) {
+        return take(backend, testbed, Sampling(batches, 0).launches(launch_us));
     }
 };
 
@@ -61,9 +61,9 @@ private:
         result.detail = ours->detail;
         result.operations =
             static_cast<double>(operation_.operations.evaluate(environment_of(operation_, problem, backend_.device())));
-        Workspace workspace(backend_, operation_, problem, binaries_for(problem), request_.seed);
+        Testbed testbed(backend_, operation_, problem, binaries_for(problem), request_.seed);
         try {
-            result.wrong = workspace.verify(*ours->kernel, {}).wrong.value_or("");
+            result.wrong = testbed.verify(*ours->kernel, {}).wrong.value_or("");
         } catch (const LaunchError& error) {
             result.wrong = error.what();
         }
@@ -71,26 +71,26 @@ private:
 
         std::vector<std::pair<std::string, Contender>> callers;
         for (const auto cache : request_.caches) {
-            if (cache == Cache::warm && !workspace.rotates() && request_.caches.size() > 1) continue;
+            if (cache == Cache::warm && !testbed.rotates() && request_.caches.size() > 1) continue;
             if (request_.interrupted()) return;
-            workspace.set_cache(cache);
+            testbed.set_cache(cache);
             callers.clear();
-            const auto alone = time_kernel(backend_, workspace, *ours->kernel, {}, batches, 0, 0);
+            const auto alone = time_kernel(backend_, testbed, *ours->kernel, {}, batches, 0, 0);
             result.caches.push_back({.cache = cache, .ours = alone, .comparisons = {}});
-            play(problem, *ours, workspace, result.caches.back(), callers);
+            play(problem, *ours, testbed, result.caches.back(), callers);
         }
         if (!backend_.device().is_host() && !request_.interrupted()) {
-            result.host = call(*ours, callers, workspace, result.caches.front().ours.median_us);
+            result.host = call(*ours, callers, testbed, result.caches.front().ours.median_us);
         }
     }
 
-    void play(const Problem& problem, const Contender& ours, Workspace& workspace, CacheResult& result,
+    void play(const Problem& problem, const Contender& ours, Testbed& testbed, CacheResult& result,
               std::vector<std::pair<std::string, Contender>>& callers) {
         for (const auto& peer : peers_) {
             if (request_.interrupted()) return;
-            auto entry = peer->enter(operation_, problem, workspace);
+            auto entry = peer->enter(operation_, problem, testbed);
             if (auto* theirs = std::get_if<Contender>(&entry)) {
-                result.comparisons.push_back(play(ours, *theirs, peer->name(), workspace));
+                result.comparisons.push_back(play(ours, *theirs, peer->name(), testbed));
                 if (result.comparisons.back().why_not.empty()) callers.emplace_back(peer->name(), std::move(*theirs));
             } else {
                 result.comparisons.push_back({.peer = peer->name(), .why_not = std::get<std::string>(entry)});
@@ -98,17 +98,17 @@ private:
         }
     }
 
-    Comparison play(const Contender& ours, const Contender& theirs, const std::string& peer, Workspace& workspace) {
+    Comparison play(const Contender& ours, const Contender& theirs, const std::string& peer, Testbed& testbed) {
         Comparison result{.peer = peer, .detail = theirs.detail};
         try {
             // On the first check alone, which is what is timed.
             constexpr double not_the_others = -1;
-            const auto verdict = workspace.verify(*theirs.kernel, {}, not_the_others);
+            const auto verdict = testbed.verify(*theirs.kernel, {}, not_the_others);
             result.why_not = verdict.wrong.value_or("");
             result.wrong = verdict.wrong.has_value();
             if (!result.wrong) {
                 result.ratio =
-                    compare(backend_, workspace, *ours.kernel, *theirs.kernel, request_.pairs, request_.interrupted);
+                    compare(backend_, testbed, *ours.kernel, *theirs.kernel, request_.pairs, request_.interrupted);
                 if (result.ratio.pairs < least_for_interval) result.why_not = "interrupted";
             }
         } catch (const LaunchError& error) {
@@ -118,8 +118,8 @@ private:
     }
 
     std::vector<HostTime> call(const Contender& ours, const std::vector<std::pair<std::string, Contender>>& callers,
-                               Workspace& workspace, double launch_us) {
-        const auto arguments = workspace.batch(*ours.kernel, {}, 1).front().arguments;
+                               Testbed& testbed, double launch_us) {
+        const auto arguments = testbed.batch(*ours.kernel, {}, 1).front().arguments;
         std::vector<HostTime> times{{"ours"}, {"ours, fetched once"}};
         std::vector<std::function<void()>> calls{[&] { ours.call(arguments.data()); },
                                                  [&] { ours.kernel->launch(nullptr, {}, arguments.data()); }};
@@ -134,12 +134,12 @@ private:
     }
 
     // They depend on the type and the layout alone.
-    const WorkspaceBinaries& binaries_for(const Problem& problem) {
+    const TestbedBinaries& binaries_for(const Problem& problem) {
         const std::pair key(problem.type, problem.layout);
         auto known = binaries_.find(key);
         if (known == binaries_.end()) {
             const auto& compiler = RuntimeInspector::compiler(runtime_);
-            known = binaries_.emplace(key, compile_workspace(compiler, request_.any_template, problem)).first;
+            known = binaries_.emplace(key, compile_testbed(compiler, request_.any_template, problem)).first;
         }
         return known->second;
     }
@@ -149,7 +149,7 @@ private:
     Runtime& runtime_;
     Backend& backend_;
     std::span<const std::unique_ptr<Peer>> peers_;
-    std::map<std::pair<std::string, std::string>, WorkspaceBinaries> binaries_;
+    std::map<std::pair<std::string, std::string>, TestbedBinaries> binaries_;
 };
 
 }  // namespace
@@ -165,12 +165,12 @@ void bench(const BenchRequest& request, Runtime& runtime, std::span<const std::u
     }
 }
 
-Ratio compare(Backend& backend, Workspace& workspace, const LoadedKernel& ours, const LoadedKernel& theirs,
+Ratio compare(Backend& backend, Testbed& testbed, const LoadedKernel& ours, const LoadedKernel& theirs,
               const PairPolicy& policy, const std::function<bool()>& interrupted) {
     std::array sides{Side{ours}, Side{theirs}};
     for (auto& side : sides) {
-        side.take(backend, workspace, 1);  // how many launches make a batch
-        side.take(backend, workspace);
+        side.take(backend, testbed, 1);  // how many launches make a batch
+        side.take(backend, testbed);
     }
     Pairs pairs(policy);
     // Who is first changes, so that whatever the first leaves to the second meets both alike.
@@ -179,7 +179,7 @@ Ratio compare(Backend& backend, Workspace& workspace, const LoadedKernel& ours, 
         double total_us = 0;
         for (const auto which : {turn % 2, 1 - turn % 2}) {
             auto& side = sides.at(which);
-            total_us += side.take(backend, workspace);
+            total_us += side.take(backend, testbed);
             (which == 0 ? pair.ours_us : pair.theirs_us) = side.launch_us;
             const auto clock = backend.clock_khz();
             pair.clock_khz = pair.clock_khz == 0 ? clock : std::min(pair.clock_khz, clock);

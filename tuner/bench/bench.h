@@ -11,7 +11,7 @@
 
 namespace smemtune {
 
-using Cache = Workspace::Cache;
+using Cache = Testbed::Cache;
 std::string_view to_text(Cache cache);
 
 struct BenchRequest {
@@ -62,8 +62,8 @@ void bench(const BenchRequest& request, Runtime& runtime, std::span<const std::u
 
 /// Batches of both in turn, AB BA AB ..., until `policy` has enough, or one pair and no more once `interrupted`.
 Ratio compare(
-    Backend& backend, Workspace& workspace, const LoadedKernel& ours, const LoadedKernel& theirs,
-    const PairPolicy& policy, const std::function<bool()>& interrupted = [] { return false; });
+    Backend& backend, Testbed& testbed, const LoadedKernel& ours, const LoadedKernel& theirs, const PairPolicy& policy,
+    const std::function<bool()>& interrupted = [] { return false; });
 
 /// Wall time until a call returns, in microseconds: the median over bursts of each in turn, with `wait` between them so
 /// that no queue fills. `launch_us`: how long what a call enqueues runs, so that bursts stay short.

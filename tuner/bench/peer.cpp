@@ -30,7 +30,7 @@ public:
 
     [[nodiscard]] std::string name() const override { return name_; }
     [[nodiscard]] std::string version() const override { return name_; }
-    [[nodiscard]] Entry enter(const Operation&, const Problem& problem, Workspace&) override {
+    [[nodiscard]] Entry enter(const Operation&, const Problem& problem, Testbed&) override {
         return stored_winner(runtime_, problem, "");
     }
 
@@ -45,7 +45,7 @@ public:
 
     [[nodiscard]] std::string name() const override { return "cublas"; }
     [[nodiscard]] std::string version() const override { return library_.version(); }
-    [[nodiscard]] Entry enter(const Operation& operation, const Problem& problem, Workspace&) override {
+    [[nodiscard]] Entry enter(const Operation& operation, const Problem& problem, Testbed&) override {
         if (!computes(operation, problem)) return other_operation;
         const auto* name = gemm_kind(problem) == GemmKind::single ? "cublasSgemm" : "cublasSgemmStridedBatched";
         return contender_of(name, library_.gemm(problem));
@@ -62,11 +62,11 @@ public:
 
     [[nodiscard]] std::string name() const override { return "cublaslt"; }
     [[nodiscard]] std::string version() const override { return library_.version(); }
-    [[nodiscard]] Entry enter(const Operation& operation, const Problem& problem, Workspace& workspace) override {
+    [[nodiscard]] Entry enter(const Operation& operation, const Problem& problem, Testbed& testbed) override {
         if (!computes(operation, problem)) return other_operation;
         try {
             auto proposals = library_.proposals(problem, most_);
-            return choose(proposals, workspace);
+            return choose(proposals, testbed);
         } catch (const VendorError& error) {
             return error.what();
         } catch (const LaunchError& error) {
@@ -77,14 +77,14 @@ public:
 private:
     using Timed = std::pair<double, VendorKernel*>;
 
-    Entry choose(std::vector<VendorKernel>& proposals, Workspace& workspace) {
+    Entry choose(std::vector<VendorKernel>& proposals, Testbed& testbed) {
         std::string refused = "cublasLt proposes nothing";
-        auto timed = by_time(proposals, workspace, refused);
+        auto timed = by_time(proposals, testbed, refused);
         if (timed.empty()) return refused;
         const auto right = std::ranges::find_if(timed, [&](const Timed& each) {
             // On the first check alone, which is what is timed.
             constexpr double not_the_others = -1;
-            return !workspace.verify(*each.second->kernel, {}, not_the_others).wrong;
+            return !testbed.verify(*each.second->kernel, {}, not_the_others).wrong;
         });
         auto& best = *(right == timed.end() ? timed.front() : *right).second;
         auto detail = best.detail + ", the best of " + std::to_string(proposals.size());
@@ -93,12 +93,12 @@ private:
     }
 
     // Those that run, the fastest first; otherwise `refused` says what the last one said.
-    std::vector<Timed> by_time(std::vector<VendorKernel>& proposals, Workspace& workspace, std::string& refused) {
+    std::vector<Timed> by_time(std::vector<VendorKernel>& proposals, Testbed& testbed, std::string& refused) {
         std::vector<Timed> timed;
         double best_us = 0;
         for (auto& proposal : proposals) {
             try {
-                const auto us = time_kernel(backend_, workspace, *proposal.kernel, {}, {}, best_us, 0).median_us;
+                const auto us = time_kernel(backend_, testbed, *proposal.kernel, {}, {}, best_us, 0).median_us;
                 best_us = timed.empty() ? us : std::min(best_us, us);
                 timed.emplace_back(us, &proposal);
             } catch (const LaunchError& error) {

@@ -9,7 +9,7 @@
 
 #include "runtime/cuda/cublas.h"
 #include "runtime/runtime.h"
-#include "tuner/workspace.h"
+#include "tuner/testbed.h"
 
 namespace smemtune {
 
@@ -29,8 +29,8 @@ public:
     [[nodiscard]] virtual std::string name() const = 0;
     /// Of a library; a database has none but its name.
     [[nodiscard]] virtual std::string version() const = 0;
-    /// Chosen on the workspace of this problem, for the L2 cache as it is set there. Throws DeviceFault, DeviceError.
-    [[nodiscard]] virtual Entry enter(const Operation& operation, const Problem& problem, Workspace& workspace) = 0;
+    /// Chosen on the testbed of this problem, for the L2 cache as it is set there. Throws DeviceFault, DeviceError.
+    [[nodiscard]] virtual Entry enter(const Operation& operation, const Problem& problem, Testbed& testbed) = 0;
 };
 
 /// What the database behind `runtime` holds for exactly this problem; with `kernel_template`, the best of that one.

@@ -65,13 +65,13 @@ int run_command(const Arguments& arguments, const Surroundings& surroundings) {
 
     auto& backend = RuntimeInspector::backend(runtime);
     backend.make_current();
-    const auto binaries = compile_workspace(RuntimeInspector::compiler(runtime), templates.front(), problem);
+    const auto binaries = compile_testbed(RuntimeInspector::compiler(runtime), templates.front(), problem);
     const auto& operation = templates.front().operation;
-    Workspace workspace(backend, operation, problem, binaries, line.seed());
+    Testbed testbed(backend, operation, problem, binaries, line.seed());
     const Fetched fetched(kernel);
-    const auto verdict = workspace.verify(fetched, {});
+    const auto verdict = testbed.verify(fetched, {});
     Measurement measured;
-    if (!verdict.wrong) measured = time_kernel(backend, workspace, fetched, {}, {}, 0, verdict.first_launch_us);
+    if (!verdict.wrong) measured = time_kernel(backend, testbed, fetched, {}, {}, 0, verdict.first_launch_us);
 
     const auto operations =
         static_cast<double>(operation.operations.evaluate(environment_of(operation, problem, found.device)));

@@ -23,11 +23,11 @@ public:
 
 TEST(Compare, TakesBatchesInTurnAndChangesWhoIsFirst) {
     Scripted backend;
-    auto workspace = workspace_on(backend);
+    auto testbed = testbed_on(backend);
     const Idle ours;
     const Idle theirs;
     backend.launch_us = [&](const LoadedKernel* kernel) { return kernel == &ours ? 100 : 150; };
-    const auto ratio = compare(backend, workspace, ours, theirs, {.least = 6, .most = 6});
+    const auto ratio = compare(backend, testbed, ours, theirs, {.least = 6, .most = 6});
     EXPECT_DOUBLE_EQ(ratio.median, 1.5);
     EXPECT_EQ(ratio.pairs, 6U);
     constexpr std::size_t warm_up = 4;
@@ -40,12 +40,12 @@ TEST(Compare, TakesBatchesInTurnAndChangesWhoIsFirst) {
 
 TEST(Compare, APairIsAsSlowAsTheLowerOfItsClocks) {
     Scripted backend;
-    auto workspace = workspace_on(backend);
+    auto testbed = testbed_on(backend);
     const Idle ours;
     const Idle theirs;
     int readings = 0;
     backend.clock = [&] { return ++readings % 8 == 3 ? 1'700'000 : 1'980'000; };  // once in four pairs
-    const auto ratio = compare(backend, workspace, ours, theirs, {.least = 30, .most = 30});
+    const auto ratio = compare(backend, testbed, ours, theirs, {.least = 30, .most = 30});
     EXPECT_EQ(ratio.pairs, 30U);
     EXPECT_EQ(ratio.dropped, 10U);
     EXPECT_EQ(ratio.clock_khz, 1'980'000);
@@ -53,36 +53,36 @@ TEST(Compare, APairIsAsSlowAsTheLowerOfItsClocks) {
 
 TEST(Compare, EndsAfterThePairInHandWhenItIsInterrupted) {
     Scripted backend;
-    auto workspace = workspace_on(backend);
+    auto testbed = testbed_on(backend);
     const Idle ours;
     const Idle theirs;
     constexpr std::size_t warm_up = 4;
     const auto ratio =
-        compare(backend, workspace, ours, theirs, {}, [&] { return backend.batches.size() >= warm_up + 2 * 8; });
+        compare(backend, testbed, ours, theirs, {}, [&] { return backend.batches.size() >= warm_up + 2 * 8; });
     EXPECT_EQ(ratio.pairs, 8U);
 }
 
 TEST(Cache, ColdBatchesRotateOverTheirOperandsAndWarmOnesDoNot) {
     Scripted backend(10'000);  // 24x24x24 takes 6,912 bytes: three sets are twice the cache
-    auto workspace = workspace_on(backend);
+    auto testbed = testbed_on(backend);
     const Idle kernel;
     const auto sets = [&] {
         std::set<void*> addresses;
-        for (const auto& call : workspace.batch(kernel, {}, 12)) addresses.insert(call.arguments.at(4));
+        for (const auto& call : testbed.batch(kernel, {}, 12)) addresses.insert(call.arguments.at(4));
         return addresses.size();
     };
-    EXPECT_TRUE(workspace.rotates());
+    EXPECT_TRUE(testbed.rotates());
     EXPECT_EQ(sets(), 3U);
-    workspace.set_cache(Cache::warm);
+    testbed.set_cache(Cache::warm);
     EXPECT_EQ(sets(), 1U);
-    workspace.set_cache(Cache::cold);
+    testbed.set_cache(Cache::cold);
     EXPECT_EQ(sets(), 3U);
 }
 
 TEST(Cache, OperandsThatAreNeverInItDoNotRotate) {
     Scripted backend(3'000);
-    auto workspace = workspace_on(backend);
-    EXPECT_FALSE(workspace.rotates());
+    auto testbed = testbed_on(backend);
+    EXPECT_FALSE(testbed.rotates());
 }
 
 TEST(HostTimes, AreOfShortBurstsInTurnWithTheQueueEmptyBeforeEach) {
@@ -110,7 +110,7 @@ public:
     explicit Someone(Entry entry) : entry_(std::move(entry)) {}
     [[nodiscard]] std::string name() const override { return "someone"; }
     [[nodiscard]] std::string version() const override { return "1"; }
-    [[nodiscard]] Entry enter(const Operation&, const Problem&, Workspace&) override { return entry_; }
+    [[nodiscard]] Entry enter(const Operation&, const Problem&, Testbed&) override { return entry_; }
 
 private:
     Entry entry_;
@@ -191,9 +191,9 @@ TEST_F(BenchTest, APeerThatTheDeviceRefusesIsMissingAndNotWrong) {
 class Large : public Someone {
 public:
     using Someone::Someone;
-    [[nodiscard]] Entry enter(const Operation& operation, const Problem& problem, Workspace& workspace) override {
+    [[nodiscard]] Entry enter(const Operation& operation, const Problem& problem, Testbed& testbed) override {
         if (std::exchange(first_, false)) throw DeviceError("out of memory");
-        return Someone::enter(operation, problem, workspace);
+        return Someone::enter(operation, problem, testbed);
     }
 
 private:

@@ -9,7 +9,7 @@
 
 #include "runtime/backend.h"
 #include "templates/catalog.h"
-#include "tuner/workspace.h"
+#include "tuner/testbed.h"
 
 namespace smemtune {
 
@@ -60,9 +60,9 @@ inline const KernelTemplate& template_of(const std::string& operation) {
 }
 
 /// Products of 24x24x24 on a backend.
-inline Workspace workspace_on(Backend& backend) {
+inline Testbed testbed_on(Backend& backend) {
     static const auto compiler = make_compiler(find_device("host").device, {.host_compiler = SMEMTUNE_CXX});
-    static const auto binaries = compile_workspace(*compiler, template_of("gemm"), gemm(24, 24, 24));
+    static const auto binaries = compile_testbed(*compiler, template_of("gemm"), gemm(24, 24, 24));
     return {backend, template_of("gemm").operation, gemm(24, 24, 24), binaries, 1};
 }
 

@@ -1,4 +1,4 @@
-#include "tuner/workspace.h"
+#include "tuner/testbed.h"
 
 #include <algorithm>
 #include <array>
@@ -11,7 +11,7 @@
 namespace smemtune {
 
 /// fill.cu and compare.cu, as they were when the program was built.
-const std::map<std::string, std::string>& workspace_sources();
+const std::map<std::string, std::string>& testbed_sources();
 
 namespace {
 
@@ -117,7 +117,7 @@ int sets_of(double operand_bytes, const Device& device) {
 
 }  // namespace
 
-struct Workspace::State {
+struct Testbed::State {
     Backend& backend;
     Operation operation;
     Problem problem;
@@ -150,12 +150,12 @@ double error_factor(std::int64_t terms, double unit_roundoff) {
     return product >= 1 ? std::numeric_limits<double>::infinity() : product / (1 - product);
 }
 
-WorkspaceBinaries compile_workspace(const Compiler& compiler, const KernelTemplate& kernel_template,
-                                    const Problem& problem) {
+TestbedBinaries compile_testbed(const Compiler& compiler, const KernelTemplate& kernel_template,
+                                const Problem& problem) {
     const auto reference = reference_program(kernel_template, problem);
     const auto begin = [&](const std::string& entry) {
         auto program = reference;
-        program.files.insert(workspace_sources().begin(), workspace_sources().end());
+        program.files.insert(testbed_sources().begin(), testbed_sources().end());
         program.entry = entry;
         program.source_path = "kernels/" + entry + ".cu";
         return std::async(std::launch::async, [&compiler, program] { return must_compile(compiler, program); });
@@ -165,7 +165,7 @@ WorkspaceBinaries compile_workspace(const Compiler& compiler, const KernelTempla
     return {.reference = must_compile(compiler, reference), .fill = fill.get(), .compare = compare.get()};
 }
 
-double workspace_bytes(const Operation& operation, const Problem& problem, const Device& device) {
+double testbed_bytes(const Operation& operation, const Problem& problem, const Device& device) {
     const auto environment = environment_of(operation, problem, device);
     const auto element_bytes = element_type(problem.type).bytes;
     const auto set_bytes = operand_bytes(operation, environment, element_bytes);
@@ -183,7 +183,7 @@ Backend::Call call_of(const LoadedKernel& kernel, const Launch& launch, const st
 
 }  // namespace
 
-std::unique_ptr<Operands> Workspace::State::make_operands(const Check& check, std::uint64_t operand_seed) {
+std::unique_ptr<Operands> Testbed::State::make_operands(const Check& check, std::uint64_t operand_seed) {
     auto operands = std::make_unique<Operands>();
     const auto count = operation.arguments.size();
     // Reserved, so that the addresses taken below stay good.
@@ -238,7 +238,7 @@ std::unique_ptr<Operands> Workspace::State::make_operands(const Check& check, st
 }
 
 // With `changed`, nothing is filled: each thread reports the first element that is not as it was filled, or -1.
-void Workspace::State::fill_matrix(const Matrix& matrix, const Check& check, Memory* changed) {
+void Testbed::State::fill_matrix(const Matrix& matrix, const Check& check, Memory* changed) {
     const bool poison = matrix.argument->kind == Argument::Kind::output && check.poison;
     int mode = poison ? poisoned : check.integers ? integer : uniform;
     int magnitude = integer_magnitude(terms, check);
@@ -253,7 +253,7 @@ void Workspace::State::fill_matrix(const Matrix& matrix, const Check& check, Mem
     fill->launch(nullptr, {.grid = {blocks, 1, 1}, .block = {block_threads, 1, 1}}, arguments.data());
 }
 
-std::optional<std::string> Workspace::State::changed_input(const Operands& operands, const Check& check) {
+std::optional<std::string> Testbed::State::changed_input(const Operands& operands, const Check& check) {
     std::vector<long long> changed(static_cast<std::size_t>(compare_threads));
     for (const auto& matrix : operands.matrices) {
         if (matrix.argument->kind != Argument::Kind::input) continue;
@@ -267,13 +267,13 @@ std::optional<std::string> Workspace::State::changed_input(const Operands& opera
     return std::nullopt;
 }
 
-void Workspace::State::refill_outputs(const Operands& operands, const Check& check) {
+void Testbed::State::refill_outputs(const Operands& operands, const Check& check) {
     for (const auto& matrix : operands.matrices) {
         if (matrix.argument->kind == Argument::Kind::output) fill_matrix(matrix, check);
     }
 }
 
-Prepared Workspace::State::prepare(const Check& check) {
+Prepared Testbed::State::prepare(const Check& check) {
     Prepared result{.operands = make_operands(check, seed)};
     auto pointers = result.operands->pointers;
     std::vector<void*> outputs;
@@ -297,12 +297,12 @@ Prepared Workspace::State::prepare(const Check& check) {
     return result;
 }
 
-int Workspace::State::rotating_sets() const {
+int Testbed::State::rotating_sets() const {
     return sets_of(operand_bytes(operation, environment, element_bytes), backend.device());
 }
 
-std::string Workspace::State::describe(const Matrix& matrix, long long at, const Reference& expected,
-                                       const Check& check) {
+std::string Testbed::State::describe(const Matrix& matrix, long long at, const Reference& expected,
+                                     const Check& check) {
     const auto inside = at - guard;
     const auto index = inside / matrix.batch_stride;
     const auto row = inside % matrix.batch_stride / matrix.stride;
@@ -340,7 +340,7 @@ std::string Workspace::State::describe(const Matrix& matrix, long long at, const
            ", not " + std::to_string(value) + " +- " + std::to_string(bound) + kind;
 }
 
-std::optional<std::string> Workspace::State::compare_outputs(const Prepared& of, const Check& check, double& most) {
+std::optional<std::string> Testbed::State::compare_outputs(const Prepared& of, const Check& check, double& most) {
     std::vector<long long> wrong(static_cast<std::size_t>(compare_threads));
     std::vector<double> errors(wrong.size());
     auto expected = of.references.begin();
@@ -371,8 +371,8 @@ std::optional<std::string> Workspace::State::compare_outputs(const Prepared& of,
     return std::nullopt;
 }
 
-Workspace::Workspace(Backend& backend, const Operation& operation, const Problem& problem,
-                     const WorkspaceBinaries& binaries, std::uint64_t seed)
+Testbed::Testbed(Backend& backend, const Operation& operation, const Problem& problem, const TestbedBinaries& binaries,
+                 std::uint64_t seed)
     : state_(std::make_unique<State>(State{.backend = backend,
                                            .operation = operation,
                                            .problem = problem,
@@ -400,9 +400,9 @@ Workspace::Workspace(Backend& backend, const Operation& operation, const Problem
     }
 }
 
-Workspace::~Workspace() = default;
+Testbed::~Testbed() = default;
 
-Workspace::Verdict Workspace::verify(const LoadedKernel& kernel, const Launch& launch, double hopeless_us) {
+Testbed::Verdict Testbed::verify(const LoadedKernel& kernel, const Launch& launch, double hopeless_us) {
     auto& state = *state_;
     Verdict verdict;
     for (std::size_t i = 0; i < state.operation.checks.size(); ++i) {
@@ -435,11 +435,11 @@ Workspace::Verdict Workspace::verify(const LoadedKernel& kernel, const Launch& l
     return verdict;
 }
 
-void Workspace::set_cache(Cache cache) { state_->cache = cache; }
+void Testbed::set_cache(Cache cache) { state_->cache = cache; }
 
-bool Workspace::rotates() const { return state_->rotating_sets() > 1; }
+bool Testbed::rotates() const { return state_->rotating_sets() > 1; }
 
-std::vector<Backend::Call> Workspace::batch(const LoadedKernel& kernel, const Launch& launch, int count) {
+std::vector<Backend::Call> Testbed::batch(const LoadedKernel& kernel, const Launch& launch, int count) {
     auto& state = *state_;
     if (state.sets.empty()) {
         decltype(state.sets) sets;  // all of them or, without the memory for that, none

@@ -1,4 +1,4 @@
-#include "tuner/workspace.h"
+#include "tuner/testbed.h"
 
 #include <gmock/gmock.h>
 
@@ -11,25 +11,25 @@ namespace {
 
 using ::testing::HasSubstr;
 
-Workspace::Verdict made_up_verdict(const std::string& source, const std::string& manifest, const Problem& problem) {
+Testbed::Verdict made_up_verdict(const std::string& source, const std::string& manifest, const Problem& problem) {
     const auto kernel = load_templates({{"made_up.cu", source}, {"made_up.toml", manifest}}).front();
     const auto device = find_device("host").device;
     static const auto compiler = make_compiler(device, {.host_compiler = SMEMTUNE_CXX});
     static const auto backend = open_backend("host", {.seed = 1});
-    static std::map<std::string, WorkspaceBinaries> binaries;  // of f32 nn, always
+    static std::map<std::string, TestbedBinaries> binaries;  // of f32 nn, always
     const auto& operation = kernel.operation.name;
-    if (!binaries.contains(operation)) binaries[operation] = compile_workspace(*compiler, kernel, problem);
-    Workspace workspace(*backend, kernel.operation, problem, binaries.at(operation), 1);
+    if (!binaries.contains(operation)) binaries[operation] = compile_testbed(*compiler, kernel, problem);
+    Testbed testbed(*backend, kernel.operation, problem, binaries.at(operation), 1);
     const auto compiled = compiler->compile(program_of(kernel, {}, problem));
     if (const auto* rejection = std::get_if<Rejection>(&compiled)) {
         return {.wrong = "does not compile: " + rejection->reason};
     }
     const auto loaded = backend->load(std::get<Binary>(compiled), 0);
-    return workspace.verify(*loaded, launch_of(kernel, {}, problem, device));
+    return testbed.verify(*loaded, launch_of(kernel, {}, problem, device));
 }
 
 // Products of 19x23x17 on the host device, right but for what a test changes in this kernel's source.
-class WorkspaceTest : public ::testing::Test {
+class TestbedTest : public ::testing::Test {
 protected:
     static constexpr const char* source = R"(
 #include "configuration.h"
@@ -69,79 +69,79 @@ host = true
     static inline double worst = 0;
 };
 
-TEST_F(WorkspaceTest, ARightKernelIsRight) {
+TEST_F(TestbedTest, ARightKernelIsRight) {
     EXPECT_EQ(verdict_of("", ""), "");
     EXPECT_GT(worst, 0) << "rounding is seen";
     EXPECT_LT(worst, 1) << "and within its bound";
 }
 
-TEST_F(WorkspaceTest, ARightKernelIsRightAtEveryAwkwardSize) {
+TEST_F(TestbedTest, ARightKernelIsRightAtEveryAwkwardSize) {
     for (const auto& problem : {gemm(1, 1, 1), gemm(1, 1000, 3), gemm(127, 65, 257), gemm(2, 1, 31), gemm(33, 31, 1)}) {
         EXPECT_EQ(verdict_of("", "", problem), "") << to_text(problem);
     }
 }
 
-TEST_F(WorkspaceTest, AWriteBeforeTheOutputIsFound) {
+TEST_F(TestbedTest, AWriteBeforeTheOutputIsFound) {
     EXPECT_THAT(verdict_of("Element* c =", "C[-1] = 0; Element* c ="), HasSubstr("writes outside C"));
 }
 
-TEST_F(WorkspaceTest, AWriteBehindTheOutputIsFound) {
+TEST_F(TestbedTest, AWriteBehindTheOutputIsFound) {
     EXPECT_THAT(verdict_of("Element* c =", "C[M * ldc] = 0; Element* c ="), HasSubstr("writes outside C"));
 }
 
-TEST_F(WorkspaceTest, AWriteBetweenTheRowsIsFoundWhereRowsArePadded) {
+TEST_F(TestbedTest, AWriteBetweenTheRowsIsFoundWhereRowsArePadded) {
     const auto wrong = verdict_of("Element* c =", "if (ldc > N) C[row * ldc + N] = 0; Element* c =");
     EXPECT_THAT(wrong, HasSubstr("writes between the rows of C"));
     EXPECT_THAT(wrong, HasSubstr("(integer inputs)")) << "the check whose rows are padded";
 }
 
-TEST_F(WorkspaceTest, AnElementThatIsNeverWrittenIsFound) {
+TEST_F(TestbedTest, AnElementThatIsNeverWrittenIsFound) {
     EXPECT_THAT(verdict_of("*c = beta", "if (row != 18 || column != 22) *c = beta"), HasSubstr("C[18,22] is nan"));
 }
 
-TEST_F(WorkspaceTest, ADroppedTailOfTheSumIsFound) {
+TEST_F(TestbedTest, ADroppedTailOfTheSumIsFound) {
     EXPECT_THAT(verdict_of("k < K;", "k < K / 8 * 8;"), HasSubstr("C[0,0] is "));
 }
 
-TEST_F(WorkspaceTest, ADroppedTailIsFoundEvenWhereItIsOneTermOfThousands) {
+TEST_F(TestbedTest, ADroppedTailIsFoundEvenWhereItIsOneTermOfThousands) {
     EXPECT_THAT(verdict_of("k < K;", "k < K - 1;", gemm(2, 2, 5000)), HasSubstr("is "));
 }
 
-TEST_F(WorkspaceTest, RoundedInputsAreFound) {
+TEST_F(TestbedTest, RoundedInputsAreFound) {
     EXPECT_THAT(verdict_of("A[row * lda + k] *", "(Element)(int)(A[row * lda + k] * 1024) / 1024 *"),
                 HasSubstr("(uniform inputs)"));
 }
 
-TEST_F(WorkspaceTest, AStrideTakenForAnExtentIsFound) {
+TEST_F(TestbedTest, AStrideTakenForAnExtentIsFound) {
     EXPECT_THAT(verdict_of("A[row * lda + k]", "A[row * K + k]"), HasSubstr("(integer inputs)"));
     EXPECT_THAT(verdict_of("C + row * ldc", "C + row * N"), HasSubstr("(integer inputs)"));
 }
 
-TEST_F(WorkspaceTest, AForgottenScalarIsFound) {
+TEST_F(TestbedTest, AForgottenScalarIsFound) {
     EXPECT_THAT(verdict_of("alpha * sum + beta * *c", "sum + beta * *c"), HasSubstr("(integer inputs)"));
     EXPECT_THAT(verdict_of("alpha * sum + beta * *c", "alpha * sum"), HasSubstr("(integer inputs)"));
 }
 
-TEST_F(WorkspaceTest, AnOutputThatIsReadThoughBetaIsZeroIsFound) {
+TEST_F(TestbedTest, AnOutputThatIsReadThoughBetaIsZeroIsFound) {
     EXPECT_THAT(verdict_of("beta == 0 ? alpha * sum :", "false ? 0 :"), HasSubstr("C[0,0] is nan"));
 }
 
-TEST_F(WorkspaceTest, AWriteToAnInputIsFound) {
+TEST_F(TestbedTest, AWriteToAnInputIsFound) {
     EXPECT_EQ(verdict_of("    *c = ", "    const_cast<Element*>(B)[0] = 99;\n    *c = "), "writes to its input B");
 }
 
-TEST_F(WorkspaceTest, AReadBehindAnInputIsFound) {
+TEST_F(TestbedTest, AReadBehindAnInputIsFound) {
     EXPECT_THAT(verdict_of("Element sum = 0", "Element sum = B[K * ldb] * 0"), HasSubstr("is nan"));
 }
 
-TEST_F(WorkspaceTest, TheComplaintSaysWhatItIsAndWhatItShouldBe) {
+TEST_F(TestbedTest, TheComplaintSaysWhatItIsAndWhatItShouldBe) {
     const auto wrong = verdict_of("alpha * sum :", "alpha * sum + 1000 :");
     EXPECT_THAT(wrong,
                 ::testing::MatchesRegex(R"(C\[0,0\] is [0-9.]+, not -?[0-9.]+ \+- [0-9.e-]+ \(uniform inputs\))"));
 }
 
 // The same with a batch.
-class BatchedWorkspace : public ::testing::Test {
+class BatchedTestbed : public ::testing::Test {
 protected:
     static constexpr const char* source = R"(
 #include "configuration.h"
@@ -178,43 +178,43 @@ host = true
     }
 };
 
-TEST_F(BatchedWorkspace, ARightKernelIsRightForOneMatrixAndForMany) {
+TEST_F(BatchedTestbed, ARightKernelIsRightForOneMatrixAndForMany) {
     for (const auto batch : {1, 2, 300}) EXPECT_EQ(verdict_of("", "", batched_gemm(batch, 9, 13, 7)), "") << batch;
 }
 
-TEST_F(BatchedWorkspace, AMatrixThatIsNeverWrittenIsFound) {
+TEST_F(BatchedTestbed, AMatrixThatIsNeverWrittenIsFound) {
     EXPECT_THAT(verdict_of("if (row >= M ||", "if (i == 3 || row >= M ||"), HasSubstr("C[3,0,0] is nan"));
 }
 
-TEST_F(BatchedWorkspace, AWriteBetweenTheMatricesIsFoundWhereTheyArePadded) {
+TEST_F(BatchedTestbed, AWriteBetweenTheMatricesIsFoundWhereTheyArePadded) {
     const auto wrong =
         verdict_of("Element* c =", "if (stride_c > M * ldc && i == 1) C[2 * stride_c - 1] = 0; Element* c =");
     EXPECT_THAT(wrong, HasSubstr("writes between the matrices of C"));
     EXPECT_THAT(wrong, HasSubstr("(integer inputs)")) << "the check whose matrices are padded";
 }
 
-TEST_F(BatchedWorkspace, AWriteBetweenTheRowsOfAnyMatrixIsFound) {
+TEST_F(BatchedTestbed, AWriteBetweenTheRowsOfAnyMatrixIsFound) {
     EXPECT_THAT(verdict_of("Element* c =", "if (ldc > N && i == 2) C[i * stride_c + N] = 0; Element* c ="),
                 HasSubstr("writes between the rows of C"));
 }
 
-TEST_F(BatchedWorkspace, AWriteBehindTheLastMatrixIsFound) {
+TEST_F(BatchedTestbed, AWriteBehindTheLastMatrixIsFound) {
     EXPECT_THAT(verdict_of("Element* c =", "C[BATCH * stride_c] = 0; Element* c ="), HasSubstr("writes outside C"));
 }
 
-TEST_F(BatchedWorkspace, ABatchStrideTakenForAnExtentOrForAnothersIsFound) {
+TEST_F(BatchedTestbed, ABatchStrideTakenForAnExtentOrForAnothersIsFound) {
     EXPECT_THAT(verdict_of("i * stride_a", "i * M * lda"), HasSubstr("(integer inputs)"));
     EXPECT_THAT(verdict_of("i * stride_b", "i * K * ldb"), HasSubstr("(integer inputs)")) << "one B for all";
     EXPECT_THAT(verdict_of("i * stride_c", "i * M * ldc"), HasSubstr("(integer inputs)"));
     EXPECT_NE(verdict_of("i * stride_a", "i * stride_b"), "");
 }
 
-TEST_F(BatchedWorkspace, AWriteToAnyMatrixOfAnInputIsFound) {
+TEST_F(BatchedTestbed, AWriteToAnyMatrixOfAnInputIsFound) {
     EXPECT_EQ(verdict_of("    *c = ", "    const_cast<Element*>(A)[3 * stride_a] = 99;\n    *c = "),
               "writes to its input A");
 }
 
-TEST_F(BatchedWorkspace, WhatNoMemoryCouldHoldIsRefused) {
+TEST_F(BatchedTestbed, WhatNoMemoryCouldHoldIsRefused) {
     const auto most = std::int64_t{1} << 30;
     EXPECT_THROW(verdict_of("", "", batched_gemm(most, most, most, 1)), OutOfMemory);
 }

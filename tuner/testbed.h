@@ -1,4 +1,4 @@
-// The memory of one problem on one device: inputs, outputs with guard bands, and the FP64 reference to check against.
+// What candidates for one problem are tried on: inputs, outputs with guard bands, and the FP64 reference.
 #pragma once
 
 #include <cmath>
@@ -14,26 +14,26 @@
 
 namespace smemtune {
 
-/// The kernels that a workspace runs itself.
-struct WorkspaceBinaries {
+/// The kernels that a testbed runs itself.
+struct TestbedBinaries {
     Binary reference, fill, compare;
 };
 
 /// Compiles them for an operation's element type and layout. Throws CompilerError when one does not compile.
-WorkspaceBinaries compile_workspace(const Compiler& compiler, const KernelTemplate& kernel_template,
-                                    const Problem& problem);
+TestbedBinaries compile_testbed(const Compiler& compiler, const KernelTemplate& kernel_template,
+                                const Problem& problem);
 
-/// What a workspace of the problem allocates, in bytes: operands and references of every check, rotating operands.
-double workspace_bytes(const Operation& operation, const Problem& problem, const Device& device);
+/// What a testbed of the problem allocates, in bytes: operands and references of every check, rotating operands.
+double testbed_bytes(const Operation& operation, const Problem& problem, const Device& device);
 
-class Workspace {
+class Testbed {
 public:
     /// Throws OutOfMemory, like everything that runs a kernel here: operands are laid out when they are needed.
-    Workspace(Backend& backend, const Operation& operation, const Problem& problem, const WorkspaceBinaries& binaries,
-              std::uint64_t seed);
-    ~Workspace();
-    Workspace(const Workspace&) = delete;
-    Workspace& operator=(const Workspace&) = delete;
+    Testbed(Backend& backend, const Operation& operation, const Problem& problem, const TestbedBinaries& binaries,
+            std::uint64_t seed);
+    ~Testbed();
+    Testbed(const Testbed&) = delete;
+    Testbed& operator=(const Testbed&) = delete;
 
     struct Verdict {
         std::optional<std::string> wrong;  ///< what is wrong first; nothing when all is right
