@@ -79,6 +79,8 @@ public:
     /// At least 256-byte aligned on a GPU, element-aligned on the host, where the end of the memory is the end of what
     /// may be accessed. Throws OutOfMemory.
     [[nodiscard]] virtual std::unique_ptr<Memory> allocate(std::size_t bytes) = 0;
+    /// Likewise; every byte is 0.
+    [[nodiscard]] virtual std::unique_ptr<Memory> allocate_zeroed(std::size_t bytes) = 0;
     virtual void copy_to_device(Memory& to, std::span<const std::byte> from) = 0;
     virtual void copy_to_host(std::span<std::byte> to, const Memory& from) = 0;
     /// Memory that nobody holds now, be it this process or another.

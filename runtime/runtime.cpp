@@ -10,6 +10,7 @@
 #include "runtime/gemm_arguments.h"
 #include "runtime/inspector.h"
 #include "runtime/selection.h"
+#include "runtime/workspace.h"
 #include "templates/catalog.h"
 
 namespace smemtune {
@@ -29,6 +30,7 @@ struct Kernel::State {
     Problem problem;
     std::vector<Argument> arguments;
     Launch launch;
+    std::shared_ptr<Backend> backend;  // outlives the next
     std::shared_ptr<const LoadedKernel> loaded;
     std::optional<GemmKind> gemm;  // what it is of them, if any
     bool transposed_a = false;
@@ -52,6 +54,8 @@ std::vector<std::string> Kernel::argument_names() const {
     for (const auto& argument : state_->arguments) names.push_back(argument.name);
     return names;
 }
+
+std::int64_t Kernel::workspace_bytes() const { return state_->launch.workspace ? state_->launch.workspace->bytes : 0; }
 
 void Kernel::launch(CUstream_st* stream, std::span<void* const> arguments) const {
     if (arguments.size() != state_->arguments.size()) {
@@ -211,7 +215,13 @@ Kernel Runtime::State::fetch(const Problem& problem, const std::string& kernel_t
         state->problem = problem;
         state->arguments = operation.arguments;
         state->launch = launch_of(candidate->kernel_template, candidate->configuration, problem, device);
-        state->loaded = std::move(kernel);
+        state->backend = backend;
+        try {
+            state->loaded = with_workspace(std::move(kernel), state->launch, *backend);
+        } catch (const LaunchError& error) {
+            why_not += "; " + candidate->kernel_template.name + ": " + error.what();
+            continue;
+        }
         state->gemm = gemm_kind(operation);
         if (state->gemm) {
             const auto& layout = operation.layouts.at(problem.layout);

@@ -59,6 +59,7 @@ std::string hash_of(const KernelTemplate& kernel) {
     for (const auto& expression : kernel.block) add(expression.text());
     for (const auto& expression : kernel.grid) add(expression.text());
     add(kernel.dynamic_shared_bytes.text());
+    if (kernel.workspace_bytes) add(kernel.workspace_bytes->text());
     for (const auto& argument : kernel.operation.arguments) {
         add(argument.name);
         add(std::to_string(static_cast<int>(argument.kind)));

@@ -103,10 +103,11 @@ struct KernelTemplate {
     std::array<Expression, 3> grid;
     Expression static_shared_bytes;
     Expression dynamic_shared_bytes;
-    std::optional<Expression> registers;  ///< per thread, an estimate
-    std::int64_t compute_capability = 0;  ///< the least that it runs on
-    bool host = false;                    ///< plain enough to run on the host device
-    bool baseline = false;                ///< what the others of its operation are compared with
+    std::optional<Expression> workspace_bytes;  ///< of a launch; with it, the kernel's last argument is their address
+    std::optional<Expression> registers;        ///< per thread, an estimate
+    std::int64_t compute_capability = 0;        ///< the least that it runs on
+    bool host = false;                          ///< plain enough to run on the host device
+    bool baseline = false;                      ///< what the others of its operation are compared with
     std::optional<Model> model;
     std::string path;         ///< of its manifest
     std::string source_path;  ///< of its .cu file

@@ -101,6 +101,10 @@ Launch launch_of(const KernelTemplate& kernel_template, const Configuration& con
         }
         launch.runtime_arguments.push_back(static_cast<int>(value->second));
     }
+    if (kernel_template.workspace_bytes) {
+        launch.workspace = {kernel_template.workspace_bytes->evaluate(environment),
+                            kernel_template.operation.arguments.size() + launch.runtime_arguments.size()};
+    }
     return launch;
 }
 
@@ -113,6 +117,7 @@ std::optional<std::string> broken_limit(const Launch& launch, const Device& devi
         return "the grid or the block is empty";
     }
     if (std::min(launch.static_shared_bytes, launch.dynamic_shared_bytes) < 0) return "shared memory is negative";
+    if (launch.workspace && launch.workspace->bytes < 0) return "the workspace is negative";
     if (launch.registers > device.registers_per_thread) {  // first: the products below could not hold any number
         return over("registers per thread", launch.registers, device.registers_per_thread);
     }

@@ -91,7 +91,8 @@ void check_runtime_parameter(const Section& section, const Parameter& parameter,
 }
 
 void read_launch(const Section& section, const Names& known, KernelTemplate& result) {
-    section.allow_only({"block", "grid", "static_shared_bytes", "dynamic_shared_bytes", "registers"});
+    section.allow_only(
+        {"block", "grid", "static_shared_bytes", "dynamic_shared_bytes", "workspace_bytes", "registers"});
     result.block = read_extent3(section, "block", known);
     result.grid = read_extent3(section, "grid", known);
     if (section.has("static_shared_bytes")) {
@@ -99,6 +100,9 @@ void read_launch(const Section& section, const Names& known, KernelTemplate& res
     }
     if (section.has("dynamic_shared_bytes")) {
         result.dynamic_shared_bytes = section.expression("dynamic_shared_bytes", "\"0\"", known);
+    }
+    if (section.has("workspace_bytes")) {
+        result.workspace_bytes = section.expression("workspace_bytes", "\"4 * M * N\"", known);
     }
     if (section.has("registers")) {
         result.registers = read_compiled(section, "registers", "\"32\"", known, result.parameters);

@@ -120,6 +120,7 @@ void to_json(json& to, const Launch& launch) {
           {"dynamic_shared_bytes", launch.dynamic_shared_bytes},
           {"registers", launch.registers},
           {"runtime_arguments", launch.runtime_arguments}};
+    if (launch.workspace) to["workspace"] = {{"bytes", launch.workspace->bytes}, {"place", launch.workspace->place}};
 }
 void from_json(const json& from, Launch& launch) {
     launch = {from.at("grid"),
@@ -128,6 +129,9 @@ void from_json(const json& from, Launch& launch) {
               from.at("dynamic_shared_bytes"),
               from.at("registers"),
               from.at("runtime_arguments")};
+    if (const auto found = from.find("workspace"); found != from.end()) {
+        launch.workspace = {found->at("bytes"), found->at("place")};
+    }
 }
 
 void to_json(json& to, const Measurement& measurement) {

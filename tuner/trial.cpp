@@ -4,6 +4,8 @@
 #include <cmath>
 #include <utility>
 
+#include "runtime/workspace.h"
+
 namespace smemtune {
 
 namespace {
@@ -12,6 +14,10 @@ using Clock = std::chrono::steady_clock;
 
 double energy_of(Backend& backend, Testbed& testbed, const LoadedKernel& kernel, const Launch& launch, int launches) {
     return backend.energy_uj(testbed.batch(kernel, launch, launches));
+}
+
+std::shared_ptr<const LoadedKernel> load(Backend& backend, const TrialInput& input) {
+    return with_workspace(backend.load(input.binary, input.launch.dynamic_shared_bytes), input.launch, backend);
 }
 
 // The first launch is alone and cold: loading what is loaded late takes up to a millisecond or two, and caches are
@@ -67,7 +73,7 @@ TrialReport try_candidate(Backend& backend, Testbed& testbed, const TrialInput& 
         return std::chrono::duration<double, std::milli>(begin - before).count();
     };
     try {
-        const auto kernel = backend.load(input.binary, input.launch.dynamic_shared_bytes);
+        const auto kernel = load(backend, input);
         const auto verdict = testbed.verify(*kernel, input.launch, hopeless_us(policy, best_us));
         report.verify_ms = lap_ms();
         if (verdict.wrong) {
@@ -89,11 +95,11 @@ TrialReport try_candidate(Backend& backend, Testbed& testbed, const TrialInput& 
 
 std::vector<Measurement> play_final(Backend& backend, Testbed& testbed, const std::vector<TrialInput>& inputs,
                                     const SamplingPolicy& policy, int rounds) {
-    std::vector<std::unique_ptr<LoadedKernel>> kernels;
+    std::vector<std::shared_ptr<const LoadedKernel>> kernels;
     std::vector<double> launch_us;
     std::vector<Sampling> samplings(inputs.size(), Sampling(policy, 0));
     for (const auto& input : inputs) {
-        kernels.push_back(backend.load(input.binary, input.launch.dynamic_shared_bytes));
+        kernels.push_back(load(backend, input));
         launch_us.push_back(time_batch(backend, testbed, *kernels.back(), input.launch, 1).second);
     }
     for (int round = 0; round < rounds; ++round) {

@@ -201,6 +201,13 @@ public:
         const Current current(ordinal_);
         return std::make_unique<CudaMemory>(bytes);
     }
+    [[nodiscard]] std::unique_ptr<Memory> allocate_zeroed(std::size_t bytes) override {
+        const Current current(ordinal_);
+        auto memory = std::make_unique<CudaMemory>(bytes);
+        check(cudaMemsetAsync(memory->data(), 0, bytes, stream_.get()), "fill with zeros");
+        check(cudaStreamSynchronize(stream_.get()), "fill with zeros");
+        return memory;
+    }
     void copy_to_device(Memory& to, std::span<const std::byte> from) override {
         const Current current(ordinal_);
         check(cudaMemcpy(to.data(), from.data(), from.size(), cudaMemcpyHostToDevice), "copy to the device");

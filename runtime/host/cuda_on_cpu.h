@@ -54,6 +54,20 @@ inline thread_local SmemtuneThread* current = nullptr;
 constexpr int warpSize = 32;
 
 inline void __syncthreads() { smemtune_host::current->barrier(smemtune_host::current->scheduler); }
+inline int __syncthreads_or(int predicate) {
+    static thread_local int any;
+    __syncthreads();  // nobody reads any more what the last call found
+    any = 0;
+    __syncthreads();
+    if (predicate) any = 1;
+    __syncthreads();
+    return any;
+}
+inline void __threadfence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+inline int atomicAdd(int* address, int value) { return __atomic_fetch_add(address, value, __ATOMIC_SEQ_CST); }
+inline unsigned atomicAdd(unsigned* address, unsigned value) {
+    return __atomic_fetch_add(address, value, __ATOMIC_SEQ_CST);
+}
 inline void* smemtune_dynamic_shared() { return smemtune_host::current->dynamic_shared; }
 
 template <class T>

@@ -244,6 +244,9 @@ public:
     [[nodiscard]] std::unique_ptr<Memory> allocate(std::size_t bytes) override {
         return std::make_unique<Registered>(bytes, shared_);
     }
+    [[nodiscard]] std::unique_ptr<Memory> allocate_zeroed(std::size_t bytes) override {
+        return allocate(bytes);  // fresh from the system
+    }
     void copy_to_device(Memory& to, std::span<const std::byte> from) override {
         std::memcpy(to.data(), from.data(), from.size());
     }

@@ -3,9 +3,12 @@
 // A block computes BLOCK_M x BLOCK_N elements of C. Its warps divide them (and, SLICES_K > 1, the steps along K too);
 // in a warp, LANES_M rows of threads own THREAD_M x THREAD_N elements each. For every step along K a thread needs
 // THREAD_M + THREAD_N values from shared memory, 16 bytes at a time, and multiplies each of the ones with each of the
-// others: at 8 x 16 that is 128 multiplications for 6 reads. CLUSTER_K blocks of a cluster share a tile of C, each
-// with a part of K (split-K), and add up through each other's shared memory: all tiles if they do not fill the device,
-// or those that are left over for a last wave.
+// others: at 8 x 16 that is 128 multiplications for 6 reads.
+//
+// Split-K: CLUSTER_K blocks of a cluster share a tile of C, each with a part of K, and add up through each other's
+// shared memory: all tiles if they do not fill the device, or those that are left over for a last wave. SPLIT_K such
+// clusters (or blocks) share a tile of few, and leave their sums in the workspace, where the last one adds them up.
+// Sums are added in an order that never changes.
 //
 // On GPUs with 128 FP32 lanes per multiprocessor every issue slot that is not a multiplication is lost, so the loop
 // holds little else: one pointer for several copies, no guards (rows outside the matrix are read from its last row, or
@@ -18,6 +21,7 @@
 #include "configuration.h"
 #include "device/async_copy.h"
 #include "device/cluster.h"
+#include "device/last_block.h"
 #include "device/shared.h"
 #include "device/vector.h"
 
@@ -84,24 +88,29 @@ __device__ __forceinline__ void multiply(Element (&sums)[SUMS], const FactorsA& 
 struct Part {
     int own_row, own_column;      // where the tile starts,
     int first_row, first_column;  // and what is copied for it: earlier, at the edges
-    int rank, sharers;            // of the blocks that share the tile
+    int tiles, tile;              // of C; its number,
+    int split;                    // of SPLIT_K groups of blocks that share it,
+    int rank, sharers;            // and in that group
     int phases;
     int first_steps;    // of the first phase: what K leaves over comes before everything else
     long long first_k;  // and where that starts
 
     /// Of this block. The grid has a block for each of the first tiles, whole clusters of them, and CLUSTER_K for each
-    /// of the others: its size tells how many those are. Blocks go down GROUP_M rows of tiles before they turn to the
-    /// next column: those that run together share more.
+    /// of the others: its size tells how many those are. All that SPLIT_K times. Blocks go down GROUP_M rows of tiles
+    /// before they turn to the next column: those that run together share more.
     __device__ __forceinline__ Part(int M, int N, int K, int GROUP_M) {
         const int tiles_m = (M - 1) / BLOCK_M + 1;
         const int tiles_n = (N - 1) / BLOCK_N + 1;
-        const int block = blockIdx.x;
-        const int split_tiles = CLUSTER_K == 1 ? 0 : (gridDim.x - tiles_m * tiles_n) / max(CLUSTER_K - 1, 1);
-        const int alone = tiles_m * tiles_n - split_tiles;
+        tiles = tiles_m * tiles_n;
+        const int blocks = gridDim.x / SPLIT_K;
+        split = SPLIT_K == 1 ? 0 : blockIdx.x / blocks;
+        const int block = blockIdx.x - split * blocks;
+        const int split_tiles = CLUSTER_K == 1 ? 0 : (blocks - tiles) / max(CLUSTER_K - 1, 1);
+        const int alone = tiles - split_tiles;
         sharers = CLUSTER_K > 1 && block >= alone ? CLUSTER_K : 1;
         rank = sharers > 1 ? cluster_rank() : 0;
 
-        const int tile = sharers == 1 ? block : alone + (block - alone) / CLUSTER_K;
+        tile = sharers == 1 ? block : alone + (block - alone) / CLUSTER_K;
         const int group = tile / (GROUP_M * tiles_n);
         const int in_group = tile % (GROUP_M * tiles_n);
         const int height = min(GROUP_M, tiles_m - group * GROUP_M);
@@ -112,8 +121,10 @@ struct Part {
 
         const int all_phases = (K - 1) / BLOCK_K + 1;
         const int ragged = K - (all_phases - 1) * BLOCK_K;
-        const int first_phase = static_cast<int>(static_cast<long long>(all_phases) * rank / sharers);
-        phases = static_cast<int>(static_cast<long long>(all_phases) * (rank + 1) / sharers) - first_phase;
+        const int parts = SPLIT_K * sharers;
+        const int part = split * sharers + rank;
+        const int first_phase = static_cast<int>(static_cast<long long>(all_phases) * part / parts);
+        phases = static_cast<int>(static_cast<long long>(all_phases) * (part + 1) / parts) - first_phase;
         first_steps = first_phase == 0 ? ragged : BLOCK_K;
         first_k = first_phase == 0 ? 0 : ragged + (first_phase - 1LL) * BLOCK_K;
     }
@@ -244,10 +255,18 @@ __device__ __forceinline__ void add_slices(Element (&sums)[SUMS], Element* share
     }
 }
 
-/// C[M,N] = alpha * op(A) * op(B) + beta * C: this block's part.
+/// What a tile takes of the workspace, in elements, as in the manifest: SPLIT_K times its sums, and counters, one for
+/// each block of a cluster, with a line of the cache to themselves.
+constexpr int COUNTERS = 32;
+constexpr long long TILE_WORKSPACE = SPLIT_K * BLOCK_M * BLOCK_N + COUNTERS;
+static_assert(CLUSTER_K <= COUNTERS && sizeof(Element) == sizeof(unsigned), "counters take the place of elements");
+
+/// C[M,N] = alpha * op(A) * op(B) + beta * C: this block's part. `workspace`, aligned to 16 bytes, has room for the
+/// tiles of every matrix of a batch, of which this is number `matrix`.
 __device__ __forceinline__ void warp_tiled_product(int M, int N, int K, Element alpha, const Element* A, long long lda,
                                                    const Element* B, long long ldb, Element beta, Element* C,
-                                                   long long ldc, int GROUP_M) {
+                                                   long long ldc, int GROUP_M, Element* workspace,
+                                                   long long matrix = 0) {
     Element* const shared = dynamic_shared<Element>();
     const Part part(M, N, K, GROUP_M);
     const Seat seat;
@@ -293,7 +312,7 @@ __device__ __forceinline__ void warp_tiled_product(int M, int N, int K, Element 
             }
         }
     };
-    if (CLUSTER_K == 1) {
+    if (CLUSTER_K == 1 && SPLIT_K == 1) {
         if (seat.slice > 0) return;
 #pragma unroll
         for (int i = 0; i < SUMS; i += 4) write(i / THREAD_N, i % THREAD_N, &sums[i]);
@@ -302,29 +321,48 @@ __device__ __forceinline__ void warp_tiled_product(int M, int N, int K, Element 
     // Every block of the cluster shows its sums to the others, and adds up some of all in the order of the ranks. One
     // that is alone takes the same way: another would cost the main loop registers that suit it.
     __syncthreads();  // nobody reads any more what stood here
-    Element* const shown = shared + 4 * (seat.warp * 32 + seat.lane);
     constexpr int APART = 4 * 32 * WARPS_MN;
+    const int place = 4 * (seat.warp * 32 + seat.lane);
+    Element* const shown = shared + place;
     if (seat.slice == 0) {
         // One by one: stores of four want the sums in fours of registers, which decides the banks of the main loop.
 #pragma unroll
         for (int i = 0; i < SUMS; ++i) *static_cast<volatile Element*>(shown + i / 4 * APART + i % 4) = sums[i];
     }
     if (part.sharers > 1) cluster_barrier();
-    if (seat.slice == 0) {
+    if (part.sharers == 1) __syncthreads();
+    Element* const of_tile = workspace + (matrix * part.tiles + part.tile) * TILE_WORKSPACE;
+    const int first = 4 * (part.rank + part.sharers * seat.slice);
+    const int apart = 4 * part.sharers * SLICES_K;
 #pragma unroll 1
-        for (int i = 4 * part.rank; i < SUMS; i += 4 * part.sharers) {
-            Element total[4] = {};
+    for (int i = first; i < SUMS; i += apart) {
+        Element total[4] = {};
 #pragma unroll
-            for (int other = 0; other < CLUSTER_K; ++other) {
-                if (other >= part.sharers) break;
-                Element four[4];
-                if (part.sharers > 1) load_four_of(other, four, shown + i / 4 * APART);
-                if (part.sharers == 1) load_four(four, shown + i / 4 * APART);
+        for (int other = 0; other < CLUSTER_K; ++other) {
+            if (other >= part.sharers) break;
+            Element four[4];
+            if (part.sharers > 1) load_four_of(other, four, shown + i / 4 * APART);
+            if (part.sharers == 1) load_four(four, shown + i / 4 * APART);
 #pragma unroll
-                for (int j = 0; j < 4; ++j) total[j] += four[j];
-            }
-            write(i / THREAD_N, i % THREAD_N, total);
+            for (int j = 0; j < 4; ++j) total[j] += four[j];
         }
+        if (SPLIT_K == 1) write(i / THREAD_N, i % THREAD_N, total);
+        if (SPLIT_K > 1) store_four(of_tile + part.split * BLOCK_M * BLOCK_N + i / 4 * APART + place, total);
     }
     if (part.sharers > 1) cluster_barrier();  // a block's shared memory lives as long as the block
+    if (SPLIT_K == 1) return;
+    unsigned* const counters = reinterpret_cast<unsigned*>(of_tile + SPLIT_K * BLOCK_M * BLOCK_N);
+    if (!last_to_arrive(counters + part.rank, SPLIT_K)) return;
+#pragma unroll 1
+    for (int i = first; i < SUMS; i += apart) {
+        Element total[4] = {};
+#pragma unroll
+        for (int split = 0; split < SPLIT_K; ++split) {
+            Element four[4];
+            load_four(four, of_tile + split * BLOCK_M * BLOCK_N + i / 4 * APART + place);
+#pragma unroll
+            for (int j = 0; j < 4; ++j) total[j] += four[j];
+        }
+        write(i / THREAD_N, i % THREAD_N, total);
+    }
 }

@@ -4,13 +4,17 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <iterator>
 #include <numeric>
 #include <random>
+#include <span>
 #include <thread>
+#include <vector>
 
 #include "runtime/backend.h"
+#include "runtime/workspace.h"
 #include "templates/catalog.h"
 #include "tuner/compile_pool.h"
 
@@ -22,6 +26,34 @@ constexpr std::size_t most_configurations = 200;
 inline std::size_t elements(int rows, int columns) {
     return static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns);
 }
+
+inline std::unique_ptr<Memory> upload(Backend& backend, std::span<const float> values) {
+    auto memory = backend.allocate(values.size_bytes());
+    backend.copy_to_device(*memory, std::as_bytes(values));
+    return memory;
+}
+
+/// alpha * A * B + beta * C of packed matrices by a kernel of the operation gemm; C is where the result goes, too.
+struct Product {
+    int m, n, k;
+    float alpha, beta;
+    const Memory &a, &b;
+
+    std::vector<float> by(Backend& backend, const LoadedKernel& kernel, const Launch& launch, const Memory& c) const {
+        auto values = *this;
+        long long lda = k, ldb = n, ldc = n;
+        void *a_data = a.data(), *b_data = b.data(), *c_data = c.data();
+        std::vector<void*> arguments{&values.m, &values.n, &values.k,    &values.alpha, &a_data, &lda,
+                                     &b_data,   &ldb,      &values.beta, &c_data,       &ldc};
+        auto more = launch.runtime_arguments;
+        for (auto& argument : more) arguments.push_back(&argument);
+        kernel.launch(nullptr, launch, arguments.data());
+        backend.synchronize();
+        std::vector<float> result(elements(m, n));
+        backend.copy_to_host(std::as_writable_bytes(std::span(result)), c);
+        return result;
+    }
+};
 
 using Visit = std::function<void(const std::string& name, const Binary& binary, const Launch& launch)>;
 

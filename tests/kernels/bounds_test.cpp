@@ -29,7 +29,7 @@ TEST_P(Bounds, NoAccessLeavesOperandsOrSharedMemory) {
             for (std::size_t i = 0; i < configurations.size(); ++i) {
                 SCOPED_TRACE(to_text(problem) + " " + to_text(configurations[i]));
                 const auto launch = launch_of(kernel, configurations[i], problem, backend->device());
-                const auto loaded = backend->load(binary_of(compiled[i].get()), launch.dynamic_shared_bytes);
+                const auto loaded = load(*backend, binary_of(compiled[i].get()), launch);
                 try {
                     operands.run(*loaded, launch);
                     EXPECT_EQ(operands.wrong(), std::nullopt);

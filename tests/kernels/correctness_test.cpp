@@ -52,7 +52,7 @@ TEST_P(Correctness, EveryConfigurationIsRightForEveryShape) {
             SCOPED_TRACE(to_text(problem) + " " + to_text(configurations[i]));
             const auto launch = launch_of(kernel, configurations[i], problem, backend->device());
             ASSERT_EQ(broken_limit(launch, backend->device()), std::nullopt);
-            const auto loaded = backend->load(binary_of(compiled[i].get()), launch.dynamic_shared_bytes);
+            const auto loaded = load(*backend, binary_of(compiled[i].get()), launch);
             const auto verdict = testbed.verify(*loaded, launch);
             EXPECT_EQ(verdict.wrong, std::nullopt);
             EXPECT_LE(verdict.worst, 1);
@@ -69,7 +69,7 @@ TEST_P(Correctness, TheSameConfigurationGivesTheSameBitsWhateverTheOrderOfThread
     for (const auto& options : {BackendOptions{.seed = 1, .threads = 2}, {.seed = 2, .threads = 1}, {.seed = 99}}) {
         const auto backend = open_host(options);
         const auto launch = launch_of(kernel, configuration, problem, backend->device());
-        const auto loaded = backend->load(binary, launch.dynamic_shared_bytes);
+        const auto loaded = load(*backend, binary, launch);
         ExactOperands operands(*backend, kernel.operation, problem, kernel.operation.checks.front(), false);
         for (int again = 0; again < 2; ++again) {
             operands.run(*loaded, launch);
@@ -93,6 +93,49 @@ TEST(CorrectnessOfWarpTiled, ItsSampleHasEveryWayInEveryLayout) {
     }
 }
 
+class SplitK : public testing::TestWithParam<Laid> {};
+
+// Also with less of K than blocks that share it. The order of blocks and threads changes no bit.
+TEST_P(SplitK, ThroughMemoryIsRightAndTheSameInAnyOrder) {
+    const auto kernel = builtin(GetParam().kernel);
+    const auto compiler = make_compiler(host_device(), {.host_compiler = SMEMTUNE_CXX});
+    const bool batched = kernel.operation.extents.size() == 4;
+    const auto tools = compile_testbed(
+        *compiler, kernel, problem_of(kernel, std::vector<std::int64_t>(batched ? 4 : 3, 1), GetParam().layout));
+    for (const auto* how :
+         {"SPLIT_K=2,SLICES_K=1,VECTOR_A=1,VECTOR_B=1", "SPLIT_K=8,SLICES_K=4,VECTOR_A=4,VECTOR_B=4"}) {
+        const auto configuration = parse_configuration(
+            "BLOCK_M=16,BLOCK_N=32,BLOCK_K=8,THREAD_M=4,THREAD_N=4,LANES_M=4,LANE_PAIRS=0,STAGES=3,"
+            "ASYNC=0,A_FIRST=1,BLOCKS_PER_SM=1,GROUP_M=4,CLUSTER_K=1," +
+            std::string(how));
+        for (std::vector<std::int64_t> extents : {std::vector<std::int64_t>{36, 40, 300}, {17, 33, 131}, {3, 1, 20}}) {
+            if (batched) extents.insert(extents.begin(), 3);
+            const auto problem = problem_of(kernel, extents, GetParam().layout);
+            const auto binary = binary_of(compiler->compile(program_of(kernel, configuration, problem)));
+            std::vector<unsigned> bits;
+            for (const auto& options : {BackendOptions{.seed = 1, .threads = 2}, {.seed = 2, .threads = 1}}) {
+                SCOPED_TRACE(to_text(problem) + " " + how);
+                const auto backend = open_host(options);
+                const auto launch = launch_of(kernel, configuration, problem, backend->device());
+                const auto loaded = load(*backend, binary, launch);
+                EXPECT_EQ(Testbed(*backend, kernel.operation, problem, tools, 5).verify(*loaded, launch).wrong,
+                          std::nullopt);
+                ExactOperands operands(*backend, kernel.operation, problem, kernel.operation.checks.front(), false);
+                for (int again = 0; again < 2; ++again) {
+                    operands.run(*loaded, launch);
+                    if (bits.empty()) bits = operands.bits();
+                    EXPECT_TRUE(operands.bits() == bits) << "seed " << options.seed << ", run " << again;
+                }
+            }
+        }
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Layouts, SplitK,
+                         testing::Values(Laid{"warp_tiled", "nn"}, Laid{"warp_tiled", "nt"}, Laid{"warp_tiled", "tn"},
+                                         Laid{"batched_warp_tiled", "tt"}),
+                         name_of);
+
 class Batches : public Correctness {};
 
 TEST_P(Batches, AreRightFromOneMatrixToMoreThanAGridHasRows) {
@@ -109,7 +152,7 @@ TEST_P(Batches, AreRightFromOneMatrixToMoreThanAGridHasRows) {
             const auto launch = launch_of(kernel, configuration, problem, device);
             ASSERT_EQ(broken_limit(launch, device), std::nullopt);
             const auto compiled = pool.submit(program_of(kernel, configuration, problem));
-            const auto loaded = backend->load(binary_of(compiled.get()), launch.dynamic_shared_bytes);
+            const auto loaded = load(*backend, binary_of(compiled.get()), launch);
             EXPECT_EQ(testbed.verify(*loaded, launch).wrong, std::nullopt);
         }
     }

@@ -61,7 +61,6 @@ std::vector<Mutant> mutants_of(const std::string& path, const std::string& sourc
     int number = 0;
     for (std::string line; std::getline(lines, line); begin += line.size() + 1) {
         ++number;
-        if (line.find("Every block of the cluster") != std::string::npos) break;  // the host device has no clusters
         if (line.starts_with('#') || line.find("static_assert") != std::string::npos) continue;
         const auto code = line.substr(0, line.find("//"));
         for (const auto& [from, to] : changes) {
@@ -96,11 +95,14 @@ std::vector<Configuration> configurations_for(const KernelTemplate& kernel) {
     if (kernel.name == "rectangular_tiled") return {parse_configuration("TILE_ROWS=32,TILE_COLUMNS=32,TILE_DEPTH=16")};
     if (kernel.name == "warp_tiled") {
         // Without clusters, which the host device has not. The first takes the pipeline wherever N has a whole tile,
-        // and has threads that copy no line of B in the last round; the second, by vectors, where rows are aligned.
+        // and has threads that copy no line of B in the last round; the second, by vectors, where rows are aligned; the
+        // third shares K through memory.
         const std::string common = "BLOCK_M=16,BLOCK_K=8,THREAD_M=4,THREAD_N=4,LANES_M=4,CLUSTER_K=1,A_FIRST=1,";
-        return {parse_configuration(common + "BLOCK_N=96,SLICES_K=2,VECTOR_A=1,VECTOR_B=1,STAGES=3,ASYNC=1," +
+        return {parse_configuration(common + "BLOCK_N=96,SLICES_K=2,SPLIT_K=1,VECTOR_A=1,VECTOR_B=1,STAGES=3,ASYNC=1," +
                                     "LANE_PAIRS=1,BLOCKS_PER_SM=1,GROUP_M=4"),
-                parse_configuration(common + "BLOCK_N=64,SLICES_K=1,VECTOR_A=4,VECTOR_B=4,STAGES=4,ASYNC=0," +
+                parse_configuration(common + "BLOCK_N=64,SLICES_K=1,SPLIT_K=1,VECTOR_A=4,VECTOR_B=4,STAGES=4,ASYNC=0," +
+                                    "LANE_PAIRS=0,BLOCKS_PER_SM=1,GROUP_M=4"),
+                parse_configuration(common + "BLOCK_N=32,SLICES_K=2,SPLIT_K=4,VECTOR_A=1,VECTOR_B=1,STAGES=2,ASYNC=1," +
                                     "LANE_PAIRS=0,BLOCKS_PER_SM=1,GROUP_M=4")};
     }
     return {default_configuration(kernel)};
@@ -150,12 +152,12 @@ protected:
     std::optional<std::string> death(const Binary& binary, const Configuration& configuration) {
         auto device = backend->device();
         device.grid_y = 2;  // fewer than a batch has matrices
-        std::unique_ptr<LoadedKernel> loaded;
+        std::shared_ptr<const LoadedKernel> loaded;
         try {
             for (const auto& [problem, operands] : cases) {
                 const auto launch = launch_of(kernel, configuration, problem, device);
                 if (!loaded) loaded = backend->load(binary, launch.dynamic_shared_bytes);
-                operands->run(*loaded, launch);
+                operands->run(*with_workspace(loaded, launch, *backend), launch);
                 if (auto wrong = operands->wrong()) return "wrong: " + *wrong;
             }
         } catch (const DeviceFault& fault) {

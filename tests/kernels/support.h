@@ -20,6 +20,7 @@
 #include "runtime/backend.h"
 #include "runtime/compiler.h"
 #include "runtime/host/host_backend.h"
+#include "runtime/workspace.h"
 #include "templates/catalog.h"
 #include "tuner/compile_pool.h"
 
@@ -93,6 +94,10 @@ inline std::vector<Configuration> configurations_of(const KernelTemplate& kernel
 inline Binary binary_of(const CompilePool::Result& result) {
     if (const auto* rejection = std::get_if<Rejection>(&result)) throw std::runtime_error(rejection->reason);
     return std::get<Binary>(result);
+}
+
+inline std::shared_ptr<const LoadedKernel> load(Backend& backend, const Binary& binary, const Launch& launch) {
+    return with_workspace(backend.load(binary, launch.dynamic_shared_bytes), launch, backend);
 }
 
 inline unsigned cores() { return std::max(1U, std::thread::hardware_concurrency()); }

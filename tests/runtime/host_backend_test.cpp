@@ -109,6 +109,30 @@ TEST(HostBackend, ThreadsMeetAtBarriersAndBlocksShareNothing) {
     }
 }
 
+TEST(HostBackend, TheLastOfSeveralBlocksFindsOutThatItIs) {
+    const auto last = compiled(R"(#include "device/last_block.h"
+extern "C" __global__ void k(int* out) {
+    int* const mine = out + 2 + 32 * blockIdx.x + threadIdx.x;
+    *mine = threadIdx.x + 1;
+    if (!last_to_arrive((unsigned*)out, gridDim.x)) return;
+    int sum = 0;
+    for (unsigned block = 0; block < gridDim.x; ++block) sum += out[2 + 32 * block + (threadIdx.x + 1) % 32];
+    if (sum == gridDim.x * ((threadIdx.x + 1) % 32 + 1)) atomicAdd(out + 1, 1);
+}
+)");
+    for (const unsigned seed : {0U, 1U, 2U}) {
+        const auto backend = open_host({.seed = seed, .threads = 2});
+        const auto kernel = backend->load(last, 0);
+        std::vector<int> out(2 + 7 * 32, 0);
+        for (int time = 0; time < 2; ++time) {
+            out[1] = 0;
+            launch(*backend, *kernel, {.grid = {7, 1, 1}, .block = {32, 1, 1}}, out);
+            EXPECT_EQ(out[0], 0) << "the counter is as it was";
+            EXPECT_EQ(out[1], 32) << "every thread of one block sees what all wrote";
+        }
+    }
+}
+
 TEST(HostBackend, DynamicSharedMemoryGoesUpToTheOptInLimit) {
     const auto backend = open_host({.threads = 1});
     const auto kernel = backend->load(compiled(R"(#include "device/shared.h"

@@ -244,6 +244,8 @@ TEST(Catalog, TheHashChangesWithWhatDecidesCodeAndLaunch) {
     EXPECT_NE(hash(with(users(), "scale.toml", "block = [\"WIDTH\"]", "block = [\"2 * WIDTH\"]")), before);
     EXPECT_NE(hash(with(users(), "scale.toml", "ceil_div(M * N, WIDTH)", "M * N")), before);
     EXPECT_NE(hash(with(users(), "scale.toml", "[launch]", "[launch]\ndynamic_shared_bytes = \"64\"")), before);
+    EXPECT_NE(hash(with(users(), "scale.toml", "[launch]", "[launch]\nworkspace_bytes = \"0\"")), before)
+        << "an argument more";
     EXPECT_NE(hash(with(users(), "scale.toml", "name      = \"scale\"", "name = \"reference\"")), before) << "entry";
     EXPECT_NE(
         hash(with(users(), "scale.toml", "{ name = \"N\", kind = \"extent\" }", "{ name = \"N\", kind = \"stride\" }")),

@@ -58,6 +58,17 @@ TEST(Limits, ALaunchCarriesTheRuntimeParametersInTheManifestsOrder) {
     EXPECT_THROW((void)launch_of(kernel, tile(16), gemm(1, 1, 1), model_device("sm_90")), ExpressionError);
 }
 
+TEST(Limits, AWorkspaceIsTheLastArgument) {
+    const auto kernel = builtin("warp_tiled");
+    auto configuration = default_configuration(kernel);
+    const auto device = model_device("sm_90");
+    EXPECT_EQ(launch_of(kernel, configuration, gemm(100, 33, 8000), device).workspace, (WorkspaceArgument{0, 12}));
+    configuration.values["SPLIT_K"] = 8;
+    EXPECT_EQ(launch_of(kernel, configuration, gemm(100, 33, 8000), device).workspace,
+              (WorkspaceArgument{4 * (8 * 128 * 64 + 32), 12}));
+    EXPECT_FALSE(launch_of(builtin("tiled"), tile(16), gemm(1, 1, 1), device).workspace);
+}
+
 TEST(Limits, TheTextbooksReuseComesOutOfTheModel) {
     const auto tiled = builtin("tiled");
     const auto device = model_device("sm_90");

@@ -24,7 +24,7 @@ KernelTemplate warp_tiled() {
 TEST(WarpTiled, ABlockHasATileOrAWholeClusterSharesOne) {
     const auto kernel = warp_tiled();
     const auto device = model_device("sm_90");
-    int split = 0, mixed = 0;
+    int in_clusters = 0, mixed = 0, through_memory = 0;
     for (const auto& problem : {gemm(1000, 1000, 1000), gemm(4097, 4097, 4097), gemm(64, 64, 65536),
                                 gemm(3000, 5000, 2048), gemm(2112, 2048, 2048)}) {
         const auto space = feasible_space(kernel, problem, device);
@@ -34,7 +34,11 @@ TEST(WarpTiled, ABlockHasATileOrAWholeClusterSharesOne) {
             const auto cluster = values.at("CLUSTER_K");
             const auto rows = (problem.extents[0].second - 1) / values.at("BLOCK_M") + 1;
             const auto columns = (problem.extents[1].second - 1) / values.at("BLOCK_N") + 1;
-            const auto surplus = launch_of(kernel, configuration, problem, device).grid[0] - rows * columns;
+            const auto blocks = launch_of(kernel, configuration, problem, device).grid[0];
+            const auto split = values.at("SPLIT_K");
+            ASSERT_EQ(blocks % split, 0) << to_text(configuration);
+            const auto surplus = blocks / split - rows * columns;
+            if (split > 1) ++through_memory;
             if (cluster == 1) {
                 ASSERT_EQ(surplus, 0) << to_text(configuration);
                 continue;
@@ -45,11 +49,13 @@ TEST(WarpTiled, ABlockHasATileOrAWholeClusterSharesOne) {
             ASSERT_GE(shared, 1) << to_text(configuration);
             ASSERT_GE(alone, 0) << to_text(configuration);
             ASSERT_EQ(alone % cluster, 0) << to_text(configuration);
-            ++split;
+            ASSERT_TRUE(alone == 0 || split == 1) << to_text(configuration) << ": tiles are shared alike";
+            ++in_clusters;
             if (alone > 0) ++mixed;
         }
     }
-    EXPECT_GT(split, 1000);
+    EXPECT_GT(in_clusters, 1000);
+    EXPECT_GT(through_memory, 1000);
     EXPECT_GT(mixed, 1000);
 }
 

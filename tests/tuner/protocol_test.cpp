@@ -72,7 +72,8 @@ Launch launch() {
             .static_shared_bytes = 2048,
             .dynamic_shared_bytes = 232448,
             .registers = 255,
-            .runtime_arguments = {-2147483647, 8}};
+            .runtime_arguments = {-2147483647, 8},
+            .workspace = WorkspaceArgument{std::int64_t{1} << 40, 63}};
 }
 
 bool same(const Binary& a, const Binary& b) {
@@ -82,7 +83,7 @@ bool same(const Binary& a, const Binary& b) {
 bool same(const Launch& a, const Launch& b) {
     return a.grid == b.grid && a.block == b.block && a.static_shared_bytes == b.static_shared_bytes &&
            a.dynamic_shared_bytes == b.dynamic_shared_bytes && a.registers == b.registers &&
-           a.runtime_arguments == b.runtime_arguments;
+           a.runtime_arguments == b.runtime_arguments && a.workspace == b.workspace;
 }
 
 TEST(Protocol, EveryKindOfMessageArrivesAsItWasSent) {
@@ -93,6 +94,7 @@ TEST(Protocol, EveryKindOfMessageArrivesAsItWasSent) {
     EXPECT_EQ(round_trip(binary().resources), binary().resources);
     EXPECT_TRUE(same(round_trip(binary()), binary()));
     EXPECT_TRUE(same(round_trip(launch()), launch()));
+    EXPECT_TRUE(same(round_trip(Launch{}), Launch{}));
     const Measurement measurement{1.0 / 3, 0.1, {0.25, 1e300, 5e-324}, true, 1980000, 350.5};
     EXPECT_EQ(round_trip(measurement), measurement) << "to the last bit";
     for (const auto stage :

@@ -72,7 +72,9 @@ void print(const KernelTemplate& kernel, const Configuration& configuration, con
                static_cast<double>(launch.shared_bytes()) / 1024, launch.static_shared_bytes,
                launch.dynamic_shared_bytes);
     fmt::print("  registers per thread    {} ({})\n", launch.registers, e.registers_from);
-    fmt::print("  blocks in the grid      {}\n\n", launch.blocks());
+    fmt::print("  blocks in the grid      {}\n", launch.blocks());
+    if (launch.workspace) fmt::print("  workspace of a launch   {} bytes\n", launch.workspace->bytes);
+    fmt::print("\n");
     fmt::print("blocks per multiprocessor\n");
     fmt::print("  by shared memory        {}\n", count_text(e.occupancy.by_shared_memory));
     fmt::print("  by threads              {}\n", count_text(e.occupancy.by_threads));

@@ -29,6 +29,9 @@ public:
         return host_->load(binary, dynamic);
     }
     [[nodiscard]] std::unique_ptr<Memory> allocate(std::size_t bytes) override { return host_->allocate(bytes); }
+    [[nodiscard]] std::unique_ptr<Memory> allocate_zeroed(std::size_t bytes) override {
+        return host_->allocate_zeroed(bytes);
+    }
     void copy_to_device(Memory& to, std::span<const std::byte> from) override { host_->copy_to_device(to, from); }
     void copy_to_host(std::span<std::byte> to, const Memory& from) override { host_->copy_to_host(to, from); }
     void synchronize() override {}
