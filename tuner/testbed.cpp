@@ -172,6 +172,12 @@ double testbed_bytes(const Operation& operation, const Problem& problem, const D
     return check_bytes(operation, environment, element_bytes) + sets_of(set_bytes, device) * set_bytes;
 }
 
+double least_testbed_bytes(const Operation& operation, const Problem& problem, const Device& device) {
+    const auto environment = environment_of(operation, problem, device);
+    const auto set_bytes = operand_bytes(operation, environment, element_type(problem.type).bytes);
+    return set_bytes + reference_bytes(operation, environment) + sets_of(set_bytes, device) * set_bytes;
+}
+
 namespace {
 
 // The call owns the values of its run-time arguments, and stays good when it is moved.

@@ -1,9 +1,12 @@
 #include "tuner/tune.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "tuner/crew.h"
+#include "tuner/testbed.h"
 
 namespace smemtune {
 
@@ -59,6 +62,12 @@ std::vector<std::vector<PlannedSpace>> plan(const TuneRequest& request, const De
             for (const auto& kernel : request.templates) names += " " + kernel.name;
             throw std::invalid_argument("no template can compute " + to_text(problem) + " on " + device.name +
                                         "; looked at:" + names + "; see 'smemtune templates'");
+        }
+        const auto bytes = least_testbed_bytes(row.front().kernel_template->operation, problem, device);
+        if (device.memory_bytes > 0 && bytes > static_cast<double>(device.memory_bytes)) {
+            throw std::invalid_argument(fmt::format(
+                "{} needs {:.4g} GiB to be tried (operands, and a reference in FP64); {} has {} GiB; leave it out",
+                to_text(problem), bytes / 0x1p30, device.name, device.memory_bytes >> 30));
         }
         // A good candidate early lets the others be cut short.
         std::ranges::stable_sort(row, std::ranges::greater{}, [&](const PlannedSpace& planned) {

@@ -125,6 +125,7 @@ INSTANTIATE_TEST_SUITE_P(
         tuning({"--sizes", "512,"}, input, "is not a whole number"),
         tuning({"--sizes", "8192..512"}, input, "runs backwards"),
         tuning({"--sizes", "2147483648"}, input, "2147483648 is not in"),
+        tuning({"--sizes", "64,2147483647"}, input, "gemm f32 nn 2147483647x2147483647x2147483647 needs 1.718e+11 GiB"),
         Mistake{{"--device", "7", "--sizes", "64", "--db", "new.db"}, environment, "there is no device '7'"},
         Mistake{{"--device", "nonsense", "--db", "new.db"}, environment, "there is no device 'nonsense'; there is: "},
         Mistake{{"--device", "", "--db", "new.db"}, input, "--device names no device"},

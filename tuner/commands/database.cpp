@@ -124,7 +124,9 @@ int database_command(const Arguments& arguments, const Surroundings& surrounding
                          .operation = line.text("operation"),
                          .best_only = what == "best",
                          .rejected_only = line.get<bool>("rejected")};
-    print_rows(store.rows(filter), json);
+    const auto rows = store.rows(filter);
+    print_rows(rows, json);
+    if (rows.empty()) fmt::print(stderr, "nothing there matches; see 'smemtune db list'\n");
     return success;
 }
 

@@ -62,6 +62,9 @@ int run_command(const Arguments& arguments, const Surroundings& surroundings) {
                      .host_compiler = surroundings.host_compiler});
     const auto kernel = runtime.fetch(problem, name);
     const auto& choice = kernel.choice();
+    if (!std::filesystem::exists(line.database())) {
+        fmt::print(stderr, "there is no database {}: the kernel is untuned\n", line.database().string());
+    }
 
     auto& backend = RuntimeInspector::backend(runtime);
     backend.make_current();
