@@ -218,8 +218,9 @@ Kernel Runtime::State::fetch(const Problem& problem, const std::string& kernel_t
         state->backend = backend;
         try {
             state->loaded = with_workspace(std::move(kernel), state->launch, *backend);
-        } catch (const LaunchError& error) {
-            why_not += "; " + candidate->kernel_template.name + ": " + error.what();
+        } catch (const OutOfMemory& error) {
+            why_not += "; " + candidate->kernel_template.name + " " + candidate->choice.configuration +
+                       ": its workspace: " + error.what();
             continue;
         }
         state->gemm = gemm_kind(operation);

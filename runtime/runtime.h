@@ -69,18 +69,21 @@ public:
     [[nodiscard]] const Problem& problem() const;
 
     /// Enqueues the kernel on `stream` (null: the default stream) of the runtime's GPU, which must be current: no lock,
-    /// no allocation. On the host device it runs at once, one launch at a time, and `stream` is ignored.
-    /// A kernel with a workspace (workspace_bytes() > 0) takes a lock, and its first launch on each stream but the
-    /// first allocates one: launch it once before a capture. Graphs that hold the same stream's launches must not
-    /// overlap. Throws std::invalid_argument when the kernel is neither gemm nor batched_gemm or a stride makes no
-    /// sense, std::runtime_error when the device refuses.
+    /// no allocation. On the host device it runs at once, one launch at a time.
+    /// A kernel with a workspace has one for each stream: a launch takes a lock, and the first on each stream but one
+    /// allocates, also while the stream is captured. So a graph must not run beside launches on the stream it was
+    /// captured on, nor beside other graphs from there, nor outlive the kernel; and a stream must be idle when it is
+    /// destroyed.
+    /// Throws std::invalid_argument when the kernel is neither gemm nor batched_gemm or a stride makes no sense,
+    /// std::runtime_error when the device refuses.
     void launch(CUstream_st* stream, const GemmOperands& operands) const;
 
     /// For any operation: `arguments[i]` points to the value of the kernel's i-th argument, in the order and of the
     /// types that argument_names() and the operation's manifest give. The kernel's own run-time parameters are added.
     void launch(CUstream_st* stream, std::span<void* const> arguments) const;
     [[nodiscard]] std::vector<std::string> argument_names() const;
-    /// Device memory that the kernel works in beside its operands, for each stream that it was launched on; 0 for most.
+    /// Device memory that the kernel works in beside its operands, in bytes; 0 for most. It is held for each stream
+    /// that the kernel was launched on, as long as the kernel or its Runtime is.
     [[nodiscard]] std::int64_t workspace_bytes() const;
 
 private:

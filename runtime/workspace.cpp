@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
-#include <string>
 #include <thread>
 #include <utility>
 
@@ -33,17 +32,14 @@ private:
     // Nothing where no bytes are asked for.
     [[nodiscard]] std::unique_ptr<Memory> allocate() const {
         if (workspace_.bytes == 0) return nullptr;
-        try {
-            return backend_.allocate_zeroed(static_cast<std::size_t>(workspace_.bytes));
-        } catch (const OutOfMemory& error) {
-            throw LaunchError("a workspace of " + std::to_string(workspace_.bytes) + " bytes: " + error.what());
-        }
+        return backend_.allocate_zeroed(static_cast<std::size_t>(workspace_.bytes));
     }
 
     [[nodiscard]] void* address_for(StreamHandle stream) const {
         if (workspace_.bytes == 0) return nullptr;
         // One handle, cudaStreamPerThread, means another stream in each thread.
         const bool per_thread = reinterpret_cast<std::uintptr_t>(stream) == 2;
+        // (A handle that comes again, after its stream, finds that one's workspace.)
         const std::pair key(stream, per_thread ? std::this_thread::get_id() : std::thread::id());
         const std::scoped_lock lock(mutex_);
         auto& memory = memories_[key];

@@ -118,6 +118,9 @@ std::optional<std::string> broken_limit(const Launch& launch, const Device& devi
     }
     if (std::min(launch.static_shared_bytes, launch.dynamic_shared_bytes) < 0) return "shared memory is negative";
     if (launch.workspace && launch.workspace->bytes < 0) return "the workspace is negative";
+    if (launch.workspace && device.memory_bytes > 0 && launch.workspace->bytes > device.memory_bytes) {
+        return over("bytes of workspace", launch.workspace->bytes, device.memory_bytes);
+    }
     if (launch.registers > device.registers_per_thread) {  // first: the products below could not hold any number
         return over("registers per thread", launch.registers, device.registers_per_thread);
     }

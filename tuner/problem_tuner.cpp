@@ -24,6 +24,7 @@ std::string code_key(const TrialInput& input) {
     }
     key += ',' + std::to_string(launch.dynamic_shared_bytes);
     for (const auto argument : launch.runtime_arguments) key += ',' + std::to_string(argument);
+    if (launch.workspace) key += ',' + std::to_string(launch.workspace->bytes);
     return content_hash(key);
 }
 

@@ -46,9 +46,22 @@ void count_left_out(const PlannedSpace& planned, TuneReport& report) {
     }
 }
 
+// Before spaces are enumerated, which may take seconds.
+void must_fit(const TuneRequest& request, const Problem& problem, const Device& device) {
+    const auto any = std::ranges::find_if(
+        request.templates, [&](const KernelTemplate& kernel) { return supports(kernel, problem, device); });
+    if (any == request.templates.end() || device.memory_bytes == 0) return;
+    const auto bytes = least_testbed_bytes(any->operation, problem, device);
+    if (bytes <= static_cast<double>(device.memory_bytes)) return;
+    throw std::invalid_argument(
+        fmt::format("{} needs {:.4g} GiB to be tried (operands, and a reference in FP64); {} has {} GiB; leave it out",
+                    to_text(problem), bytes / 0x1p30, device.name, device.memory_bytes >> 30));
+}
+
 }  // namespace
 
 std::vector<std::vector<PlannedSpace>> plan(const TuneRequest& request, const Device& device) {
+    for (const auto& problem : request.problems) must_fit(request, problem, device);
     std::vector<std::vector<PlannedSpace>> spaces;
     for (const auto& problem : request.problems) {
         auto& row = spaces.emplace_back();
@@ -62,12 +75,6 @@ std::vector<std::vector<PlannedSpace>> plan(const TuneRequest& request, const De
             for (const auto& kernel : request.templates) names += " " + kernel.name;
             throw std::invalid_argument("no template can compute " + to_text(problem) + " on " + device.name +
                                         "; looked at:" + names + "; see 'smemtune templates'");
-        }
-        const auto bytes = least_testbed_bytes(row.front().kernel_template->operation, problem, device);
-        if (device.memory_bytes > 0 && bytes > static_cast<double>(device.memory_bytes)) {
-            throw std::invalid_argument(fmt::format(
-                "{} needs {:.4g} GiB to be tried (operands, and a reference in FP64); {} has {} GiB; leave it out",
-                to_text(problem), bytes / 0x1p30, device.name, device.memory_bytes >> 30));
         }
         // A good candidate early lets the others be cut short.
         std::ranges::stable_sort(row, std::ranges::greater{}, [&](const PlannedSpace& planned) {

@@ -76,6 +76,18 @@ private:
     bool changed_ = false;
 };
 
+// Lets the calling thread allocate while a stream is captured.
+class DuringCapture {
+public:
+    DuringCapture() { check(cudaThreadExchangeStreamCaptureMode(&mode_), "capture mode"); }
+    ~DuringCapture() { cudaThreadExchangeStreamCaptureMode(&mode_); }
+    DuringCapture(const DuringCapture&) = delete;
+    DuringCapture& operator=(const DuringCapture&) = delete;
+
+private:
+    cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;
+};
+
 class CudaKernel : public LoadedKernel {
 public:
     CudaKernel(const Binary& binary, std::int64_t dynamic_shared_bytes) {
@@ -203,6 +215,7 @@ public:
     }
     [[nodiscard]] std::unique_ptr<Memory> allocate_zeroed(std::size_t bytes) override {
         const Current current(ordinal_);
+        const DuringCapture allowed;
         auto memory = std::make_unique<CudaMemory>(bytes);
         check(cudaMemsetAsync(memory->data(), 0, bytes, stream_.get()), "fill with zeros");
         check(cudaStreamSynchronize(stream_.get()), "fill with zeros");

@@ -7,7 +7,7 @@
 __device__ __forceinline__ bool last_to_arrive(unsigned* counter, unsigned blocks) {
     __syncthreads();  // everything is written
     bool last = false;
-    if (threadIdx.x == 0) {
+    if (threadIdx.x + threadIdx.y + threadIdx.z == 0) {
         __threadfence();  // seen by all before the counter
         last = atomicAdd(counter, 1U) == blocks - 1;
         if (last) *counter = 0;

@@ -6,9 +6,9 @@
 // others: at 8 x 16 that is 128 multiplications for 6 reads.
 //
 // Split-K: CLUSTER_K blocks of a cluster share a tile of C, each with a part of K, and add up through each other's
-// shared memory: all tiles if they do not fill the device, or those that are left over for a last wave. SPLIT_K such
-// clusters (or blocks) share a tile of few, and leave their sums in the workspace, where the last one adds them up.
-// Sums are added in an order that never changes.
+// shared memory: all tiles if they do not fill the device, or those that are left over for a last wave. Where
+// tiles are few, SPLIT_K such clusters (or blocks) share each, and leave their sums in the workspace, where the last
+// one adds them up. Sums are added in an order that never changes.
 //
 // On GPUs with 128 FP32 lanes per multiprocessor every issue slot that is not a multiplication is lost, so the loop
 // holds little else: one pointer for several copies, no guards (rows outside the matrix are read from its last row, or
@@ -21,7 +21,6 @@
 #include "configuration.h"
 #include "device/async_copy.h"
 #include "device/cluster.h"
-#include "device/last_block.h"
 #include "device/shared.h"
 #include "device/vector.h"
 
@@ -144,6 +143,8 @@ struct Seat {
     __device__ __forceinline__ int column(int n) const { return warp % WARPS_N * WARP_N + FactorsB::place(lane_n, n); }
 };
 
+#include "gemm/epilogue.h"
+
 /// The products of all phases, two at least, of panels that can be fetched. `sure` is positive.
 __device__ __forceinline__ void multiply_pipelined(Element (&sums)[SUMS], FactorsA& a, FactorsB& b, PanelA& a_panel,
                                                    PanelB& b_panel, int phases, int first_steps, int sure) {
@@ -235,32 +236,6 @@ __device__ __forceinline__ void multiply_guarded(Element (&sums)[SUMS], FactorsA
     }
 }
 
-/// Adds up the warps' shares along K, in an order that never changes; the first slice holds the result.
-__device__ __forceinline__ void add_slices(Element (&sums)[SUMS], Element* shared, const Seat& seat) {
-    const int place = seat.warp * 32 + seat.lane;
-#pragma unroll
-    for (int half = SLICES_K / 2; half > 0; half /= 2) {
-        __syncthreads();  // nobody reads any more what stood here
-        if (seat.slice / half == 1) {
-            Element* to = shared + (seat.slice - half) * BLOCK_M * BLOCK_N + place;
-#pragma unroll
-            for (int i = 0; i < SUMS; ++i) to[i * 32 * WARPS_MN] = sums[i];
-        }
-        __syncthreads();  // the sums of the upper half are there
-        if (seat.slice < half) {
-            const Element* from = shared + seat.slice * BLOCK_M * BLOCK_N + place;
-#pragma unroll
-            for (int i = 0; i < SUMS; ++i) sums[i] += from[i * 32 * WARPS_MN];
-        }
-    }
-}
-
-/// What a tile takes of the workspace, in elements, as in the manifest: SPLIT_K times its sums, and counters, one for
-/// each block of a cluster, with a line of the cache to themselves.
-constexpr int COUNTERS = 32;
-constexpr long long TILE_WORKSPACE = SPLIT_K * BLOCK_M * BLOCK_N + COUNTERS;
-static_assert(CLUSTER_K <= COUNTERS && sizeof(Element) == sizeof(unsigned), "counters take the place of elements");
-
 /// C[M,N] = alpha * op(A) * op(B) + beta * C: this block's part. `workspace`, aligned to 16 bytes, has room for the
 /// tiles of every matrix of a batch, of which this is number `matrix`.
 __device__ __forceinline__ void warp_tiled_product(int M, int N, int K, Element alpha, const Element* A, long long lda,
@@ -291,78 +266,13 @@ __device__ __forceinline__ void warp_tiled_product(int M, int N, int K, Element 
 #pragma unroll
     for (int i = 0; i < SUMS; ++i) sums[i] *= alpha;
 
-    const bool vectors = rows_are_aligned(C, ldc) && part.first_column % 4 == 0;
-    const auto write = [&](int m, int n, const Element* four) {  // neighbours along N, of this thread's
-        const int r = part.first_row + seat.row(m);
-        const int c = part.first_column + seat.column(n);
-        if (r < part.own_row || r >= M) return;
-        Element* const to = C + r * ldc + c;
-        Element results[4];
-#pragma unroll
-        for (int i = 0; i < 4; ++i) {
-            results[i] = four[i];
-            if (beta != 0 && c + i >= part.own_column && c + i < N) results[i] += beta * to[i];
-        }
-        if (vectors && c >= part.own_column && c + 4 <= N) {
-            store_four(to, results);
-        } else {
-#pragma unroll
-            for (int i = 0; i < 4; ++i) {
-                if (c + i >= part.own_column && c + i < N) to[i] = results[i];
-            }
-        }
-    };
-    if (CLUSTER_K == 1 && SPLIT_K == 1) {
-        if (seat.slice > 0) return;
-#pragma unroll
-        for (int i = 0; i < SUMS; i += 4) write(i / THREAD_N, i % THREAD_N, &sums[i]);
+    const Output output(C, ldc, M, N, beta, part);
+    if (CLUSTER_K * SPLIT_K > 1) {
+        Element* const of_tile = SPLIT_K > 1 ? workspace + (matrix * part.tiles + part.tile) * TILE_WORKSPACE : nullptr;
+        add_shares(sums, shared, of_tile, part, seat, output);
         return;
     }
-    // Every block of the cluster shows its sums to the others, and adds up some of all in the order of the ranks. One
-    // that is alone takes the same way: another would cost the main loop registers that suit it.
-    __syncthreads();  // nobody reads any more what stood here
-    constexpr int APART = 4 * 32 * WARPS_MN;
-    const int place = 4 * (seat.warp * 32 + seat.lane);
-    Element* const shown = shared + place;
-    if (seat.slice == 0) {
-        // One by one: stores of four want the sums in fours of registers, which decides the banks of the main loop.
+    if (seat.slice > 0) return;
 #pragma unroll
-        for (int i = 0; i < SUMS; ++i) *static_cast<volatile Element*>(shown + i / 4 * APART + i % 4) = sums[i];
-    }
-    if (part.sharers > 1) cluster_barrier();
-    if (part.sharers == 1) __syncthreads();
-    Element* const of_tile = workspace + (matrix * part.tiles + part.tile) * TILE_WORKSPACE;
-    const int first = 4 * (part.rank + part.sharers * seat.slice);
-    const int apart = 4 * part.sharers * SLICES_K;
-#pragma unroll 1
-    for (int i = first; i < SUMS; i += apart) {
-        Element total[4] = {};
-#pragma unroll
-        for (int other = 0; other < CLUSTER_K; ++other) {
-            if (other >= part.sharers) break;
-            Element four[4];
-            if (part.sharers > 1) load_four_of(other, four, shown + i / 4 * APART);
-            if (part.sharers == 1) load_four(four, shown + i / 4 * APART);
-#pragma unroll
-            for (int j = 0; j < 4; ++j) total[j] += four[j];
-        }
-        if (SPLIT_K == 1) write(i / THREAD_N, i % THREAD_N, total);
-        if (SPLIT_K > 1) store_four(of_tile + part.split * BLOCK_M * BLOCK_N + i / 4 * APART + place, total);
-    }
-    if (part.sharers > 1) cluster_barrier();  // a block's shared memory lives as long as the block
-    if (SPLIT_K == 1) return;
-    unsigned* const counters = reinterpret_cast<unsigned*>(of_tile + SPLIT_K * BLOCK_M * BLOCK_N);
-    if (!last_to_arrive(counters + part.rank, SPLIT_K)) return;
-#pragma unroll 1
-    for (int i = first; i < SUMS; i += apart) {
-        Element total[4] = {};
-#pragma unroll
-        for (int split = 0; split < SPLIT_K; ++split) {
-            Element four[4];
-            load_four(four, of_tile + split * BLOCK_M * BLOCK_N + i / 4 * APART + place);
-#pragma unroll
-            for (int j = 0; j < 4; ++j) total[j] += four[j];
-        }
-        write(i / THREAD_N, i % THREAD_N, total);
-    }
+    for (int i = 0; i < SUMS; i += 4) output.write(part, seat, i, &sums[i]);
 }

@@ -39,7 +39,7 @@ struct Product {
     float alpha, beta;
     const Memory &a, &b;
 
-    std::vector<float> by(Backend& backend, const LoadedKernel& kernel, const Launch& launch, const Memory& c) const {
+    void enqueue(StreamHandle stream, const LoadedKernel& kernel, const Launch& launch, const Memory& c) const {
         auto values = *this;
         long long lda = k, ldb = n, ldc = n;
         void *a_data = a.data(), *b_data = b.data(), *c_data = c.data();
@@ -47,7 +47,11 @@ struct Product {
                                      &b_data,   &ldb,      &values.beta, &c_data,       &ldc};
         auto more = launch.runtime_arguments;
         for (auto& argument : more) arguments.push_back(&argument);
-        kernel.launch(nullptr, launch, arguments.data());
+        kernel.launch(stream, launch, arguments.data());
+    }
+
+    std::vector<float> by(Backend& backend, const LoadedKernel& kernel, const Launch& launch, const Memory& c) const {
+        enqueue(nullptr, kernel, launch, c);
         backend.synchronize();
         std::vector<float> result(elements(m, n));
         backend.copy_to_host(std::as_writable_bytes(std::span(result)), c);

@@ -144,17 +144,16 @@ TEST_F(OnHost, ARuntimeParameterOfTheWinnerIsPassedAtEachLaunch) {
     }
 }
 
-TEST_F(OnHost, AWinnerWithAWorkspaceGetsOneForEachStream) {
-    tuned(gemm(15, 31, 300), "warp_tiled",
+TEST_F(OnHost, AWinnerWithAWorkspaceIsLaunchedLikeAnyOther) {
+    tuned(gemm(15, 31, 100), "warp_tiled",
           "BLOCK_M=16,BLOCK_N=32,BLOCK_K=8,THREAD_M=4,THREAD_N=4,LANES_M=4,LANE_PAIRS=0,SLICES_K=2,STAGES=2,ASYNC=1,"
           "VECTOR_A=1,VECTOR_B=1,A_FIRST=1,BLOCKS_PER_SM=4,GROUP_M=4,CLUSTER_K=1,SPLIT_K=2");
-    auto runtime = open(no_compiler);
-    const auto kernel = runtime.fetch(gemm(15, 31, 300));
+    const auto kernel = open(no_compiler).fetch(gemm(15, 31, 100));  // it outlives its runtime
     EXPECT_EQ(kernel.choice().match, Match::exact);
     EXPECT_EQ(kernel.workspace_bytes(), (2 * 16 * 32 + 32) * 4) << "a tile's sums twice, and its counters";
-    auto* const another = reinterpret_cast<CUstream_st*>(0x100);  // nothing to the host but a name
+    auto* const another = reinterpret_cast<CUstream_st*>(0x100);  // to the host the name of a workspace
     for (auto* stream : {another, static_cast<CUstream_st*>(nullptr), another}) {
-        Product(15, 31, 300, 3).expect_right(kernel, 2, -1, stream);
+        Product(15, 31, 100, 3).expect_right(kernel, 2, -1, stream);
     }
     tuned(gemm(8, 8, 8), "tiled", "TILE_WIDTH=8");
     EXPECT_EQ(open(no_compiler).fetch(gemm(8, 8, 8)).workspace_bytes(), 0);

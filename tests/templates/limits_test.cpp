@@ -67,6 +67,17 @@ TEST(Limits, AWorkspaceIsTheLastArgument) {
     EXPECT_EQ(launch_of(kernel, configuration, gemm(100, 33, 8000), device).workspace,
               (WorkspaceArgument{4 * (8 * 128 * 64 + 32), 12}));
     EXPECT_FALSE(launch_of(builtin("tiled"), tile(16), gemm(1, 1, 1), device).workspace);
+
+    auto holder = device;
+    holder.memory_bytes = 1000;
+    const auto broken_by = [&](std::int64_t bytes) {
+        Launch launch;
+        launch.workspace = WorkspaceArgument{bytes, 12};
+        return broken_limit(launch, holder);
+    };
+    EXPECT_EQ(broken_by(1000), std::nullopt);
+    EXPECT_THAT(broken_by(1001), Optional(StartsWith("bytes of workspace: asks for 1001")));
+    EXPECT_THAT(broken_by(-1), Optional(StartsWith("the workspace is negative")));
 }
 
 TEST(Limits, TheTextbooksReuseComesOutOfTheModel) {

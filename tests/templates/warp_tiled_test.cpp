@@ -59,6 +59,30 @@ TEST(WarpTiled, ABlockHasATileOrAWholeClusterSharesOne) {
     EXPECT_GT(mixed, 1000);
 }
 
+// A space holds up to 20 million; three parameters that no rule names make 16 of each.
+TEST(WarpTiled, IsNoTooLargeSpaceWhereKIsSharedInMostWays) {
+    const auto all = load_templates(builtin_sources());
+    auto kernel = *std::ranges::find(all, "warp_tiled", &KernelTemplate::name);
+    for (auto& parameter : kernel.parameters) {
+        for (const auto* name : {"LANE_PAIRS", "A_FIRST", "GROUP_M"}) {
+            if (parameter.name == name) parameter.values = {parameter.preset};
+        }
+    }
+    const auto size = feasible_space(kernel, gemm(128, 256, 65536), model_device("sm_90")).size();
+    EXPECT_GT(size, 500'000U);
+    EXPECT_LT(size, 20'000'000U / 16);
+}
+
+TEST(WarpTiled, OfEveryExtentHasASpaceOfWhatFits) {
+    const auto device = model_device("sm_90");
+    const std::int64_t most = 2147483647;
+    EXPECT_NO_THROW((void)feasible_space(warp_tiled(), gemm(most, most, most), device));
+    const auto all = load_templates(builtin_sources());
+    const auto& batched = *std::ranges::find(all, "batched_warp_tiled", &KernelTemplate::name);
+    EXPECT_EQ(objection(batched, default_configuration(batched), batched_gemm(most, 128, 128, 128), device),
+              std::nullopt);
+}
+
 TEST(WarpTiled, HasASpaceWhereTheNumberOfMultiprocessorsIsNotKnown) {
     const auto device = model_device("compute_capability=90,shared_bytes_per_block=232448");
     EXPECT_EQ(device.multiprocessors, 0);

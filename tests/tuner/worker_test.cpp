@@ -183,6 +183,22 @@ TEST_F(WorkerAheadTest, MakesRoomForTheProblemInUse) {
     EXPECT_EQ(worker_process(), process);
 }
 
+TEST_F(WorkerAheadTest, AWorkspaceThatFitsNowhereIsTheCandidatesFault) {
+    auto input = prepare("");
+    lay_out_ahead(next);
+    EXPECT_TRUE(is_measured(worker.trial(input, 0)));
+    const auto process = worker_process();
+    input.launch.workspace = {.bytes = std::int64_t{1} << 60, .place = 6};
+    const auto report = worker.trial(input, 0);
+    ASSERT_FALSE(is_measured(report));
+    const auto& rejection = std::get<Rejection>(report.outcome);
+    EXPECT_EQ(rejection.stage, Stage::launch);
+    EXPECT_THAT(rejection.reason, HasSubstr("a workspace of 1152921504606846976 bytes: "));
+    input.launch.workspace.reset();
+    EXPECT_TRUE(is_measured(worker.trial(input, 0)));
+    EXPECT_EQ(worker_process(), process);
+}
+
 TEST_F(WorkerAheadTest, AWorkerThatDiesTakesItsLayoutsAlong) {
     lay_out_ahead(next);
     ASSERT_TRUE(worker.has(next));
