@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
+#include <future>
 #include <nlohmann/json.hpp>
 
 #include "tuner/crew.h"
@@ -58,6 +60,25 @@ void must_fit(const TuneRequest& request, const Problem& problem, const Device& 
                     to_text(problem), bytes / 0x1p30, device.name, device.memory_bytes >> 30));
 }
 
+// Several at once: a space of millions takes a second.
+void enumerate(const TuneRequest& request, const Device& device, std::vector<std::vector<PlannedSpace>>& spaces) {
+    std::vector<std::pair<const Problem*, PlannedSpace*>> all;
+    for (std::size_t i = 0; i < spaces.size(); ++i) {
+        for (auto& planned : spaces[i]) all.emplace_back(&request.problems[i], &planned);
+    }
+    std::atomic<std::size_t> next = 0;
+    const auto work = [&] {
+        for (auto i = next++; i < all.size(); i = next++) {
+            const auto& [problem, planned] = all[i];
+            planned->space =
+                std::make_shared<ParameterSpace>(space_to_search(request, *planned->kernel_template, *problem, device));
+        }
+    };
+    std::vector<std::future<void>> threads;
+    for (unsigned i = 0; i < request.jobs; ++i) threads.push_back(std::async(std::launch::async, work));
+    for (auto& thread : threads) thread.get();
+}
+
 }  // namespace
 
 std::vector<std::vector<PlannedSpace>> plan(const TuneRequest& request, const Device& device) {
@@ -66,9 +87,7 @@ std::vector<std::vector<PlannedSpace>> plan(const TuneRequest& request, const De
     for (const auto& problem : request.problems) {
         auto& row = spaces.emplace_back();
         for (const auto& kernel : request.templates) {
-            if (!supports(kernel, problem, device)) continue;
-            row.push_back(
-                {&kernel, std::make_shared<ParameterSpace>(space_to_search(request, kernel, problem, device))});
+            if (supports(kernel, problem, device)) row.push_back({.kernel_template = &kernel});
         }
         if (row.empty()) {
             std::string names;
@@ -82,6 +101,7 @@ std::vector<std::vector<PlannedSpace>> plan(const TuneRequest& request, const De
             return reuse_of(kernel, default_configuration(kernel), problem, device).operations_per_load();
         });
     }
+    enumerate(request, device, spaces);
     return spaces;
 }
 

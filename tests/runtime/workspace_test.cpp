@@ -51,7 +51,7 @@ TEST_F(Workspaces, AreOnesOwnOnEachStream) {
     const auto launch = asking(8);
     const auto kernel = load(launch);
     std::vector<int> before;
-    for (const std::uintptr_t stream : {0x100, 0x200, 0x100, 0x300, 0x200, 0x100}) {
+    for (const std::uintptr_t stream : {0x100U, 0x200U, 0x100U, 0x300U, 0x200U, 0x100U}) {
         before.push_back(used_before(*kernel, launch, stream));
     }
     EXPECT_THAT(before, ElementsAre(0, 0, 1, 0, 1, 2));

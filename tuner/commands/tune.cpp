@@ -308,16 +308,16 @@ int tune_command(const Arguments& arguments, const Surroundings& surroundings) {
         sitting.group = std::move(group);
     }
     settings.sittings = sittings.size();
+    settings.database = line.database();
     for (auto& sitting : sittings) {
         const auto& device = sitting.group.device;
         sitting.request = read_request(line, device);
         sitting.request.jobs = std::max(1U, sitting.request.jobs / static_cast<unsigned>(sittings.size()));
-        sitting.spaces = plan(sitting.request, device);
         sitting.compiler =
             make_compiler(device, {.host_compiler = surroundings.host_compiler, .checked = settings.checked});
         (void)sitting.compiler->version();  // a missing compiler is reported before the database is touched
+        sitting.spaces = plan(sitting.request, device);
     }
-    settings.database = line.database();
     std::signal(SIGINT, interrupt);
     std::signal(SIGTERM, interrupt);
     std::signal(SIGPIPE, SIG_IGN);
