@@ -48,8 +48,8 @@ public:
     /// Registers and static shared memory as the device reports them; zeros where it does not.
     [[nodiscard]] virtual Resources resources() const = 0;
     /// `arguments[i]` points to the value of the kernel's i-th parameter. Asynchronous on a GPU; on the host device it
-    /// returns when done and `stream` is ignored. On a GPU no lock and no allocation (but see workspace.h). Throws
-    /// LaunchError, DeviceFault.
+    /// returns when done. On a GPU no lock and no allocation; a kernel with a workspace (workspace.h) takes the
+    /// stream's, under a lock. Throws LaunchError, DeviceFault.
     virtual void launch(StreamHandle stream, const Launch& launch, void* const* arguments) const = 0;
 };
 

@@ -13,17 +13,38 @@ namespace {
 constexpr std::array<std::string_view, 3> lists{"parameter", "derived", "constraint"};
 constexpr std::array<std::string_view, 3> tables{"launch", "requires", "model"};
 
-std::map<std::string, toml::source_region> names_in(const toml::table& manifest) {
-    std::map<std::string, toml::source_region> names;
-    for (const auto* list : {"parameter", "derived"}) {
+const std::string* name_of(const toml::node& entry) {
+    const auto* table = entry.as_table();
+    const auto* name = table == nullptr ? nullptr : table->get_as<std::string>("name");
+    return name == nullptr ? nullptr : &name->get();
+}
+
+struct Named {
+    std::string_view list;
+    toml::source_region where;
+};
+std::map<std::string, Named> names_in(const toml::table& manifest) {
+    std::map<std::string, Named> names;
+    for (const std::string_view list : {"parameter", "derived"}) {
         const auto* array = manifest.get_as<toml::array>(list);
-        for (std::size_t i = 0; array != nullptr && i < array->size(); ++i) {
-            const auto* entry = array->get_as<toml::table>(i);
-            const auto* name = entry == nullptr ? nullptr : entry->get_as<std::string>("name");
-            if (name != nullptr) names.emplace(name->get(), name->source());
+        if (array == nullptr) continue;
+        for (const auto& entry : *array) {
+            if (const auto* name = name_of(entry))
+                names.emplace(*name, Named{list, entry.as_table()->get("name")->source()});
         }
     }
     return names;
+}
+
+// Behind the others or, under a name that one of them has, in its place.
+void put(toml::array& to, toml::node& entry) {
+    const auto* name = name_of(entry);
+    for (auto& each : to) {
+        if (name == nullptr || name_of(each) == nullptr || *name_of(each) != *name) continue;
+        *each.as_table() = std::move(*entry.as_table());
+        return;
+    }
+    to.push_back(std::move(entry));
 }
 
 // What has another form than it should is left for those to complain about that read it.
@@ -32,7 +53,7 @@ void add(toml::table& manifest, toml::table&& other) {
         auto* theirs = other.get_as<toml::array>(key);
         if (theirs == nullptr) continue;
         if (auto* own = manifest.get_as<toml::array>(key)) {
-            for (auto& entry : *own) theirs->push_back(std::move(entry));
+            for (auto& entry : *own) put(*theirs, entry);
         } else if (manifest.contains(key)) {
             continue;
         }
@@ -69,9 +90,10 @@ toml::table complete(const std::string& path, const std::string& text, const Fin
                         "'like' names '" + other_path + "', which describes no kernel; name one with a [template]");
     }
     const auto theirs = names_in(other);
-    for (const auto& [name, where] : names_in(manifest)) {
-        if (!theirs.contains(name)) continue;
-        Section::fail(path, where,
+    for (const auto& [name, own] : names_in(manifest)) {
+        const auto found = theirs.find(name);
+        if (found == theirs.end() || (own.list == "derived" && found->second.list == "derived")) continue;
+        Section::fail(path, own.where,
                       "'" + name + "' is also in '" + other_path + "', which this manifest is like; " +
                           "leave it out, or rename it");
     }

@@ -56,6 +56,12 @@ std::vector<Constraint> limit_constraints(const KernelTemplate& kernel_template)
         "static_shared_bytes + dynamic_shared_bytes <= device.shared_bytes_per_block");
     add("min(" + in(kernel_template.static_shared_bytes) + ", " + in(kernel_template.dynamic_shared_bytes) + ") >= 0",
         "shared memory is negative");
+    if (kernel_template.workspace_bytes) {
+        const auto bytes = in(*kernel_template.workspace_bytes);
+        add(bytes + " >= 0", "the workspace is negative");
+        add("device.memory_bytes == 0 || " + bytes + " <= device.memory_bytes", "bytes of workspace",
+            "workspace_bytes <= device.memory_bytes");
+    }
     if (kernel_template.registers) {
         const auto registers = in(*kernel_template.registers);
         add(registers + " <= device.registers_per_thread", "registers per thread, by the manifest's estimate",

@@ -17,7 +17,13 @@ double energy_of(Backend& backend, Testbed& testbed, const LoadedKernel& kernel,
 }
 
 std::shared_ptr<const LoadedKernel> load(Backend& backend, const TrialInput& input) {
-    return with_workspace(backend.load(input.binary, input.launch.dynamic_shared_bytes), input.launch, backend);
+    std::shared_ptr<const LoadedKernel> kernel = backend.load(input.binary, input.launch.dynamic_shared_bytes);
+    try {
+        return with_workspace(kernel, input.launch, backend);
+    } catch (const OutOfMemory& error) {
+        throw NoRoomForWorkspace("a workspace of " + std::to_string(input.launch.workspace->bytes) +
+                                 " bytes: " + error.what());
+    }
 }
 
 // The first launch is alone and cold: loading what is loaded late takes up to a millisecond or two, and caches are

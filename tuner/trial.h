@@ -31,7 +31,13 @@ struct TrialReport {
     bool operator==(const TrialReport&) const = default;
 };
 
-/// Throws DeviceFault: then the device is of no use to this process any more.
+/// A candidate's workspace finds no memory.
+class NoRoomForWorkspace : public OutOfMemory {
+public:
+    using OutOfMemory::OutOfMemory;
+};
+
+/// Throws NoRoomForWorkspace, and DeviceFault: then the device is of no use to this process any more.
 TrialReport try_candidate(Backend& backend, Testbed& testbed, const TrialInput& input, const SamplingPolicy& policy,
                           double best_us);
 

@@ -70,12 +70,19 @@ void enumerate(const TuneRequest& request, const Device& device, std::vector<std
     const auto work = [&] {
         for (auto i = next++; i < all.size(); i = next++) {
             const auto& [problem, planned] = all[i];
-            planned->space =
-                std::make_shared<ParameterSpace>(space_to_search(request, *planned->kernel_template, *problem, device));
+            try {
+                planned->space = std::make_shared<ParameterSpace>(
+                    space_to_search(request, *planned->kernel_template, *problem, device));
+            } catch (...) {
+                next = all.size();  // the others need not go on
+                throw;
+            }
         }
     };
     std::vector<std::future<void>> threads;
-    for (unsigned i = 0; i < request.jobs; ++i) threads.push_back(std::async(std::launch::async, work));
+    for (std::size_t i = 0; i < std::min<std::size_t>(request.jobs, all.size()); ++i) {
+        threads.push_back(std::async(std::launch::async, work));
+    }
     for (auto& thread : threads) thread.get();
 }
 

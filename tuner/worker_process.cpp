@@ -30,16 +30,17 @@ public:
         const std::size_t needed = lays_out ? 0 : 1;
         try {
             return attempt(question);
-        } catch (const OutOfMemory& error) {
+        } catch (const OutOfMemory&) {
             if (lays_out && question.at("ahead")) return {{"laid_out", problems()}};  // does without
-            if (places_.size() <= needed) return without_memory(question, error);
+            if (places_.size() <= needed && question.at("do") != "trial") throw;
         }
         places_.resize(needed);
         json answer;
         try {
             answer = attempt(question);
-        } catch (const OutOfMemory& error) {
-            answer = without_memory(question, error);
+        } catch (const NoRoomForWorkspace& error) {
+            if (question.at("do") != "trial") throw;
+            answer["report"] = TrialReport{.outcome = Rejection{Stage::launch, error.what()}};
         }
         answer["laid_out"] = problems();
         return answer;
@@ -51,18 +52,6 @@ private:
         std::unique_ptr<Testbed> testbed;
         bool over = false;
     };
-
-    // The fault of a candidate that asks for memory of its own; else of the problem.
-    static json without_memory(const json& question, const OutOfMemory& error) {
-        if (question.at("do") == "trial") {
-            const auto workspace = question.at("input").get<TrialInput>().launch.workspace;
-            if (workspace && workspace->bytes > 0) {
-                const auto why = "a workspace of " + std::to_string(workspace->bytes) + " bytes: " + error.what();
-                return {{"report", TrialReport{.outcome = Rejection{Stage::launch, why}}}};
-            }
-        }
-        throw OutOfMemory(error);
-    }
 
     json attempt(const json& question) {
         const std::string what = question.at("do");

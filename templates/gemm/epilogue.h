@@ -61,15 +61,14 @@ struct Output {
 };
 
 /// What a tile takes of the workspace, in elements, as in the manifest: SPLIT_K times its sums, and counters, one for
-/// each block of a cluster, with a line of the cache to themselves.
+/// each block of a cluster.
 constexpr int COUNTERS = 32;
 constexpr long long TILE_WORKSPACE = SPLIT_K * BLOCK_M * BLOCK_N + COUNTERS;
 static_assert(CLUSTER_K <= COUNTERS && sizeof(Element) == sizeof(unsigned), "counters take the place of elements");
 
 /// For a thread's share of the tile, four by four, which its slice and its block's rank in the cluster decide: adds up
 /// what `load(which, i, four)` says for each `which` < `count` <= MOST, in that order, and hands it to
-/// `store(i, total)`. The fours of a warp's threads lie beside one another, at `four_of(i)` in shared memory and in the
-/// workspace.
+/// `store(i, total)`.
 template <int MOST, class Load, class Store>
 __device__ __forceinline__ void add_up(const Part& part, const Seat& seat, int count, const Load& load,
                                        const Store& store) {
@@ -93,6 +92,7 @@ __device__ __forceinline__ void add_up(const Part& part, const Seat& seat, int c
 /// same way: another would cost the main loop registers that suit it.
 __device__ __forceinline__ void add_shares(const Element (&sums)[SUMS], Element* shared, Element* of_tile,
                                            const Part& part, const Seat& seat, const Output& output) {
+    // In shared memory and in the workspace, the fours of a warp's threads lie beside one another.
     const auto four_of = [&](int i) { return 32 * WARPS_MN * i + 4 * (seat.warp * 32 + seat.lane); };
     __syncthreads();  // nobody reads any more what stood here
     if (seat.slice == 0) {

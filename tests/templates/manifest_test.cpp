@@ -549,6 +549,20 @@ TEST(ManifestLikeAnother, AddsEntriesBehindThoseAndKeysInPlaceOfThose) {
     EXPECT_EQ(kernel.model->loads_per_phase.text(), "WIDTH");
 }
 
+TEST(ManifestLikeAnother, ADerivedNameTakesThePlaceOfTheOtherOnesInItsRulesToo) {
+    Likeness likeness;
+    auto& other = likeness.files["kernels/scale.toml"];
+    const std::string names =
+        "[[derived]]\nname = \"PARTS\"\nvalue = \"1\"\n[[derived]]\nname = \"ALL\"\nvalue = \"WIDTH * PARTS\"\n"
+        "[[constraint]]\nrule = \"ALL < 7\"\nreason = \"why not\"\n";
+    other.insert(other.find("[[constraint]]"), names);
+    likeness.files["twin.toml"] = twin + "[[derived]]\nname = \"PARTS\"\nvalue = \"N\"\n";
+    const auto kernel = likeness.read();
+    ASSERT_EQ(kernel.derived.size(), 2U);
+    EXPECT_EQ(kernel.derived[0].value, "N");
+    EXPECT_EQ(kernel.constraints.front().rule.text(), "(WIDTH * (N)) < 7");
+}
+
 TEST(ManifestLikeAnother, MayBeLikeOneThatIsItselfLikeAThird) {
     Likeness likeness;
     likeness.files["middle.toml"] = twin + "[launch]\ngrid = [\"M\"]\n[requires]\nhost = false\n";

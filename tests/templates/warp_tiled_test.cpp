@@ -78,9 +78,28 @@ TEST(WarpTiled, OfEveryExtentHasASpaceOfWhatFits) {
     const std::int64_t most = 2147483647;
     EXPECT_NO_THROW((void)feasible_space(warp_tiled(), gemm(most, most, most), device));
     const auto all = load_templates(builtin_sources());
-    const auto& batched = *std::ranges::find(all, "batched_warp_tiled", &KernelTemplate::name);
+    auto batched = *std::ranges::find(all, "batched_warp_tiled", &KernelTemplate::name);
     EXPECT_EQ(objection(batched, default_configuration(batched), batched_gemm(most, 128, 128, 128), device),
               std::nullopt);
+    batched.parameters = warp_tiled().parameters;
+    EXPECT_NO_THROW((void)feasible_space(batched, batched_gemm(most, most, most, most), device));
+}
+
+// As long as all matrices together leave places.
+TEST(WarpTiled, SharesKThroughMemoryInBatchesToo) {
+    const auto all = load_templates(builtin_sources());
+    auto kernel = *std::ranges::find(all, "batched_warp_tiled", &KernelTemplate::name);
+    auto configuration = parse_configuration(
+        "BLOCK_M=64,BLOCK_N=64,BLOCK_K=32,THREAD_M=8,THREAD_N=8,LANES_M=4,LANE_PAIRS=0,SLICES_K=2,STAGES=3,ASYNC=1,"
+        "VECTOR_A=1,VECTOR_B=4,A_FIRST=1,BLOCKS_PER_SM=1,GROUP_M=4,CLUSTER_K=1,SPLIT_K=8");
+    const auto device = model_device("sm_90");
+    const auto objection_to = [&](std::int64_t batch) {
+        return objection(kernel, configuration, batched_gemm(batch, 64, 64, 65536), device);
+    };
+    EXPECT_EQ(objection_to(8), std::nullopt);
+    EXPECT_EQ(objection_to(16), std::nullopt);
+    EXPECT_TRUE(objection_to(17)) << "17 x 8 blocks for 132 places";
+    EXPECT_TRUE(objection_to(1)) << "8 blocks";
 }
 
 TEST(WarpTiled, HasASpaceWhereTheNumberOfMultiprocessorsIsNotKnown) {

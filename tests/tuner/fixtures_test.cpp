@@ -51,6 +51,8 @@ TEST(Fixtures, EachFailureIsOneRejectionAndTheRunGoesOnToTheRightWinner) {
     EXPECT_EQ(report.at("problems").at(0).at("winner").at("configuration"), (json{{"BEHAVIOUR", 0}, {"WORK", 1}}));
 
     const auto trials = json::parse(run(scratch, {"db", "trials", "--db", "tuned.db", "--json"}).out);
+    EXPECT_THAT(run(scratch, {"db", "trials", "--db", "tuned.db", "--size", "nothing"}).err,
+                HasSubstr("nothing there matches; see 'smemtune db list'"));
     EXPECT_EQ(trials.size(), 14U) << "nothing is tried twice";
     std::map<std::string, int> expected_counts;
     for (const auto& failure : failures()) {

@@ -375,6 +375,7 @@ TEST(Tune, RunsUntunedWithoutADatabase) {
     const auto untuned = run(scratch, {"run", "--size", "3x5x7", "--device", "host", "--db", "none.db", "--json"});
     EXPECT_EQ(untuned.code, 0) << untuned.err;
     EXPECT_EQ(json::parse(untuned.out).at("match"), "untuned");
+    EXPECT_THAT(untuned.err, HasSubstr("there is no database none.db"));
     EXPECT_EQ(scratch.contents(), before);
 }
 

@@ -194,6 +194,7 @@ TEST_F(WorkerAheadTest, AWorkspaceThatFitsNowhereIsTheCandidatesFault) {
     const auto& rejection = std::get<Rejection>(report.outcome);
     EXPECT_EQ(rejection.stage, Stage::launch);
     EXPECT_THAT(rejection.reason, HasSubstr("a workspace of 1152921504606846976 bytes: "));
+    EXPECT_FALSE(worker.has(next)) << "it made room first";
     input.launch.workspace.reset();
     EXPECT_TRUE(is_measured(worker.trial(input, 0)));
     EXPECT_EQ(worker_process(), process);
