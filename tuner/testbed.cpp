@@ -1,5 +1,7 @@
 #include "tuner/testbed.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -7,6 +9,7 @@
 #include <limits>
 #include <map>
 #include <span>
+#include <stdexcept>
 
 namespace smemtune {
 
@@ -172,10 +175,14 @@ double testbed_bytes(const Operation& operation, const Problem& problem, const D
     return check_bytes(operation, environment, element_bytes) + sets_of(set_bytes, device) * set_bytes;
 }
 
-double least_testbed_bytes(const Operation& operation, const Problem& problem, const Device& device) {
+void must_fit(const Operation& operation, const Problem& problem, const Device& device) {
     const auto environment = environment_of(operation, problem, device);
     const auto set_bytes = operand_bytes(operation, environment, element_type(problem.type).bytes);
-    return set_bytes + reference_bytes(operation, environment) + sets_of(set_bytes, device) * set_bytes;
+    const auto bytes = set_bytes + reference_bytes(operation, environment) + sets_of(set_bytes, device) * set_bytes;
+    if (device.memory_bytes == 0 || bytes <= static_cast<double>(device.memory_bytes)) return;
+    throw std::invalid_argument(
+        fmt::format("{} needs {:.4g} GiB to be tried (operands, and a reference in FP64); {} has {} GiB; leave it out",
+                    to_text(problem), bytes / 0x1p30, device.name, device.memory_bytes >> 30));
 }
 
 namespace {

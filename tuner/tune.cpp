@@ -1,7 +1,5 @@
 #include "tuner/tune.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <atomic>
 #include <future>
@@ -48,18 +46,6 @@ void count_left_out(const PlannedSpace& planned, TuneReport& report) {
     }
 }
 
-// Before spaces are enumerated, which may take seconds.
-void must_fit(const TuneRequest& request, const Problem& problem, const Device& device) {
-    const auto any = std::ranges::find_if(
-        request.templates, [&](const KernelTemplate& kernel) { return supports(kernel, problem, device); });
-    if (any == request.templates.end() || device.memory_bytes == 0) return;
-    const auto bytes = least_testbed_bytes(any->operation, problem, device);
-    if (bytes <= static_cast<double>(device.memory_bytes)) return;
-    throw std::invalid_argument(
-        fmt::format("{} needs {:.4g} GiB to be tried (operands, and a reference in FP64); {} has {} GiB; leave it out",
-                    to_text(problem), bytes / 0x1p30, device.name, device.memory_bytes >> 30));
-}
-
 // Several at once: a space of millions takes a second.
 void enumerate(const TuneRequest& request, const Device& device, std::vector<std::vector<PlannedSpace>>& spaces) {
     std::vector<std::pair<const Problem*, PlannedSpace*>> all;
@@ -89,7 +75,6 @@ void enumerate(const TuneRequest& request, const Device& device, std::vector<std
 }  // namespace
 
 std::vector<std::vector<PlannedSpace>> plan(const TuneRequest& request, const Device& device) {
-    for (const auto& problem : request.problems) must_fit(request, problem, device);
     std::vector<std::vector<PlannedSpace>> spaces;
     for (const auto& problem : request.problems) {
         auto& row = spaces.emplace_back();
@@ -102,6 +87,7 @@ std::vector<std::vector<PlannedSpace>> plan(const TuneRequest& request, const De
             throw std::invalid_argument("no template can compute " + to_text(problem) + " on " + device.name +
                                         "; looked at:" + names + "; see 'smemtune templates'");
         }
+        must_fit(row.front().kernel_template->operation, problem, device);
         // A good candidate early lets the others be cut short.
         std::ranges::stable_sort(row, std::ranges::greater{}, [&](const PlannedSpace& planned) {
             const auto& kernel = *planned.kernel_template;

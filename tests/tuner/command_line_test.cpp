@@ -191,6 +191,7 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{{"run"}, input, "run needs --size"},
         Mistake{{"run", "--size", "1,2", "--device", "host"}, input, "one size is needed, '1,2' has several"},
         Mistake{{"run", "--size", "4x4", "--device", "host"}, input, "has 2 extents"},
+        Mistake{{"run", "--size", "1000000", "--device", "host", "--db", "a"}, input, "needs 3.725e+04 GiB"},
         Mistake{{"run", "--size", "4", "--device", "9"}, environment, "there is no device '9'"},
         Mistake{{"run", "--size", "4", "--device", "host", "--operation", "no"}, input, "operation 'no'"},
         Mistake{{"run", "--size", "4", "--device", "host", "--template", "no", "--db", "a"}, input, "'no'"},

@@ -52,6 +52,7 @@ int run_command(const Arguments& arguments, const Surroundings& surroundings) {
                          to_text(problem) + " on " + found.device.name + "; see 'smemtune templates'");
     }
 
+    must_fit(templates.front().operation, problem, found.device);
     std::vector<std::filesystem::path> folders;
     for (const auto& item : split(line.text("templates"), ',')) {
         if (std::filesystem::is_directory(item)) folders.emplace_back(item);
