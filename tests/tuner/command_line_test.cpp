@@ -236,27 +236,27 @@ INSTANTIATE_TEST_SUITE_P(
 
 INSTANTIATE_TEST_SUITE_P(
     Database, BadInput,
-    ::testing::Values(Mistake{{"db", "nope"}, input, "db 'nope' is none of list, show, best, trials"},
-                      Mistake{{"db", "show", "--db", "good.db"}, input, "db show needs a trial's number"},
-                      Mistake{{"db", "show", "17", "--db", "good.db"}, input, "there is no trial 17"},
-                      Mistake{{"db", "show", "x", "--db", "good.db"}, input, "'x'"},
-                      Mistake{{"db", "best", "17", "--db", "good.db"}, input, "db best takes no number"},
-                      Mistake{{"db", "list", "--db", "none.db"}, database, "none.db: does not exist; tune first"},
-                      Mistake{{"db", "list", "--db", "no/such/folder/none.db"}, database, "does not exist"},
-                      Mistake{{"db", "trials", "--db", "folder"}, database, "folder: is a directory"},
-                      Mistake{{"db", "best", "--db", "text.db"}, database, "text.db: is not a database"},
-                      Mistake{{"db", "best", "--db", "empty.db"}, database, "empty.db: is empty, not a database"},
-                      Mistake{
-                          {"db", "list", "--db", "newer.db"}, database, "was written by a newer smemtune (schema 99"},
-                      Mistake{{"db", "list", "--db", "corrupt.db"}, database, "corrupt"},
-                      Mistake{{"db", "list"}, database, "text.db: is not a database", {{"SMEMTUNE_DB", "text.db"}}},
-                      Mistake{{"db", "list"}, input, "HOME is not set; give --db FILE", {{"HOME", Running::unset}}},
-                      tuning({"--db", "folder"}, input, "more than once"),
-                      Mistake{{"--device", "host", "--db", "folder"}, database, "is a directory"},
-                      Mistake{{"--device", "host", "--db", "text.db"}, database, "is not a database"},
-                      Mistake{{"--device", "host", "--db", "newer.db"}, database, "newer smemtune"},
-                      Mistake{{"--device", "host", "--db", "corrupt.db"}, database, "corrupt"},
-                      Mistake{{"--device", "host", "--db", "text.db/x.db"}, database, "text.db/x.db"}));
+    ::testing::Values(
+        Mistake{{"db", "nope"}, input, "db 'nope' is none of list, show, best, trials"},
+        Mistake{{"db", "show", "--db", "good.db"}, input, "db show needs a trial's number"},
+        Mistake{{"db", "show", "17", "--db", "good.db"}, input, "there is no trial 17"},
+        Mistake{{"db", "show", "x", "--db", "good.db"}, input, "'x'"},
+        Mistake{{"db", "best", "17", "--db", "good.db"}, input, "db best takes no number"},
+        Mistake{{"db", "list", "--db", "none.db"}, database, "none.db: does not exist; tune first"},
+        Mistake{{"db", "list", "--db", "no/such/folder/none.db"}, database, "does not exist"},
+        Mistake{{"db", "trials", "--db", "folder"}, database, "folder: is a directory"},
+        Mistake{{"db", "best", "--db", "text.db"}, database, "text.db: is not a database"},
+        Mistake{{"db", "best", "--db", "empty.db"}, database, "empty.db: is empty, not a database"},
+        Mistake{{"db", "list", "--db", "newer.db"}, database, "was written by a newer smemtune (schema 99"},
+        Mistake{{"db", "list", "--db", "corrupt.db"}, database, "corrupt"},
+        Mistake{{"db", "list"}, database, "text.db: is not a database", {{"SMEMTUNE_DB", "text.db"}}},
+        Mistake{{"db", "list"}, input, "HOME is not set; give --db FILE", {{"HOME", Running::unset}}},
+        tuning({"--db", "folder"}, input, "more than once"),
+        Mistake{{"--device", "host", "--templates", "tiled", "--db", "folder"}, database, "is a directory"},
+        Mistake{{"--device", "host", "--templates", "tiled", "--db", "text.db"}, database, "is not a database"},
+        Mistake{{"--device", "host", "--templates", "tiled", "--db", "newer.db"}, database, "newer smemtune"},
+        Mistake{{"--device", "host", "--templates", "tiled", "--db", "corrupt.db"}, database, "corrupt"},
+        Mistake{{"--device", "host", "--templates", "tiled", "--db", "text.db/x.db"}, database, "text.db/x.db"}));
 
 // Replays the small landscape: what is wrong comes on top.
 Mistake simulating(const Words& more, const std::string& says) {
