@@ -11,11 +11,12 @@ namespace {
 
 using ::testing::HasSubstr;
 
-Testbed::Verdict made_up_verdict(const std::string& source, const std::string& manifest, const Problem& problem) {
+Testbed::Verdict made_up_verdict(const std::string& source, const std::string& manifest, const Problem& problem,
+                                 double hopeless_us = HUGE_VAL) {
     const auto kernel = load_templates({{"made_up.cu", source}, {"made_up.toml", manifest}}).front();
     const auto device = find_device("host").device;
     static const auto compiler = make_compiler(device, {.host_compiler = SMEMTUNE_CXX});
-    static const auto backend = open_backend("host", {.seed = 1});
+    static const auto backend = open_backend("host", {.seed = 1, .threads = 1});
     static std::map<std::string, TestbedBinaries> binaries;  // of f32 nn, always
     const auto& operation = kernel.operation.name;
     if (!binaries.contains(operation)) binaries[operation] = compile_testbed(*compiler, kernel, problem);
@@ -25,7 +26,7 @@ Testbed::Verdict made_up_verdict(const std::string& source, const std::string& m
         return {.wrong = "does not compile: " + rejection->reason};
     }
     const auto loaded = backend->load(std::get<Binary>(compiled), 0);
-    return testbed.verify(*loaded, launch_of(kernel, {}, problem, device));
+    return testbed.verify(*loaded, launch_of(kernel, {}, problem, device), hopeless_us);
 }
 
 // Products of 19x23x17 on the host device, right but for what a test changes in this kernel's source.
@@ -66,8 +67,29 @@ host = true
         return verdict.wrong.value_or("");
     }
 
+    // Of a kernel whose first thread counts to 500 million where `condition` holds: a tenth of a second or more.
+    static Testbed::Verdict slow_where(const std::string& condition) {
+        std::string text = source;
+        text.insert(text.find("    if (row >= M"), "    if (row + column == 0 && " + condition +
+                                                       ") for (volatile int i = 0; i < 500000000; i = i + 1) {}\n");
+        return made_up_verdict(text, manifest, gemm(19, 23, 17), 20'000);
+    }
+
     static inline double worst = 0;
 };
+
+TEST_F(TestbedTest, WhatIsHopelesslySlowEndsAfterTheFirstCheck) {
+    const auto verdict = slow_where("ldc == N");
+    EXPECT_EQ(verdict.wrong, std::nullopt);
+    EXPECT_TRUE(verdict.hopeless) << verdict.first_launch_us;
+}
+
+TEST_F(TestbedTest, WhatIsSlowWithPaddedRowsAloneIsNotHopeless) {
+    const auto verdict = slow_where("ldc > N");
+    EXPECT_EQ(verdict.wrong, std::nullopt);
+    EXPECT_FALSE(verdict.hopeless);
+    EXPECT_LT(verdict.first_launch_us, 20'000);
+}
 
 TEST_F(TestbedTest, ARightKernelIsRight) {
     EXPECT_EQ(verdict_of("", ""), "");
