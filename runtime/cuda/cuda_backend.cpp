@@ -14,6 +14,7 @@ namespace smemtune {
 namespace {
 
 [[noreturn]] void fail(cudaError_t error, const char* what) {
+    (void)cudaGetLastError();  // nobody else shall meet the error
     const auto text = std::string(what) + ": " + cudaGetErrorString(error) + " (" + cudaGetErrorName(error) + ")";
     switch (error) {
         // Errors after which the context is of no use any more.
@@ -27,15 +28,15 @@ namespace {
         case cudaErrorInvalidPc:
         case cudaErrorLaunchFailure: throw DeviceFault(text);
         case cudaErrorInvalidConfiguration:
+        case cudaErrorInvalidClusterSize:
+        case cudaErrorNotSupported:
         case cudaErrorLaunchOutOfResources:
         case cudaErrorInvalidValue:
         case cudaErrorInvalidKernelImage:
         case cudaErrorNoKernelImageForDevice:
         case cudaErrorInvalidDeviceFunction:
         case cudaErrorSymbolNotFound: throw LaunchError(text);
-        case cudaErrorMemoryAllocation:
-            (void)cudaGetLastError();  // the context is as good as before, and nobody else shall meet the error
-            throw OutOfMemory(text);
+        case cudaErrorMemoryAllocation: throw OutOfMemory(text);
         default: throw DeviceError(text);
     }
 }
