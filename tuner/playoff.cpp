@@ -121,12 +121,11 @@ void Playoff::learn(std::size_t player, const Measurement& measured) {
         const auto enough = std::min(known.samples_us.size(), static_cast<std::size_t>(FinalsPolicy{}.rounds));
         if (!known.cut_short && times.size() < enough) all = known;
     }
+    // Not every round counts energy: what is known of it stays.
     const auto* before = std::get_if<Measurement>(&outcomes_[player]);
-    if (measured.energy_uj > 0) {
-        all.energy_uj = measured.energy_uj;
-    } else if (before != nullptr) {
-        all.energy_uj = before->energy_uj;
-    }
+    all.energy_uj = measured.energy_uj;
+    if (all.energy_uj <= 0 && before != nullptr) all.energy_uj = before->energy_uj;
+    if (all.energy_uj <= 0 && player < settings_.known.size()) all.energy_uj = settings_.known[player].energy_uj;
     outcomes_[player] = std::move(all);
 }
 

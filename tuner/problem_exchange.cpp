@@ -12,13 +12,15 @@ constexpr std::size_t most_sizes = 4;  // whose winners are tried
 }  // namespace
 
 void ProblemTuner::look_again() {
+    const auto measured = by_time();
+    if (measured.empty()) return;
     newcomers_ = find_newcomers();
     if (newcomers_.empty()) return;
     looks_again_ = true;
     phase_ = Phase::exchange;
     begin_.reset();
     playoff_.reset();
-    if (winner_ == nullptr) winner_ = crowned_earlier(by_time());
+    if (winner_ == nullptr) winner_ = crowned_earlier(measured);
 }
 
 // A template that is clearly behind here has no use for them.
@@ -38,6 +40,7 @@ std::deque<std::pair<Lane*, Configuration>> ProblemTuner::find_newcomers() const
 void ProblemTuner::choose_challengers() {
     phase_ = Phase::finals;
     players_ = by_cost();
+    if (players_.empty()) return done();
     const auto limit = worth_finals(*players_.front());
     std::size_t challengers = 0;
     std::erase_if(players_, [&](const Known* known) {

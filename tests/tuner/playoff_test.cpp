@@ -62,5 +62,17 @@ TEST(Playoff, AsManySamplesReplaceThoseOfTheSearch) {
     EXPECT_EQ(std::get<Measurement>(playoff.outcomes().at(1)).median_us, 400);
 }
 
+TEST(Playoff, EnergyThatIsNotCountedAnewStays) {
+    const Measurement searched{.median_us = 100, .spread_us = 1, .samples_us = {100, 101, 99}, .energy_uj = 30};
+    auto playoff = sole_finalist(100, {searched, searched});
+    const auto task = playoff.next();
+    ASSERT_TRUE(task);
+    const Measurement anew{.median_us = 90, .samples_us = {90, 91, 89}};
+    playoff.finish(*task, std::vector<Outcome>{anew, anew});
+    const auto& outcome = std::get<Measurement>(playoff.outcomes().at(0));
+    EXPECT_EQ(outcome.median_us, 90);
+    EXPECT_EQ(outcome.energy_uj, 30);
+}
+
 }  // namespace
 }  // namespace smemtune
