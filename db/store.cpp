@@ -65,10 +65,10 @@ ORDER BY p.id)sql";
 
 constexpr auto best_of_one_template = R"sql(
 WHERE t.id IN (SELECT (SELECT f.id FROM trials AS f
-                       WHERE f.device = ? AND f.problem = q.id AND f.median_us IS NOT NULL
-                           AND f.template IN (SELECT id FROM templates WHERE name = ?)
-                       ORDER BY f.median_us, f.id LIMIT 1)
-               FROM problems AS q WHERE q.operation = ? AND q.type = ? AND q.layout = ?)
+                       WHERE f.device = ?1 AND f.problem = q.id AND f.median_us IS NOT NULL
+                           AND f.template IN (SELECT id FROM templates WHERE name = ?2 AND ?3 IN ('', hash))
+                       ORDER BY f.cut_short, f.median_us, f.id LIMIT 1)
+               FROM problems AS q WHERE q.operation = ?4 AND q.type = ?5 AND q.layout = ?6)
 ORDER BY p.id)sql";
 
 constexpr auto counts = R"sql(
@@ -286,14 +286,15 @@ std::optional<TrialRow> Store::best(std::int64_t device, std::int64_t problem) c
 }
 
 std::vector<TrialRow> Store::best_of(std::int64_t device, const std::string& operation, const std::string& type,
-                                     const std::string& layout, const std::string& kernel_template) const {
+                                     const std::string& layout, const std::string& kernel_template,
+                                     const std::string& hash) const {
     static const std::string over_all = select_rows(best_of_all_templates);
     static const std::string of_one = select_rows(best_of_one_template);
     return state_->guarded([&] {
         if (kernel_template.empty()) {
             return state_->query(over_all).with(device, operation, type, layout).all(read_row);
         }
-        return state_->query(of_one).with(device, kernel_template, operation, type, layout).all(read_row);
+        return state_->query(of_one).with(device, kernel_template, hash, operation, type, layout).all(read_row);
     });
 }
 

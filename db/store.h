@@ -72,10 +72,12 @@ public:
     /// The crowned trial, or, where none was crowned yet, the fastest one measured.
     [[nodiscard]] std::optional<TrialRow> best(std::int64_t device, std::int64_t problem) const;
     /// The best of each problem of that operation, type and layout on a device. With `kernel_template` (a name), the
-    /// fastest measured trial of that template for each problem, crowned or not.
+    /// fastest measured trial of that template for each problem, crowned or not; with `hash` (as of KernelTemplate), of
+    /// that version of it alone.
     [[nodiscard]] std::vector<TrialRow> best_of(std::int64_t device, const std::string& operation,
                                                 const std::string& type, const std::string& layout,
-                                                const std::string& kernel_template = {}) const;
+                                                const std::string& kernel_template = {},
+                                                const std::string& hash = {}) const;
 
     [[nodiscard]] std::optional<BinaryRecord> recall_binary(std::int64_t kernel_template,
                                                             const Configuration& configuration,

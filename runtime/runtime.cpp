@@ -135,7 +135,10 @@ Runtime::Runtime(const Options& options) : state_(std::make_unique<State>()) {
     auto& state = *state_;
     state.templates = load_templates(builtin_sources());
     for (const auto& folder : options.template_folders) {
-        std::ranges::move(load_templates(read_sources(folder)), std::back_inserter(state.templates));
+        for (auto& own : load_templates(read_sources(folder))) {
+            std::erase_if(state.templates, [&](const KernelTemplate& known) { return known.name == own.name; });
+            state.templates.push_back(std::move(own));
+        }
     }
     if (!options.database.empty() && std::filesystem::exists(options.database)) {
         state.store.emplace(options.database, Store::Access::read);

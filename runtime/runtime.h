@@ -26,7 +26,7 @@ namespace smemtune {
 enum class Match {
     exact,        ///< tuned for this very problem on this kind of device
     nearest,      ///< the winner of the closest tuned problem, valid here too
-    transferred,  ///< another kind of device's winner
+    transferred,  ///< a winner of the most similar other device, valid here too
     untuned,      ///< nothing is known: a template's default
 };
 std::string_view to_text(Match match);
@@ -37,7 +37,7 @@ struct Choice {
     Match match = Match::untuned;
     std::string tuned_for;   ///< the problem that was tuned; empty when untuned
     double expected_us = 0;  ///< device time when it was tuned there; 0 when untuned
-    std::string device;
+    std::string device;      ///< where it was tuned; this one when untuned
 };
 
 /// No kernel can be had: the problem is unknown to every template, or none compiles and loads here.
@@ -98,8 +98,9 @@ public:
     struct Options {
         std::filesystem::path database;  ///< need not exist: then everything is untuned
         std::string device = "auto";     ///< "0", "1", ... for a GPU, "host", or "auto": the first GPU, else the host
-        std::vector<std::filesystem::path> template_folders;  ///< of the application's own kernels
-        std::string host_compiler = "c++";                    ///< for the host device
+        std::vector<std::filesystem::path>
+            template_folders;               ///< of the application's own kernels; a name replaces the built-in's
+        std::string host_compiler = "c++";  ///< for the host device
     };
 
     /// Throws std::runtime_error when the device is absent or the database cannot be read.

@@ -1,6 +1,7 @@
 #include "runtime/selection.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -41,35 +42,60 @@ std::optional<Configuration> sane_default(const KernelTemplate& kernel, const Pr
 Candidates::Candidates(const Problem& problem, const Device& device, const Store* store,
                        const std::vector<KernelTemplate>& templates, std::string_view kernel_template)
     : problem_(problem), device_(device), store_(store), templates_(templates), kernel_template_(kernel_template) {
-    const auto device_row = store == nullptr ? std::nullopt : store->find(device);
-    if (!device_row) return;
-    rows_ = store->best_of(*device_row, problem.operation, problem.type, problem.layout, kernel_template_);
-    std::ranges::stable_sort(rows_, {}, [&](const TrialRow& row) { return distance(problem, row.problem); });
+    if (store == nullptr) return;
+    const auto distance_of = [&](const auto& known) { return distance(device, known.second); };
+    devices_ = store->devices();
+    std::erase_if(devices_, [&](const auto& known) { return std::isinf(distance_of(known)); });
+    std::ranges::stable_sort(devices_, std::ranges::greater{}, distance_of);
+    // Of those that differ in nothing that the distance counts, this very one is the nearest.
+    std::ranges::stable_partition(devices_, [&](const auto& known) { return known.second != device; });
 }
 
 std::optional<Candidate> Candidates::next() {
-    while (row_ < rows_.size()) {
-        if (auto candidate = tuned(rows_[row_++])) return candidate;
+    for (;; read_nearest_device()) {
+        while (row_ < rows_.size()) {
+            if (auto candidate = tuned(rows_[row_++])) return candidate;
+        }
+        if (devices_.empty()) break;
     }
     if (!untuned_) untuned_ = untuned();
     return default_ < untuned_->size() ? std::optional(std::move((*untuned_)[default_++])) : std::nullopt;
 }
 
+void Candidates::read_nearest_device() {
+    // Asked for by name, a template is what it is now, unless only the database knows it.
+    const auto named = std::ranges::find(templates_, kernel_template_, &KernelTemplate::name);
+    const auto hash = named == templates_.end() ? "" : named->hash;
+    const auto [number, device] = std::move(devices_.back());
+    devices_.pop_back();
+    rows_here_ = device == device_;
+    rows_ = store_->best_of(number, problem_.operation, problem_.type, problem_.layout, kernel_template_, hash);
+    row_ = 0;
+    std::ranges::stable_sort(rows_, {}, [&](const TrialRow& row) { return distance(problem_, row.problem); });
+}
+
 std::optional<Candidate> Candidates::tuned(const TrialRow& row) const {
     const auto files = store_->recall_template(row.record.key.kernel_template);
     if (!files) return std::nullopt;
-    auto kernel = load_template(files->files);
-    const auto configuration = completed(row.record.configuration, default_configuration(kernel));
-    if (!supports(kernel, problem_, device_) || objection(kernel, configuration, problem_, device_)) {
+    try {
+        auto kernel = load_template(files->files);
+        const auto configuration = completed(row.record.configuration, default_configuration(kernel));
+        if (!supports(kernel, problem_, device_) || objection(kernel, configuration, problem_, device_)) {
+            return std::nullopt;
+        }
+        const auto here = row.problem == problem_ ? Match::exact : Match::nearest;
+        Choice choice{.kernel_template = kernel.name,
+                      .configuration = to_text(configuration),
+                      .match = rows_here_ ? here : Match::transferred,
+                      .tuned_for = to_text(row.problem),
+                      .expected_us = std::get<Measurement>(row.record.outcome).median_us,
+                      .device = row.device};
+        return Candidate{std::move(kernel), configuration, std::move(choice), row.record.key.kernel_template};
+    } catch (const ManifestError&) {  // of a newer smemtune, whose manifests say more
+        return std::nullopt;
+    } catch (const ExpressionError&) {  // a rule of the template has no value for this problem
         return std::nullopt;
     }
-    Choice choice{.kernel_template = kernel.name,
-                  .configuration = to_text(configuration),
-                  .match = row.problem == problem_ ? Match::exact : Match::nearest,
-                  .tuned_for = to_text(row.problem),
-                  .expected_us = std::get<Measurement>(row.record.outcome).median_us,
-                  .device = device_.name};
-    return Candidate{std::move(kernel), configuration, std::move(choice), row.record.key.kernel_template};
 }
 
 // What promises most comes first: the operations that its tiling gets out of one load.
@@ -104,6 +130,20 @@ double distance(const Problem& a, const Problem& b) {
     for (std::size_t i = 0; i < a.extents.size(); ++i) {
         const auto difference =
             std::log(static_cast<double>(a.extents[i].second)) - std::log(static_cast<double>(b.extents[i].second));
+        sum += difference * difference;
+    }
+    return std::sqrt(sum);
+}
+
+double distance(const Device& a, const Device& b) {
+    if (a.is_host() != b.is_host()) return std::numeric_limits<double>::infinity();
+    constexpr std::array fields{
+        &Device::compute_capability,           &Device::multiprocessors, &Device::shared_bytes_per_multiprocessor,
+        &Device::registers_per_multiprocessor, &Device::l2_bytes,        &Device::clock_khz};
+    double sum = 0;
+    for (const auto field : fields) {
+        if (a.*field <= 0 || b.*field <= 0) continue;  // unknown
+        const auto difference = std::log(static_cast<double>(a.*field)) - std::log(static_cast<double>(b.*field));
         sum += difference * difference;
     }
     return std::sqrt(sum);

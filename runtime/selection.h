@@ -1,4 +1,5 @@
-// Chooses configurations for a problem: tuned for it, else for its nearest neighbour, else a sane default.
+// Chooses configurations for a problem: tuned for it, else for its nearest neighbour, else on a similar device, else a
+// sane default.
 #pragma once
 
 #include <optional>
@@ -32,6 +33,7 @@ public:
     std::optional<Candidate> next();
 
 private:
+    void read_nearest_device();
     [[nodiscard]] std::optional<Candidate> tuned(const TrialRow& row) const;
     [[nodiscard]] std::vector<Candidate> untuned() const;
 
@@ -40,8 +42,10 @@ private:
     const Store* store_;
     const std::vector<KernelTemplate>& templates_;
     std::string kernel_template_;
-    std::vector<TrialRow> rows_;  // the nearest first
+    std::vector<std::pair<std::int64_t, Device>> devices_;  // whose rows were not read yet, the nearest last
+    std::vector<TrialRow> rows_;                            // of one of them, the nearest problem first
     std::size_t row_ = 0;
+    bool rows_here_ = true;
     std::optional<std::vector<Candidate>> untuned_;
     std::size_t default_ = 0;
 };
@@ -49,6 +53,10 @@ private:
 /// Euclidean distance of the extents' logarithms: doubling one extent is as far as halving it. Infinite between
 /// problems of different operations, types or layouts.
 double distance(const Problem& a, const Problem& b);
+
+/// Euclidean distance of the logarithms of compute capability, multiprocessors, shared memory and registers of one, L2
+/// cache and clock. Infinite between a GPU and the host.
+double distance(const Device& a, const Device& b);
 
 /// Under which machine code is stored: what it runs on, and what else than the configuration it was made for.
 std::string binary_key(const std::string& target, const Problem& problem);

@@ -1,9 +1,7 @@
 #include "tuner/transfer.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <limits>
 
 #include "runtime/selection.h"
 
@@ -69,20 +67,6 @@ Transfer transfer(const Store& store, std::int64_t device_row, const Device& dev
         add_winners(result.starts, nearest_first(store, others[i].first, problem, kernel_template.name), 1);
     }
     return result;
-}
-
-double distance(const Device& a, const Device& b) {
-    if (a.is_host() != b.is_host()) return std::numeric_limits<double>::infinity();
-    constexpr std::array fields{
-        &Device::compute_capability,           &Device::multiprocessors, &Device::shared_bytes_per_multiprocessor,
-        &Device::registers_per_multiprocessor, &Device::l2_bytes,        &Device::clock_khz};
-    double sum = 0;
-    for (const auto field : fields) {
-        if (a.*field <= 0 || b.*field <= 0) continue;  // unknown
-        const auto difference = std::log(static_cast<double>(a.*field)) - std::log(static_cast<double>(b.*field));
-        sum += difference * difference;
-    }
-    return std::sqrt(sum);
 }
 
 }  // namespace smemtune

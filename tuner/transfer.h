@@ -28,8 +28,4 @@ std::vector<Configuration> winners_nearby(const Store& store, std::int64_t devic
 Transfer transfer(const Store& store, std::int64_t device_row, const Device& device, const Problem& problem,
                   const KernelTemplate& kernel_template);
 
-/// Euclidean distance of the logarithms of compute capability, multiprocessors, shared memory and registers of one, L2
-/// cache and clock. Infinite between a GPU and the host.
-double distance(const Device& a, const Device& b);
-
 }  // namespace smemtune

@@ -201,6 +201,24 @@ TEST_F(StoreTest, TheBestOfOneTemplateIsItsFastestWhateverWasCrowned) {
     EXPECT_TRUE(store.best_of(key.device, "gemm", "f32", "nn", "nai").empty()) << "a name, not a part of one";
 }
 
+TEST_F(StoreTest, TheBestOfOneTemplateIsOfOneVersionAndFullyTimedIfItCanBe) {
+    auto edited = key;
+    edited.kernel_template = store.remember(TemplateRecord{"tiled", "gemm", "hash of the edited one", {}});
+    store.remember(measured(key, tile(16), 7));
+    store.remember(measured(edited, tile(8), 20));
+    auto hurried = measured(edited, tile(4), 10);
+    std::get<Measurement>(hurried.outcome).cut_short = true;
+    store.remember(hurried);
+
+    const auto best = [&](const std::string& hash) {
+        const auto found = store.best_of(key.device, "gemm", "f32", "nn", "tiled", hash);
+        return found.empty() ? Configuration{} : found.front().record.configuration;
+    };
+    EXPECT_EQ(best(""), tile(16));
+    EXPECT_EQ(best("hash of the edited one"), tile(8));
+    EXPECT_EQ(best("of no version"), Configuration{});
+}
+
 TEST_F(StoreTest, OnlyAMeasuredTrialIsCrowned) {
     store.remember(measured(key, tile(16), 7));
     store.crown(key, tile(16), {});

@@ -217,6 +217,16 @@ TEST_F(OnHost, AnApplicationsOwnTemplatesAreCandidates) {
     Product(6, 7, 8).expect_right(kernel);
 }
 
+TEST_F(OnHost, ATemplateOfTheApplicationReplacesTheBuiltInOfItsName) {
+    auto sources = stepping_sources();
+    for (auto& [path, text] : sources) text.replace(text.find("stepping"), 8, "tiled");
+    const auto folder = scratch / "mine";
+    std::filesystem::create_directories(folder);
+    for (const auto& [path, text] : sources) std::ofstream(folder / path) << text;
+    Runtime runtime({.device = "host", .template_folders = {folder}, .host_compiler = SMEMTUNE_CXX});
+    EXPECT_EQ(runtime.fetch(gemm(6, 7, 8), "tiled").choice().configuration, "STEP=2");
+}
+
 TEST_F(OnHost, WhatNoTemplateComputesIsAnErrorThatNamesTheProblem) {
     auto runtime = open();
     const auto refusal = [&](const Problem& problem) {
