@@ -5,9 +5,52 @@
 
 namespace smemtune {
 
+namespace {
+
+// Behind the source, whose lines keep their numbers: launches pass what the manifest says, and a kernel that takes
+// something else would read beyond it. Types of one size are as good as each other; 0 stands for any pointer.
+std::string check_of_parameters(const KernelTemplate& kernel, const Problem& problem) {
+    std::string sizes;
+    std::string names;
+    const auto add = [&](const std::string& name, std::size_t size) {
+        sizes += (sizes.empty() ? "" : ", ") + std::to_string(size);
+        names += (names.empty() ? "" : ", ") + name;
+    };
+    for (const auto& argument : kernel.operation.arguments) {
+        switch (argument.kind) {
+            case Argument::Kind::extent: add("int " + argument.name, sizeof(int)); break;
+            case Argument::Kind::stride:
+            case Argument::Kind::batch_stride: add("long long " + argument.name, sizeof(long long)); break;
+            case Argument::Kind::scalar: add("Element " + argument.name, element_type(problem.type).bytes); break;
+            case Argument::Kind::input: add("const Element* " + argument.name, 0); break;
+            case Argument::Kind::output: add("Element* " + argument.name, 0); break;
+        }
+    }
+    for (const auto& parameter : kernel.parameters) {
+        if (parameter.runtime) add("int " + parameter.name, sizeof(int));
+    }
+    if (kernel.workspace_bytes) add("the address of its workspace", 0);
+    return R"(
+namespace smemtune_parameters {
+template <class T> constexpr int size = sizeof(T);
+template <class T> constexpr int size<T*> = 0;
+template <int...> struct Sizes {};
+template <class> struct Of;
+template <class... T> struct Of<void (*)(T...)> { using type = Sizes<size<T>...>; };
+template <class, class> constexpr bool same = false;
+template <class T> constexpr bool same<T, T> = true;
+}
+static_assert(smemtune_parameters::same<smemtune_parameters::Of<decltype(&)" +
+           kernel.name + ")>::type, smemtune_parameters::Sizes<" + sizes + ">>, \"by its manifest the kernel takes (" +
+           names + ")\");\n";
+}
+
+}  // namespace
+
 Program program_of(const KernelTemplate& kernel_template, const Configuration& configuration, const Problem& problem) {
     Program program{kernel_template.name, kernel_template.source_path, kernel_template.files};
     program.files["configuration.h"] = render(kernel_template, configuration, problem);
+    program.files.at(program.source_path) += check_of_parameters(kernel_template, problem);
     return program;
 }
 

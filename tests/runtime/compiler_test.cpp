@@ -1,0 +1,48 @@
+#include "runtime/compiler.h"
+
+#include <gmock/gmock.h>
+
+#include "tests/runtime/tuned.h"
+
+namespace smemtune {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+// Of the program of a gemm kernel in whose source `from` became `to`; "" when it compiles.
+std::string rejection_of(const Device& device, const std::string& from, const std::string& to) {
+    auto sources = stepping_sources();
+    auto& source = sources.at("stepping.cu");
+    if (!from.empty()) source.replace(source.find(from), from.size(), to);
+    const auto kernel = load_templates(sources).front();
+    const auto program = program_of(kernel, parse_configuration("STEP=2"), gemm(4, 4, 4));
+    const auto compiled = make_compiler(device, {.host_compiler = SMEMTUNE_CXX})->compile(program);
+    const auto* rejection = std::get_if<Rejection>(&compiled);
+    return rejection == nullptr ? "" : rejection->reason;
+}
+
+class ParametersOfAKernel : public testing::TestWithParam<const char*> {
+protected:
+    Device device = std::string(GetParam()) == "host" ? host_device() : model_device(GetParam());
+};
+
+TEST_P(ParametersOfAKernel, AreThoseOfItsManifest) {
+    EXPECT_EQ(rejection_of(device, "", ""), "");
+    EXPECT_EQ(rejection_of(device, "int K, Element alpha", "const unsigned K, float alpha"), "") << "of the same size";
+    const auto complaint =
+        HasSubstr("by its manifest the kernel takes (int M, int N, int K, Element alpha, const Element* A");
+    EXPECT_THAT(rejection_of(device, "int K,", "long long K,"), complaint);
+    EXPECT_THAT(rejection_of(device, ", long long ldc", ", long long ldc, int more"), complaint);
+}
+
+TEST_P(ParametersOfAKernel, BelongToTheKernelThatTheManifestNames) {
+    EXPECT_THAT(rejection_of(device, "void stepping(", "void misnamed("),
+                AllOf(HasSubstr("stepping.cu"), HasSubstr("stepping")));
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, ParametersOfAKernel, testing::Values("host", "sm_90"),
+                         [](const auto& of) { return std::string(of.param); });
+
+}  // namespace
+}  // namespace smemtune
