@@ -91,7 +91,7 @@ struct TuneReport {
     std::size_t planned = 0, recalled = 0, measured = 0;
     std::size_t same_code = 0;                     ///< of the measured: had the machine code of another one
     std::map<Stage, std::size_t> rejected{};       ///< in this run
-    std::map<std::string, std::size_t> reasons{};  ///< of them, with an example each
+    std::map<std::string, std::size_t> reasons{};  ///< of them, in full
     /// Never tried, for they ask for more than the device holds; by template and limit.
     std::map<std::string, std::uint64_t> left_out{};
     std::string ended = "complete";  ///< or "interrupted", "budget"
