@@ -1,0 +1,62 @@
+// The threads that blocks are spread over. They wait between launches.
+#pragma once
+
+#include <atomic>
+#include <barrier>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "runtime/host/block.h"
+#include "runtime/host/guarded_memory.h"
+#include "runtime/host/layout.h"
+
+namespace smemtune {
+
+class BlockThreads {
+public:
+    /// One launch, as the threads that run its blocks see it.
+    struct Work {
+        const HostEntry* entry;
+        SmemtuneThread prototype;
+        void* const* arguments;
+        std::int64_t blocks;
+        std::size_t dynamic_shared_bytes;
+        bool checked;
+        const std::vector<SmemtuneRange>* ranges;
+        std::function<std::string(const void*)> locate;
+    };
+
+    BlockThreads(unsigned threads, unsigned seed);
+    ~BlockThreads();
+    BlockThreads(const BlockThreads&) = delete;
+    BlockThreads& operator=(const BlockThreads&) = delete;
+
+    /// Throws DeviceFault; DeviceError or std::bad_alloc when there is no memory for a block's stacks and shared
+    /// memory.
+    void run(const Work& work);
+
+    /// Of all launches so far.
+    [[nodiscard]] double total_us() const { return total_us_; }
+
+private:
+    void serve(unsigned self, unsigned seed);
+    void run_blocks(const Work& work, BlockRunner& runner, std::unique_ptr<GuardedMemory>& shared);
+
+    const Work* work_ = nullptr;
+    std::atomic<std::int64_t> next_block_ = 0;
+    std::barrier<> start_, finish_;
+    std::vector<double> cpu_us_;
+    std::atomic<double> total_us_ = 0;
+    std::mutex fault_mutex_;
+    std::string fault_;
+    std::exception_ptr broken_;
+    std::vector<std::jthread> threads_;
+};
+
+}  // namespace smemtune

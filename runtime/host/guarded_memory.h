@@ -1,0 +1,31 @@
+// Memory in the middle of a wide stretch of addresses that fault: an index that goes astray, even by gigabytes, hits
+// it.
+#pragma once
+
+#include "runtime/backend.h"
+
+struct SmemtuneRange;
+
+namespace smemtune {
+
+class GuardedMemory : public Memory {
+public:
+    static constexpr std::size_t moat = std::size_t{4} << 30;
+
+    /// Throws OutOfMemory.
+    explicit GuardedMemory(std::size_t bytes);
+    ~GuardedMemory() override;
+    GuardedMemory(const GuardedMemory&) = delete;
+    GuardedMemory& operator=(const GuardedMemory&) = delete;
+
+    [[nodiscard]] std::byte* data() const override { return data_; }
+    [[nodiscard]] std::size_t size() const override { return size_; }
+    [[nodiscard]] SmemtuneRange range() const;
+
+private:
+    std::byte* base_ = nullptr;
+    std::byte* data_ = nullptr;
+    std::size_t size_, reserved_ = 0;
+};
+
+}  // namespace smemtune

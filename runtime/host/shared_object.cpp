@@ -1,0 +1,50 @@
+#include "runtime/host/shared_object.h"
+
+#include <dlfcn.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <sstream>
+
+#include "runtime/backend.h"
+#include "runtime/process.h"
+
+namespace smemtune {
+
+SharedObject::SharedObject(const std::vector<std::uint8_t>& code)
+    : file_(memfd_create("smemtune-kernel", MFD_CLOEXEC)) {
+    if (file_ < 0 || write(file_, code.data(), code.size()) != static_cast<ssize_t>(code.size())) {
+        throw DeviceError("the host has no memory for a kernel");
+    }
+    path_ = "/proc/" + std::to_string(getpid()) + "/fd/" + std::to_string(file_);
+    handle_ = dlopen(path_.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (handle_ == nullptr) {
+        const std::string why = dlerror();
+        close(file_);
+        throw LaunchError("the kernel cannot be loaded: " + why);
+    }
+}
+
+SharedObject::~SharedObject() {
+    dlclose(handle_);
+    close(file_);
+}
+
+void* SharedObject::address_of(const char* name) const {
+    auto* const found = dlsym(handle_, name);
+    if (found == nullptr) throw LaunchError(std::string("the kernel's code has no ") + name);
+    return found;
+}
+
+std::string SharedObject::locate(const void* address) const {
+    Dl_info info{};
+    if (dladdr(address, &info) == 0) return "unknown line";
+    // The address is where a call returns to: step back into the call.
+    const auto offset = static_cast<const char*>(address) - static_cast<const char*>(info.dli_fbase) - 1;
+    std::ostringstream hexadecimal;
+    hexadecimal << std::hex << offset;
+    const auto found = run_process({"addr2line", "-s", "-e", path_, hexadecimal.str()}, std::chrono::seconds(10));
+    return found.exit_code == 0 ? found.output.substr(0, found.output.find_first_of(" \n")) : "unknown line";
+}
+
+}  // namespace smemtune
