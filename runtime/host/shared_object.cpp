@@ -14,6 +14,7 @@ namespace smemtune {
 SharedObject::SharedObject(const std::vector<std::uint8_t>& code)
     : file_(memfd_create("smemtune-kernel", MFD_CLOEXEC)) {
     if (file_ < 0 || write(file_, code.data(), code.size()) != static_cast<ssize_t>(code.size())) {
+        if (file_ >= 0) close(file_);
         throw DeviceError("the host has no memory for a kernel");
     }
     path_ = "/proc/" + std::to_string(getpid()) + "/fd/" + std::to_string(file_);
