@@ -9,6 +9,7 @@
 #include <limits>
 #include <optional>
 
+#include "runtime/cuda/toolkit_library.h"
 #include "runtime/gemm_arguments.h"
 
 namespace smemtune {
@@ -302,11 +303,7 @@ ColumnMajorGemm packed(const Problem& problem) {
 Cublas::Cublas(Backend& backend, const std::vector<std::string>& names)
     : session_(std::make_shared<const Session>(backend, names)) {}
 
-std::vector<std::string> Cublas::usual_names() {
-    const std::string versioned = "libcublas.so." + std::to_string(CUDART_MAJOR);
-    return {versioned, std::string(SMEMTUNE_CUDA_LIBRARIES) + "/" + versioned, "/usr/local/cuda/lib64/" + versioned,
-            "libcublas.so"};
-}
+std::vector<std::string> Cublas::usual_names() { return toolkit_library_names("libcublas"); }
 
 std::string Cublas::version() const {
     std::string text;

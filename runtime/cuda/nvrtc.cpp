@@ -3,7 +3,10 @@
 #include <dlfcn.h>
 #include <nvrtc.h>
 
+#include <array>
 #include <regex>
+
+#include "runtime/cuda/toolkit_library.h"
 
 namespace smemtune {
 
@@ -34,15 +37,14 @@ public:
 
 private:
     Nvrtc() {
-        const std::string versioned = "libnvrtc.so." + std::to_string(CUDART_MAJOR);
+        const auto names = toolkit_library_names("libnvrtc");
         void* library = nullptr;
-        for (const auto& name : {versioned, std::string(SMEMTUNE_CUDA_LIBRARIES) + "/" + versioned,
-                                 "/usr/local/cuda/lib64/" + versioned, std::string("libnvrtc.so")}) {
+        for (const auto& name : names) {
             library = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
             if (library != nullptr) break;
         }
         if (library == nullptr) {
-            throw CompilerError("compiling for a GPU needs NVRTC, and " + versioned +
+            throw CompilerError("compiling for a GPU needs NVRTC, and " + names.front() +
                                 " was not found; install the CUDA Toolkit or add its lib64 folder to LD_LIBRARY_PATH");
         }
         const auto find = [&](const char* name, auto& function, bool required = true) {
@@ -111,8 +113,9 @@ std::string first_error(const std::string& log) {
     return log.substr(start, log.find('\n', start) - start);
 }
 
-// Passed to every program: device code as the manifest declares it, ptxas's report, and no cache behind our back.
-constexpr const char* options_text = "-std=c++17 --ptxas-options=-v --no-cache";
+// Passed to every program, and part of the version: device code as the manifest declares it, ptxas's report, and no
+// cache behind our back.
+constexpr std::array common_options{"-std=c++17", "--ptxas-options=-v", "--no-cache"};
 
 int past_deadline(void* deadline, void*) {
     return std::chrono::steady_clock::now() > *static_cast<std::chrono::steady_clock::time_point*>(deadline) ? 1 : 0;
@@ -129,7 +132,9 @@ std::string NvrtcCompiler::version() const {
     int major = 0;
     int minor = 0;
     Nvrtc::instance().version(&major, &minor);
-    return "nvrtc " + std::to_string(major) + "." + std::to_string(minor) + " " + options_text;
+    auto text = "nvrtc " + std::to_string(major) + "." + std::to_string(minor);
+    for (const auto* option : common_options) text += std::string(" ") + option;
+    return text;
 }
 
 std::variant<Binary, Rejection> NvrtcCompiler::compile(const Program& program) const {
@@ -141,7 +146,8 @@ std::variant<Binary, Rejection> NvrtcCompiler::compile(const Program& program) c
         nvrtc.check(nvrtc.set_flow_callback(compiled.handle(), past_deadline, &deadline), "set flow callback");
     }
     const auto architecture = "-arch=" + target_;
-    const std::array options{architecture.c_str(), "-std=c++17", "--ptxas-options=-v", "--no-cache"};
+    std::vector<const char*> options{architecture.c_str()};
+    options.insert(options.end(), common_options.begin(), common_options.end());
     const auto result = nvrtc.compile_program(compiled.handle(), static_cast<int>(options.size()), options.data());
     if (std::chrono::steady_clock::now() > deadline) {
         return Rejection{Stage::compile, "the compiler ran past " + std::to_string(time_limit_.count()) + " s"};

@@ -10,6 +10,7 @@ namespace {
 
 using testing::AllOf;
 using testing::HasSubstr;
+using testing::MatchesRegex;
 using testing::StartsWith;
 
 Problem some_problem(const Operation& operation) {
@@ -69,6 +70,12 @@ INSTANTIATE_TEST_SUITE_P(Architectures, NvrtcTarget,
                                          Target{"sm_89", "sm_89"}, Target{"sm_90", "sm_90a"},
                                          Target{"sm_100", "sm_100a"}, Target{"sm_120", "sm_120a"}),
                          [](const auto& instance) { return instance.param.name; });
+
+// Results are stored with this text: it stays as it is.
+TEST(Nvrtc, TheVersionTellsTheOptionsThatEveryProgramGets) {
+    EXPECT_THAT(NvrtcCompiler(90, {}).version(),
+                MatchesRegex(R"(nvrtc [0-9]+\.[0-9]+ -std=c\+\+17 --ptxas-options=-v --no-cache)"));
+}
 
 TEST(Nvrtc, ASyntaxErrorIsARejectionWithTheFilesOwnLine) {
     EXPECT_THAT(reason_of(NvrtcCompiler(90, {}),
