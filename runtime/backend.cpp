@@ -1,6 +1,7 @@
 #include "runtime/backend.h"
 
 #include "runtime/cuda/cuda_backend.h"
+#include "runtime/cuda/cuda_devices.h"
 #include "runtime/host/host_backend.h"
 
 namespace smemtune {

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <type_traits>
 
+#include "runtime/cuda/cuda_devices.h"
 #include "runtime/cuda/nvml.h"
 #include "runtime/energy_meter.h"
 
@@ -153,45 +154,10 @@ private:
     std::size_t size_;
 };
 
-Device describe(int ordinal) {
-    const auto attribute = [&](cudaDeviceAttr which) -> std::int64_t {
-        int value = 0;
-        check(cudaDeviceGetAttribute(&value, which, ordinal), "device attribute");
-        return value;
-    };
-    cudaDeviceProp properties{};
-    check(cudaGetDeviceProperties(&properties, ordinal), "device properties");
-    return {.name = properties.name,
-            .compute_capability = properties.major * 10 + properties.minor,
-            .multiprocessors = properties.multiProcessorCount,
-            .warp_size = properties.warpSize,
-            .threads_per_block = properties.maxThreadsPerBlock,
-            .threads_per_multiprocessor = properties.maxThreadsPerMultiProcessor,
-            .blocks_per_multiprocessor = properties.maxBlocksPerMultiProcessor,
-            .static_shared_bytes_per_block = static_cast<std::int64_t>(properties.sharedMemPerBlock),
-            .shared_bytes_per_block = static_cast<std::int64_t>(properties.sharedMemPerBlockOptin),
-            .shared_bytes_per_multiprocessor = static_cast<std::int64_t>(properties.sharedMemPerMultiprocessor),
-            .shared_bytes_reserved_per_block = static_cast<std::int64_t>(properties.reservedSharedMemPerBlock),
-            .registers_per_thread = 255,  // of every architecture since Kepler; the driver does not report it
-            .registers_per_block = properties.regsPerBlock,
-            .registers_per_multiprocessor = properties.regsPerMultiprocessor,
-            .grid_x = properties.maxGridSize[0],
-            .grid_y = properties.maxGridSize[1],
-            .grid_z = properties.maxGridSize[2],
-            .l2_bytes = properties.l2CacheSize,
-            .memory_bytes = static_cast<std::int64_t>(properties.totalGlobalMem >> 30U << 30U),  // whole GiB: names it
-            .clock_khz = attribute(cudaDevAttrClockRate)};
-}
-
-std::string bus_id(int ordinal) {
-    std::array<char, 32> text{};
-    check(cudaDeviceGetPCIBusId(text.data(), static_cast<int>(text.size()), ordinal), "bus id");
-    return text.data();
-}
-
 class CudaBackend : public Backend {
 public:
-    explicit CudaBackend(int ordinal) : ordinal_(ordinal), device_(describe(ordinal)), sensors_(bus_id(ordinal)) {
+    explicit CudaBackend(int ordinal)
+        : ordinal_(ordinal), device_(cuda_device(ordinal)), sensors_(cuda_bus_id(ordinal)) {
         const Current current(ordinal_);
         cudaStream_t stream = nullptr;
         check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "create a stream");
@@ -322,27 +288,6 @@ private:
 };
 
 }  // namespace
-
-std::vector<Device> cuda_devices() {
-    int count = 0;
-    if (cudaGetDeviceCount(&count) != cudaSuccess) {
-        (void)cudaGetLastError();  // no driver, or none that fits: no GPU, and no error left behind
-        return {};
-    }
-    std::vector<Device> devices;
-    devices.reserve(static_cast<std::size_t>(count));
-    for (int i = 0; i < count; ++i) devices.push_back(describe(i));
-    return devices;
-}
-
-std::string cuda_versions() {
-    int driver = 0;
-    int runtime = 0;
-    if (cudaDriverGetVersion(&driver) != cudaSuccess || cudaRuntimeGetVersion(&runtime) != cudaSuccess) return "none";
-    const auto name = nvidia_driver();
-    return "driver " + (name.empty() ? "" : name + ", CUDA ") + std::to_string(driver) + ", runtime " +
-           std::to_string(runtime);
-}
 
 std::unique_ptr<Backend> open_cuda(int ordinal) { return std::make_unique<CudaBackend>(ordinal); }
 

@@ -2,17 +2,10 @@
 #pragma once
 
 #include <memory>
-#include <vector>
 
 #include "runtime/backend.h"
 
 namespace smemtune {
-
-/// Empty where there is no GPU or no driver. Creates no context.
-std::vector<Device> cuda_devices();
-
-/// The driver, its CUDA version and the runtime's, for the record. Creates no context.
-std::string cuda_versions();
 
 std::unique_ptr<Backend> open_cuda(int ordinal);
 

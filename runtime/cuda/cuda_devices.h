@@ -1,0 +1,23 @@
+// What NVIDIA GPUs there are and what they say of themselves. Creates no context.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "templates/device.h"
+
+namespace smemtune {
+
+/// Empty where there is no GPU or no driver.
+std::vector<Device> cuda_devices();
+
+/// Throws DeviceError.
+Device cuda_device(int ordinal);
+
+/// `0000:1B:00.0`: what NVML knows the device by. Throws DeviceError.
+std::string cuda_bus_id(int ordinal);
+
+/// The driver, its CUDA version and the runtime's, for the record.
+std::string cuda_versions();
+
+}  // namespace smemtune
