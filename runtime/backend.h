@@ -45,8 +45,6 @@ public:
 class LoadedKernel {
 public:
     virtual ~LoadedKernel() = default;
-    /// Registers and static shared memory as the device reports them; zeros where it does not.
-    [[nodiscard]] virtual Resources resources() const = 0;
     /// `arguments[i]` points to the value of the kernel's i-th parameter. Asynchronous on a GPU; on the host device it
     /// returns when done. On a GPU no lock and no allocation; a kernel with a workspace (workspace.h) takes the
     /// stream's, under a lock. Throws LaunchError, DeviceFault.

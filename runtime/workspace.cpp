@@ -18,8 +18,6 @@ public:
                         Backend& backend)
         : kernel_(std::move(kernel)), workspace_(workspace), backend_(backend), spare_(allocate()) {}
 
-    [[nodiscard]] Resources resources() const override { return kernel_->resources(); }
-
     void launch(StreamHandle stream, const Launch& launch, void* const* arguments) const override {
         void* address = address_for(stream);
         std::array<void*, most_arguments + 1> all{};

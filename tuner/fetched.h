@@ -12,7 +12,6 @@ namespace smemtune {
 class Fetched : public LoadedKernel {
 public:
     explicit Fetched(Kernel kernel) : kernel_(std::move(kernel)), count_(kernel_.argument_names().size()) {}
-    [[nodiscard]] Resources resources() const override { return {}; }
     /// The kernel knows its own launch.
     void launch(StreamHandle stream, const Launch&, void* const* arguments) const override {
         kernel_.launch(stream, {arguments, count_});

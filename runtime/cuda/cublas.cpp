@@ -253,7 +253,6 @@ class VendorLaunch : public LoadedKernel {
 public:
     using Work = std::function<void(StreamHandle stream, const GemmArguments& given)>;
     VendorLaunch(GemmKind kind, Work work) : kind_(kind), work_(std::move(work)) {}
-    [[nodiscard]] Resources resources() const override { return {}; }
     void launch(StreamHandle stream, const Launch&, void* const* arguments) const override {
         work_(stream, gemm_arguments(arguments, kind_));
     }

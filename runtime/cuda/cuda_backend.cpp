@@ -112,14 +112,6 @@ public:
         }
     }
 
-    [[nodiscard]] Resources resources() const override {
-        cudaFuncAttributes attributes{};
-        check(cudaFuncGetAttributes(&attributes, function()), "kernel attributes");
-        return {.registers = attributes.numRegs,
-                .spill_bytes = 0,
-                .static_shared_bytes = static_cast<std::int64_t>(attributes.sharedSizeBytes)};
-    }
-
     void launch(StreamHandle stream, const Launch& launch, void* const* arguments) const override {
         const auto size = [](const std::array<std::int64_t, 3>& v) {
             return dim3(static_cast<unsigned>(v[0]), static_cast<unsigned>(v[1]), static_cast<unsigned>(v[2]));

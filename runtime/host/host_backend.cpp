@@ -103,8 +103,6 @@ private:
             object_.find("smemtune_current", entry_.current);
         }
 
-        [[nodiscard]] Resources resources() const override { return {}; }
-
         void launch(StreamHandle, const Launch& launch, void* const* arguments) const override {
             const auto index = [](const std::array<std::int64_t, 3>& v) {
                 return SmemtuneIndex{static_cast<unsigned>(v[0]), static_cast<unsigned>(v[1]),

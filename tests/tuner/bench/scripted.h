@@ -53,7 +53,6 @@ private:
 /// A kernel that writes nothing.
 class Idle : public LoadedKernel {
 public:
-    [[nodiscard]] Resources resources() const override { return {}; }
     void launch(StreamHandle, const Launch&, void* const*) const override {}
 };
 
