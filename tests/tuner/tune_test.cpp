@@ -111,6 +111,15 @@ void edit(const std::filesystem::path& file, const std::string& from, const std:
     write_text(file, text.replace(text.find(from), from.size(), to));
 }
 
+TEST(Tune, ATemplateOfAFolderIsFetchedByItsName) {
+    const Scratch scratch;
+    const auto fetched =
+        report_of(run(scratch, {"run", "--operation", "transpose", "--size", "16", "--device", "host", "--templates",
+                                fixture("work"), "--template", "work", "--db", "none.db", "--json"}));
+    EXPECT_EQ(fetched.at("template"), "work");
+    EXPECT_EQ(fetched.at("correct"), true);
+}
+
 TEST(Tune, AddingToAManifestPaysOnlyForWhatIsNewAndEditingTheSourceForAll) {
     const Scratch scratch;
     const std::filesystem::path folder = scratch / "kernels";

@@ -257,13 +257,9 @@ int bench_command(const Arguments& arguments, const Surroundings& surroundings) 
     if (!json_path.empty() && json_path != "-") check_writable(json_path);
     request.problems = read_problems(line, request.any_template.operation, found.device);
 
-    std::vector<std::filesystem::path> folders;
-    for (const auto& item : split(line.text("templates"), ',')) {
-        if (std::filesystem::is_directory(item)) folders.emplace_back(item);
-    }
     Runtime runtime({.database = line.database(),
                      .device = found.name,
-                     .template_folders = folders,
+                     .template_folders = template_folders(line.text("templates")),
                      .host_compiler = surroundings.host_compiler});
     const auto peers = invite(against, runtime, proposals);
     BenchReport report{.provenance = {.version = SMEMTUNE_VERSION,

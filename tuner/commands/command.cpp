@@ -110,6 +110,18 @@ std::vector<KernelTemplate> choose_templates(const std::string& list, const std:
     return chosen;
 }
 
+std::vector<std::filesystem::path> template_folders(const std::string& list) {
+    std::vector<std::filesystem::path> folders;
+    for (const auto& item : split(list, ',')) {
+        if (!std::filesystem::is_directory(item)) {
+            throw UsageError("--templates takes folders here, and '" + item + "' is none; write --template " + item +
+                             " for this one alone");
+        }
+        folders.emplace_back(item);
+    }
+    return folders;
+}
+
 KernelTemplate find_template(const std::string& list, const std::string& name) {
     auto kernels = choose_templates(list, "");
     const auto found = std::ranges::find(kernels, name, &KernelTemplate::name);

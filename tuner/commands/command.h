@@ -77,6 +77,10 @@ std::vector<std::string> split(const std::string& text, char separator);
 /// ones when it is empty. `operation` restricts them unless it is empty. Throws UsageError naming what is unknown.
 std::vector<KernelTemplate> choose_templates(const std::string& list, const std::string& operation);
 
+/// The folders of such a list, for a Runtime, which holds the built-in templates besides. Throws UsageError when the
+/// list names one of those.
+std::vector<std::filesystem::path> template_folders(const std::string& list);
+
 /// One template by name, from folders or else built in. Throws UsageError.
 KernelTemplate find_template(const std::string& list, const std::string& name);
 

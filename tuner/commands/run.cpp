@@ -44,7 +44,6 @@ int run_command(const Arguments& arguments, const Surroundings& surroundings) {
     const auto problem = make_problem(templates.front().operation, line.text("size"), line.text("type"),
                                       line.text("layout"), found.device);
     const auto& name = line.text("template");
-    if (!name.empty()) (void)find_template("", name);
     if (std::ranges::none_of(templates, [&](const KernelTemplate& each) {
             return (name.empty() || each.name == name) && supports(each, problem, found.device);
         })) {
@@ -53,13 +52,9 @@ int run_command(const Arguments& arguments, const Surroundings& surroundings) {
     }
 
     must_fit(templates.front().operation, problem, found.device);
-    std::vector<std::filesystem::path> folders;
-    for (const auto& item : split(line.text("templates"), ',')) {
-        if (std::filesystem::is_directory(item)) folders.emplace_back(item);
-    }
     Runtime runtime({.database = line.database(),
                      .device = found.name,
-                     .template_folders = folders,
+                     .template_folders = template_folders(line.text("templates")),
                      .host_compiler = surroundings.host_compiler});
     const auto kernel = runtime.fetch(problem, name);
     const auto& choice = kernel.choice();
