@@ -217,6 +217,9 @@ INSTANTIATE_TEST_SUITE_P(
     Bench, BadInput,
     ::testing::Values(
         benching({}, input, "no winner of gemm f32 on host: "),
+        benching(
+            {"--operation", "batched_gemm", "--layout", "nt"}, input,
+            "tune first: smemtune --device host --operation batched_gemm --sizes auto --layout nt --db good.db, or"),
         benching({"more"}, input, "'more' is one word too many"), benching({"--sizes", "4x4"}, input, "has 2 extents"),
         benching({"--type", "bf16"}, input, "bf16"), benching({"--layout", "xx", "--sizes", "4"}, input, "xx"),
         benching({"--layout", "xx"}, input, "xx"), benching({"--operation", "no"}, input, "operation 'no'"),

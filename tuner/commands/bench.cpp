@@ -103,6 +103,20 @@ void check_writable(const std::filesystem::path& file) {
     if (!there) std::filesystem::remove(file, ignored);
 }
 
+// The command that tunes what was asked for: what its defaults would not say is said.
+std::string remedy(const CommandLine& line, const std::string& sizes, const std::string& layout) {
+    const auto& folders = line.text("templates");
+    const auto& operation = line.text("operation");
+    const auto& type = line.text("type");
+    auto text = "smemtune --device " + line.text("device");
+    if (operation != "gemm" || !folders.empty()) text += " --operation " + operation;
+    text += " --sizes " + sizes;
+    if (type != "f32") text += " --type " + type;
+    if (!layout.empty() && layout != "nn") text += " --layout " + layout;
+    if (!folders.empty()) text += " --templates " + folders;
+    return text + " --db " + line.database().string();
+}
+
 // Every problem that the database has a winner for on this device.
 std::vector<Problem> stored_problems(const std::filesystem::path& database, const Device& device,
                                      const Operation& operation, const CommandLine& line) {
@@ -131,7 +145,8 @@ std::vector<Problem> read_problems(const CommandLine& line, const Operation& ope
     problems = stored_problems(line.database(), device, operation, line);
     if (problems.empty()) {
         throw UsageError("no winner of " + operation.name + " " + line.text("type") + " on " + device.name + " is in " +
-                         line.database().string() + "; tune first: smemtune --sizes 512..8192, or name another --db");
+                         line.database().string() + "; tune first: " + remedy(line, "auto", layout) +
+                         ", or name another --db");
     }
     return problems;
 }
@@ -188,11 +203,8 @@ int complain(const std::vector<ProblemBench>& problems, const CommandLine& line)
     int code = success;
     for (const auto& each : problems) {
         if (!each.stored) {
-            const auto& layout = each.problem.layout;
-            fmt::print(stderr, "no winner is stored for {}; tune it: smemtune --device {} --sizes {}{}{} --db {}\n",
-                       to_text(each.problem), line.text("device"), size_text(each.problem),
-                       each.problem.type == "f32" ? "" : " --type " + each.problem.type,
-                       layout.empty() || layout == "nn" ? "" : " --layout " + layout, line.database().string());
+            fmt::print(stderr, "no winner is stored for {}; tune it: {}\n", to_text(each.problem),
+                       remedy(line, size_text(each.problem), each.problem.layout));
         }
         const bool peer_wrong = std::ranges::any_of(each.caches, [](const CacheResult& result) {
             return std::ranges::any_of(result.comparisons, [](const Comparison& one) { return one.wrong; });

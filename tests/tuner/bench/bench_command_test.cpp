@@ -58,6 +58,18 @@ TEST_F(BenchCommand, AProblemWithoutAWinnerIsToldWithTheRemedyAndTheOthersAreMea
     EXPECT_THAT(finished.out, HasSubstr("gemm f32 nn 24x24x24"));
 }
 
+TEST_F(BenchCommand, TheRemedyNamesTheOperationAndItsFolders) {
+    const auto batched = bench({"--operation", "batched_gemm", "--sizes", "2x8x8x8", "--against", "b.db"});
+    EXPECT_EQ(batched.code, 1);
+    EXPECT_THAT(batched.err, HasSubstr("tune it: smemtune --device host --operation batched_gemm --sizes 2x8x8x8 --db "
+                                       "a.db\n"));
+    const auto mine =
+        bench({"--operation", "transpose", "--templates", fixture("work"), "--sizes", "8x4", "--against", "b.db"});
+    EXPECT_EQ(mine.code, 1);
+    EXPECT_THAT(mine.err, HasSubstr("tune it: smemtune --device host --operation transpose --sizes 8x4 --templates " +
+                                    fixture("work") + " --db a.db\n"));
+}
+
 TEST_F(BenchCommand, TheJsonOnStandardOutputIsTheOnlyThingThere) {
     for (const auto& words : std::vector<std::vector<std::string>>{{"--json"}, {"--json", "-"}}) {
         auto more = words;
