@@ -336,6 +336,13 @@ TEST(Tune, TextGoesToOutputAndProgressToErrorInPlainLines) {
     EXPECT_THAT(finished.err, Not(HasSubstr("\x1b")));
 }
 
+TEST(Tune, TheProgressExpectsTheEvaluationsOfEverySize) {
+    const Scratch scratch;
+    auto words = tune_work({{"--sizes", "16,32"}, {"--search", "random"}, {"--evaluations", "2"}});
+    std::erase(words, "--json");
+    EXPECT_THAT(run(scratch, words).err, HasSubstr("done: 4/4 trials"));
+}
+
 TEST(Tune, WithoutAWordItIsTheCommandMeant) {
     const Scratch scratch;
     auto words = tune_work();

@@ -210,12 +210,16 @@ void hold(Sitting& sitting, const Settings& settings) {
         tools.workers.push_back(workers.back().get());
     }
     std::size_t valid = 0;
+    std::size_t expected = 0;
     for (const auto& row : sitting.spaces) {
-        for (const auto& each : row) valid += each.space->size();
+        std::size_t of_size = 0;
+        for (const auto& each : row) of_size += each.space->size();
+        valid += of_size;
+        expected += std::min(of_size, request.evaluations.value_or(of_size));
     }
     const auto plural = [](std::size_t count) { return count == 1 ? "" : "s"; };
     const bool open_ended = learns(request.search) || settings.validations > 0;
-    Progress progress(stderr, !settings.quiet, open_ended ? 0 : std::min(valid, request.evaluations.value_or(valid)),
+    Progress progress(stderr, !settings.quiet, open_ended ? 0 : expected,
                       settings.sittings > 1 ? sitting.group.device.name : "");
     progress.say(fmt::format(
         "{}{}: {} size{}, {} template{}, {} configurations in all, {}",
