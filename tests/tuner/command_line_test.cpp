@@ -324,6 +324,13 @@ INSTANTIATE_TEST_SUITE_P(Help, EveryCommand,
                          ::testing::Values("tune", "run", "bench", "devices", "templates", "explain", "simulate",
                                            "db"));
 
+TEST(Help, OfTuneNamesTypesAndThePatience) {
+    const Scratch scratch;
+    const auto help = run(scratch, {"tune", "--help"}).out;
+    EXPECT_THAT(help, HasSubstr("numerics class of the elements: f32\n"));
+    EXPECT_THAT(help, HasSubstr("--patience N (=60)"));
+}
+
 TEST(Commands, WithJsonPrintJson) {
     const Scratch scratch;
     for (const Words& words :

@@ -48,7 +48,7 @@ CommandLine options(const Surroundings& surroundings) {
                "as for tune: 512..8192, 1000,4095, 4096x11008x128, of batched_gemm 16x512x512x512; stored: every "
                "problem with a winner on this device");
     line.add()("operation", po::value<std::string>()->default_value("gemm")->value_name("NAME"), "what to compute");
-    line.add()("type", po::value<std::string>()->default_value("f32")->value_name("T"), "numerics class");
+    line.add_type();
     line.add()("layout", po::value<std::string>()->default_value("")->value_name("L"),
                "nn, nt, tn or tt; nn by default, with --sizes stored every one of them");
     line.add()("templates", po::value<std::string>()->default_value("")->value_name("LIST"),

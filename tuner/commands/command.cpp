@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <sstream>
 
 #include "runtime/backend.h"
@@ -44,6 +45,13 @@ std::filesystem::path CommandLine::database() const {
 }
 
 void CommandLine::add_json() { add()("json", po::bool_switch(), "print JSON on standard output instead of text"); }
+
+void CommandLine::add_type() {
+    std::set<std::string> known;
+    for (const auto& kernel : load_templates(builtin_sources())) known.insert(kernel.types.begin(), kernel.types.end());
+    const auto help = fmt::format("numerics class of the elements: {}", fmt::join(known, ", "));
+    add()("type", po::value<std::string>()->default_value("f32")->value_name("T"), help.c_str());
+}
 
 void CommandLine::positional(std::initializer_list<const char*> names) {
     for (const auto* name : names) positional_.add(name, 1);

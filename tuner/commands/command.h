@@ -44,9 +44,10 @@ public:
     CommandLine(std::string name, std::string usage);
 
     boost::program_options::options_description_easy_init add() { return options_.add_options(); }
-    /// `--db` and `--json`, as every command spells them.
+    /// Options that several commands spell alike.
     void add_database(const Surroundings& surroundings);
     void add_json();
+    void add_type();
     void add_seed(const char* of_what);
     /// Words without a dash: at most as many as named here.
     void positional(std::initializer_list<const char*> names);

@@ -26,7 +26,7 @@ int run_command(const Arguments& arguments, const Surroundings& surroundings) {
                "the problem, or BATCHxMxNxK of batched_gemm; one number for a cube");
     line.add()("device", po::value<std::string>()->default_value("auto")->value_name("D"), "0, 1, ..., host or auto");
     line.add()("operation", po::value<std::string>()->default_value("gemm")->value_name("NAME"), "what to compute");
-    line.add()("type", po::value<std::string>()->default_value("f32")->value_name("T"), "numerics class");
+    line.add_type();
     line.add()("layout", po::value<std::string>()->default_value("nn")->value_name("L"), "nn, nt, tn or tt");
     line.add()("templates", po::value<std::string>()->default_value("")->value_name("LIST"),
                "folders with templates of your own");

@@ -74,8 +74,7 @@ CommandLine options(const Surroundings& surroundings) {
         "512..8192, on the host 64..256, of batches 64x64x64x64 to 64x512x512x512, on the host 4x32x32x32,4x64x64x64");
     line.add()("operation", po::value<std::string>()->default_value("")->value_name("NAME"),
                "what to compute, batched_gemm for example; gemm unless --templates says otherwise");
-    line.add()("type", po::value<std::string>()->default_value("f32")->value_name("T"),
-               "numerics class of the elements");
+    line.add_type();
     line.add()("layout", po::value<std::string>()->default_value("nn")->value_name("L"),
                "nn, nt, tn or tt: t says that A or B is stored transposed");
     line.add()("templates", po::value<std::string>()->default_value("")->value_name("LIST"),
@@ -88,9 +87,11 @@ CommandLine options(const Surroundings& surroundings) {
     line.add()("budget", po::value<std::string>()->value_name("TIME"), "stop after 60s, 10m or 1h");
     line.add()("roofline", po::value<double>()->value_name("PERCENT"),
                "a size is done at this share of the device's peak FLOP/s");
-    line.add()("patience", po::value<long long>()->value_name("N"),
-               "a template is done when N configurations in a row, and as many as it took to find its best, bring no "
-               "gain; exhaustive and random searches try everything");
+    line.add()(
+        "patience",
+        po::value<long long>()->default_value(static_cast<long long>(StoppingPolicy{}.patience))->value_name("N"),
+        "a template is done when N configurations in a row, and as many as it took to find its best, bring no "
+        "gain; exhaustive and random searches try everything");
     line.add()("objective", po::value<std::string>()->default_value("time")->value_name("O"),
                "time, or energy per launch, by the GPU's own counter");
     line.add()("validate", po::value<long long>()->implicit_value(5)->value_name("N"),
@@ -135,10 +136,8 @@ TuneRequest read_request(const CommandLine& line, const Device& device) {
         request.evaluations =
             static_cast<std::size_t>(in_range(1, line.get<long long>("evaluations"), 1LL << 40, "evaluations"));
     }
-    if (line.has("patience")) {
-        request.stopping.patience =
-            static_cast<std::size_t>(in_range(1, line.get<long long>("patience"), 1LL << 40, "patience"));
-    }
+    request.stopping.patience =
+        static_cast<std::size_t>(in_range(1, line.get<long long>("patience"), 1LL << 40, "patience"));
     if (line.has("roofline")) {
         const auto percent = line.get<double>("roofline");
         if (!(percent > 0 && percent <= 100)) {
