@@ -14,9 +14,11 @@
 
 namespace smemtune {
 
+namespace {
+
 namespace po = boost::program_options;
 
-int run_command(const Arguments& arguments, const Surroundings& surroundings) {
+CommandLine options(const Surroundings& surroundings) {
     CommandLine line(
         "run",
         "smemtune run: fetch the kernel of a problem through the runtime, launch it, verify every element and "
@@ -34,6 +36,86 @@ int run_command(const Arguments& arguments, const Surroundings& surroundings) {
     line.add_seed("of the inputs");
     line.add_database(surroundings);
     line.add_json();
+    return line;
+}
+
+// Throws UsageError when none of `templates` computes the problem on the device; `name` is the only one, unless empty.
+void check_computable(const std::vector<KernelTemplate>& templates, const std::string& name, const Problem& problem,
+                      const Device& device) {
+    if (std::ranges::any_of(templates, [&](const KernelTemplate& each) {
+            return (name.empty() || each.name == name) && supports(each, problem, device);
+        })) {
+        return;
+    }
+    throw UsageError("no template" + (name.empty() ? std::string() : " '" + name + "'") + " can compute " +
+                     to_text(problem) + " on " + device.name + "; see 'smemtune templates'");
+}
+
+struct Run {
+    Problem problem;
+    Device device;
+    Choice choice;
+    double operations = 0;  // of one launch
+    Testbed::Verdict verdict;
+    Measurement measured;  // where the verdict is that all is right
+};
+
+Run measure(Runtime& runtime, const Kernel& kernel, const Operation& operation, const TestbedBinaries& binaries,
+            unsigned seed) {
+    auto& backend = RuntimeInspector::backend(runtime);
+    backend.make_current();
+    Run run{.problem = kernel.problem(), .device = backend.device(), .choice = kernel.choice()};
+    const auto environment = environment_of(operation, run.problem, run.device);
+    run.operations = static_cast<double>(operation.operations.evaluate(environment));
+    Testbed testbed(backend, operation, run.problem, binaries, seed);
+    const Fetched fetched(kernel);
+    run.verdict = testbed.verify(fetched, {});
+    if (!run.verdict.wrong) {
+        run.measured = time_kernel(backend, testbed, fetched, {}, {}, 0, run.verdict.first_launch_us);
+    }
+    return run;
+}
+
+nlohmann::json to_json(const Run& run) {
+    nlohmann::json json{{"problem", run.problem},
+                        {"device", run.device.name},
+                        {"template", run.choice.kernel_template},
+                        {"configuration", run.choice.configuration},
+                        {"match", to_text(run.choice.match)},
+                        {"tuned_for", run.choice.tuned_for},
+                        {"correct", !run.verdict.wrong}};
+    if (run.verdict.wrong) {
+        json["wrong"] = *run.verdict.wrong;
+    } else {
+        json["measurement"] = run.measured;
+        json["worst_error"] = run.verdict.worst;
+    }
+    return json;
+}
+
+void print(const Run& run) {
+    const auto& choice = run.choice;
+    fmt::print("{} on {}\n", to_text(run.problem), run.device.name);
+    fmt::print("  kernel     {} {}\n", choice.kernel_template, choice.configuration);
+    fmt::print("  match      {}{}\n", to_text(choice.match),
+               choice.tuned_for.empty()
+                   ? ""
+                   : fmt::format(", tuned for {}, {} there", choice.tuned_for, time_text(choice.expected_us)));
+    if (run.verdict.wrong) {
+        fmt::print("  WRONG      {}\n", *run.verdict.wrong);
+        return;
+    }
+    fmt::print("  verified   every element; largest error {:.2g} of the forward error bound\n", run.verdict.worst);
+    fmt::print("  time       {} +- {}\n", time_text(run.measured.median_us), time_text(run.measured.spread_us));
+    if (run.operations > 0) {
+        fmt::print("  rate       {:.2f} GFLOP/s\n", run.operations / run.measured.median_us / 1e3);
+    }
+}
+
+}  // namespace
+
+int run_command(const Arguments& arguments, const Surroundings& surroundings) {
+    auto line = options(surroundings);
     if (!line.parse(arguments)) return success;
     if (!line.has("size"))
         throw UsageError(
@@ -44,67 +126,24 @@ int run_command(const Arguments& arguments, const Surroundings& surroundings) {
     const auto problem = make_problem(templates.front().operation, line.text("size"), line.text("type"),
                                       line.text("layout"), found.device);
     const auto& name = line.text("template");
-    if (std::ranges::none_of(templates, [&](const KernelTemplate& each) {
-            return (name.empty() || each.name == name) && supports(each, problem, found.device);
-        })) {
-        throw UsageError("no template" + (name.empty() ? std::string() : " '" + name + "'") + " can compute " +
-                         to_text(problem) + " on " + found.device.name + "; see 'smemtune templates'");
-    }
-
+    check_computable(templates, name, problem, found.device);
     must_fit(templates.front().operation, problem, found.device);
     Runtime runtime({.database = line.database(),
                      .device = found.name,
                      .template_folders = template_folders(line.text("templates")),
                      .host_compiler = surroundings.host_compiler});
     const auto kernel = runtime.fetch(problem, name);
-    const auto& choice = kernel.choice();
     if (!std::filesystem::exists(line.database())) {
         fmt::print(stderr, "there is no database {}: the kernel is untuned\n", line.database().string());
     }
-
-    auto& backend = RuntimeInspector::backend(runtime);
-    backend.make_current();
     const auto binaries = compile_testbed(RuntimeInspector::compiler(runtime), templates.front(), problem);
-    const auto& operation = templates.front().operation;
-    Testbed testbed(backend, operation, problem, binaries, line.seed());
-    const Fetched fetched(kernel);
-    const auto verdict = testbed.verify(fetched, {});
-    Measurement measured;
-    if (!verdict.wrong) measured = time_kernel(backend, testbed, fetched, {}, {}, 0, verdict.first_launch_us);
-
-    const auto operations =
-        static_cast<double>(operation.operations.evaluate(environment_of(operation, problem, found.device)));
-    nlohmann::json json{{"problem", problem},
-                        {"device", found.device.name},
-                        {"template", choice.kernel_template},
-                        {"configuration", choice.configuration},
-                        {"match", to_text(choice.match)},
-                        {"tuned_for", choice.tuned_for},
-                        {"correct", !verdict.wrong}};
-    if (verdict.wrong) {
-        json["wrong"] = *verdict.wrong;
-    } else {
-        json["measurement"] = measured;
-        json["worst_error"] = verdict.worst;
-    }
+    const auto run = measure(runtime, kernel, templates.front().operation, binaries, line.seed());
     if (line.get<bool>("json")) {
-        fmt::print("{}\n", json_text(json));
+        fmt::print("{}\n", json_text(to_json(run)));
     } else {
-        fmt::print("{} on {}\n", to_text(problem), found.device.name);
-        fmt::print("  kernel     {} {}\n", choice.kernel_template, choice.configuration);
-        fmt::print("  match      {}{}\n", to_text(choice.match),
-                   choice.tuned_for.empty()
-                       ? ""
-                       : fmt::format(", tuned for {}, {} there", choice.tuned_for, time_text(choice.expected_us)));
-        if (verdict.wrong) {
-            fmt::print("  WRONG      {}\n", *verdict.wrong);
-        } else {
-            fmt::print("  verified   every element; largest error {:.2g} of the forward error bound\n", verdict.worst);
-            fmt::print("  time       {} +- {}\n", time_text(measured.median_us), time_text(measured.spread_us));
-            if (operations > 0) fmt::print("  rate       {:.2f} GFLOP/s\n", operations / measured.median_us / 1e3);
-        }
+        print(run);
     }
-    return verdict.wrong ? nothing_found : success;
+    return run.verdict.wrong ? nothing_found : success;
 }
 
 }  // namespace smemtune
