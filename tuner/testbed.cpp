@@ -1,15 +1,13 @@
 #include "tuner/testbed.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <future>
 #include <limits>
 #include <map>
 #include <span>
-#include <stdexcept>
+
+#include "tuner/operands.h"
 
 namespace smemtune {
 
@@ -17,11 +15,6 @@ namespace smemtune {
 const std::map<std::string, std::string>& testbed_sources();
 
 namespace {
-
-constexpr long long guard = 1024;  // elements before and after each matrix
-constexpr int most_sets = 64;      // of rotating operands: small problems would need thousands
-constexpr std::int64_t block_threads = 256;
-enum Mode : int { uniform = 0, integer = 1, poisoned = 2 };
 
 Binary must_compile(const Compiler& compiler, const Program& program) {
     auto result = compiler.compile(program);
@@ -31,47 +24,6 @@ Binary must_compile(const Compiler& compiler, const Program& program) {
     return std::get<Binary>(std::move(result));
 }
 
-// Integers so small that the sums of `terms` products are exact in an Element, whatever the order. Beyond 2^24 terms
-// that cannot be promised, but partial sums of -1, 0 and 1 grow as the square root, and stay exact too.
-int integer_magnitude(std::int64_t terms, const Check& check) {
-    double scale = 1;
-    for (const auto& [name, value] : check.scalars) scale = std::max(scale, std::abs(value));
-    const auto most = std::sqrt(0x1p24 / (scale * static_cast<double>(std::max<std::int64_t>(terms, 1))));
-    return std::clamp(static_cast<int>(most), 1, 8);
-}
-
-// The matrices of one argument: `count` of them in memory, `batch_stride` elements apart.
-struct Matrix {
-    const Argument* argument = nullptr;
-    long long rows = 0, columns = 0, stride = 0, count = 0, batch_stride = 0;
-    bool broadcast = false;  // there is one for the whole batch, and kernels get 0 as its batch stride
-    std::unique_ptr<Memory> memory;
-    std::uint64_t seed = 0;
-
-    [[nodiscard]] long long elements() const { return 2 * guard + count * batch_stride; }
-};
-
-// A matrix without an argument for its strides is dense.
-Matrix matrix_of(const Argument& argument, const Environment& environment, const Check& check) {
-    const auto shape = shape_of(argument, environment);
-    Matrix matrix{.argument = &argument, .rows = shape.rows, .columns = shape.columns, .count = shape.count};
-    matrix.broadcast = std::ranges::count(check.broadcast, argument.name) != 0;
-    if (matrix.broadcast) matrix.count = 1;
-    matrix.stride = matrix.columns + (argument.stride.empty() ? 0 : check.padding);
-    matrix.batch_stride = matrix.rows * matrix.stride + (argument.batch_stride.empty() ? 0 : check.batch_padding);
-    return matrix;
-}
-
-// One set of operands for one check. Values live here: a launch takes their addresses.
-struct Operands {
-    std::vector<Matrix> matrices;  // in the order of the operation's arguments
-    std::vector<int> extents;
-    std::vector<long long> strides;
-    std::vector<float> scalars;
-    std::vector<void*> addresses;
-    std::vector<void*> pointers;  // what a launch takes: one for each argument
-};
-
 struct Reference {
     std::unique_ptr<Memory> value, magnitude;
 };
@@ -80,43 +32,6 @@ struct Prepared {
     std::unique_ptr<Operands> operands;
     std::vector<Reference> references;  // one for each output
 };
-
-// In floating point: what no memory could hold must not overflow.
-double elements_of(const Argument& argument, const Environment& environment) {
-    const auto shape = shape_of(argument, environment);
-    return static_cast<double>(shape.rows) * static_cast<double>(shape.columns) * static_cast<double>(shape.count);
-}
-
-// Of one set of matrices.
-double operand_bytes(const Operation& operation, const Environment& environment, long long element_bytes) {
-    double bytes = 0;
-    for (const auto& argument : operation.arguments) {
-        if (!argument.is_matrix()) continue;
-        bytes += static_cast<double>(element_bytes) * elements_of(argument, environment);
-    }
-    return bytes;
-}
-
-// Of values and magnitudes of every output, for one check.
-double reference_bytes(const Operation& operation, const Environment& environment) {
-    double bytes = 0;
-    for (const auto& argument : operation.arguments) {
-        if (argument.kind != Argument::Kind::output) continue;
-        bytes += 2.0 * sizeof(double) * elements_of(argument, environment);
-    }
-    return bytes;
-}
-
-double check_bytes(const Operation& operation, const Environment& environment, long long element_bytes) {
-    return static_cast<double>(operation.checks.size()) *
-           (operand_bytes(operation, environment, element_bytes) + reference_bytes(operation, environment));
-}
-
-// To rotate over: together more than twice the L2 cache.
-int sets_of(double operand_bytes, const Device& device) {
-    const auto wanted = 2.0 * static_cast<double>(device.l2_bytes) / operand_bytes;
-    return std::clamp(static_cast<int>(std::ceil(wanted)), 1, most_sets);
-}
 
 }  // namespace
 
@@ -129,7 +44,8 @@ struct Testbed::State {
     double unit_roundoff;
     std::int64_t terms;
     long long element_bytes;
-    std::unique_ptr<LoadedKernel> reference, fill, compare;
+    std::unique_ptr<LoadedKernel> reference, compare;
+    std::optional<OperandFactory> factory;
     std::unique_ptr<Memory> first_wrong, worst;
     std::int64_t compare_threads = 0;
     std::vector<std::optional<Prepared>> prepared;  // one for each check
@@ -138,10 +54,10 @@ struct Testbed::State {
     std::size_t next_set = 0;
     Cache cache = Cache::cold;
 
-    std::unique_ptr<Operands> make_operands(const Check& check, std::uint64_t operand_seed);
-    void fill_matrix(const Matrix& matrix, const Check& check, Memory* changed = nullptr);
-    std::optional<std::string> changed_input(const Operands& operands, const Check& check);
-    void refill_outputs(const Operands& operands, const Check& check);
+    std::optional<std::string> changed_input(const Operands& operands, const Check& check) {
+        return factory->changed_input(operands, check, *first_wrong);
+    }
+    void refill_outputs(const Operands& operands, const Check& check) { factory->refill_outputs(operands, check); }
     Prepared prepare(const Check& check);
     [[nodiscard]] int rotating_sets() const;
     std::optional<std::string> compare_outputs(const Prepared& of, const Check& check, double& most);
@@ -168,23 +84,6 @@ TestbedBinaries compile_testbed(const Compiler& compiler, const KernelTemplate& 
     return {.reference = must_compile(compiler, reference), .fill = fill.get(), .compare = compare.get()};
 }
 
-double testbed_bytes(const Operation& operation, const Problem& problem, const Device& device) {
-    const auto environment = environment_of(operation, problem, device);
-    const auto element_bytes = element_type(problem.type).bytes;
-    const auto set_bytes = operand_bytes(operation, environment, element_bytes);
-    return check_bytes(operation, environment, element_bytes) + sets_of(set_bytes, device) * set_bytes;
-}
-
-void must_fit(const Operation& operation, const Problem& problem, const Device& device) {
-    const auto environment = environment_of(operation, problem, device);
-    const auto set_bytes = operand_bytes(operation, environment, element_type(problem.type).bytes);
-    const auto bytes = set_bytes + reference_bytes(operation, environment) + sets_of(set_bytes, device) * set_bytes;
-    if (device.memory_bytes == 0 || bytes <= static_cast<double>(device.memory_bytes)) return;
-    throw std::invalid_argument(
-        fmt::format("{} needs {:.4g} GiB to be tried (operands, and a reference in FP64); {} has {} GiB; leave it out",
-                    to_text(problem), bytes / 0x1p30, device.name, device.memory_bytes >> 30));
-}
-
 namespace {
 
 // The call owns the values of its run-time arguments, and stays good when it is moved.
@@ -196,98 +95,8 @@ Backend::Call call_of(const LoadedKernel& kernel, const Launch& launch, const st
 
 }  // namespace
 
-std::unique_ptr<Operands> Testbed::State::make_operands(const Check& check, std::uint64_t operand_seed) {
-    auto operands = std::make_unique<Operands>();
-    const auto count = operation.arguments.size();
-    // Reserved, so that the addresses taken below stay good.
-    operands->extents.reserve(count);
-    operands->strides.reserve(count);
-    operands->scalars.reserve(count);
-    operands->addresses.reserve(count);
-    for (const auto& argument : operation.arguments) {
-        if (!argument.is_matrix()) continue;
-        auto matrix = matrix_of(argument, environment, check);
-        matrix.seed = operand_seed + operands->matrices.size();
-        matrix.memory = backend.allocate(static_cast<std::size_t>(matrix.elements() * element_bytes));
-        fill_matrix(matrix, check);
-        operands->matrices.push_back(std::move(matrix));
-    }
-    for (const auto& argument : operation.arguments) {
-        switch (argument.kind) {
-            case Argument::Kind::extent:
-                operands->extents.push_back(static_cast<int>(environment.at(argument.name)));
-                operands->pointers.push_back(&operands->extents.back());
-                break;
-            case Argument::Kind::scalar:
-                operands->scalars.push_back(static_cast<float>(check.scalars.at(argument.name)));
-                operands->pointers.push_back(&operands->scalars.back());
-                break;
-            case Argument::Kind::stride: {
-                const auto owner = std::ranges::find_if(
-                    operands->matrices, [&](const Matrix& matrix) { return matrix.argument->stride == argument.name; });
-                operands->strides.push_back(owner == operands->matrices.end() ? 0 : owner->stride);
-                operands->pointers.push_back(&operands->strides.back());
-                break;
-            }
-            case Argument::Kind::batch_stride: {
-                const auto owner = std::ranges::find_if(operands->matrices, [&](const Matrix& matrix) {
-                    return matrix.argument->batch_stride == argument.name;
-                });
-                const bool moves = owner != operands->matrices.end() && !owner->broadcast;
-                operands->strides.push_back(moves ? owner->batch_stride : 0);
-                operands->pointers.push_back(&operands->strides.back());
-                break;
-            }
-            case Argument::Kind::input:
-            case Argument::Kind::output: {
-                const auto owner = std::ranges::find(operands->matrices, &argument, &Matrix::argument);
-                operands->addresses.push_back(owner->memory->data() + guard * element_bytes);
-                operands->pointers.push_back(&operands->addresses.back());
-                break;
-            }
-        }
-    }
-    return operands;
-}
-
-// With `changed`, nothing is filled: each thread reports the first element that is not as it was filled, or -1.
-void Testbed::State::fill_matrix(const Matrix& matrix, const Check& check, Memory* changed) {
-    const bool poison = matrix.argument->kind == Argument::Kind::output && check.poison;
-    int mode = poison ? poisoned : check.integers ? integer : uniform;
-    int magnitude = integer_magnitude(terms, check);
-    void* data = matrix.memory->data();
-    auto [rows, columns, stride] = std::tuple(matrix.rows, matrix.columns, matrix.stride);
-    auto [count, batch_stride, matrix_seed] = std::tuple(matrix.count, matrix.batch_stride, matrix.seed);
-    long long around = guard;
-    void* report = changed == nullptr ? nullptr : changed->data();
-    const std::array<void*, 11> arguments{&data,         &around, &rows,      &columns,     &stride, &count,
-                                          &batch_stride, &mode,   &magnitude, &matrix_seed, &report};
-    const auto blocks = compare_threads / block_threads;
-    fill->launch(nullptr, {.grid = {blocks, 1, 1}, .block = {block_threads, 1, 1}}, arguments.data());
-}
-
-std::optional<std::string> Testbed::State::changed_input(const Operands& operands, const Check& check) {
-    std::vector<long long> changed(static_cast<std::size_t>(compare_threads));
-    for (const auto& matrix : operands.matrices) {
-        if (matrix.argument->kind != Argument::Kind::input) continue;
-        fill_matrix(matrix, check, first_wrong.get());
-        backend.synchronize();
-        backend.copy_to_host(std::as_writable_bytes(std::span(changed)), *first_wrong);
-        if (std::ranges::any_of(changed, [](long long at) { return at >= 0; })) {
-            return "writes to its input " + matrix.argument->name;
-        }
-    }
-    return std::nullopt;
-}
-
-void Testbed::State::refill_outputs(const Operands& operands, const Check& check) {
-    for (const auto& matrix : operands.matrices) {
-        if (matrix.argument->kind == Argument::Kind::output) fill_matrix(matrix, check);
-    }
-}
-
 Prepared Testbed::State::prepare(const Check& check) {
-    Prepared result{.operands = make_operands(check, seed)};
+    Prepared result{.operands = factory->make(check, seed)};
     auto pointers = result.operands->pointers;
     std::vector<void*> outputs;
     outputs.reserve(2 * result.operands->matrices.size());
@@ -311,7 +120,7 @@ Prepared Testbed::State::prepare(const Check& check) {
 }
 
 int Testbed::State::rotating_sets() const {
-    return sets_of(operand_bytes(operation, environment, element_bytes), backend.device());
+    return smemtune::rotating_sets(operation, environment, element_bytes, backend.device());
 }
 
 std::string Testbed::State::describe(const Matrix& matrix, long long at, const Reference& expected,
@@ -399,9 +208,9 @@ Testbed::Testbed(Backend& backend, const Operation& operation, const Problem& pr
     if (all > 0x1p60) throw OutOfMemory(to_text(problem) + " needs more memory than any device has");
     state.terms = operation.terms.evaluate(state.environment);
     state.reference = backend.load(binaries.reference, 0);
-    state.fill = backend.load(binaries.fill, 0);
     state.compare = backend.load(binaries.compare, 0);
-    state.compare_threads = backend.device().multiprocessors * (backend.device().is_host() ? 1 : 8) * block_threads;
+    state.factory.emplace(backend, state.operation, state.environment, state.element_bytes, binaries.fill);
+    state.compare_threads = state.factory->threads();
     const auto threads = static_cast<std::size_t>(state.compare_threads);
     state.first_wrong = backend.allocate(threads * sizeof(long long));
     state.worst = backend.allocate(threads * sizeof(double));
@@ -459,7 +268,7 @@ std::vector<Backend::Call> Testbed::batch(const LoadedKernel& kernel, const Laun
         decltype(state.sets) sets;  // all of them or, without the memory for that, none
         for (int i = 0; i < state.rotating_sets(); ++i) {
             const auto set_seed = state.seed + 1000 * static_cast<std::uint64_t>(i + 1);
-            sets.push_back(state.make_operands(state.operation.checks.front(), set_seed));
+            sets.push_back(state.factory->make(state.operation.checks.front(), set_seed));
         }
         state.sets = std::move(sets);
         state.backend.synchronize();

@@ -23,13 +23,6 @@ struct TestbedBinaries {
 TestbedBinaries compile_testbed(const Compiler& compiler, const KernelTemplate& kernel_template,
                                 const Problem& problem);
 
-/// What a testbed of the problem allocates, in bytes: operands and references of every check, rotating operands.
-double testbed_bytes(const Operation& operation, const Problem& problem, const Device& device);
-
-/// Throws std::invalid_argument when the device's memory cannot hold even what a testbed cannot do without: operands
-/// and references of one check at a time, and operands to time on.
-void must_fit(const Operation& operation, const Problem& problem, const Device& device);
-
 class Testbed {
 public:
     /// Throws OutOfMemory, like everything that runs a kernel here: operands are laid out when they are needed.

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tuner/crew.h"
-#include "tuner/testbed.h"
+#include "tuner/operands.h"
 
 namespace smemtune {
 

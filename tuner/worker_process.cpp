@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "templates/catalog.h"
+#include "tuner/operands.h"
 #include "tuner/worker.h"
 
 namespace smemtune {

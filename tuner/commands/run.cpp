@@ -9,6 +9,7 @@
 #include "templates/catalog.h"
 #include "tuner/commands/command.h"
 #include "tuner/fetched.h"
+#include "tuner/operands.h"
 #include "tuner/protocol.h"
 #include "tuner/trial.h"
 
