@@ -13,8 +13,9 @@
 
 #include "templates/catalog.h"
 #include "templates/limits.h"
-#include "tuner/commands/command.h"
+#include "tuner/commands/choice.h"
 #include "tuner/compile_pool.h"
+#include "tuner/text.h"
 
 namespace {
 

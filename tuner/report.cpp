@@ -4,8 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "tuner/commands/command.h"
 #include "tuner/protocol.h"
+#include "tuner/text.h"
 
 namespace smemtune {
 

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "tuner/commands/command.h"
 #include "tuner/finals.h"
 #include "tuner/progress.h"
 #include "tuner/protocol.h"
+#include "tuner/text.h"
 
 namespace smemtune {
 

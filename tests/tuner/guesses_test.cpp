@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/tuner/support.h"
-#include "tuner/commands/command.h"
+#include "tuner/commands/choice.h"
 #include "tuner/tune.h"
 
 namespace smemtune {

@@ -6,7 +6,7 @@
 #include <sstream>
 
 #include "tests/tuner/support.h"
-#include "tuner/commands/command.h"
+#include "tuner/text.h"
 
 namespace smemtune {
 namespace {

@@ -5,7 +5,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "tuner/commands/command.h"
+#include "tuner/text.h"
 
 namespace smemtune {
 
@@ -18,9 +18,9 @@ Earlier read_earlier(const std::string& path) {
         return {path, json.value("commit", ""), json.value("date", ""),
                 json.value("/device/name"_json_pointer, std::string()), figures_of(json)};
     } catch (const std::invalid_argument& error) {
-        throw UsageError("--against " + path + ": " + error.what());
+        throw std::invalid_argument("--against " + path + ": " + error.what());
     } catch (const nlohmann::json::exception&) {
-        throw UsageError("--against " + path + " is no JSON object");
+        throw std::invalid_argument("--against " + path + " is no JSON object");
     }
 }
 
@@ -32,13 +32,14 @@ Against parse_against(const std::string& list) {
         if (item == "cublas" || item == "cublaslt") {
             against.libraries.push_back(item);
         } else if (!std::filesystem::is_regular_file(item)) {
-            throw UsageError("--against '" + item + "' is neither cublas, cublaslt nor a file");
+            throw std::invalid_argument("--against '" + item + "' is neither cublas, cublaslt nor a file");
         } else if (!item.ends_with(".json")) {
             against.databases.emplace_back(item);
         } else if (!against.earlier) {
             against.earlier = read_earlier(item);
         } else {
-            throw UsageError("--against takes one JSON file, not both " + against.earlier->path + " and " + item);
+            throw std::invalid_argument("--against takes one JSON file, not both " + against.earlier->path + " and " +
+                                        item);
         }
     }
     // An earlier file alone is to be compared with the same again.

@@ -24,7 +24,7 @@ struct Against {
 };
 
 /// A comma-separated list of cublas, cublaslt, databases and at most one JSON file of an earlier comparison; both
-/// libraries where it names nobody to compare with. Throws UsageError.
+/// libraries where it names nobody to compare with. Throws std::invalid_argument.
 Against parse_against(const std::string& list);
 
 /// What changed by more than noise since then.

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "tuner/commands/command.h"
 #include "tuner/protocol.h"
+#include "tuner/text.h"
 
 namespace smemtune {
 

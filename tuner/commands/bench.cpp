@@ -17,7 +17,9 @@
 #include "templates/catalog.h"
 #include "tuner/bench/against.h"
 #include "tuner/bench/bench_report.h"
+#include "tuner/commands/choice.h"
 #include "tuner/commands/command.h"
+#include "tuner/text.h"
 
 namespace smemtune {
 

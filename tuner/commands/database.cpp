@@ -6,6 +6,7 @@
 #include "db/store.h"
 #include "tuner/commands/command.h"
 #include "tuner/protocol.h"
+#include "tuner/text.h"
 
 namespace smemtune {
 

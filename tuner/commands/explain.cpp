@@ -5,8 +5,10 @@
 
 #include "runtime/compiler.h"
 #include "templates/limits.h"
+#include "tuner/commands/choice.h"
 #include "tuner/commands/command.h"
 #include "tuner/protocol.h"
+#include "tuner/text.h"
 
 namespace smemtune {
 

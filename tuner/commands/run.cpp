@@ -7,10 +7,12 @@
 
 #include "runtime/inspector.h"
 #include "templates/catalog.h"
+#include "tuner/commands/choice.h"
 #include "tuner/commands/command.h"
 #include "tuner/fetched.h"
 #include "tuner/operands.h"
 #include "tuner/protocol.h"
+#include "tuner/text.h"
 #include "tuner/trial.h"
 
 namespace smemtune {

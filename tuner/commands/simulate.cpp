@@ -9,6 +9,7 @@
 #include "tuner/commands/command.h"
 #include "tuner/search/search.h"
 #include "tuner/simulate.h"
+#include "tuner/text.h"
 
 namespace smemtune {
 

@@ -4,7 +4,9 @@
 #include <nlohmann/json.hpp>
 
 #include "templates/limits.h"
+#include "tuner/commands/choice.h"
 #include "tuner/commands/command.h"
+#include "tuner/text.h"
 
 namespace smemtune {
 

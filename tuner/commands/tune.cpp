@@ -9,10 +9,12 @@
 #include <random>
 #include <thread>
 
+#include "tuner/commands/choice.h"
 #include "tuner/commands/command.h"
 #include "tuner/progress.h"
 #include "tuner/report.h"
 #include "tuner/search/search.h"
+#include "tuner/text.h"
 #include "tuner/tune.h"
 #include "tuner/validate.h"
 
