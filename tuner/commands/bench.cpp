@@ -2,10 +2,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
+#include <array>
 #include <chrono>
-#include <csignal>
-#include <cstdlib>
 #include <ctime>
 #include <exception>
 #include <fstream>
@@ -19,6 +17,7 @@
 #include "tuner/bench/bench_report.h"
 #include "tuner/commands/choice.h"
 #include "tuner/commands/command.h"
+#include "tuner/commands/interruption.h"
 #include "tuner/text.h"
 
 namespace smemtune {
@@ -26,13 +25,6 @@ namespace smemtune {
 namespace {
 
 namespace po = boost::program_options;
-
-std::atomic<bool> interrupted = false;  // NOLINT(*-avoid-non-const-global-variables): a signal handler has no argument
-
-// The first Ctrl-C ends the comparison after the pair in hand; a second one ends the program.
-void interrupt(int) {
-    if (interrupted.exchange(true)) std::_Exit(interrupted_by_user);
-}
 
 CommandLine options(const Surroundings& surroundings) {
     CommandLine line(
@@ -82,19 +74,13 @@ std::vector<Cache> parse_cache(const std::string& text) {
     throw UsageError("--cache '" + text + "' is unknown; known: cold warm both");
 }
 
-long long in_range(long long least, long long value, long long most, const char* option) {
-    if (value < least || value > most) {
-        throw UsageError(fmt::format("--{} {} is not in {}..{}", option, value, least, most));
-    }
-    return value;
-}
-
-std::size_t parse_pairs(long long pairs) {
+std::size_t read_pairs(const CommandLine& line) {
+    const auto pairs = line.get<long long>("pairs");
     if (pairs < static_cast<long long>(least_for_interval)) {
         throw UsageError(
             fmt::format("--pairs {} give no interval of 95 % confidence; take {} or more", pairs, least_for_interval));
     }
-    return static_cast<std::size_t>(in_range(1, pairs, 10'000, "pairs"));
+    return static_cast<std::size_t>(line.number("pairs", 1, 10'000));
 }
 
 // Found out before anything is measured.
@@ -220,8 +206,7 @@ int complain(const std::vector<ProblemBench>& problems, const CommandLine& line)
 // Into `report`; returns what ended it early, if anything threw.
 std::exception_ptr measure(const BenchRequest& request, Runtime& runtime, std::span<const std::unique_ptr<Peer>> peers,
                            BenchReport& report) {
-    std::signal(SIGINT, interrupt);
-    std::signal(SIGTERM, interrupt);
+    watch_for_interruption("");
     std::exception_ptr failure;
     try {
         bench(request, runtime, peers, [&](ProblemBench result) {
@@ -232,7 +217,7 @@ std::exception_ptr measure(const BenchRequest& request, Runtime& runtime, std::s
     } catch (const std::exception&) {
         failure = std::current_exception();
     }
-    report.complete = !failure && !interrupted;
+    report.complete = !failure && !interrupted();
     return failure;
 }
 
@@ -263,10 +248,10 @@ int bench_command(const Arguments& arguments, const Surroundings& surroundings) 
                          .kernel_template = line.text("template"),
                          .caches = parse_cache(line.text("cache")),
                          .seed = line.seed(),
-                         .interrupted = [] { return interrupted.load(); }};
-    request.pairs.least = parse_pairs(line.get<long long>("pairs"));
+                         .interrupted = [] { return interrupted().load(); }};
+    request.pairs.least = read_pairs(line);
     request.pairs.most = 4 * request.pairs.least;
-    const auto proposals = static_cast<int>(in_range(1, line.get<long long>("proposals"), 1000, "proposals"));
+    const auto proposals = static_cast<int>(line.number("proposals", 1, 1000));
     const auto json_path = line.has("json") ? line.text("json") : "";
     if (!json_path.empty() && json_path != "-") check_writable(json_path);
     request.problems = read_problems(line, request.any_template.operation, found.device);
@@ -291,7 +276,7 @@ int bench_command(const Arguments& arguments, const Surroundings& surroundings) 
     if (!report.problems.empty()) tell(report, against, json_path);
     if (failure) std::rethrow_exception(failure);
     const auto code = complain(report.problems, line);
-    return interrupted ? interrupted_by_user : code;
+    return interrupted() ? interrupted_by_user : code;
 }
 
 }  // namespace smemtune

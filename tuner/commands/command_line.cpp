@@ -26,12 +26,15 @@ void CommandLine::add_seed(const char* of_what) {
     add()("seed", po::value<long long>()->default_value(1)->value_name("N"), of_what);
 }
 
+long long CommandLine::number(const std::string& name, long long least, long long most) const {
+    const auto value = get<long long>(name);
+    if (value < least) throw UsageError(fmt::format("--{} {} is less than {}", name, value, least));
+    if (value > most) throw UsageError(fmt::format("--{} {} is more than {}", name, value, most));
+    return value;
+}
+
 unsigned CommandLine::seed() const {
-    const auto seed = get<long long>("seed");
-    if (seed < 0 || seed > std::numeric_limits<unsigned>::max()) {
-        throw UsageError(fmt::format("--seed {} is not in 0..{}", seed, std::numeric_limits<unsigned>::max()));
-    }
-    return static_cast<unsigned>(seed);
+    return static_cast<unsigned>(number("seed", 0, std::numeric_limits<unsigned>::max()));
 }
 
 std::filesystem::path CommandLine::database() const {

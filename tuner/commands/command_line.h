@@ -57,6 +57,8 @@ public:
         return values_[name].as<T>();
     }
     [[nodiscard]] const std::string& text(const std::string& name) const { return get<std::string>(name); }
+    /// A whole number, read as `long long`. Throws UsageError when it is not in `least`..`most`.
+    [[nodiscard]] long long number(const std::string& name, long long least, long long most) const;
     [[nodiscard]] unsigned seed() const;
     /// What `--db` or its default says. Throws UsageError when neither does.
     [[nodiscard]] std::filesystem::path database() const;

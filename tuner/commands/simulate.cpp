@@ -60,14 +60,6 @@ std::string text_of(const Landscape::Spelled& configuration) {
     return text;
 }
 
-template <class T>
-T at_least_one(const CommandLine& line, const char* option, long long most) {
-    const auto value = line.get<long long>(option);
-    if (value < 1) throw UsageError(fmt::format("--{} {} is less than 1", option, value));
-    if (value > most) throw UsageError(fmt::format("--{} {} is more than {}", option, value, most));
-    return static_cast<T>(value);
-}
-
 std::vector<std::string> searches_of(const CommandLine& line) {
     const auto& known = search_names();
     if (line.get<bool>("compare")) {
@@ -200,11 +192,11 @@ int simulate_command(const Arguments& arguments, const Surroundings&) {
     if (!line.has("landscape")) {
         throw UsageError("simulate needs --landscape FILE, a cache file of Kernel Tuner or a database of smemtune");
     }
-    ReplayRequest request{.evaluations = at_least_one<std::size_t>(line, "evaluations", 1'000'000'000),
-                          .repeats = at_least_one<unsigned>(line, "repeats", 1'000'000),
+    ReplayRequest request{.evaluations = static_cast<std::size_t>(line.number("evaluations", 1, 1'000'000'000)),
+                          .repeats = static_cast<unsigned>(line.number("repeats", 1, 1'000'000)),
                           .seed = line.seed(),
-                          .in_flight = at_least_one<std::size_t>(line, "in-flight", 1'000'000),
-                          .stopping = {.patience = at_least_one<std::size_t>(line, "patience", 1'000'000)},
+                          .in_flight = static_cast<std::size_t>(line.number("in-flight", 1, 1'000'000)),
+                          .stopping = {.patience = static_cast<std::size_t>(line.number("patience", 1, 1'000'000))},
                           .threads = std::max(1U, std::thread::hardware_concurrency())};
     const auto searches = searches_of(line);
     LandscapeFilter filter{line.text("device"), line.text("template"), line.text("size")};

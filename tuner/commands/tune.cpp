@@ -1,16 +1,15 @@
 // smemtune tune: the main job.
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <atomic>
+#include <algorithm>
 #include <csignal>
-#include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <random>
 #include <thread>
 
 #include "tuner/commands/choice.h"
 #include "tuner/commands/command.h"
+#include "tuner/commands/interruption.h"
 #include "tuner/progress.h"
 #include "tuner/report.h"
 #include "tuner/search/search.h"
@@ -23,15 +22,6 @@ namespace smemtune {
 namespace {
 
 namespace po = boost::program_options;
-
-std::atomic<bool> interrupted = false;  // NOLINT(*-avoid-non-const-global-variables): a signal handler has no argument
-
-// The first Ctrl-C ends the run after the trial in flight; a second one ends the program.
-void interrupt(int) {
-    if (interrupted.exchange(true)) std::_Exit(interrupted_by_user);
-    constexpr std::string_view hint = "\ninterrupted: finishing the trial in flight; once more stops at once\n";
-    [[maybe_unused]] const auto written = write(STDERR_FILENO, hint.data(), hint.size());
-}
 
 // `90`, `90s`, `2m`, `1h`.
 std::chrono::seconds parse_duration(const std::string& text) {
@@ -48,12 +38,6 @@ std::chrono::seconds parse_duration(const std::string& text) {
         throw UsageError("duration '" + text + "' does not fit; write for example 90s, 10m or 1h");
     }
     return std::chrono::seconds(value * seconds);
-}
-
-long long in_range(long long least, long long value, long long most, const char* option) {
-    if (value < least) throw UsageError(fmt::format("--{} {} is less than {}", option, value, least));
-    if (value > most) throw UsageError(fmt::format("--{} {} is more than {}", option, value, most));
-    return value;
 }
 
 CommandLine options(const Surroundings& surroundings) {
@@ -101,7 +85,7 @@ CommandLine options(const Surroundings& surroundings) {
                "the stored one in a fresh process");
     line.add()("deadline", po::value<std::string>()->default_value("30s")->value_name("TIME"),
                "of one trial; one that runs longer is rejected");
-    line.add()("jobs,j", po::value<int>()->value_name("N"),
+    line.add()("jobs,j", po::value<long long>()->value_name("N"),
                "compile N configurations at once; one per core by default");
     line.add_seed("of inputs, searches and the host's threads");
     line.add()("retune", po::bool_switch(), "forget what is known about these sizes and templates first");
@@ -135,11 +119,9 @@ TuneRequest read_request(const CommandLine& line, const Device& device) {
     const auto& names = search_names();
     if (std::ranges::find(names, request.search) == names.end()) (void)make_search(request.search, {});
     if (line.has("evaluations")) {
-        request.evaluations =
-            static_cast<std::size_t>(in_range(1, line.get<long long>("evaluations"), 1LL << 40, "evaluations"));
+        request.evaluations = static_cast<std::size_t>(line.number("evaluations", 1, 1LL << 40));
     }
-    request.stopping.patience =
-        static_cast<std::size_t>(in_range(1, line.get<long long>("patience"), 1LL << 40, "patience"));
+    request.stopping.patience = static_cast<std::size_t>(line.number("patience", 1, 1LL << 40));
     if (line.has("roofline")) {
         const auto percent = line.get<double>("roofline");
         if (!(percent > 0 && percent <= 100)) {
@@ -152,7 +134,7 @@ TuneRequest read_request(const CommandLine& line, const Device& device) {
     }
     request.objective = parse_objective(line.text("objective"), device);
     if (line.has("budget")) request.budget = parse_duration(line.text("budget"));
-    request.jobs = line.has("jobs") ? static_cast<unsigned>(in_range(1, line.get<int>("jobs"), 1024, "jobs"))
+    request.jobs = line.has("jobs") ? static_cast<unsigned>(line.number("jobs", 1, 1024))
                                     : std::max(1U, std::thread::hardware_concurrency());
     request.seed = line.seed();
     request.retune = line.get<bool>("retune");
@@ -201,7 +183,7 @@ void hold(Sitting& sitting, const Settings& settings) {
     Store store(settings.database);
     const SamplingPolicy sampling{.energy = request.objective == Objective::energy};
     std::vector<std::unique_ptr<Worker>> workers;
-    Tools tools{sitting.group.device, *sitting.compiler, store, {}, sampling, interrupted};
+    Tools tools{sitting.group.device, *sitting.compiler, store, {}, sampling, interrupted()};
     for (const auto& name : names) {
         workers.push_back(std::make_unique<Worker>(WorkerOptions{.executable = settings.surroundings.executable,
                                                                  .device = name,
@@ -300,7 +282,7 @@ int tune_command(const Arguments& arguments, const Surroundings& surroundings) {
                       .checked = line.get<bool>("checked"),
                       .quiet = json};
     if (line.has("validate")) {
-        settings.validations = static_cast<std::size_t>(in_range(2, line.get<long long>("validate"), 1000, "validate"));
+        settings.validations = static_cast<std::size_t>(line.number("validate", 2, 1000));
     }
     std::vector<Sitting> sittings;
     for (auto& group : choose_devices(line.text("device"))) {
@@ -323,8 +305,7 @@ int tune_command(const Arguments& arguments, const Surroundings& surroundings) {
         (void)sitting.compiler->version();  // a missing compiler is reported before the database is touched
         sitting.spaces = plan(sitting.request, device);
     }
-    std::signal(SIGINT, interrupt);
-    std::signal(SIGTERM, interrupt);
+    watch_for_interruption("\ninterrupted: finishing the trial in flight; once more stops at once\n");
     std::signal(SIGPIPE, SIG_IGN);
 
     hold_all(sittings, settings);
