@@ -32,7 +32,6 @@ public:
 
     /// Those that no other finalist certainly beats, ascending. Precondition: decided.
     [[nodiscard]] const std::vector<std::size_t>& equals() const { return equals_; }
-    [[nodiscard]] std::span<const double> samples(std::size_t finalist) const { return samples_[finalist]; }
 
 private:
     void decide();

@@ -1,5 +1,7 @@
 #include "tuner/testbed.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <future>

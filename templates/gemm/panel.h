@@ -30,6 +30,7 @@ struct Panel {
     }
     static constexpr int SIDE_BY_SIDE = side_by_side();
     static constexpr int TOGETHER = LENGTH / SIDE_BY_SIDE;
+    static_assert(LENGTH % SIDE_BY_SIDE == 0, "threads side by side share a line evenly");
     static constexpr int AT_ONCE = THREADS / SIDE_BY_SIDE;
     static constexpr int POINTERS = (LINES - 1) / AT_ONCE + 1;
     static constexpr int ROUNDS = POINTERS * TOGETHER;  // of one copy per thread

@@ -113,9 +113,8 @@ void edit(const std::filesystem::path& file, const std::string& from, const std:
 
 TEST(Tune, ATemplateOfAFolderIsFetchedByItsName) {
     const Scratch scratch;
-    const auto fetched =
-        report_of(run(scratch, {"run", "--operation", "transpose", "--size", "16", "--device", "host", "--templates",
-                                fixture("work"), "--template", "work", "--db", "none.db", "--json"}));
+    const auto fetched = report_of(run(scratch, {"run", "--size", "16", "--device", "host", "--templates",
+                                                 fixture("work"), "--template", "work", "--db", "none.db", "--json"}));
     EXPECT_EQ(fetched.at("template"), "work");
     EXPECT_EQ(fetched.at("correct"), true);
 }

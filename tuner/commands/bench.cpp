@@ -41,7 +41,8 @@ CommandLine options(const Surroundings& surroundings) {
     line.add()("sizes", po::value<std::string>()->default_value("stored")->value_name("S"),
                "as for tune: 512..8192, 1000,4095, 4096x11008x128, of batched_gemm 16x512x512x512; stored: every "
                "problem with a winner on this device");
-    line.add()("operation", po::value<std::string>()->default_value("gemm")->value_name("NAME"), "what to compute");
+    line.add()("operation", po::value<std::string>()->default_value("")->value_name("NAME"),
+               "what to compute; gemm unless --templates says otherwise");
     line.add_type();
     line.add()("layout", po::value<std::string>()->default_value("")->value_name("L"),
                "nn, nt, tn or tt; nn by default, with --sizes stored every one of them");
@@ -97,7 +98,7 @@ std::string remedy(const CommandLine& line, const std::string& sizes, const std:
     const auto& operation = line.text("operation");
     const auto& type = line.text("type");
     auto text = "smemtune --device " + line.text("device");
-    if (operation != "gemm" || !folders.empty()) text += " --operation " + operation;
+    if (!operation.empty()) text += " --operation " + operation;
     text += " --sizes " + sizes;
     if (type != "f32") text += " --type " + type;
     if (!layout.empty() && layout != "nn") text += " --layout " + layout;
@@ -241,7 +242,7 @@ void tell(const BenchReport& report, const Against& against, const std::string& 
 int bench_command(const Arguments& arguments, const Surroundings& surroundings) {
     auto line = options(surroundings);
     if (!line.parse(arguments)) return success;
-    const auto templates = choose_templates(line.text("templates"), line.text("operation"));
+    const auto templates = choose_of_one_operation(line.text("templates"), line.text("operation"));
     const auto against = parse_against(line.text("against"));
     const auto found = find_device(line.text("device"));
     BenchRequest request{.any_template = templates.front(),

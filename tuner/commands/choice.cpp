@@ -13,13 +13,14 @@ namespace smemtune {
 std::vector<KernelTemplate> choose_templates(const std::string& list, const std::string& operation) {
     const auto builtin = load_templates(builtin_sources());
     std::vector<KernelTemplate> chosen;
-    const auto add = [&](const KernelTemplate& kernel) {
-        const auto same = std::ranges::find(chosen, kernel.name, &KernelTemplate::name);
-        if (same == chosen.end()) chosen.push_back(kernel);
-    };
+    const auto named = [&](const std::string& name) { return std::ranges::find(chosen, name, &KernelTemplate::name); };
     for (const auto& item : split(list, ',')) {
         if (std::filesystem::is_directory(item)) {
-            for (const auto& kernel : load_templates(read_sources(item))) add(kernel);
+            // As in Runtime: a folder's template takes the place of another of its name.
+            for (auto& kernel : load_templates(read_sources(item))) {
+                if (const auto same = named(kernel.name); same != chosen.end()) chosen.erase(same);
+                chosen.push_back(std::move(kernel));
+            }
             continue;
         }
         const auto found = std::ranges::find(builtin, item, &KernelTemplate::name);
@@ -28,7 +29,7 @@ std::vector<KernelTemplate> choose_templates(const std::string& list, const std:
             for (const auto& kernel : builtin) known += " " + kernel.name;
             throw UsageError("'" + item + "' is neither a folder nor a built-in template; known:" + known);
         }
-        add(*found);
+        if (named(item) == chosen.end()) chosen.push_back(*found);
     }
     if (!list.empty() && chosen.empty()) throw UsageError("--templates names nothing");
     if (list.empty()) chosen = builtin;
@@ -36,6 +37,17 @@ std::vector<KernelTemplate> choose_templates(const std::string& list, const std:
         std::erase_if(chosen, [&](const KernelTemplate& kernel) { return kernel.operation.name != operation; });
         if (chosen.empty())
             throw UsageError("no template computes the operation '" + operation + "'; see 'smemtune templates'");
+    }
+    return chosen;
+}
+
+std::vector<KernelTemplate> choose_of_one_operation(const std::string& list, const std::string& operation) {
+    auto chosen = choose_templates(list, list.empty() && operation.empty() ? "gemm" : operation);
+    for (const auto& kernel : chosen) {
+        if (kernel.operation.name != chosen.front().operation.name) {
+            throw UsageError("the templates compute both " + chosen.front().operation.name + " and " +
+                             kernel.operation.name + "; choose one with --operation");
+        }
     }
     return chosen;
 }

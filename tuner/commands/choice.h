@@ -13,6 +13,9 @@ namespace smemtune {
 /// ones when it is empty. `operation` restricts them unless it is empty. Throws UsageError naming what is unknown.
 std::vector<KernelTemplate> choose_templates(const std::string& list, const std::string& operation);
 
+/// Likewise, all of one operation: gemm when neither is given. Throws UsageError when they compute several.
+std::vector<KernelTemplate> choose_of_one_operation(const std::string& list, const std::string& operation);
+
 /// The folders of such a list, for a Runtime, which holds the built-in templates besides. Throws UsageError when the
 /// list names one of those.
 std::vector<std::filesystem::path> template_folders(const std::string& list);

@@ -30,7 +30,8 @@ CommandLine options(const Surroundings& surroundings) {
     line.add()("size", po::value<std::string>()->value_name("MxNxK"),
                "the problem, or BATCHxMxNxK of batched_gemm; one number for a cube");
     line.add()("device", po::value<std::string>()->default_value("auto")->value_name("D"), "0, 1, ..., host or auto");
-    line.add()("operation", po::value<std::string>()->default_value("gemm")->value_name("NAME"), "what to compute");
+    line.add()("operation", po::value<std::string>()->default_value("")->value_name("NAME"),
+               "what to compute; gemm unless --templates says otherwise");
     line.add_type();
     line.add()("layout", po::value<std::string>()->default_value("nn")->value_name("L"), "nn, nt, tn or tt");
     line.add()("templates", po::value<std::string>()->default_value("")->value_name("LIST"),
@@ -58,7 +59,8 @@ struct Run {
     Problem problem;
     Device device;
     Choice choice;
-    double operations = 0;  // of one launch
+    double operations = 0;  // of one launch,
+    double bytes = 0;       // and what it must move at least
     Testbed::Verdict verdict;
     Measurement measured;  // where the verdict is that all is right
 };
@@ -70,6 +72,7 @@ Run measure(Runtime& runtime, const Kernel& kernel, const Operation& operation, 
     Run run{.problem = kernel.problem(), .device = backend.device(), .choice = kernel.choice()};
     const auto environment = environment_of(operation, run.problem, run.device);
     run.operations = static_cast<double>(operation.operations.evaluate(environment));
+    run.bytes = static_cast<double>(operation.bytes.evaluate(environment));
     Testbed testbed(backend, operation, run.problem, binaries, seed);
     const Fetched fetched(kernel);
     run.verdict = testbed.verify(fetched, {});
@@ -101,9 +104,10 @@ void print(const Run& run) {
     fmt::print("{} on {}\n", to_text(run.problem), run.device.name);
     fmt::print("  kernel     {} {}\n", choice.kernel_template, choice.configuration);
     fmt::print("  match      {}{}\n", to_text(choice.match),
-               choice.tuned_for.empty()
-                   ? ""
-                   : fmt::format(", tuned for {}, {} there", choice.tuned_for, time_text(choice.expected_us)));
+               choice.tuned_for.empty() ? ""
+                                        : fmt::format(", tuned for {}{}, {} there", choice.tuned_for,
+                                                      choice.match == Match::transferred ? " on " + choice.device : "",
+                                                      time_text(choice.expected_us)));
     if (run.verdict.wrong) {
         fmt::print("  WRONG      {}\n", *run.verdict.wrong);
         return;
@@ -112,6 +116,8 @@ void print(const Run& run) {
     fmt::print("  time       {} +- {}\n", time_text(run.measured.median_us), time_text(run.measured.spread_us));
     if (run.operations > 0) {
         fmt::print("  rate       {:.2f} GFLOP/s\n", run.operations / run.measured.median_us / 1e3);
+    } else if (run.bytes > 0) {
+        fmt::print("  rate       {:.2f} GB/s\n", run.bytes / run.measured.median_us / 1e3);
     }
 }
 
@@ -124,7 +130,7 @@ int run_command(const Arguments& arguments, const Surroundings& surroundings) {
         throw UsageError(
             "run needs --size; write for example --size 4096x4096x128, or for batched_gemm "
             "--size 16x512x512x512");
-    const auto templates = choose_templates(line.text("templates"), line.text("operation"));
+    const auto templates = choose_of_one_operation(line.text("templates"), line.text("operation"));
     const auto found = find_device(line.text("device"));
     const auto problem = make_problem(templates.front().operation, line.text("size"), line.text("type"),
                                       line.text("layout"), found.device);

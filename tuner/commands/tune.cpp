@@ -104,15 +104,7 @@ Objective parse_objective(const std::string& text, const Device& device) {
 
 TuneRequest read_request(const CommandLine& line, const Device& device) {
     TuneRequest request;
-    const auto& list = line.text("templates");
-    const auto& operation = line.text("operation");
-    request.templates = choose_templates(list, list.empty() && operation.empty() ? "gemm" : operation);
-    for (const auto& kernel : request.templates) {
-        if (kernel.operation.name != request.templates.front().operation.name) {
-            throw UsageError("the templates compute both " + request.templates.front().operation.name + " and " +
-                             kernel.operation.name + "; choose one with --operation");
-        }
-    }
+    request.templates = choose_of_one_operation(line.text("templates"), line.text("operation"));
     request.problems = make_problems(request.templates.front().operation, line.text("sizes"), line.text("type"),
                                      line.text("layout"), device);
     request.search = line.text("search");
@@ -139,12 +131,12 @@ TuneRequest read_request(const CommandLine& line, const Device& device) {
     request.seed = line.seed();
     request.retune = line.get<bool>("retune");
     nlohmann::json asked{{"sizes", line.text("sizes")},
-                         {"templates", list},
+                         {"templates", line.text("templates")},
                          {"search", request.search},
                          {"type", line.text("type")},
                          {"layout", line.text("layout")},
                          {"seed", request.seed},
-                         {"operation", operation},
+                         {"operation", line.text("operation")},
                          {"retune", request.retune},
                          {"deadline", line.text("deadline")},
                          {"objective", line.text("objective")},
