@@ -67,7 +67,7 @@ constexpr auto best_of_one_template = R"sql(
 WHERE t.id IN (SELECT (SELECT f.id FROM trials AS f
                        WHERE f.device = ?1 AND f.problem = q.id AND f.median_us IS NOT NULL
                            AND f.template IN (SELECT id FROM templates WHERE name = ?2 AND ?3 IN ('', hash))
-                       ORDER BY f.cut_short, f.median_us, f.id LIMIT 1)
+                       ORDER BY f.median_us, f.id LIMIT 1)
                FROM problems AS q WHERE q.operation = ?4 AND q.type = ?5 AND q.layout = ?6)
 ORDER BY p.id)sql";
 

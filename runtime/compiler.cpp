@@ -8,8 +8,9 @@ namespace smemtune {
 namespace {
 
 // Behind the source, whose lines keep their numbers: launches pass what the manifest says, and a kernel that takes
-// something else would read beyond it. Types of one size are as good as each other; 0 stands for any pointer.
-std::string check_of_parameters(const KernelTemplate& kernel, const Problem& problem) {
+// something else would read beyond it. Types of one size are as good as each other; 0 stands for any pointer. The
+// names are such that no macro of the source has them.
+std::string check_of_parameters(const KernelTemplate& kernel, const Problem& problem, bool of_reference) {
     std::string sizes;
     std::string names;
     const auto add = [&](const std::string& name, std::size_t size) {
@@ -26,23 +27,34 @@ std::string check_of_parameters(const KernelTemplate& kernel, const Problem& pro
             case Argument::Kind::output: add("Element* " + argument.name, 0); break;
         }
     }
-    for (const auto& parameter : kernel.parameters) {
-        if (parameter.runtime) add("int " + parameter.name, sizeof(int));
+    if (of_reference) {
+        for (const auto& argument : kernel.operation.arguments) {
+            if (argument.kind != Argument::Kind::output) continue;
+            add("double* value of " + argument.name, 0);
+            add("double* magnitude of " + argument.name, 0);
+        }
+    } else {
+        for (const auto& parameter : kernel.parameters) {
+            if (parameter.runtime) add("int " + parameter.name, sizeof(int));
+        }
+        if (kernel.workspace_bytes) add("the address of its workspace", 0);
     }
-    if (kernel.workspace_bytes) add("the address of its workspace", 0);
-    return R"(
-namespace smemtune_parameters {
-template <class T> constexpr int size = sizeof(T);
-template <class T> constexpr int size<T*> = 0;
-template <int...> struct Sizes {};
-template <class> struct Of;
-template <class... T> struct Of<void (*)(T...)> { using type = Sizes<size<T>...>; };
-template <class, class> constexpr bool same = false;
-template <class T> constexpr bool same<T, T> = true;
-}
-static_assert(smemtune_parameters::same<smemtune_parameters::Of<decltype(&)" +
-           kernel.name + ")>::type, smemtune_parameters::Sizes<" + sizes + ">>, \"by its manifest the kernel takes (" +
-           names + ")\");\n";
+    const std::string entry = of_reference ? "reference" : kernel.name;
+    const auto& path = of_reference ? kernel.operation.reference_path : kernel.source_path;
+    return "\n#line 1 \"" + path + ": kernel " + entry + " of its manifest\"" +
+           R"(
+template <class SmemtuneT> constexpr int smemtune_size = sizeof(SmemtuneT);
+template <class SmemtuneT> constexpr int smemtune_size<SmemtuneT*> = 0;
+template <int...> struct SmemtuneSizes {};
+template <class> struct SmemtuneOf;
+template <class... SmemtuneT> struct SmemtuneOf<void (*)(SmemtuneT...)> {
+    using SmemtuneType = SmemtuneSizes<smemtune_size<SmemtuneT>...>;
+};
+template <class, class> constexpr bool smemtune_same = false;
+template <class SmemtuneT> constexpr bool smemtune_same<SmemtuneT, SmemtuneT> = true;
+static_assert(smemtune_same<SmemtuneOf<decltype(&)" +
+           entry + ")>::SmemtuneType, SmemtuneSizes<" + sizes + ">>, \"by its manifest " +
+           (of_reference ? "the reference" : "the kernel") + " takes (" + names + ")\");\n";
 }
 
 }  // namespace
@@ -50,7 +62,7 @@ static_assert(smemtune_parameters::same<smemtune_parameters::Of<decltype(&)" +
 Program program_of(const KernelTemplate& kernel_template, const Configuration& configuration, const Problem& problem) {
     Program program{kernel_template.name, kernel_template.source_path, kernel_template.files};
     program.files["configuration.h"] = render(kernel_template, configuration, problem);
-    program.files.at(program.source_path) += check_of_parameters(kernel_template, problem);
+    program.files.at(program.source_path) += check_of_parameters(kernel_template, problem, false);
     return program;
 }
 
@@ -58,6 +70,7 @@ Program reference_program(const KernelTemplate& kernel_template, const Problem& 
     Program program{"reference", kernel_template.operation.reference_path, kernel_template.files};
     // With the defaults: the reference may stand in the same source as the kernel.
     program.files["configuration.h"] = render(kernel_template, default_configuration(kernel_template), problem);
+    program.files.at(program.source_path) += check_of_parameters(kernel_template, problem, true);
     return program;
 }
 

@@ -34,6 +34,9 @@ struct Binary {
     std::vector<std::uint8_t> code;
     Resources resources;
     double compile_ms = 0;
+
+    /// Of the host device: it reports accesses outside of what it may touch (CompilerOptions::checked).
+    [[nodiscard]] bool is_checked() const { return target.ends_with("-checked"); }
 };
 
 /// The compiler itself is absent or broken; not the candidate's fault.

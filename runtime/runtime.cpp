@@ -120,6 +120,7 @@ void Kernel::launch(CUstream_st* stream, const GemmOperands& operands) const {
 
 struct Runtime::State {
     std::vector<KernelTemplate> templates;
+    std::vector<std::string> own;  // those of folders, by name
     std::optional<Store> store;
     std::shared_ptr<Backend> backend;
     std::shared_ptr<Compiler> compiler;
@@ -137,6 +138,7 @@ Runtime::Runtime(const Options& options) : state_(std::make_unique<State>()) {
     for (const auto& folder : options.template_folders) {
         for (auto& own : load_templates(read_sources(folder))) {
             std::erase_if(state.templates, [&](const KernelTemplate& known) { return known.name == own.name; });
+            state.own.push_back(own.name);
             state.templates.push_back(std::move(own));
         }
     }
@@ -156,6 +158,7 @@ const Compiler& RuntimeInspector::compiler(const Runtime& runtime) { return *run
 Runtime RuntimeInspector::beside(const Runtime& runtime, const std::filesystem::path& database) {
     auto state = std::make_unique<Runtime::State>();
     state->templates = runtime.state_->templates;
+    state->own = runtime.state_->own;
     state->store.emplace(database, Store::Access::read);
     state->backend = runtime.state_->backend;
     state->compiler = runtime.state_->compiler;
@@ -208,7 +211,7 @@ std::shared_ptr<const LoadedKernel> Runtime::State::load(const Candidate& candid
 Kernel Runtime::State::fetch(const Problem& problem, const std::string& kernel_template) {
     std::string why_not;
     const auto& device = backend->device();
-    Candidates candidates(problem, device, store ? &*store : nullptr, templates, kernel_template);
+    Candidates candidates(problem, device, store ? &*store : nullptr, templates, kernel_template, own);
     while (const auto candidate = candidates.next()) {
         auto kernel = load(*candidate, problem, why_not);
         if (!kernel) continue;  // the next best may do

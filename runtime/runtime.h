@@ -99,7 +99,7 @@ public:
         std::filesystem::path database;  ///< need not exist: then everything is untuned
         std::string device = "auto";     ///< "0", "1", ... for a GPU, "host", or "auto": the first GPU, else the host
         std::vector<std::filesystem::path>
-            template_folders;               ///< of the application's own kernels; a name replaces the built-in's
+            template_folders;               ///< of the application's own kernels; each replaces what has its name
         std::string host_compiler = "c++";  ///< for the host device
     };
 

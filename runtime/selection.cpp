@@ -40,12 +40,21 @@ std::optional<Configuration> sane_default(const KernelTemplate& kernel, const Pr
 }  // namespace
 
 Candidates::Candidates(const Problem& problem, const Device& device, const Store* store,
-                       const std::vector<KernelTemplate>& templates, std::string_view kernel_template)
-    : problem_(problem), device_(device), store_(store), templates_(templates), kernel_template_(kernel_template) {
+                       const std::vector<KernelTemplate>& templates, std::string_view kernel_template,
+                       std::span<const std::string> own)
+    : problem_(problem),
+      device_(device),
+      store_(store),
+      templates_(templates),
+      kernel_template_(kernel_template),
+      own_(own) {
     if (store == nullptr) return;
     const auto distance_of = [&](const auto& known) { return distance(device, known.second); };
     devices_ = store->devices();
-    std::erase_if(devices_, [&](const auto& known) { return std::isinf(distance_of(known)); });
+    // What is fast under checks says nothing of what is fast without.
+    std::erase_if(devices_, [&](const auto& known) {
+        return std::isinf(distance_of(known)) || (is_checked(known.second) && known.second != device);
+    });
     std::ranges::stable_sort(devices_, std::ranges::greater{}, distance_of);
     // Of those that differ in nothing that the distance counts, this very one is the nearest.
     std::ranges::stable_partition(devices_, [&](const auto& known) { return known.second != device; });
@@ -74,7 +83,14 @@ void Candidates::read_nearest_device() {
     std::ranges::stable_sort(rows_, {}, [&](const TrialRow& row) { return distance(problem_, row.problem); });
 }
 
+bool Candidates::is_outdated(const TrialRow& row) const {
+    if (std::ranges::find(own_, row.kernel_template) == own_.end()) return false;
+    const auto now = std::ranges::find(templates_, row.kernel_template, &KernelTemplate::name);
+    return now != templates_.end() && now->hash != row.template_hash;
+}
+
 std::optional<Candidate> Candidates::tuned(const TrialRow& row) const {
+    if (is_outdated(row)) return std::nullopt;
     const auto files = store_->recall_template(row.record.key.kernel_template);
     if (!files) return std::nullopt;
     try {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,15 +26,18 @@ struct Candidate {
 class Candidates {
 public:
     /// What is passed must outlive it. `store` may be null. `kernel_template` restricts the choice to one template
-    /// unless it is empty.
+    /// unless it is empty. Of it, and of those that `own` names, stored winners count only if their source is that of
+    /// `templates`; of the others an earlier version serves, until the problem is tuned again.
     Candidates(const Problem& problem, const Device& device, const Store* store,
-               const std::vector<KernelTemplate>& templates, std::string_view kernel_template);
+               const std::vector<KernelTemplate>& templates, std::string_view kernel_template,
+               std::span<const std::string> own = {});
 
     /// Nothing after the last.
     std::optional<Candidate> next();
 
 private:
     void read_nearest_device();
+    [[nodiscard]] bool is_outdated(const TrialRow& row) const;
     [[nodiscard]] std::optional<Candidate> tuned(const TrialRow& row) const;
     [[nodiscard]] std::vector<Candidate> untuned() const;
 
@@ -42,6 +46,7 @@ private:
     const Store* store_;
     const std::vector<KernelTemplate>& templates_;
     std::string kernel_template_;
+    std::span<const std::string> own_;
     std::vector<std::pair<std::int64_t, Device>> devices_;  // whose rows were not read yet, the nearest last
     std::vector<TrialRow> rows_;                            // of one of them, the nearest problem first
     std::size_t row_ = 0;

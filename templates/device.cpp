@@ -110,6 +110,19 @@ double peak_fp32_flops(const Device& device) {
            static_cast<double>(device.clock_khz) * 1e3;
 }
 
+namespace {
+
+constexpr std::string_view checked_mark = " (checked)";
+
+}  // namespace
+
+Device checked(Device host) {
+    host.name += checked_mark;
+    return host;
+}
+
+bool is_checked(const Device& device) { return device.name.ends_with(checked_mark); }
+
 Device model_device(std::string_view specification) {
     const auto first = specification.substr(0, specification.find(','));
     const auto model = std::ranges::find(models, first, &Model::name);

@@ -38,6 +38,10 @@ struct Device {
     [[nodiscard]] bool is_host() const { return compute_capability == 0; }
 };
 
+/// The host as a device of its own, whose kernels are checked as they run and take many times longer.
+Device checked(Device host);
+bool is_checked(const Device& device);
+
 /// The numeric fields under the names that expressions (`device.NAME`), hand-given limits and JSON use.
 struct DeviceField {
     std::string_view name;

@@ -19,13 +19,29 @@ Shape shape_of(const Argument& argument, const Environment& environment) {
             argument.count.evaluate(environment)};
 }
 
-bool supports(const KernelTemplate& kernel_template, const Problem& problem, const Device& device) {
-    const auto has = [](const std::vector<std::string>& list, const std::string& item) {
-        return std::ranges::find(list, item) != list.end();
+std::optional<std::string> why_unsupported(const KernelTemplate& kernel_template, const Problem& problem,
+                                           const Device& device) {
+    const auto lacks = [](const std::vector<std::string>& list, const std::string& item) {
+        return std::ranges::find(list, item) == list.end();
     };
-    return kernel_template.operation.name == problem.operation && has(kernel_template.types, problem.type) &&
-           (kernel_template.layouts.empty() || has(kernel_template.layouts, problem.layout)) &&
-           (device.is_host() ? kernel_template.host : device.compute_capability >= kernel_template.compute_capability);
+    const auto listed = [](std::string text, const std::vector<std::string>& list) {
+        for (const auto& item : list) text += " " + item;
+        return text;
+    };
+    const auto& of = kernel_template;
+    if (of.operation.name != problem.operation) return "computes " + of.operation.name;
+    if (lacks(of.types, problem.type)) return listed("types:", of.types);
+    if (!of.layouts.empty() && lacks(of.layouts, problem.layout)) return listed("layouts:", of.layouts);
+    if (device.is_host() && !of.host) return "no host = true under [requires] in its manifest";
+    if (!device.is_host() && device.compute_capability < of.compute_capability) {
+        return "needs compute capability " + std::to_string(of.compute_capability / 10) + "." +
+               std::to_string(of.compute_capability % 10);
+    }
+    return std::nullopt;
+}
+
+bool supports(const KernelTemplate& kernel_template, const Problem& problem, const Device& device) {
+    return !why_unsupported(kernel_template, problem, device);
 }
 
 Environment environment_of(const Operation& operation, const Problem& problem, const Device& device) {

@@ -119,6 +119,9 @@ struct KernelTemplate {
 
 /// What can compute a problem on a device at all, whatever the configuration.
 bool supports(const KernelTemplate& kernel_template, const Problem& problem, const Device& device);
+/// "layouts: nn"; nothing when it supports it.
+std::optional<std::string> why_unsupported(const KernelTemplate& kernel_template, const Problem& problem,
+                                           const Device& device);
 
 /// Extents, layout constants, `element_bytes` and `device.*`. Throws std::invalid_argument when the problem does not
 /// fit the operation (extents, layout, type).

@@ -105,6 +105,7 @@ OperandFactory::OperandFactory(Backend& backend, const Operation& operation, con
       element_bytes_(element_bytes),
       terms_(operation.terms.evaluate(environment)),
       threads_(backend.device().multiprocessors * (backend.device().is_host() ? 1 : 8) * block_threads),
+      guard_(fill.is_checked() ? 0 : 1024),
       kernel_(backend.load(fill, 0)) {}
 
 std::unique_ptr<Operands> OperandFactory::make(const Check& check, std::uint64_t operand_seed) {
@@ -119,6 +120,7 @@ std::unique_ptr<Operands> OperandFactory::make(const Check& check, std::uint64_t
         if (!argument.is_matrix()) continue;
         auto matrix = matrix_of(argument, environment_, check);
         matrix.seed = operand_seed + operands->matrices.size();
+        matrix.guard = guard_;
         matrix.memory = backend_.allocate(static_cast<std::size_t>(matrix.elements() * element_bytes_));
         fill(matrix, check);
         operands->matrices.push_back(std::move(matrix));
@@ -152,7 +154,7 @@ std::unique_ptr<Operands> OperandFactory::make(const Check& check, std::uint64_t
             case Argument::Kind::input:
             case Argument::Kind::output: {
                 const auto owner = std::ranges::find(operands->matrices, &argument, &Matrix::argument);
-                operands->addresses.push_back(owner->memory->data() + guard * element_bytes_);
+                operands->addresses.push_back(owner->memory->data() + owner->guard * element_bytes_);
                 operands->pointers.push_back(&operands->addresses.back());
                 break;
             }
@@ -169,7 +171,7 @@ void OperandFactory::fill(const Matrix& matrix, const Check& check, Memory* chan
     void* data = matrix.memory->data();
     auto [rows, columns, stride] = std::tuple(matrix.rows, matrix.columns, matrix.stride);
     auto [count, batch_stride, matrix_seed] = std::tuple(matrix.count, matrix.batch_stride, matrix.seed);
-    long long around = guard;
+    long long around = matrix.guard;
     void* report = changed == nullptr ? nullptr : changed->data();
     const std::array<void*, 11> arguments{&data,         &around, &rows,      &columns,     &stride, &count,
                                           &batch_stride, &mode,   &magnitude, &matrix_seed, &report};

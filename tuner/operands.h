@@ -12,7 +12,6 @@
 
 namespace smemtune {
 
-constexpr long long guard = 1024;            ///< elements before and after each matrix
 constexpr std::int64_t block_threads = 256;  ///< of the testbed's own kernels
 
 /// The matrices of one argument: `count` of them in memory, `batch_stride` elements apart.
@@ -22,6 +21,7 @@ struct Matrix {
     bool broadcast = false;  ///< there is one for the whole batch, and kernels get 0 as its batch stride
     std::unique_ptr<Memory> memory;
     std::uint64_t seed = 0;
+    long long guard = 0;  ///< elements in the band before it, and in that behind it
 
     [[nodiscard]] long long elements() const { return 2 * guard + count * batch_stride; }
 };
@@ -53,7 +53,8 @@ void must_fit(const Operation& operation, const Problem& problem, const Device& 
 /// Makes the operands of one problem and fills them, on the device. What it is given must outlive it.
 class OperandFactory {
 public:
-    /// `fill` is kernels/fill.cu.
+    /// `fill` is kernels/fill.cu. Compiled to be checked, like the candidates, it gives matrices without bands around
+    /// them: then every access outside is found where it happens.
     OperandFactory(Backend& backend, const Operation& operation, const Environment& environment,
                    long long element_bytes, const Binary& fill);
 
@@ -76,6 +77,7 @@ private:
     long long element_bytes_;
     std::int64_t terms_;
     std::int64_t threads_;
+    long long guard_;
     std::unique_ptr<LoadedKernel> kernel_;
 };
 

@@ -13,7 +13,7 @@
 
 namespace smemtune {
 
-/// fill.cu and compare.cu, as they were when the program was built.
+/// What is in kernels/, as it was when the program was built.
 const std::map<std::string, std::string>& testbed_sources();
 
 namespace {
@@ -127,7 +127,7 @@ int Testbed::State::rotating_sets() const {
 
 std::string Testbed::State::describe(const Matrix& matrix, long long at, const Reference& expected,
                                      const Check& check) {
-    const auto inside = at - guard;
+    const auto inside = at - matrix.guard;
     const auto index = inside / matrix.batch_stride;
     const auto row = inside % matrix.batch_stride / matrix.stride;
     const auto column = inside % matrix.batch_stride % matrix.stride;
@@ -173,14 +173,16 @@ std::optional<std::string> Testbed::State::compare_outputs(const Prepared& of, c
         void* data = matrix.memory->data();
         auto [rows, columns, stride] = std::tuple(matrix.rows, matrix.columns, matrix.stride);
         auto [count, batch_stride] = std::tuple(matrix.count, matrix.batch_stride);
-        long long around = guard;
+        long long around = matrix.guard;
+        auto seed_of_matrix = matrix.seed;
         void* value = expected->value->data();
         void* magnitude = expected->magnitude->data();
         double gamma = check.integers ? 0.0 : error_factor(terms, unit_roundoff);
         void* wrong_data = first_wrong->data();
         void* worst_data = worst->data();
-        const std::array<void*, 12> arguments{&data,         &around, &rows,      &columns, &stride,     &count,
-                                              &batch_stride, &value,  &magnitude, &gamma,   &wrong_data, &worst_data};
+        const std::array<void*, 13> arguments{&data,  &around,       &rows,           &columns, &stride,
+                                              &count, &batch_stride, &seed_of_matrix, &value,   &magnitude,
+                                              &gamma, &wrong_data,   &worst_data};
         compare->launch(nullptr, {.grid = {compare_threads / block_threads, 1, 1}, .block = {block_threads, 1, 1}},
                         arguments.data());
         backend.synchronize();

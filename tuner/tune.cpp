@@ -83,9 +83,12 @@ std::vector<std::vector<PlannedSpace>> plan(const TuneRequest& request, const De
         }
         if (row.empty()) {
             std::string names;
-            for (const auto& kernel : request.templates) names += " " + kernel.name;
+            for (const auto& kernel : request.templates) {
+                names += (names.empty() ? "" : ", ") + kernel.name + " (" +
+                         why_unsupported(kernel, problem, device).value_or("") + ")";
+            }
             throw std::invalid_argument("no template can compute " + to_text(problem) + " on " + device.name +
-                                        "; looked at:" + names + "; see 'smemtune templates'");
+                                        "; looked at: " + names + "; see 'smemtune templates'");
         }
         must_fit(row.front().kernel_template->operation, problem, device);
         // A good candidate early lets the others be cut short.

@@ -150,6 +150,7 @@ std::string to_text(const ValidationReport& report) {
                             time_text(winner.us), fmt::format("{:.2f} %", 100 * winner.behind),
                             fmt::format("{} of {}", winner.seeds.size(), validation.runs), winner.stored ? "yes" : ""});
         }
+        if (validation.runs == 0) continue;
         summary += fmt::format(
             "{}: {} of {} seeds found a winner within 1 % of the best of all; the worst is {:.2f} % "
             "behind\n",

@@ -30,7 +30,6 @@ namespace {
         case cudaErrorLaunchFailure: throw DeviceFault(text);
         case cudaErrorInvalidConfiguration:
         case cudaErrorInvalidClusterSize:
-        case cudaErrorNotSupported:
         case cudaErrorLaunchOutOfResources:
         case cudaErrorInvalidValue:
         case cudaErrorInvalidKernelImage:

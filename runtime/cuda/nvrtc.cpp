@@ -164,6 +164,11 @@ std::variant<Binary, Rejection> NvrtcCompiler::compile(const Program& program) c
     nvrtc.check(result, "compile");
 
     Binary binary{.entry = program.entry, .target = target_, .compiler = version(), .code = compiled.cubin()};
+    if (log.find("'" + program.entry + "'") == std::string::npos) {
+        return Rejection{Stage::compile, program.source_path + ": no kernel " + program.entry +
+                                             " in the machine code; write extern \"C\" __global__ void " +
+                                             program.entry + "(...)"};
+    }
     binary.resources = parse_ptxas_report(log, program.entry);
     binary.compile_ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
     return binary;

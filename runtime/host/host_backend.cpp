@@ -98,7 +98,7 @@ private:
     class Kernel : public LoadedKernel {
     public:
         Kernel(const Binary& binary, std::shared_ptr<Shared> shared)
-            : object_(binary.code), checked_(binary.target.ends_with("-checked")), shared_(std::move(shared)) {
+            : object_(binary.code), checked_(binary.is_checked()), shared_(std::move(shared)) {
             object_.find("smemtune_call", entry_.call);
             object_.find("smemtune_current", entry_.current);
         }

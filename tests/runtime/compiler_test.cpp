@@ -30,6 +30,7 @@ protected:
 TEST_P(ParametersOfAKernel, AreThoseOfItsManifest) {
     EXPECT_EQ(rejection_of(device, "", ""), "");
     EXPECT_EQ(rejection_of(device, "int K, Element alpha", "const unsigned K, float alpha"), "") << "of the same size";
+    EXPECT_EQ(rejection_of(device, "extern", "#define T float\n#define size 1\nextern"), "");
     const auto complaint =
         HasSubstr("by its manifest the kernel takes (int M, int N, int K, Element alpha, const Element* A");
     EXPECT_THAT(rejection_of(device, "int K,", "long long K,"), complaint);

@@ -147,6 +147,18 @@ TEST_F(Selection, WhatASimilarDeviceLearnedStandsBetweenItsOwnAndTheDefaults) {
     EXPECT_EQ(found[1].choice.match, Match::transferred);
 }
 
+TEST_F(Selection, WhatIsFastUnderChecksIsNotTaken) {
+    const auto host = host_device();
+    EXPECT_TRUE(is_checked(checked(host)));
+    crown(store, checked(host), find_template(templates, "tiled"), gemm(64, 64, 64),
+          parse_configuration("TILE_WIDTH=8"), 1);
+    for (const auto& each : all(Candidates(gemm(64, 64, 64), host, &store, templates, ""))) {
+        EXPECT_EQ(each.choice.match, Match::untuned);
+    }
+    crown(store, host, find_template(templates, "tiled"), gemm(64, 64, 64), parse_configuration("TILE_WIDTH=8"), 1);
+    EXPECT_EQ(all(Candidates(gemm(64, 64, 64), host, &store, templates, "")).at(0).choice.match, Match::exact);
+}
+
 TEST_F(Selection, WithoutADatabaseEveryTemplateOffersAValidDefault) {
     const auto problem = gemm(100, 100, 100);
     const auto found = all(Candidates(problem, device, nullptr, templates, ""));
@@ -234,6 +246,16 @@ TEST_F(Selection, ATemplateAskedForByNameIsWhatItIsNow) {
     EXPECT_EQ(first(problem, "tiled").configuration, "TILE_WIDTH=16");
     tiled.name = "of no folder that is open";
     EXPECT_EQ(first(problem, "tiled").configuration, "TILE_WIDTH=8") << "what only the database knows";
+}
+
+TEST_F(Selection, OfTheApplicationsOwnTemplatesThePresentSourceAloneCounts) {
+    const auto problem = gemm(100, 100, 100);
+    tuned(problem, "TILE_WIDTH=8", 1);
+    std::ranges::find(templates, "tiled", &KernelTemplate::name)->hash = "of the source as it is now";
+    EXPECT_EQ(first(problem).match, Match::exact) << "a built-in one of an earlier version";
+    const std::vector<std::string> own{"tiled"};
+    const auto found = all(Candidates(problem, device, &store, templates, "", own));
+    EXPECT_EQ(found.at(0).choice.match, Match::untuned);
 }
 
 TEST_F(Selection, WhatNoTemplateKnowsHasNoCandidate) {

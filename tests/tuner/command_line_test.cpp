@@ -200,7 +200,7 @@ INSTANTIATE_TEST_SUITE_P(
                 "--templates takes folders here, and 'tiled' is none; write --template tiled for this one alone"},
         Mistake{{"run", "--size", "4", "--device", "host", "--template", "tiled_transpose", "--db", "a"},
                 input,
-                "'tiled_transpose' can compute gemm"},
+                "no template 'tiled_transpose' of gemm"},
         Mistake{{"run", "--size", "4", "--device", "host", "--type", "bf16", "--db", "a"}, input, "bf16"},
         Mistake{{"run", "--size", "4", "--device", "host", "--layout", "xx", "--db", "a"}, input, "xx"},
         Mistake{{"run", "--size", "4", "--device", "host", "--db", "text.db"}, database, "is not a database"},

@@ -111,6 +111,12 @@ TEST_F(TestbedTest, AWriteBehindTheOutputIsFound) {
     EXPECT_THAT(verdict_of("Element* c =", "C[M * ldc] = 0; Element* c ="), HasSubstr("writes outside C"));
 }
 
+// What was read behind one matrix, written behind another.
+TEST_F(TestbedTest, ACopyFromOutsideToOutsideIsFound) {
+    EXPECT_THAT(verdict_of("Element* c =", "C[M * ldc] = A[M * lda]; Element* c ="), HasSubstr("writes outside C"));
+    EXPECT_THAT(verdict_of("Element* c =", "C[M * ldc + 1] = C[M * ldc]; Element* c ="), HasSubstr("writes outside C"));
+}
+
 TEST_F(TestbedTest, AWriteBetweenTheRowsIsFoundWhereRowsArePadded) {
     const auto wrong = verdict_of("Element* c =", "if (ldc > N) C[row * ldc + N] = 0; Element* c =");
     EXPECT_THAT(wrong, HasSubstr("writes between the rows of C"));

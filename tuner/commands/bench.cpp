@@ -92,6 +92,14 @@ void check_writable(const std::filesystem::path& file) {
     if (!there) std::filesystem::remove(file, ignored);
 }
 
+// As one word for a shell.
+std::string quoted(const std::string& text) {
+    const bool plain = std::ranges::all_of(text, [](unsigned char c) {
+        return std::isalnum(c) != 0 || std::string_view("_./,-+:=").find(c) != std::string_view::npos;
+    });
+    return plain ? text : "'" + text + "'";
+}
+
 // The command that tunes what was asked for: what its defaults would not say is said.
 std::string remedy(const CommandLine& line, const std::string& sizes, const std::string& layout) {
     const auto& folders = line.text("templates");
@@ -102,36 +110,43 @@ std::string remedy(const CommandLine& line, const std::string& sizes, const std:
     text += " --sizes " + sizes;
     if (type != "f32") text += " --type " + type;
     if (!layout.empty() && layout != "nn") text += " --layout " + layout;
-    if (!folders.empty()) text += " --templates " + folders;
-    return text + " --db " + line.database().string();
+    if (!folders.empty()) text += " --templates " + quoted(folders);
+    return text + " --db " + quoted(line.database().string());
 }
 
 // Every problem that the database has a winner for on this device.
 std::vector<Problem> stored_problems(const std::filesystem::path& database, const Device& device,
-                                     const Operation& operation, const CommandLine& line) {
+                                     const std::vector<KernelTemplate>& templates, const CommandLine& line) {
     std::vector<Problem> problems;
     if (!std::filesystem::exists(database)) return problems;
     const Store store(database, Store::Access::read);
     const auto row = store.find(device);
     if (!row) return problems;
+    const auto& operation = templates.front().operation;
     const auto& layout = line.text("layout");
+    // What the runtime serves by name is of the template as it is now.
+    const auto& name = line.text("template");
+    const auto named = std::ranges::find(templates, name, &KernelTemplate::name);
+    const auto hash = named == templates.end() ? "" : named->hash;
     std::vector<std::string> layouts;
     for (const auto& each : operation.layouts) layouts.push_back(each.first);
     if (layouts.empty() || !layout.empty()) layouts = {layout};
     for (const auto& each : layouts) {
-        for (const auto& best : store.best_of(*row, operation.name, line.text("type"), each, line.text("template")))
+        for (const auto& best : store.best_of(*row, operation.name, line.text("type"), each, name, hash))
             problems.push_back(best.problem);
     }
     return problems;
 }
 
-std::vector<Problem> read_problems(const CommandLine& line, const Operation& operation, const Device& device) {
+std::vector<Problem> read_problems(const CommandLine& line, const std::vector<KernelTemplate>& templates,
+                                   const Device& device) {
+    const auto& operation = templates.front().operation;
     const auto& layout = line.text("layout");
     // Types, layouts and sizes are checked, whatever is stored.
     auto problems = make_problems(operation, line.text("sizes") == "stored" ? "64" : line.text("sizes"),
                                   line.text("type"), layout.empty() ? "nn" : layout, device);
     if (line.text("sizes") != "stored") return problems;
-    problems = stored_problems(line.database(), device, operation, line);
+    problems = stored_problems(line.database(), device, templates, line);
     if (problems.empty()) {
         throw UsageError("no winner of " + operation.name + " " + line.text("type") + " on " + device.name + " is in " +
                          line.database().string() + "; tune first: " + remedy(line, "auto", layout) +
@@ -255,7 +270,7 @@ int bench_command(const Arguments& arguments, const Surroundings& surroundings) 
     const auto proposals = static_cast<int>(line.number("proposals", 1, 1000));
     const auto json_path = line.has("json") ? line.text("json") : "";
     if (!json_path.empty() && json_path != "-") check_writable(json_path);
-    request.problems = read_problems(line, request.any_template.operation, found.device);
+    request.problems = read_problems(line, templates, found.device);
 
     Runtime runtime({.database = line.database(),
                      .device = found.name,

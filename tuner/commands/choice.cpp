@@ -36,7 +36,9 @@ std::vector<KernelTemplate> choose_templates(const std::string& list, const std:
     if (!operation.empty()) {
         std::erase_if(chosen, [&](const KernelTemplate& kernel) { return kernel.operation.name != operation; });
         if (chosen.empty())
-            throw UsageError("no template computes the operation '" + operation + "'; see 'smemtune templates'");
+            throw UsageError("no template" + (list.empty() ? "" : " of --templates " + list) +
+                             " computes the operation '" + operation + "'; see 'smemtune templates'; one of your own " +
+                             "is named by its folder, --templates FOLDER");
     }
     return chosen;
 }

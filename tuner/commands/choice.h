@@ -10,7 +10,8 @@
 namespace smemtune {
 
 /// The built-in templates and those of folders: `list` (`--templates`) holds names and folders, and means all built-in
-/// ones when it is empty. `operation` restricts them unless it is empty. Throws UsageError naming what is unknown.
+/// ones when it is empty; of one name, the last folder's counts. `operation` restricts them unless it is empty. Throws
+/// UsageError naming what is unknown.
 std::vector<KernelTemplate> choose_templates(const std::string& list, const std::string& operation);
 
 /// Likewise, all of one operation: gemm when neither is given. Throws UsageError when they compute several.

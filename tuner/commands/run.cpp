@@ -51,6 +51,10 @@ void check_computable(const std::vector<KernelTemplate>& templates, const std::s
         })) {
         return;
     }
+    if (!name.empty() && std::ranges::find(templates, name, &KernelTemplate::name) == templates.end()) {
+        throw UsageError("there is no template '" + name + "' of " + templates.front().operation.name +
+                         "; see 'smemtune templates'; one of your own is named by its folder, --templates FOLDER");
+    }
     throw UsageError("no template" + (name.empty() ? std::string() : " '" + name + "'") + " can compute " +
                      to_text(problem) + " on " + device.name + "; see 'smemtune templates'");
 }
@@ -89,6 +93,7 @@ nlohmann::json to_json(const Run& run) {
                         {"configuration", run.choice.configuration},
                         {"match", to_text(run.choice.match)},
                         {"tuned_for", run.choice.tuned_for},
+                        {"tuned_on", run.choice.match == Match::untuned ? "" : run.choice.device},
                         {"correct", !run.verdict.wrong}};
     if (run.verdict.wrong) {
         json["wrong"] = *run.verdict.wrong;

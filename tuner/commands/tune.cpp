@@ -245,7 +245,11 @@ int exit_code(const std::vector<Sitting>& sittings) {
     for (const auto& [group, request, spaces, compiler, report, validation, failure] : sittings) {
         const auto* go_on =
             request.retune ? "run the same command without --retune to go on" : "run the same command to go on";
-        if (report.ended == "interrupted" || validation.interrupted) {
+        if (validation.interrupted) {
+            fmt::print(stderr, "interrupted: --validate stores nothing; the same command begins anew\n");
+            return interrupted_by_user;
+        }
+        if (report.ended == "interrupted") {
             fmt::print(stderr, "interrupted: everything finished is stored; {}\n", go_on);
             return interrupted_by_user;
         }
@@ -282,7 +286,7 @@ int tune_command(const Arguments& arguments, const Surroundings& surroundings) {
             throw UsageError("--checked is for --device host; on a GPU use compute-sanitizer");
         }
         // A device of its own in the database: checked kernels are many times slower.
-        if (settings.checked) group.device.name += " (checked)";
+        if (settings.checked) group.device = checked(group.device);
         auto& sitting = sittings.emplace_back();
         sitting.group = std::move(group);
     }

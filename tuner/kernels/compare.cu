@@ -2,14 +2,11 @@
 // around it untouched. Each thread reports the first element that it found wrong (an index into `data`, or -1) and how
 // far the others are from their reference, as a fraction of what is allowed.
 #include "configuration.h"  // Element
-
-union Bits {
-    float value;
-    unsigned bits;
-};
+#include "kernels/around.h"
 
 extern "C" __global__ void compare(const Element* data, long long guard, long long rows, long long columns,
-                                   long long stride, long long matrices, long long batch_stride, const double* value,
+                                   long long stride, long long matrices, long long batch_stride,
+                                   unsigned long long seed, const double* value,
                                    const double* magnitude, double gamma, long long* first_wrong, double* worst) {
     const long long count = 2 * guard + matrices * batch_stride;
     const long long self = (long long)blockIdx.x * blockDim.x + threadIdx.x, step = (long long)gridDim.x * blockDim.x;
@@ -21,7 +18,7 @@ extern "C" __global__ void compare(const Element* data, long long guard, long lo
         if (at < 0 || matrix >= matrices || row >= rows || column >= columns) {
             Bits bits;
             bits.value = data[i];
-            if (bits.bits != 0x7fc0beefu) wrong = i;  // what fill.cu put there
+            if (bits.bits != bits_around(seed, i)) wrong = i;
             continue;
         }
         const long long element = (matrix * rows + row) * columns + column;

@@ -1,21 +1,9 @@
-// Fills guarded matrices, one behind the other: random values inside, a NaN of a known bit pattern everywhere else. Or,
+// Fills guarded matrices, one behind the other: random values inside, NaNs of known bit patterns everywhere else. Or,
 // with `changed`, looks whether it still is as it was filled: each thread reports the first element that is not, or -1.
 #include "configuration.h"  // Element
+#include "kernels/around.h"
 
 constexpr int UNIFORM = 0, INTEGER = 1;  // any other mode: inside is poisoned too
-
-union Bits {
-    float value;
-    unsigned bits;
-};
-
-// SplitMix64: one well-mixed word for each index, so that any thread can fill any element.
-__device__ unsigned long long mix(unsigned long long x) {
-    x += 0x9e3779b97f4a7c15ull;
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
-    return x ^ (x >> 31);
-}
 
 extern "C" __global__ void fill(Element* data, long long guard, long long rows, long long columns, long long stride,
                                 long long matrices, long long batch_stride, int mode, int magnitude,
@@ -27,8 +15,9 @@ extern "C" __global__ void fill(Element* data, long long guard, long long rows, 
         const long long at = i - guard, matrix = at / batch_stride, rest = at % batch_stride;
         const long long row = rest / stride, column = rest % stride;
         Bits filled;
-        filled.bits = 0x7fc0beefu;
-        if (at >= 0 && matrix < matrices && row < rows && column < columns) {
+        if (mode > INTEGER || at < 0 || matrix >= matrices || row >= rows || column >= columns) {
+            filled.bits = bits_around(seed, i);
+        } else {
             const unsigned long long word =
                 mix(seed + mix((unsigned long long)((matrix * rows + row) * columns + column)));
             if (mode == UNIFORM) filled.value = (Element)((double)(word >> 11) * 0x1p-52 - 1.0);
