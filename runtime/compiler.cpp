@@ -13,7 +13,7 @@ namespace {
 std::string check_of_parameters(const KernelTemplate& kernel, const Problem& problem, bool of_reference) {
     std::string sizes;
     std::string names;
-    const auto add = [&](const std::string& name, std::size_t size) {
+    const auto add = [&](const std::string& name, std::int64_t size) {
         sizes += (sizes.empty() ? "" : ", ") + std::to_string(size);
         names += (names.empty() ? "" : ", ") + name;
     };

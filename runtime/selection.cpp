@@ -57,7 +57,8 @@ Candidates::Candidates(const Problem& problem, const Device& device, const Store
     });
     std::ranges::stable_sort(devices_, std::ranges::greater{}, distance_of);
     // Of those that differ in nothing that the distance counts, this very one is the nearest.
-    std::ranges::stable_partition(devices_, [&](const auto& known) { return known.second != device; });
+    std::stable_partition(devices_.begin(), devices_.end(),  // clang 14 cannot take what std::ranges' returns
+                          [&](const auto& known) { return known.second != device; });
 }
 
 std::optional<Candidate> Candidates::next() {

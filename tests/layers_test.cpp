@@ -59,20 +59,21 @@ std::string code_of(const std::string& text, bool strings) {
     return code;
 }
 
-// A kernel's source, or a header that kernels share: those of the templates' folders.
+// A kernel's source, or a header that kernels share: those of the templates' folders and of the testbed's kernels.
 bool is_kernel_header(const std::string& path) {
-    return path.starts_with("templates/") && path.ends_with(".h") && std::ranges::count(path, '/') > 1;
+    return (path.starts_with("templates/") || path.starts_with("tuner/kernels/")) && path.ends_with(".h") &&
+           std::ranges::count(path, '/') > 1;
 }
 bool is_kernel_code(const std::string& path) { return path.ends_with(".cu") || is_kernel_header(path); }
 
 // Where an include by quotes leads, as the compiler looks for it; empty when there is no such file.
 std::string resolve(const std::string& path, const std::string& name, const Paths& files) {
     const auto beside = (fs::path(path).parent_path() / name).lexically_normal().generic_string();
-    const auto of_kernels = "templates/" + name;  // the root of a kernel's includes
-    for (const auto& candidate : {beside, name}) {
-        if (files.contains(candidate)) return candidate;
-    }
-    return is_kernel_code(path) && files.contains(of_kernels) ? of_kernels : "";
+    std::vector<std::string> candidates{beside, name};
+    if (is_kernel_code(path)) candidates.push_back("templates/" + name);            // the root of a kernel's includes,
+    if (path.starts_with("tuner/kernels/")) candidates.push_back("tuner/" + name);  // and of the testbed's own
+    const auto found = std::ranges::find_if(candidates, [&](const auto& each) { return files.contains(each); });
+    return found == candidates.end() ? "" : *found;
 }
 
 bool is_cuda(const std::string& header) {

@@ -94,8 +94,9 @@ void check_writable(const std::filesystem::path& file) {
 
 // As one word for a shell.
 std::string quoted(const std::string& text) {
-    const bool plain = std::ranges::all_of(text, [](unsigned char c) {
-        return std::isalnum(c) != 0 || std::string_view("_./,-+:=").find(c) != std::string_view::npos;
+    const bool plain = std::ranges::all_of(text, [](char c) {
+        return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
+               std::string_view("_./,-+:=").find(c) != std::string_view::npos;
     });
     return plain ? text : "'" + text + "'";
 }

@@ -6,8 +6,8 @@
 
 extern "C" __global__ void compare(const Element* data, long long guard, long long rows, long long columns,
                                    long long stride, long long matrices, long long batch_stride,
-                                   unsigned long long seed, const double* value,
-                                   const double* magnitude, double gamma, long long* first_wrong, double* worst) {
+                                   unsigned long long seed, const double* value, const double* magnitude, double gamma,
+                                   long long* first_wrong, double* worst) {
     const long long count = 2 * guard + matrices * batch_stride;
     const long long self = (long long)blockIdx.x * blockDim.x + threadIdx.x, step = (long long)gridDim.x * blockDim.x;
     long long wrong = -1;
