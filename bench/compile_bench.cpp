@@ -11,11 +11,11 @@
 
 #include <sys/resource.h>
 
-#include "templates/catalog.h"
-#include "templates/limits.h"
-#include "tuner/commands/choice.h"
-#include "tuner/compile_pool.h"
-#include "tuner/text.h"
+#include "templates/launch/limits.h"
+#include "templates/manifest/catalog.h"
+#include "tuner/cli/argument_parsing.h"
+#include "tuner/compile/compile_pool.h"
+#include "tuner/report/text.h"
 
 namespace {
 

@@ -5,9 +5,9 @@
 #include <iterator>
 #include <string>
 
-#include "templates/catalog.h"
-#include "templates/limits.h"
-#include "templates/manifest.h"
+#include "templates/launch/limits.h"
+#include "templates/manifest/catalog.h"
+#include "templates/manifest/manifest.h"
 
 namespace {
 

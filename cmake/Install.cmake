@@ -4,12 +4,12 @@ include(CMakePackageConfigHelpers)
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/smemtune)
 
 install(TARGETS smemtune RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-install(TARGETS smemtune_templates smemtune_db smemtune_runtime EXPORT smemtune
+install(TARGETS smemtune_util smemtune_templates smemtune_db smemtune_runtime EXPORT smemtune
     ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 
 # The other headers are internal. These keep their folders, because runtime.h finds problem.h beside its own.
 install(FILES runtime/runtime.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/smemtune/runtime)
-install(FILES templates/problem.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/smemtune/templates)
+install(FILES templates/space/problem.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/smemtune/templates/space)
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 install(EXPORT smemtune NAMESPACE smemtune:: FILE smemtuneTargets.cmake DESTINATION ${package_folder})

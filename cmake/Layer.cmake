@@ -27,7 +27,7 @@ function(smemtune_layer name)
         $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
     target_compile_features(smemtune_${name} PUBLIC cxx_std_20)
     target_link_libraries(smemtune_${name} PUBLIC ${LAYER_PUBLIC} PRIVATE ${LAYER_PRIVATE} $<BUILD_INTERFACE:smemtune_options>)
-    smemtune_precompile(smemtune_${name} smemtune_templates <algorithm> <array> <chrono> <filesystem> <functional> <map> <memory>
+    smemtune_precompile(smemtune_${name} smemtune_util <algorithm> <array> <chrono> <filesystem> <functional> <map> <memory>
         <optional> <set> <string> <string_view> <thread> <variant> <vector>)
 endfunction()
 

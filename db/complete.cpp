@@ -30,12 +30,12 @@ void drop(Connection& connection, const std::string& table, std::int64_t kernel_
 
 }  // namespace
 
-void complete_configurations(Connection& connection, std::int64_t kernel_template, const Configuration& presets) {
+void complete_configurations(Connection& connection, std::int64_t kernel_template, const Configuration& defaults) {
     const auto read = [](const SQLite::Statement& row) { return row.getColumn(0).getString(); };
     for (const auto& text : Query(connection, all_configurations).with(kernel_template).all(read)) {
         std::string complete;
         try {
-            complete = to_text(completed(parse_configuration(text), presets));
+            complete = to_text(completed(parse_configuration(text), defaults));
         } catch (const std::invalid_argument& error) {
             throw UnreadableRow(std::string("configuration cannot be read: ") + error.what());
         }

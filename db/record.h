@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "db/outcome.h"
-#include "templates/configuration.h"
-#include "templates/device.h"
-#include "templates/problem.h"
+#include "templates/space/configuration.h"
+#include "templates/space/device.h"
+#include "templates/space/problem.h"
 
 namespace smemtune {
 

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "db/complete.h"
-#include "db/open.h"
+#include "db/file/open.h"
 #include "db/query.h"
 #include "db/rows.h"
 
@@ -150,7 +150,7 @@ std::int64_t Store::remember(const Problem& problem) {
     return state_->guarded([&] { return state_->find_or_add([&] { return find(problem); }, add); });
 }
 
-std::int64_t Store::remember(const TemplateRecord& kernel_template, const Configuration& presets) {
+std::int64_t Store::remember(const TemplateRecord& kernel_template, const Configuration& defaults) {
     const auto find = [&] {
         return state_->query("SELECT id FROM templates WHERE name = ? AND hash = ?")
             .with(kernel_template.name, kernel_template.hash)
@@ -177,7 +177,7 @@ std::int64_t Store::remember(const TemplateRecord& kernel_template, const Config
         state_->guarded([&] {
             WriteTransaction transaction(state_->connection);
             write_files(id);
-            complete_configurations(state_->connection, id, presets);
+            complete_configurations(state_->connection, id, defaults);
             transaction.commit();
         });
     }

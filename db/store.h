@@ -44,9 +44,9 @@ public:
     // Rows are found by content, or added: the same device, template or problem always has the same number.
     std::int64_t remember(const Device& device);
     /// A template whose files changed under the same hash (more values, another summary, a new parameter) gets the new
-    /// ones, and in the same transaction its trials and machine code get the `presets` of parameters that they lack:
+    /// ones, and in the same transaction its trials and machine code get the `defaults` of parameters that they lack:
     /// they were tried with what is that parameter's default now.
-    std::int64_t remember(const TemplateRecord& kernel_template, const Configuration& presets = {});
+    std::int64_t remember(const TemplateRecord& kernel_template, const Configuration& defaults = {});
     std::int64_t remember(const Problem& problem);
 
     /// Each text of a run is JSON, or empty.

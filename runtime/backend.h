@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "runtime/compiler.h"
-#include "templates/limits.h"
+#include "templates/launch/limits.h"
 
 struct CUstream_st;  // what cudaStream_t points to, without a CUDA header
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "db/outcome.h"
-#include "templates/kernel_template.h"
+#include "templates/manifest/kernel_template.h"
 
 namespace smemtune {
 

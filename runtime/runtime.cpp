@@ -7,11 +7,11 @@
 #include <optional>
 
 #include "runtime/backend.h"
-#include "runtime/gemm_arguments.h"
+#include "runtime/cublas/gemm_arguments.h"
 #include "runtime/inspector.h"
 #include "runtime/selection.h"
 #include "runtime/workspace.h"
-#include "templates/catalog.h"
+#include "templates/manifest/catalog.h"
 
 namespace smemtune {
 

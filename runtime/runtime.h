@@ -16,7 +16,7 @@
 #include <vector>
 
 // Beside this header in the source tree and where it is installed, whatever the application's include path.
-#include "../templates/problem.h"
+#include "../templates/space/problem.h"
 
 struct CUstream_st;  // what cudaStream_t points to, without a CUDA header
 

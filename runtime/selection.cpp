@@ -5,8 +5,8 @@
 #include <cmath>
 #include <limits>
 
-#include "templates/catalog.h"
-#include "templates/limits.h"
+#include "templates/launch/limits.h"
+#include "templates/manifest/catalog.h"
 
 namespace smemtune {
 
@@ -14,13 +14,13 @@ namespace {
 
 // The default where it is valid; else the valid configuration that differs from it in the fewest parameters.
 std::optional<Configuration> sane_default(const KernelTemplate& kernel, const Problem& problem, const Device& device) {
-    const auto preset = default_configuration(kernel);
-    if (!objection(kernel, preset, problem, device)) return preset;
+    const auto defaults = default_configuration(kernel);
+    if (!infeasibility(kernel, defaults, problem, device)) return defaults;
     for (const auto& parameter : kernel.parameters) {  // before a large space is enumerated
         for (const auto value : parameter.values) {
-            auto near = preset;
+            auto near = defaults;
             near.values[parameter.name] = value;
-            if (!objection(kernel, near, problem, device)) return near;
+            if (!infeasibility(kernel, near, problem, device)) return near;
         }
     }
     const auto space = feasible_space(kernel, problem, device);
@@ -28,8 +28,9 @@ std::optional<Configuration> sane_default(const KernelTemplate& kernel, const Pr
     auto least = std::numeric_limits<std::ptrdiff_t>::max();
     for (std::size_t i = 0; i < space.size(); ++i) {
         auto configuration = space[i];
-        const auto differing = std::ranges::count_if(
-            configuration.values, [&](const auto& value) { return preset.values.at(value.first) != value.second; });
+        const auto differing = std::ranges::count_if(configuration.values, [&](const auto& value) {
+            return defaults.values.at(value.first) != value.second;
+        });
         if (differing >= least) continue;
         least = differing;
         best = std::move(configuration);
@@ -97,7 +98,7 @@ std::optional<Candidate> Candidates::tuned(const TrialRow& row) const {
     try {
         auto kernel = load_template(files->files);
         const auto configuration = completed(row.record.configuration, default_configuration(kernel));
-        if (!supports(kernel, problem_, device_) || objection(kernel, configuration, problem_, device_)) {
+        if (!supports(kernel, problem_, device_) || infeasibility(kernel, configuration, problem_, device_)) {
             return std::nullopt;
         }
         const auto here = row.problem == problem_ ? Match::exact : Match::nearest;

@@ -10,7 +10,7 @@
 
 #include "db/store.h"
 #include "runtime/runtime.h"
-#include "templates/kernel_template.h"
+#include "templates/manifest/kernel_template.h"
 
 namespace smemtune {
 

@@ -1,4 +1,5 @@
-// Holds the folders to their order and to what each may use: templates <- db <- runtime <- tuner.
+// Holds the folders to their order and to what each may use: util <- templates <- db <-
+// runtime <- tuner.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -6,6 +7,7 @@
 #include <cctype>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <regex>
 #include <set>
 #include <sstream>
@@ -21,7 +23,7 @@ using testing::IsEmpty;
 using Paths = std::set<std::string>;
 
 // Lowest first.
-const std::vector<std::string> layers{"templates", "db", "runtime", "tuner"};
+const std::vector<std::string> layers{"util", "templates", "db", "runtime", "tuner"};
 
 // The layer that a path from the root lies in; layers.end() when it is in none.
 auto layer_of(const std::string& path) { return std::ranges::find(layers, path.substr(0, path.find('/'))); }
@@ -59,10 +61,9 @@ std::string code_of(const std::string& text, bool strings) {
     return code;
 }
 
-// A kernel's source, or a header that kernels share: those of the templates' folders and of the testbed's kernels.
+// A kernel's source, or a header that kernels share: the templates' kernels and the testbed's own.
 bool is_kernel_header(const std::string& path) {
-    return (path.starts_with("templates/") || path.starts_with("tuner/kernels/")) && path.ends_with(".h") &&
-           std::ranges::count(path, '/') > 1;
+    return path.ends_with(".h") && (path.starts_with("templates/kernels/") || path.starts_with("tuner/trial/kernels/"));
 }
 bool is_kernel_code(const std::string& path) { return path.ends_with(".cu") || is_kernel_header(path); }
 
@@ -70,8 +71,9 @@ bool is_kernel_code(const std::string& path) { return path.ends_with(".cu") || i
 std::string resolve(const std::string& path, const std::string& name, const Paths& files) {
     const auto beside = (fs::path(path).parent_path() / name).lexically_normal().generic_string();
     std::vector<std::string> candidates{beside, name};
-    if (is_kernel_code(path)) candidates.push_back("templates/" + name);            // the root of a kernel's includes,
-    if (path.starts_with("tuner/kernels/")) candidates.push_back("tuner/" + name);  // and of the testbed's own
+    if (is_kernel_code(path)) candidates.push_back("templates/kernels/" + name);  // the root of a kernel's includes,
+    if (path.starts_with("tuner/trial/kernels/"))
+        candidates.push_back("tuner/trial/" + name);  // and of the testbed's own
     const auto found = std::ranges::find_if(candidates, [&](const auto& each) { return files.contains(each); });
     return found == candidates.end() ? "" : *found;
 }
@@ -134,7 +136,7 @@ std::string read(const fs::path& path) {
 Paths repository() {
     const fs::path root = SMEMTUNE_SOURCE_DIR;
     Paths files;
-    for (const auto& folder : {"templates", "db", "runtime", "tuner", "tests"}) {
+    for (const auto& folder : {"util", "templates", "db", "runtime", "tuner", "tests"}) {
         for (const auto& entry : fs::recursive_directory_iterator(root / folder)) {
             const auto extension = entry.path().extension();
             if (extension != ".h" && extension != ".cpp" && extension != ".cu") continue;
@@ -161,9 +163,9 @@ std::vector<std::string> planted(const std::string& path, const std::string& lin
 }
 
 TEST(Layers, APlantedIncludeThatRunsUpwardsIsFound) {
-    EXPECT_THAT(planted("templates/limits.cpp", "#include \"db/store.h\""),
-                ElementsAre("templates/limits.cpp:2: include of db/store.h runs from templates up to db"));
-    EXPECT_THAT(planted("templates/limits.h", "#include \"../runtime/runtime.h\""),
+    EXPECT_THAT(planted("templates/launch/limits.cpp", "#include \"db/store.h\""),
+                ElementsAre("templates/launch/limits.cpp:2: include of db/store.h runs from templates up to db"));
+    EXPECT_THAT(planted("templates/launch/limits.h", "#include \"../../runtime/runtime.h\""),
                 ElementsAre(HasSubstr("runs from templates up to runtime")));
     EXPECT_THAT(planted("db/store.cpp", "#include \"runtime/backend.h\""),
                 ElementsAre(HasSubstr("runs from db up to runtime")));
@@ -176,24 +178,25 @@ TEST(Layers, APlantedIncludeThatRunsUpwardsIsFound) {
 }
 
 TEST(Layers, AnIncludeThatRunsDownwardsIsFine) {
-    EXPECT_THAT(planted("tuner/main.cpp", "#include \"templates/limits.h\""), IsEmpty());
-    EXPECT_THAT(planted("runtime/runtime.h", "#include \"../templates/problem.h\""), IsEmpty());
+    EXPECT_THAT(planted("tuner/main.cpp", "#include \"templates/launch/limits.h\""), IsEmpty());
+    EXPECT_THAT(planted("runtime/runtime.h", "#include \"../templates/space/problem.h\""), IsEmpty());
     EXPECT_THAT(planted("runtime/host/block.cpp", "#include \"layout.h\""), IsEmpty());
-    EXPECT_THAT(planted("templates/limits.cpp", "// #include \"db/store.h\""), IsEmpty());
-    EXPECT_THAT(planted("templates/limits.cpp", "/*\n#include \"db/store.h\"\n*/"), IsEmpty());
+    EXPECT_THAT(planted("templates/launch/limits.cpp", "// #include \"db/store.h\""), IsEmpty());
+    EXPECT_THAT(planted("templates/launch/limits.cpp", "/*\n#include \"db/store.h\"\n*/"), IsEmpty());
 }
 
 TEST(Layers, APlantedIncludeOfNoFileOrOfATestIsFound) {
-    EXPECT_THAT(planted("tuner/tune.cpp", "#include \"tuner/tuen.h\""), ElementsAre(HasSubstr("is no file")));
-    EXPECT_THAT(planted("tuner/tune.cpp", "#include \"tests/layers_test.cpp\""), ElementsAre(HasSubstr("in no layer")));
+    EXPECT_THAT(planted("tuner/tuning/tune.cpp", "#include \"tuner/tuen.h\""), ElementsAre(HasSubstr("is no file")));
+    EXPECT_THAT(planted("tuner/tuning/tune.cpp", "#include \"tests/layers_test.cpp\""),
+                ElementsAre(HasSubstr("in no layer")));
 }
 
 TEST(Layers, APlantedIncludeOfOursInAKernelIsFound) {
-    EXPECT_THAT(planted("templates/gemm/new.cu", "#include \"templates/limits.h\""),
+    EXPECT_THAT(planted("templates/kernels/gemm/new.cu", "#include \"templates/launch/limits.h\""),
                 ElementsAre(HasSubstr("is no header for kernels")));
-    EXPECT_THAT(planted("templates/gemm/new.h", "#include \"templates/limits.h\""),
+    EXPECT_THAT(planted("templates/kernels/gemm/new.h", "#include \"templates/launch/limits.h\""),
                 ElementsAre(HasSubstr("is no header for kernels")));
-    for (const auto* path : {"templates/gemm/new.cu", "templates/gemm/new.h"}) {
+    for (const auto* path : {"templates/kernels/gemm/new.cu", "templates/kernels/gemm/new.h"}) {
         EXPECT_THAT(planted(path, "#include \"device/vector.h\"\n#include \"configuration.h\""), IsEmpty());
         EXPECT_THAT(planted(path, "#include \"gemm/fp64.h\""), IsEmpty()) << "what two operations share";
     }
@@ -202,15 +205,16 @@ TEST(Layers, APlantedIncludeOfOursInAKernelIsFound) {
 TEST(Layers, APlantedLibraryInTheWrongLayerIsFound) {
     for (const auto* header : {"cuda.h", "cuda_runtime.h", "nvrtc.h", "cublas_v2.h"}) {
         const auto line = "#include <" + std::string(header) + ">";
-        EXPECT_THAT(planted("templates/device.cpp", line), ElementsAre(HasSubstr("brings CUDA into templates")));
+        EXPECT_THAT(planted("templates/space/device.cpp", line), ElementsAre(HasSubstr("brings CUDA into templates")));
         EXPECT_THAT(planted("db/store.cpp", line), ElementsAre(HasSubstr("brings CUDA into db")));
         EXPECT_THAT(planted("runtime/runtime.h", line), ElementsAre(HasSubstr("brings CUDA into a header")));
         EXPECT_THAT(planted("runtime/cuda/nvrtc.cpp", line), IsEmpty());
     }
     for (const auto* header : {"sqlite3.h", "SQLiteCpp/Database.h"}) {
         const auto line = "#include <" + std::string(header) + ">";
-        EXPECT_THAT(planted("templates/device.cpp", line), ElementsAre(HasSubstr("brings SQLite into templates")));
-        EXPECT_THAT(planted("tuner/tune.cpp", line), ElementsAre(HasSubstr("brings SQLite into tuner")));
+        EXPECT_THAT(planted("templates/space/device.cpp", line),
+                    ElementsAre(HasSubstr("brings SQLite into templates")));
+        EXPECT_THAT(planted("tuner/tuning/tune.cpp", line), ElementsAre(HasSubstr("brings SQLite into tuner")));
         EXPECT_THAT(planted("db/store.cpp", line), IsEmpty());
     }
 }
@@ -218,10 +222,11 @@ TEST(Layers, APlantedLibraryInTheWrongLayerIsFound) {
 TEST(Layers, PlantedPrintingIsFoundBelowTheTuner) {
     for (const auto* line : {"#include <iostream>", "std::cerr << 1;", "printf(\"%d\", 1);", "std::fprintf(stderr, s);",
                              "puts (s);", "fmt::print(\"\");"}) {
-        for (const auto* path : {"templates/new.cpp", "db/new.cpp", "runtime/host/new.cpp", "templates/gemm/new.cu"}) {
+        for (const auto* path :
+             {"templates/new.cpp", "db/new.cpp", "runtime/host/new.cpp", "templates/kernels/gemm/new.cu"}) {
             EXPECT_EQ(planted(path, line).size(), 1U) << path << " " << line;
         }
-        EXPECT_THAT(planted("tuner/report.cpp", line), IsEmpty());
+        EXPECT_THAT(planted("tuner/report/report.cpp", line), IsEmpty());
     }
     EXPECT_THAT(planted("db/new.cpp", "snprintf(a, 3, b);  // not printf(b)"), IsEmpty());
     EXPECT_THAT(planted("db/new.cpp", "fail(\"printf(1)\", R\"(std::cout)\");"), IsEmpty());
@@ -230,12 +235,21 @@ TEST(Layers, PlantedPrintingIsFoundBelowTheTuner) {
 TEST(Layers, PlantedReadingOfTheEnvironmentIsFoundOutsideMain) {
     EXPECT_THAT(planted("runtime/new.cpp", "std::getenv(\"HOME\");"),
                 ElementsAre("runtime/new.cpp:2: reads the environment"));
-    EXPECT_THAT(planted("tuner/tune.cpp", "const auto read = &::secure_getenv;"),
+    EXPECT_THAT(planted("tuner/tuning/tune.cpp", "const auto read = &::secure_getenv;"),
                 ElementsAre(HasSubstr("environment")));
     EXPECT_THAT(planted("tuner/main.cpp", "std::getenv(\"HOME\");"), IsEmpty());
     // What looks like the start of a string or of a comment must not hide the rest.
-    EXPECT_THAT(planted("tuner/tune.cpp", "x = 20'000; getenv(a); y = 30'000; c = '\"'; // \""),
+    EXPECT_THAT(planted("tuner/tuning/tune.cpp", "x = 20'000; getenv(a); y = 30'000; c = '\"'; // \""),
                 ElementsAre(HasSubstr("environment")));
+}
+
+// A folder that a reader can survey: its own headers and sources, without those of the folders in it.
+TEST(Layers, NoFolderHoldsMoreThanFifteenSources) {
+    std::map<std::string, int> sources;
+    for (const auto& path : repository()) {
+        if (!path.starts_with("tests/") && !path.ends_with(".cu")) ++sources[fs::path(path).parent_path().string()];
+    }
+    for (const auto& [folder, count] : sources) EXPECT_LE(count, 15) << folder;
 }
 
 }  // namespace

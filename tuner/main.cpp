@@ -8,9 +8,9 @@
 #include "db/store.h"
 #include "runtime/backend.h"
 #include "runtime/runtime.h"
-#include "templates/catalog.h"
+#include "templates/manifest/catalog.h"
 #include "tuner/commands/command.h"
-#include "tuner/worker.h"
+#include "tuner/worker/worker.h"
 
 namespace {
 
@@ -55,16 +55,17 @@ std::filesystem::path default_database(const std::filesystem::path& chosen, cons
     return home.empty() ? home : home / ".local/share/smemtune/tuning.db";
 }
 
-Surroundings look_around() {
-    Surroundings surroundings{
+ProcessEnvironment read_environment() {
+    ProcessEnvironment process_environment{
         .executable = "/proc/self/exe", .host_compiler = variable("CXX"), .commit = variable("COMMIT")};
-    if (surroundings.host_compiler.empty()) surroundings.host_compiler = "c++";
-    surroundings.database = default_database(variable("SMEMTUNE_DB"), variable("XDG_DATA_HOME"), variable("HOME"));
-    return surroundings;
+    if (process_environment.host_compiler.empty()) process_environment.host_compiler = "c++";
+    process_environment.database =
+        default_database(variable("SMEMTUNE_DB"), variable("XDG_DATA_HOME"), variable("HOME"));
+    return process_environment;
 }
 
 int dispatch(Arguments arguments) {
-    const std::map<std::string, std::function<int(const Arguments&, const Surroundings&)>> commands{
+    const std::map<std::string, std::function<int(const Arguments&, const ProcessEnvironment&)>> commands{
         {"tune", tune_command},           {"run", run_command},
         {"bench", bench_command},         {"devices", devices_command},
         {"templates", templates_command}, {"explain", explain_command},
@@ -87,7 +88,7 @@ int dispatch(Arguments arguments) {
         }
         arguments.erase(arguments.begin());
     }
-    return command->second(arguments, look_around());
+    return command->second(arguments, read_environment());
 }
 
 int failure(int code, const char* what) {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "templates/device.h"
+#include "templates/space/device.h"
 
 namespace smemtune {
 

@@ -1,7 +1,7 @@
 // Gives CUDA's words their meaning on a CPU, for kernels that the host device compiles. Included ahead of the source.
 //
 // A block runs on one operating system thread and its threads are fibers there, so `__shared__` is thread-local.
-// Dynamic shared memory comes from smemtune_dynamic_shared(): see templates/device/shared.h.
+// Dynamic shared memory comes from smemtune_dynamic_shared(): see templates/kernels/device/shared.h.
 #pragma once
 
 #include "layout.h"

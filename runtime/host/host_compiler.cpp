@@ -7,8 +7,8 @@
 #include <fstream>
 #include <map>
 
-#include "runtime/process.h"
-#include "templates/hash.h"
+#include "util/hash.h"
+#include "util/process.h"
 
 namespace smemtune {
 

@@ -7,7 +7,7 @@
 #include <sstream>
 
 #include "runtime/backend.h"
-#include "runtime/process.h"
+#include "util/process.h"
 
 namespace smemtune {
 

@@ -1,5 +1,5 @@
 // Files and folders that may not be written: tried by a process without root's rights, for root may write everything.
-#include "db/journal.h"
+#include "db/file/journal.h"
 #include "tests/db/scratch.h"
 
 namespace smemtune {

@@ -41,7 +41,7 @@ protected:
             "BLOCK_M=16,BLOCK_N=32,BLOCK_K=8,THREAD_M=4,THREAD_N=4,LANES_M=4,LANE_PAIRS=0,SLICES_K=2,STAGES=3,ASYNC=1,"
             "VECTOR_A=1,VECTOR_B=1,A_FIRST=1,BLOCKS_PER_SM=1,GROUP_M=4,CLUSTER_K=" +
             std::to_string(cluster) + ",SPLIT_K=" + std::to_string(split));
-        EXPECT_FALSE(objection(kernel, configuration, problem, device)) << to_text(configuration);
+        EXPECT_FALSE(infeasibility(kernel, configuration, problem, device)) << to_text(configuration);
         const auto binary = std::get<Binary>(compiler->compile(program_of(kernel, configuration, problem)));
         const auto launch = launch_of(kernel, configuration, problem, device);
         return {with_workspace(backend->load(binary, launch.dynamic_shared_bytes), launch, *backend), launch};

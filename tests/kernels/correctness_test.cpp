@@ -4,7 +4,7 @@
 #include <cstdlib>
 
 #include "tests/kernels/support.h"
-#include "tuner/testbed.h"
+#include "tuner/trial/testbed.h"
 
 namespace smemtune {
 namespace {
@@ -160,7 +160,7 @@ TEST_P(Batches, AreRightFromOneMatrixToMoreThanAGridHasRows) {
 
 TEST_P(Batches, OfAsManyMatricesAsAnIntHoldsCanBeLaunched) {
     const auto problem = problem_of(kernel, {2147483647, 128, 128, 128}, GetParam().layout);
-    EXPECT_EQ(objection(kernel, default_configuration(kernel), problem, host_device()), std::nullopt);
+    EXPECT_EQ(infeasibility(kernel, default_configuration(kernel), problem, host_device()), std::nullopt);
 }
 
 std::vector<Laid> batched() {

@@ -21,8 +21,8 @@
 #include "runtime/compiler.h"
 #include "runtime/host/host_backend.h"
 #include "runtime/workspace.h"
-#include "templates/catalog.h"
-#include "tuner/compile_pool.h"
+#include "templates/manifest/catalog.h"
+#include "tuner/compile/compile_pool.h"
 
 namespace smemtune {
 

@@ -17,7 +17,7 @@ run(installed ${CMAKE_COMMAND} --install ${BUILD} --prefix ${prefix})
 
 file(GLOB_RECURSE headers RELATIVE ${prefix}/include ${prefix}/include/*)
 list(SORT headers)
-set(expected smemtune/runtime/runtime.h smemtune/templates/problem.h)
+set(expected smemtune/runtime/runtime.h smemtune/templates/space/problem.h)
 if(NOT headers STREQUAL expected)
     message(FATAL_ERROR "installed headers: ${headers}, and not just ${expected}")
 endif()

@@ -168,7 +168,7 @@ TEST_F(Selection, WithoutADatabaseEveryTemplateOffersAValidDefault) {
         EXPECT_EQ(choice.tuned_for, "");
         EXPECT_EQ(choice.expected_us, 0);
         EXPECT_EQ(row, std::nullopt);
-        EXPECT_EQ(objection(kernel, configuration, problem, device), std::nullopt) << kernel.name;
+        EXPECT_EQ(infeasibility(kernel, configuration, problem, device), std::nullopt) << kernel.name;
     }
     EXPECT_EQ(found.front().choice.kernel_template, "warp_tiled");  // most reuse first,
     EXPECT_EQ(found.back().choice.kernel_template, "naive");        // none last

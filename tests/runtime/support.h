@@ -12,7 +12,7 @@
 #include "runtime/backend.h"
 #include "runtime/compiler.h"
 #include "runtime/host/host_backend.h"
-#include "templates/catalog.h"
+#include "templates/manifest/catalog.h"
 
 namespace smemtune {
 

@@ -5,7 +5,7 @@
 
 #include "db/store.h"
 #include "runtime/selection.h"
-#include "templates/limits.h"
+#include "templates/launch/limits.h"
 #include "tests/runtime/support.h"
 
 namespace smemtune {

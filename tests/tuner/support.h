@@ -24,7 +24,7 @@
 #include <gtest/gtest.h>
 
 #include "db/store.h"
-#include "templates/catalog.h"
+#include "templates/manifest/catalog.h"
 
 namespace smemtune {
 

@@ -6,7 +6,7 @@
 #include <map>
 
 #include "runtime/inspector.h"
-#include "tuner/trial.h"
+#include "tuner/trial/trial.h"
 
 namespace smemtune {
 
@@ -33,7 +33,7 @@ struct Side {
 
 class Bench {
 public:
-    Bench(const BenchRequest& request, Runtime& runtime, std::span<const std::unique_ptr<Peer>> peers)
+    Bench(const BenchRequest& request, Runtime& runtime, std::span<const std::unique_ptr<Competitor>> peers)
         : request_(request),
           operation_(request.any_template.operation),
           runtime_(runtime),
@@ -55,7 +55,7 @@ public:
 private:
     void play(const Problem& problem, ProblemBench& result) {
         const auto entry = stored_winner(runtime_, problem, request_.kernel_template);
-        const auto* ours = std::get_if<Contender>(&entry);
+        const auto* ours = std::get_if<CompetitorKernel>(&entry);
         if (ours == nullptr) return;
         result.stored = true;
         result.detail = ours->detail;
@@ -69,7 +69,7 @@ private:
         }
         if (!result.wrong.empty()) return;
 
-        std::vector<std::pair<std::string, Contender>> callers;
+        std::vector<std::pair<std::string, CompetitorKernel>> callers;
         for (const auto cache : request_.caches) {
             if (cache == Cache::warm && !testbed.rotates() && request_.caches.size() > 1) continue;
             if (request_.interrupted()) return;
@@ -84,12 +84,12 @@ private:
         }
     }
 
-    void play(const Problem& problem, const Contender& ours, Testbed& testbed, CacheResult& result,
-              std::vector<std::pair<std::string, Contender>>& callers) {
+    void play(const Problem& problem, const CompetitorKernel& ours, Testbed& testbed, CacheResult& result,
+              std::vector<std::pair<std::string, CompetitorKernel>>& callers) {
         for (const auto& peer : peers_) {
             if (request_.interrupted()) return;
             auto entry = peer->enter(operation_, problem, testbed);
-            if (auto* theirs = std::get_if<Contender>(&entry)) {
+            if (auto* theirs = std::get_if<CompetitorKernel>(&entry)) {
                 result.comparisons.push_back(play(ours, *theirs, peer->name(), testbed));
                 if (result.comparisons.back().why_not.empty()) callers.emplace_back(peer->name(), std::move(*theirs));
             } else {
@@ -98,7 +98,8 @@ private:
         }
     }
 
-    Comparison play(const Contender& ours, const Contender& theirs, const std::string& peer, Testbed& testbed) {
+    Comparison play(const CompetitorKernel& ours, const CompetitorKernel& theirs, const std::string& peer,
+                    Testbed& testbed) {
         Comparison result{.peer = peer, .detail = theirs.detail};
         try {
             // On the first check alone, which is what is timed.
@@ -117,8 +118,9 @@ private:
         return result;
     }
 
-    std::vector<HostTime> call(const Contender& ours, const std::vector<std::pair<std::string, Contender>>& callers,
-                               Testbed& testbed, double launch_us) {
+    std::vector<HostTime> call(const CompetitorKernel& ours,
+                               const std::vector<std::pair<std::string, CompetitorKernel>>& callers, Testbed& testbed,
+                               double launch_us) {
         const auto arguments = testbed.batch(*ours.kernel, {}, 1).front().arguments;
         std::vector<HostTime> times{{"ours"}, {"ours, fetched once"}};
         std::vector<std::function<void()>> calls{[&] { ours.call(arguments.data()); },
@@ -148,7 +150,7 @@ private:
     const Operation& operation_;
     Runtime& runtime_;
     Backend& backend_;
-    std::span<const std::unique_ptr<Peer>> peers_;
+    std::span<const std::unique_ptr<Competitor>> peers_;
     std::map<std::pair<std::string, std::string>, TestbedBinaries> binaries_;
 };
 
@@ -156,7 +158,7 @@ private:
 
 std::string_view to_text(Cache cache) { return cache == Cache::cold ? "cold" : "warm"; }
 
-void bench(const BenchRequest& request, Runtime& runtime, std::span<const std::unique_ptr<Peer>> peers,
+void bench(const BenchRequest& request, Runtime& runtime, std::span<const std::unique_ptr<Competitor>> peers,
            const std::function<void(ProblemBench)>& say) {
     Bench bench(request, runtime, peers);
     for (const auto& problem : request.problems) {

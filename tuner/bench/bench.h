@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "tuner/bench/competitor.h"
 #include "tuner/bench/pairs.h"
-#include "tuner/bench/peer.h"
 
 namespace smemtune {
 
@@ -57,7 +57,7 @@ struct ProblemBench {
 
 /// `say` is given every problem that is done, also where the device was out of memory for it. Every contender is
 /// verified on what it is timed on, before it is. Throws DeviceFault, CompilerError.
-void bench(const BenchRequest& request, Runtime& runtime, std::span<const std::unique_ptr<Peer>> peers,
+void bench(const BenchRequest& request, Runtime& runtime, std::span<const std::unique_ptr<Competitor>> peers,
            const std::function<void(ProblemBench)>& say);
 
 /// Batches of both in turn, AB BA AB ..., until `policy` has enough, or one pair and no more once `interrupted`.

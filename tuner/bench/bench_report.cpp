@@ -6,8 +6,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "tuner/protocol.h"
-#include "tuner/text.h"
+#include "tuner/report/text.h"
+#include "tuner/worker/channel.h"
 
 namespace smemtune {
 
@@ -18,7 +18,7 @@ using Rows = std::vector<std::vector<std::string>>;
 // Alone under the header, a table says nothing.
 std::string table_or_nothing(const Rows& rows) { return rows.size() > 1 ? "\n" + table(rows) : ""; }
 
-// Against each peer in one cache; ours alone where there is none.
+// Baselines each peer in one cache; ours alone where there is none.
 void add_rows(Rows& rows, const ProblemBench& problem, const CacheResult& result) {
     const auto add = [&](double ours_us, std::vector<std::string> rest) {
         const auto& operations = problem.operations;

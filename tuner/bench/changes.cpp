@@ -7,13 +7,14 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
-#include "tuner/protocol.h"
+#include "tuner/worker/channel.h"
 
 namespace smemtune {
 
 namespace {
 
-// Another process, other addresses: what pairs within one process do not see. Finals call as much as this equal.
+// Another process, other addresses: what pairs within one process do not see. PairedElimination call as much as this
+// equal.
 constexpr double least_change = 0.005;
 
 std::string name_of(const Problem& problem, std::string_view cache, const std::string& peer) {

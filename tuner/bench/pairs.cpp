@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "tuner/finals.h"
-#include "tuner/sampling.h"
+#include "tuner/finals/paired_elimination.h"
+#include "tuner/trial/sampling.h"
 
 namespace smemtune {
 

@@ -12,13 +12,13 @@
 
 #include "db/store.h"
 #include "runtime/inspector.h"
-#include "templates/catalog.h"
-#include "tuner/bench/against.h"
+#include "templates/manifest/catalog.h"
+#include "tuner/bench/baselines.h"
 #include "tuner/bench/bench_report.h"
-#include "tuner/commands/choice.h"
+#include "tuner/cli/argument_parsing.h"
+#include "tuner/cli/interruption.h"
 #include "tuner/commands/command.h"
-#include "tuner/commands/interruption.h"
-#include "tuner/text.h"
+#include "tuner/report/text.h"
 
 namespace smemtune {
 
@@ -26,7 +26,7 @@ namespace {
 
 namespace po = boost::program_options;
 
-CommandLine options(const Surroundings& surroundings) {
+CommandLine options(const ProcessEnvironment& process_environment) {
     CommandLine line(
         "bench",
         "smemtune bench: time the stored winners against cuBLAS, in pairs: one batch of each in turn in one process, a "
@@ -62,7 +62,7 @@ CommandLine options(const Surroundings& surroundings) {
     line.add()("pairs", po::value<long long>()->default_value(30)->value_name("N"),
                "at least, 6 or more; up to four times as many until the interval is within half a percent");
     line.add_seed("of the inputs");
-    line.add_database(surroundings);
+    line.add_database(process_environment);
     line.add()("json", po::value<std::string>()->implicit_value("-")->value_name("FILE"),
                "write JSON with its provenance into FILE; without FILE, on standard output instead of text");
     return line;
@@ -156,8 +156,8 @@ std::vector<Problem> read_problems(const CommandLine& line, const std::vector<Ke
     return problems;
 }
 
-std::vector<std::unique_ptr<Peer>> invite(const Against& against, Runtime& runtime, int proposals) {
-    std::vector<std::unique_ptr<Peer>> peers;
+std::vector<std::unique_ptr<Competitor>> invite(const Baselines& against, Runtime& runtime, int proposals) {
+    std::vector<std::unique_ptr<Competitor>> peers;
     auto& backend = RuntimeInspector::backend(runtime);
     try {
         if (!against.libraries.empty()) {
@@ -221,8 +221,8 @@ int complain(const std::vector<ProblemBench>& problems, const CommandLine& line)
 }
 
 // Into `report`; returns what ended it early, if anything threw.
-std::exception_ptr measure(const BenchRequest& request, Runtime& runtime, std::span<const std::unique_ptr<Peer>> peers,
-                           BenchReport& report) {
+std::exception_ptr measure(const BenchRequest& request, Runtime& runtime,
+                           std::span<const std::unique_ptr<Competitor>> peers, BenchReport& report) {
     watch_for_interruption("");
     std::exception_ptr failure;
     try {
@@ -238,7 +238,7 @@ std::exception_ptr measure(const BenchRequest& request, Runtime& runtime, std::s
     return failure;
 }
 
-void tell(const BenchReport& report, const Against& against, const std::string& json_path) {
+void tell(const BenchReport& report, const Baselines& against, const std::string& json_path) {
     const auto changed = against.earlier ? since(*against.earlier, report) : "";
     if (json_path == "-") {
         fmt::print("{}\n", json_text(to_json(report)));
@@ -255,11 +255,11 @@ void tell(const BenchReport& report, const Against& against, const std::string& 
 
 }  // namespace
 
-int bench_command(const Arguments& arguments, const Surroundings& surroundings) {
-    auto line = options(surroundings);
+int bench_command(const Arguments& arguments, const ProcessEnvironment& process_environment) {
+    auto line = options(process_environment);
     if (!line.parse(arguments)) return success;
     const auto templates = choose_of_one_operation(line.text("templates"), line.text("operation"));
-    const auto against = parse_against(line.text("against"));
+    const auto against = parse_baselines(line.text("against"));
     const auto found = find_device(line.text("device"));
     BenchRequest request{.any_template = templates.front(),
                          .kernel_template = line.text("template"),
@@ -276,10 +276,10 @@ int bench_command(const Arguments& arguments, const Surroundings& surroundings) 
     Runtime runtime({.database = line.database(),
                      .device = found.name,
                      .template_folders = template_folders(line.text("templates")),
-                     .host_compiler = surroundings.host_compiler});
+                     .host_compiler = process_environment.host_compiler});
     const auto peers = invite(against, runtime, proposals);
     BenchReport report{.provenance = {.version = SMEMTUNE_VERSION,
-                                      .commit = surroundings.commit,
+                                      .commit = process_environment.commit,
                                       .date = utc_date(),
                                       .device = found.device,
                                       .platform = platform_versions(found.device),

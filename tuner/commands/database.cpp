@@ -5,8 +5,8 @@
 
 #include "db/store.h"
 #include "tuner/commands/command.h"
-#include "tuner/protocol.h"
-#include "tuner/text.h"
+#include "tuner/report/text.h"
+#include "tuner/worker/channel.h"
 
 namespace smemtune {
 
@@ -79,7 +79,7 @@ void print_summary(const Store::Summary& summary, bool json) {
 
 }  // namespace
 
-int database_command(const Arguments& arguments, const Surroundings& surroundings) {
+int database_command(const Arguments& arguments, const ProcessEnvironment& process_environment) {
     CommandLine line("db",
                      "smemtune db list|show|best|trials: look into the tuning database.\n\n"
                      "  smemtune db list                     what it holds\n"
@@ -96,7 +96,7 @@ int database_command(const Arguments& arguments, const Surroundings& surrounding
                "likewise for sizes such as 4096x4096x4096");
     line.add()("operation", po::value<std::string>()->default_value("")->value_name("TEXT"), "likewise for operations");
     line.add()("rejected", po::bool_switch(), "only rejected trials");
-    line.add_database(surroundings);
+    line.add_database(process_environment);
     line.add_json();
     line.positional({"what", "id"});
     if (!line.parse(arguments)) return success;

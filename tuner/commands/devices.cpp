@@ -5,12 +5,12 @@
 
 #include "runtime/backend.h"
 #include "tuner/commands/command.h"
-#include "tuner/protocol.h"
-#include "tuner/text.h"
+#include "tuner/report/text.h"
+#include "tuner/worker/channel.h"
 
 namespace smemtune {
 
-int devices_command(const Arguments& arguments, const Surroundings&) {
+int devices_command(const Arguments& arguments, const ProcessEnvironment&) {
     CommandLine line("devices",
                      "smemtune devices: what --device can name, and what each can hold.\n\n  smemtune devices --json");
     line.add_json();

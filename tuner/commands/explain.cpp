@@ -4,11 +4,11 @@
 #include <nlohmann/json.hpp>
 
 #include "runtime/compiler.h"
-#include "templates/limits.h"
-#include "tuner/commands/choice.h"
+#include "templates/launch/limits.h"
+#include "tuner/cli/argument_parsing.h"
 #include "tuner/commands/command.h"
-#include "tuner/protocol.h"
-#include "tuner/text.h"
+#include "tuner/report/text.h"
+#include "tuner/worker/channel.h"
 
 namespace smemtune {
 
@@ -32,7 +32,7 @@ struct Explanation {
     Occupancy occupancy;
     Reuse reuse;
     std::string registers_from;
-    std::optional<std::string> objection;
+    std::optional<std::string> infeasibility;
 };
 
 // Registers come from the compiler where there is one for the device, else from the manifest's estimate.
@@ -40,18 +40,18 @@ Explanation examine(const KernelTemplate& kernel, const Configuration& configura
                     const Device& device) {
     Explanation result{.launch = launch_of(kernel, configuration, problem, device),
                        .registers_from = kernel.registers ? "the manifest's estimate" : "unknown"};
-    result.objection = objection(kernel, configuration, problem, device);
-    if (!device.is_host() && !result.objection) {
+    result.infeasibility = infeasibility(kernel, configuration, problem, device);
+    if (!device.is_host() && !result.infeasibility) {
         try {
             const auto compiled = make_compiler(device)->compile(program_of(kernel, configuration, problem));
             if (const auto* rejection = std::get_if<Rejection>(&compiled)) {
-                result.objection = "it does not compile: " + rejection->reason;
+                result.infeasibility = "it does not compile: " + rejection->reason;
             } else {
                 const auto& resources = std::get<Binary>(compiled).resources;
                 result.launch.registers = resources.registers;
                 result.launch.static_shared_bytes = resources.static_shared_bytes;
                 result.registers_from = fmt::format("compiled, {} bytes spilled", resources.spill_bytes);
-                result.objection = broken_limit(result.launch, device);
+                result.infeasibility = broken_limit(result.launch, device);
             }
         } catch (const CompilerError& error) {
             result.registers_from += fmt::format("; {}", error.what());
@@ -66,7 +66,7 @@ void print(const KernelTemplate& kernel, const Configuration& configuration, con
            const Device& device, const Explanation& e) {
     const auto& launch = e.launch;
     fmt::print("{} {}, {} on {}\n\n", kernel.name, to_text(configuration), to_text(problem), device.name);
-    if (e.objection) fmt::print("not feasible there: {}\n\n", *e.objection);
+    if (e.infeasibility) fmt::print("not feasible there: {}\n\n", *e.infeasibility);
     fmt::print("per block\n");
     fmt::print("  threads                 {} ({} x {} x {})\n", launch.threads(), launch.block[0], launch.block[1],
                launch.block[2]);
@@ -111,7 +111,7 @@ nlohmann::json to_json(const KernelTemplate& kernel, const Configuration& config
                           {"by_blocks", e.occupancy.by_blocks},
                           {"resident", e.occupancy.blocks()},
                           {"limiter", e.occupancy.limiter()}}}};
-    if (e.objection) json["not_feasible"] = *e.objection;
+    if (e.infeasibility) json["not_feasible"] = *e.infeasibility;
     if (kernel.model) {
         json["per_phase"] = {{"phases", e.reuse.phases},
                              {"loads", e.reuse.loads_per_phase},
@@ -124,7 +124,7 @@ nlohmann::json to_json(const KernelTemplate& kernel, const Configuration& config
 
 }  // namespace
 
-int explain_command(const Arguments& arguments, const Surroundings&) {
+int explain_command(const Arguments& arguments, const ProcessEnvironment&) {
     CommandLine line(
         "explain",
         "smemtune explain NAME: what a configuration takes from a multiprocessor, and what it gives back.\n\n"

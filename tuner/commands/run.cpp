@@ -6,14 +6,14 @@
 #include <nlohmann/json.hpp>
 
 #include "runtime/inspector.h"
-#include "templates/catalog.h"
-#include "tuner/commands/choice.h"
+#include "templates/manifest/catalog.h"
+#include "tuner/cli/argument_parsing.h"
 #include "tuner/commands/command.h"
-#include "tuner/fetched.h"
-#include "tuner/operands.h"
-#include "tuner/protocol.h"
-#include "tuner/text.h"
-#include "tuner/trial.h"
+#include "tuner/report/text.h"
+#include "tuner/trial/fetched_kernel.h"
+#include "tuner/trial/operands.h"
+#include "tuner/trial/trial.h"
+#include "tuner/worker/channel.h"
 
 namespace smemtune {
 
@@ -21,7 +21,7 @@ namespace {
 
 namespace po = boost::program_options;
 
-CommandLine options(const Surroundings& surroundings) {
+CommandLine options(const ProcessEnvironment& process_environment) {
     CommandLine line(
         "run",
         "smemtune run: fetch the kernel of a problem through the runtime, launch it, verify every element and "
@@ -38,7 +38,7 @@ CommandLine options(const Surroundings& surroundings) {
                "folders with templates of your own");
     line.add()("template", po::value<std::string>()->default_value("")->value_name("NAME"), "only this one");
     line.add_seed("of the inputs");
-    line.add_database(surroundings);
+    line.add_database(process_environment);
     line.add_json();
     return line;
 }
@@ -78,7 +78,7 @@ Run measure(Runtime& runtime, const Kernel& kernel, const Operation& operation, 
     run.operations = static_cast<double>(operation.operations.evaluate(environment));
     run.bytes = static_cast<double>(operation.bytes.evaluate(environment));
     Testbed testbed(backend, operation, run.problem, binaries, seed);
-    const Fetched fetched(kernel);
+    const FetchedKernel fetched(kernel);
     run.verdict = testbed.verify(fetched, {});
     if (!run.verdict.wrong) {
         run.measured = time_kernel(backend, testbed, fetched, {}, {}, 0, run.verdict.first_launch_us);
@@ -128,8 +128,8 @@ void print(const Run& run) {
 
 }  // namespace
 
-int run_command(const Arguments& arguments, const Surroundings& surroundings) {
-    auto line = options(surroundings);
+int run_command(const Arguments& arguments, const ProcessEnvironment& process_environment) {
+    auto line = options(process_environment);
     if (!line.parse(arguments)) return success;
     if (!line.has("size"))
         throw UsageError(
@@ -145,7 +145,7 @@ int run_command(const Arguments& arguments, const Surroundings& surroundings) {
     Runtime runtime({.database = line.database(),
                      .device = found.name,
                      .template_folders = template_folders(line.text("templates")),
-                     .host_compiler = surroundings.host_compiler});
+                     .host_compiler = process_environment.host_compiler});
     const auto kernel = runtime.fetch(problem, name);
     if (!std::filesystem::exists(line.database())) {
         fmt::print(stderr, "there is no database {}: the kernel is untuned\n", line.database().string());

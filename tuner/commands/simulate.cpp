@@ -7,9 +7,9 @@
 #include <thread>
 
 #include "tuner/commands/command.h"
+#include "tuner/replay/simulate.h"
+#include "tuner/report/text.h"
 #include "tuner/search/search.h"
-#include "tuner/simulate.h"
-#include "tuner/text.h"
 
 namespace smemtune {
 
@@ -185,7 +185,7 @@ void add_options(CommandLine& line) {
 
 }  // namespace
 
-int simulate_command(const Arguments& arguments, const Surroundings&) {
+int simulate_command(const Arguments& arguments, const ProcessEnvironment&) {
     CommandLine line("simulate", usage);
     add_options(line);
     if (!line.parse(arguments)) return success;

@@ -3,10 +3,10 @@
 
 #include <nlohmann/json.hpp>
 
-#include "templates/limits.h"
-#include "tuner/commands/choice.h"
+#include "templates/launch/limits.h"
+#include "tuner/cli/argument_parsing.h"
 #include "tuner/commands/command.h"
-#include "tuner/text.h"
+#include "tuner/report/text.h"
 
 namespace smemtune {
 
@@ -28,7 +28,7 @@ void describe(const KernelTemplate& kernel, const std::string& size, const Devic
     for (const auto& parameter : kernel.parameters) {
         std::string values;
         for (const auto value : parameter.values) values += fmt::format(" {}", value);
-        fmt::print("  {} in{} (default {}{}): {}\n", parameter.name, values, parameter.preset,
+        fmt::print("  {} in{} (default {}{}): {}\n", parameter.name, values, parameter.default_value,
                    parameter.runtime ? ", a run-time argument" : "", parameter.summary);
     }
     if (!kernel.derived.empty()) fmt::print("\nderived\n");
@@ -44,7 +44,7 @@ void describe(const KernelTemplate& kernel, const std::string& size, const Devic
 
 }  // namespace
 
-int templates_command(const Arguments& arguments, const Surroundings&) {
+int templates_command(const Arguments& arguments, const ProcessEnvironment&) {
     CommandLine line(
         "templates",
         "smemtune templates [NAME]: the kernels that can be tuned; one in detail, with its parameters and what "

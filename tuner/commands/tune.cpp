@@ -7,15 +7,15 @@
 #include <random>
 #include <thread>
 
-#include "tuner/commands/choice.h"
+#include "tuner/cli/argument_parsing.h"
+#include "tuner/cli/interruption.h"
 #include "tuner/commands/command.h"
-#include "tuner/commands/interruption.h"
-#include "tuner/progress.h"
-#include "tuner/report.h"
+#include "tuner/report/progress.h"
+#include "tuner/report/report.h"
+#include "tuner/report/text.h"
 #include "tuner/search/search.h"
-#include "tuner/text.h"
-#include "tuner/tune.h"
-#include "tuner/validate.h"
+#include "tuner/tuning/tune.h"
+#include "tuner/tuning/validate.h"
 
 namespace smemtune {
 
@@ -40,7 +40,7 @@ std::chrono::seconds parse_duration(const std::string& text) {
     return std::chrono::seconds(value * seconds);
 }
 
-CommandLine options(const Surroundings& surroundings) {
+CommandLine options(const ProcessEnvironment& process_environment) {
     CommandLine line(
         "tune",
         "smemtune [tune]: try the configurations of kernel templates on a device, verify and time each, and "
@@ -90,7 +90,7 @@ CommandLine options(const Surroundings& surroundings) {
     line.add_seed("of inputs, searches and the host's threads");
     line.add()("retune", po::bool_switch(), "forget what is known about these sizes and templates first");
     line.add()("checked", po::bool_switch(), "host device: report accesses outside shared arrays and arguments");
-    line.add_database(surroundings);
+    line.add_database(process_environment);
     line.add_json();
     return line;
 }
@@ -149,7 +149,7 @@ TuneRequest read_request(const CommandLine& line, const Device& device) {
 }
 
 // One kind of device: its workers, its database connection, its progress.
-struct Sitting {
+struct DeviceRun {
     DeviceGroup group;
     TuneRequest request;
     std::vector<std::vector<PlannedSpace>> spaces;
@@ -160,24 +160,24 @@ struct Sitting {
 };
 
 struct Settings {
-    const Surroundings& surroundings;
+    const ProcessEnvironment& process_environment;
     std::filesystem::path database;
     std::chrono::seconds deadline;
     bool checked = false;
     bool quiet = false;
     std::size_t validations = 0;
-    std::size_t sittings = 1;
+    std::size_t device_runs = 1;
 };
 
-void hold(Sitting& sitting, const Settings& settings) {
-    const auto& request = sitting.request;
-    const auto& names = sitting.group.names;
+void hold(DeviceRun& device_run, const Settings& settings) {
+    const auto& request = device_run.request;
+    const auto& names = device_run.group.names;
     Store store(settings.database);
     const SamplingPolicy sampling{.energy = request.objective == Objective::energy};
     std::vector<std::unique_ptr<Worker>> workers;
-    Tools tools{sitting.group.device, *sitting.compiler, store, {}, sampling, interrupted()};
+    Tools tools{device_run.group.device, *device_run.compiler, store, {}, sampling, interrupted()};
     for (const auto& name : names) {
-        workers.push_back(std::make_unique<Worker>(WorkerOptions{.executable = settings.surroundings.executable,
+        workers.push_back(std::make_unique<Worker>(WorkerOptions{.executable = settings.process_environment.executable,
                                                                  .device = name,
                                                                  .seed = request.seed,
                                                                  .trial_deadline = settings.deadline,
@@ -186,7 +186,7 @@ void hold(Sitting& sitting, const Settings& settings) {
     }
     std::size_t valid = 0;
     std::size_t expected = 0;
-    for (const auto& row : sitting.spaces) {
+    for (const auto& row : device_run.spaces) {
         std::size_t of_size = 0;
         for (const auto& each : row) of_size += each.space->size();
         valid += of_size;
@@ -195,54 +195,56 @@ void hold(Sitting& sitting, const Settings& settings) {
     const auto plural = [](std::size_t count) { return count == 1 ? "" : "s"; };
     const bool open_ended = learns(request.search) || settings.validations > 0;
     Progress progress(stderr, !settings.quiet, open_ended ? 0 : expected,
-                      settings.sittings > 1 ? sitting.group.device.name : "");
+                      settings.device_runs > 1 ? device_run.group.device.name : "");
     progress.say(fmt::format(
         "{}{}: {} size{}, {} template{}, {} configurations in all, {}",
-        names.size() > 1 ? fmt::format("{} x ", names.size()) : "", sitting.group.device.name, request.problems.size(),
-        plural(request.problems.size()), request.templates.size(), plural(request.templates.size()), valid,
+        names.size() > 1 ? fmt::format("{} x ", names.size()) : "", device_run.group.device.name,
+        request.problems.size(), plural(request.problems.size()), request.templates.size(),
+        plural(request.templates.size()), valid,
         settings.validations > 0 ? "into databases that are thrown away" : "into " + settings.database.string()));
     if (settings.validations > 0) {
-        sitting.validation = validate(request, sitting.spaces, tools, settings.validations, progress);
+        device_run.validation = validate(request, device_run.spaces, tools, settings.validations, progress);
     } else {
-        sitting.report = tune(request, sitting.spaces, tools, progress);
+        device_run.report = tune(request, device_run.spaces, tools, progress);
     }
 }
 
 // Different devices at the same time, each on a thread of its own.
-void hold_all(std::vector<Sitting>& sittings, const Settings& settings) {
+void run_all(std::vector<DeviceRun>& device_runs, const Settings& settings) {
     std::vector<std::jthread> threads;
-    threads.reserve(sittings.size());
-    for (auto& sitting : sittings) {
-        threads.emplace_back([&sitting, &settings] {
+    threads.reserve(device_runs.size());
+    for (auto& device_run : device_runs) {
+        threads.emplace_back([&device_run, &settings] {
             try {
-                hold(sitting, settings);
+                hold(device_run, settings);
             } catch (...) {
-                sitting.failure = std::current_exception();
+                device_run.failure = std::current_exception();
             }
         });
     }
 }
 
 // What is printed on standard output: JSON is one value, a list where there are several kinds of devices.
-void print(const std::vector<Sitting>& sittings, const Settings& settings, bool json) {
+void print(const std::vector<DeviceRun>& device_runs, const Settings& settings, bool json) {
     auto all = nlohmann::json::array();
-    for (const auto& sitting : sittings) {
-        if (sitting.failure) continue;
+    for (const auto& device_run : device_runs) {
+        if (device_run.failure) continue;
         if (json) {
-            all.push_back(settings.validations > 0 ? to_json(sitting.validation)
-                                                   : to_json(sitting.report, settings.database));
+            all.push_back(settings.validations > 0 ? to_json(device_run.validation)
+                                                   : to_json(device_run.report, settings.database));
         } else {
-            if (settings.sittings > 1) fmt::print("{}\n", sitting.group.device.name);
-            fmt::print("{}", settings.validations > 0 ? to_text(sitting.validation) : to_text(sitting.report));
+            if (settings.device_runs > 1) fmt::print("{}\n", device_run.group.device.name);
+            fmt::print("{}", settings.validations > 0 ? to_text(device_run.validation) : to_text(device_run.report));
         }
     }
-    if (json && !all.empty()) fmt::print("{}\n", json_text(sittings.size() == 1 && !all.empty() ? all.front() : all));
+    if (json && !all.empty())
+        fmt::print("{}\n", json_text(device_runs.size() == 1 && !all.empty() ? all.front() : all));
 }
 
 // Of the worst that happened.
-int exit_code(const std::vector<Sitting>& sittings) {
+int exit_code(const std::vector<DeviceRun>& device_runs) {
     int code = success;
-    for (const auto& [group, request, spaces, compiler, report, validation, failure] : sittings) {
+    for (const auto& [group, request, spaces, compiler, report, validation, failure] : device_runs) {
         const auto* go_on =
             request.retune ? "run the same command without --retune to go on" : "run the same command to go on";
         if (validation.interrupted) {
@@ -269,47 +271,47 @@ int exit_code(const std::vector<Sitting>& sittings) {
 
 }  // namespace
 
-int tune_command(const Arguments& arguments, const Surroundings& surroundings) {
-    auto line = options(surroundings);
+int tune_command(const Arguments& arguments, const ProcessEnvironment& process_environment) {
+    auto line = options(process_environment);
     if (!line.parse(arguments)) return success;
     const bool json = line.get<bool>("json");
-    Settings settings{.surroundings = surroundings,
+    Settings settings{.process_environment = process_environment,
                       .deadline = parse_duration(line.text("deadline")),
                       .checked = line.get<bool>("checked"),
                       .quiet = json};
     if (line.has("validate")) {
         settings.validations = static_cast<std::size_t>(line.number("validate", 2, 1000));
     }
-    std::vector<Sitting> sittings;
+    std::vector<DeviceRun> device_runs;
     for (auto& group : choose_devices(line.text("device"))) {
         if (settings.checked && !group.device.is_host()) {
             throw UsageError("--checked is for --device host; on a GPU use compute-sanitizer");
         }
         // A device of its own in the database: checked kernels are many times slower.
         if (settings.checked) group.device = checked(group.device);
-        auto& sitting = sittings.emplace_back();
-        sitting.group = std::move(group);
+        auto& device_run = device_runs.emplace_back();
+        device_run.group = std::move(group);
     }
-    settings.sittings = sittings.size();
+    settings.device_runs = device_runs.size();
     settings.database = line.database();
-    for (auto& sitting : sittings) {
-        const auto& device = sitting.group.device;
-        sitting.request = read_request(line, device);
-        sitting.request.jobs = std::max(1U, sitting.request.jobs / static_cast<unsigned>(sittings.size()));
-        sitting.compiler =
-            make_compiler(device, {.host_compiler = surroundings.host_compiler, .checked = settings.checked});
-        (void)sitting.compiler->version();  // a missing compiler is reported before the database is touched
-        sitting.spaces = plan(sitting.request, device);
+    for (auto& device_run : device_runs) {
+        const auto& device = device_run.group.device;
+        device_run.request = read_request(line, device);
+        device_run.request.jobs = std::max(1U, device_run.request.jobs / static_cast<unsigned>(device_runs.size()));
+        device_run.compiler =
+            make_compiler(device, {.host_compiler = process_environment.host_compiler, .checked = settings.checked});
+        (void)device_run.compiler->version();  // a missing compiler is reported before the database is touched
+        device_run.spaces = plan(device_run.request, device);
     }
     watch_for_interruption("\ninterrupted: finishing the trial in flight; once more stops at once\n");
     std::signal(SIGPIPE, SIG_IGN);
 
-    hold_all(sittings, settings);
-    print(sittings, settings, json);
-    for (const auto& sitting : sittings) {
-        if (sitting.failure) std::rethrow_exception(sitting.failure);
+    run_all(device_runs, settings);
+    print(device_runs, settings, json);
+    for (const auto& device_run : device_runs) {
+        if (device_run.failure) std::rethrow_exception(device_run.failure);
     }
-    return exit_code(sittings);
+    return exit_code(device_runs);
 }
 
 }  // namespace smemtune

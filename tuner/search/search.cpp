@@ -2,11 +2,11 @@
 
 #include <stdexcept>
 
-#include "tuner/search/annealing.h"
-#include "tuner/search/genetic.h"
-#include "tuner/search/local.h"
-#include "tuner/search/surrogate.h"
-#include "tuner/search/walk.h"
+#include "tuner/search/strategies/annealing.h"
+#include "tuner/search/strategies/genetic.h"
+#include "tuner/search/strategies/local.h"
+#include "tuner/search/strategies/surrogate.h"
+#include "tuner/search/strategies/walk.h"
 
 namespace smemtune {
 

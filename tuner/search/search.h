@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "templates/parameter_space.h"
+#include "templates/space/parameter_space.h"
 
 namespace smemtune {
 

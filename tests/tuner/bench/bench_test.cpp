@@ -105,7 +105,7 @@ TEST(HostTimes, ABurstHoldsFiftyCallsAtMostAndOneAtLeast) {
 }
 
 // A contender as a test wants it.
-class Someone : public Peer {
+class Someone : public Competitor {
 public:
     explicit Someone(Entry entry) : entry_(std::move(entry)) {}
     [[nodiscard]] std::string name() const override { return "someone"; }
@@ -127,21 +127,23 @@ protected:
     }
     static void TearDownTestSuite() { scratch.reset(); }
 
-    ProblemBench play(std::unique_ptr<Peer> peer, const Problem& problem = gemm(24, 24, 24)) {
+    ProblemBench play(std::unique_ptr<Competitor> peer, const Problem& problem = gemm(24, 24, 24)) {
         BenchRequest request{.any_template = template_of("gemm"), .problems = {problem}};
         request.pairs = {.least = 6, .most = 6};
         return play(request, std::move(peer)).at(0);
     }
-    std::vector<ProblemBench> play(const BenchRequest& request, std::unique_ptr<Peer> peer) {
-        std::vector<std::unique_ptr<Peer>> peers;
+    std::vector<ProblemBench> play(const BenchRequest& request, std::unique_ptr<Competitor> peer) {
+        std::vector<std::unique_ptr<Competitor>> peers;
         if (peer != nullptr) peers.push_back(std::move(peer));
         std::vector<ProblemBench> results;
         bench(request, runtime, peers, [&](ProblemBench result) { results.push_back(std::move(result)); });
         return results;
     }
-    Comparison comparison(std::unique_ptr<Peer> peer) { return play(std::move(peer)).caches.at(0).comparisons.at(0); }
-    static std::unique_ptr<Peer> someone(std::shared_ptr<const LoadedKernel> kernel) {
-        return std::make_unique<Someone>(Contender{.detail = "a kernel", .kernel = std::move(kernel)});
+    Comparison comparison(std::unique_ptr<Competitor> peer) {
+        return play(std::move(peer)).caches.at(0).comparisons.at(0);
+    }
+    static std::unique_ptr<Competitor> someone(std::shared_ptr<const LoadedKernel> kernel) {
+        return std::make_unique<Someone>(CompetitorKernel{.detail = "a kernel", .kernel = std::move(kernel)});
     }
 
     static inline std::unique_ptr<Scratch> scratch;
@@ -212,7 +214,7 @@ TEST_F(BenchTest, AProblemThatTheDeviceHasNoMemoryForLeavesTheOthersAlone) {
 }
 
 TEST_F(BenchTest, AnInterruptionKeepsWhatWasMeasuredAndGivesNoIntervalOfTooFewPairs) {
-    const auto winner = std::get<Contender>(stored_winner(runtime, gemm(24, 24, 24), ""));
+    const auto winner = std::get<CompetitorKernel>(stored_winner(runtime, gemm(24, 24, 24), ""));
     BenchRequest request{.any_template = template_of("gemm"), .problems = {gemm(24, 24, 24), gemm(24, 24, 24)}};
     int asked = 0;
     request.interrupted = [&] { return ++asked > 6; };  // before the problem, the cache and the peer; after three pairs

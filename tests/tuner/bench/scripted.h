@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "runtime/backend.h"
-#include "templates/catalog.h"
-#include "tuner/testbed.h"
+#include "templates/manifest/catalog.h"
+#include "tuner/trial/testbed.h"
 
 namespace smemtune {
 

@@ -1,0 +1,75 @@
+#include "runtime/cublas/gemm_arguments.h"
+
+#include <algorithm>
+
+namespace smemtune {
+
+namespace {
+
+template <class Visit>
+void in_order(GemmArguments& of, GemmKind kind, const Visit& visit) {
+    const bool batched = kind == GemmKind::batched;
+    if (batched) visit(of.batch);
+    visit(of.m);
+    visit(of.n);
+    visit(of.k);
+    visit(of.alpha);
+    visit(of.a);
+    visit(of.lda);
+    if (batched) visit(of.stride_a);
+    visit(of.b);
+    visit(of.ldb);
+    if (batched) visit(of.stride_b);
+    visit(of.beta);
+    visit(of.c);
+    visit(of.ldc);
+    if (batched) visit(of.stride_c);
+}
+
+}  // namespace
+
+GemmKind gemm_kind(const Problem& problem) {
+    return problem.operation == "batched_gemm" ? GemmKind::batched : GemmKind::single;
+}
+
+std::optional<GemmKind> gemm_kind(const Operation& operation) {
+    static constexpr std::array single{"M", "N", "K", "alpha", "A", "lda", "B", "ldb", "beta", "C", "ldc"};
+    static constexpr std::array batched{"BATCH", "M",   "N",        "K",    "alpha", "A",   "lda",     "stride_a",
+                                        "B",     "ldb", "stride_b", "beta", "C",     "ldc", "stride_c"};
+    const auto takes = [&](const auto& names) {
+        return std::ranges::equal(operation.arguments, names, {}, &Argument::name) &&
+               std::ranges::all_of(operation.layouts, [](const auto& layout) {
+                   return layout.second.contains("TRANSPOSE_A") && layout.second.contains("TRANSPOSE_B");
+               });
+    };
+    if (operation.name == "gemm" && takes(single)) return GemmKind::single;
+    if (operation.name == "batched_gemm" && takes(batched)) return GemmKind::batched;
+    return std::nullopt;
+}
+
+GemmArguments gemm_arguments(void* const* arguments, GemmKind kind) {
+    GemmArguments result;
+    in_order(result, kind,
+             [&](auto& value) { value = *static_cast<std::remove_reference_t<decltype(value)>*>(*arguments++); });
+    return result;
+}
+
+std::array<void*, 15> addresses_of(GemmArguments& arguments, GemmKind kind) {
+    std::array<void*, 15> addresses{};
+    auto* next = addresses.begin();
+    in_order(arguments, kind, [&](auto& value) { *next++ = &value; });
+    return addresses;
+}
+
+ColumnMajorGemm column_major(const GemmArguments& arguments, const std::string& layout) {
+    const auto& [batch, m, n, k, alpha, a, lda, stride_a, b, ldb, stride_b, beta, c, ldc, stride_c] = arguments;
+    const bool transposed_a = layout.at(0) == 't';
+    const bool transposed_b = layout.at(1) == 't';
+    ColumnMajorGemm result{
+        .batch = batch, .m = n, .n = m, .k = k, .result = c, .result_stride = ldc, .result_batch_stride = stride_c};
+    result.first = {b, transposed_b, transposed_b ? k : n, transposed_b ? n : k, ldb, stride_b};
+    result.second = {a, transposed_a, transposed_a ? m : k, transposed_a ? k : m, lda, stride_a};
+    return result;
+}
+
+}  // namespace smemtune

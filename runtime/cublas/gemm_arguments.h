@@ -1,0 +1,54 @@
+// The arguments of matrix products by name: typed callers and vendor libraries take them apart and put them together.
+#pragma once
+
+#include <array>
+#include <optional>
+
+#include "templates/manifest/kernel_template.h"
+
+namespace smemtune {
+
+/// C[i][m,n] = alpha * op(A[i])[m,k] * op(B[i])[k,n] + beta * C[i] for every i < batch, row-major, of `f32`. Matrix i
+/// starts i * stride_x elements behind the first.
+struct GemmArguments {
+    int batch = 1;
+    int m = 0, n = 0, k = 0;
+    float alpha = 1;
+    const void* a = nullptr;
+    long long lda = 0, stride_a = 0;
+    const void* b = nullptr;
+    long long ldb = 0, stride_b = 0;
+    float beta = 0;
+    void* c = nullptr;
+    long long ldc = 0, stride_c = 0;
+};
+
+/// Which operation: `gemm` has neither batch nor batch strides among its arguments.
+enum class GemmKind { single, batched };
+GemmKind gemm_kind(const Problem& problem);
+/// Of an operation that is one of them: a user's folder may declare others of the same name.
+std::optional<GemmKind> gemm_kind(const Operation& operation);
+
+/// From what a launch gets: one address for each argument, in the order of the kind's `operation.toml`.
+GemmArguments gemm_arguments(void* const* arguments, GemmKind kind = GemmKind::single);
+/// What a launch gets.
+std::array<void*, 15> addresses_of(GemmArguments& arguments, GemmKind kind);
+
+/// The same product as libraries for column-major matrices compute it: a row-major matrix is the transpose of a
+/// column-major one, and C^T = op(B)^T op(A)^T.
+struct ColumnMajorGemm {
+    struct Matrix {
+        const void* data = nullptr;
+        bool transposed = false;
+        std::int64_t rows = 0, columns = 0, stride = 0, batch_stride = 0;  ///< as it is stored
+    };
+    int batch = 1;
+    int m = 0, n = 0, k = 0;  ///< of the transposed product: its rows are the columns of C
+    Matrix first, second;
+    void* result = nullptr;
+    std::int64_t result_stride = 0, result_batch_stride = 0;
+};
+/// `layout`: nn, nt, tn or tt.
+ColumnMajorGemm column_major(const GemmArguments& arguments, const std::string& layout);
+
+}  // namespace smemtune

@@ -1,0 +1,224 @@
+#include "templates/launch/limits.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace smemtune {
+
+namespace {
+
+constexpr std::int64_t register_unit = 256;  // per warp
+constexpr std::int64_t warps_together = 4;   // one for each of a multiprocessor's schedulers
+constexpr std::int64_t unlimited = std::numeric_limits<std::int64_t>::max();
+
+std::int64_t round_up(std::int64_t value, std::int64_t unit) { return (value + unit - 1) / unit * unit; }
+
+template <class... Factors>
+std::int64_t product(Factors... factors) {
+    std::int64_t result = 1;
+    const bool overflows = (__builtin_mul_overflow(result, factors, &result) || ...);
+    return overflows ? unlimited : result;
+}
+
+std::int64_t warps_of(const Launch& launch, const Device& device) {
+    return std::max<std::int64_t>(1, launch.threads() / device.warp_size + (launch.threads() % device.warp_size != 0));
+}
+
+std::int64_t registers_per_warp(const Launch& launch, const Device& device) {
+    return round_up(launch.registers * device.warp_size, register_unit);
+}
+
+// As the hardware checks a launch: as if each scheduler held as many of the block's warps as the fullest one.
+std::int64_t registers_per_block(const Launch& launch, const Device& device) {
+    return product(registers_per_warp(launch, device), round_up(warps_of(launch, device), warps_together));
+}
+
+// The device's limits as constraints over the manifest's own expressions, so that the space is pruned by them as early
+// as by the template's rules. broken_limit() says the same of a single launch.
+std::vector<Constraint> limit_constraints(const KernelTemplate& kernel_template) {
+    const auto in = [](const Expression& expression) { return "(" + expression.text() + ")"; };
+    const auto& block = kernel_template.block;
+    const auto threads = in(block[0]) + " * " + in(block[1]) + " * " + in(block[2]);
+    const auto shared = in(kernel_template.static_shared_bytes) + " + " + in(kernel_template.dynamic_shared_bytes);
+    std::vector<Constraint> constraints;
+    const auto add = [&](const std::string& rule, std::string reason, std::string written = "") {
+        constraints.push_back({Expression(rule), std::move(reason), std::move(written)});
+    };
+    for (const auto& extents : {kernel_template.block, kernel_template.grid}) {
+        add("min(min(" + extents[0].text() + ", " + extents[1].text() + "), " + extents[2].text() + ") >= 1",
+            "the grid or the block is empty");
+    }
+    add(threads + " <= device.threads_per_block", "threads per block", "block <= device.threads_per_block");
+    add(in(block[2]) + " <= 64", "threads along z");
+    add(in(kernel_template.static_shared_bytes) + " <= device.static_shared_bytes_per_block",
+        "static shared memory per block", "static_shared_bytes <= device.static_shared_bytes_per_block");
+    add(shared + " <= device.shared_bytes_per_block", "shared memory per block",
+        "static_shared_bytes + dynamic_shared_bytes <= device.shared_bytes_per_block");
+    add("min(" + in(kernel_template.static_shared_bytes) + ", " + in(kernel_template.dynamic_shared_bytes) + ") >= 0",
+        "shared memory is negative");
+    if (kernel_template.workspace_bytes) {
+        const auto bytes = in(*kernel_template.workspace_bytes);
+        add(bytes + " >= 0", "the workspace is negative");
+        add("device.memory_bytes == 0 || " + bytes + " <= device.memory_bytes", "bytes of workspace",
+            "workspace_bytes <= device.memory_bytes");
+    }
+    if (kernel_template.registers) {
+        const auto registers = in(*kernel_template.registers);
+        add(registers + " <= device.registers_per_thread", "registers per thread, by the manifest's estimate",
+            "registers <= device.registers_per_thread");
+        add("round_up(" + registers + " * device.warp_size, " + std::to_string(register_unit) +
+                ") * round_up(ceil_div(" + threads + ", device.warp_size), " + std::to_string(warps_together) +
+                ") <= device.registers_per_block",
+            "registers per block, by the manifest's estimate",
+            "registers, allocated to warps by 256 and to four warps at a time, <= device.registers_per_block");
+    }
+    add(in(kernel_template.grid[0]) + " <= device.grid_x", "blocks of the grid along x");
+    add(in(kernel_template.grid[1]) + " <= device.grid_y", "blocks of the grid along y");
+    add(in(kernel_template.grid[2]) + " <= device.grid_z", "blocks of the grid along z");
+    return constraints;
+}
+
+}  // namespace
+
+std::int64_t Launch::threads() const { return product(block[0], block[1], block[2]); }
+std::int64_t Launch::blocks() const { return product(grid[0], grid[1], grid[2]); }
+std::int64_t Launch::shared_bytes() const {
+    std::int64_t sum = 0;
+    return __builtin_add_overflow(static_shared_bytes, dynamic_shared_bytes, &sum) ? unlimited : sum;
+}
+
+Launch launch_of(const KernelTemplate& kernel_template, const Configuration& configuration, const Problem& problem,
+                 const Device& device) {
+    auto environment = environment_of(kernel_template.operation, problem, device);
+    for (const auto& [name, value] : configuration.values) environment[name] = value;
+    Launch launch;
+    for (std::size_t i = 0; i < 3; ++i) {
+        launch.grid[i] = kernel_template.grid[i].evaluate(environment);
+        launch.block[i] = kernel_template.block[i].evaluate(environment);
+    }
+    launch.static_shared_bytes = kernel_template.static_shared_bytes.evaluate(environment);
+    launch.dynamic_shared_bytes = kernel_template.dynamic_shared_bytes.evaluate(environment);
+    if (kernel_template.registers) launch.registers = kernel_template.registers->evaluate(environment);
+    for (const auto& parameter : kernel_template.parameters) {
+        if (!parameter.runtime) continue;
+        const auto value = configuration.values.find(parameter.name);
+        if (value == configuration.values.end()) {
+            throw ExpressionError("run-time parameter '" + parameter.name + "' has no value");
+        }
+        launch.runtime_arguments.push_back(static_cast<int>(value->second));
+    }
+    if (kernel_template.workspace_bytes) {
+        launch.workspace = {kernel_template.workspace_bytes->evaluate(environment),
+                            kernel_template.operation.arguments.size() + launch.runtime_arguments.size()};
+    }
+    return launch;
+}
+
+std::optional<std::string> broken_limit(const Launch& launch, const Device& device) {
+    const auto over = [](std::string_view what, std::int64_t asked, std::int64_t limit) {
+        return std::string(what) + ": asks for " + std::to_string(asked) + ", the device allows " +
+               std::to_string(limit);
+    };
+    if (std::min(std::ranges::min(launch.grid), std::ranges::min(launch.block)) < 1) {
+        return "the grid or the block is empty";
+    }
+    if (std::min(launch.static_shared_bytes, launch.dynamic_shared_bytes) < 0) return "shared memory is negative";
+    if (launch.workspace && launch.workspace->bytes < 0) return "the workspace is negative";
+    if (launch.workspace && device.memory_bytes > 0 && launch.workspace->bytes > device.memory_bytes) {
+        return over("bytes of workspace", launch.workspace->bytes, device.memory_bytes);
+    }
+    if (launch.registers > device.registers_per_thread) {  // first: the products below could not hold any number
+        return over("registers per thread", launch.registers, device.registers_per_thread);
+    }
+    const std::array checks{
+        std::tuple{std::string_view("threads per block"), launch.threads(), device.threads_per_block},
+        std::tuple{std::string_view("static shared bytes per block"), launch.static_shared_bytes,
+                   device.static_shared_bytes_per_block},
+        std::tuple{std::string_view("shared bytes per block"), launch.shared_bytes(), device.shared_bytes_per_block},
+        std::tuple{std::string_view("registers per block"), registers_per_block(launch, device),
+                   device.registers_per_block},
+        std::tuple{std::string_view("threads along z"), launch.block[2], std::int64_t{64}},
+        std::tuple{std::string_view("blocks along x"), launch.grid[0], device.grid_x},
+        std::tuple{std::string_view("blocks along y"), launch.grid[1], device.grid_y},
+        std::tuple{std::string_view("blocks along z"), launch.grid[2], device.grid_z},
+    };
+    for (const auto& [what, asked, limit] : checks) {
+        if (asked > limit) return over(what, asked, limit);
+    }
+    return std::nullopt;
+}
+
+std::optional<std::string> infeasibility(const KernelTemplate& kernel_template, const Configuration& configuration,
+                                         const Problem& problem, const Device& device) {
+    const auto& parameters = kernel_template.parameters;
+    for (const auto& [name, value] : configuration.values) {
+        const auto parameter = std::ranges::find(parameters, name, &Parameter::name);
+        if (parameter == parameters.end()) return "there is no parameter '" + name + "'";
+        if (std::ranges::find(parameter->values, value) == parameter->values.end()) {
+            std::string known;
+            for (const auto each : parameter->values) known += " " + std::to_string(each);
+            return name + "=" + std::to_string(value) + " is not among its values:" + known;
+        }
+    }
+    for (const auto& parameter : parameters) {
+        if (!configuration.values.contains(parameter.name)) return "parameter '" + parameter.name + "' has no value";
+    }
+    auto environment = environment_of(kernel_template.operation, problem, device);
+    for (const auto& [name, value] : configuration.values) environment[name] = value;
+    for (const auto& constraint : kernel_template.constraints) {
+        if (constraint.rule.evaluate(environment) == 0) return constraint.reason + " (" + constraint.text() + ")";
+    }
+    return broken_limit(launch_of(kernel_template, configuration, problem, device), device);
+}
+
+ParameterSpace feasible_space(const KernelTemplate& kernel_template, const Problem& problem, const Device& device) {
+    auto constraints = kernel_template.constraints;
+    std::ranges::move(limit_constraints(kernel_template), std::back_inserter(constraints));
+    return {kernel_template.parameters, std::move(constraints),
+            environment_of(kernel_template.operation, problem, device)};
+}
+
+ParameterSpace declared_space(const KernelTemplate& kernel_template, const Problem& problem, const Device& device) {
+    return {kernel_template.parameters, kernel_template.constraints,
+            environment_of(kernel_template.operation, problem, device)};
+}
+
+Reuse reuse_of(const KernelTemplate& kernel_template, const Configuration& configuration, const Problem& problem,
+               const Device& device) {
+    if (!kernel_template.model) return {};
+    auto environment = environment_of(kernel_template.operation, problem, device);
+    for (const auto& [name, value] : configuration.values) environment[name] = value;
+    const auto& model = *kernel_template.model;
+    return {.phases = model.phases.evaluate(environment),
+            .loads_per_phase = model.loads_per_phase.evaluate(environment),
+            .operations_per_phase = model.operations_per_phase.evaluate(environment),
+            .barriers_per_phase = model.barriers_per_phase.evaluate(environment),
+            .shared_loads_per_phase = model.shared_loads_per_phase.evaluate(environment)};
+}
+
+std::int64_t Occupancy::blocks() const { return std::min({by_threads, by_shared_memory, by_registers, by_blocks}); }
+
+std::string_view Occupancy::limiter() const {
+    if (by_threads == blocks()) return "threads";
+    if (by_shared_memory == blocks()) return "shared memory";
+    if (by_registers == blocks()) return "registers";
+    return "blocks";
+}
+
+Occupancy occupancy(const Launch& launch, const Device& device) {
+    const auto warps = warps_of(launch, device);
+    const auto shared_unit = device.is_host() ? 1 : device.compute_capability >= 80 ? 128 : 256;
+    const auto shared = round_up(launch.shared_bytes() + device.shared_bytes_reserved_per_block, shared_unit);
+    Occupancy result;
+    result.by_threads = device.threads_per_multiprocessor / (warps * device.warp_size);
+    result.by_blocks = device.blocks_per_multiprocessor;
+    result.by_shared_memory = shared == 0 ? unlimited : device.shared_bytes_per_multiprocessor / shared;
+    result.by_registers = unlimited;
+    if (launch.registers > 0) {
+        const auto resident_warps = device.registers_per_multiprocessor / registers_per_warp(launch, device);
+        result.by_registers = resident_warps / warps_together * warps_together / warps;
+    }
+    return result;
+}
+
+}  // namespace smemtune

@@ -1,0 +1,111 @@
+#include "templates/manifest/extends.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <string_view>
+#include <vector>
+
+namespace smemtune {
+
+namespace {
+
+constexpr std::array<std::string_view, 3> lists{"parameter", "derived", "constraint"};
+constexpr std::array<std::string_view, 3> tables{"launch", "requires", "model"};
+
+const std::string* name_of(const toml::node& entry) {
+    const auto* table = entry.as_table();
+    const auto* name = table == nullptr ? nullptr : table->get_as<std::string>("name");
+    return name == nullptr ? nullptr : &name->get();
+}
+
+struct Named {
+    std::string_view list;
+    toml::source_region where;
+};
+std::map<std::string, Named> names_in(const toml::table& manifest) {
+    std::map<std::string, Named> names;
+    for (const std::string_view list : {"parameter", "derived"}) {
+        const auto* array = manifest.get_as<toml::array>(list);
+        if (array == nullptr) continue;
+        for (const auto& entry : *array) {
+            if (const auto* name = name_of(entry))
+                names.emplace(*name, Named{list, entry.as_table()->get("name")->source()});
+        }
+    }
+    return names;
+}
+
+// Behind the others or, under a name that one of them has, in its place.
+void put(toml::array& to, toml::node& entry) {
+    const auto* name = name_of(entry);
+    for (auto& each : to) {
+        if (name == nullptr || name_of(each) == nullptr || *name_of(each) != *name) continue;
+        *each.as_table() = std::move(*entry.as_table());
+        return;
+    }
+    to.push_back(std::move(entry));
+}
+
+// What has another form than it should is left for those to complain about that read it.
+void add(toml::table& manifest, toml::table&& other) {
+    for (const auto key : lists) {
+        auto* theirs = other.get_as<toml::array>(key);
+        if (theirs == nullptr) continue;
+        if (auto* own = manifest.get_as<toml::array>(key)) {
+            for (auto& entry : *own) put(*theirs, entry);
+        } else if (manifest.contains(key)) {
+            continue;
+        }
+        manifest.insert_or_assign(key, std::move(*theirs));
+    }
+    for (const auto key : tables) {
+        auto* theirs = other.get_as<toml::table>(key);
+        if (theirs == nullptr) continue;
+        if (auto* own = manifest.get_as<toml::table>(key)) {
+            for (auto&& [name, value] : *theirs) own->insert(name, std::move(value));
+        } else if (!manifest.contains(key)) {
+            manifest.insert(key, std::move(*theirs));
+        }
+    }
+}
+
+// `before` are the manifests that lead here.
+toml::table complete(const std::string& path, const std::string& text, const FindManifest& find,
+                     std::vector<std::string> before) {
+    auto manifest = parse_toml(path, text);
+    auto* const head = manifest.get_as<toml::table>("template");
+    if (head == nullptr || !head->contains("like")) return manifest;
+    const Section section(path, "[template]", *head);
+    const auto other_path = section.value<std::string>("like", "\"gemm/warp_tiled.toml\"");
+    before.push_back(path);
+    if (std::ranges::count(before, other_path) > 0) {
+        section.fail_at("like",
+                        "'like' leads back to '" + other_path + "'; name a manifest that does without this one");
+    }
+    const auto line = head->get("like")->source().begin.line;
+    auto other = complete(other_path, find(other_path, path + ":" + std::to_string(line)), find, before);
+    if (!other.contains("template")) {
+        section.fail_at("like",
+                        "'like' names '" + other_path + "', which describes no kernel; name one with a [template]");
+    }
+    const auto theirs = names_in(other);
+    for (const auto& [name, own] : names_in(manifest)) {
+        const auto found = theirs.find(name);
+        if (found == theirs.end() || (own.list == "derived" && found->second.list == "derived")) continue;
+        Section::fail(path, own.where,
+                      "'" + name + "' is also in '" + other_path + "', which this manifest is like; " +
+                          "leave it out, or rename it");
+    }
+    add(manifest, std::move(other));
+    head->erase("like");
+    return manifest;
+}
+
+}  // namespace
+
+toml::table complete_manifest(const std::string& path, const std::string& text, const FindManifest& find) {
+    return complete(path, text, find, {});
+}
+
+}  // namespace smemtune

@@ -1,0 +1,16 @@
+// What a manifest takes from another: `[template] like = "gemm/warp_tiled.toml"`.
+#pragma once
+
+#include <string>
+
+#include "templates/manifest/manifest.h"
+#include "templates/manifest/section.h"
+
+namespace smemtune {
+
+/// The manifest without `like`, but with all that it takes from there: the entries of [[parameter]], [[derived]] and
+/// [[constraint]], ahead of its own, and the keys of [launch], [requires] and [model] that it does not give itself.
+/// Each keeps the file and line in which it was written. Throws ManifestError.
+toml::table complete_manifest(const std::string& path, const std::string& text, const FindManifest& find);
+
+}  // namespace smemtune

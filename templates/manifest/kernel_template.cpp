@@ -1,0 +1,106 @@
+#include "templates/manifest/kernel_template.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace smemtune {
+
+const ElementType& element_type(std::string_view name) {
+    static constexpr std::array types{ElementType{"f32", "float", 4, 0x1p-24}};
+    const auto* found = std::ranges::find(types, name, &ElementType::name);
+    if (found != types.end()) return *found;
+    std::string known;
+    for (const auto& type : types) known += " " + std::string(type.name);
+    throw std::invalid_argument("type '" + std::string(name) + "' is unknown; known:" + known);
+}
+
+Shape shape_of(const Argument& argument, const Environment& environment) {
+    return {argument.rows.evaluate(environment), argument.columns.evaluate(environment),
+            argument.count.evaluate(environment)};
+}
+
+std::optional<std::string> why_unsupported(const KernelTemplate& kernel_template, const Problem& problem,
+                                           const Device& device) {
+    const auto lacks = [](const std::vector<std::string>& list, const std::string& item) {
+        return std::ranges::find(list, item) == list.end();
+    };
+    const auto listed = [](std::string text, const std::vector<std::string>& list) {
+        for (const auto& item : list) text += " " + item;
+        return text;
+    };
+    const auto& of = kernel_template;
+    if (of.operation.name != problem.operation) return "computes " + of.operation.name;
+    if (lacks(of.types, problem.type)) return listed("types:", of.types);
+    if (!of.layouts.empty() && lacks(of.layouts, problem.layout)) return listed("layouts:", of.layouts);
+    if (device.is_host() && !of.host) return "no host = true under [requires] in its manifest";
+    if (!device.is_host() && device.compute_capability < of.compute_capability) {
+        return "needs compute capability " + std::to_string(of.compute_capability / 10) + "." +
+               std::to_string(of.compute_capability % 10);
+    }
+    return std::nullopt;
+}
+
+bool supports(const KernelTemplate& kernel_template, const Problem& problem, const Device& device) {
+    return !why_unsupported(kernel_template, problem, device);
+}
+
+Environment environment_of(const Operation& operation, const Problem& problem, const Device& device) {
+    auto environment = environment_of(device);
+    environment["element_bytes"] = element_type(problem.type).bytes;
+    if (!operation.layouts.empty()) {
+        const auto layout = operation.layouts.find(problem.layout);
+        if (layout == operation.layouts.end()) {
+            std::string known;
+            for (const auto& [name, constants] : operation.layouts) known += " " + name;
+            throw std::invalid_argument("layout '" + problem.layout + "' is unknown to " + operation.name +
+                                        "; known:" + known);
+        }
+        environment.insert(layout->second.begin(), layout->second.end());
+    }
+    if (!std::ranges::equal(problem.extents, operation.extents, {}, [](const auto& extent) { return extent.first; })) {
+        std::string names;
+        for (const auto& name : operation.extents) names += (names.empty() ? "" : "x") + name;
+        throw std::invalid_argument("size '" + size_text(problem) + "' does not fit " + operation.name + "; write " +
+                                    names);
+    }
+    for (const auto& [name, value] : problem.extents) {
+        if (value < 1 || value > 2147483647) {
+            throw std::invalid_argument("extent " + name + "=" + std::to_string(value) + " is not in 1..2147483647");
+        }
+        environment[name] = value;
+    }
+    return environment;
+}
+
+Configuration default_configuration(const KernelTemplate& kernel_template) {
+    Configuration configuration;
+    for (const auto& parameter : kernel_template.parameters)
+        configuration.values[parameter.name] = parameter.default_value;
+    return configuration;
+}
+
+Configuration compiled_part(const KernelTemplate& kernel_template, const Configuration& configuration) {
+    auto part = configuration;
+    for (const auto& parameter : kernel_template.parameters) {
+        if (parameter.runtime) part.values.erase(parameter.name);
+    }
+    return part;
+}
+
+std::string render(const KernelTemplate& kernel_template, const Configuration& configuration, const Problem& problem) {
+    const auto compiled = compiled_part(kernel_template, configuration);
+    std::string text = "// " + kernel_template.name + ": " + to_text(compiled) + "\n#pragma once\n";
+    text += "using Element = " + std::string(element_type(problem.type).cpp_name) + ";\n";
+    if (const auto layout = kernel_template.operation.layouts.find(problem.layout);
+        layout != kernel_template.operation.layouts.end()) {
+        for (const auto& [name, value] : layout->second) {
+            text += "constexpr int " + name + " = " + std::to_string(value) + ";\n";
+        }
+    }
+    for (const auto& [name, value] : compiled.values) {
+        text += "constexpr int " + name + " = " + std::to_string(value) + ";\n";
+    }
+    return text;
+}
+
+}  // namespace smemtune

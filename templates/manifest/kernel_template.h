@@ -1,0 +1,142 @@
+// One kernel as its manifest describes it, and the operation that it computes.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "templates/space/device.h"
+#include "templates/space/expression.h"
+#include "templates/space/parameter_space.h"
+#include "templates/space/problem.h"
+
+namespace smemtune {
+
+/// Files by path relative to a templates folder: `gemm/tiled.cu`.
+using SourceTree = std::map<std::string, std::string>;
+
+/// A numerics class, with the C++ type of its elements.
+struct ElementType {
+    std::string_view name;      ///< "f32"
+    std::string_view cpp_name;  ///< "float"
+    std::int64_t bytes;
+    double unit_roundoff;  ///< u: a rounded operation is exact within a factor 1 + d, |d| <= u
+};
+/// Throws std::invalid_argument naming the known ones.
+const ElementType& element_type(std::string_view name);
+
+/// An argument of the kernel function, in its place.
+struct Argument {
+    enum class Kind { extent, stride, scalar, input, output, batch_stride };  // hashes hold their places: add behind
+    std::string name;
+    Kind kind = Kind::extent;
+    Expression rows;  ///< of an input or output matrix, row-major
+    Expression columns;
+    std::string stride;        ///< the argument that holds its leading dimension
+    Expression count{"1"};     ///< of such matrices, one behind the other
+    std::string batch_stride;  ///< the argument that holds how far each starts behind the one before
+
+    [[nodiscard]] bool is_matrix() const { return kind == Kind::input || kind == Kind::output; }
+};
+
+/// Of a matrix argument in a problem.
+struct Shape {
+    std::int64_t rows = 0, columns = 0, count = 0;
+};
+Shape shape_of(const Argument& argument, const Environment& environment);
+
+/// What a trial is verified on: its inputs, the values of its scalars, how its matrices are laid out.
+struct Check {
+    bool integers = false;               ///< small integers, for exact answers; else uniform in [-1, 1]
+    bool poison = true;                  ///< outputs hold NaN first; else random values that the kernel may read
+    std::int64_t padding = 0;            ///< elements between the rows of a matrix with a stride
+    std::int64_t batch_padding = 0;      ///< and between matrices with a batch stride
+    std::vector<std::string> broadcast;  ///< inputs that are one matrix for the whole batch: their batch stride is 0
+    std::map<std::string, double> scalars;
+};
+
+/// What kernels that can replace one another compute, and the signature that they share.
+struct Operation {
+    std::string name;
+    std::string summary;
+    std::vector<std::string> extents;
+    std::map<std::string, Environment> layouts;  ///< each with its constants; empty when there are none
+    std::vector<Argument> arguments;
+    std::vector<Check> checks;
+    Expression operations;       ///< arithmetic operations of a problem, for FLOP/s
+    Expression bytes;            ///< moved at least: every input read and every output written once
+    Expression terms;            ///< rounded operations behind one output element; 0 when it must be exact
+    std::string reference_path;  ///< of the FP64 reference kernel's source
+    std::string path;            ///< of the manifest that declares it
+};
+
+/// Per block, for `explain` and to order candidates; all optional in the manifest.
+struct Model {
+    Expression phases;
+    Expression loads_per_phase;
+    Expression operations_per_phase;
+    Expression barriers_per_phase;
+    Expression shared_loads_per_phase;
+};
+
+/// A name that a manifest gives to an expression its rules share.
+struct Derived {
+    std::string name;
+    std::string value;  ///< as written
+    std::string summary;
+};
+
+struct KernelTemplate {
+    std::string name;  ///< also of its entry point
+    std::string summary;
+    Operation operation;
+    std::vector<std::string> types;
+    std::vector<std::string> layouts;
+    std::vector<Parameter> parameters;
+    std::vector<Derived> derived;  ///< for people: expressions hold their values already
+    std::vector<Constraint> constraints;
+    std::array<Expression, 3> block;
+    std::array<Expression, 3> grid;
+    Expression static_shared_bytes;
+    Expression dynamic_shared_bytes;
+    std::optional<Expression> workspace_bytes;  ///< of a launch; with it, the kernel's last argument is their address
+    std::optional<Expression> registers;        ///< per thread, an estimate
+    std::int64_t compute_capability = 0;        ///< the least that it runs on
+    bool host = false;                          ///< plain enough to run on the host device
+    bool baseline = false;                      ///< what the others of its operation are compared with
+    std::optional<Model> model;
+    std::string path;         ///< of its manifest
+    std::string source_path;  ///< of its .cu file
+    SourceTree files;         ///< everything that it is made of, shared headers included
+    /// Of what decides its machine code and launch; not of summaries, parameters and their values. A configuration that
+    /// was tried before a parameter was added, under the same hash, means that parameter's default.
+    std::string hash;
+};
+
+/// What can compute a problem on a device at all, whatever the configuration.
+bool supports(const KernelTemplate& kernel_template, const Problem& problem, const Device& device);
+/// "layouts: nn"; nothing when it supports it.
+std::optional<std::string> why_unsupported(const KernelTemplate& kernel_template, const Problem& problem,
+                                           const Device& device);
+
+/// Extents, layout constants, `element_bytes` and `device.*`. Throws std::invalid_argument when the problem does not
+/// fit the operation (extents, layout, type).
+Environment environment_of(const Operation& operation, const Problem& problem, const Device& device);
+
+/// The configuration that a template starts from: each parameter's default.
+Configuration default_configuration(const KernelTemplate& kernel_template);
+
+/// The part of a configuration that decides the program: all but the run-time parameters.
+Configuration compiled_part(const KernelTemplate& kernel_template, const Configuration& configuration);
+
+/// Of a kernel with run-time parameters, those included.
+constexpr std::size_t most_arguments = 64;
+
+/// The text of `configuration.h`: the compiled parameters and layout constants as `constexpr int`, and `Element`.
+std::string render(const KernelTemplate& kernel_template, const Configuration& configuration, const Problem& problem);
+
+}  // namespace smemtune

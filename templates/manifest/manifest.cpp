@@ -1,0 +1,234 @@
+#include "templates/manifest/manifest.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+#include <sstream>
+
+#include "templates/manifest/catalog.h"
+#include "templates/manifest/extends.h"
+#include "templates/manifest/operation_section.h"
+#include "templates/manifest/section.h"
+
+namespace smemtune {
+
+namespace {
+
+Parameter read_parameter(const Section& section) {
+    section.allow_only({"name", "values", "default", "summary", "runtime"});
+    Parameter parameter{.name = section.value<std::string>("name", "\"TILE_WIDTH\""),
+                        .values = section.list<std::int64_t>("values", "[8, 16, 32]")};
+    if (!is_identifier(parameter.name)) section.fail_at("name", "'" + parameter.name + "' is no C++ identifier");
+    for (const auto value : parameter.values) {
+        if (std::ranges::count(parameter.values, value) > 1) {
+            section.fail_at("values", "'values' holds " + std::to_string(value) + " twice");
+        }
+        if (!is_int(value)) {
+            section.fail_at("values", "'values' holds " + std::to_string(value) + ", which is no C++ int");
+        }
+    }
+    parameter.default_value = section.value_or<std::int64_t>("default", "16", parameter.values.front());
+    if (std::ranges::count(parameter.values, parameter.default_value) == 0) {
+        section.fail_at("default", "'default' " + std::to_string(parameter.default_value) + " is not among 'values'");
+    }
+    parameter.summary = section.value_or<std::string>("summary", "\"what it is\"", "");
+    parameter.runtime = section.value_or<bool>("runtime", "true", false);
+    return parameter;
+}
+
+// Each may use those before it.
+Derived read_derived(const Section& section, Names& known) {
+    section.allow_only({"name", "value", "summary"});
+    Derived derived{.name = section.value<std::string>("name", "\"THREADS\""),
+                    .value = section.value<std::string>("value", "\"ROWS * COLUMNS\""),
+                    .summary = section.value_or<std::string>("summary", "\"what it is\"", "")};
+    if (!is_identifier(derived.name)) section.fail_at("name", "'" + derived.name + "' is no C++ identifier");
+    if (std::ranges::count(Expression::functions, derived.name) > 0) {
+        section.fail_at("name", "'" + derived.name + "' is a function of expressions; rename it");
+    }
+    if (known.values.contains(derived.name) || known.derived.contains(derived.name)) {
+        section.fail_at("name", "'" + derived.name + "' is declared twice, or is a name of the operation's");
+    }
+    known.derived[derived.name] = section.checked("value", derived.value, known).text();
+    return derived;
+}
+
+std::array<Expression, 3> read_extent3(const Section& section, const std::string& key, const Names& known) {
+    const std::string example = R"toml(["ceil_div(N, TILE_WIDTH)", "1"])toml";
+    const auto texts = section.list<std::string>(key, example);
+    if (texts.size() > 3) section.fail_at(key, "'" + key + "' has more than three dimensions");
+    std::array<Expression, 3> result{Expression("1"), Expression("1"), Expression("1")};
+    for (std::size_t i = 0; i < texts.size(); ++i) result[i] = section.checked(key, texts[i], known);
+    return result;
+}
+
+// An expression for what is fixed when the kernel is compiled.
+Expression read_compiled(const Section& section, const std::string& key, const std::string& example, const Names& known,
+                         const std::vector<Parameter>& parameters) {
+    auto expression = section.expression(key, example, known);
+    for (const auto& name : expression.names()) {
+        const auto named = std::ranges::find(parameters, name, &Parameter::name);
+        if (named == parameters.end() || !named->runtime) continue;
+        section.fail_at(key, "'" + key + "' names the run-time parameter '" + name +
+                                 "', but is fixed when the kernel is compiled; leave it out there, or take runtime = "
+                                 "true from the parameter");
+    }
+    return expression;
+}
+
+// Run-time parameters stand beside the operation's arguments in the kernel's signature.
+void check_runtime_parameter(const Section& section, const Parameter& parameter, const KernelTemplate& kernel) {
+    const auto& arguments = kernel.operation.arguments;
+    if (!parameter.runtime) return;
+    if (std::ranges::count(arguments, parameter.name, &Argument::name) > 0) {
+        section.fail_at("name", "'" + parameter.name + "' is an argument of the operation's; rename the parameter");
+    }
+    const auto before = std::ranges::count_if(kernel.parameters, &Parameter::runtime);
+    if (arguments.size() + static_cast<std::size_t>(before) >= most_arguments) {
+        section.fail("would be argument " + std::to_string(most_arguments + 1) + " of the kernel, which takes up to " +
+                     std::to_string(most_arguments) + "; compile it in, without runtime = true");
+    }
+}
+
+void read_launch(const Section& section, const Names& known, KernelTemplate& result) {
+    section.allow_only(
+        {"block", "grid", "static_shared_bytes", "dynamic_shared_bytes", "workspace_bytes", "registers"});
+    result.block = read_extent3(section, "block", known);
+    result.grid = read_extent3(section, "grid", known);
+    if (section.has("static_shared_bytes")) {
+        result.static_shared_bytes = read_compiled(section, "static_shared_bytes", "\"0\"", known, result.parameters);
+    }
+    if (section.has("dynamic_shared_bytes")) {
+        result.dynamic_shared_bytes = section.expression("dynamic_shared_bytes", "\"0\"", known);
+    }
+    if (section.has("workspace_bytes")) {
+        result.workspace_bytes = section.expression("workspace_bytes", "\"4 * M * N\"", known);
+    }
+    if (section.has("registers")) {
+        result.registers = read_compiled(section, "registers", "\"32\"", known, result.parameters);
+    }
+}
+
+Model read_model(const Section& section, const Names& known) {
+    section.allow_only(
+        {"phases", "loads_per_phase", "operations_per_phase", "barriers_per_phase", "shared_loads_per_phase"});
+    Model model{.phases = section.expression("phases", "\"ceil_div(K, TILE_WIDTH)\"", known),
+                .loads_per_phase = section.expression("loads_per_phase", "\"2 * TILE_WIDTH * TILE_WIDTH\"", known),
+                .operations_per_phase = section.expression("operations_per_phase", "\"2 * TILE_WIDTH\"", known),
+                .barriers_per_phase = section.expression("barriers_per_phase", "\"2\"", known)};
+    if (section.has("shared_loads_per_phase")) {
+        model.shared_loads_per_phase = section.expression("shared_loads_per_phase", "\"TILE_WIDTH\"", known);
+    }
+    return model;
+}
+
+std::optional<KernelTemplate> read_template(const std::string& path, const toml::table& table,
+                                            const Operations& operations) {
+    const Section root(path, "manifest", table);
+    root.allow_only({"template", "operation", "parameter", "derived", "constraint", "launch", "requires", "model"});
+    const auto head = root.section("template");
+    if (!head) {
+        if (root.section("operation")) return std::nullopt;
+        root.fail("has no [template]; write [template] with a name and an operation");
+    }
+    head->allow_only({"name", "operation", "summary", "types", "layouts", "source", "baseline", "like"});
+    KernelTemplate result{.name = head->value<std::string>("name", "\"tiled\""), .path = path};
+    if (!is_identifier(result.name)) head->fail_at("name", "'" + result.name + "' is no C++ identifier");
+    result.summary = head->value_or<std::string>("summary", "\"one line\"", "");
+    const auto operation_name = head->value<std::string>("operation", "\"gemm\"");
+    const auto operation = operations.find(operation_name);
+    if (operation == operations.end()) {
+        std::string known;
+        for (const auto& [name, each] : operations) known += " " + name;
+        head->fail_at("operation", "operation '" + operation_name + "' is unknown; known:" + known +
+                                       "; or describe it in this manifest under [operation]");
+    }
+    result.operation = operation->second;
+    result.types = head->list<std::string>("types", R"(["f32"])");
+    for (const auto& type : result.types) {
+        try {
+            (void)element_type(type);
+        } catch (const std::invalid_argument& error) {
+            head->fail_at("types", error.what());
+        }
+    }
+    if (head->has("layouts")) result.layouts = head->list<std::string>("layouts", R"(["nn"])");
+    for (const auto& layout : result.layouts) {
+        if (!result.operation.layouts.contains(layout)) {
+            head->fail_at("layouts", "layout '" + layout + "' is unknown to operation " + operation_name);
+        }
+    }
+    const auto stem = std::filesystem::path(path).stem().string() + ".cu";
+    result.source_path = root.beside(head->value_or<std::string>("source", "\"tiled.cu\"", stem));
+
+    result.baseline = head->value_or<bool>("baseline", "true", false);
+
+    auto known = names_of(result.operation);
+    for (const auto& each : root.sections("parameter", "[[parameter]]")) {
+        auto parameter = read_parameter(each);
+        if (!known.values.insert(parameter.name).second) {
+            each.fail_at("name", "'" + parameter.name + "' is declared twice, or is a name of the operation's");
+        }
+        check_runtime_parameter(each, parameter, result);
+        result.parameters.push_back(std::move(parameter));
+    }
+    for (const auto& each : root.sections("derived", "[[derived]]")) {
+        result.derived.push_back(read_derived(each, known));
+    }
+    for (const auto& each : root.sections("constraint", "[[constraint]]")) {
+        each.allow_only({"rule", "reason"});
+        result.constraints.push_back({each.expression("rule", "\"A <= B\"", known),
+                                      each.value<std::string>("reason", "\"why a configuration must hold it\""),
+                                      each.value<std::string>("rule", "\"A <= B\"")});
+    }
+    const auto launch = root.section("launch");
+    if (!launch) root.fail("has no [launch]; write [launch] with block and grid");
+    read_launch(*launch, known, result);
+    if (const auto requires_ = root.section("requires")) {
+        requires_->allow_only({"compute_capability", "host"});
+        result.compute_capability = requires_->value_or<std::int64_t>("compute_capability", "75", 0);
+        result.host = requires_->value_or<bool>("host", "true", false);
+    }
+    if (const auto model = root.section("model")) result.model = read_model(*model, known);
+    return result;
+}
+
+}  // namespace
+
+std::optional<Operation> parse_operation(const std::string& path, const std::string& text) {
+    const auto table = parse_toml(path, text);
+    const auto found = Section(path, "manifest", table).section("operation");
+    return found ? std::optional(read_operation(*found)) : std::nullopt;
+}
+
+std::string operation_alone(const std::string& path, const std::string& text) {
+    auto table = parse_toml(path, text);
+    if (!table.contains("template")) return text;
+    const auto* operation = table.get("operation");
+    std::ostringstream result;
+    if (operation != nullptr) result << toml::table{{"operation", *operation->as_table()}} << '\n';
+    return result.str();
+}
+
+std::string without_like(const std::string& path, const std::string& text, const FindManifest& find) {
+    const auto table = parse_toml(path, text);
+    const auto* head = table.get_as<toml::table>("template");
+    if (head == nullptr || !head->contains("like")) return text;
+    std::ostringstream result;
+    result << complete_manifest(path, text, find) << '\n';
+    return result.str();
+}
+
+std::optional<KernelTemplate> parse_template(const std::string& path, const std::string& text,
+                                             const Operations& operations, const FindManifest& find) {
+    const auto table = complete_manifest(path, text, find);
+    try {
+        return read_template(path, table, operations);
+    } catch (const ManifestError& error) {
+        const std::string what = error.what();
+        if (what.starts_with(path + ":")) throw;
+        throw ManifestError(what + " (as part of " + path + ", which is 'like' it)");
+    }
+}
+
+}  // namespace smemtune

@@ -1,0 +1,172 @@
+#include "templates/manifest/operation_section.h"
+
+#include <algorithm>
+
+namespace smemtune {
+
+namespace {
+
+void check_names(const Section& section, const std::string& key, const std::vector<std::string>& names) {
+    for (const auto& name : names) {
+        if (!is_identifier(name)) section.fail_at(key, "'" + name + "' is no C++ identifier");
+        if (std::ranges::count(names, name) > 1) section.fail_at(key, "'" + name + "' is declared twice; rename one");
+    }
+}
+
+Argument read_argument(const Section& section, const Names& known) {
+    section.allow_only({"name", "kind", "rows", "columns", "stride", "count", "batch_stride"});
+    static const std::map<std::string, Argument::Kind> kinds{{"extent", Argument::Kind::extent},
+                                                             {"stride", Argument::Kind::stride},
+                                                             {"batch_stride", Argument::Kind::batch_stride},
+                                                             {"scalar", Argument::Kind::scalar},
+                                                             {"input", Argument::Kind::input},
+                                                             {"output", Argument::Kind::output}};
+    Argument argument{.name = section.value<std::string>("name", "\"A\"")};
+    const auto kind = kinds.find(section.value<std::string>("kind", "\"input\""));
+    if (kind == kinds.end())
+        section.fail_at("kind", "'kind' is none of extent, stride, batch_stride, scalar, input, output");
+    argument.kind = kind->second;
+    if (argument.is_matrix()) {
+        argument.rows = section.expression("rows", "\"M\"", known);
+        argument.columns = section.expression("columns", "\"K\"", known);
+        argument.stride = section.value_or<std::string>("stride", "\"lda\"", "");
+        if (section.has("count")) argument.count = section.expression("count", "\"BATCH\"", known);
+        argument.batch_stride = section.value_or<std::string>("batch_stride", "\"stride_a\"", "");
+        if (!argument.batch_stride.empty() && !section.has("count")) {
+            section.fail_at("batch_stride", "'batch_stride' needs a 'count'; write for example count = \"BATCH\"");
+        }
+    }
+    return argument;
+}
+
+std::int64_t read_padding(const Section& section, const std::string& key) {
+    const auto padding = section.value_or<std::int64_t>(key, "3", 0);
+    if (padding < 0) section.fail_at(key, "'" + key + "' is negative");
+    return padding;
+}
+
+Check read_check(const Section& section, const std::vector<Argument>& arguments) {
+    section.allow_only({"inputs", "scalars", "padding", "batch_padding", "broadcast", "poison"});
+    Check check;
+    const auto inputs = section.value<std::string>("inputs", "\"uniform\"");
+    if (inputs != "uniform" && inputs != "integer")
+        section.fail_at("inputs", "'inputs' is neither uniform nor integer");
+    check.integers = inputs == "integer";
+    check.padding = read_padding(section, "padding");
+    check.batch_padding = read_padding(section, "batch_padding");
+    if (section.has("broadcast")) check.broadcast = section.list<std::string>("broadcast", R"(["B"])");
+    for (const auto& name : check.broadcast) {
+        const auto found = std::ranges::find(arguments, name, &Argument::name);
+        if (found != arguments.end() && found->kind == Argument::Kind::input && !found->batch_stride.empty()) continue;
+        section.fail_at("broadcast", "'broadcast' names '" + name + "', which is no input with a batch stride");
+    }
+    check.poison = section.value_or<bool>("poison", "true", true);
+    const auto scalars = section.table_at("scalars", "{ alpha = 1 }");
+    for (const auto& [name, node] : scalars) {
+        const auto is_this = [&name = name](const Argument& a) {  // clang 14 captures no binding by itself
+            return a.kind == Argument::Kind::scalar && a.name == name.str();
+        };
+        if (std::ranges::any_of(arguments, is_this)) continue;
+        section.fail_at("scalars", "'scalars' names '" + std::string(name.str()) + "', which is no argument of kind " +
+                                       "scalar; check its spelling");
+    }
+    for (const auto& argument : arguments) {
+        if (argument.kind != Argument::Kind::scalar) continue;
+        const auto* node = scalars.get(argument.name);
+        const auto value = node == nullptr ? std::nullopt : node->value<double>();
+        if (!value)
+            section.fail("gives scalar '" + argument.name + "' no value; write scalars = { " + argument.name +
+                         " = 1 }");
+        check.scalars[argument.name] = *value;
+    }
+    return check;
+}
+
+void check_arguments(const Section& section, const Operation& operation) {
+    const auto count = [&](const std::string& name, Argument::Kind kind) {
+        return std::ranges::count_if(operation.arguments,
+                                     [&](const Argument& a) { return a.name == name && a.kind == kind; });
+    };
+    bool has_output = false;
+    for (const auto& argument : operation.arguments) {
+        if (std::ranges::count(operation.arguments, argument.name, &Argument::name) > 1) {
+            section.fail("declares argument '" + argument.name + "' twice");
+        }
+        if (argument.kind == Argument::Kind::extent && std::ranges::count(operation.extents, argument.name) == 0) {
+            section.fail("argument '" + argument.name + "' is no extent of the operation; add it to 'extents'");
+        }
+        const auto check_named = [&](const std::string& name, Argument::Kind kind, const std::string& word) {
+            if (name.empty() || count(name, kind) == 1) return;
+            section.fail("argument '" + argument.name + "' names " + word + " '" + name +
+                         "', which is no argument of kind " + word + "; add it");
+        };
+        check_named(argument.stride, Argument::Kind::stride, "stride");
+        check_named(argument.batch_stride, Argument::Kind::batch_stride, "batch_stride");
+        has_output = has_output || argument.kind == Argument::Kind::output;
+    }
+    if (!has_output) section.fail("has no argument of kind output, so nothing could be verified; add one");
+}
+
+std::map<std::string, Environment> read_layouts(const Section& section, const std::vector<std::string>& extents) {
+    std::map<std::string, Environment> layouts;
+    std::optional<std::vector<std::string>> first;  // the names that every layout gives a value
+    for (const auto& [layout, node] : section.table_at("layouts", "{ nn = { TRANSPOSE_A = 0 } }")) {
+        const auto* table = node.as_table();
+        if (table == nullptr) section.fail_at("layouts", "'layouts' must be tables: nn = { TRANSPOSE_A = 0 }");
+        auto& constants = layouts[std::string(layout.str())];
+        std::vector<std::string> names;
+        for (const auto& [name, value] : *table) {
+            const auto number = value.value_exact<std::int64_t>();
+            if (!number || !is_int(*number)) {
+                section.fail_at("layouts", "'layouts' holds whole numbers: nn = { TRANSPOSE_A = 0 }");
+            }
+            constants[names.emplace_back(name.str())] = *number;
+        }
+        auto all = names;
+        all.insert(all.end(), extents.begin(), extents.end());
+        check_names(section, "layouts", all);
+        if (!first) first = names;
+        if (*first != names) section.fail_at("layouts", "'layouts' must give the same constants, each its values");
+    }
+    return layouts;
+}
+
+}  // namespace
+
+Names names_of(const Operation& operation) {
+    Names names{.values = {"element_bytes"}};
+    for (const auto& field : device_fields()) names.values.insert("device." + std::string(field.name));
+    names.values.insert(operation.extents.begin(), operation.extents.end());
+    for (const auto& [layout, constants] : operation.layouts) {
+        for (const auto& [name, value] : constants) names.values.insert(name);
+    }
+    return names;
+}
+
+Operation read_operation(const Section& section) {
+    section.allow_only(
+        {"name", "summary", "extents", "operations", "bytes", "terms", "layouts", "reference", "argument", "check"});
+    Operation operation{.name = section.value<std::string>("name", "\"gemm\""), .path = section.path()};
+    operation.summary = section.value_or<std::string>("summary", "\"what it computes\"", "");
+    operation.extents = section.list<std::string>("extents", R"(["M", "N", "K"])");
+    check_names(section, "extents", operation.extents);
+    operation.layouts = read_layouts(section, operation.extents);
+    const auto known = names_of(operation);
+    operation.operations = section.expression("operations", "\"2 * M * N * K\"", known);
+    operation.bytes = section.expression("bytes", "\"element_bytes * M * N\"", known);
+    operation.terms = section.expression("terms", "\"K + 3\"", known);
+    operation.reference_path = section.beside(section.value<std::string>("reference", "\"reference.cu\""));
+    for (const auto& each : section.sections("argument", "[[operation.argument]]")) {
+        operation.arguments.push_back(read_argument(each, known));
+    }
+    check_arguments(section, operation);
+    for (const auto& each : section.sections("check", "[[operation.check]]")) {
+        operation.checks.push_back(read_check(each, operation.arguments));
+    }
+    if (operation.checks.empty()) {
+        section.fail("has no [[operation.check]], so nothing would be verified; add one with inputs = \"uniform\"");
+    }
+    return operation;
+}
+
+}  // namespace smemtune

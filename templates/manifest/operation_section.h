@@ -1,0 +1,15 @@
+// The `[operation]` of a manifest: arguments, checks, layouts.
+#pragma once
+
+#include "templates/manifest/kernel_template.h"
+#include "templates/manifest/section.h"
+
+namespace smemtune {
+
+/// Throws ManifestError.
+Operation read_operation(const Section& section);
+
+/// What every expression of an operation and of its templates may name.
+Names names_of(const Operation& operation);
+
+}  // namespace smemtune

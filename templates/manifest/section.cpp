@@ -1,0 +1,118 @@
+#include "templates/manifest/section.h"
+
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+
+#include "templates/manifest/catalog.h"
+
+namespace smemtune {
+
+std::string Names::expand(const std::string& text) const {
+    const auto begins_name = [](char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0 || c == '_'; };
+    const auto in_name = [&](char c) {
+        return begins_name(c) || std::isdigit(static_cast<unsigned char>(c)) != 0 || c == '.';
+    };
+    std::string result;
+    for (auto at = text.begin(); at != text.end();) {
+        const auto end = std::find_if_not(at, text.end(), in_name);  // a number, too, is taken as a whole
+        const std::string word(at, end);
+        const auto found = derived.find(word);
+        result += found == derived.end() ? word : "(" + found->second + ")";
+        at = end;
+        if (at != text.end()) result += *at++;
+    }
+    return result;
+}
+
+bool is_identifier(const std::string& text) {
+    return !text.empty() && std::isdigit(static_cast<unsigned char>(text[0])) == 0 &&
+           std::ranges::all_of(text, [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
+}
+
+bool is_int(std::int64_t value) { return value >= -2147483647 && value <= 2147483647; }
+
+toml::table parse_toml(const std::string& path, const std::string& text) {
+    try {
+        return toml::parse(text, path);
+    } catch (const toml::parse_error& error) {
+        Section::fail(path, error.source(), "not valid TOML: " + std::string(error.description()));
+    }
+}
+
+void Section::fail(const std::string& path, const toml::source_region& where, const std::string& what) {
+    // What a manifest took from another one was written there.
+    throw ManifestError((where.path ? *where.path : path) + ":" + std::to_string(where.begin.line) + ": " + what);
+}
+
+void Section::fail_at(const std::string& key, const std::string& what) const {
+    const auto* node = table_.get(key);
+    fail(path_, node != nullptr ? node->source() : table_.source(), title_ + " " + what);
+}
+
+void Section::allow_only(const std::set<std::string>& keys) const {
+    for (const auto& [key, node] : table_) {
+        if (keys.contains(std::string(key.str()))) continue;
+        std::string known;
+        for (const auto& each : keys) known += " " + each;
+        fail(path_, node.source(), title_ + " has an unknown key '" + std::string(key.str()) + "'; known:" + known);
+    }
+}
+
+const toml::node& Section::node(const std::string& key, const std::string& example) const {
+    const auto* node = table_.get(key);
+    if (node == nullptr) fail("has no '" + key + "'; write for example " + key + " = " + example);
+    return *node;
+}
+
+toml::table Section::table_at(const std::string& key, const std::string& example) const {
+    if (!has(key)) return {};
+    if (const auto* found = table_.get_as<toml::table>(key)) return *found;
+    fail_at(key, "'" + key + "' must be a table; write for example " + key + " = " + example);
+}
+
+Expression Section::expression(const std::string& key, const std::string& example, const Names& known) const {
+    return checked(key, value<std::string>(key, example), known);
+}
+
+Expression Section::checked(const std::string& key, const std::string& text, const Names& known) const {
+    try {
+        const Expression written(text);  // first, so that an error quotes what the author wrote
+        Expression expression(known.expand(written.text()));
+        for (const auto& name : expression.names()) {
+            if (!known.values.contains(name)) {
+                fail_at(key, "'" + key + "' names '" + name + "', which is no parameter, extent, layout constant or " +
+                                 "device limit; check its spelling");
+            }
+        }
+        return expression;
+    } catch (const ExpressionError& error) {
+        fail_at(key, "'" + key + "': " + error.what());
+    }
+}
+
+std::vector<Section> Section::sections(const std::string& key, const std::string& title) const {
+    std::vector<Section> result;
+    const auto* node = table_.get(key);
+    if (node == nullptr) return result;
+    const auto* array = node->as_array();
+    if (array == nullptr) fail_at(key, "'" + key + "' must be written as [[" + key + "]]");
+    for (const auto& each : *array) {
+        if (!each.is_table()) fail_at(key, "'" + key + "' must be written as [[" + key + "]]");
+        result.emplace_back(path_, title, *each.as_table());
+    }
+    return result;
+}
+
+std::optional<Section> Section::section(const std::string& key) const {
+    const auto* node = table_.get(key);
+    if (node == nullptr) return std::nullopt;
+    if (!node->is_table()) fail_at(key, "'" + key + "' must be a table: [" + key + "]");
+    return Section(path_, "[" + key + "]", *node->as_table());
+}
+
+std::string Section::beside(const std::string& file) const {
+    return (std::filesystem::path(path_).parent_path() / file).lexically_normal().generic_string();
+}
+
+}  // namespace smemtune

@@ -1,0 +1,98 @@
+// One table of a manifest: typed access by key, each failure with its line.
+#pragma once
+
+#define TOML_HEADER_ONLY 1  // Debian's compiled libtomlplusplus has no static form, which the portable build needs
+#include <toml++/toml.h>
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "templates/space/expression.h"
+
+namespace smemtune {
+
+/// What a manifest's expressions may name.
+struct Names {
+    std::set<std::string> values;                ///< known once a configuration, a problem and a device are
+    std::map<std::string, std::string> derived;  ///< shorthands: each stands for an expression over `values`
+
+    /// `text` with every shorthand replaced by its expression, in parentheses.
+    [[nodiscard]] std::string expand(const std::string& text) const;
+};
+
+/// Throws ManifestError with the line of what is not TOML.
+toml::table parse_toml(const std::string& path, const std::string& text);
+
+bool is_identifier(const std::string& text);
+bool is_int(std::int64_t value);
+
+/// Everything that fails throws ManifestError. `example` is a value as it would be written, for the message.
+class Section {
+public:
+    /// `path` and `table` must outlive it; `title` is how messages call it: "[launch]".
+    Section(const std::string& path, std::string title, const toml::table& table)
+        : path_(path), title_(std::move(title)), table_(table) {}
+
+    /// `path` is the file of a place that knows only its line.
+    [[noreturn]] static void fail(const std::string& path, const toml::source_region& where, const std::string& what);
+    [[noreturn]] void fail(const std::string& what) const { fail(path_, table_.source(), title_ + " " + what); }
+    [[noreturn]] void fail_at(const std::string& key, const std::string& what) const;
+
+    void allow_only(const std::set<std::string>& keys) const;
+
+    [[nodiscard]] bool has(const std::string& key) const { return table_.contains(key); }
+
+    [[nodiscard]] const toml::node& node(const std::string& key, const std::string& example) const;
+
+    template <class T>
+    [[nodiscard]] T value(const std::string& key, const std::string& example) const {
+        const auto& found = node(key, example);
+        if (const auto value = found.value_exact<T>()) return *value;
+        fail(path_, found.source(),
+             title_ + " '" + key + "' has the wrong type; write for example " + key + " = " + example);
+    }
+    template <class T>
+    [[nodiscard]] T value_or(const std::string& key, const std::string& example, T otherwise) const {
+        return has(key) ? value<T>(key, example) : otherwise;
+    }
+
+    template <class T>
+    [[nodiscard]] std::vector<T> list(const std::string& key, const std::string& example) const {
+        const auto& found = node(key, example);
+        const auto* array = found.as_array();
+        std::vector<T> values;
+        for (std::size_t i = 0; array != nullptr && i < array->size(); ++i) {
+            if (const auto value = array->get(i)->value_exact<T>()) values.push_back(*value);
+        }
+        if (array != nullptr && values.size() == array->size() && !values.empty()) return values;
+        fail(path_, found.source(),
+             title_ + " '" + key + "' must be a list; write for example " + key + " = " + example);
+    }
+
+    /// Empty when the key is absent.
+    [[nodiscard]] toml::table table_at(const std::string& key, const std::string& example) const;
+
+    /// `known` is what the expression may name.
+    [[nodiscard]] Expression expression(const std::string& key, const std::string& example, const Names& known) const;
+    [[nodiscard]] Expression checked(const std::string& key, const std::string& text, const Names& known) const;
+
+    /// The tables of `[[key]]`, each called `title`; none when the key is absent.
+    [[nodiscard]] std::vector<Section> sections(const std::string& key, const std::string& title) const;
+    /// The table of `[key]`, if any.
+    [[nodiscard]] std::optional<Section> section(const std::string& key) const;
+
+    [[nodiscard]] const std::string& path() const { return path_; }
+    /// A file named in the manifest, which names it from its own folder.
+    [[nodiscard]] std::string beside(const std::string& file) const;
+
+private:
+    const std::string& path_;
+    std::string title_;
+    const toml::table& table_;
+};
+
+}  // namespace smemtune

@@ -1,0 +1,64 @@
+// A compute device as the limits see it: what a block, a multiprocessor and a grid can hold.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "templates/space/expression.h"
+
+namespace smemtune {
+
+struct Device {
+    std::string name;
+    std::int64_t compute_capability = 0;  ///< 90 for 9.0; 0 for the host CPU
+    std::int64_t multiprocessors = 0;
+    std::int64_t warp_size = 32;
+    std::int64_t threads_per_block = 0;
+    std::int64_t threads_per_multiprocessor = 0;
+    std::int64_t blocks_per_multiprocessor = 0;
+    std::int64_t static_shared_bytes_per_block = 0;  ///< what `__shared__` arrays may take
+    std::int64_t shared_bytes_per_block = 0;         ///< the opt-in maximum of dynamic shared memory
+    std::int64_t shared_bytes_per_multiprocessor = 0;
+    std::int64_t shared_bytes_reserved_per_block = 0;  ///< taken by the system from the multiprocessor's
+    std::int64_t registers_per_thread = 0;
+    std::int64_t registers_per_block = 0;
+    std::int64_t registers_per_multiprocessor = 0;
+    std::int64_t grid_x = 0;
+    std::int64_t grid_y = 0;
+    std::int64_t grid_z = 0;
+    std::int64_t l2_bytes = 0;
+    std::int64_t memory_bytes = 0;
+    std::int64_t clock_khz = 0;  ///< the highest multiprocessor clock; 0 when unknown
+
+    bool operator==(const Device&) const = default;
+
+    [[nodiscard]] bool is_host() const { return compute_capability == 0; }
+};
+
+/// The host as a device of its own, whose kernels are checked as they run and take many times longer.
+Device checked(Device host);
+bool is_checked(const Device& device);
+
+/// The numeric fields under the names that expressions (`device.NAME`), hand-given limits and JSON use.
+struct DeviceField {
+    std::string_view name;
+    std::int64_t Device::*member;
+};
+const std::vector<DeviceField>& device_fields();
+
+/// `device.NAME` for each field.
+Environment environment_of(const Device& device);
+
+/// FP32 operations per second with every lane multiplying and adding at the highest clock; 0 when unknown.
+double peak_fp32_flops(const Device& device);
+
+/// A device known by name: `sm_75`, `sm_80`, `sm_86`, `sm_89`, `sm_90`, `sm_100`, `sm_120`: the largest part of that
+/// compute capability, by the tables of the CUDA C++ Programming Guide. Or limits given by hand, alone
+/// (`threads_per_multiprocessor=1536,shared_bytes_per_multiprocessor=16384`: what is not given does not limit) or on
+/// top of a model (`sm_90,shared_bytes_per_block=65536`). Throws std::invalid_argument naming what is unknown.
+Device model_device(std::string_view specification);
+
+}  // namespace smemtune

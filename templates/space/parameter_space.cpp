@@ -1,0 +1,203 @@
+#include "templates/space/parameter_space.h"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <set>
+#include <stdexcept>
+
+namespace smemtune {
+
+namespace {
+
+using Names = std::set<std::size_t>;  // parameters, by index
+
+// Binds first what lets some constraint be checked soonest: again and again the constraint with the fewest points
+// still to enumerate before it can be checked, then the parameters that no constraint mentions.
+std::vector<std::size_t> binding_order(const std::vector<Parameter>& parameters, std::vector<Names> unbound) {
+    const auto points = [&](const Names& names) {
+        double product = 1;
+        for (const auto index : names) product *= static_cast<double>(parameters[index].values.size());
+        return product;
+    };
+    std::vector<std::size_t> order;
+    const auto bind = [&](std::size_t index) {
+        order.push_back(index);
+        for (auto& names : unbound) names.erase(index);
+        std::erase_if(unbound, [](const Names& names) { return names.empty(); });
+    };
+    std::erase_if(unbound, [](const Names& names) { return names.empty(); });
+    while (!unbound.empty()) {
+        const auto next = *std::ranges::min_element(unbound, {}, points);
+        for (const auto index : next) bind(index);
+    }
+    for (std::size_t index = 0; index < parameters.size(); ++index) {
+        if (std::ranges::find(order, index) == order.end()) order.push_back(index);
+    }
+    return order;
+}
+
+}  // namespace
+
+ParameterSpace::ParameterSpace(std::vector<Parameter> parameters, std::vector<Constraint> constraints,
+                               const Environment& constants)
+    : parameters_(std::move(parameters)), values_(parameters_.size(), 0) {
+    for (const auto& parameter : parameters_) {
+        if (parameter.values.size() > std::numeric_limits<std::uint16_t>::max()) {
+            throw std::length_error("parameter '" + parameter.name + "' has more than 65535 values");
+        }
+        if (__builtin_mul_overflow(raw_size_, parameter.values.size(), &raw_size_)) {
+            throw std::length_error("the parameters have more than 2^64 combinations");
+        }
+    }
+    std::map<std::string, std::size_t> slots;
+    for (std::size_t i = 0; i < parameters_.size(); ++i) slots[parameters_[i].name] = i;
+    std::vector<Names> names;
+    for (auto& constraint : constraints) {
+        const auto slot_of = [&](const std::string& name) {
+            if (const auto found = slots.find(name); found != slots.end()) return found->second;
+            const auto constant = constants.find(name);
+            if (constant == constants.end()) {
+                throw ExpressionError("constraint '" + constraint.rule.text() + "': unknown name '" + name + "'");
+            }
+            values_.push_back(constant->second);
+            return slots[name] = values_.size() - 1;
+        };
+        auto& mentioned = names.emplace_back();
+        for (const auto& name : constraint.rule.names()) {
+            if (const auto slot = slot_of(name); slot < parameters_.size()) mentioned.insert(slot);
+        }
+        rules_.push_back(constraint.rule.rebind(slot_of));
+        census_.push_back({std::move(constraint), 0});
+    }
+    enumerate(binding_order(parameters_, names));
+}
+
+ParameterSpace::ParameterSpace(std::vector<Parameter> parameters, const std::vector<Configuration>& points)
+    : parameters_(std::move(parameters)) {
+    if (points.size() > max_size) throw std::length_error("more than 20 million configurations");
+    for (const auto& parameter : parameters_) raw_size_ *= parameter.values.size();
+    for (const auto& configuration : points) {
+        const auto point = point_of(configuration);
+        if (!point) throw std::invalid_argument("'" + to_text(configuration) + "' is not a point of its parameters");
+        points_.insert(points_.end(), point->begin(), point->end());
+    }
+    count_ = points.size();
+    sort_points();
+}
+
+void ParameterSpace::enumerate(const std::vector<std::size_t>& order) {
+    const auto depth_count = order.size();
+    // A rule is checked at the depth that binds its last parameter; one without parameters, before the first.
+    std::vector<std::vector<std::size_t>> checks(depth_count + 1);
+    for (std::size_t rule = 0; rule < rules_.size(); ++rule) {
+        std::size_t last = 0;
+        for (std::size_t depth = 0; depth < depth_count; ++depth) {
+            const auto& names = census_[rule].constraint.rule.names();
+            if (std::ranges::find(names, parameters_[order[depth]].name) != names.end()) last = depth + 1;
+        }
+        checks[last].push_back(rule);
+    }
+    std::vector<std::uint64_t> below(depth_count + 1, 1);  // raw points under one assignment of this depth
+    for (std::size_t depth = depth_count; depth-- > 0;) {
+        below[depth] = below[depth + 1] * parameters_[order[depth]].values.size();
+    }
+    const auto passes = [&](std::size_t depth) {
+        for (const auto rule : checks[depth]) {
+            if (rules_[rule].evaluate(values_) != 0) continue;
+            census_[rule].points += below[depth];
+            return false;
+        }
+        return true;
+    };
+    if (!passes(0)) return;
+
+    std::vector<std::uint16_t> chosen(depth_count, 0);
+    const auto keep = [&] {
+        ++count_;
+        points_.insert(points_.end(), chosen.begin(), chosen.end());
+    };
+    auto decided = depth_count;  // below this depth nothing is checked any more: every point there is valid
+    while (decided > 0 && checks[decided].empty()) --decided;
+    const auto descend = [&](const auto& self, std::size_t depth) -> void {
+        if (depth == decided && below[depth] > max_size - count_) {
+            throw std::length_error("more than 20 million valid configurations: add constraints");
+        }
+        if (depth == depth_count) return keep();
+        const auto index = order[depth];
+        for (std::size_t i = 0; i < parameters_[index].values.size(); ++i) {
+            chosen[index] = static_cast<std::uint16_t>(i);
+            values_[index] = parameters_[index].values[i];
+            if (passes(depth + 1)) self(self, depth + 1);
+        }
+    };
+    descend(descend, 0);
+
+    // Back to the declared order, so that an index means the same whatever the binding order was.
+    if (!std::ranges::is_sorted(order)) sort_points();
+}
+
+// By counting, parameter after parameter from the last to the first: the cost is linear, and no two points are
+// compared.
+void ParameterSpace::sort_points() {
+    const auto width = parameters_.size();
+    std::vector<std::uint32_t> rows(count_);
+    std::iota(rows.begin(), rows.end(), std::uint32_t{0});
+    auto sorted = rows;
+    std::vector<std::uint32_t> begins;  // of each value's rows
+    for (auto column = width; column-- > 0;) {
+        const auto values = parameters_[column].values.size();
+        if (values < 2) continue;
+        begins.assign(values + 1, 0);
+        for (std::size_t row = 0; row < count_; ++row) ++begins[points_[row * width + column] + 1U];
+        std::partial_sum(begins.begin(), begins.end(), begins.begin());
+        for (const auto row : rows) sorted[begins[points_[row * width + column]]++] = row;
+        rows.swap(sorted);
+    }
+    std::vector<std::uint16_t> points;
+    points.reserve(points_.size());
+    for (const auto row : rows) points.insert(points.end(), point(row).begin(), point(row).end());
+    points_ = std::move(points);
+}
+
+Configuration ParameterSpace::operator[](std::size_t index) const {
+    Configuration configuration;
+    for (std::size_t i = 0; i < parameters_.size(); ++i) {
+        configuration.values[parameters_[i].name] = parameters_[i].values[points_[index * parameters_.size() + i]];
+    }
+    return configuration;
+}
+
+std::optional<std::vector<std::uint16_t>> ParameterSpace::point_of(const Configuration& configuration) const {
+    if (configuration.values.size() != parameters_.size()) return std::nullopt;
+    std::vector<std::uint16_t> point;
+    for (const auto& parameter : parameters_) {
+        const auto value = configuration.values.find(parameter.name);
+        if (value == configuration.values.end()) return std::nullopt;
+        const auto at = std::ranges::find(parameter.values, value->second);
+        if (at == parameter.values.end()) return std::nullopt;
+        point.push_back(static_cast<std::uint16_t>(at - parameter.values.begin()));
+    }
+    return point;
+}
+
+std::optional<std::size_t> ParameterSpace::find(std::span<const std::uint16_t> wanted) const {
+    std::size_t low = 0;
+    for (std::size_t high = count_; low < high;) {
+        const auto middle = low + (high - low) / 2;
+        if (std::ranges::lexicographical_compare(point(middle), wanted)) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    if (low == count_ || !std::ranges::equal(point(low), wanted)) return std::nullopt;
+    return low;
+}
+
+std::optional<std::size_t> ParameterSpace::find(const Configuration& configuration) const {
+    const auto point = point_of(configuration);
+    return point ? find(*point) : std::nullopt;
+}
+
+}  // namespace smemtune

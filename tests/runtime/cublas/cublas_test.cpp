@@ -1,0 +1,204 @@
+// Against a library of our own that computes on the CPU (tests/fixtures/cublas): the calls are those that a GPU gets.
+#include "runtime/cublas/cublas.h"
+
+#include <dlfcn.h>
+#include <gmock/gmock.h>
+
+#include "runtime/cublas/gemm_arguments.h"
+#include "tests/runtime/support.h"
+
+namespace smemtune {
+namespace {
+
+using testing::HasSubstr;
+
+// Integers, so that every order of summation gives the same.
+struct Product {
+    GemmArguments given;
+    std::string layout;
+    GemmKind kind = GemmKind::single;
+    std::vector<float> a, b, c;
+
+    Product(const std::string& layout_name, int m, int n, int k, int padding) : layout(layout_name) {
+        lay_out(1, m, n, k, padding, 0);
+    }
+    // A batch, whose matrices lie `gap` elements apart.
+    Product(const std::string& layout_name, int batch, int m, int n, int k, int padding, int gap)
+        : layout(layout_name), kind(GemmKind::batched) {
+        lay_out(batch, m, n, k, padding, gap);
+    }
+
+    void lay_out(int batch, int m, int n, int k, int padding, int gap) {
+        const bool ta = layout[0] == 't';
+        const bool tb = layout[1] == 't';
+        given = {.batch = batch,
+                 .m = m,
+                 .n = n,
+                 .k = k,
+                 .alpha = 2,
+                 .lda = (ta ? m : k) + padding,
+                 .ldb = (tb ? k : n) + padding,
+                 .beta = -3,
+                 .ldc = n + padding};
+        given.stride_a = (ta ? k : m) * given.lda + gap;
+        given.stride_b = (tb ? n : k) * given.ldb + gap;
+        given.stride_c = m * given.ldc + gap;
+        a.resize(static_cast<std::size_t>(batch * given.stride_a));
+        b.resize(static_cast<std::size_t>(batch * given.stride_b));
+        c.resize(static_cast<std::size_t>(batch * given.stride_c));
+        for (auto* matrix : {&a, &b, &c}) {
+            for (std::size_t i = 0; i < matrix->size(); ++i)
+                (*matrix)[i] = static_cast<float>((i * 7 + matrix->size()) % 5) - 2;
+        }
+    }
+
+    [[nodiscard]] std::vector<float> expected() const {
+        auto result = c;
+        const auto at = [](const std::vector<float>& matrix, long long from, long long stride, bool transposed, int row,
+                           int column) {
+            return matrix[static_cast<std::size_t>(from +
+                                                   (transposed ? column * stride + row : row * stride + column))];
+        };
+        for (int index = 0; index < given.batch * given.m * given.n; ++index) {
+            const int p = index / (given.m * given.n);
+            const int i = index / given.n % given.m;
+            const int j = index % given.n;
+            float sum = 0;
+            for (int l = 0; l < given.k; ++l) {
+                sum += at(a, p * given.stride_a, given.lda, layout[0] == 't', i, l) *
+                       at(b, p * given.stride_b, given.ldb, layout[1] == 't', l, j);
+            }
+            auto& element = result[static_cast<std::size_t>(p * given.stride_c + i * given.ldc + j)];
+            element = given.alpha * sum + given.beta * element;
+        }
+        return result;
+    }
+
+    std::vector<float> computed_by(const LoadedKernel& kernel) {
+        auto values = given;
+        auto result = c;
+        values.a = a.data();
+        values.b = b.data();
+        values.c = result.data();
+        const auto addresses = addresses_of(values, kind);
+        kernel.launch(nullptr, {}, addresses.data());
+        return result;
+    }
+};
+
+class CublasTest : public ::testing::Test {
+protected:
+    [[nodiscard]] int open_handles() const {
+        auto* library = dlopen(SMEMTUNE_FAKE_CUBLAS, RTLD_NOW | RTLD_NOLOAD);
+        const auto count = reinterpret_cast<int (*)()>(dlsym(library, "fake_open_handles"))();
+        dlclose(library);
+        return count;
+    }
+
+    std::unique_ptr<Backend> backend = open_backend("host");
+};
+
+TEST_F(CublasTest, ItsDefaultComputesEveryLayoutStrideAndScalar) {
+    const Cublas library(*backend, {SMEMTUNE_FAKE_CUBLAS});
+    EXPECT_EQ(library.version(), "10.20.30");
+    for (const auto* layout : {"nn", "nt", "tn", "tt"}) {
+        Product product(layout, 3, 4, 5, 2);
+        EXPECT_EQ(product.computed_by(*library.gemm(gemm(3, 4, 5, "f32", layout))), product.expected()) << layout;
+    }
+}
+
+TEST_F(CublasTest, ItsDefaultComputesABatchWithGapsAndWithOneMatrixForAll) {
+    const Cublas library(*backend, {SMEMTUNE_FAKE_CUBLAS});
+    for (const auto* layout : {"nn", "nt", "tn", "tt"}) {
+        Product product(layout, 6, 3, 4, 5, 2, 7);
+        const auto kernel = library.gemm(batched_gemm(6, 3, 4, 5, "f32", layout));
+        EXPECT_EQ(product.computed_by(*kernel), product.expected()) << layout;
+        product.given.stride_b = 0;
+        EXPECT_EQ(product.computed_by(*kernel), product.expected()) << layout;
+    }
+}
+
+TEST_F(CublasTest, AProposalComputesABatchOfPackedMatrices) {
+    const Cublas library(*backend, {SMEMTUNE_FAKE_CUBLAS});
+    for (const int batch : {1, 6}) {
+        for (const auto* layout : {"nn", "nt", "tn", "tt"}) {
+            const auto proposals = library.proposals(batched_gemm(batch, 3, 4, 5, "f32", layout), 8);
+            Product product(layout, batch, 3, 4, 5, 0, 0);
+            EXPECT_EQ(product.computed_by(*proposals.back().kernel), product.expected()) << layout << " " << batch;
+            product.given.stride_a = 0;
+            EXPECT_THAT(error_of<LaunchError>([&] { (void)product.computed_by(*proposals.back().kernel); }),
+                        HasSubstr("other extents or strides"));
+        }
+    }
+}
+
+TEST_F(CublasTest, AProposalComputesEveryLayoutInPackedRows) {
+    const Cublas library(*backend, {SMEMTUNE_FAKE_CUBLAS});
+    for (const auto* layout : {"nn", "nt", "tn", "tt"}) {
+        const auto proposals = library.proposals(gemm(3, 4, 5, "f32", layout), 8);
+        ASSERT_EQ(proposals.size(), 3U) << "one of four is unfit by the library's own word";
+        Product product(layout, 3, 4, 5, 0);
+        EXPECT_EQ(product.computed_by(*proposals.back().kernel), product.expected()) << layout;
+        EXPECT_EQ(proposals.back().detail, "algorithm 3");
+    }
+}
+
+TEST_F(CublasTest, NoMoreIsProposedThanWasAskedFor) {
+    const Cublas library(*backend, {SMEMTUNE_FAKE_CUBLAS});
+    EXPECT_EQ(library.proposals(gemm(3, 4, 5), 2).size(), 1U);
+}
+
+TEST_F(CublasTest, WhatTheLibraryRefusesIsALaunchErrorWithItsName) {
+    const Cublas library(*backend, {SMEMTUNE_FAKE_CUBLAS});
+    const auto proposals = library.proposals(gemm(3, 4, 5), 8);
+    Product product("nn", 3, 4, 5, 0);
+    EXPECT_EQ(error_of<LaunchError>([&] { (void)product.computed_by(*proposals.front().kernel); }),
+              "cublasLtMatmul: CUBLAS_STATUS_INVALID_VALUE");
+}
+
+TEST_F(CublasTest, AProposalIsNotRunOnOtherStridesThanItWasMadeFor) {
+    const Cublas library(*backend, {SMEMTUNE_FAKE_CUBLAS});
+    const auto proposals = library.proposals(gemm(3, 4, 5), 8);
+    Product padded("nn", 3, 4, 5, 1);
+    EXPECT_THAT(error_of<LaunchError>([&] { (void)padded.computed_by(*proposals.back().kernel); }),
+                HasSubstr("other extents or strides"));
+}
+
+TEST_F(CublasTest, AStrideThatDoesNotFitItsDefaultIsRefused) {
+    const Cublas library(*backend, {SMEMTUNE_FAKE_CUBLAS});
+    for (const auto stride : {&GemmArguments::lda, &GemmArguments::ldb, &GemmArguments::ldc}) {
+        Product product("nn", 3, 4, 5, 0);
+        product.given.*stride = (1LL << 32) + 8;  // as an int it would do
+        EXPECT_THAT(error_of<LaunchError>([&] { (void)product.computed_by(*library.gemm(gemm(3, 4, 5))); }),
+                    HasSubstr("a leading dimension of 4294967304 exceeds 2147483647"));
+    }
+}
+
+TEST_F(CublasTest, EverythingIsGivenBackWithTheLastKernel) {
+    std::unique_ptr<LoadedKernel> last;
+    {
+        const Cublas library(*backend, {SMEMTUNE_FAKE_CUBLAS});
+        last = std::move(library.proposals(gemm(3, 4, 5), 8).back().kernel);
+    }
+    Product product("nn", 3, 4, 5, 0);
+    EXPECT_EQ(product.computed_by(*last), product.expected()) << "a kernel keeps what it needs";
+    last.reset();
+    EXPECT_EQ(open_handles(), 0);
+}
+
+TEST_F(CublasTest, ALibraryThatIsNowhereIsNamed) {
+    EXPECT_THAT(error_of<VendorError>([&] {
+                    const Cublas library(*backend, {"libnone.so.1", "libnone.so"});
+                }),
+                HasSubstr("not found as libnone.so.1, libnone.so; install"));
+}
+
+TEST_F(CublasTest, ALibraryThatIsNotCublasIsRefused) {
+    EXPECT_THAT(error_of<VendorError>([&] {
+                    const Cublas library(*backend, {"libnone.so", "libc.so.6"});
+                }),
+                HasSubstr("lacks cublasCreate_v2"));
+}
+
+}  // namespace
+}  // namespace smemtune

@@ -1,0 +1,161 @@
+#include "runtime/cuda/nvrtc.h"
+
+#include <gmock/gmock.h>
+
+#include "templates/launch/limits.h"
+#include "tests/runtime/support.h"
+
+namespace smemtune {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::MatchesRegex;
+using testing::StartsWith;
+
+Problem some_problem(const Operation& operation) {
+    Problem problem{.operation = operation.name};
+    if (!operation.layouts.empty()) problem.layout = operation.layouts.begin()->first;
+    for (const auto& extent : operation.extents) problem.extents.emplace_back(extent, 1000);
+    return problem;
+}
+
+std::vector<Configuration> sample(const KernelTemplate& kernel, const Problem& problem, const Device& device) {
+    const auto space = feasible_space(kernel, problem, device);
+    std::vector<Configuration> configurations{default_configuration(kernel)};
+    if (space.size() == 0) return configurations;
+    // The largest ask for most; one from the middle.
+    for (const auto index : {space.size() - 1, space.size() / 2}) configurations.push_back(space[index]);
+    return configurations;
+}
+
+struct Target {
+    const char* model;
+    const char* name;
+};
+void PrintTo(const Target& target, std::ostream* stream) { *stream << target.name; }
+
+class NvrtcTarget : public testing::TestWithParam<Target> {};
+
+TEST_P(NvrtcTarget, CompilesWithoutAGpu) {
+    const auto device = model_device(GetParam().model);
+    const auto compiler = make_compiler(device);
+    EXPECT_EQ(compiler->target(), GetParam().name);
+    for (const auto& kernel : load_templates(builtin_sources())) {
+        const auto problem = some_problem(kernel.operation);
+        for (const auto& configuration : sample(kernel, problem, device)) {
+            SCOPED_TRACE(kernel.name + " " + to_text(configuration));
+            const auto compiled = compiler->compile(program_of(kernel, configuration, problem));
+            if (const auto* rejection = std::get_if<Rejection>(&compiled)) {
+                ADD_FAILURE() << rejection->reason;
+                continue;
+            }
+            const auto& binary = std::get<Binary>(compiled);
+            EXPECT_EQ(binary.target, GetParam().name);
+            EXPECT_EQ(std::string(binary.code.begin() + 1, binary.code.begin() + 4), "ELF");
+            EXPECT_EQ(binary.compiler, compiler->version());
+            auto launch = launch_of(kernel, configuration, problem, device);
+            EXPECT_EQ(binary.resources.static_shared_bytes, launch.static_shared_bytes);
+            EXPECT_GE(binary.resources.registers, 8);
+            EXPECT_EQ(binary.resources.spill_bytes, 0);
+            // What the limits accepted by the manifest's estimate, they accept by the true registers.
+            launch.registers = binary.resources.registers;
+            EXPECT_EQ(broken_limit(launch, device), std::nullopt);
+        }
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Architectures, NvrtcTarget,
+                         testing::Values(Target{"sm_75", "sm_75"}, Target{"sm_80", "sm_80"}, Target{"sm_86", "sm_86"},
+                                         Target{"sm_89", "sm_89"}, Target{"sm_90", "sm_90a"},
+                                         Target{"sm_100", "sm_100a"}, Target{"sm_120", "sm_120a"}),
+                         [](const auto& instance) { return instance.param.name; });
+
+// Results are stored with this text: it stays as it is.
+TEST(Nvrtc, TheVersionTellsTheOptionsThatEveryProgramGets) {
+    EXPECT_THAT(NvrtcCompiler(90, {}).version(),
+                MatchesRegex(R"(nvrtc [0-9]+\.[0-9]+ -std=c\+\+17 --ptxas-options=-v --no-cache)"));
+}
+
+TEST(Nvrtc, ASyntaxErrorIsARejectionWithTheFilesOwnLine) {
+    EXPECT_THAT(reason_of(NvrtcCompiler(90, {}),
+                          "#include \"configuration.h\"\n\n"
+                          "extern \"C\" __global__ void k(int* out) {\n"
+                          "    *out = 1 +;\n"
+                          "}\n"),
+                AllOf(StartsWith("compile: k.cu(4): error:"), HasSubstr("expected an expression")));
+}
+
+TEST(Nvrtc, AViolatedStaticAssertionIsQuoted) {
+    EXPECT_THAT(reason_of(NvrtcCompiler(80, {}),
+                          "static_assert(sizeof(int) == 3, \"one thread per tile element\");\n"
+                          "extern \"C\" __global__ void k(int*) {}\n"),
+                AllOf(HasSubstr("k.cu(1)"), HasSubstr("one thread per tile element")));
+}
+
+TEST(Nvrtc, TooMuchStaticSharedMemoryIsARejection) {
+    EXPECT_THAT(reason_of(NvrtcCompiler(90, {}),
+                          "extern \"C\" __global__ void k(float* out) {\n"
+                          "    __shared__ float much[64 * 1024];\n"
+                          "    much[threadIdx.x] = *out;\n"
+                          "    __syncthreads();\n"
+                          "    *out = much[threadIdx.x + 1];\n"
+                          "}\n"),
+                AllOf(StartsWith("compile: "), HasSubstr("error"), HasSubstr("shared")));
+}
+
+TEST(Nvrtc, SpillsAreReported) {
+    std::string source =
+        "extern \"C\" __global__ void __launch_bounds__(1024) k(float* out) {\n    float v[200];\n"
+        "#pragma unroll\n    for (int i = 0; i < 200; ++i) v[i] = out[i * 1024 + threadIdx.x];\n"
+        "    __syncthreads();\n"
+        "#pragma unroll\n    for (int i = 0; i < 200; ++i) out[i * 1024 + threadIdx.x + 1] = v[(i * 37 + 11) % 200] - "
+        "2 * v[i];\n}\n";
+    const auto binary = must_compile(NvrtcCompiler(90, {}), program(source));
+    EXPECT_GT(binary.resources.spill_bytes, 0);
+    EXPECT_LE(binary.resources.registers, 64);
+}
+
+// As ptxas 13.0 prints them, for sm_90a.
+constexpr const char* report = R"(ptxas info    : 0 bytes gmem
+ptxas info    : Compiling entry function 'caller' for 'sm_90a'
+ptxas info    : Function properties for caller
+    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
+ptxas info    : Used 10 registers, used 1 barriers, 16 bytes smem
+ptxas info    : Compile time = 17.828 ms
+ptxas info    : Function properties for _Z6helperf
+    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
+ptxas info    : Compiling entry function 'tiled_transpose' for 'sm_90a'
+ptxas info    : Function properties for tiled_transpose
+    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
+ptxas info    : Used 14 registers, used 1 barriers, 2048 bytes smem
+ptxas info    : Compile time = 1.301 ms
+ptxas info    : Compiling entry function 'tiled' for 'sm_90a'
+ptxas info    : Function properties for tiled
+    312 bytes stack frame, 356 bytes spill stores, 356 bytes spill loads
+ptxas info    : Used 64 registers, used 1 barriers, 312 bytes cumulative stack size
+)";
+
+TEST(PtxasReport, EachKernelHasItsOwnNumbers) {
+    EXPECT_EQ(parse_ptxas_report(report, "caller"), (Resources{.registers = 10, .static_shared_bytes = 16}));
+    EXPECT_EQ(parse_ptxas_report(report, "tiled_transpose"), (Resources{.registers = 14, .static_shared_bytes = 2048}));
+    EXPECT_EQ(parse_ptxas_report(report, "tiled"), (Resources{.registers = 64, .spill_bytes = 712}));
+}
+
+TEST(PtxasReport, OfAnotherKernelSaysNothing) {
+    EXPECT_EQ(parse_ptxas_report(report, "naive"), Resources{});
+    EXPECT_EQ(parse_ptxas_report("", "tiled"), Resources{});
+}
+
+TEST(PtxasReport, OlderOnesSayOneSpillPerLineAndListConstantMemory) {
+    constexpr const char* older =
+        "ptxas info    : Compiling entry function 'tiled' for 'sm_80'\n"
+        "ptxas info    : Function properties for tiled\n"
+        "    40 bytes stack frame, 44 bytes spill stores, 36 bytes spill loads\n"
+        "ptxas info    : Used 32 registers, 8192 bytes smem, 424 bytes cmem[0]\n";
+    EXPECT_EQ(parse_ptxas_report(older, "tiled"),
+              (Resources{.registers = 32, .spill_bytes = 80, .static_shared_bytes = 8192}));
+}
+
+}  // namespace
+}  // namespace smemtune

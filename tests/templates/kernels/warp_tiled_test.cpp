@@ -1,0 +1,112 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "templates/launch/limits.h"
+#include "templates/manifest/catalog.h"
+
+namespace smemtune {
+namespace {
+
+// With one value for parameters that have no say in the grid, or its space would be of millions.
+KernelTemplate warp_tiled() {
+    const auto all = load_templates(builtin_sources());
+    auto kernel = *std::ranges::find(all, "warp_tiled", &KernelTemplate::name);
+    for (auto& parameter : kernel.parameters) {
+        for (const auto* name : {"LANES_M", "LANE_PAIRS", "STAGES", "VECTOR_A", "VECTOR_B", "A_FIRST", "GROUP_M"}) {
+            if (parameter.name == name) parameter.values = {parameter.default_value};
+        }
+    }
+    return kernel;
+}
+
+// The kernel tells from the grid which tiles are shared.
+TEST(WarpTiled, ABlockHasATileOrAWholeClusterSharesOne) {
+    const auto kernel = warp_tiled();
+    const auto device = model_device("sm_90");
+    int in_clusters = 0, mixed = 0, through_memory = 0;
+    for (const auto& problem : {gemm(1000, 1000, 1000), gemm(4097, 4097, 4097), gemm(64, 64, 65536),
+                                gemm(3000, 5000, 2048), gemm(2112, 2048, 2048)}) {
+        const auto space = feasible_space(kernel, problem, device);
+        for (std::size_t i = 0; i < space.size(); ++i) {
+            const auto configuration = space[i];
+            const auto& values = configuration.values;
+            const auto cluster = values.at("CLUSTER_K");
+            const auto rows = (problem.extents[0].second - 1) / values.at("BLOCK_M") + 1;
+            const auto columns = (problem.extents[1].second - 1) / values.at("BLOCK_N") + 1;
+            const auto blocks = launch_of(kernel, configuration, problem, device).grid[0];
+            const auto split = values.at("SPLIT_K");
+            ASSERT_EQ(blocks % split, 0) << to_text(configuration);
+            const auto surplus = blocks / split - rows * columns;
+            if (split > 1) ++through_memory;
+            if (cluster == 1) {
+                ASSERT_EQ(surplus, 0) << to_text(configuration);
+                continue;
+            }
+            ASSERT_EQ(surplus % (cluster - 1), 0) << to_text(configuration);
+            const auto shared = surplus / (cluster - 1);
+            const auto alone = rows * columns - shared;
+            ASSERT_GE(shared, 1) << to_text(configuration);
+            ASSERT_GE(alone, 0) << to_text(configuration);
+            ASSERT_EQ(alone % cluster, 0) << to_text(configuration);
+            ASSERT_TRUE(alone == 0 || split == 1) << to_text(configuration) << ": tiles are shared alike";
+            ++in_clusters;
+            if (alone > 0) ++mixed;
+        }
+    }
+    EXPECT_GT(in_clusters, 1000);
+    EXPECT_GT(through_memory, 1000);
+    EXPECT_GT(mixed, 1000);
+}
+
+// A space holds up to 20 million; three parameters that no rule names make 16 of each.
+TEST(WarpTiled, IsNoTooLargeSpaceWhereKIsSharedInMostWays) {
+    const auto all = load_templates(builtin_sources());
+    auto kernel = *std::ranges::find(all, "warp_tiled", &KernelTemplate::name);
+    for (auto& parameter : kernel.parameters) {
+        for (const auto* name : {"LANE_PAIRS", "A_FIRST", "GROUP_M"}) {
+            if (parameter.name == name) parameter.values = {parameter.default_value};
+        }
+    }
+    const auto size = feasible_space(kernel, gemm(128, 256, 65536), model_device("sm_90")).size();
+    EXPECT_GT(size, 500'000U);
+    EXPECT_LT(size, 20'000'000U / 16);
+}
+
+TEST(WarpTiled, OfEveryExtentHasASpaceOfWhatFits) {
+    const auto device = model_device("sm_90");
+    const std::int64_t most = 2147483647;
+    EXPECT_NO_THROW((void)feasible_space(warp_tiled(), gemm(most, most, most), device));
+    const auto all = load_templates(builtin_sources());
+    auto batched = *std::ranges::find(all, "batched_warp_tiled", &KernelTemplate::name);
+    EXPECT_EQ(infeasibility(batched, default_configuration(batched), batched_gemm(most, 128, 128, 128), device),
+              std::nullopt);
+    batched.parameters = warp_tiled().parameters;
+    EXPECT_NO_THROW((void)feasible_space(batched, batched_gemm(most, most, most, most), device));
+}
+
+// As long as all matrices together leave places.
+TEST(WarpTiled, SharesKThroughMemoryInBatchesToo) {
+    const auto all = load_templates(builtin_sources());
+    auto kernel = *std::ranges::find(all, "batched_warp_tiled", &KernelTemplate::name);
+    auto configuration = parse_configuration(
+        "BLOCK_M=64,BLOCK_N=64,BLOCK_K=32,THREAD_M=8,THREAD_N=8,LANES_M=4,LANE_PAIRS=0,SLICES_K=2,STAGES=3,ASYNC=1,"
+        "VECTOR_A=1,VECTOR_B=4,A_FIRST=1,BLOCKS_PER_SM=1,GROUP_M=4,CLUSTER_K=1,SPLIT_K=8");
+    const auto device = model_device("sm_90");
+    const auto objection_to = [&](std::int64_t batch) {
+        return infeasibility(kernel, configuration, batched_gemm(batch, 64, 64, 65536), device);
+    };
+    EXPECT_EQ(objection_to(8), std::nullopt);
+    EXPECT_EQ(objection_to(16), std::nullopt);
+    EXPECT_TRUE(objection_to(17)) << "17 x 8 blocks for 132 places";
+    EXPECT_TRUE(objection_to(1)) << "8 blocks";
+}
+
+TEST(WarpTiled, HasASpaceWhereTheNumberOfMultiprocessorsIsNotKnown) {
+    const auto device = model_device("compute_capability=90,shared_bytes_per_block=232448");
+    EXPECT_EQ(device.multiprocessors, 0);
+    EXPECT_GT(feasible_space(warp_tiled(), gemm(100, 100, 1000), device).size(), 0U);
+}
+
+}  // namespace
+}  // namespace smemtune

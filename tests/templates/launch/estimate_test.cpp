@@ -1,0 +1,66 @@
+#include "templates/launch/estimate.h"
+
+#include <gtest/gtest.h>
+
+#include "templates/manifest/catalog.h"
+
+namespace smemtune {
+namespace {
+
+KernelTemplate gemm_template(const std::string& name) {
+    for (auto& kernel : load_templates(builtin_sources())) {
+        if (kernel.name == name) return kernel;
+    }
+    throw std::runtime_error(name);
+}
+
+double estimate(const std::string& name, std::map<std::string, std::int64_t> values, std::int64_t size) {
+    const auto kernel = gemm_template(name);
+    auto configuration = default_configuration(kernel);
+    for (const auto& [parameter, value] : values) configuration.values[parameter] = value;
+    return estimated_us(kernel, configuration, gemm(size, size, size), model_device("sm_90")).value();
+}
+
+TEST(Estimate, AWiderTileIsExpectedToBeFasterWhereItFillsTheDevice) {
+    EXPECT_LT(estimate("tiled", {{"TILE_WIDTH", 32}}, 4096), estimate("tiled", {{"TILE_WIDTH", 8}}, 4096));
+}
+
+TEST(Estimate, ATileTooWideForASmallProblemIsExpectedToBeSlower) {
+    const auto small = std::map<std::string, std::int64_t>{{"TSZ_ROWS", 64}, {"TSZ_COLS", 16}, {"TSZ_STRIPS", 8}};
+    const auto large = std::map<std::string, std::int64_t>{{"TSZ_ROWS", 256}, {"TSZ_COLS", 64}, {"TSZ_STRIPS", 8}};
+    EXPECT_LT(estimate("joint_tiled", small, 256), estimate("joint_tiled", large, 256))
+        << "four blocks leave most multiprocessors idle";
+}
+
+TEST(Estimate, ItIsNoLessThanThePeakAllows) {
+    for (const auto size : {1024, 4096}) {
+        const auto peak_us = 2.0 * size * size * size / peak_fp32_flops(model_device("sm_90")) * 1e6;
+        EXPECT_GE(estimate("joint_tiled", {}, size), 0.99 * peak_us);
+    }
+}
+
+// One block more than fit at once takes another wave.
+TEST(Estimate, OneBlockMoreThanAWaveCostsAnotherWave) {
+    const auto kernel = gemm_template("tiled");
+    auto device = model_device("sm_90");
+    device.multiprocessors = 4;
+    const auto us = [&](std::int64_t rows) {
+        return estimated_us(kernel, {{{"TILE_WIDTH", 32}}}, gemm(rows, 32, 512), device).value();
+    };
+    const auto full = 4 * 2 * 32;  // two blocks of 1024 threads on each of four multiprocessors
+    EXPECT_DOUBLE_EQ(us(full - 32), us(full));
+    EXPECT_GT(us(full + 32), 1.4 * us(full));
+}
+
+TEST(Estimate, WithoutAModelOrOnADeviceTooSmallThereIsNone) {
+    auto kernel = gemm_template("tiled");
+    const auto problem = gemm(64, 64, 64);
+    auto tiny = model_device("sm_90");
+    tiny.threads_per_block = 16;
+    EXPECT_FALSE(estimated_us(kernel, default_configuration(kernel), problem, tiny));
+    kernel.model.reset();
+    EXPECT_FALSE(estimated_us(kernel, default_configuration(kernel), problem, model_device("sm_90")));
+}
+
+}  // namespace
+}  // namespace smemtune

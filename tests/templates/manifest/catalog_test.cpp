@@ -1,0 +1,324 @@
+#include "templates/manifest/catalog.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+
+namespace smemtune {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Key;
+using testing::StartsWith;
+
+// A user's kernel: operation, template and reference in two files.
+SourceTree users() {
+    return {{"scale.toml", R"toml([operation]
+name       = "scale"
+extents    = ["M", "N"]
+operations = "M * N"
+bytes      = "2 * M * N * element_bytes"
+terms      = "1"
+reference  = "scale.cu"
+argument   = [{ name = "M", kind = "extent" }, { name = "N", kind = "extent" },
+              { name = "A", kind = "input", rows = "M", columns = "N" },
+              { name = "B", kind = "output", rows = "M", columns = "N" }]
+check      = [{ inputs = "uniform" }]
+
+[template]
+name      = "scale"
+summary   = "one element per thread"
+operation = "scale"
+types     = ["f32"]
+
+[[parameter]]
+name   = "WIDTH"
+values = [64, 128]
+
+[launch]
+block = ["WIDTH"]
+grid  = ["ceil_div(M * N, WIDTH)"]
+)toml"},
+            {"scale.cu",
+             "#include \"configuration.h\"\n#include \"helper.h\"\n"
+             "extern \"C\" __global__ void scale(int M, int N, const Element* A, Element* B) {}\n"
+             "extern \"C\" __global__ void reference(int M, int N, const Element* A, Element* B) {}\n"},
+            {"helper.h", "  #  include \t\"deep/er.h\"\n"},
+            {"deep/er.h", "#include \"helper.h\"  // in a circle\n#include \"device/vector.h\"\n#include <cmath>\n"}};
+}
+
+std::string refusal(const SourceTree& tree) {
+    try {
+        return "loads " + std::to_string(load_templates(tree).size());
+    } catch (const ManifestError& error) {
+        return error.what();
+    }
+}
+
+std::vector<std::string> names_of(const std::vector<KernelTemplate>& templates) {
+    std::vector<std::string> names;
+    for (const auto& each : templates) names.push_back(each.operation.name + "/" + each.name);
+    return names;
+}
+
+SourceTree with(SourceTree tree, const std::string& path, const std::string& from, const std::string& to) {
+    auto& text = tree.at(path);
+    const auto at = text.find(from);
+    if (at == std::string::npos) throw std::logic_error(path + " does not hold " + from);
+    text.replace(at, from.size(), to);
+    return tree;
+}
+
+std::string hash(const SourceTree& tree) { return load_templates(tree).at(0).hash; }
+
+class Folder {
+public:
+    Folder() {
+        auto pattern = (std::filesystem::temp_directory_path() / "smemtune_catalog_XXXXXX").string();
+        if (mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("mkdtemp failed");
+        path = pattern;
+    }
+    ~Folder() { std::filesystem::remove_all(path); }
+    Folder(const Folder&) = delete;
+    Folder& operator=(const Folder&) = delete;
+
+    void write(const SourceTree& tree) const {
+        for (const auto& [name, text] : tree) {
+            std::filesystem::create_directories((path / name).parent_path());
+            std::ofstream(path / name, std::ios::binary) << text;
+        }
+    }
+
+    std::filesystem::path path;
+};
+
+TEST(Catalog, HoldsTheTeachingKernels) {
+    const auto templates = load_templates(builtin_sources());
+    EXPECT_THAT(names_of(templates), testing::IsSupersetOf({"gemm/naive", "gemm/row_tile", "gemm/row_column_tile",
+                                                            "gemm/tiled", "gemm/strip_tiled", "gemm/rectangular_tiled",
+                                                            "gemm/joint_tiled", "transpose/tiled_transpose"}));
+    EXPECT_TRUE(std::ranges::is_sorted(names_of(templates)));
+    for (const auto& each : templates) {
+        EXPECT_FALSE(each.summary.empty()) << each.name;
+        EXPECT_TRUE(each.model.has_value()) << each.name;
+        EXPECT_TRUE(each.files.contains(each.source_path)) << each.name;
+        EXPECT_TRUE(each.files.contains(each.operation.reference_path)) << each.name;
+    }
+    const auto is_baseline = [](const KernelTemplate& t) { return t.operation.name == "gemm" && t.baseline; };
+    EXPECT_EQ(std::ranges::count_if(templates, is_baseline), 1);
+}
+
+TEST(Catalog, TheBuiltInFilesAreThoseOfTheFolder) {
+    const auto tree = read_sources(std::filesystem::path(SMEMTUNE_SOURCE_DIR) / "templates/kernels");
+    for (const auto& [path, text] : tree) {
+        const bool is_code_of_ours = path.ends_with(".h") && path.find('/') == std::string::npos;
+        if (is_code_of_ours) continue;
+        ASSERT_TRUE(builtin_sources().contains(path)) << path << " is missing from templates/CMakeLists.txt";
+        EXPECT_EQ(builtin_sources().at(path), text) << path;
+    }
+}
+
+TEST(Catalog, AUsersKernelIsTwoFiles) {
+    auto tree = users();
+    tree.erase("helper.h");
+    tree.erase("deep/er.h");
+    tree = with(tree, "scale.cu", "#include \"helper.h\"\n", "");
+    const auto templates = load_templates(tree);
+    EXPECT_THAT(names_of(templates), ElementsAre("scale/scale"));
+    EXPECT_EQ(templates[0].source_path, "scale.cu");
+    EXPECT_EQ(templates[0].operation.reference_path, "scale.cu");  // a second kernel in the same source
+    EXPECT_THAT(templates[0].files, ElementsAre(Key("scale.cu"), Key("scale.toml")));
+}
+
+TEST(Catalog, CollectsWhatASourceIncludesAndNothingElse) {
+    auto tree = users();
+    tree["unused.h"] = "";
+    const auto kernel = load_templates(tree).at(0);
+    EXPECT_THAT(kernel.files, ElementsAre(Key("deep/er.h"), Key("device/vector.h"), Key("helper.h"), Key("scale.cu"),
+                                          Key("scale.toml")));
+    EXPECT_EQ(kernel.files.at("device/vector.h"), builtin_sources().at("device/vector.h"));
+}
+
+TEST(Catalog, AUsersHeaderComesBeforeTheBuiltInOne) {
+    auto tree = users();
+    tree["device/vector.h"] = "// mine\n";
+    EXPECT_EQ(load_templates(tree).at(0).files.at("device/vector.h"), "// mine\n");
+}
+
+TEST(Catalog, AUsersKernelMayComputeABuiltInOperation) {
+    const auto manifest = builtin_sources().at("gemm/tiled.toml");
+    const auto tree = with({{"mine.toml", manifest}, {"mine.cu", builtin_sources().at("gemm/tiled.cu")}}, "mine.toml",
+                           "\"tiled\"", "\"mine\"");
+    const auto kernel = load_templates(tree).at(0);
+    EXPECT_EQ(kernel.operation.name, "gemm");
+    EXPECT_THAT(kernel.files, ElementsAre(Key("gemm/fp64.h"), Key("gemm/operation.toml"), Key("gemm/reference.cu"),
+                                          Key("mine.cu"), Key("mine.toml")));
+}
+
+TEST(Catalog, AMissingFileIsNamedWithWhoWantsIt) {
+    auto tree = users();
+    tree.erase("deep/er.h");
+    EXPECT_THAT(refusal(tree), StartsWith("helper.h:1: file 'deep/er.h' is missing"));
+    tree.erase("helper.h");
+    EXPECT_THAT(refusal(tree), StartsWith("scale.cu:2: file 'helper.h' is missing"));
+    tree.erase("scale.cu");
+    EXPECT_THAT(refusal(tree), StartsWith("scale.toml:1: file 'scale.cu' is missing; put it there"));
+    EXPECT_THAT(refusal(with(users(), "scale.toml", "\"scale.cu\"", "\"slow.cu\"")),
+                StartsWith("scale.toml:1: file 'slow.cu' is missing"));
+}
+
+TEST(Catalog, TwoKernelsOrOperationsOfOneNameAreAnError) {
+    auto tree = users();
+    tree["zz.toml"] = tree.at("scale.toml").substr(tree.at("scale.toml").find("[template]"));
+    tree["zz.cu"] = tree.at("scale.cu");
+    EXPECT_EQ(refusal(tree), "zz.toml:1: template 'scale' is also in scale.toml; rename one");
+    tree["zz.toml"] = tree.at("scale.toml");
+    EXPECT_EQ(refusal(tree), "zz.toml:1: operation 'scale' is also in scale.toml; rename one");
+}
+
+TEST(Catalog, AKernelsFilesLoadAgainAsTheSameKernel) {
+    for (const auto& kernel : load_templates(builtin_sources())) {
+        const auto again = load_template(kernel.files);
+        EXPECT_EQ(again.name, kernel.name);
+        EXPECT_EQ(again.hash, kernel.hash) << kernel.name;
+        EXPECT_EQ(again.files, kernel.files) << kernel.name;
+    }
+}
+
+TEST(Catalog, KernelsThatShareAnOperationInAThirdOnesManifestLoadAlone) {
+    auto tree = users();
+    const auto manifest = tree.at("scale.toml");
+    tree["other.toml"] = manifest.substr(manifest.find("[template]"));
+    tree = with(tree, "other.toml", "\"scale\"", "\"other\"");
+    tree["other.cu"] = "#include \"configuration.h\"\n";
+    const auto templates = load_templates(tree);
+    ASSERT_THAT(names_of(templates), ElementsAre("scale/other", "scale/scale"));
+    for (const auto& kernel : templates) {
+        const auto again = load_template(kernel.files);
+        EXPECT_EQ(again.name, kernel.name);
+        EXPECT_EQ(again.hash, kernel.hash);
+    }
+}
+
+TEST(Catalog, AKernelThatIsLikeAnotherLoadsAlone) {
+    auto tree = users();
+    tree["deep/other.toml"] =
+        "[template]\nname = \"other\"\noperation = \"scale\"\ntypes = [\"f32\"]\nlike = \"scale.toml\"\n"
+        "[launch]\nblock = [\"2 * WIDTH\"]\n";
+    tree["deep/other.cu"] = "#include \"configuration.h\"\n";
+    const auto kernel = load_templates(tree).at(0);
+    EXPECT_EQ(kernel.name, "other");
+    const auto again = load_template(kernel.files);
+    EXPECT_EQ(again.hash, kernel.hash);
+    EXPECT_EQ(again.files, kernel.files);
+    EXPECT_EQ(again.block[0].text(), "2 * WIDTH");
+    EXPECT_EQ(again.parameters.at(0).name, "WIDTH");
+}
+
+TEST(Catalog, AUsersKernelMayBeLikeABuiltInOne) {
+    SourceTree tree{{"mine.toml",
+                     "[template]\nname = \"mine\"\noperation = \"gemm\"\ntypes = [\"f32\"]\nlike = "
+                     "\"gemm/tiled.toml\"\n"},
+                    {"mine.cu", builtin_sources().at("gemm/tiled.cu")}};
+    EXPECT_EQ(load_templates(tree).at(0).parameters.at(0).name, "TILE_WIDTH");
+    tree = with(tree, "mine.toml", "gemm/tiled", "gemm/absent");
+    EXPECT_THAT(refusal(tree), StartsWith("mine.toml:5: file 'gemm/absent.toml' is missing; put it there"));
+}
+
+TEST(Catalog, FilesOfNoneOrSeveralKernelsAreNoStoredTemplate) {
+    EXPECT_THROW((void)load_template({}), ManifestError);
+    EXPECT_THROW((void)load_template(builtin_sources()), ManifestError);
+}
+
+TEST(Catalog, TheHashChangesWithWhatDecidesCodeAndLaunch) {
+    const auto before = hash(users());
+    EXPECT_EQ(hash(users()), before);
+    EXPECT_NE(hash(with(users(), "scale.cu", "__global__", "/**/ __global__")), before);
+    EXPECT_NE(hash(with(users(), "helper.h", "#  include", "#include")), before) << "a header";
+    EXPECT_NE(hash(with(users(), "deep/er.h", "circle", "ring")), before) << "a header's header";
+    EXPECT_NE(hash(with(users(), "scale.toml", "block = [\"WIDTH\"]", "block = [\"2 * WIDTH\"]")), before);
+    EXPECT_NE(hash(with(users(), "scale.toml", "ceil_div(M * N, WIDTH)", "M * N")), before);
+    EXPECT_NE(hash(with(users(), "scale.toml", "[launch]", "[launch]\ndynamic_shared_bytes = \"64\"")), before);
+    EXPECT_NE(hash(with(users(), "scale.toml", "[launch]", "[launch]\nworkspace_bytes = \"0\"")), before)
+        << "an argument more";
+    EXPECT_NE(hash(with(users(), "scale.toml", "name      = \"scale\"", "name = \"reference\"")), before) << "entry";
+    EXPECT_NE(
+        hash(with(users(), "scale.toml", "{ name = \"N\", kind = \"extent\" }", "{ name = \"N\", kind = \"stride\" }")),
+        before);
+    EXPECT_NE(hash(with(users(), "scale.toml", "argument ", "layouts.up = { FLIP = 0 }\nargument ")), before);
+}
+
+TEST(Catalog, TheHashDoesNotChangeWithAParameterThatNeitherCodeNorLaunchNames) {
+    const auto before = hash(users());
+    for (const auto* runtime : {"false", "true"}) {
+        const auto added =
+            std::string("[[parameter]]\nname = \"ORDER\"\nvalues = [0, 1]\nruntime = ") + runtime + "\n\n[[parameter]]";
+        EXPECT_EQ(hash(with(users(), "scale.toml", "[[parameter]]", added)), before) << runtime;
+    }
+}
+
+TEST(Catalog, TheHashChangesWithTheOrderOfRuntimeParameters) {
+    const auto hash_with = [](const std::string& first, const std::string& second) {
+        const auto parameter = [](const std::string& name) {
+            return "[[parameter]]\nname = \"" + name + "\"\nvalues = [0, 1]\nruntime = true\n\n";
+        };
+        return hash(
+            with(users(), "scale.toml", "[[parameter]]", parameter(first) + parameter(second) + "[[parameter]]"));
+    };
+    EXPECT_NE(hash_with("ORDER", "GROUP"), hash_with("GROUP", "ORDER"));
+    EXPECT_EQ(hash_with("ORDER", "GROUP"), hash_with("ORDER", "GROUP"));
+}
+
+TEST(Catalog, TheHashDoesNotChangeWithWords) {
+    const auto before = hash(users());
+    EXPECT_EQ(hash(with(users(), "scale.toml", "one element per thread", "an element for each thread")), before);
+    EXPECT_EQ(hash(with(users(), "scale.toml", "[64, 128]", "[32, 64, 128]")), before);
+    EXPECT_EQ(hash(with(users(), "scale.toml", "[[parameter]]", "# a comment\n[[parameter]]")), before);
+    auto tree = with(users(), "scale.toml", "reference  = \"scale.cu\"", "reference = \"slow.cu\"");
+    tree["slow.cu"] = "one reference\n";
+    EXPECT_EQ(hash(tree), before);
+    tree["slow.cu"] = "another\n";
+    EXPECT_EQ(hash(tree), before);
+}
+
+TEST(Catalog, ReadsAFolderAsItsFilesByRelativePath) {
+    const Folder folder;
+    auto tree = users();
+    folder.write(tree);
+    folder.write({{"README.md", "not read"}, {"empty.h", ""}});
+    tree["empty.h"] = "";
+    EXPECT_EQ(read_sources(folder.path), tree);
+    EXPECT_EQ(read_sources(folder.path / ""), tree);  // as `--templates folder/` gives it
+    EXPECT_EQ(read_sources(folder.path / "deep" / ".."), tree);
+}
+
+TEST(Catalog, ALinkedFileKeepsThePlaceOfItsLink) {
+    const Folder folder;
+    const Folder elsewhere;
+    elsewhere.write(users());
+    std::filesystem::create_symlink(elsewhere.path / "scale.toml", folder.path / "linked.toml");
+    EXPECT_THAT(read_sources(folder.path), ElementsAre(Key("linked.toml")));
+}
+
+TEST(Catalog, AFolderWithoutKernelsIsAnErrorThatSaysWhatAKernelIs) {
+    const Folder folder;
+    folder.write({{"kernel.cu", ""}});
+    const auto refusal_of = [](const std::filesystem::path& path) -> std::string {
+        try {
+            return "reads " + std::to_string(read_sources(path).size());
+        } catch (const ManifestError& error) {
+            return error.what();
+        }
+    };
+    EXPECT_THAT(refusal_of(folder.path), HasSubstr("holds no manifest; a kernel is two files, NAME.cu and NAME.toml"));
+    EXPECT_THAT(refusal_of(folder.path / "absent"), HasSubstr("absent': No such file or directory"));
+    EXPECT_THAT(refusal_of(folder.path / "kernel.cu"), HasSubstr("Not a directory"));
+}
+
+}  // namespace
+}  // namespace smemtune

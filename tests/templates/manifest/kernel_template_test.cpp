@@ -1,0 +1,138 @@
+#include "templates/manifest/kernel_template.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "templates/manifest/catalog.h"
+
+namespace smemtune {
+namespace {
+
+using testing::HasSubstr;
+
+KernelTemplate builtin(const std::string& name) {
+    const auto all = load_templates(builtin_sources());
+    return *std::ranges::find(all, name, &KernelTemplate::name);
+}
+
+std::string refusal(const Problem& problem) {
+    try {
+        (void)environment_of(builtin("tiled").operation, problem, Device{});
+        return "accepted";
+    } catch (const std::invalid_argument& error) {
+        return error.what();
+    }
+}
+
+TEST(KernelTemplate, SupportsItsOperationTypesAndLayouts) {
+    const auto tiled = builtin("tiled");
+    const auto device = model_device("sm_90");
+    EXPECT_TRUE(supports(tiled, gemm(1, 1, 1), device));
+    EXPECT_FALSE(supports(tiled, gemm(1, 1, 1, "bf16"), device));
+    EXPECT_FALSE(supports(tiled, gemm(1, 1, 1, "f32", "nt"), device));
+    EXPECT_FALSE(supports(tiled, {.operation = "transpose", .extents = {{"M", 1}, {"N", 1}}}, device));
+}
+
+TEST(KernelTemplate, WithoutLayoutsSupportsThoseOfTheProblem) {
+    auto tiled = builtin("tiled");
+    tiled.layouts.clear();
+    EXPECT_TRUE(supports(tiled, gemm(1, 1, 1, "f32", "tt"), model_device("sm_90")));
+}
+
+TEST(KernelTemplate, SupportsDevicesFromItsComputeCapabilityOn) {
+    auto tiled = builtin("tiled");
+    tiled.compute_capability = 80;
+    EXPECT_FALSE(supports(tiled, gemm(1, 1, 1), model_device("sm_75")));
+    EXPECT_TRUE(supports(tiled, gemm(1, 1, 1), model_device("sm_80")));
+    EXPECT_TRUE(supports(tiled, gemm(1, 1, 1), model_device("sm_120")));
+}
+
+TEST(KernelTemplate, RunsOnTheHostOnlyWhereItSaysSo) {
+    auto tiled = builtin("tiled");
+    const Device host{.name = "host"};
+    tiled.compute_capability = 90;  // means nothing there
+    EXPECT_TRUE(supports(tiled, gemm(1, 1, 1), host));
+    tiled.host = false;
+    EXPECT_FALSE(supports(tiled, gemm(1, 1, 1), host));
+}
+
+TEST(KernelTemplate, TheEnvironmentHoldsExtentsLayoutConstantsAndLimits) {
+    const auto environment =
+        environment_of(builtin("tiled").operation, gemm(4096, 11008, 128, "f32", "tn"), model_device("sm_90"));
+    EXPECT_EQ(environment.at("M"), 4096);
+    EXPECT_EQ(environment.at("N"), 11008);
+    EXPECT_EQ(environment.at("K"), 128);
+    EXPECT_EQ(environment.at("TRANSPOSE_A"), 1);
+    EXPECT_EQ(environment.at("TRANSPOSE_B"), 0);
+    EXPECT_EQ(environment.at("element_bytes"), 4);
+    EXPECT_EQ(environment.at("device.shared_bytes_per_block"), 227 * 1024);
+}
+
+TEST(KernelTemplate, AProblemThatDoesNotFitTheOperationIsRefused) {
+    EXPECT_THAT(refusal(gemm(1, 1, 1, "f64")), HasSubstr("type 'f64' is unknown; known: f32"));
+    EXPECT_EQ(refusal(gemm(1, 1, 1, "f32", "xx")), "layout 'xx' is unknown to gemm; known: nn nt tn tt");
+    EXPECT_EQ(refusal({.operation = "gemm", .layout = "nn", .extents = {{"M", 4}, {"N", 5}}}),
+              "size '4x5' does not fit gemm; write MxNxK");
+    EXPECT_THAT(refusal({.operation = "gemm", .layout = "nn", .extents = {{"M", 4}, {"K", 5}, {"N", 6}}}),
+                HasSubstr("write MxNxK"));
+    EXPECT_EQ(refusal(gemm(1, 0, 1)), "extent N=0 is not in 1..2147483647");
+    EXPECT_EQ(refusal(gemm(-4, 1, 1)), "extent M=-4 is not in 1..2147483647");
+    EXPECT_EQ(refusal(gemm(1, 1, 2147483648)), "extent K=2147483648 is not in 1..2147483647");
+    EXPECT_EQ(refusal(gemm(2147483647, 1, 1)), "accepted");
+}
+
+TEST(KernelTemplate, StartsFromItsDefaults) {
+    EXPECT_EQ(to_text(default_configuration(builtin("joint_tiled"))), "TSZ_COLS=32,TSZ_ROWS=64,TSZ_STRIPS=8");
+}
+
+TEST(KernelTemplate, RendersOneConstantPerParameterAndLayoutConstant) {
+    const auto text = render(builtin("tiled"), {{{"TILE_WIDTH", 32}}}, gemm(1, 2, 3, "f32", "nt"));
+    EXPECT_EQ(text,
+              "// tiled: TILE_WIDTH=32\n"
+              "#pragma once\n"
+              "using Element = float;\n"
+              "constexpr int TRANSPOSE_A = 0;\n"
+              "constexpr int TRANSPOSE_B = 1;\n"
+              "constexpr int TILE_WIDTH = 32;\n");
+}
+
+TEST(KernelTemplate, RendersTheSameForEverySizeSoThatOneBinaryServesAll) {
+    const auto tiled = builtin("tiled");
+    const auto configuration = default_configuration(tiled);
+    EXPECT_EQ(render(tiled, configuration, gemm(1, 2, 3)), render(tiled, configuration, gemm(4, 5, 6)));
+}
+
+TEST(KernelTemplate, RendersTheSameForEveryValueOfARuntimeParameter) {
+    auto kernel = builtin("joint_tiled");
+    std::ranges::find(kernel.parameters, "TSZ_STRIPS", &Parameter::name)->runtime = true;
+    auto configuration = default_configuration(kernel);
+    const auto text = render(kernel, configuration, gemm(1, 2, 3));
+    EXPECT_THAT(text, testing::Not(HasSubstr("TSZ_STRIPS")));
+    EXPECT_THAT(text, HasSubstr("constexpr int TSZ_ROWS = 64;"));
+    configuration.values["TSZ_STRIPS"] = 4;
+    EXPECT_EQ(render(kernel, configuration, gemm(1, 2, 3)), text);
+    configuration.values["TSZ_ROWS"] = 32;
+    EXPECT_NE(render(kernel, configuration, gemm(1, 2, 3)), text);
+}
+
+TEST(KernelTemplate, RendersWithoutLayoutConstantsWhereThereAreNone) {
+    const auto transpose = builtin("tiled_transpose");
+    const Problem problem{.operation = "transpose", .extents = {{"M", 3}, {"N", 4}}};
+    EXPECT_THAT(render(transpose, default_configuration(transpose), problem), testing::Not(HasSubstr("TRANSPOSE_A")));
+}
+
+TEST(ElementType, KnowsItsRounding) {
+    EXPECT_EQ(element_type("f32").unit_roundoff, 0x1p-24);
+    EXPECT_THROW((void)element_type("F32"), std::invalid_argument);
+}
+
+TEST(Problem, IsSpelledWithItsLayoutWhereItHasOne) {
+    EXPECT_EQ(to_text(gemm(4096, 11008, 128)), "gemm f32 nn 4096x11008x128");
+    EXPECT_EQ(to_text(Problem{.operation = "transpose", .extents = {{"M", 3}, {"N", 4}}}), "transpose f32 3x4");
+}
+
+}  // namespace
+}  // namespace smemtune

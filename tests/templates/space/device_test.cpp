@@ -1,0 +1,116 @@
+#include "templates/space/device.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+#include <stdexcept>
+
+namespace smemtune {
+namespace {
+
+using testing::HasSubstr;
+
+std::string refusal(std::string_view specification) {
+    try {
+        return "is " + model_device(specification).name;
+    } catch (const std::invalid_argument& error) {
+        return error.what();
+    }
+}
+
+TEST(Device, EveryNamedModelIsComplete) {
+    for (const auto* name : {"sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_120"}) {
+        const auto device = model_device(name);
+        EXPECT_EQ(device.name, name);
+        EXPECT_EQ("sm_" + std::to_string(device.compute_capability), name);
+        EXPECT_FALSE(device.is_host());
+        for (const auto& field : device_fields()) {
+            const bool may_be_zero = field.name == "memory_bytes" || field.name == "shared_bytes_reserved_per_block";
+            EXPECT_TRUE(may_be_zero || device.*field.member > 0) << name << " " << field.name;
+        }
+        // A block of the largest size fits, with what is reserved for it.
+        EXPECT_LE(device.shared_bytes_per_block + device.shared_bytes_reserved_per_block,
+                  device.shared_bytes_per_multiprocessor)
+            << name;
+    }
+}
+
+// "Technical Specifications per Compute Capability" of the CUDA C++ Programming Guide.
+TEST(Device, ModelsHoldTheProgrammingGuidesNumbers) {
+    const auto hopper = model_device("sm_90");
+    EXPECT_EQ(hopper.shared_bytes_per_block, 227 * 1024);
+    EXPECT_EQ(hopper.shared_bytes_per_multiprocessor, 228 * 1024);
+    EXPECT_EQ(hopper.static_shared_bytes_per_block, 48 * 1024);
+    EXPECT_EQ(hopper.threads_per_multiprocessor, 2048);
+    EXPECT_EQ(hopper.blocks_per_multiprocessor, 32);
+    EXPECT_EQ(hopper.registers_per_thread, 255);
+    const auto turing = model_device("sm_75");
+    EXPECT_EQ(turing.threads_per_multiprocessor, 1024);
+    EXPECT_EQ(turing.shared_bytes_reserved_per_block, 0);
+    EXPECT_EQ(model_device("sm_86").shared_bytes_per_block, 99 * 1024);
+    EXPECT_EQ(model_device("sm_89").blocks_per_multiprocessor, 24);
+}
+
+TEST(Device, PeakCountsAMultiplyAddPerLaneAndClock) {
+    EXPECT_NEAR(peak_fp32_flops(model_device("sm_90")) / 1e12, 66.9, 0.1);  // H100 SXM's data sheet: 67
+    EXPECT_NEAR(peak_fp32_flops(model_device("sm_80")) / 1e12, 19.5, 0.1);  // A100's: 19.5
+    EXPECT_EQ(peak_fp32_flops(model_device("threads_per_block=256")), 0);
+}
+
+TEST(Device, LimitsGivenByHandChangeAModel) {
+    const auto device = model_device("sm_90, shared_bytes_per_block=65536, multiprocessors=2");
+    EXPECT_EQ(device.shared_bytes_per_block, 65536);
+    EXPECT_EQ(device.multiprocessors, 2);
+    EXPECT_EQ(device.threads_per_multiprocessor, 2048);
+    EXPECT_NE(device.name, "sm_90");  // it is not one
+}
+
+TEST(Device, OfLimitsGivenByHandAloneTheOthersDoNotLimit) {
+    const auto device = model_device("threads_per_multiprocessor=1536,shared_bytes_per_multiprocessor=16384");
+    EXPECT_EQ(device.threads_per_multiprocessor, 1536);
+    EXPECT_EQ(device.shared_bytes_per_multiprocessor, 16384);
+    EXPECT_EQ(device.warp_size, 32);
+    EXPECT_EQ(device.shared_bytes_reserved_per_block, 0);
+    for (auto member : {&Device::threads_per_block, &Device::blocks_per_multiprocessor, &Device::grid_y,
+                        &Device::registers_per_block, &Device::shared_bytes_per_block}) {
+        EXPECT_GE(device.*member, 1 << 30);
+    }
+}
+
+TEST(Device, WhatIsNoDeviceIsRefusedWithWhatIsKnown) {
+    EXPECT_THAT(refusal("sm_91"), testing::AllOf(HasSubstr("'sm_91' is not a known model"), HasSubstr("sm_90"),
+                                                 HasSubstr("shared_bytes_per_block=65536")));
+    EXPECT_THAT(refusal(""), HasSubstr("not a known model"));
+    EXPECT_THAT(refusal("SM_90"), HasSubstr("not a known model"));
+    EXPECT_THAT(refusal("sm_90,threads=3"),
+                testing::AllOf(HasSubstr("'threads' is unknown"), HasSubstr("threads_per_block")));
+    EXPECT_THAT(refusal("sm_90,threads_per_block"), HasSubstr("'threads_per_block' is not NAME=INTEGER"));
+    EXPECT_THAT(refusal("sm_90,threads_per_block=many"), HasSubstr("'threads_per_block=many'"));
+    EXPECT_THAT(refusal("grid_x=1,grid_x=2"), HasSubstr("'grid_x' is given twice"));
+}
+
+TEST(Device, LimitsThatNoArithmeticCouldUseAreRefused) {
+    EXPECT_THAT(refusal("sm_90,grid_x=-1"), HasSubstr("'grid_x' is not in 0.."));
+    EXPECT_THAT(refusal("sm_90,warp_size=0"), HasSubstr("'warp_size' is not in 1.."));
+    EXPECT_THAT(refusal("sm_90,shared_bytes_reserved_per_block=9223372036854775807"), HasSubstr("is not in 0.."));
+}
+
+TEST(Device, FieldsAreNamedOnceAndGiveTheEnvironment) {
+    Device device;
+    std::set<std::string_view> names;
+    std::int64_t number = 100;
+    for (const auto& field : device_fields()) {
+        names.insert(field.name);
+        device.*field.member = ++number;
+    }
+    EXPECT_EQ(names.size(), device_fields().size());
+    const auto environment = environment_of(device);
+    EXPECT_EQ(environment.size(), names.size());
+    for (const auto& field : device_fields()) {
+        EXPECT_EQ(environment.at("device." + std::string(field.name)), device.*field.member) << field.name;
+    }
+}
+
+}  // namespace
+}  // namespace smemtune

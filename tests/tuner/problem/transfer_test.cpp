@@ -1,0 +1,98 @@
+#include "tuner/problem/transfer.h"
+
+#include <gmock/gmock.h>
+
+#include "tests/tuner/support.h"
+
+namespace smemtune {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+class TransferTest : public ::testing::Test {
+protected:
+    // A measured trial of a template.
+    void know(const Device& device, const std::string& name, std::int64_t size, std::int64_t width, double us) {
+        const TrialKey key{store.remember(device), store.remember(TemplateRecord{name, "gemm", "hash of " + name, {}}),
+                           store.remember(gemm(size, size, size))};
+        store.remember(TrialRecord{.key = key,
+                                   .configuration = {{{"TILE_WIDTH", width}}},
+                                   .outcome = Measurement{.median_us = us, .samples_us = {us}}});
+    }
+    [[nodiscard]] Transfer of(const Device& device, const std::string& name, std::int64_t size) {
+        return transfer(store, store.remember(device), device, gemm(size, size, size), KernelTemplate{.name = name});
+    }
+    static std::vector<std::int64_t> widths(const Transfer& transfer) {
+        std::vector<std::int64_t> result;
+        for (const auto& start : transfer.starts) result.push_back(start.values.at("TILE_WIDTH"));
+        return result;
+    }
+
+    Scratch scratch;
+    Store store{scratch / "t.db"};
+    Device hopper = model_device("sm_90");
+};
+
+TEST_F(TransferTest, WhereNothingIsKnownThereIsNothingToStartFrom) {
+    const auto nothing = of(hopper, "tiled", 1024);
+    EXPECT_THAT(nothing.starts, IsEmpty());
+    EXPECT_FALSE(nothing.behind);
+}
+
+TEST_F(TransferTest, TheNearestSizesComeFirstAndThemselvesNot) {
+    know(hopper, "tiled", 512, 5, 10);
+    know(hopper, "tiled", 512, 50, 20);
+    know(hopper, "tiled", 1024, 10, 10);
+    know(hopper, "tiled", 2048, 20, 10);
+    know(hopper, "tiled", 4096, 40, 10);
+    know(hopper, "tiled", 8192, 80, 10);
+    EXPECT_THAT(widths(of(hopper, "tiled", 4096)), ElementsAre(20, 80, 10));
+    EXPECT_THAT(widths(of(hopper, "tiled", 600)), ElementsAre(5, 10, 20));
+}
+
+TEST_F(TransferTest, OtherTemplatesAreNoStartButTellHowFarItIsBehind) {
+    know(hopper, "naive", 1024, 1, 90);
+    know(hopper, "tiled", 1024, 10, 30);
+    const auto naive = of(hopper, "naive", 2048);
+    EXPECT_THAT(widths(naive), ElementsAre(1));
+    EXPECT_DOUBLE_EQ(naive.behind.value(), 3);
+    EXPECT_DOUBLE_EQ(of(hopper, "tiled", 2048).behind.value(), 1);
+    EXPECT_FALSE(of(hopper, "naive", 16384).behind) << "too far away to tell";
+}
+
+TEST_F(TransferTest, MoreSimilarDevicesComeBeforeLessSimilarOnesAndTheHostNever) {
+    auto sibling = hopper;
+    sibling.name = "a smaller Hopper";
+    sibling.multiprocessors = 114;
+    know(model_device("sm_75"), "tiled", 1024, 75, 10);
+    know(sibling, "tiled", 1024, 90, 10);
+    know(model_device("sm_80"), "tiled", 1024, 80, 10);
+    Device host{.name = "host"};
+    know(host, "tiled", 1024, 1, 10);
+    EXPECT_THAT(widths(of(hopper, "tiled", 1024)), ElementsAre(90, 80, 75));
+    know(hopper, "tiled", 512, 5, 10);
+    EXPECT_THAT(widths(of(hopper, "tiled", 1024)), ElementsAre(5, 90, 80, 75)) << "the device itself knows best";
+}
+
+TEST_F(TransferTest, WinnersNearbyAreThoseOfTheDeviceItself) {
+    know(model_device("sm_80"), "tiled", 1024, 80, 10);
+    know(hopper, "tiled", 1500, 10, 10);
+    know(hopper, "tiled", 2048, 20, 10);
+    know(hopper, "tiled", 4096, 40, 10);
+    know(hopper, "tiled", 8192, 40, 10);
+    const auto nearby = [&](std::size_t most) {
+        return widths({.starts = winners_nearby(store, store.remember(hopper), gemm(2048, 2048, 2048),
+                                                KernelTemplate{.name = "tiled"}, most)});
+    };
+    EXPECT_THAT(nearby(1), ElementsAre(10));
+    EXPECT_THAT(nearby(4), ElementsAre(10, 40));
+}
+
+TEST_F(TransferTest, TheSameConfigurationIsNamedOnce) {
+    for (const auto size : {512, 2048, 4096}) know(hopper, "tiled", size, 32, 10);
+    EXPECT_THAT(widths(of(hopper, "tiled", 1024)), ElementsAre(32));
+}
+
+}  // namespace
+}  // namespace smemtune

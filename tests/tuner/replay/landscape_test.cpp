@@ -1,0 +1,255 @@
+#include "tuner/replay/landscape.h"
+
+#include <gmock/gmock.h>
+#include <zlib.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/tuner/support.h"
+
+namespace smemtune {
+namespace {
+
+using nlohmann::json;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+void write_gzip(const std::filesystem::path& file, const std::string& text) {
+    auto* gzip = gzopen(file.c_str(), "wb");
+    ASSERT_NE(gzip, nullptr);
+    ASSERT_EQ(gzwrite(gzip, text.data(), static_cast<unsigned>(text.size())), static_cast<int>(text.size()));
+    gzclose(gzip);
+}
+
+// Laid out as Kernel Tuner writes it: a header, one entry per line.
+std::string cache(const std::vector<std::string>& entries, const std::string& header = R"("objective": "time",)",
+                  const std::string& parameters = R"("A": [1, 2, 4], "B": [10, 20])",
+                  const std::string& keys = R"("A", "B")") {
+    std::string text = "{\n\"device_name\": \"GPU X\",\n\"kernel_name\": \"work\",\n\"problem_size\": [64, 32],\n" +
+                       ("\"tune_params_keys\": [" + keys + "],\n\"tune_params\": {") + parameters + "},\n" + header +
+                       "\n\"cache\": {\n";
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+        text += "\"" + std::to_string(i) + "\": " + entries[i] + (i + 1 < entries.size() ? ",\n" : "}\n}");
+    }
+    return text;
+}
+
+const std::string fine = R"({"A": 1, "B": 10, "time": 3.5, "times": [3.4, 3.6], "GFLOP/s": 7.0})";
+
+Landscape read(const std::string& text) {
+    const Scratch scratch;
+    write_text(scratch / "x.json", text);
+    return read_landscape(scratch / "x.json");
+}
+
+// `A=1,B=10 3.5`, or `failed` in place of the cost, in the order of the space.
+std::vector<std::string> points(const Landscape& landscape) {
+    std::vector<std::string> lines;
+    for (std::size_t i = 0; i < landscape.space->size(); ++i) {
+        std::string line;
+        for (const auto& [name, value] : landscape.spelled((*landscape.space)[i])) {
+            line += (line.empty() ? "" : ",") + name + "=" + value;
+        }
+        const auto cost = landscape.costs.at(i);
+        lines.push_back(line + " " + (cost ? json(*cost).dump() : "failed"));
+    }
+    return lines;
+}
+
+TEST(Landscape, OfAClosedCacheHoldsWhatItLists) {
+    const auto landscape = read(cache({R"({"A": 4, "B": 20, "time": 1.25})", fine}));
+    EXPECT_EQ(landscape.device, "GPU X");
+    EXPECT_EQ(landscape.kernel, "work");
+    EXPECT_EQ(landscape.problem, "64x32");
+    EXPECT_EQ(landscape.objective, "ms");
+    EXPECT_THAT(points(landscape), ElementsAre("A=1,B=10 3.5", "A=4,B=20 1.25"));
+    EXPECT_EQ(landscape.space->raw_size(), 6U) << "the values are those declared, used or not";
+    EXPECT_THAT(landscape.by_cost(), ElementsAre(1, 0));
+}
+
+class Failure : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(Failure, IsAConfigurationWithoutACost) {
+    const auto landscape = read(cache({fine, std::string(R"({"A": 2, "B": 10, )") + GetParam() + "}"}));
+    EXPECT_THAT(points(landscape), ElementsAre("A=1,B=10 3.5", "A=2,B=10 failed"));
+    EXPECT_THAT(landscape.by_cost(), ElementsAre(0));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Spellings, Failure,
+    ::testing::Values(R"("__error__": "InvalidConfig")", R"("__error__": "CompilationFailedConfig")",
+                      R"("__error__": "RuntimeFailedConfig")", R"("__error__": "ErrorConfig", "time": 0.1)",
+                      R"("__error__": "SomethingNew")", R"("time": "InvalidConfig")",
+                      R"("time": "CompilationFailedConfig")", R"("time": "RuntimeFailedConfig")",
+                      R"("time": "ErrorConfig")", R"("time": "SomethingNew")",
+                      R"("time": 0.1, "verification": "RuntimeFailedConfig")", R"("GFLOP/s": "ErrorConfig")",
+                      R"("time": null)", R"("time": NaN)", R"("time": Infinity)", R"("time": -Infinity)",
+                      R"("time": 0)", R"("time": -1.0)", R"("compile_time": 12.5)"));
+
+TEST(Landscape, ReadsWhatPythonWritesForNumbersThatAreNone) {
+    const auto landscape = read(
+        cache({R"({"A": 1, "B": 10, "time": 3.5, "power": NaN, "x": [-Infinity, Infinity], "s": "a \" NaN \\"})"}));
+    EXPECT_THAT(points(landscape), ElementsAre("A=1,B=10 3.5"));
+}
+
+TEST(Landscape, WithoutAnObjectiveIsOneOfTimes) {
+    const auto landscape = read(cache({fine}, ""));
+    EXPECT_EQ(landscape.objective, "ms");
+    EXPECT_THAT(points(landscape), ElementsAre("A=1,B=10 3.5"));
+}
+
+TEST(Landscape, OfARateHasTheHighestAsItsBest) {
+    const auto landscape = read(cache({R"({"A": 1, "B": 10, "GFLOP/s": 4.0})", R"({"A": 2, "B": 10, "GFLOP/s": 8.0})"},
+                                      R"("objective": "GFLOP/s",)"));
+    EXPECT_THAT(points(landscape), ElementsAre("A=1,B=10 0.25", "A=2,B=10 0.125"));
+}
+
+TEST(Landscape, NamesAProblemHoweverItIsSpelt) {
+    for (const auto& [spelt, expected] : std::map<std::string, std::string>{
+             {"4096", "4096"}, {"[4096]", "4096"}, {"[64, 32, 8]", "64x32x8"}, {"\"callable\"", "callable"}}) {
+        auto text = cache({fine});
+        text.replace(text.find("[64, 32]"), 8, spelt);
+        EXPECT_EQ(read(text).problem, expected);
+    }
+}
+
+TEST(Landscape, KeepsValuesThatAreNoWholeNumbersByTheirIndices) {
+    const auto landscape = read(cache({R"({"A": true, "B": "fast", "C": 0.5, "D": 16.0, "time": 1.0})",
+                                       R"({"A": false, "B": "slow", "C": 2, "D": 32, "time": 2.0})"},
+                                      "", R"("A": [false, true], "B": ["slow", "fast"], "C": [2, 0.5], "D": [16, 32])",
+                                      R"("A", "B", "C", "D")"));
+    EXPECT_THAT(points(landscape), ElementsAre("A=0,B=slow,C=2,D=32 2.0", "A=1,B=fast,C=0.5,D=16 1.0"));
+    EXPECT_EQ(to_text((*landscape.space)[0]), "A=0,B=0,C=0,D=32");
+    EXPECT_EQ(to_text((*landscape.space)[1]), "A=1,B=1,C=1,D=16");
+}
+
+TEST(Landscape, FindsAConfigurationOfASiblingThatCountsItsValuesDifferently) {
+    const auto here = read(cache({R"({"A": 1, "B": "x", "time": 1.0})", R"({"A": 1, "B": "y", "time": 2.0})"}, "",
+                                 R"("A": [1], "B": ["x", "y"])"));
+    const auto sibling = read(cache({R"({"A": 1, "B": "y", "time": 1.0})", R"({"A": 1, "B": "z", "time": 2.0})"}, "",
+                                    R"("A": [1], "B": ["z", "y"])"));
+    const auto found = here.configuration(sibling.spelled((*sibling.space)[1]));
+    ASSERT_TRUE(found);
+    EXPECT_EQ(here.spelled(*found), (Landscape::Spelled{{"A", "1"}, {"B", "y"}}));
+    EXPECT_FALSE(here.configuration(sibling.spelled((*sibling.space)[0]))) << "z is not known here";
+    EXPECT_FALSE(here.configuration({{"A", "1"}})) << "B is missing";
+}
+
+TEST(Landscape, TakesValuesThatTheHeaderDoesNotDeclare) {
+    const auto landscape = read(cache({R"({"A": 8, "B": 10, "time": 1.0})", fine}));
+    EXPECT_THAT(points(landscape), ElementsAre("A=1,B=10 3.5", "A=8,B=10 1.0"));
+}
+
+TEST(Landscape, OfAnOpenCacheIsWhatTheInterruptedRunWrote) {
+    const auto closed = cache({fine, R"({"A": 2, "B": 10, "time": 4.0})", R"({"A": 4, "B": 10, "time": 5.0})"});
+    const auto entries = closed.substr(0, closed.size() - 4);  // without }\n} of the file, with the last entry's
+    ASSERT_TRUE(entries.ends_with("5.0"));
+    for (const auto* tail : {"},\n", "},", "}", "},\n\n"}) {
+        EXPECT_EQ(read(entries + tail).costs.size(), 3U) << tail;
+    }
+    EXPECT_EQ(read(entries.substr(0, entries.size() - 8)).costs.size(), 2U) << "interrupted within an entry";
+}
+
+TEST(Landscape, IsUnpackedWhateverTheFileIsCalled) {
+    const Scratch scratch;
+    const auto text = cache({fine});
+    write_gzip(scratch / "packed.json", text);
+    write_text(scratch / "plain.json.gz", text);
+    write_text(scratch / "twice.gz", read_text(scratch / "packed.json") + read_text(scratch / "packed.json"));
+    EXPECT_EQ(read_landscape(scratch / "packed.json").costs.size(), 1U);
+    EXPECT_EQ(read_landscape(scratch / "plain.json.gz").costs.size(), 1U);
+    write_gzip(scratch / "open.gz", text.substr(0, text.size() - 3) + ",\n");
+    EXPECT_EQ(read_landscape(scratch / "open.gz").costs.size(), 1U);
+}
+
+struct Broken {
+    const char* name;
+    std::string text;
+    std::string says;
+};
+void PrintTo(const Broken& broken, std::ostream* out) { *out << broken.name; }
+
+class BrokenLandscape : public ::testing::TestWithParam<Broken> {};
+
+TEST_P(BrokenLandscape, IsRefusedByNameWithARemedy) {
+    EXPECT_THAT(complaint([] { read(GetParam().text); }), AllOf(HasSubstr("x.json: "), HasSubstr(GetParam().says)));
+}
+
+INSTANTIATE_TEST_SUITE_P(Landscape, BrokenLandscape,
+                         ::testing::Values(Broken{"empty", "", "is empty; name a recorded cache"},
+                                           Broken{"text", "hello\n", "is no JSON; name a cache file of Kernel Tuner"},
+                                           Broken{"bytes", std::string("\x01\x02\x03", 3), "is no JSON"},
+                                           Broken{"not_a_cache", R"({"results": []})", "no cache of Kernel Tuner"},
+                                           Broken{"an_array", "[1, 2]", "no cache of Kernel Tuner"},
+                                           Broken{"no_entries", cache({}) + "}}", "is an empty cache"},
+                                           Broken{"open_header", cache({}), "is an empty cache"},
+                                           Broken{"all_failed", cache({R"({"A": 1, "B": 10, "time": "ErrorConfig"})"}),
+                                                  "all of its 1 configurations failed"},
+                                           Broken{"no_value", cache({R"({"A": 1, "time": 1.0})"}),
+                                                  R"(its entry "0" gives "B" no value)"},
+                                           Broken{"no_object", cache({"17"}), R"(its entry "0" is no JSON object)"},
+                                           Broken{"other_objective", cache({fine}, R"("objective": "energy",)"),
+                                                  R"(no entry has the objective "energy")"}),
+                         [](const auto& each) { return each.param.name; });
+
+TEST(Landscape, RefusesGzipThatWasCutOrDamaged) {
+    const Scratch scratch;
+    write_gzip(scratch / "whole.gz", cache(std::vector<std::string>(200, fine)));
+    const auto packed = read_text(scratch / "whole.gz");
+    write_text(scratch / "cut.gz", packed.substr(0, packed.size() / 2));
+    EXPECT_THAT(complaint([&] { read_landscape(scratch / "cut.gz"); }),
+                AllOf(HasSubstr("cut.gz: "), HasSubstr("copy it again")));
+    auto damaged = packed;
+    damaged[damaged.size() / 2] = static_cast<char>(damaged[damaged.size() / 2] ^ 0x55);
+    write_text(scratch / "damaged.gz", damaged);
+    EXPECT_THAT(complaint([&] { read_landscape(scratch / "damaged.gz"); }), HasSubstr("copy it again"));
+}
+
+TEST(Landscape, RefusesWhatIsNoFile) {
+    const Scratch scratch;
+    EXPECT_THAT(complaint([&] { read_landscape(scratch / "none.json"); }), HasSubstr("none.json: does not exist"));
+    EXPECT_THAT(complaint([&] { read_landscape(scratch.path()); }), HasSubstr("is no file"));
+}
+
+// A database with the templates `names`, each tried at two sizes.
+void write_database(const std::string& path, const std::vector<std::string>& names) {
+    Store store(path);
+    Device device;
+    device.name = "GPU Y";
+    const auto device_id = store.remember(device);
+    for (const auto& name : names) {
+        const auto kernel = store.remember(TemplateRecord{name, "gemm", "hash of " + name, {}});
+        for (const std::int64_t size : {64, 128}) {
+            const TrialKey key{device_id, kernel, store.remember(gemm(size, size, size))};
+            store.remember({key, {{{"T", 8}}}, Measurement{.median_us = 5.0, .samples_us = {5.0}}});
+            store.remember({key, {{{"T", 16}}}, Measurement{.median_us = 4.0, .samples_us = {4.0}}});
+            store.remember({key, {{{"T", 4}}}, Rejection{Stage::wrong, "off by one"}});
+        }
+    }
+}
+
+TEST(Landscape, OfADatabaseIsOneTemplateOnOneProblem) {
+    const Scratch scratch;
+    write_database(scratch / "tuning.json", {"tiled", "joint_tiled"});  // told apart by its first bytes
+    const auto landscape = read_landscape(scratch / "tuning.json", {.kernel_template = "tiled", .size = "128"});
+    EXPECT_EQ(landscape.device, "GPU Y");
+    EXPECT_EQ(landscape.kernel, "tiled") << "not joint_tiled: all of a name goes before a part of one";
+    EXPECT_EQ(landscape.problem, "gemm f32 nn 128x128x128");
+    EXPECT_EQ(landscape.objective, "us");
+    EXPECT_THAT(points(landscape), ElementsAre("T=4 failed", "T=8 5.0", "T=16 4.0"));
+}
+
+TEST(Landscape, OfADatabaseWithSeveralSaysWhatThereIs) {
+    const Scratch scratch;
+    write_database(scratch / "tuning.db", {"tiled", "naive"});
+    EXPECT_THAT(complaint([&] { read_landscape(scratch / "tuning.db"); }),
+                AllOf(HasSubstr("tuning.db: holds several recordings; choose one with --device, --template and --size"),
+                      HasSubstr("GPU Y, naive, gemm f32 nn 128x128x128 (3 trials)"),
+                      HasSubstr("GPU Y, tiled, gemm f32 nn 64x64x64 (3 trials)")));
+    EXPECT_THAT(complaint([&] { read_landscape(scratch / "tuning.db", {.kernel_template = "none"}); }),
+                HasSubstr("holds no trial of that device, template and size"));
+}
+
+}  // namespace
+}  // namespace smemtune

@@ -1,0 +1,172 @@
+#include "tuner/report/report.h"
+
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "tests/tuner/support.h"
+#include "tuner/report/text.h"
+
+namespace smemtune {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+ProblemResult result(std::int64_t size, double us) {
+    ProblemResult each{.problem = gemm(size, size, size)};
+    each.operations = 2.0 * static_cast<double>(size * size * size);
+    each.best = {.kernel_template = "tiled",
+                 .configuration = {{{"TILE_WIDTH", 32}}},
+                 .measurement = {.median_us = us, .spread_us = 1, .samples_us = {us}},
+                 .resources = {.registers = 40}};
+    each.baseline_us = 2.5 * us;
+    each.best_us = {{"naive", 2.5 * us}, {"tiled", us}};
+    return each;
+}
+
+TuneReport report() {
+    TuneReport made{.device = model_device("sm_90")};
+    made.problems = {result(1024, 100), result(4096, 4000)};
+    made.planned = 20;
+    made.recalled = 3;
+    made.measured = 14;
+    made.rejected = {{Stage::wrong, 2}, {Stage::timeout, 1}};
+    made.reasons = {{"tiled wrong: C[0,0] is nan", 2}, {"naive timeout: ran past its deadline", 1}};
+    made.left_out = {{"tiled: threads per block", 4}};
+    made.seconds = 1.25;
+    return made;
+}
+
+std::string line_with(const std::string& text, const std::string& word) {
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) {
+        if (line.find(word) != std::string::npos) return line;
+    }
+    return "no line has " + word;
+}
+
+TEST(Report, ALineForEachProblemSaysWhatWonAndHowFastItIs) {
+    const auto line = line_with(to_text(report()), "1024x1024x1024");
+    EXPECT_THAT(line, HasSubstr("tiled"));
+    EXPECT_THAT(line, HasSubstr("TILE_WIDTH=32"));
+    EXPECT_THAT(line, HasSubstr("100 us"));
+    EXPECT_THAT(line, HasSubstr("21.47 T")) << "2 * 1024^3 operations in 100 us are 21.47 TFLOP/s";
+    EXPECT_THAT(line_with(to_text(report()), "4096x4096x4096"), HasSubstr("34.36 T"));
+}
+
+TEST(Report, ALineForEachWorkerSaysWhereItsTimeWent) {
+    auto made = report();
+    made.workers = {{.device = "0", .start = 0.25, .layout = 0.125, .trials = 0.5},
+                    {.device = "1", .finals = 0.5, .compiler = 0.0625, .idle = 0.5}};
+    const auto text = to_text(made);
+    for (const auto* column : {"start", "layout", "trials", "finals", "for compiler", "idle", "rest"}) {
+        EXPECT_THAT(line_with(text, "for compiler"), HasSubstr(column));
+    }
+    EXPECT_THAT(line_with(text, "0.25 s"), ::testing::EndsWith("0.38 s")) << "the rest of 1.25 s";
+    const auto json = to_json(made, "t.db");
+    EXPECT_EQ(json.at("workers").at(1).at("device"), "1");
+    EXPECT_EQ(json.at("workers").at(1).at("idle_seconds"), 0.5);
+}
+
+TEST(Report, TheShareOfThePeakIsThatOfTheDevice) {
+    // 132 SMs of 128 lanes, 2 operations each at 1.98 GHz: 66.9 TFLOP/s
+    EXPECT_THAT(line_with(to_text(report()), "1024x1024x1024"), HasSubstr("32.1 %"));
+    EXPECT_THAT(line_with(to_text(report()), "4096x4096x4096"), HasSubstr("51.4 %"));
+}
+
+TEST(Report, ADeviceWithoutAKnownPeakHasNoShareOfIt) {
+    auto made = report();
+    made.device.clock_khz = 0;
+    EXPECT_THAT(to_text(made), Not(HasSubstr("%")));
+}
+
+TEST(Report, TimesBaselineComparesWithTheBaselinesBest) {
+    EXPECT_THAT(line_with(to_text(report()), "1024x1024x1024"), HasSubstr("2.50"));
+    auto made = report();
+    made.problems[0].baseline_us.reset();
+    EXPECT_THAT(line_with(to_text(made), "1024x1024x1024"), Not(HasSubstr("2.50")));
+}
+
+TEST(Report, AnOperationWithoutArithmeticHasNoRate) {
+    auto made = report();
+    made.problems.resize(1);
+    made.problems[0].operations = 0;
+    EXPECT_THAT(line_with(to_text(made), "1024x1024x1024"), Not(HasSubstr("%")));
+    EXPECT_FALSE(to_json(made, "x.db").at("problems").at(0).contains("flops"));
+}
+
+TEST(Report, AProblemWithoutARightConfigurationSaysSo) {
+    auto made = report();
+    made.problems[0].best.reset();
+    EXPECT_THAT(line_with(to_text(made), "1024x1024x1024"), HasSubstr("none was right"));
+    EXPECT_FALSE(to_json(made, "x.db").at("problems").at(0).contains("winner"));
+}
+
+TEST(Report, CountsWhatWasTriedAndWhyWhatFailed) {
+    const auto text = to_text(report());
+    EXPECT_THAT(text, HasSubstr("20 configurations: 3 known before, 14 measured, 3 rejected: 2 wrong, 1 timeout"));
+    EXPECT_THAT(text, HasSubstr("2 x tiled wrong: C[0,0] is nan"));
+    EXPECT_THAT(text, HasSubstr("4 x tiled: threads per block"));
+}
+
+TEST(Report, ManyReasonsEndInACommandThatShowsThemAll) {
+    auto made = report();
+    for (int i = 0; i < 100; ++i) made.reasons["reason " + std::to_string(i)] = 1;
+    EXPECT_THAT(to_text(made), HasSubstr("smemtune db trials --rejected"));
+    EXPECT_LT(to_text(made).size(), 2000U);
+}
+
+TEST(Report, ARunThatEndedBeforeItsFirstProblemHasNoTable) {
+    const TuneReport nothing{.device = model_device("sm_90")};
+    EXPECT_THAT(to_text(nothing), HasSubstr("0 configurations"));
+    EXPECT_EQ(to_json(nothing, "x.db").at("problems").size(), 0U);
+}
+
+TEST(Report, TheJsonHoldsTheSameFacts) {
+    const auto json = to_json(report(), "some.db");
+    EXPECT_EQ(json.at("database"), "some.db");
+    EXPECT_EQ(json.at("device").at("name"), "sm_90");
+    EXPECT_EQ(json.at("ended"), "complete");
+    EXPECT_EQ(json.at("planned"), 20);
+    EXPECT_EQ(json.at("rejected").at("wrong"), 2);
+    EXPECT_EQ(json.at("left_out").at("tiled: threads per block"), 4);
+    const auto& problem = json.at("problems").at(0);
+    EXPECT_EQ(problem.at("winner").at("configuration").at("TILE_WIDTH"), 32);
+    EXPECT_DOUBLE_EQ(problem.at("winner").at("measurement").at("median_us"), 100);
+    EXPECT_DOUBLE_EQ(problem.at("times_baseline"), 2.5);
+    EXPECT_NEAR(problem.at("flops").get<double>(), 2.147e13, 1e10);
+    EXPECT_DOUBLE_EQ(problem.at("best_us_by_template").at("naive"), 250);
+}
+
+TEST(Report, ACompilersMessageThatIsNoUtf8DoesNotSpoilTheJson) {
+    auto made = report();
+    made.reasons["tiled compile: \xff\xfe"] = 1;
+    EXPECT_TRUE(nlohmann::json::accept(json_text(to_json(made, "x.db"))));
+}
+
+TEST(Report, ATableSaysWhereTheTimeWentAndWhyEachSizeEnded) {
+    auto made = report();
+    made.problems.at(0).valid = 710;
+    made.problems.at(0).evaluations = 64;
+    made.problems.at(0).ended = "gain unlikely";
+    made.problems.at(0).effort = {
+        .compile = 3.5, .verify = 0.25, .time = 1.125, .finals = 0.5, .wait = 0.75, .total = 2};
+    std::istringstream lines(to_text(made));
+    std::string found;
+    for (std::string line; std::getline(lines, line);) {
+        if (line.find("gain unlikely") != std::string::npos) found = line;
+    }
+    for (const auto* part :
+         {"1024x1024x1024", "64", "710", "3.50 s", "0.25 s", "1.12 s", "0.50 s", "0.75 s", "2.00 s"}) {
+        EXPECT_THAT(found, HasSubstr(part));
+    }
+    const auto effort = to_json(made, "x.db").at("problems").at(0).at("effort");
+    EXPECT_EQ(effort.at("compile_seconds"), 3.5);
+    EXPECT_EQ(effort.at("wait_seconds"), 0.75);
+    EXPECT_EQ(effort.at("seconds"), 2);
+}
+
+}  // namespace
+}  // namespace smemtune

@@ -1,0 +1,260 @@
+#include "tuner/trial/testbed.h"
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+
+#include "tests/tuner/support.h"
+
+namespace smemtune {
+namespace {
+
+using ::testing::HasSubstr;
+
+Testbed::Verdict made_up_verdict(const std::string& source, const std::string& manifest, const Problem& problem,
+                                 double hopeless_us = HUGE_VAL) {
+    const auto kernel = load_templates({{"made_up.cu", source}, {"made_up.toml", manifest}}).front();
+    const auto device = find_device("host").device;
+    static const auto compiler = make_compiler(device, {.host_compiler = SMEMTUNE_CXX});
+    static const auto backend = open_backend("host", {.seed = 1, .threads = 1});
+    static std::map<std::string, TestbedBinaries> binaries;  // of f32 nn, always
+    const auto& operation = kernel.operation.name;
+    if (!binaries.contains(operation)) binaries[operation] = compile_testbed(*compiler, kernel, problem);
+    Testbed testbed(*backend, kernel.operation, problem, binaries.at(operation), 1);
+    const auto compiled = compiler->compile(program_of(kernel, {}, problem));
+    if (const auto* rejection = std::get_if<Rejection>(&compiled)) {
+        return {.wrong = "does not compile: " + rejection->reason};
+    }
+    const auto loaded = backend->load(std::get<Binary>(compiled), 0);
+    return testbed.verify(*loaded, launch_of(kernel, {}, problem, device), hopeless_us);
+}
+
+// Products of 19x23x17 on the host device, right but for what a test changes in this kernel's source.
+class TestbedTest : public ::testing::Test {
+protected:
+    static constexpr const char* source = R"(
+#include "configuration.h"
+extern "C" __global__ void made_up(int M, int N, int K, Element alpha, const Element* A, long long lda,
+                                   const Element* B, long long ldb, Element beta, Element* C, long long ldc) {
+    const int row = blockIdx.y * blockDim.y + threadIdx.y, column = blockIdx.x * blockDim.x + threadIdx.x;
+    if (row >= M || column >= N) return;
+    Element sum = 0;
+    for (int k = 0; k < K; ++k) sum += A[row * lda + k] * B[k * ldb + column];
+    Element* c = C + row * ldc + column;
+    *c = beta == 0 ? alpha * sum : alpha * sum + beta * *c;
+}
+)";
+    static constexpr const char* manifest = R"toml(
+[template]
+name = "made_up"
+operation = "gemm"
+types = ["f32"]
+layouts = ["nn"]
+[launch]
+block = ["8", "8"]
+grid = ["ceil_div(N, 8)", "ceil_div(M, 8)"]
+[requires]
+host = true
+)toml";
+
+    // What is wrong with the kernel in which `from` became `to`; "" when nothing is.
+    static std::string verdict_of(const std::string& from, const std::string& to,
+                                  const Problem& problem = gemm(19, 23, 17)) {
+        std::string text = source;
+        if (!from.empty()) text.replace(text.find(from), from.size(), to);
+        const auto verdict = made_up_verdict(text, manifest, problem);
+        worst = verdict.worst;
+        return verdict.wrong.value_or("");
+    }
+
+    // Of a kernel whose first thread counts to 500 million where `condition` holds: a tenth of a second or more.
+    static Testbed::Verdict slow_where(const std::string& condition) {
+        std::string text = source;
+        text.insert(text.find("    if (row >= M"), "    if (row + column == 0 && " + condition +
+                                                       ") for (volatile int i = 0; i < 500000000; i = i + 1) {}\n");
+        return made_up_verdict(text, manifest, gemm(19, 23, 17), 20'000);
+    }
+
+    static inline double worst = 0;
+};
+
+TEST_F(TestbedTest, WhatIsHopelesslySlowEndsAfterTheFirstCheck) {
+    const auto verdict = slow_where("ldc == N");
+    EXPECT_EQ(verdict.wrong, std::nullopt);
+    EXPECT_TRUE(verdict.hopeless) << verdict.first_launch_us;
+}
+
+TEST_F(TestbedTest, WhatIsSlowWithPaddedRowsAloneIsNotHopeless) {
+    const auto verdict = slow_where("ldc > N");
+    EXPECT_EQ(verdict.wrong, std::nullopt);
+    EXPECT_FALSE(verdict.hopeless);
+    EXPECT_LT(verdict.first_launch_us, 20'000);
+}
+
+TEST_F(TestbedTest, ARightKernelIsRight) {
+    EXPECT_EQ(verdict_of("", ""), "");
+    EXPECT_GT(worst, 0) << "rounding is seen";
+    EXPECT_LT(worst, 1) << "and within its bound";
+}
+
+TEST_F(TestbedTest, ARightKernelIsRightAtEveryAwkwardSize) {
+    for (const auto& problem : {gemm(1, 1, 1), gemm(1, 1000, 3), gemm(127, 65, 257), gemm(2, 1, 31), gemm(33, 31, 1)}) {
+        EXPECT_EQ(verdict_of("", "", problem), "") << to_text(problem);
+    }
+}
+
+TEST_F(TestbedTest, AWriteBeforeTheOutputIsFound) {
+    EXPECT_THAT(verdict_of("Element* c =", "C[-1] = 0; Element* c ="), HasSubstr("writes outside C"));
+}
+
+TEST_F(TestbedTest, AWriteBehindTheOutputIsFound) {
+    EXPECT_THAT(verdict_of("Element* c =", "C[M * ldc] = 0; Element* c ="), HasSubstr("writes outside C"));
+}
+
+// What was read behind one matrix, written behind another.
+TEST_F(TestbedTest, ACopyFromOutsideToOutsideIsFound) {
+    EXPECT_THAT(verdict_of("Element* c =", "C[M * ldc] = A[M * lda]; Element* c ="), HasSubstr("writes outside C"));
+    EXPECT_THAT(verdict_of("Element* c =", "C[M * ldc + 1] = C[M * ldc]; Element* c ="), HasSubstr("writes outside C"));
+}
+
+TEST_F(TestbedTest, AWriteBetweenTheRowsIsFoundWhereRowsArePadded) {
+    const auto wrong = verdict_of("Element* c =", "if (ldc > N) C[row * ldc + N] = 0; Element* c =");
+    EXPECT_THAT(wrong, HasSubstr("writes between the rows of C"));
+    EXPECT_THAT(wrong, HasSubstr("(integer inputs)")) << "the check whose rows are padded";
+}
+
+TEST_F(TestbedTest, AnElementThatIsNeverWrittenIsFound) {
+    EXPECT_THAT(verdict_of("*c = beta", "if (row != 18 || column != 22) *c = beta"), HasSubstr("C[18,22] is nan"));
+}
+
+TEST_F(TestbedTest, ADroppedTailOfTheSumIsFound) {
+    EXPECT_THAT(verdict_of("k < K;", "k < K / 8 * 8;"), HasSubstr("C[0,0] is "));
+}
+
+TEST_F(TestbedTest, ADroppedTailIsFoundEvenWhereItIsOneTermOfThousands) {
+    EXPECT_THAT(verdict_of("k < K;", "k < K - 1;", gemm(2, 2, 5000)), HasSubstr("is "));
+}
+
+TEST_F(TestbedTest, RoundedInputsAreFound) {
+    EXPECT_THAT(verdict_of("A[row * lda + k] *", "(Element)(int)(A[row * lda + k] * 1024) / 1024 *"),
+                HasSubstr("(uniform inputs)"));
+}
+
+TEST_F(TestbedTest, AStrideTakenForAnExtentIsFound) {
+    EXPECT_THAT(verdict_of("A[row * lda + k]", "A[row * K + k]"), HasSubstr("(integer inputs)"));
+    EXPECT_THAT(verdict_of("C + row * ldc", "C + row * N"), HasSubstr("(integer inputs)"));
+}
+
+TEST_F(TestbedTest, AForgottenScalarIsFound) {
+    EXPECT_THAT(verdict_of("alpha * sum + beta * *c", "sum + beta * *c"), HasSubstr("(integer inputs)"));
+    EXPECT_THAT(verdict_of("alpha * sum + beta * *c", "alpha * sum"), HasSubstr("(integer inputs)"));
+}
+
+TEST_F(TestbedTest, AnOutputThatIsReadThoughBetaIsZeroIsFound) {
+    EXPECT_THAT(verdict_of("beta == 0 ? alpha * sum :", "false ? 0 :"), HasSubstr("C[0,0] is nan"));
+}
+
+TEST_F(TestbedTest, AWriteToAnInputIsFound) {
+    EXPECT_EQ(verdict_of("    *c = ", "    const_cast<Element*>(B)[0] = 99;\n    *c = "), "writes to its input B");
+}
+
+TEST_F(TestbedTest, AReadBehindAnInputIsFound) {
+    EXPECT_THAT(verdict_of("Element sum = 0", "Element sum = B[K * ldb] * 0"), HasSubstr("is nan"));
+}
+
+TEST_F(TestbedTest, TheComplaintSaysWhatItIsAndWhatItShouldBe) {
+    const auto wrong = verdict_of("alpha * sum :", "alpha * sum + 1000 :");
+    EXPECT_THAT(wrong,
+                ::testing::MatchesRegex(R"(C\[0,0\] is [0-9.]+, not -?[0-9.]+ \+- [0-9.e-]+ \(uniform inputs\))"));
+}
+
+// The same with a batch.
+class BatchedTestbed : public ::testing::Test {
+protected:
+    static constexpr const char* source = R"(
+#include "configuration.h"
+extern "C" __global__ void made_up(int BATCH, int M, int N, int K, Element alpha, const Element* A, long long lda,
+                                   long long stride_a, const Element* B, long long ldb, long long stride_b,
+                                   Element beta, Element* C, long long ldc, long long stride_c) {
+    const int row = blockIdx.y * blockDim.y + threadIdx.y, column = blockIdx.x * blockDim.x + threadIdx.x;
+    const int i = blockIdx.z;
+    if (row >= M || column >= N) return;
+    Element sum = 0;
+    for (int k = 0; k < K; ++k) sum += A[i * stride_a + row * lda + k] * B[i * stride_b + k * ldb + column];
+    Element* c = C + i * stride_c + row * ldc + column;
+    *c = beta == 0 ? alpha * sum : alpha * sum + beta * *c;
+}
+)";
+    static constexpr const char* manifest = R"toml(
+[template]
+name = "made_up"
+operation = "batched_gemm"
+types = ["f32"]
+layouts = ["nn"]
+[launch]
+block = ["8", "8"]
+grid = ["ceil_div(N, 8)", "ceil_div(M, 8)", "BATCH"]
+[requires]
+host = true
+)toml";
+
+    static std::string verdict_of(const std::string& from, const std::string& to,
+                                  const Problem& problem = batched_gemm(4, 9, 13, 7)) {
+        std::string text = source;
+        if (!from.empty()) text.replace(text.find(from), from.size(), to);
+        return made_up_verdict(text, manifest, problem).wrong.value_or("");
+    }
+};
+
+TEST_F(BatchedTestbed, ARightKernelIsRightForOneMatrixAndForMany) {
+    for (const auto batch : {1, 2, 300}) EXPECT_EQ(verdict_of("", "", batched_gemm(batch, 9, 13, 7)), "") << batch;
+}
+
+TEST_F(BatchedTestbed, AMatrixThatIsNeverWrittenIsFound) {
+    EXPECT_THAT(verdict_of("if (row >= M ||", "if (i == 3 || row >= M ||"), HasSubstr("C[3,0,0] is nan"));
+}
+
+TEST_F(BatchedTestbed, AWriteBetweenTheMatricesIsFoundWhereTheyArePadded) {
+    const auto wrong =
+        verdict_of("Element* c =", "if (stride_c > M * ldc && i == 1) C[2 * stride_c - 1] = 0; Element* c =");
+    EXPECT_THAT(wrong, HasSubstr("writes between the matrices of C"));
+    EXPECT_THAT(wrong, HasSubstr("(integer inputs)")) << "the check whose matrices are padded";
+}
+
+TEST_F(BatchedTestbed, AWriteBetweenTheRowsOfAnyMatrixIsFound) {
+    EXPECT_THAT(verdict_of("Element* c =", "if (ldc > N && i == 2) C[i * stride_c + N] = 0; Element* c ="),
+                HasSubstr("writes between the rows of C"));
+}
+
+TEST_F(BatchedTestbed, AWriteBehindTheLastMatrixIsFound) {
+    EXPECT_THAT(verdict_of("Element* c =", "C[BATCH * stride_c] = 0; Element* c ="), HasSubstr("writes outside C"));
+}
+
+TEST_F(BatchedTestbed, ABatchStrideTakenForAnExtentOrForAnothersIsFound) {
+    EXPECT_THAT(verdict_of("i * stride_a", "i * M * lda"), HasSubstr("(integer inputs)"));
+    EXPECT_THAT(verdict_of("i * stride_b", "i * K * ldb"), HasSubstr("(integer inputs)")) << "one B for all";
+    EXPECT_THAT(verdict_of("i * stride_c", "i * M * ldc"), HasSubstr("(integer inputs)"));
+    EXPECT_NE(verdict_of("i * stride_a", "i * stride_b"), "");
+}
+
+TEST_F(BatchedTestbed, AWriteToAnyMatrixOfAnInputIsFound) {
+    EXPECT_EQ(verdict_of("    *c = ", "    const_cast<Element*>(A)[3 * stride_a] = 99;\n    *c = "),
+              "writes to its input A");
+}
+
+TEST_F(BatchedTestbed, WhatNoMemoryCouldHoldIsRefused) {
+    const auto most = std::int64_t{1} << 30;
+    EXPECT_THROW(verdict_of("", "", batched_gemm(most, most, most, 1)), OutOfMemory);
+}
+
+TEST(ErrorFactor, IsThatOfHigham) {
+    const double u = 0x1p-24;
+    EXPECT_DOUBLE_EQ(error_factor(0, u), 0) << "exact";
+    EXPECT_DOUBLE_EQ(error_factor(1, u), u / (1 - u));
+    EXPECT_DOUBLE_EQ(error_factor(1 << 20, u), 0x1p-4 / (1 - 0x1p-4));
+    EXPECT_TRUE(std::isinf(error_factor(1 << 24, u)));
+    EXPECT_TRUE(std::isinf(error_factor(std::int64_t{1} << 40, u)));
+}
+
+}  // namespace
+}  // namespace smemtune

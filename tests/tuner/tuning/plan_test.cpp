@@ -1,0 +1,41 @@
+#include <gtest/gtest.h>
+
+#include "templates/manifest/catalog.h"
+#include "tuner/tuning/tune.h"
+
+namespace smemtune {
+namespace {
+
+TEST(Plan, IsTheSameWithManyThreadsAsWithOne) {
+    TuneRequest request;
+    for (const auto size : {64, 100, 128, 1000, 1024}) request.problems.push_back(gemm(size, size, size));
+    request.templates = load_templates(builtin_sources());
+    std::erase_if(request.templates, [](const auto& kernel) { return kernel.name == "warp_tiled"; });
+    const auto device = model_device("sm_90");
+    const auto alone = plan(request, device);
+    request.jobs = 8;
+    const auto together = plan(request, device);
+    ASSERT_EQ(alone.size(), request.problems.size());
+    ASSERT_EQ(together.size(), alone.size());
+    for (std::size_t i = 0; i < alone.size(); ++i) {
+        ASSERT_EQ(together[i].size(), alone[i].size());
+        EXPECT_GE(alone[i].size(), 7U);
+        for (std::size_t j = 0; j < alone[i].size(); ++j) {
+            EXPECT_EQ(together[i][j].kernel_template, alone[i][j].kernel_template);
+            EXPECT_EQ(together[i][j].space->size(), alone[i][j].space->size());
+        }
+    }
+}
+
+TEST(Plan, ThatFailsForOneSpaceFails) {
+    TuneRequest request;
+    request.problems = {gemm(64, 64, 64), gemm(65, 65, 65)};
+    request.templates = load_templates(builtin_sources());
+    std::erase_if(request.templates, [](const auto& kernel) { return kernel.name != "tiled"; });
+    request.templates.front().constraints.push_back({Expression("1 / (65 - M) < 2"), "fails at 65"});
+    request.jobs = 2;
+    EXPECT_THROW((void)plan(request, model_device("sm_90")), ExpressionError);
+}
+
+}  // namespace
+}  // namespace smemtune

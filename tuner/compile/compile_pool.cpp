@@ -1,0 +1,169 @@
+#include "tuner/compile/compile_pool.h"
+
+#include <algorithm>
+#include <chrono>
+#include <iterator>
+#include <string_view>
+
+#include "util/hash.h"
+
+namespace smemtune {
+
+namespace {
+
+constexpr std::size_t most_sources = 16;  // more templates are seldom tuned at once
+constexpr std::string_view generated = "configuration.h";
+
+// All files but the one that is written for each candidate.
+bool same_sources(const SourceTree& a, const SourceTree& b) {
+    auto other = b.begin();
+    const auto skip = [](auto at, const SourceTree& tree) {
+        return at != tree.end() && at->first == generated ? std::next(at) : at;
+    };
+    for (auto each = skip(a.begin(), a); each != a.end(); each = skip(std::next(each), a)) {
+        other = skip(other, b);
+        if (other == b.end() || *each != *other) return false;
+        ++other;
+    }
+    return skip(other, b) == b.end();
+}
+
+}  // namespace
+
+CompilePool::CompilePool(const Compiler& compiler, unsigned threads, std::function<void()> finished,
+                         std::size_t most_kept)
+    : compiler_(compiler), finished_(std::move(finished)), width_(threads), most_kept_(most_kept) {
+    for (unsigned i = 0; i < threads; ++i) {
+        threads_.emplace_back([this](const std::stop_token& stop) { serve(stop); });
+    }
+}
+
+CompilePool::~CompilePool() {
+    for (auto& thread : threads_) thread.request_stop();
+}
+
+// Comparing the sources with those seen before is far cheaper than their digest, which is made once per template.
+std::string CompilePool::key_of(const Program& program) {
+    auto known = std::ranges::find_if(
+        sources_, [&](const Sources& sources) { return same_sources(sources.files, program.files); });
+    if (known == sources_.end()) {
+        std::string text;
+        for (const auto& [path, content] : program.files) {
+            if (path != generated) text += path + '\0' + content + '\0';
+        }
+        sources_.push_front({program.files, content_hash(text)});
+        if (sources_.size() > most_sources) sources_.pop_back();
+    } else {
+        sources_.splice(sources_.begin(), sources_, known);
+    }
+    const auto configuration = program.files.find(std::string(generated));
+    return program.entry + '\0' + program.source_path + '\0' + sources_.front().digest +
+           (configuration == program.files.end() ? "" : '\0' + configuration->second);
+}
+
+// Known from now on as the last used.
+CompilePool::Known* CompilePool::find(const std::string& key) {
+    const auto found = by_key_.find(key);
+    if (found == by_key_.end()) return nullptr;
+    known_.splice(known_.begin(), known_, found->second);
+    return &known_.front();
+}
+
+CompilePool::Task CompilePool::begin(std::string key, const Program& program, bool asked_for) {
+    Task task([this, program] { return compiler_.compile(program); });
+    known_.push_front({std::move(key), task.get_future().share(), asked_for});
+    by_key_.emplace(known_.front().key, known_.begin());
+    return task;
+}
+
+std::shared_future<CompilePool::Result> CompilePool::submit(const Program& program) {
+    const std::scoped_lock lock(mutex_);
+    auto key = key_of(program);
+    if (auto* known = find(key)) {
+        known->asked_for = true;
+        return known->result;
+    }
+    queue_.push_back(begin(std::move(key), program, true));
+    changed_.notify_one();
+    auto result = known_.front().result;
+    forget_oldest();
+    return result;
+}
+
+bool CompilePool::was_asked_for(const Program& program) {
+    const std::scoped_lock lock(mutex_);
+    const auto found = by_key_.find(key_of(program));
+    return found != by_key_.end() && found->second->asked_for;
+}
+
+void CompilePool::guess(std::vector<Guess> guesses) {
+    const std::scoped_lock lock(mutex_);
+    guesses_.assign(std::make_move_iterator(guesses.begin()), std::make_move_iterator(guesses.end()));
+    changed_.notify_all();
+}
+
+// What is still to be compiled stays, whatever its age.
+void CompilePool::forget_oldest() {
+    for (auto at = known_.end(); known_.size() > most_kept_ && at != known_.begin();) {
+        --at;
+        if (at->result.wait_for(std::chrono::seconds(0)) != std::future_status::ready) continue;
+        by_key_.erase(at->key);
+        at = known_.erase(at);
+    }
+}
+
+std::shared_ptr<void> CompilePool::step_back() {
+    const std::scoped_lock lock(mutex_);
+    ++stepped_back_;
+    return {this, [](CompilePool* pool) {
+                const std::scoped_lock again(pool->mutex_);
+                --pool->stepped_back_;
+                pool->changed_.notify_all();
+            }};
+}
+
+bool CompilePool::may_begin() const { return stepped_back_ == 0 || compiling_ < std::max(1U, width_ / 4); }
+
+// What is begun cannot be put off: one thread in eight, but at least one, is kept for what is asked for.
+bool CompilePool::may_guess() const {
+    return !guesses_.empty() && stepped_back_ == 0 && guessing_ + std::max(1U, width_ / 8) < width_;
+}
+
+void CompilePool::run(Task task, std::unique_lock<std::mutex>& lock) {
+    ++compiling_;
+    lock.unlock();
+    task();
+    if (finished_) finished_();
+    lock.lock();
+    --compiling_;
+}
+
+// What was asked for meanwhile is no guess any more.
+void CompilePool::compile_guess(std::unique_lock<std::mutex>& lock) {
+    const auto program = guesses_.front()();
+    guesses_.pop_front();
+    auto key = key_of(program);
+    if (by_key_.contains(key)) return;
+    auto task = begin(std::move(key), program, false);
+    forget_oldest();
+    ++guessing_;
+    run(std::move(task), lock);
+    --guessing_;
+}
+
+void CompilePool::serve(const std::stop_token& stop) {
+    std::unique_lock lock(mutex_);
+    const auto has_work = [this] { return (!queue_.empty() && may_begin()) || (queue_.empty() && may_guess()); };
+    while (changed_.wait(lock, stop, has_work) && !stop.stop_requested()) {
+        if (queue_.empty()) {
+            compile_guess(lock);
+        } else {
+            auto task = std::move(queue_.front());
+            queue_.pop_front();
+            run(std::move(task), lock);
+        }
+        changed_.notify_one();  // there may be room for another
+    }
+}
+
+}  // namespace smemtune

@@ -1,0 +1,151 @@
+#include "tuner/problem/template_search.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "templates/launch/estimate.h"
+
+namespace smemtune {
+
+namespace {
+
+// A template whose best is this many times the best of all is not gone on with; the less of it is left to try, the less
+// it may be behind.
+constexpr double hopeless = 1.5;
+constexpr std::size_t least_opening = 4;
+constexpr std::size_t most_opening = 48;
+
+// After so many evaluations the best of a template is within 1.5 of what it can give, in most spaces: the square root
+// of what there is, and half as much again.
+std::size_t opening_of(const ParameterSpace& space, const Transfer& elsewhere) {
+    const auto look = static_cast<std::size_t>(1.5 * std::sqrt(static_cast<double>(space.size())));
+    const auto opening = std::clamp(look, least_opening, most_opening);
+    // Where it was far behind at a neighbouring size, its winner from there shows at once whether it still is.
+    return elsewhere.behind && *elsewhere.behind > hopeless ? 1 : opening;
+}
+
+double logarithm(std::int64_t value) { return std::log2(static_cast<double>(std::max<std::int64_t>(1, value))); }
+
+// What the limits computed, and the model where there is one.
+std::vector<double> features_of(const KernelTemplate& kernel, const Configuration& configuration,
+                                const Problem& problem, const Device& device) {
+    const auto launch = launch_of(kernel, configuration, problem, device);
+    const auto resident = device.is_host() ? 1 : occupancy(launch, device).blocks();
+    const auto at_once = std::max<std::int64_t>(1, resident * device.multiprocessors);
+    const auto reuse = reuse_of(kernel, configuration, problem, device);
+    return {logarithm(launch.threads()),
+            logarithm(launch.shared_bytes()),
+            static_cast<double>(launch.registers),
+            static_cast<double>(resident * launch.threads()),
+            logarithm(launch.blocks()),
+            static_cast<double>(launch.blocks()) / static_cast<double>(at_once),
+            reuse.operations_per_load()};
+}
+
+// What was swept elsewhere starts from the defaults here.
+void with_default_arguments(const KernelTemplate& kernel, std::vector<Configuration>& winners) {
+    for (const auto& parameter : kernel.parameters) {
+        if (!parameter.runtime) continue;
+        for (auto& winner : winners) winner.values[parameter.name] = parameter.default_value;
+    }
+}
+
+SearchSetup setup_of(const KernelTemplate& kernel, std::shared_ptr<const ParameterSpace> space, unsigned seed,
+                     const Problem& problem, const Device& device, std::vector<Configuration> starts) {
+    with_default_arguments(kernel, starts);
+    starts.push_back(default_configuration(kernel));
+    SearchSetup setup{.space = std::move(space), .seed = seed, .starts = std::move(starts)};
+    setup.features = [&kernel, problem, device](const Configuration& configuration) {
+        return features_of(kernel, configuration, problem, device);
+    };
+    if (kernel.model) {
+        setup.estimate = [&kernel, problem, device](const Configuration& configuration) {
+            return estimated_us(kernel, configuration, problem, device).value_or(HUGE_VAL);
+        };
+    }
+    return setup;
+}
+
+}  // namespace
+
+TemplateSearch::TemplateSearch(const PlannedSpace& planned, const TrialKey& key, const TuneRequest& request,
+                               const Problem& problem, const Device& device, const Transfer& elsewhere)
+    : kernel_template_(planned.kernel_template),
+      space_(planned.space),
+      key_(key),
+      search_(make_search(request.search, setup_of(*planned.kernel_template, planned.space, request.seed, problem,
+                                                   device, elsewhere.starts))),
+      stopping_(request.stopping),
+      learns_(learns(request.search)),
+      patience_(request.stopping.patience),
+      opening_(opening_of(*planned.space, elsewhere)),
+      tried_(planned.space->size(), false),
+      left_(planned.space->size()) {}
+
+std::optional<Configuration> TemplateSearch::next() {
+    while (left_ > 0) {
+        auto configuration = search_->next();
+        if (!configuration) break;
+        const auto index = space_->find(*configuration);
+        if (index && take(*index)) return configuration;
+    }
+    used_up_ = true;
+    return std::nullopt;
+}
+
+bool TemplateSearch::take(std::size_t index) {
+    if (tried_[index]) return false;
+    tried_[index] = true;
+    --left_;
+    return true;
+}
+
+bool TemplateSearch::observe(const Configuration& configuration, std::optional<double> cost) {
+    const auto index = space_->find(configuration);
+    if (!index) return false;
+    take(*index);
+    search_->observe(configuration, cost);
+    stopping_.add(cost);
+    return true;
+}
+
+std::vector<Configuration> TemplateSearch::untried() const {
+    std::vector<Configuration> configurations;
+    configurations.reserve(left_);
+    for (std::size_t i = 0; i < tried_.size(); ++i) {
+        if (!tried_[i]) configurations.push_back((*space_)[i]);
+    }
+    return configurations;
+}
+
+void TemplateSearch::resume(bool complete) {
+    was_enough_ = complete && stopping_.gain_was_unlikely();
+    if (stopping_.evaluations() > 0) opening_ = std::min(opening_, stopping_.evaluations());
+}
+
+bool TemplateSearch::is_open(std::optional<double> best) const {
+    if (is_used_up()) return false;
+    if (!learns_) return true;  // who asks for every configuration gets it
+    if (was_enough_ || stopping_.gain_is_unlikely()) return false;
+    // One that gave nothing right is given up later than one that is slow.
+    if (!stopping_.best()) return stopping_.evaluations() < std::max(4 * opening_, patience_);
+    return stopping_.evaluations() < opening_ || !best || keeps_up(*best);
+}
+
+bool TemplateSearch::keeps_up(double best) const {
+    const auto untried = static_cast<double>(left_) / static_cast<double>(tried_.size());
+    return stopping_.best() && *stopping_.best() <= (1 + (hopeless - 1) * untried) * best;
+}
+
+std::vector<Configuration> TemplateSearch::news_among(std::vector<Configuration> winners) const {
+    with_default_arguments(*kernel_template_, winners);
+    std::vector<Configuration> news;
+    for (auto& winner : winners) {
+        const auto index = space_->find(winner);
+        if (!index || tried_[*index] || std::ranges::find(news, winner) != news.end()) continue;
+        news.push_back(std::move(winner));
+    }
+    return news;
+}
+
+}  // namespace smemtune

@@ -1,0 +1,72 @@
+#include "tuner/problem/transfer.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "runtime/selection.h"
+
+namespace smemtune {
+
+namespace {
+
+constexpr std::size_t most_sizes = 3;    // whose winners are tried,
+constexpr std::size_t most_devices = 3;  // on the device itself and on so many others
+const double near = std::log(4.0) * std::sqrt(3.0);
+
+std::vector<TrialRow> nearest_first(const Store& store, std::int64_t device_row, const Problem& problem,
+                                    const std::string& kernel_template) {
+    auto rows = store.best_of(device_row, problem.operation, problem.type, problem.layout, kernel_template);
+    std::ranges::stable_sort(rows, {}, [&](const TrialRow& row) { return distance(problem, row.problem); });
+    return rows;
+}
+
+// The nearest other sizes.
+std::vector<TrialRow> nearby(const Store& store, std::int64_t device_row, const Problem& problem,
+                             const KernelTemplate& kernel_template) {
+    auto rows = nearest_first(store, device_row, problem, kernel_template.name);
+    std::erase_if(rows, [&](const TrialRow& row) { return row.problem == problem; });
+    return rows;
+}
+
+void add_winners(std::vector<Configuration>& winners, const std::vector<TrialRow>& rows, std::size_t most) {
+    for (std::size_t i = 0; i < std::min(most, rows.size()); ++i) {
+        const auto& configuration = rows[i].record.configuration;
+        if (std::ranges::find(winners, configuration) == winners.end()) winners.push_back(configuration);
+    }
+}
+
+double median_of(const TrialRow& row) { return std::get<Measurement>(row.record.outcome).median_us; }
+
+}  // namespace
+
+std::vector<Configuration> winners_nearby(const Store& store, std::int64_t device_row, const Problem& problem,
+                                          const KernelTemplate& kernel_template, std::size_t most) {
+    std::vector<Configuration> winners;
+    add_winners(winners, nearby(store, device_row, problem, kernel_template), most);
+    return winners;
+}
+
+Transfer transfer(const Store& store, std::int64_t device_row, const Device& device, const Problem& problem,
+                  const KernelTemplate& kernel_template) {
+    Transfer result;
+    const auto here = nearby(store, device_row, problem, kernel_template);
+    add_winners(result.starts, here, most_sizes);
+    if (!here.empty() && distance(problem, here.front().problem) <= near) {
+        const auto all = nearest_first(store, device_row, here.front().problem, {});
+        if (!all.empty() && all.front().problem == here.front().problem) {
+            result.behind = median_of(here.front()) / median_of(all.front());
+        }
+    }
+
+    auto others = store.devices();
+    std::erase_if(others, [&](const auto& other) {
+        return other.first == device_row || std::isinf(distance(device, other.second));
+    });
+    std::ranges::stable_sort(others, {}, [&](const auto& other) { return distance(device, other.second); });
+    for (std::size_t i = 0; i < std::min(most_devices, others.size()); ++i) {
+        add_winners(result.starts, nearest_first(store, others[i].first, problem, kernel_template.name), 1);
+    }
+    return result;
+}
+
+}  // namespace smemtune

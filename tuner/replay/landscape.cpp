@@ -1,0 +1,206 @@
+#include "tuner/replay/landscape.h"
+
+#include <zlib.h>
+
+#include <algorithm>
+#include <charconv>
+#include <fstream>
+#include <functional>
+#include <set>
+#include <stdexcept>
+
+#include "db/store.h"
+#include "tuner/replay/kernel_tuner_cache.h"
+
+namespace smemtune {
+
+namespace {
+
+[[noreturn]] void fail(const std::filesystem::path& path, const std::string& what) {
+    throw std::invalid_argument(path.string() + ": " + what);
+}
+
+bool is_database(const std::filesystem::path& path) {
+    static constexpr std::string_view magic("SQLite format 3\0", 16);
+    std::string start(magic.size(), '\0');
+    std::ifstream(path, std::ios::binary).read(start.data(), static_cast<std::streamsize>(start.size()));
+    return start == magic;
+}
+
+struct CloseGzip {
+    void operator()(gzFile_s* file) const { gzclose_r(file); }
+};
+
+// What gzip has not packed is read as it is: zlib looks at the first bytes.
+std::string read_text(const std::filesystem::path& path) {
+    const std::unique_ptr<gzFile_s, CloseGzip> file(gzopen(path.c_str(), "rb"));
+    if (!file) fail(path, "cannot be read; check its permissions");
+    std::string text;
+    std::vector<char> block(1 << 20);
+    int count = 0;
+    while ((count = gzread(file.get(), block.data(), static_cast<unsigned>(block.size()))) > 0) {
+        text.append(block.data(), static_cast<std::size_t>(count));
+    }
+    int code = Z_OK;
+    const std::string message = gzerror(file.get(), &code);
+    if (code == Z_BUF_ERROR) fail(path, "ends in the middle of its gzip data; copy it again");
+    if (code != Z_OK && code != Z_STREAM_END) fail(path, "is damaged gzip data (" + message + "); copy it again");
+    return text;
+}
+
+// A value that is one whole number in its usual spelling.
+std::optional<std::int64_t> whole(const std::string& spelling) {
+    std::int64_t value = 0;
+    const auto* end = spelling.data() + spelling.size();
+    const auto [stop, error] = std::from_chars(spelling.data(), end, value);
+    return error == std::errc{} && stop == end && std::to_string(value) == spelling ? std::optional(value)
+                                                                                    : std::nullopt;
+}
+
+// Configurations hold whole numbers only. So a parameter with any other value (a string, a fraction) stands for its
+// values by their indices, all of them; Landscape::spellings keeps what they are.
+std::vector<Parameter> to_parameters(const std::vector<RecordedParameter>& recorded, Landscape& landscape) {
+    std::vector<Parameter> parameters;
+    for (const auto& [name, spellings] : recorded) {
+        auto& parameter = parameters.emplace_back(Parameter{.name = name});
+        const bool numbers = std::ranges::all_of(spellings, [](const auto& each) { return whole(each).has_value(); });
+        for (std::size_t i = 0; i < spellings.size(); ++i) {
+            parameter.values.push_back(numbers ? *whole(spellings[i]) : static_cast<std::int64_t>(i));
+        }
+        if (!numbers) landscape.spellings[name] = spellings;
+        parameter.default_value = parameter.values.empty() ? 0 : parameter.values.front();
+    }
+    return parameters;
+}
+
+void lay_out(Landscape& landscape, std::vector<Parameter> parameters,
+             const std::map<Configuration, std::optional<double>>& known) {
+    std::vector<Configuration> points;
+    points.reserve(known.size());
+    for (const auto& [configuration, cost] : known) points.push_back(configuration);
+    landscape.space = std::make_shared<ParameterSpace>(std::move(parameters), points);
+    landscape.costs.resize(known.size());
+    for (const auto& [configuration, cost] : known) landscape.costs[*landscape.space->find(configuration)] = cost;
+}
+
+Landscape from_cache(const std::filesystem::path& path) {
+    auto recording = parse_kernel_tuner_cache(path.string(), read_text(path));
+    Landscape landscape{.device = std::move(recording.device),
+                        .kernel = std::move(recording.kernel),
+                        .problem = std::move(recording.problem),
+                        .objective = std::move(recording.objective)};
+    auto parameters = to_parameters(recording.parameters, landscape);
+    std::map<Configuration, std::optional<double>> known;
+    for (const auto& entry : recording.entries) {
+        Configuration configuration;
+        for (std::size_t i = 0; i < parameters.size(); ++i) {
+            configuration.values[parameters[i].name] = parameters[i].values[entry.values[i]];
+        }
+        known[std::move(configuration)] = entry.cost;
+    }
+    lay_out(landscape, std::move(parameters), known);
+    return landscape;
+}
+
+// Keeps the rows whose name is all of `wanted`, where there are any: "tiled" is also a part of "joint_tiled".
+template <class Name>
+void prefer_whole(std::vector<TrialRow>& rows, const std::string& wanted, Name name) {
+    const auto is_whole = [&](const TrialRow& row) { return name(row) == wanted; };
+    if (std::ranges::any_of(rows, is_whole)) std::erase_if(rows, std::not_fn(is_whole));
+}
+
+std::string recording_of(const TrialRow& row) {
+    return row.device + ", " + row.kernel_template + ", " + to_text(row.problem);
+}
+
+// The trials of one recording. Of several versions of a template or device, the one tried last.
+std::vector<TrialRow> one_recording(const std::filesystem::path& path, const LandscapeFilter& filter) {
+    auto rows = Store(path, Store::Access::read)
+                    .rows({.device = filter.device, .kernel_template = filter.kernel_template, .size = filter.size});
+    prefer_whole(rows, filter.device, [](const TrialRow& row) { return row.device; });
+    prefer_whole(rows, filter.kernel_template, [](const TrialRow& row) { return row.kernel_template; });
+    prefer_whole(rows, filter.size, [](const TrialRow& row) { return size_text(row.problem); });
+    if (rows.empty()) fail(path, "holds no trial of that device, template and size; see 'smemtune db trials'");
+    std::map<std::string, std::size_t> recordings;
+    for (const auto& row : rows) ++recordings[recording_of(row)];
+    if (recordings.size() > 1) {
+        std::string there;
+        for (const auto& [name, count] : recordings) there += "; " + name + " (" + std::to_string(count) + " trials)";
+        fail(path, "holds several recordings; choose one with --device, --template and --size. There is" +
+                       there.replace(0, 1, ":"));
+    }
+    const auto last = std::ranges::max_element(rows, {}, &TrialRow::finished_at)->record.key;
+    std::erase_if(rows, [&](const TrialRow& row) { return row.record.key != last; });
+    return rows;
+}
+
+Landscape from_database(const std::filesystem::path& path, const LandscapeFilter& filter) {
+    const auto rows = one_recording(path, filter);
+    std::map<std::string, std::set<std::int64_t>> values;
+    std::map<Configuration, std::optional<double>> known;
+    for (const auto& row : rows) {
+        const auto* measured = std::get_if<Measurement>(&row.record.outcome);
+        known[row.record.configuration] = measured != nullptr ? std::optional(measured->median_us) : std::nullopt;
+        for (const auto& [name, value] : row.record.configuration.values) values[name].insert(value);
+    }
+    std::vector<Parameter> parameters;
+    parameters.reserve(values.size());
+    for (const auto& [name, each] : values) {
+        parameters.push_back({.name = name, .values = {each.begin(), each.end()}, .default_value = *each.begin()});
+    }
+    Landscape landscape{.device = rows.front().device,
+                        .kernel = rows.front().kernel_template,
+                        .problem = to_text(rows.front().problem),
+                        .objective = "us"};
+    lay_out(landscape, std::move(parameters), known);
+    return landscape;
+}
+
+}  // namespace
+
+Landscape::Spelled Landscape::spelled(const Configuration& configuration) const {
+    Spelled result;
+    for (const auto& [name, value] : configuration.values) {
+        const auto known = spellings.find(name);
+        result[name] =
+            known == spellings.end() ? std::to_string(value) : known->second[static_cast<std::size_t>(value)];
+    }
+    return result;
+}
+
+std::optional<Configuration> Landscape::configuration(const Spelled& spelled) const {
+    Configuration result;
+    for (const auto& [name, text] : spelled) {
+        std::optional<std::int64_t> value;
+        if (const auto known = spellings.find(name); known == spellings.end()) {
+            value = whole(text);
+        } else if (const auto at = std::ranges::find(known->second, text); at != known->second.end()) {
+            value = at - known->second.begin();
+        }
+        if (!value) return std::nullopt;
+        result.values[name] = *value;
+    }
+    return space->find(result) ? std::optional(std::move(result)) : std::nullopt;
+}
+
+std::vector<std::size_t> Landscape::by_cost() const {
+    std::vector<std::size_t> order;
+    for (std::size_t i = 0; i < costs.size(); ++i) {
+        if (costs[i]) order.push_back(i);
+    }
+    std::ranges::stable_sort(order, {}, [&](std::size_t i) { return *costs[i]; });
+    return order;
+}
+
+Landscape read_landscape(const std::filesystem::path& path, const LandscapeFilter& filter) {
+    if (!std::filesystem::exists(path)) fail(path, "does not exist");
+    if (!std::filesystem::is_regular_file(path)) fail(path, "is no file; name a Kernel Tuner cache or a database");
+    auto landscape = is_database(path) ? from_database(path, filter) : from_cache(path);
+    if (landscape.by_cost().empty()) {
+        fail(path, "all of its " + std::to_string(landscape.costs.size()) +
+                       " configurations failed, so there is nothing to find; record it again");
+    }
+    return landscape;
+}
+
+}  // namespace smemtune

@@ -1,0 +1,21 @@
+// Which points lie near another. Only valid points are found, and no invalid one is listed on the way.
+#pragma once
+
+#include <random>
+#include <vector>
+
+#include "templates/space/parameter_space.h"
+
+namespace smemtune {
+
+/// The valid points that differ from this one in exactly one parameter, by parameter, then by value.
+std::vector<std::size_t> neighbours(const ParameterSpace& space, std::size_t index);
+
+/// Those among them whose parameter has the next value, up or down, in the order of its values.
+std::vector<std::size_t> adjacent_neighbours(const ParameterSpace& space, std::size_t index);
+
+/// This point with `changes` parameters drawn anew, at most as many as have a choice; nothing when that is not valid.
+std::optional<std::size_t> changed(const ParameterSpace& space, std::size_t index, std::size_t changes,
+                                   std::mt19937_64& random);
+
+}  // namespace smemtune

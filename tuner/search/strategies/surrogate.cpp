@@ -1,0 +1,306 @@
+#include "tuner/search/strategies/surrogate.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <optional>
+#include <utility>
+
+#include "tuner/search/encoding.h"
+#include "tuner/search/gaussian_process.h"
+#include "tuner/search/learning.h"
+#include "tuner/search/strategies/neighbourhood.h"
+
+namespace smemtune {
+
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+// No library's model serves here: Debian's dlib brings OpenCV and X11 with it, its xgboost has no static library, and
+// neither grows point by point. A Gaussian process also needs the fewest points, and there are never many.
+class Surrogate : public LearningSearch {
+public:
+    explicit Surrogate(SearchSetup given)
+        : LearningSearch(std::move(given)), encoding_(hints()), prior_{encoding_.rates()}, kernel_(prior_) {}
+
+private:
+    static constexpr std::size_t first_sample = 10;  // proposals before the model is asked
+    static constexpr std::size_t most_candidates = 2000;
+    static constexpr std::size_t most_modelled = 256;  // points of which the model is made
+    static constexpr std::size_t most_awaited = 64;    // beside those
+    static constexpr std::size_t most_fitted = 128;    // points to which its kernel is fitted
+    static constexpr int fitting_steps = 12;
+    static constexpr float optimism = 2;  // standard deviations
+
+    struct Known {
+        std::size_t index;
+        std::optional<double> cost;  // infinite when rejected, nothing while it is awaited
+        std::vector<float> row;
+    };
+
+    std::size_t propose() override {
+        const auto index = choose();
+        known_of_[index] = known_.size();
+        known_.push_back({index, std::nullopt, encoding_.encode(index)});
+        return index;
+    }
+
+    std::size_t choose() {
+        if (!std::exchange(prepared_, true)) surround_start();
+        while (!around_start_.empty()) {
+            const auto index = around_start_.back();
+            around_start_.pop_back();
+            if (untried().contains(index)) return index;
+        }
+        if (feasible_.empty() || known_.size() < first_sample) return spread();
+        if (known_.size() >= refresh_at_) refresh();
+        const auto index = most_promising();
+        return index ? *index : fresh();
+    }
+
+    void learn(std::size_t index, double cost) override {
+        if (const auto found = known_of_.find(index); found != known_of_.end()) {
+            known_[found->second].cost = cost;
+        } else {
+            known_of_[index] = known_.size();
+            known_.push_back({index, cost, encoding_.encode(index)});
+        }
+        if (cost == infinity) return;
+        // What lies near a new best point is soon to be among the candidates.
+        if (!feasible_.empty() && cost < feasible_.front()) refresh_at_ = 0;
+        feasible_.insert(std::ranges::upper_bound(feasible_, cost), cost);
+    }
+
+    // A start is worth a look at what each parameter does there: one neighbour for each.
+    void surround_start() {
+        const auto centre = best_start();
+        if (!centre) return;
+        const auto start = space().point(*centre);
+        auto near = adjacent_neighbours(space(), *centre);
+        shuffle(near);
+        std::vector<bool> stepped(start.size());
+        for (const auto index : near) {
+            const auto differs = std::ranges::mismatch(start, space().point(index)).in1 - start.begin();
+            if (stepped[static_cast<std::size_t>(differs)]) continue;
+            stepped[static_cast<std::size_t>(differs)] = true;
+            around_start_.push_back(index);
+        }
+    }
+
+    // The cheapest; where no outcome is there yet, the first.
+    std::optional<std::size_t> best_start() const {
+        std::optional<std::size_t> best;
+        auto least = infinity;
+        for (const auto& start : setup().starts) {
+            const auto index = space().find(start);
+            if (!index) continue;
+            const auto cost = costs().find(*index);
+            if (cost == costs().end() && !best && costs().empty()) best = index;
+            if (cost == costs().end() || cost->second >= least) continue;
+            best = index;
+            least = cost->second;
+        }
+        return best;
+    }
+
+    // Of some points drawn, the one that those already tried are farthest from.
+    std::size_t spread() {
+        if (hints().has_estimate() && known_.size() % 2 == 0) return fresh();
+        constexpr int draws = 50;
+        std::size_t farthest = 0;
+        auto least = infinity;
+        for (int draw = 0; draw < draws; ++draw) {
+            const auto index = untried().draw(random());
+            const auto row = encoding_.encode(index);
+            double crowding = 0;
+            for (const auto& known : known_) {
+                double distance = 0;
+                for (std::size_t f = 0; f < row.size(); ++f) distance += std::abs(row[f] - known.row[f]);
+                crowding += 1 / (distance * distance + 1e-3);
+            }
+            if (crowding >= least) continue;
+            least = crowding;
+            farthest = index;
+        }
+        return farthest;
+    }
+
+    // What the model knows a cost as. A logarithm needs a positive one: where one is not, their differences count.
+    [[nodiscard]] double value(double cost) const { return feasible_.front() > 0 ? std::log(cost) : cost; }
+
+    // The values that the model is given, standardised. How bad the bad ones are is of no interest, and would have it
+    // explain little else: from somewhat beyond the median on, rejections included, they count the same. What is
+    // awaited has none: a guess in its place soon rests on other guesses, and is believed until all are answered.
+    std::vector<std::optional<double>> standardised(const std::vector<std::size_t>& which) const {
+        const auto median = value(feasible_[feasible_.size() / 2]);
+        const auto worst = median + (median - value(feasible_.front())) / 2;
+        std::vector<std::optional<double>> values;
+        values.reserve(which.size());
+        double count = 0;
+        double sum = 0;
+        for (const auto i : which) {
+            auto& each = values.emplace_back();
+            if (!known_[i].cost) continue;
+            each = std::min(value(*known_[i].cost), worst);
+            count += 1;
+            sum += *each;
+        }
+        const auto mean = sum / count;
+        double squares = 0;
+        for (const auto& each : values) squares += each ? (*each - mean) * (*each - mean) : 0;
+        const auto deviation = std::sqrt(squares / count) + 1e-9;
+        for (auto& each : values) {
+            if (each) each = (*each - mean) / deviation;
+        }
+        return values;
+    }
+
+    // Indices into known_ of those answered: all, or else the best half of `most` and others drawn.
+    std::vector<std::size_t> selected(std::size_t most) {
+        std::vector<std::size_t> order;
+        for (std::size_t i = 0; i < known_.size(); ++i) {
+            if (known_[i].cost) order.push_back(i);
+        }
+        if (order.size() <= most) return order;
+        std::ranges::stable_sort(order, {}, [&](std::size_t i) { return *known_[i].cost; });
+        for (auto i = most / 2; i < most; ++i) std::swap(order[i], order[i + below(order.size() - i)]);
+        order.resize(most);
+        return order;
+    }
+
+    // The latest that are awaited.
+    [[nodiscard]] std::vector<std::size_t> awaited() const {
+        std::vector<std::size_t> found;
+        for (auto i = known_.size(); i-- > 0 && found.size() < most_awaited;) {
+            if (!known_[i].cost) found.push_back(i);
+        }
+        std::ranges::reverse(found);  // those asked for first are mostly answered first, and then tell of the others
+        return found;
+    }
+
+    // To what was answered, when that is enough: fitted to guesses too, it takes the model's word for its own worth.
+    void fit() {
+        const auto fit_to = selected(most_fitted);
+        if (fit_to.size() < first_sample) return;
+        Rows rows;
+        std::vector<double> values;
+        for (const auto i : fit_to) rows.push_back(known_[i].row);
+        for (const auto& each : standardised(fit_to)) values.push_back(*each);
+        kernel_ = fitted(kernel_, prior_, rows, values, fitting_steps);
+    }
+
+    // Fits the kernel again, renews the candidates, and builds the model from both. Often while there are few points.
+    void refresh() {
+        fit();
+        candidates_ = gathered();
+        Rows rows;
+        for (const auto index : candidates_) rows.push_back(encoding_.encode(index));
+        posterior_.emplace(kernel_, rows);
+        modelled_ = selected(most_modelled);
+        const auto pending = awaited();  // last: what is expected of them then rests on all the others
+        modelled_.insert(modelled_.end(), pending.begin(), pending.end());
+        for (const auto i : modelled_) posterior_->add(known_[i].row);
+        next_modelled_ = known_.size();
+        refresh_at_ = known_.size() + std::clamp<std::size_t>(known_.size() / 8, 1, 64);
+    }
+
+    // A small space as a whole. Of a large one, what the model liked among the candidates before, what lies near the
+    // best of those and near the best points known, and others drawn.
+    std::vector<std::size_t> gathered() {
+        std::vector<std::size_t> found;
+        if (space().size() <= most_candidates) {
+            found.resize(space().size());
+            std::iota(found.begin(), found.end(), std::size_t{0});
+        } else {
+            add_liked(found);
+            add_near_best(found);
+            add_drawn(found);
+        }
+        std::ranges::sort(found);
+        found.erase(std::unique(found.begin(), found.end()), found.end());
+        std::erase_if(found, [&](std::size_t index) { return !untried().contains(index); });
+        return found;
+    }
+
+    // Fills up with any others: where callbacks are asked about each, mostly with those they were asked about before.
+    void add_drawn(std::vector<std::size_t>& found) {
+        const auto wanted = most_candidates - std::min(found.size(), most_candidates);
+        const auto kept = hints().has_any() ? std::min(drawn_.size(), wanted - wanted / 16) : 0;
+        drawn_.erase(drawn_.begin(), drawn_.end() - static_cast<std::ptrdiff_t>(kept));
+        while (drawn_.size() < wanted) drawn_.push_back(untried().draw(random()));
+        found.insert(found.end(), drawn_.begin(), drawn_.end());
+    }
+
+    void add_near(std::size_t index, std::vector<std::size_t>& found) const {
+        const auto near = neighbours(space(), index);
+        found.insert(found.end(), near.begin(), near.end());
+    }
+
+    void add_liked(std::vector<std::size_t>& found) const {
+        constexpr std::size_t most_surrounded = 10;
+        std::vector<std::size_t> order(bounds_.size());
+        std::iota(order.begin(), order.end(), std::size_t{0});
+        std::ranges::stable_sort(order, {}, [&](std::size_t i) { return bounds_[i]; });
+        for (std::size_t i = 0; i < std::min(order.size(), most_candidates / 4); ++i) {
+            found.push_back(candidates_[order[i]]);
+            if (i < most_surrounded) add_near(candidates_[order[i]], found);
+        }
+    }
+
+    void add_near_best(std::vector<std::size_t>& found) {
+        constexpr std::size_t most_surrounded = 5;
+        constexpr int jumps = 60;  // from each, over two parameters or three
+        auto best = selected(2 * most_surrounded);
+        std::ranges::stable_sort(best, {}, [&](std::size_t i) { return *known_[i].cost; });
+        best.resize(std::min(best.size(), most_surrounded));
+        for (const auto i : best) {
+            add_near(known_[i].index, found);
+            for (int jump = 0; jump < jumps; ++jump) {
+                const auto index = changed(space(), known_[i].index, 2 + below(2), random());
+                if (index) found.push_back(*index);
+            }
+        }
+    }
+
+    std::optional<std::size_t> most_promising() {
+        for (; next_modelled_ < known_.size(); ++next_modelled_) {
+            modelled_.push_back(next_modelled_);
+            posterior_->add(known_[next_modelled_].row);
+        }
+        const auto [mean, variance] = posterior_->predict(standardised(modelled_));
+        bounds_.resize(candidates_.size());
+        std::optional<std::size_t> best;
+        auto least = std::numeric_limits<float>::infinity();
+        for (std::size_t c = 0; c < candidates_.size(); ++c) {
+            bounds_[c] = mean[c] - optimism * std::sqrt(variance[c]);
+            if (bounds_[c] >= least || !untried().contains(candidates_[c])) continue;
+            least = bounds_[c];
+            best = candidates_[c];
+        }
+        return best;
+    }
+
+    Encoding encoding_;
+    Covariance prior_;
+    Covariance kernel_;
+    std::vector<Known> known_;  // in the order of proposing, or of observing what was not proposed
+    std::unordered_map<std::size_t, std::size_t> known_of_;
+    std::vector<double> feasible_;  // the costs of those not rejected, sorted
+    bool prepared_ = false;
+    std::vector<std::size_t> around_start_;
+    std::vector<std::size_t> candidates_;
+    std::vector<std::size_t> drawn_;     // those of them that nothing but chance chose, the latest last
+    std::vector<float> bounds_;          // of the candidates, when they were last asked for
+    std::vector<std::size_t> modelled_;  // indices into known_
+    std::size_t next_modelled_ = 0;      // the first of known_ that came after the model was built
+    std::optional<Posterior> posterior_;
+    std::size_t refresh_at_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Search> surrogate_search(SearchSetup setup) { return std::make_unique<Surrogate>(std::move(setup)); }
+
+}  // namespace smemtune

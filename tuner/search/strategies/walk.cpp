@@ -1,0 +1,58 @@
+#include "tuner/search/strategies/walk.h"
+
+#include <algorithm>
+#include <numeric>
+#include <random>
+
+namespace smemtune {
+
+namespace {
+
+class Walk : public Search {
+public:
+    Walk(std::shared_ptr<const ParameterSpace> space, std::vector<std::size_t> order)
+        : space_(std::move(space)), order_(std::move(order)) {}
+
+    std::optional<Configuration> next() override {
+        if (at_ == order_.size()) return std::nullopt;
+        return (*space_)[order_[at_++]];
+    }
+
+private:
+    std::shared_ptr<const ParameterSpace> space_;
+    std::vector<std::size_t> order_;
+    std::size_t at_ = 0;
+};
+
+std::vector<std::size_t> in_order(const ParameterSpace& space) {
+    std::vector<std::size_t> order(space.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    return order;
+}
+
+std::unique_ptr<Search> walk(const SearchSetup& setup, std::vector<std::size_t> order) {
+    auto front = order.begin();
+    for (const auto& start : setup.starts) {
+        const auto index = setup.space->find(start);
+        if (!index) continue;
+        const auto found = std::find(front, order.end(), *index);
+        if (found == order.end()) continue;  // a start named twice
+        std::rotate(front, found, found + 1);
+        ++front;
+    }
+    return std::make_unique<Walk>(setup.space, std::move(order));
+}
+
+}  // namespace
+
+std::unique_ptr<Search> exhaustive_search(const SearchSetup& setup) { return walk(setup, in_order(*setup.space)); }
+
+std::unique_ptr<Search> random_search(const SearchSetup& setup) {
+    auto order = in_order(*setup.space);
+    // By hand rather than std::shuffle, whose result for a seed differs between standard libraries.
+    std::mt19937_64 random(setup.seed);
+    for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random() % i]);
+    return walk(setup, std::move(order));
+}
+
+}  // namespace smemtune

@@ -1,0 +1,202 @@
+#include "tuner/trial/operands.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <span>
+#include <stdexcept>
+#include <tuple>
+
+namespace smemtune {
+
+namespace {
+
+constexpr int most_sets = 64;  // of rotating operands: small problems would need thousands
+enum Mode : int { uniform = 0, integer = 1, poisoned = 2 };
+
+// Integers so small that the sums of `terms` products are exact in an Element, whatever the order. Beyond 2^24 terms
+// that cannot be promised, but partial sums of -1, 0 and 1 grow as the square root, and stay exact too.
+int integer_magnitude(std::int64_t terms, const Check& check) {
+    double scale = 1;
+    for (const auto& [name, value] : check.scalars) scale = std::max(scale, std::abs(value));
+    const auto most = std::sqrt(0x1p24 / (scale * static_cast<double>(std::max<std::int64_t>(terms, 1))));
+    return std::clamp(static_cast<int>(most), 1, 8);
+}
+
+// A matrix without an argument for its strides is dense.
+Matrix matrix_of(const Argument& argument, const Environment& environment, const Check& check) {
+    const auto shape = shape_of(argument, environment);
+    Matrix matrix{.argument = &argument, .rows = shape.rows, .columns = shape.columns, .count = shape.count};
+    matrix.broadcast = std::ranges::count(check.broadcast, argument.name) != 0;
+    if (matrix.broadcast) matrix.count = 1;
+    matrix.stride = matrix.columns + (argument.stride.empty() ? 0 : check.padding);
+    matrix.batch_stride = matrix.rows * matrix.stride + (argument.batch_stride.empty() ? 0 : check.batch_padding);
+    return matrix;
+}
+
+// In floating point: what no memory could hold must not overflow.
+double elements_of(const Argument& argument, const Environment& environment) {
+    const auto shape = shape_of(argument, environment);
+    return static_cast<double>(shape.rows) * static_cast<double>(shape.columns) * static_cast<double>(shape.count);
+}
+
+// Of one set of matrices.
+double operand_bytes(const Operation& operation, const Environment& environment, long long element_bytes) {
+    double bytes = 0;
+    for (const auto& argument : operation.arguments) {
+        if (!argument.is_matrix()) continue;
+        bytes += static_cast<double>(element_bytes) * elements_of(argument, environment);
+    }
+    return bytes;
+}
+
+// Of values and magnitudes of every output, for one check.
+double reference_bytes(const Operation& operation, const Environment& environment) {
+    double bytes = 0;
+    for (const auto& argument : operation.arguments) {
+        if (argument.kind != Argument::Kind::output) continue;
+        bytes += 2.0 * sizeof(double) * elements_of(argument, environment);
+    }
+    return bytes;
+}
+
+// To rotate over: together more than twice the L2 cache.
+int sets_of(double operand_bytes, const Device& device) {
+    const auto wanted = 2.0 * static_cast<double>(device.l2_bytes) / operand_bytes;
+    return std::clamp(static_cast<int>(std::ceil(wanted)), 1, most_sets);
+}
+
+}  // namespace
+
+double check_bytes(const Operation& operation, const Environment& environment, long long element_bytes) {
+    return static_cast<double>(operation.checks.size()) *
+           (operand_bytes(operation, environment, element_bytes) + reference_bytes(operation, environment));
+}
+
+int rotating_sets(const Operation& operation, const Environment& environment, long long element_bytes,
+                  const Device& device) {
+    return sets_of(operand_bytes(operation, environment, element_bytes), device);
+}
+
+double testbed_bytes(const Operation& operation, const Problem& problem, const Device& device) {
+    const auto environment = environment_of(operation, problem, device);
+    const auto element_bytes = element_type(problem.type).bytes;
+    const auto set_bytes = operand_bytes(operation, environment, element_bytes);
+    return check_bytes(operation, environment, element_bytes) + sets_of(set_bytes, device) * set_bytes;
+}
+
+void must_fit(const Operation& operation, const Problem& problem, const Device& device) {
+    const auto environment = environment_of(operation, problem, device);
+    const auto set_bytes = operand_bytes(operation, environment, element_type(problem.type).bytes);
+    const auto bytes = set_bytes + reference_bytes(operation, environment) + sets_of(set_bytes, device) * set_bytes;
+    if (device.memory_bytes == 0 || bytes <= static_cast<double>(device.memory_bytes)) return;
+    throw std::invalid_argument(
+        fmt::format("{} needs {:.4g} GiB to be tried (operands, and a reference in FP64); {} has {} GiB; leave it out",
+                    to_text(problem), bytes / 0x1p30, device.name, device.memory_bytes >> 30));
+}
+
+OperandFactory::OperandFactory(Backend& backend, const Operation& operation, const Environment& environment,
+                               long long element_bytes, const Binary& fill)
+    : backend_(backend),
+      operation_(operation),
+      environment_(environment),
+      element_bytes_(element_bytes),
+      terms_(operation.terms.evaluate(environment)),
+      threads_(backend.device().multiprocessors * (backend.device().is_host() ? 1 : 8) * block_threads),
+      guard_(fill.is_checked() ? 0 : 1024),
+      kernel_(backend.load(fill, 0)) {}
+
+std::unique_ptr<Operands> OperandFactory::make(const Check& check, std::uint64_t operand_seed) {
+    auto operands = std::make_unique<Operands>();
+    const auto count = operation_.arguments.size();
+    // Reserved, so that the addresses taken below stay good.
+    operands->extents.reserve(count);
+    operands->strides.reserve(count);
+    operands->scalars.reserve(count);
+    operands->addresses.reserve(count);
+    for (const auto& argument : operation_.arguments) {
+        if (!argument.is_matrix()) continue;
+        auto matrix = matrix_of(argument, environment_, check);
+        matrix.seed = operand_seed + operands->matrices.size();
+        matrix.guard = guard_;
+        matrix.memory = backend_.allocate(static_cast<std::size_t>(matrix.elements() * element_bytes_));
+        fill(matrix, check);
+        operands->matrices.push_back(std::move(matrix));
+    }
+    for (const auto& argument : operation_.arguments) {
+        switch (argument.kind) {
+            case Argument::Kind::extent:
+                operands->extents.push_back(static_cast<int>(environment_.at(argument.name)));
+                operands->pointers.push_back(&operands->extents.back());
+                break;
+            case Argument::Kind::scalar:
+                operands->scalars.push_back(static_cast<float>(check.scalars.at(argument.name)));
+                operands->pointers.push_back(&operands->scalars.back());
+                break;
+            case Argument::Kind::stride: {
+                const auto owner = std::ranges::find_if(
+                    operands->matrices, [&](const Matrix& matrix) { return matrix.argument->stride == argument.name; });
+                operands->strides.push_back(owner == operands->matrices.end() ? 0 : owner->stride);
+                operands->pointers.push_back(&operands->strides.back());
+                break;
+            }
+            case Argument::Kind::batch_stride: {
+                const auto owner = std::ranges::find_if(operands->matrices, [&](const Matrix& matrix) {
+                    return matrix.argument->batch_stride == argument.name;
+                });
+                const bool moves = owner != operands->matrices.end() && !owner->broadcast;
+                operands->strides.push_back(moves ? owner->batch_stride : 0);
+                operands->pointers.push_back(&operands->strides.back());
+                break;
+            }
+            case Argument::Kind::input:
+            case Argument::Kind::output: {
+                const auto owner = std::ranges::find(operands->matrices, &argument, &Matrix::argument);
+                operands->addresses.push_back(owner->memory->data() + owner->guard * element_bytes_);
+                operands->pointers.push_back(&operands->addresses.back());
+                break;
+            }
+        }
+    }
+    return operands;
+}
+
+// With `changed`, nothing is filled: each thread reports the first element that is not as it was filled, or -1.
+void OperandFactory::fill(const Matrix& matrix, const Check& check, Memory* changed) {
+    const bool poison = matrix.argument->kind == Argument::Kind::output && check.poison;
+    int mode = poison ? poisoned : check.integers ? integer : uniform;
+    int magnitude = integer_magnitude(terms_, check);
+    void* data = matrix.memory->data();
+    auto [rows, columns, stride] = std::tuple(matrix.rows, matrix.columns, matrix.stride);
+    auto [count, batch_stride, matrix_seed] = std::tuple(matrix.count, matrix.batch_stride, matrix.seed);
+    long long around = matrix.guard;
+    void* report = changed == nullptr ? nullptr : changed->data();
+    const std::array<void*, 11> arguments{&data,         &around, &rows,      &columns,     &stride, &count,
+                                          &batch_stride, &mode,   &magnitude, &matrix_seed, &report};
+    const auto blocks = threads_ / block_threads;
+    kernel_->launch(nullptr, {.grid = {blocks, 1, 1}, .block = {block_threads, 1, 1}}, arguments.data());
+}
+
+std::optional<std::string> OperandFactory::changed_input(const Operands& operands, const Check& check, Memory& report) {
+    std::vector<long long> changed(static_cast<std::size_t>(threads_));
+    for (const auto& matrix : operands.matrices) {
+        if (matrix.argument->kind != Argument::Kind::input) continue;
+        fill(matrix, check, &report);
+        backend_.synchronize();
+        backend_.copy_to_host(std::as_writable_bytes(std::span(changed)), report);
+        if (std::ranges::any_of(changed, [](long long at) { return at >= 0; })) {
+            return "writes to its input " + matrix.argument->name;
+        }
+    }
+    return std::nullopt;
+}
+
+void OperandFactory::refill_outputs(const Operands& operands, const Check& check) {
+    for (const auto& matrix : operands.matrices) {
+        if (matrix.argument->kind == Argument::Kind::output) fill(matrix, check);
+    }
+}
+
+}  // namespace smemtune

@@ -1,0 +1,50 @@
+#include "tuner/trial/sampling.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace smemtune {
+
+double quantile(std::vector<double> values, double fraction) {
+    std::ranges::sort(values);
+    const auto at = fraction * static_cast<double>(values.size() - 1);
+    const auto below = static_cast<std::size_t>(at);
+    const auto above = std::min(below + 1, values.size() - 1);
+    return values[below] + (at - static_cast<double>(below)) * (values[above] - values[below]);
+}
+
+int Sampling::launches(double launch_us) const {
+    const auto wanted = std::ceil(policy_.batch_us / std::max(launch_us, 0.1));
+    return static_cast<int>(std::clamp(wanted, 1.0, static_cast<double>(policy_.most_launches)));
+}
+
+void Sampling::add(double launch_us, double batch_us) {
+    samples_us_.push_back(launch_us);
+    total_us_ += batch_us;
+}
+
+bool Sampling::clearly_behind() const {
+    return best_us_ > 0 && !samples_us_.empty() && std::ranges::min(samples_us_) > policy_.behind * best_us_;
+}
+
+bool Sampling::finished() const {
+    const auto count = static_cast<int>(samples_us_.size());
+    if (clearly_behind() || count >= policy_.most_samples) return true;
+    if (count < policy_.least_samples) return false;
+    const auto measured = result();
+    return total_us_ > policy_.longest_us || measured.spread_us <= policy_.steady_spread * measured.median_us;
+}
+
+Measurement Sampling::result() const {
+    auto result = measurement_of(samples_us_);
+    result.cut_short = clearly_behind();
+    return result;
+}
+
+Measurement measurement_of(std::vector<double> samples_us) {
+    const auto half_range = (quantile(samples_us, 0.75) - quantile(samples_us, 0.25)) / 2;
+    const auto median = quantile(samples_us, 0.5);
+    return {.median_us = median, .spread_us = half_range, .samples_us = std::move(samples_us)};
+}
+
+}  // namespace smemtune

@@ -1,0 +1,187 @@
+#include "tuner/tuning/validate.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "tuner/finals/paired_elimination.h"
+#include "tuner/report/progress.h"
+#include "tuner/report/text.h"
+#include "tuner/worker/channel.h"
+
+namespace smemtune {
+
+namespace {
+
+constexpr int rounds = 24;
+
+// A folder for databases that are thrown away.
+class ScratchFolder {
+public:
+    ScratchFolder() {
+        auto pattern = (std::filesystem::temp_directory_path() / "smemtune-validate-XXXXXX").string();
+        if (mkdtemp(pattern.data()) == nullptr) {
+            throw StoreError("cannot make a folder in " + std::filesystem::temp_directory_path().string());
+        }
+        path_ = pattern;
+    }
+    ~ScratchFolder() {
+        std::error_code ignored;
+        std::filesystem::remove_all(path_, ignored);
+    }
+    ScratchFolder(const ScratchFolder&) = delete;
+    ScratchFolder& operator=(const ScratchFolder&) = delete;
+
+    [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+
+private:
+    std::filesystem::path path_;
+};
+
+Winner& winner_of(Validation& validation, const std::string& kernel_template, const Configuration& configuration) {
+    const auto found = std::ranges::find_if(validation.winners, [&](const Winner& winner) {
+        return winner.kernel_template == kernel_template && winner.configuration == configuration;
+    });
+    if (found != validation.winners.end()) return *found;
+    return validation.winners.emplace_back(Winner{kernel_template, configuration, {}, false, 0, 0});
+}
+
+// Times the winners in turn with one another.
+void time_in_turn(Validation& validation, const std::vector<PlannedSpace>& spaces, const Tools& tools) {
+    std::vector<TrialInput> inputs;
+    const KernelTemplate* any = nullptr;
+    for (const auto& winner : validation.winners) {
+        const auto planned = std::ranges::find(spaces, winner.kernel_template,
+                                               [](const PlannedSpace& space) { return space.kernel_template->name; });
+        any = planned->kernel_template;
+        const auto compiled = tools.compiler.compile(program_of(*any, winner.configuration, validation.problem));
+        if (const auto* rejection = std::get_if<Rejection>(&compiled)) {
+            throw CompilerError("the winner " + winner.kernel_template + " " + to_text(winner.configuration) +
+                                " does not compile any more: " + rejection->reason);
+        }
+        inputs.push_back(
+            trial_input(*any, winner.configuration, validation.problem, tools.device, std::get<Binary>(compiled)));
+    }
+    if (inputs.empty()) return;
+    auto& worker = *tools.workers.front();
+    worker.release();
+    worker.prepare(validation.problem, any->files, compile_testbed(tools.compiler, *any, validation.problem));
+    const auto measured = worker.final_round(inputs, rounds);
+    worker.release();
+    if (!measured)
+        throw WorkerError("the worker was lost while it timed the winners of " + to_text(validation.problem));
+    for (std::size_t i = 0; i < inputs.size(); ++i) validation.winners[i].us = (*measured)[i].median_us;
+    const auto best = static_cast<std::size_t>(std::ranges::min_element(validation.winners, {}, &Winner::us) -
+                                               validation.winners.begin());
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+        std::vector<double> ratios;
+        std::ranges::transform((*measured)[i].samples_us, (*measured)[best].samples_us, std::back_inserter(ratios),
+                               std::divides{});
+        validation.winners[i].behind = quantile(ratios, 0.5) - 1;
+    }
+    std::ranges::stable_sort(validation.winners, {}, &Winner::behind);
+}
+
+}  // namespace
+
+double Validation::worst() const {
+    double worst = 0;
+    for (const auto& winner : winners) {
+        if (!winner.seeds.empty()) worst = std::max(worst, winner.behind);
+    }
+    return worst;
+}
+
+std::size_t Validation::within(double margin) const {
+    std::size_t count = 0;
+    for (const auto& winner : winners) count += winner.behind <= margin ? winner.seeds.size() : 0;
+    return count;
+}
+
+ValidationReport validate(TuneRequest request, const std::vector<std::vector<PlannedSpace>>& spaces, const Tools& tools,
+                          std::size_t seeds, Progress& progress) {
+    const auto begin = std::chrono::steady_clock::now();
+    ValidationReport report{.device = tools.device, .seeds = seeds};
+    for (const auto& problem : request.problems) report.problems.push_back({.problem = problem});
+    const ScratchFolder scratch;
+    request.retune = false;
+    for (std::size_t i = 0; i < seeds && !tools.interrupted; ++i) {
+        ++request.seed;
+        progress.say(fmt::format("seed {}: {} of {}", request.seed, i + 1, seeds));
+        Store store(scratch.path() / (std::to_string(request.seed) + ".db"));
+        Tools own{tools.device, tools.compiler, store, tools.workers, tools.sampling, tools.interrupted};
+        const auto tuned = tune(request, spaces, own, progress);
+        for (std::size_t each = 0; each < tuned.problems.size(); ++each) {
+            const auto& best = tuned.problems[each].best;
+            if (!best || tuned.ended == "interrupted") continue;
+            ++report.problems[each].runs;
+            winner_of(report.problems[each], best->kernel_template, best->configuration).seeds.push_back(request.seed);
+        }
+    }
+    const auto device_row = tools.store.find(tools.device);
+    for (std::size_t each = 0; each < report.problems.size() && !tools.interrupted; ++each) {
+        auto& validation = report.problems[each];
+        const auto problem_row = tools.store.find(validation.problem);
+        const auto stored = device_row && problem_row ? tools.store.best(*device_row, *problem_row) : std::nullopt;
+        const auto is_current = [&](const PlannedSpace& space) {
+            return stored && space.kernel_template->name == stored->kernel_template &&
+                   space.kernel_template->hash == stored->template_hash;
+        };
+        if (std::ranges::any_of(spaces[each], is_current)) {
+            winner_of(validation, stored->kernel_template, stored->record.configuration).stored = true;
+        }
+        progress.say(fmt::format("timing {} winner{} of {} in turn", validation.winners.size(),
+                                 validation.winners.size() == 1 ? "" : "s", to_text(validation.problem)));
+        time_in_turn(validation, spaces[each], tools);
+    }
+    report.interrupted = tools.interrupted;
+    report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    return report;
+}
+
+std::string to_text(const ValidationReport& report) {
+    std::vector<std::vector<std::string>> rows{
+        {"problem", "winner", "configuration", "time", "behind", "found by", "stored"}};
+    std::string summary;
+    for (const auto& validation : report.problems) {
+        for (const auto& winner : validation.winners) {
+            rows.push_back({to_text(validation.problem), winner.kernel_template, to_text(winner.configuration),
+                            time_text(winner.us), fmt::format("{:.2f} %", 100 * winner.behind),
+                            fmt::format("{} of {}", winner.seeds.size(), validation.runs), winner.stored ? "yes" : ""});
+        }
+        if (validation.runs == 0) continue;
+        summary += fmt::format(
+            "{}: {} of {} seeds found a winner within 1 % of the best of all; the worst is {:.2f} % "
+            "behind\n",
+            to_text(validation.problem), validation.within(0.01), validation.runs, 100 * validation.worst());
+    }
+    return table(rows) + "\n" + summary;
+}
+
+nlohmann::json to_json(const ValidationReport& report) {
+    auto problems = nlohmann::json::array();
+    for (const auto& validation : report.problems) {
+        auto winners = nlohmann::json::array();
+        for (const auto& winner : validation.winners) {
+            winners.push_back({{"template", winner.kernel_template},
+                               {"configuration", winner.configuration.values},
+                               {"seeds", winner.seeds},
+                               {"stored", winner.stored},
+                               {"us", winner.us},
+                               {"behind", winner.behind}});
+        }
+        problems.push_back({{"problem", validation.problem},
+                            {"winners", winners},
+                            {"runs", validation.runs},
+                            {"within_one_percent", validation.within(0.01)},
+                            {"worst", validation.worst()}});
+    }
+    return {{"device", report.device},
+            {"seeds", report.seeds},
+            {"interrupted", report.interrupted},
+            {"seconds", report.seconds},
+            {"problems", problems}};
+}
+
+}  // namespace smemtune

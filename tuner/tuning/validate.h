@@ -1,0 +1,50 @@
+// How far a tuning run can be trusted: the same problems tuned again from nothing with other seeds, and the winners
+// timed against one another in a fresh process.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tuner/tuning/tune.h"
+
+namespace smemtune {
+
+struct Winner {
+    std::string kernel_template;
+    Configuration configuration;
+    std::vector<unsigned> seeds;  ///< that found it
+    bool stored = false;          ///< it is also the one in the database
+    double us = 0;                ///< timed in turn with the others
+    double behind = 0;            ///< its time over the fastest one's, less 1: the median of paired ratios
+};
+
+struct Validation {
+    Problem problem;
+    std::vector<Winner> winners;  ///< distinct, the fastest first
+    std::size_t runs = 0;         ///< that found a winner
+
+    /// The most that a run lost against the best of all.
+    [[nodiscard]] double worst() const;
+    /// Runs whose winner is within `margin` of the best.
+    [[nodiscard]] std::size_t within(double margin) const;
+};
+
+struct ValidationReport {
+    Device device;
+    std::vector<Validation> problems;
+    std::size_t seeds = 0;
+    bool interrupted = false;
+    double seconds = 0;
+};
+
+/// Tunes with the seeds after the request's, each into a database of its own that is thrown away; `tools.store` is only
+/// read. Workers start with the first worker's options.
+ValidationReport validate(TuneRequest request, const std::vector<std::vector<PlannedSpace>>& spaces, const Tools& tools,
+                          std::size_t seeds, Progress& progress);
+
+std::string to_text(const ValidationReport& report);
+nlohmann::json to_json(const ValidationReport& report);
+
+}  // namespace smemtune
