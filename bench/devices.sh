@@ -1,9 +1,12 @@
 #!/usr/bin/env bash
-# What a second equal GPU gives: the teaching kernels tuned on one and on both in turn, ROUNDS (3) times each by the default
-# search and once exhaustively, each from an empty database; then on both while one worker is killed.
+# Measures the gain from a second equal GPU. The script tunes the teaching kernels on one GPU and on both, in turn:
+# ROUNDS (3) times each with the default search and once exhaustively, each from an empty database. Then it tunes on both
+# while one worker is killed.
 # Usage: bench/devices.sh PROGRAM ONE BOTH OUTPUT.json [SIZES] [ROUNDS], for example: ... 0 0,1 devices.json
-# In the environment: KILL_AFTER, the seconds until then (5); EXHAUSTIVE=0 leaves the exhaustive runs out, which take
-# longer than the others.
+# The environment may set:
+#   KILL_AFTER  the seconds until the worker is killed (5)
+#   EXHAUSTIVE  0 leaves out the exhaustive runs, which take longest
+#   COMMIT      the commit to record; the one checked out by default
 set -eu
 program=$1 one=$2 both=$3 output=$4 sizes=${5:-512..8192} rounds=${6:-3}
 scratch=$(mktemp -d)
@@ -43,7 +46,7 @@ listed() {
     (
         sleep "${KILL_AFTER:-5}"
         run=$(pgrep --newest --full -- "^$program --device $both ")
-        # A worker is started as /proc/self/exe, so it goes by its parent.
+        # A worker is started as /proc/self/exe, so its parent identifies it.
         pkill --signal KILL --newest --full --parent "$run" -- ' worker ' && touch "$scratch/killed"
     ) &
     tuned "$both" auto
@@ -51,6 +54,6 @@ listed() {
     printf '}\n'
 } >"$output"
 if [ ! -e "$scratch/killed" ]; then
-    echo "$0: no worker was there to be killed after ${KILL_AFTER:-5} s; KILL_AFTER names another time" >&2
+    echo "$0: no worker was running after ${KILL_AFTER:-5} s, so none was killed; set KILL_AFTER to another time" >&2
     exit 1
 fi

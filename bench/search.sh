@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# What the search saves and what it loses: the teaching kernels tuned exhaustively, then by the default search from an
-# empty database; then tuned with five other seeds, and all winners timed in turn with the exhaustive ones in a fresh
-# process (`behind` is the median of paired ratios, less 1).
+# Measures what the default search saves and loses. The script tunes the teaching kernels exhaustively, then with the
+# default search from an empty database. Then it tunes them with five other seeds and times all winners in turn with the
+# exhaustive ones, in a fresh process. `behind` is the median of the paired ratios, minus 1.
 # Usage: bench/search.sh PROGRAM DEVICE OUTPUT.json [SIZES]
 set -eu
 program=$1 device=$2 output=$3 sizes=${4:-512..8192}
