@@ -41,7 +41,7 @@ public:
     using DeviceError::DeviceError;
 };
 
-/// Machine code made ready on a device. Launching is const, from any thread.
+/// Machine code that is loaded on a device. Launching is const, from any thread.
 class LoadedKernel {
 public:
     virtual ~LoadedKernel() = default;
@@ -49,6 +49,16 @@ public:
     /// returns when done. On a GPU no lock and no allocation; a kernel with a workspace (workspace.h) takes the
     /// stream's, under a lock. Throws LaunchError, DeviceFault.
     virtual void launch(StreamHandle stream, const Launch& launch, void* const* arguments) const = 0;
+};
+
+/// A kernel of one problem that knows its launch: a configuration of a template (ConfiguredKernel), a kernel that the
+/// runtime fetched, or a call of a vendor's library.
+class BoundKernel {
+public:
+    virtual ~BoundKernel() = default;
+    /// `arguments[i]` points to the value of the operation's i-th argument. Asynchronous on a GPU. Throws LaunchError,
+    /// DeviceFault.
+    virtual void launch(StreamHandle stream, std::span<void* const> arguments) const = 0;
 };
 
 /// Device memory, released with its last owner.
@@ -63,8 +73,7 @@ class Backend {
 public:
     /// One launch of a batch to be timed.
     struct Call {
-        const LoadedKernel* kernel;
-        Launch launch;
+        const BoundKernel* kernel;
         std::vector<void*> arguments;
     };
 

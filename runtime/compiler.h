@@ -14,7 +14,7 @@
 
 namespace smemtune {
 
-/// What to compile: files in memory, `configuration.h` among them, and the entry point to look for.
+/// A program to compile: files in memory, `configuration.h` among them, and the entry point to look for.
 struct Program {
     std::string entry;
     std::string source_path;  ///< which of the files is the source
@@ -35,7 +35,7 @@ struct Binary {
     Resources resources;
     double compile_ms = 0;
 
-    /// Of the host device: it reports accesses outside of what it may touch (CompilerOptions::checked).
+    /// Whether it reports accesses outside of its arguments and arrays (CompilerOptions::checked; host device alone).
     [[nodiscard]] bool is_checked() const { return target.ends_with("-checked"); }
 };
 
@@ -51,7 +51,7 @@ public:
     /// Many threads may call it at once. Machine code, or a rejection with the compiler's first error and its line.
     /// Throws CompilerError.
     [[nodiscard]] virtual std::variant<Binary, Rejection> compile(const Program& program) const = 0;
-    /// What a Binary's target and compiler will say: the key under which machine code can be used again.
+    /// The target and compiler of each Binary that it compiles: machine code with the same two can be used again.
     [[nodiscard]] virtual std::string target() const = 0;
     [[nodiscard]] virtual std::string version() const = 0;
 };

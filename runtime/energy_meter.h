@@ -15,7 +15,7 @@ public:
     /// says where the counter stands.
     void add(double ms, std::uint64_t millijoules, std::size_t launches);
     [[nodiscard]] bool finished() const;
-    /// Of one launch; 0 when no two updates at least `least_ms` apart were seen, or no launch between them.
+    /// Microjoules of one launch; 0 when no two updates at least `least_ms` apart were seen, or no launch between them.
     [[nodiscard]] double launch_uj() const;
 
 private:

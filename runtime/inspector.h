@@ -1,4 +1,4 @@
-// What smemtune's own tools see of a Runtime beyond what applications do. Not installed.
+// The parts of a Runtime that smemtune's own tools use and applications do not see. Not installed.
 #pragma once
 
 #include "runtime/backend.h"

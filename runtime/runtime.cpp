@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "runtime/backend.h"
+#include "runtime/configured_kernel.h"
 #include "runtime/cublas/gemm_arguments.h"
 #include "runtime/inspector.h"
 #include "runtime/selection.h"
@@ -29,21 +30,11 @@ struct Kernel::State {
     Choice choice;
     Problem problem;
     std::vector<Argument> arguments;
-    Launch launch;
-    std::shared_ptr<Backend> backend;  // outlives the next
-    std::shared_ptr<const LoadedKernel> loaded;
-    std::optional<GemmKind> gemm;  // what it is of them, if any
+    std::shared_ptr<Backend> backend;  // outlives `kernel`
+    ConfiguredKernel kernel;
+    std::optional<GemmKind> gemm;  // nothing for other operations
     bool transposed_a = false;
     bool transposed_b = false;
-
-    // Run-time parameters follow the operation's arguments.
-    void run(StreamHandle stream, std::span<void* const> given) const {
-        if (launch.runtime_arguments.empty()) return loaded->launch(stream, launch, given.data());
-        std::array<void*, most_arguments> all{};
-        auto* next = std::ranges::copy(given, all.begin()).out;
-        for (const auto& value : launch.runtime_arguments) *next++ = const_cast<int*>(&value);
-        loaded->launch(stream, launch, all.data());
-    }
 };
 
 const Choice& Kernel::choice() const { return state_->choice; }
@@ -55,19 +46,22 @@ std::vector<std::string> Kernel::argument_names() const {
     return names;
 }
 
-std::int64_t Kernel::workspace_bytes() const { return state_->launch.workspace ? state_->launch.workspace->bytes : 0; }
+std::int64_t Kernel::workspace_bytes() const {
+    const auto& workspace = state_->kernel.parameters().workspace;
+    return workspace ? workspace->bytes : 0;
+}
 
 void Kernel::launch(CUstream_st* stream, std::span<void* const> arguments) const {
     if (arguments.size() != state_->arguments.size()) {
         throw std::invalid_argument("the kernel takes " + std::to_string(state_->arguments.size()) +
                                     " arguments, not " + std::to_string(arguments.size()));
     }
-    state_->run(stream, arguments);
+    state_->kernel.launch(stream, arguments);
 }
 
 namespace {
 
-// Of a matrix as it is stored; `ld` is its name.
+// The stride of a stored matrix whose rows have `row` elements; `ld` is its name.
 long long stride_of(std::int64_t given, std::int64_t row, const char* ld) {
     if (given != 0 && given < row) {
         throw std::invalid_argument(std::string(ld) + "=" + std::to_string(given) + " is shorter than a row of " +
@@ -90,32 +84,25 @@ void Kernel::launch(CUstream_st* stream, const GemmOperands& operands) const {
     const auto& state = *state_;
     if (!state.gemm) throw std::invalid_argument(state.problem.operation + " does not take the operands of a gemm");
     const auto kind = *state.gemm;
-    const auto extent = [extents = std::span(state.problem.extents).last(3)](std::size_t i) {
-        return static_cast<int>(extents[i].second);
-    };
-    GemmArguments given{.m = extent(0),
-                        .n = extent(1),
-                        .k = extent(2),
-                        .alpha = static_cast<float>(operands.alpha),
-                        .a = operands.a,
-                        .b = operands.b,
-                        .beta = static_cast<float>(operands.beta),
-                        .c = operands.c};
-    const auto [rows_a, columns_a] = state.transposed_a ? std::pair(given.k, given.m) : std::pair(given.m, given.k);
-    const auto [rows_b, columns_b] = state.transposed_b ? std::pair(given.n, given.k) : std::pair(given.k, given.n);
-    given.lda = stride_of(operands.lda, columns_a, "lda");
-    given.ldb = stride_of(operands.ldb, columns_b, "ldb");
-    given.ldc = stride_of(operands.ldc, given.n, "ldc");
+    auto given = gemm_extents(state.problem, kind);
+    given.alpha = static_cast<float>(operands.alpha);
+    given.a = operands.a;
+    given.b = operands.b;
+    given.beta = static_cast<float>(operands.beta);
+    given.c = operands.c;
+    const auto [a, b, c] = stored_shapes(given, state.transposed_a, state.transposed_b);
+    given.lda = stride_of(operands.lda, a.columns, "lda");
+    given.ldb = stride_of(operands.ldb, b.columns, "ldb");
+    given.ldc = stride_of(operands.ldc, c.columns, "ldc");
     if (kind == GemmKind::batched) {
-        given.batch = static_cast<int>(state.problem.extents.front().second);
-        given.stride_a = batch_stride_of(operands.batch_stride_a, rows_a * given.lda, 0, "batch_stride_a");
-        given.stride_b = batch_stride_of(operands.batch_stride_b, rows_b * given.ldb, 0, "batch_stride_b");
-        given.stride_c = batch_stride_of(operands.batch_stride_c, given.m * given.ldc, 1, "batch_stride_c");
+        given.stride_a = batch_stride_of(operands.batch_stride_a, a.rows * given.lda, 0, "batch_stride_a");
+        given.stride_b = batch_stride_of(operands.batch_stride_b, b.rows * given.ldb, 0, "batch_stride_b");
+        given.stride_c = batch_stride_of(operands.batch_stride_c, c.rows * given.ldc, 1, "batch_stride_c");
     } else if (operands.batch_stride_a || operands.batch_stride_b || operands.batch_stride_c) {
         throw std::invalid_argument("a gemm is one product and takes no batch stride; fetch a batched_gemm");
     }
     const auto addresses = addresses_of(given, kind);
-    state.run(stream, std::span(addresses).first(state.arguments.size()));
+    state.kernel.launch(stream, std::span(addresses).first(state.arguments.size()));
 }
 
 struct Runtime::State {
@@ -216,20 +203,20 @@ Kernel Runtime::State::fetch(const Problem& problem, const std::string& kernel_t
         auto kernel = load(*candidate, problem, why_not);
         if (!kernel) continue;  // the next best may do
         const auto& operation = candidate->kernel_template.operation;
-        auto state = std::make_shared<Kernel::State>();
-        state->choice = candidate->choice;
-        state->problem = problem;
-        state->arguments = operation.arguments;
-        state->launch = launch_of(candidate->kernel_template, candidate->configuration, problem, device);
-        state->backend = backend;
+        const auto launch = launch_of(candidate->kernel_template, candidate->configuration, problem, device);
         try {
-            state->loaded = with_workspace(std::move(kernel), state->launch, *backend);
+            kernel = with_workspace(std::move(kernel), launch, *backend);
         } catch (const OutOfMemory& error) {
             why_not += "; " + candidate->kernel_template.name + " " + candidate->choice.configuration +
                        ": its workspace: " + error.what();
             continue;
         }
-        state->gemm = gemm_kind(operation);
+        auto state = std::make_shared<Kernel::State>(Kernel::State{.choice = candidate->choice,
+                                                                   .problem = problem,
+                                                                   .arguments = operation.arguments,
+                                                                   .backend = backend,
+                                                                   .kernel = {std::move(kernel), launch},
+                                                                   .gemm = gemm_kind(operation)});
         if (state->gemm) {
             const auto& layout = operation.layouts.at(problem.layout);
             state->transposed_a = layout.at("TRANSPOSE_A") != 0;

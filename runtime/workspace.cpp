@@ -27,7 +27,7 @@ public:
     }
 
 private:
-    // Nothing where no bytes are asked for.
+    // Null when the kernel asks for 0 bytes.
     [[nodiscard]] std::unique_ptr<Memory> allocate() const {
         if (workspace_.bytes == 0) return nullptr;
         return backend_.allocate_zeroed(static_cast<std::size_t>(workspace_.bytes));

@@ -1,4 +1,4 @@
-// The memory that a kernel works in beside its operands.
+// The memory that a kernel needs beside its operands.
 #pragma once
 
 #include <memory>
@@ -7,11 +7,11 @@
 
 namespace smemtune {
 
-/// `kernel` with the workspace that `launch` asks for, where it asks for one: a launch takes all arguments but its
-/// address. Each stream gets one of its own: of what is launched on one stream, only one runs at a time. The first is
-/// allocated here, and each other by the first launch on a further stream, which Backend::time_us must not be: it
-/// captures its own. Every launch takes a lock. `backend` must outlive the result. Throws OutOfMemory, here or at a
-/// launch.
+/// `kernel` with the workspace that `launch` asks for; `kernel` itself when it asks for none. Callers pass all
+/// arguments but the workspace's address. Each stream has its own workspace, as launches on one stream run one after
+/// the other. The first workspace is allocated here, each further one by the first launch on another stream.
+/// Backend::time_us must not be that launch: it captures its stream. Every launch takes a lock. `backend` must outlive
+/// the result. Throws OutOfMemory, here or at a launch.
 std::shared_ptr<const LoadedKernel> with_workspace(std::shared_ptr<const LoadedKernel> kernel, const Launch& launch,
                                                    Backend& backend);
 

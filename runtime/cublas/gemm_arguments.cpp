@@ -1,6 +1,8 @@
 #include "runtime/cublas/gemm_arguments.h"
 
 #include <algorithm>
+#include <tuple>
+#include <utility>
 
 namespace smemtune {
 
@@ -47,6 +49,36 @@ std::optional<GemmKind> gemm_kind(const Operation& operation) {
     return std::nullopt;
 }
 
+GemmShapes stored_shapes(const GemmArguments& arguments, bool transposed_a, bool transposed_b) {
+    const auto& [m, n, k] = std::tie(arguments.m, arguments.n, arguments.k);
+    GemmShapes shapes{.a = {m, k}, .b = {k, n}, .c = {m, n}};
+    if (transposed_a) std::swap(shapes.a.rows, shapes.a.columns);
+    if (transposed_b) std::swap(shapes.b.rows, shapes.b.columns);
+    return shapes;
+}
+
+GemmArguments gemm_extents(const Problem& problem, GemmKind kind) {
+    const bool batched = kind == GemmKind::batched;
+    const auto extent = [&](std::size_t i) { return static_cast<int>(problem.extents[i].second); };
+    const std::size_t first = batched ? 1 : 0;
+    return {.batch = batched ? extent(0) : 1, .m = extent(first), .n = extent(first + 1), .k = extent(first + 2)};
+}
+
+GemmArguments packed_gemm(const Problem& problem) {
+    const auto kind = gemm_kind(problem);
+    auto arguments = gemm_extents(problem, kind);
+    const auto shapes = stored_shapes(arguments, problem.layout.at(0) == 't', problem.layout.at(1) == 't');
+    arguments.lda = shapes.a.columns;
+    arguments.ldb = shapes.b.columns;
+    arguments.ldc = shapes.c.columns;
+    if (kind == GemmKind::batched) {
+        arguments.stride_a = shapes.a.rows * arguments.lda;
+        arguments.stride_b = shapes.b.rows * arguments.ldb;
+        arguments.stride_c = shapes.c.rows * arguments.ldc;
+    }
+    return arguments;
+}
+
 GemmArguments gemm_arguments(void* const* arguments, GemmKind kind) {
     GemmArguments result;
     in_order(result, kind,
@@ -67,8 +99,9 @@ ColumnMajorGemm column_major(const GemmArguments& arguments, const std::string& 
     const bool transposed_b = layout.at(1) == 't';
     ColumnMajorGemm result{
         .batch = batch, .m = n, .n = m, .k = k, .result = c, .result_stride = ldc, .result_batch_stride = stride_c};
-    result.first = {b, transposed_b, transposed_b ? k : n, transposed_b ? n : k, ldb, stride_b};
-    result.second = {a, transposed_a, transposed_a ? m : k, transposed_a ? k : m, lda, stride_a};
+    const auto shapes = stored_shapes(arguments, transposed_a, transposed_b);
+    result.first = {b, transposed_b, shapes.b.columns, shapes.b.rows, ldb, stride_b};
+    result.second = {a, transposed_a, shapes.a.columns, shapes.a.rows, lda, stride_a};
     return result;
 }
 

@@ -23,15 +23,29 @@ struct GemmArguments {
     long long ldc = 0, stride_c = 0;
 };
 
-/// Which operation: `gemm` has neither batch nor batch strides among its arguments.
+/// The operation: `gemm` has neither batch nor batch strides among its arguments.
 enum class GemmKind { single, batched };
 GemmKind gemm_kind(const Problem& problem);
-/// Of an operation that is one of them: a user's folder may declare others of the same name.
+/// Nothing for other operations, also those of a user's folder that have the same name and other arguments.
 std::optional<GemmKind> gemm_kind(const Operation& operation);
+
+/// The matrices of a product as they are stored, in elements.
+struct GemmShapes {
+    struct Shape {
+        std::int64_t rows = 0, columns = 0;
+    };
+    Shape a, b, c;
+};
+GemmShapes stored_shapes(const GemmArguments& arguments, bool transposed_a, bool transposed_b);
+
+/// Batch, M, N and K of a problem of this kind.
+GemmArguments gemm_extents(const Problem& problem, GemmKind kind);
+/// Extents and strides of packed rows and matrices. The layout is nn, nt, tn or tt.
+GemmArguments packed_gemm(const Problem& problem);
 
 /// From what a launch gets: one address for each argument, in the order of the kind's `operation.toml`.
 GemmArguments gemm_arguments(void* const* arguments, GemmKind kind = GemmKind::single);
-/// What a launch gets.
+/// The addresses that a launch gets, in that order.
 std::array<void*, 15> addresses_of(GemmArguments& arguments, GemmKind kind);
 
 /// The same product as libraries for column-major matrices compute it: a row-major matrix is the transpose of a

@@ -234,7 +234,7 @@ public:
 
 private:
     void issue(std::span<const Call> calls) {
-        for (const auto& call : calls) call.kernel->launch(stream_.get(), call.launch, call.arguments.data());
+        for (const auto& call : calls) call.kernel->launch(stream_.get(), call.arguments);
     }
 
     // Hands `use` a function that puts the batch on the stream. A graph hides the host's microseconds per launch; one

@@ -1,4 +1,4 @@
-// What NVIDIA GPUs there are and what they say of themselves. Creates no context.
+// The NVIDIA GPUs of this machine and their properties. Creates no context.
 #pragma once
 
 #include <string>

@@ -5,6 +5,8 @@
 #include <optional>
 #include <string>
 
+#include "util/dynamic_library.h"
+
 namespace smemtune {
 
 /// The driver's version as NVIDIA writes it, `580.159.04`; empty without the library.
@@ -15,17 +17,14 @@ class GpuSensors {
 public:
     /// `bus_id` as the CUDA runtime gives it: `0000:1b:00.0`.
     explicit GpuSensors(const std::string& bus_id);
-    ~GpuSensors();
-    GpuSensors(const GpuSensors&) = delete;
-    GpuSensors& operator=(const GpuSensors&) = delete;
 
     /// The multiprocessor clock now, in kHz; 0 when unknown.
     [[nodiscard]] std::int64_t clock_khz() const;
-    /// What the GPU has used since its driver was loaded, which moves every 20 to 100 ms. Volta and newer.
+    /// The energy used since the driver was loaded, in mJ; it is updated every 20 to 100 ms. Volta and newer.
     [[nodiscard]] std::optional<std::uint64_t> millijoules() const;
 
 private:
-    void* library_ = nullptr;
+    DynamicLibrary library_;
     void* device_ = nullptr;
 };
 

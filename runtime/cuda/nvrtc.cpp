@@ -1,12 +1,12 @@
 #include "runtime/cuda/nvrtc.h"
 
-#include <dlfcn.h>
 #include <nvrtc.h>
 
 #include <array>
 #include <regex>
 
 #include "runtime/cuda/toolkit_library.h"
+#include "util/dynamic_library.h"
 
 namespace smemtune {
 
@@ -38,18 +38,14 @@ public:
 private:
     Nvrtc() {
         const auto names = toolkit_library_names("libnvrtc");
-        void* library = nullptr;
-        for (const auto& name : names) {
-            library = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
-            if (library != nullptr) break;
-        }
-        if (library == nullptr) {
+        DynamicLibrary library(names);
+        if (!library) {
             throw CompilerError("compiling for a GPU needs NVRTC, and " + names.front() +
                                 " was not found; install the CUDA Toolkit or add its lib64 folder to LD_LIBRARY_PATH");
         }
+        library.keep_open();
         const auto find = [&](const char* name, auto& function, bool required = true) {
-            function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(library, name));
-            if (function == nullptr && required)
+            if (!library.find(name, function) && required)
                 throw CompilerError(std::string("this NVRTC lacks ") + name + "; use 12.8 or newer");
         };
         find("nvrtcVersion", version);

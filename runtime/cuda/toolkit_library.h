@@ -6,8 +6,8 @@
 
 namespace smemtune {
 
-/// For dlopen, in turn: of `libnvrtc` the soname of the toolkit built with, the same in that toolkit's folder and in
-/// the usual one, and last whatever is called `libnvrtc.so`.
+/// Names for DynamicLibrary: of `libnvrtc` the soname of the toolkit built with, the same in that toolkit's folder and
+/// in the usual one, and last whatever is called `libnvrtc.so`.
 std::vector<std::string> toolkit_library_names(const std::string& library);
 
 }  // namespace smemtune

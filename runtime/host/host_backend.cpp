@@ -61,12 +61,12 @@ public:
 
     [[nodiscard]] double time_us(std::span<const Call> calls) override {
         const auto before = shared_->threads.total_us();
-        for (const auto& call : calls) call.kernel->launch(nullptr, call.launch, call.arguments.data());
+        for (const auto& call : calls) call.kernel->launch(nullptr, call.arguments);
         return shared_->threads.total_us() - before;
     }
 
 private:
-    // What kernels and memory need for as long as they live.
+    // The state that kernels and memory share and keep alive.
     struct Shared {
         explicit Shared(const BackendOptions& options)
             : threads(options.threads != 0 ? options.threads : std::max(1U, std::thread::hardware_concurrency()),

@@ -9,6 +9,7 @@
 
 #include "util/hash.h"
 #include "util/process.h"
+#include "util/temporary_folder.h"
 
 namespace smemtune {
 
@@ -19,40 +20,28 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Gone with its contents when the compile is over, however it ends.
-class TemporaryFolder {
-public:
-    TemporaryFolder() {
-        auto pattern = (fs::temp_directory_path() / "smemtune-XXXXXX").string();
-        if (mkdtemp(pattern.data()) == nullptr) throw CompilerError("cannot create a folder like " + pattern);
-        path_ = pattern;
-    }
-    ~TemporaryFolder() {
-        std::error_code ignored;
-        fs::remove_all(path_, ignored);
-    }
-    TemporaryFolder(const TemporaryFolder&) = delete;
-    TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-
-    [[nodiscard]] const fs::path& path() const { return path_; }
-
-    void write(const std::string& name, const std::string& text) const {
-        const auto file = path_ / name;
-        fs::create_directories(file.parent_path());
-        std::ofstream stream(file, std::ios::binary);
-        stream << text << std::flush;
-        if (!stream) throw CompilerError("cannot write " + file.string() + "; is the disk full?");
-    }
-
-private:
-    fs::path path_;
-};
-
 std::string wrapper(const Program& program) {
     return "#include \"" + program.source_path + "\"\n" +
            "extern \"C\" void smemtune_call(void* const* arguments) { smemtune_host::call(" + program.entry +
            ", arguments); }\n"
            "extern \"C\" SmemtuneThread** smemtune_current() { return &smemtune_host::current; }\n";
+}
+
+// A file system that fails is no fault of the candidate.
+void write(const TemporaryFolder& folder, const std::string& name, const std::string& text) {
+    try {
+        folder.write(name, text);
+    } catch (const std::runtime_error& error) {
+        throw CompilerError(error.what());
+    }
+}
+
+TemporaryFolder make_folder() {
+    try {
+        return TemporaryFolder();
+    } catch (const std::runtime_error& error) {
+        throw CompilerError(error.what());
+    }
 }
 
 std::vector<std::uint8_t> read_file(const fs::path& path) {
@@ -79,11 +68,11 @@ std::string first_error(std::string output, const std::string& folder) {
 
 std::variant<Binary, Rejection> HostCompiler::compile(const Program& program) const {
     const auto begin = std::chrono::steady_clock::now();
-    const TemporaryFolder folder;
-    for (const auto& [path, text] : program.files) folder.write(path, text);
-    for (const auto& [path, text] : host_headers()) folder.write(path, text);
-    folder.write("smemtune_wrapper.cpp", wrapper(program));
-    const auto in = [&](const char* name) { return (folder.path() / name).string(); };
+    const TemporaryFolder folder = make_folder();
+    for (const auto& [path, text] : program.files) write(folder, path, text);
+    for (const auto& [path, text] : host_headers()) write(folder, path, text);
+    write(folder, "smemtune_wrapper.cpp", wrapper(program));
+    const auto in = [&](const char* name) { return (folder / name).string(); };
 
     std::vector<std::string> command{options_.host_compiler,
                                      "-std=c++17",
@@ -131,7 +120,7 @@ std::variant<Binary, Rejection> HostCompiler::compile(const Program& program) co
     }
 
     Binary binary{.entry = program.entry, .target = target(), .compiler = version()};
-    binary.code = read_file(folder.path() / "kernel.so");
+    binary.code = read_file(folder / "kernel.so");
     binary.compile_ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
     return binary;
 }

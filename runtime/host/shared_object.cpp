@@ -6,7 +6,6 @@
 
 #include <sstream>
 
-#include "runtime/backend.h"
 #include "util/process.h"
 
 namespace smemtune {
@@ -18,23 +17,16 @@ SharedObject::SharedObject(const std::vector<std::uint8_t>& code)
         throw DeviceError("the host has no memory for a kernel");
     }
     path_ = "/proc/" + std::to_string(getpid()) + "/fd/" + std::to_string(file_);
-    handle_ = dlopen(path_.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (handle_ == nullptr) {
-        const std::string why = dlerror();
+    library_.emplace(std::vector{path_});
+    if (!*library_) {
         close(file_);
-        throw LaunchError("the kernel cannot be loaded: " + why);
+        throw LaunchError("the kernel cannot be loaded: " + library_->error());
     }
 }
 
 SharedObject::~SharedObject() {
-    dlclose(handle_);
+    library_.reset();
     close(file_);
-}
-
-void* SharedObject::address_of(const char* name) const {
-    auto* const found = dlsym(handle_, name);
-    if (found == nullptr) throw LaunchError(std::string("the kernel's code has no ") + name);
-    return found;
 }
 
 std::string SharedObject::locate(const void* address) const {

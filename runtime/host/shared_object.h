@@ -2,8 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
+
+#include "runtime/backend.h"
+#include "util/dynamic_library.h"
 
 namespace smemtune {
 
@@ -18,18 +22,16 @@ public:
     /// Throws LaunchError.
     template <class Function>
     void find(const char* name, Function*& function) const {
-        function = reinterpret_cast<Function*>(address_of(name));
+        if (!library_->find(name, function)) throw LaunchError(std::string("the kernel's code has no ") + name);
     }
 
     /// "tiled.cu:31", from the debug information that checked kernels carry.
     [[nodiscard]] std::string locate(const void* address) const;
 
 private:
-    [[nodiscard]] void* address_of(const char* name) const;
-
     int file_;
     std::string path_;
-    void* handle_ = nullptr;
+    std::optional<DynamicLibrary> library_;
 };
 
 }  // namespace smemtune

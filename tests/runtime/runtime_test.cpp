@@ -88,7 +88,7 @@ protected:
         crown(store, host_device(), chosen, problem, values, 10, code ? &*code : nullptr);
     }
 
-    Scratch scratch;
+    TemporaryFolder scratch;
     std::filesystem::path database = scratch / "tuning.db";
     const std::string no_compiler = "/nowhere/c++";
 };
@@ -305,6 +305,19 @@ TEST_F(OnHost, ABatchIsPackedUnlessItsStridesSayOtherwise) {
     kernel.launch(nullptr,
                   {.a = a.data(), .b = b.data(), .c = rows.data(), .ldc = 5, .alpha = 0.5, .batch_stride_c = 2});
     EXPECT_EQ(rows, (std::vector<float>{10, 10, 40, 40, -1, 10, 10, 40, 40, -1, 10, 10, 40, 40, -1}));
+}
+
+// Two products of 1x2x3: B[i] is 3x2 and holds 10 * (i + 1).
+TEST_F(OnHost, APackedBatchOfMatricesThatAreNotSquareIsReadWhereItLies) {
+    auto runtime = open();
+    const std::vector<float> a(6, 1);
+    const std::vector<float> b{10, 10, 10, 10, 10, 10, 20, 20, 20, 20, 20, 20};
+    for (const auto* layout : {"nn", "nt"}) {
+        std::vector<float> c(4, -1);
+        const auto kernel = runtime.fetch(batched_gemm(2, 1, 2, 3, "f32", layout));
+        kernel.launch(nullptr, {.a = a.data(), .b = b.data(), .c = c.data()});
+        EXPECT_EQ(c, (std::vector<float>{30, 30, 60, 60})) << layout;
+    }
 }
 
 TEST_F(OnHost, BatchStridesThatMakeNoSenseAreRefused) {

@@ -31,7 +31,7 @@ protected:
         return of(problem, kernel).at(0).choice;
     }
 
-    Scratch scratch;
+    TemporaryFolder scratch;
     Store store{scratch / "tuning.db"};
     Device device = model_device("sm_90");
     std::vector<KernelTemplate> templates = load_templates(builtin_sources());

@@ -1,4 +1,4 @@
-// What the runtime's tests share: kernels written in place, compiled for the host device, and a folder that goes away.
+// Shared by the runtime's tests: kernels written in place, compiled for the host device.
 #pragma once
 
 #include <algorithm>
@@ -13,26 +13,9 @@
 #include "runtime/compiler.h"
 #include "runtime/host/host_backend.h"
 #include "templates/manifest/catalog.h"
+#include "util/temporary_folder.h"
 
 namespace smemtune {
-
-class Scratch {
-public:
-    Scratch() {
-        auto pattern = (std::filesystem::temp_directory_path() / "smemtune_runtime_XXXXXX").string();
-        if (mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("mkdtemp failed");
-        path_ = pattern;
-    }
-    ~Scratch() { std::filesystem::remove_all(path_); }
-    Scratch(const Scratch&) = delete;
-    Scratch& operator=(const Scratch&) = delete;
-
-    [[nodiscard]] std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
-    [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-
-private:
-    std::filesystem::path path_;
-};
 
 /// An executable shell script.
 inline std::string script(const std::filesystem::path& path, const std::string& text) {
@@ -73,7 +56,7 @@ inline std::string line_of(const std::string& source, const std::string& text) {
     return std::to_string(1 + std::count(source.begin(), source.begin() + static_cast<std::ptrdiff_t>(at), '\n'));
 }
 
-/// What `work` throws as an Error; empty when nothing.
+/// The message of the Error that `work` throws; empty when it throws none.
 template <class Error, class Work>
 std::string error_of(const Work& work) {
     try {

@@ -25,6 +25,7 @@
 
 #include "db/store.h"
 #include "templates/manifest/catalog.h"
+#include "util/temporary_folder.h"
 
 namespace smemtune {
 
@@ -64,35 +65,30 @@ inline void write_text(const std::filesystem::path& file, const std::string& tex
 /// A folder of its own for a test.
 class Scratch {
 public:
-    Scratch() {
-        std::string pattern = (std::filesystem::temp_directory_path() / "smemtune_tuner_XXXXXX").string();
-        if (mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("mkdtemp failed");
-        path_ = pattern;
-    }
+    Scratch() : folder_("smemtune_tuner") {}
     ~Scratch() {
         std::error_code ignored;
-        std::filesystem::remove_all(path_, ignored);
         std::filesystem::remove_all(aside(), ignored);
     }
     Scratch(const Scratch&) = delete;
     Scratch& operator=(const Scratch&) = delete;
 
-    std::string operator/(const std::string& name) const { return (path_ / name).string(); }
-    const std::filesystem::path& path() const { return path_; }
+    std::string operator/(const std::string& name) const { return (folder_ / name).string(); }
+    const std::filesystem::path& path() const { return folder_.path(); }
     /// Beside the folder that tests look at for changes: for what must lie somewhere.
-    std::string aside() const { return path_.string() + ".aside"; }
+    std::string aside() const { return path().string() + ".aside"; }
 
     /// Every file and folder below, with its bytes.
     std::map<std::string, std::string> contents() const {
         std::map<std::string, std::string> files;
-        for (const auto& entry : std::filesystem::recursive_directory_iterator(path_)) {
+        for (const auto& entry : std::filesystem::recursive_directory_iterator(path())) {
             files[entry.path().string()] = entry.is_regular_file() ? read_text(entry.path()) : "";
         }
         return files;
     }
 
 private:
-    std::filesystem::path path_;
+    TemporaryFolder folder_;
 };
 
 using Variables = std::map<std::string, std::string>;

@@ -11,7 +11,7 @@ namespace smemtune {
 
 namespace {
 
-PreviousReport read_earlier(const std::string& path) {
+PreviousReport read_previous(const std::string& path) {
     std::ifstream file(path);
     const auto json = nlohmann::json::parse(file, nullptr, false);
     try {
@@ -27,31 +27,31 @@ PreviousReport read_earlier(const std::string& path) {
 }  // namespace
 
 Baselines parse_baselines(const std::string& list) {
-    Baselines against;
+    Baselines baselines;
     for (const auto& item : split(list, ',')) {
         if (item == "cublas" || item == "cublaslt") {
-            against.libraries.push_back(item);
+            baselines.libraries.push_back(item);
         } else if (!std::filesystem::is_regular_file(item)) {
             throw std::invalid_argument("--against '" + item + "' is neither cublas, cublaslt nor a file");
         } else if (!item.ends_with(".json")) {
-            against.databases.emplace_back(item);
-        } else if (!against.earlier) {
-            against.earlier = read_earlier(item);
+            baselines.databases.emplace_back(item);
+        } else if (!baselines.previous) {
+            baselines.previous = read_previous(item);
         } else {
-            throw std::invalid_argument("--against takes one JSON file, not both " + against.earlier->path + " and " +
-                                        item);
+            throw std::invalid_argument("--against takes one JSON file, not both " + baselines.previous->path +
+                                        " and " + item);
         }
     }
-    // An earlier file alone is to be compared with the same again.
-    if (against.libraries.empty() && against.databases.empty()) against.libraries = {"cublas", "cublaslt"};
-    return against;
+    // A previous report alone is compared with a new one of the same kind.
+    if (baselines.libraries.empty() && baselines.databases.empty()) baselines.libraries = {"cublas", "cublaslt"};
+    return baselines;
 }
 
-std::string since(const PreviousReport& earlier, const BenchReport& report) {
+std::string changes_since(const PreviousReport& previous, const BenchReport& report) {
     const auto& device = report.provenance.device.name;
-    const auto other = earlier.device == device ? "" : ", on another device: " + earlier.device;
-    return fmt::format("\nsince {} (commit {}, {}{})\n", earlier.path, earlier.commit, earlier.date, other) +
-           to_text(changes(earlier.figures, figures_of(report.problems)));
+    const auto other = previous.device == device ? "" : ", on another device: " + previous.device;
+    return fmt::format("\nsince {} (commit {}, {}{})\n", previous.path, previous.commit, previous.date, other) +
+           to_text(changes(previous.figures, figures_of(report.problems)));
 }
 
 }  // namespace smemtune

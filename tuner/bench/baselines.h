@@ -1,4 +1,4 @@
-// What `smemtune bench --against` names.
+// The baselines that `smemtune bench --against` names.
 #pragma once
 
 #include <filesystem>
@@ -11,7 +11,7 @@
 
 namespace smemtune {
 
-/// An earlier comparison.
+/// The report of an earlier `smemtune bench --json`.
 struct PreviousReport {
     std::string path, commit, date, device;
     std::vector<Figure> figures;
@@ -20,14 +20,14 @@ struct PreviousReport {
 struct Baselines {
     std::vector<std::string> libraries;
     std::vector<std::filesystem::path> databases;
-    std::optional<PreviousReport> earlier;
+    std::optional<PreviousReport> previous;
 };
 
-/// A comma-separated list of cublas, cublaslt, databases and at most one JSON file of an earlier comparison; both
-/// libraries where it names nobody to compare with. Throws std::invalid_argument.
+/// `list`: cublas, cublaslt, databases and at most one JSON file of a previous report, with commas between them. A list
+/// without libraries and databases means both libraries. Throws std::invalid_argument.
 Baselines parse_baselines(const std::string& list);
 
-/// What changed by more than noise since then.
-std::string since(const PreviousReport& earlier, const BenchReport& report);
+/// The ratios that changed by more than noise, as text.
+std::string changes_since(const PreviousReport& previous, const BenchReport& report);
 
 }  // namespace smemtune

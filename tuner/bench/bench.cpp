@@ -12,40 +12,46 @@ namespace smemtune {
 
 namespace {
 
-// Longer batches than a search's: what is one launch of milliseconds is a graph of several, whose enqueueing no one
-// sees.
-constexpr SamplingPolicy batches{.batch_us = 6000};
+// Longer batches than a search's: several launches of milliseconds make a graph, which hides the host's time for each.
+constexpr SamplingPolicy sampling_policy{.batch_us = 6000};
 
+// One of two kernels that are timed in turn.
 struct Side {
-    const LoadedKernel& kernel;
+    const BoundKernel& kernel;
     double launch_us = 0;
 
-    // Microseconds of a batch.
-    double take(Backend& backend, Testbed& testbed, int launches) {
-        const auto [batch_us, each_us] = time_batch(backend, testbed, kernel, {}, launches);
-        launch_us = each_us;
-        return batch_us;
+    // Microseconds of the batch.
+    double time_launches(Backend& backend, Testbed& testbed, int launches) {
+        const auto time = time_batch(backend, testbed, kernel, launches);
+        launch_us = time.launch_us;
+        return time.batch_us;
     }
-    double take(Backend& backend, Testbed& testbed) {
-        return take(backend, testbed, Sampling(batches, 0).launches(launch_us));
+    double time_a_batch(Backend& backend, Testbed& testbed) {
+        return time_launches(backend, testbed, Sampling(sampling_policy).launches(launch_us));
     }
+};
+
+// A competitor's kernel that was compared with ours.
+struct ComparedKernel {
+    std::string competitor;
+    CompetitorKernel kernel;
 };
 
 class Bench {
 public:
-    Bench(const BenchRequest& request, Runtime& runtime, std::span<const std::unique_ptr<Competitor>> peers)
+    Bench(const BenchRequest& request, Runtime& runtime, std::span<const std::unique_ptr<Competitor>> competitors)
         : request_(request),
           operation_(request.any_template.operation),
           runtime_(runtime),
           backend_(RuntimeInspector::backend(runtime)),
-          peers_(peers) {
+          competitors_(competitors) {
         backend_.make_current();
     }
 
-    ProblemBench play(const Problem& problem) {
+    ProblemBench run(const Problem& problem) {
         ProblemBench result{.problem = problem};
         try {
-            play(problem, result);
+            measure(problem, result);
         } catch (const DeviceError& error) {
             result.why_not = error.what();  // out of memory, most likely: another problem may fit
         }
@@ -53,9 +59,9 @@ public:
     }
 
 private:
-    void play(const Problem& problem, ProblemBench& result) {
-        const auto entry = stored_winner(runtime_, problem, request_.kernel_template);
-        const auto* ours = std::get_if<CompetitorKernel>(&entry);
+    void measure(const Problem& problem, ProblemBench& result) {
+        const auto winner = stored_winner(runtime_, problem, request_.kernel_template);
+        const auto* ours = std::get_if<CompetitorKernel>(&winner);
         if (ours == nullptr) return;
         result.stored = true;
         result.detail = ours->detail;
@@ -63,48 +69,48 @@ private:
             static_cast<double>(operation_.operations.evaluate(environment_of(operation_, problem, backend_.device())));
         Testbed testbed(backend_, operation_, problem, binaries_for(problem), request_.seed);
         try {
-            result.wrong = testbed.verify(*ours->kernel, {}).wrong.value_or("");
+            result.wrong = testbed.verify(*ours->kernel).wrong.value_or("");
         } catch (const LaunchError& error) {
             result.wrong = error.what();
         }
         if (!result.wrong.empty()) return;
 
-        std::vector<std::pair<std::string, CompetitorKernel>> callers;
+        std::vector<ComparedKernel> compared;
         for (const auto cache : request_.caches) {
             if (cache == Cache::warm && !testbed.rotates() && request_.caches.size() > 1) continue;
             if (request_.interrupted()) return;
             testbed.set_cache(cache);
-            callers.clear();
-            const auto alone = time_kernel(backend_, testbed, *ours->kernel, {}, batches, 0, 0);
+            compared.clear();
+            const auto alone = time_kernel(backend_, testbed, *ours->kernel, sampling_policy);
             result.caches.push_back({.cache = cache, .ours = alone, .comparisons = {}});
-            play(problem, *ours, testbed, result.caches.back(), callers);
+            compare_with_all(problem, *ours, testbed, result.caches.back(), compared);
         }
         if (!backend_.device().is_host() && !request_.interrupted()) {
-            result.host = call(*ours, callers, testbed, result.caches.front().ours.median_us);
+            result.host = time_calls(*ours, compared, testbed, result.caches.front().ours.median_us);
         }
     }
 
-    void play(const Problem& problem, const CompetitorKernel& ours, Testbed& testbed, CacheResult& result,
-              std::vector<std::pair<std::string, CompetitorKernel>>& callers) {
-        for (const auto& peer : peers_) {
+    void compare_with_all(const Problem& problem, const CompetitorKernel& ours, Testbed& testbed, CacheResult& result,
+                          std::vector<ComparedKernel>& compared) {
+        for (const auto& competitor : competitors_) {
             if (request_.interrupted()) return;
-            auto entry = peer->enter(operation_, problem, testbed);
-            if (auto* theirs = std::get_if<CompetitorKernel>(&entry)) {
-                result.comparisons.push_back(play(ours, *theirs, peer->name(), testbed));
-                if (result.comparisons.back().why_not.empty()) callers.emplace_back(peer->name(), std::move(*theirs));
-            } else {
-                result.comparisons.push_back({.peer = peer->name(), .why_not = std::get<std::string>(entry)});
+            auto prepared = competitor->prepare(operation_, problem, testbed);
+            if (const auto* unavailable = std::get_if<Unavailable>(&prepared)) {
+                result.comparisons.push_back({.competitor = competitor->name(), .why_not = unavailable->reason});
+                continue;
             }
+            auto& theirs = std::get<CompetitorKernel>(prepared);
+            result.comparisons.push_back(compare_with(theirs, ours, competitor->name(), testbed));
+            if (result.comparisons.back().why_not.empty()) compared.push_back({competitor->name(), std::move(theirs)});
         }
     }
 
-    Comparison play(const CompetitorKernel& ours, const CompetitorKernel& theirs, const std::string& peer,
-                    Testbed& testbed) {
-        Comparison result{.peer = peer, .detail = theirs.detail};
+    Comparison compare_with(const CompetitorKernel& theirs, const CompetitorKernel& ours, const std::string& competitor,
+                            Testbed& testbed) {
+        Comparison result{.competitor = competitor, .detail = theirs.detail};
         try {
-            // On the first check alone, which is what is timed.
-            constexpr double not_the_others = -1;
-            const auto verdict = testbed.verify(*theirs.kernel, {}, not_the_others);
+            // The first check has packed operands, as those that are timed.
+            const auto verdict = testbed.verify_first_check(*theirs.kernel);
             result.why_not = verdict.wrong.value_or("");
             result.wrong = verdict.wrong.has_value();
             if (!result.wrong) {
@@ -118,16 +124,15 @@ private:
         return result;
     }
 
-    std::vector<HostTime> call(const CompetitorKernel& ours,
-                               const std::vector<std::pair<std::string, CompetitorKernel>>& callers, Testbed& testbed,
-                               double launch_us) {
-        const auto arguments = testbed.batch(*ours.kernel, {}, 1).front().arguments;
+    std::vector<HostTime> time_calls(const CompetitorKernel& ours, const std::vector<ComparedKernel>& compared,
+                                     Testbed& testbed, double launch_us) {
+        const auto arguments = testbed.batch(*ours.kernel, 1).front().arguments;
         std::vector<HostTime> times{{"ours"}, {"ours, fetched once"}};
-        std::vector<std::function<void()>> calls{[&] { ours.call(arguments.data()); },
-                                                 [&] { ours.kernel->launch(nullptr, {}, arguments.data()); }};
-        for (const auto& each : callers) {
-            times.push_back({each.first});
-            calls.emplace_back([&each, &arguments] { each.second.call(arguments.data()); });
+        std::vector<std::function<void()>> calls{[&] { ours.call(arguments); },
+                                                 [&] { ours.kernel->launch(nullptr, arguments); }};
+        for (const auto& each : compared) {
+            times.push_back({each.competitor});
+            calls.emplace_back([&each, &arguments] { each.kernel.call(arguments); });
         }
         const auto us = host_times(
             calls, [&] { backend_.synchronize(); }, launch_us);
@@ -135,7 +140,7 @@ private:
         return times;
     }
 
-    // They depend on the type and the layout alone.
+    // Compiled once for each type and layout: the binaries depend on nothing else.
     const TestbedBinaries& binaries_for(const Problem& problem) {
         const std::pair key(problem.type, problem.layout);
         auto known = binaries_.find(key);
@@ -150,7 +155,7 @@ private:
     const Operation& operation_;
     Runtime& runtime_;
     Backend& backend_;
-    std::span<const std::unique_ptr<Competitor>> peers_;
+    std::span<const std::unique_ptr<Competitor>> competitors_;
     std::map<std::pair<std::string, std::string>, TestbedBinaries> binaries_;
 };
 
@@ -158,30 +163,30 @@ private:
 
 std::string_view to_text(Cache cache) { return cache == Cache::cold ? "cold" : "warm"; }
 
-void bench(const BenchRequest& request, Runtime& runtime, std::span<const std::unique_ptr<Competitor>> peers,
-           const std::function<void(ProblemBench)>& say) {
-    Bench bench(request, runtime, peers);
+void bench(const BenchRequest& request, Runtime& runtime, std::span<const std::unique_ptr<Competitor>> competitors,
+           const std::function<void(ProblemBench)>& report) {
+    Bench bench(request, runtime, competitors);
     for (const auto& problem : request.problems) {
         if (request.interrupted()) return;
-        say(bench.play(problem));
+        report(bench.run(problem));
     }
 }
 
-Ratio compare(Backend& backend, Testbed& testbed, const LoadedKernel& ours, const LoadedKernel& theirs,
+Ratio compare(Backend& backend, Testbed& testbed, const BoundKernel& ours, const BoundKernel& theirs,
               const PairPolicy& policy, const std::function<bool()>& interrupted) {
     std::array sides{Side{ours}, Side{theirs}};
     for (auto& side : sides) {
-        side.take(backend, testbed, 1);  // how many launches make a batch
-        side.take(backend, testbed);
+        side.time_launches(backend, testbed, 1);  // tells how many launches make a batch
+        side.time_a_batch(backend, testbed);
     }
     Pairs pairs(policy);
-    // Who is first changes, so that whatever the first leaves to the second meets both alike.
+    // AB BA AB ...: what the first of a pair leaves to the second (clock, temperature) meets both alike.
     for (std::size_t turn = 0; !pairs.finished() && (turn == 0 || !interrupted()); ++turn) {
         Pair pair;
         double total_us = 0;
         for (const auto which : {turn % 2, 1 - turn % 2}) {
             auto& side = sides.at(which);
-            total_us += side.take(backend, testbed);
+            total_us += side.time_a_batch(backend, testbed);
             (which == 0 ? pair.ours_us : pair.theirs_us) = side.launch_us;
             const auto clock = backend.clock_khz();
             pair.clock_khz = pair.clock_khz == 0 ? clock : std::min(pair.clock_khz, clock);

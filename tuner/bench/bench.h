@@ -1,4 +1,4 @@
-// Stored winners timed against peers, in pairs and in one process.
+// Stored winners timed against competitors, in pairs and in one process.
 #pragma once
 
 #include <functional>
@@ -26,10 +26,10 @@ struct BenchRequest {
 };
 
 struct Comparison {
-    std::string peer;
-    std::string detail;   ///< what the peer ran
-    std::string why_not;  ///< there is no ratio: it computes no such thing, cannot be run, or was interrupted
-    bool wrong = false;   ///< or computes something wrong, and `why_not` says what
+    std::string competitor;
+    std::string detail;   ///< the kernel that it ran
+    std::string why_not;  ///< why there is no ratio: it has no such kernel, cannot run it, is wrong, or was interrupted
+    bool wrong = false;   ///< it computes something wrong, and `why_not` says what
     Ratio ratio{};
 };
 
@@ -55,14 +55,14 @@ struct ProblemBench {
     std::vector<HostTime> host;       ///< empty on the host device, where a launch returns when it is done
 };
 
-/// `say` is given every problem that is done, also where the device was out of memory for it. Every contender is
-/// verified on what it is timed on, before it is. Throws DeviceFault, CompilerError.
-void bench(const BenchRequest& request, Runtime& runtime, std::span<const std::unique_ptr<Competitor>> peers,
-           const std::function<void(ProblemBench)>& say);
+/// Calls `report` with each problem when it is done, also when the device was out of memory for it. A competitor is
+/// verified on the operands that it is then timed on. Throws DeviceFault, CompilerError.
+void bench(const BenchRequest& request, Runtime& runtime, std::span<const std::unique_ptr<Competitor>> competitors,
+           const std::function<void(ProblemBench)>& report);
 
 /// Batches of both in turn, AB BA AB ..., until `policy` has enough, or one pair and no more once `interrupted`.
 Ratio compare(
-    Backend& backend, Testbed& testbed, const LoadedKernel& ours, const LoadedKernel& theirs, const PairPolicy& policy,
+    Backend& backend, Testbed& testbed, const BoundKernel& ours, const BoundKernel& theirs, const PairPolicy& policy,
     const std::function<bool()>& interrupted = [] { return false; });
 
 /// Wall time until a call returns, in microseconds: the median over bursts of each in turn, with `wait` between them so

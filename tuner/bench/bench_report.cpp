@@ -6,8 +6,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "tuner/report/json.h"
 #include "tuner/report/text.h"
-#include "tuner/worker/channel.h"
 
 namespace smemtune {
 
@@ -15,10 +15,10 @@ namespace {
 
 using Rows = std::vector<std::vector<std::string>>;
 
-// Alone under the header, a table says nothing.
+// Without a row below its header, a table says nothing.
 std::string table_or_nothing(const Rows& rows) { return rows.size() > 1 ? "\n" + table(rows) : ""; }
 
-// Baselines each peer in one cache; ours alone where there is none.
+// One row for each competitor; without any, one for our time alone.
 void add_rows(Rows& rows, const ProblemBench& problem, const CacheResult& result) {
     const auto add = [&](double ours_us, std::vector<std::string> rest) {
         const auto& operations = problem.operations;
@@ -26,12 +26,12 @@ void add_rows(Rows& rows, const ProblemBench& problem, const CacheResult& result
                                    operations > 0 ? rate_text(operations / ours_us * 1e6) : "-"});
         rows.push_back(std::move(rest));
     };
-    for (const auto& [peer, detail, why_not, wrong, ratio] : result.comparisons) {
+    for (const auto& [competitor, detail, why_not, wrong, ratio] : result.comparisons) {
         if (!why_not.empty()) {
-            add(result.ours.median_us, {peer, "-", "-", (wrong ? "WRONG: " : "") + why_not});
+            add(result.ours.median_us, {competitor, "-", "-", (wrong ? "WRONG: " : "") + why_not});
             continue;
         }
-        add(ratio.ours_us, {peer, time_text(ratio.theirs_us), fmt::format("{:.3f}", ratio.median),
+        add(ratio.ours_us, {competitor, time_text(ratio.theirs_us), fmt::format("{:.3f}", ratio.median),
                             fmt::format("{:.3f}..{:.3f}", ratio.low, ratio.high), std::to_string(ratio.pairs),
                             std::to_string(ratio.dropped)});
     }
@@ -47,14 +47,14 @@ std::string ratio_table(const std::vector<ProblemBench>& problems) {
     return table_or_nothing(rows);
 }
 
-std::string contender_table(const std::vector<ProblemBench>& problems) {
+std::string kernel_table(const std::vector<ProblemBench>& problems) {
     Rows rows{{"problem", "who", "what ran"}};
     for (const auto& problem : problems) {
         if (!problem.stored) continue;
         rows.push_back({to_text(problem.problem), "ours", problem.detail});
         for (const auto& result : problem.caches) {
             for (const auto& comparison : result.comparisons) {
-                std::vector<std::string> row{to_text(problem.problem), comparison.peer, comparison.detail};
+                std::vector<std::string> row{to_text(problem.problem), comparison.competitor, comparison.detail};
                 if (!comparison.detail.empty() && row != rows.back()) rows.push_back(std::move(row));
             }
         }
@@ -100,7 +100,7 @@ nlohmann::json json_of(const ProblemBench& bench) {
         nlohmann::json result{{"median_us", ours.median_us}, {"spread_us", ours.spread_us}};
         if (bench.operations > 0) result["flops"] = bench.operations / ours.median_us * 1e6;
         auto& against = result["against"] = nlohmann::json::object();
-        for (const auto& each : comparisons) against[each.peer] = json_of(each, bench.operations);
+        for (const auto& each : comparisons) against[each.competitor] = json_of(each, bench.operations);
         caches[std::string(to_text(cache))] = std::move(result);
     }
     auto& host = json["host_us"] = nlohmann::json::object();
@@ -117,10 +117,10 @@ std::vector<Overall> overall(const std::vector<ProblemBench>& problems) {
             for (const auto& comparison : result.comparisons) {
                 if (!comparison.why_not.empty()) continue;
                 const auto same = [&](const Overall& each) {
-                    return each.cache == result.cache && each.peer == comparison.peer;
+                    return each.cache == result.cache && each.competitor == comparison.competitor;
                 };
                 auto found = std::ranges::find_if(all, same);
-                if (found == all.end()) found = all.insert(all.end(), {result.cache, comparison.peer});
+                if (found == all.end()) found = all.insert(all.end(), {result.cache, comparison.competitor});
                 const auto& ratio = comparison.ratio;
                 found->mean += std::log(ratio.median);
                 ++found->problems;
@@ -137,17 +137,17 @@ std::vector<Overall> overall(const std::vector<ProblemBench>& problems) {
 std::string to_text(const BenchReport& report) {
     const auto& [provenance, problems, complete] = report;
     auto text = provenance.device.name + (provenance.platform.empty() ? "" : ", " + provenance.platform);
-    for (const auto& [name, version] : provenance.peers) {
+    for (const auto& [name, version] : provenance.competitors) {
         if (name != version) text += ", " + name + " " + version;
     }
-    text += "\n" + ratio_table(problems) + contender_table(problems) + host_table(problems);
+    text += "\n" + ratio_table(problems) + kernel_table(problems) + host_table(problems);
     if (!complete) text += "\nincomplete: it ended before everything was measured\n";
     const auto means = overall(problems);
     if (!means.empty()) text += "\nratio: their time / ours, the median over pairs of samples taken in turn\n";
-    for (const auto& [cache, peer, mean, count, ahead, behind] : means) {
+    for (const auto& [cache, competitor, mean, count, ahead, behind] : means) {
         text += fmt::format(
             "geometric mean, {}, against {}: {:.3f} over {} problem{}: ahead at {}, behind at {}, level at {}\n",
-            to_text(cache), peer, mean, count, count == 1 ? "" : "s", ahead, behind, count - ahead - behind);
+            to_text(cache), competitor, mean, count, count == 1 ? "" : "s", ahead, behind, count - ahead - behind);
     }
     return text;
 }
@@ -157,9 +157,9 @@ nlohmann::json to_json(const BenchReport& report) {
     nlohmann::json problems = nlohmann::json::array();
     for (const auto& problem : report.problems) problems.push_back(json_of(problem));
     nlohmann::json means = nlohmann::json::array();
-    for (const auto& [cache, peer, mean, count, ahead, behind] : overall(report.problems)) {
+    for (const auto& [cache, competitor, mean, count, ahead, behind] : overall(report.problems)) {
         means.push_back({{"cache", to_text(cache)},
-                         {"against", peer},
+                         {"against", competitor},
                          {"ratio", mean},
                          {"problems", count},
                          {"ahead", ahead},
@@ -173,7 +173,7 @@ nlohmann::json to_json(const BenchReport& report) {
             {"platform", from.platform},
             {"compiler", from.compiler},
             {"database", from.database},
-            {"against", from.peers},
+            {"against", from.competitors},
             {"policy",
              {{"least_pairs", from.pairs.least},
               {"most_pairs", from.pairs.most},

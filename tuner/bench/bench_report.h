@@ -1,4 +1,4 @@
-// What a comparison tells at its end.
+// The report of a comparison, as tables and as JSON.
 #pragma once
 
 #include <map>
@@ -11,7 +11,7 @@
 
 namespace smemtune {
 
-/// Where figures come from.
+/// How the figures of a report came about.
 struct Provenance {
     std::string version;  ///< of smemtune
     std::string commit;   ///< empty when nobody said
@@ -20,7 +20,7 @@ struct Provenance {
     std::string platform;  ///< driver and CUDA versions; empty for the host
     std::string compiler;
     std::string database;
-    std::map<std::string, std::string> peers;  ///< name -> version
+    std::map<std::string, std::string> competitors;  ///< name -> version
     PairPolicy pairs;
     unsigned seed = 0;
 };
@@ -31,10 +31,10 @@ struct BenchReport {
     bool complete = true;  ///< false when it was interrupted, or failed on the way
 };
 
-/// The ratios against one peer, taken together.
+/// The ratios against one competitor, taken together.
 struct Overall {
     Cache cache = Cache::cold;
-    std::string peer;
+    std::string competitor;
     double mean = 0;  ///< geometric
     std::size_t problems = 0;
     std::size_t ahead = 0;   ///< ratios whose interval lies above 1

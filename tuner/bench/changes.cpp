@@ -7,18 +7,18 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
-#include "tuner/worker/channel.h"
+#include "tuner/report/json.h"
 
 namespace smemtune {
 
 namespace {
 
-// Another process, other addresses: what pairs within one process do not see. PairedElimination call as much as this
-// equal.
+// Two processes differ by as much as this: their addresses differ, which pairs within one process do not see. The
+// finals call winners equal within the same share.
 constexpr double least_change = 0.005;
 
-std::string name_of(const Problem& problem, std::string_view cache, const std::string& peer) {
-    return fmt::format("{}, {}, {}", to_text(problem), cache, peer);
+std::string name_of(const Problem& problem, std::string_view cache, const std::string& competitor) {
+    return fmt::format("{}, {}, {}", to_text(problem), cache, competitor);
 }
 
 double factor(const Change& change) { return change.now.ratio / change.before.ratio; }
@@ -32,8 +32,8 @@ std::vector<Figure> figures_of(const std::vector<ProblemBench>& problems) {
             for (const auto& each : result.comparisons) {
                 if (!each.why_not.empty()) continue;
                 const auto& ratio = each.ratio;
-                figures.push_back(
-                    {name_of(problem.problem, to_text(result.cache), each.peer), ratio.median, ratio.low, ratio.high});
+                figures.push_back({name_of(problem.problem, to_text(result.cache), each.competitor), ratio.median,
+                                   ratio.low, ratio.high});
             }
         }
     }
@@ -46,10 +46,10 @@ std::vector<Figure> figures_of(const nlohmann::json& report) {
         for (const auto& problem : report.at("problems")) {
             if (!problem.contains("caches")) continue;
             for (const auto& [cache, result] : problem.at("caches").items()) {
-                for (const auto& [peer, comparison] : result.at("against").items()) {
+                for (const auto& [competitor, comparison] : result.at("against").items()) {
                     if (!comparison.contains("ratio")) continue;
                     const auto& interval = comparison.at("interval");
-                    figures.push_back({name_of(problem.at("problem").get<Problem>(), cache, peer),
+                    figures.push_back({name_of(problem.at("problem").get<Problem>(), cache, competitor),
                                        comparison.at("ratio").get<double>(), interval.at(0).get<double>(),
                                        interval.at(1).get<double>()});
                 }

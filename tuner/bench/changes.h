@@ -1,4 +1,4 @@
-// Whether figures that were true once are true still: the ratios of an earlier comparison against those of this one.
+// Compares the ratios of a previous report with those of this one.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ struct Figure {
 };
 
 std::vector<Figure> figures_of(const std::vector<ProblemBench>& problems);
-/// Of what `smemtune bench --json` wrote. Throws std::invalid_argument when it did not write this.
+/// Reads the JSON that `smemtune bench --json` wrote. Throws std::invalid_argument when it is something else.
 std::vector<Figure> figures_of(const nlohmann::json& report);
 
 struct Change {
@@ -28,7 +28,7 @@ struct Changes {
     std::size_t compared = 0;
     std::vector<Change> fallen;        ///< the worst first
     std::vector<Change> risen;         ///< the best first
-    std::vector<std::string> missing;  ///< there was a figure, and there is none now
+    std::vector<std::string> missing;  ///< names of ratios that were not measured now
 };
 
 /// More than noise is a change of more than half a percent, with intervals that do not meet.

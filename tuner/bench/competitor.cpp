@@ -12,25 +12,25 @@ namespace smemtune {
 
 namespace {
 
-CompetitorKernel contender_of(std::string detail, std::shared_ptr<const LoadedKernel> kernel) {
-    auto call = [kernel](void* const* arguments) { kernel->launch(nullptr, {}, arguments); };
+CompetitorKernel competitor_kernel(std::string detail, std::shared_ptr<const BoundKernel> kernel) {
+    auto call = [kernel](std::span<void* const> arguments) { kernel->launch(nullptr, arguments); };
     return {std::move(detail), std::move(kernel), std::move(call)};
 }
 
-// Whether the library's products are of this operation.
+// Whether the library computes this operation.
 bool computes(const Operation& operation, const Problem& problem) {
     static constexpr std::array<std::string_view, 4> layouts{"nn", "nt", "tn", "tt"};
     return gemm_kind(operation) && problem.type == "f32" && std::ranges::find(layouts, problem.layout) != layouts.end();
 }
-constexpr const char* other_operation = "compared for gemm and batched_gemm of f32 alone";
+const Unavailable other_operation{"compared for gemm and batched_gemm of f32 alone"};
 
-class DatabasePeer : public Competitor {
+class DatabaseCompetitor : public Competitor {
 public:
-    DatabasePeer(Runtime runtime, std::string name) : runtime_(std::move(runtime)), name_(std::move(name)) {}
+    DatabaseCompetitor(Runtime runtime, std::string name) : runtime_(std::move(runtime)), name_(std::move(name)) {}
 
     [[nodiscard]] std::string name() const override { return name_; }
     [[nodiscard]] std::string version() const override { return name_; }
-    [[nodiscard]] Entry enter(const Operation&, const Problem& problem, Testbed&) override {
+    [[nodiscard]] CompetitorKernelOrReason prepare(const Operation&, const Problem& problem, Testbed&) override {
         return stored_winner(runtime_, problem, "");
     }
 
@@ -39,73 +39,76 @@ private:
     std::string name_;
 };
 
-class CublasPeer : public Competitor {
+class CublasCompetitor : public Competitor {
 public:
-    explicit CublasPeer(Cublas library) : library_(std::move(library)) {}
+    explicit CublasCompetitor(Cublas library) : library_(std::move(library)) {}
 
     [[nodiscard]] std::string name() const override { return "cublas"; }
     [[nodiscard]] std::string version() const override { return library_.version(); }
-    [[nodiscard]] Entry enter(const Operation& operation, const Problem& problem, Testbed&) override {
+    [[nodiscard]] CompetitorKernelOrReason prepare(const Operation& operation, const Problem& problem,
+                                                   Testbed&) override {
         if (!computes(operation, problem)) return other_operation;
         const auto* name = gemm_kind(problem) == GemmKind::single ? "cublasSgemm" : "cublasSgemmStridedBatched";
-        return contender_of(name, library_.gemm(problem));
+        return competitor_kernel(name, library_.gemm(problem));
     }
 
 private:
     Cublas library_;
 };
 
-class CublasLtPeer : public Competitor {
+class CublasLtCompetitor : public Competitor {
 public:
-    CublasLtPeer(Cublas library, Backend& backend, int most)
+    CublasLtCompetitor(Cublas library, Backend& backend, int most)
         : library_(std::move(library)), backend_(backend), most_(most) {}
 
     [[nodiscard]] std::string name() const override { return "cublaslt"; }
     [[nodiscard]] std::string version() const override { return library_.version(); }
-    [[nodiscard]] Entry enter(const Operation& operation, const Problem& problem, Testbed& testbed) override {
+    [[nodiscard]] CompetitorKernelOrReason prepare(const Operation& operation, const Problem& problem,
+                                                   Testbed& testbed) override {
         if (!computes(operation, problem)) return other_operation;
         try {
             auto proposals = library_.proposals(problem, most_);
             return choose(proposals, testbed);
         } catch (const VendorError& error) {
-            return error.what();
+            return Unavailable{error.what()};
         } catch (const LaunchError& error) {
-            return error.what();
+            return Unavailable{error.what()};
         }
     }
 
 private:
-    using Timed = std::pair<double, VendorKernel*>;
+    struct TimedProposal {
+        double us;
+        VendorKernel* proposal;
+    };
 
-    Entry choose(std::vector<VendorKernel>& proposals, Testbed& testbed) {
+    CompetitorKernelOrReason choose(std::vector<VendorKernel>& proposals, Testbed& testbed) {
         std::string refused = "cublasLt proposes nothing";
         auto timed = by_time(proposals, testbed, refused);
-        if (timed.empty()) return refused;
-        const auto right = std::ranges::find_if(timed, [&](const Timed& each) {
-            // On the first check alone, which is what is timed.
-            constexpr double not_the_others = -1;
-            return !testbed.verify(*each.second->kernel, {}, not_the_others).wrong;
+        if (timed.empty()) return Unavailable{refused};
+        const auto right = std::ranges::find_if(timed, [&](const TimedProposal& each) {
+            return !testbed.verify_first_check(*each.proposal->kernel).wrong;
         });
-        auto& best = *(right == timed.end() ? timed.front() : *right).second;
+        auto& best = *(right == timed.end() ? timed.front() : *right).proposal;
         auto detail = best.detail + ", the best of " + std::to_string(proposals.size());
         if (right != timed.begin()) detail += ", " + std::to_string(right - timed.begin()) + " of them wrong";
-        return contender_of(std::move(detail), std::move(best.kernel));
+        return competitor_kernel(std::move(detail), std::move(best.kernel));
     }
 
-    // Those that run, the fastest first; otherwise `refused` says what the last one said.
-    std::vector<Timed> by_time(std::vector<VendorKernel>& proposals, Testbed& testbed, std::string& refused) {
-        std::vector<Timed> timed;
-        double best_us = 0;
+    // The proposals that run, the fastest first. `refused` becomes the message of the last one that does not.
+    std::vector<TimedProposal> by_time(std::vector<VendorKernel>& proposals, Testbed& testbed, std::string& refused) {
+        std::vector<TimedProposal> timed;
+        std::optional<double> best_us;
         for (auto& proposal : proposals) {
             try {
-                const auto us = time_kernel(backend_, testbed, *proposal.kernel, {}, {}, best_us, 0).median_us;
-                best_us = timed.empty() ? us : std::min(best_us, us);
-                timed.emplace_back(us, &proposal);
+                const auto us = time_kernel(backend_, testbed, *proposal.kernel, {}, best_us).median_us;
+                best_us = std::min(best_us.value_or(us), us);
+                timed.push_back({us, &proposal});
             } catch (const LaunchError& error) {
                 refused = error.what();
             }
         }
-        std::ranges::stable_sort(timed, {}, &Timed::first);
+        std::ranges::stable_sort(timed, {}, &TimedProposal::us);
         return timed;
     }
 
@@ -116,31 +119,33 @@ private:
 
 }  // namespace
 
-Entry stored_winner(Runtime& runtime, const Problem& problem, const std::string& kernel_template) {
+CompetitorKernelOrReason stored_winner(Runtime& runtime, const Problem& problem, const std::string& kernel_template) {
     try {
         const auto kernel = runtime.fetch(problem, kernel_template);
         const auto& choice = kernel.choice();
-        if (choice.match != Match::exact) return "no winner is stored for it";
-        const auto count = kernel.argument_names().size();
+        if (choice.match != Match::exact) return Unavailable{"no winner is stored for it"};
         return CompetitorKernel{
             .detail = choice.kernel_template + (choice.configuration.empty() ? "" : " " + choice.configuration),
             .kernel = std::make_shared<FetchedKernel>(kernel),
-            .call = [&runtime, problem, kernel_template, count](void* const* arguments) {
-                runtime.fetch(problem, kernel_template).launch(nullptr, {arguments, count});
+            .call = [&runtime, problem, kernel_template](std::span<void* const> arguments) {
+                runtime.fetch(problem, kernel_template).launch(nullptr, arguments);
             }};
     } catch (const FetchError& error) {
-        return error.what();
+        return Unavailable{error.what()};
     }
 }
 
-std::unique_ptr<Competitor> database_peer(const Runtime& runtime, const std::filesystem::path& database) {
-    return std::make_unique<DatabasePeer>(RuntimeInspector::beside(runtime, database), database.filename().string());
+std::unique_ptr<Competitor> database_competitor(const Runtime& runtime, const std::filesystem::path& database) {
+    return std::make_unique<DatabaseCompetitor>(RuntimeInspector::beside(runtime, database),
+                                                database.filename().string());
 }
 
-std::unique_ptr<Competitor> cublas_peer(const Cublas& library) { return std::make_unique<CublasPeer>(library); }
+std::unique_ptr<Competitor> cublas_competitor(const Cublas& library) {
+    return std::make_unique<CublasCompetitor>(library);
+}
 
-std::unique_ptr<Competitor> cublaslt_peer(const Cublas& library, Backend& backend, int most) {
-    return std::make_unique<CublasLtPeer>(library, backend, most);
+std::unique_ptr<Competitor> cublaslt_competitor(const Cublas& library, Backend& backend, int most) {
+    return std::make_unique<CublasLtCompetitor>(library, backend, most);
 }
 
 }  // namespace smemtune

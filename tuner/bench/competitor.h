@@ -1,9 +1,10 @@
-// Whom our winners are compared with.
+// The kernels that our winners are compared with: those of another database, cuBLAS and cublasLt.
 #pragma once
 
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <variant>
 
@@ -13,38 +14,44 @@
 
 namespace smemtune {
 
-/// What computes one problem, as a kernel that takes the operation's arguments and knows its own launch.
+/// A kernel that computes one problem.
 struct CompetitorKernel {
     std::string detail;  ///< algorithm, or template and configuration
-    std::shared_ptr<const LoadedKernel> kernel;
-    std::function<void(void* const* arguments)> call;  ///< as an application calls it, on the default stream
+    std::shared_ptr<const BoundKernel> kernel;
+    /// Calls it as an application does, on the default stream, with the operation's arguments.
+    std::function<void(std::span<void* const>)> call;
 };
 
-/// A contender, or why there is none.
-using Entry = std::variant<CompetitorKernel, std::string>;
+/// Why a competitor has no kernel for a problem.
+struct Unavailable {
+    std::string reason;
+};
+using CompetitorKernelOrReason = std::variant<CompetitorKernel, Unavailable>;
 
 class Competitor {
 public:
     virtual ~Competitor() = default;
     [[nodiscard]] virtual std::string name() const = 0;
-    /// Of a library; a database has none but its name.
+    /// The version of a library; the name of a database.
     [[nodiscard]] virtual std::string version() const = 0;
-    /// Chosen on the testbed of this problem, for the L2 cache as it is set there. Throws DeviceFault, DeviceError.
-    [[nodiscard]] virtual Entry enter(const Operation& operation, const Problem& problem, Testbed& testbed) = 0;
+    /// Chooses a kernel on the testbed of this problem, for the L2 cache as it is set there. Throws DeviceFault,
+    /// DeviceError.
+    [[nodiscard]] virtual CompetitorKernelOrReason prepare(const Operation& operation, const Problem& problem,
+                                                           Testbed& testbed) = 0;
 };
 
-/// What the database behind `runtime` holds for exactly this problem; with `kernel_template`, the best of that one.
-/// What was tuned for another size is no answer. `runtime` must outlive what is returned.
-Entry stored_winner(Runtime& runtime, const Problem& problem, const std::string& kernel_template);
+/// The kernel that the database behind `runtime` holds for exactly this problem; with `kernel_template`, the best of
+/// that template. A winner of another size does not count. `runtime` must outlive the result.
+CompetitorKernelOrReason stored_winner(Runtime& runtime, const Problem& problem, const std::string& kernel_template);
 
 /// The winners of another database, on the device of `runtime`. Throws StoreError.
-std::unique_ptr<Competitor> database_peer(const Runtime& runtime, const std::filesystem::path& database);
+std::unique_ptr<Competitor> database_competitor(const Runtime& runtime, const std::filesystem::path& database);
 
-/// `cublas`: as it chooses by itself.
-std::unique_ptr<Competitor> cublas_peer(const Cublas& library);
+/// `cublas`: the kernel that the library chooses at each call.
+std::unique_ptr<Competitor> cublas_competitor(const Cublas& library);
 
-/// `cublaslt`: of at most `most` proposals of its heuristic, each timed on `backend`, the fastest that is right; where
-/// none is, the fastest.
-std::unique_ptr<Competitor> cublaslt_peer(const Cublas& library, Backend& backend, int most);
+/// `cublaslt`: of at most `most` proposals of its heuristic, each timed on `backend`, the fastest that is right; if all
+/// are wrong, the fastest.
+std::unique_ptr<Competitor> cublaslt_competitor(const Cublas& library, Backend& backend, int most);
 
 }  // namespace smemtune

@@ -1,4 +1,4 @@
-// How much faster one is than another, from samples taken in turn. Fed plain numbers; knows nothing of devices.
+// How much faster one kernel is than another, from samples taken in turn. Fed plain numbers; knows nothing of devices.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 
 namespace smemtune {
 
-/// Order statistics of fewer enclose the median in less than 95 of 100 cases.
+/// With fewer pairs, the interval between the smallest and the largest ratio has less than 95 % confidence.
 inline constexpr std::size_t least_for_interval = 6;
 
 struct PairPolicy {
@@ -18,7 +18,7 @@ struct PairPolicy {
     double sag = 0.02;        ///< pairs whose clock is this share below the usual one do not count
 };
 
-/// One sample of each, taken one after the other.
+/// One sample of each kernel, taken one after the other.
 struct Pair {
     double ours_us = 0;
     double theirs_us = 0;

@@ -156,28 +156,29 @@ std::vector<Problem> read_problems(const CommandLine& line, const std::vector<Ke
     return problems;
 }
 
-std::vector<std::unique_ptr<Competitor>> invite(const Baselines& against, Runtime& runtime, int proposals) {
-    std::vector<std::unique_ptr<Competitor>> peers;
+std::vector<std::unique_ptr<Competitor>> make_competitors(const Baselines& baselines, Runtime& runtime, int proposals) {
+    std::vector<std::unique_ptr<Competitor>> competitors;
     auto& backend = RuntimeInspector::backend(runtime);
     try {
-        if (!against.libraries.empty()) {
+        if (!baselines.libraries.empty()) {
             if (backend.device().is_host()) throw VendorError("cuBLAS needs a GPU");
             const Cublas library(backend);
-            for (const auto& name : against.libraries) {
-                peers.push_back(name == "cublas" ? cublas_peer(library) : cublaslt_peer(library, backend, proposals));
+            for (const auto& name : baselines.libraries) {
+                competitors.push_back(name == "cublas" ? cublas_competitor(library)
+                                                       : cublaslt_competitor(library, backend, proposals));
             }
         }
     } catch (const VendorError& error) {
         fmt::print(stderr, "{}; compared without it\n", error.what());
     }
-    for (const auto& path : against.databases) {
-        auto peer = database_peer(runtime, path);
-        if (std::ranges::any_of(peers, [&](const auto& other) { return other->name() == peer->name(); })) {
-            throw UsageError("--against names " + peer->name() + " twice; give one of the two another file name");
+    for (const auto& path : baselines.databases) {
+        auto competitor = database_competitor(runtime, path);
+        if (std::ranges::any_of(competitors, [&](const auto& other) { return other->name() == competitor->name(); })) {
+            throw UsageError("--against names " + competitor->name() + " twice; give one of the two another file name");
         }
-        peers.push_back(std::move(peer));
+        competitors.push_back(std::move(competitor));
     }
-    return peers;
+    return competitors;
 }
 
 std::string utc_date() {
@@ -196,8 +197,8 @@ std::string progress_text(const ProblemBench& result) {
     for (const auto& [cache, ours, comparisons] : result.caches) {
         text += fmt::format("; {} {}", to_text(cache), time_text(ours.median_us));
         for (const auto& each : comparisons) {
-            text += each.why_not.empty() ? fmt::format(", {} x {:.3f}", each.peer, each.ratio.median)
-                                         : fmt::format(", {}: {}", each.peer, each.why_not);
+            text += each.why_not.empty() ? fmt::format(", {} x {:.3f}", each.competitor, each.ratio.median)
+                                         : fmt::format(", {}: {}", each.competitor, each.why_not);
         }
     }
     return result.why_not.empty() ? text : text + "; not measured to the end: " + result.why_not;
@@ -211,10 +212,10 @@ int complain(const std::vector<ProblemBench>& problems, const CommandLine& line)
             fmt::print(stderr, "no winner is stored for {}; tune it: {}\n", to_text(each.problem),
                        remedy(line, size_text(each.problem), each.problem.layout));
         }
-        const bool peer_wrong = std::ranges::any_of(each.caches, [](const CacheResult& result) {
+        const bool competitor_is_wrong = std::ranges::any_of(each.caches, [](const CacheResult& result) {
             return std::ranges::any_of(result.comparisons, [](const Comparison& one) { return one.wrong; });
         });
-        if (!each.stored || !each.wrong.empty() || peer_wrong) code = std::max<int>(code, nothing_found);
+        if (!each.stored || !each.wrong.empty() || competitor_is_wrong) code = std::max<int>(code, nothing_found);
         if (!each.why_not.empty()) code = bad_environment;
     }
     return code;
@@ -222,11 +223,11 @@ int complain(const std::vector<ProblemBench>& problems, const CommandLine& line)
 
 // Into `report`; returns what ended it early, if anything threw.
 std::exception_ptr measure(const BenchRequest& request, Runtime& runtime,
-                           std::span<const std::unique_ptr<Competitor>> peers, BenchReport& report) {
+                           std::span<const std::unique_ptr<Competitor>> competitors, BenchReport& report) {
     watch_for_interruption("");
     std::exception_ptr failure;
     try {
-        bench(request, runtime, peers, [&](ProblemBench result) {
+        bench(request, runtime, competitors, [&](ProblemBench result) {
             report.problems.push_back(std::move(result));
             fmt::print(stderr, "[{}/{}] {}\n", report.problems.size(), request.problems.size(),
                        progress_text(report.problems.back()));
@@ -238,8 +239,8 @@ std::exception_ptr measure(const BenchRequest& request, Runtime& runtime,
     return failure;
 }
 
-void tell(const BenchReport& report, const Baselines& against, const std::string& json_path) {
-    const auto changed = against.earlier ? since(*against.earlier, report) : "";
+void tell(const BenchReport& report, const Baselines& baselines, const std::string& json_path) {
+    const auto changed = baselines.previous ? changes_since(*baselines.previous, report) : "";
     if (json_path == "-") {
         fmt::print("{}\n", json_text(to_json(report)));
         fmt::print(stderr, "{}", changed);
@@ -259,7 +260,7 @@ int bench_command(const Arguments& arguments, const ProcessEnvironment& process_
     auto line = options(process_environment);
     if (!line.parse(arguments)) return success;
     const auto templates = choose_of_one_operation(line.text("templates"), line.text("operation"));
-    const auto against = parse_baselines(line.text("against"));
+    const auto baselines = parse_baselines(line.text("against"));
     const auto found = find_device(line.text("device"));
     BenchRequest request{.any_template = templates.front(),
                          .kernel_template = line.text("template"),
@@ -277,7 +278,7 @@ int bench_command(const Arguments& arguments, const ProcessEnvironment& process_
                      .device = found.name,
                      .template_folders = template_folders(line.text("templates")),
                      .host_compiler = process_environment.host_compiler});
-    const auto peers = invite(against, runtime, proposals);
+    const auto competitors = make_competitors(baselines, runtime, proposals);
     BenchReport report{.provenance = {.version = SMEMTUNE_VERSION,
                                       .commit = process_environment.commit,
                                       .date = utc_date(),
@@ -287,10 +288,11 @@ int bench_command(const Arguments& arguments, const ProcessEnvironment& process_
                                       .database = line.database().filename().string(),
                                       .pairs = request.pairs,
                                       .seed = request.seed}};
-    for (const auto& peer : peers) report.provenance.peers[peer->name()] = peer->version();
-    const auto failure = measure(request, runtime, peers, report);
+    for (const auto& competitor : competitors)
+        report.provenance.competitors[competitor->name()] = competitor->version();
+    const auto failure = measure(request, runtime, competitors, report);
     // Whatever ended it, what was measured is told; nothing replaces no earlier file.
-    if (!report.problems.empty()) tell(report, against, json_path);
+    if (!report.problems.empty()) tell(report, baselines, json_path);
     if (failure) std::rethrow_exception(failure);
     const auto code = complain(report.problems, line);
     return interrupted() ? interrupted_by_user : code;

@@ -5,8 +5,8 @@
 
 #include "runtime/backend.h"
 #include "tuner/commands/command.h"
+#include "tuner/report/json.h"
 #include "tuner/report/text.h"
-#include "tuner/worker/channel.h"
 
 namespace smemtune {
 

@@ -7,8 +7,8 @@
 #include "templates/launch/limits.h"
 #include "tuner/cli/argument_parsing.h"
 #include "tuner/commands/command.h"
+#include "tuner/report/json.h"
 #include "tuner/report/text.h"
-#include "tuner/worker/channel.h"
 
 namespace smemtune {
 

@@ -9,11 +9,11 @@
 #include "templates/manifest/catalog.h"
 #include "tuner/cli/argument_parsing.h"
 #include "tuner/commands/command.h"
+#include "tuner/report/json.h"
 #include "tuner/report/text.h"
 #include "tuner/trial/fetched_kernel.h"
 #include "tuner/trial/operands.h"
 #include "tuner/trial/trial.h"
-#include "tuner/worker/channel.h"
 
 namespace smemtune {
 
@@ -79,9 +79,9 @@ Run measure(Runtime& runtime, const Kernel& kernel, const Operation& operation, 
     run.bytes = static_cast<double>(operation.bytes.evaluate(environment));
     Testbed testbed(backend, operation, run.problem, binaries, seed);
     const FetchedKernel fetched(kernel);
-    run.verdict = testbed.verify(fetched, {});
+    run.verdict = testbed.verify(fetched);
     if (!run.verdict.wrong) {
-        run.measured = time_kernel(backend, testbed, fetched, {}, {}, 0, run.verdict.first_launch_us);
+        run.measured = time_kernel(backend, testbed, fetched, {}, std::nullopt, run.verdict.first_launch_us);
     }
     return run;
 }

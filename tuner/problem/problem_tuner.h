@@ -82,7 +82,9 @@ public:
     void stop(const std::string& why);
 
     [[nodiscard]] const Problem& problem() const { return problem_; }
-    [[nodiscard]] double best_us() const { return best_us_; }
+    [[nodiscard]] std::optional<double> best_us() const {
+        return best_us_ > 0 ? std::optional(best_us_) : std::nullopt;
+    }
 
     [[nodiscard]] ProblemResult result() const;
 

@@ -4,8 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "tuner/report/json.h"
 #include "tuner/report/text.h"
-#include "tuner/worker/channel.h"
 
 namespace smemtune {
 

@@ -1,5 +1,4 @@
-// A kernel fetched through the runtime where a loaded one is expected: what is verified and timed is the application's
-// own path.
+// A kernel that the runtime fetched, as a testbed takes it: what is verified and timed is the application's own path.
 #pragma once
 
 #include <utility>
@@ -9,17 +8,15 @@
 
 namespace smemtune {
 
-class FetchedKernel : public LoadedKernel {
+class FetchedKernel : public BoundKernel {
 public:
-    explicit FetchedKernel(Kernel kernel) : kernel_(std::move(kernel)), count_(kernel_.argument_names().size()) {}
-    /// The kernel knows its own launch.
-    void launch(StreamHandle stream, const Launch&, void* const* arguments) const override {
-        kernel_.launch(stream, {arguments, count_});
+    explicit FetchedKernel(Kernel kernel) : kernel_(std::move(kernel)) {}
+    void launch(StreamHandle stream, std::span<void* const> arguments) const override {
+        kernel_.launch(stream, arguments);
     }
 
 private:
     Kernel kernel_;
-    std::size_t count_;
 };
 
 }  // namespace smemtune

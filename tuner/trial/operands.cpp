@@ -16,8 +16,8 @@ namespace {
 constexpr int most_sets = 64;  // of rotating operands: small problems would need thousands
 enum Mode : int { uniform = 0, integer = 1, poisoned = 2 };
 
-// Integers so small that the sums of `terms` products are exact in an Element, whatever the order. Beyond 2^24 terms
-// that cannot be promised, but partial sums of -1, 0 and 1 grow as the square root, and stay exact too.
+// Integers so small that a sum of `terms` products is exact in an Element, in any order. Beyond 2^24 terms this holds
+// with high probability only: partial sums of products of -1, 0 and 1 grow as the square root of their number.
 int integer_magnitude(std::int64_t terms, const Check& check) {
     double scale = 1;
     for (const auto& [name, value] : check.scalars) scale = std::max(scale, std::abs(value));
@@ -26,9 +26,9 @@ int integer_magnitude(std::int64_t terms, const Check& check) {
 }
 
 // A matrix without an argument for its strides is dense.
-Matrix matrix_of(const Argument& argument, const Environment& environment, const Check& check) {
+MatrixOperand matrix_of(const Argument& argument, const Environment& environment, const Check& check) {
     const auto shape = shape_of(argument, environment);
-    Matrix matrix{.argument = &argument, .rows = shape.rows, .columns = shape.columns, .count = shape.count};
+    MatrixOperand matrix{.argument = &argument, .rows = shape.rows, .columns = shape.columns, .count = shape.count};
     matrix.broadcast = std::ranges::count(check.broadcast, argument.name) != 0;
     if (matrix.broadcast) matrix.count = 1;
     matrix.stride = matrix.columns + (argument.stride.empty() ? 0 : check.padding);
@@ -36,13 +36,13 @@ Matrix matrix_of(const Argument& argument, const Environment& environment, const
     return matrix;
 }
 
-// In floating point: what no memory could hold must not overflow.
+// In floating point, so that an absurd size does not overflow.
 double elements_of(const Argument& argument, const Environment& environment) {
     const auto shape = shape_of(argument, environment);
     return static_cast<double>(shape.rows) * static_cast<double>(shape.columns) * static_cast<double>(shape.count);
 }
 
-// Of one set of matrices.
+// Bytes of one set of matrices.
 double operand_bytes(const Operation& operation, const Environment& environment, long long element_bytes) {
     double bytes = 0;
     for (const auto& argument : operation.arguments) {
@@ -52,7 +52,7 @@ double operand_bytes(const Operation& operation, const Environment& environment,
     return bytes;
 }
 
-// Of values and magnitudes of every output, for one check.
+// Bytes of the references of every output, for one check: values and magnitudes.
 double reference_bytes(const Operation& operation, const Environment& environment) {
     double bytes = 0;
     for (const auto& argument : operation.arguments) {
@@ -62,13 +62,17 @@ double reference_bytes(const Operation& operation, const Environment& environmen
     return bytes;
 }
 
-// To rotate over: together more than twice the L2 cache.
+// How many sets rotate: together they exceed twice the L2 cache.
 int sets_of(double operand_bytes, const Device& device) {
     const auto wanted = 2.0 * static_cast<double>(device.l2_bytes) / operand_bytes;
     return std::clamp(static_cast<int>(std::ceil(wanted)), 1, most_sets);
 }
 
 }  // namespace
+
+std::int64_t matrix_threads(const Device& device) {
+    return device.multiprocessors * (device.is_host() ? 1 : 8) * block_threads;
+}
 
 double check_bytes(const Operation& operation, const Environment& environment, long long element_bytes) {
     return static_cast<double>(operation.checks.size()) *
@@ -104,9 +108,10 @@ OperandFactory::OperandFactory(Backend& backend, const Operation& operation, con
       environment_(environment),
       element_bytes_(element_bytes),
       terms_(operation.terms.evaluate(environment)),
-      threads_(backend.device().multiprocessors * (backend.device().is_host() ? 1 : 8) * block_threads),
+      threads_(matrix_threads(backend.device())),
       guard_(fill.is_checked() ? 0 : 1024),
-      kernel_(backend.load(fill, 0)) {}
+      kernel_(backend.load(fill, 0)),
+      first_changed_(backend.allocate(static_cast<std::size_t>(threads_) * sizeof(long long))) {}
 
 std::unique_ptr<Operands> OperandFactory::make(const Check& check, std::uint64_t operand_seed) {
     auto operands = std::make_unique<Operands>();
@@ -136,14 +141,15 @@ std::unique_ptr<Operands> OperandFactory::make(const Check& check, std::uint64_t
                 operands->pointers.push_back(&operands->scalars.back());
                 break;
             case Argument::Kind::stride: {
-                const auto owner = std::ranges::find_if(
-                    operands->matrices, [&](const Matrix& matrix) { return matrix.argument->stride == argument.name; });
+                const auto owner = std::ranges::find_if(operands->matrices, [&](const MatrixOperand& matrix) {
+                    return matrix.argument->stride == argument.name;
+                });
                 operands->strides.push_back(owner == operands->matrices.end() ? 0 : owner->stride);
                 operands->pointers.push_back(&operands->strides.back());
                 break;
             }
             case Argument::Kind::batch_stride: {
-                const auto owner = std::ranges::find_if(operands->matrices, [&](const Matrix& matrix) {
+                const auto owner = std::ranges::find_if(operands->matrices, [&](const MatrixOperand& matrix) {
                     return matrix.argument->batch_stride == argument.name;
                 });
                 const bool moves = owner != operands->matrices.end() && !owner->broadcast;
@@ -153,7 +159,7 @@ std::unique_ptr<Operands> OperandFactory::make(const Check& check, std::uint64_t
             }
             case Argument::Kind::input:
             case Argument::Kind::output: {
-                const auto owner = std::ranges::find(operands->matrices, &argument, &Matrix::argument);
+                const auto owner = std::ranges::find(operands->matrices, &argument, &MatrixOperand::argument);
                 operands->addresses.push_back(owner->memory->data() + owner->guard * element_bytes_);
                 operands->pointers.push_back(&operands->addresses.back());
                 break;
@@ -163,8 +169,8 @@ std::unique_ptr<Operands> OperandFactory::make(const Check& check, std::uint64_t
     return operands;
 }
 
-// With `changed`, nothing is filled: each thread reports the first element that is not as it was filled, or -1.
-void OperandFactory::fill(const Matrix& matrix, const Check& check, Memory* changed) {
+// With `changed`, it fills nothing: each thread reports the first element that is not as it was filled, or -1.
+void OperandFactory::fill(const MatrixOperand& matrix, const Check& check, Memory* changed) {
     const bool poison = matrix.argument->kind == Argument::Kind::output && check.poison;
     int mode = poison ? poisoned : check.integers ? integer : uniform;
     int magnitude = integer_magnitude(terms_, check);
@@ -179,13 +185,13 @@ void OperandFactory::fill(const Matrix& matrix, const Check& check, Memory* chan
     kernel_->launch(nullptr, {.grid = {blocks, 1, 1}, .block = {block_threads, 1, 1}}, arguments.data());
 }
 
-std::optional<std::string> OperandFactory::changed_input(const Operands& operands, const Check& check, Memory& report) {
+std::optional<std::string> OperandFactory::changed_input(const Operands& operands, const Check& check) {
     std::vector<long long> changed(static_cast<std::size_t>(threads_));
     for (const auto& matrix : operands.matrices) {
         if (matrix.argument->kind != Argument::Kind::input) continue;
-        fill(matrix, check, &report);
+        fill(matrix, check, first_changed_.get());
         backend_.synchronize();
-        backend_.copy_to_host(std::as_writable_bytes(std::span(changed)), report);
+        backend_.copy_to_host(std::as_writable_bytes(std::span(changed)), *first_changed_);
         if (std::ranges::any_of(changed, [](long long at) { return at >= 0; })) {
             return "writes to its input " + matrix.argument->name;
         }

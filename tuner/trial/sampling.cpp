@@ -23,13 +23,13 @@ void Sampling::add(double launch_us, double batch_us) {
     total_us_ += batch_us;
 }
 
-bool Sampling::clearly_behind() const {
-    return best_us_ > 0 && !samples_us_.empty() && std::ranges::min(samples_us_) > policy_.behind * best_us_;
+bool Sampling::clearly_slower() const {
+    return best_us_ && !samples_us_.empty() && std::ranges::min(samples_us_) > policy_.behind * *best_us_;
 }
 
 bool Sampling::finished() const {
     const auto count = static_cast<int>(samples_us_.size());
-    if (clearly_behind() || count >= policy_.most_samples) return true;
+    if (clearly_slower() || count >= policy_.most_samples) return true;
     if (count < policy_.least_samples) return false;
     const auto measured = result();
     return total_us_ > policy_.longest_us || measured.spread_us <= policy_.steady_spread * measured.median_us;
@@ -37,7 +37,7 @@ bool Sampling::finished() const {
 
 Measurement Sampling::result() const {
     auto result = measurement_of(samples_us_);
-    result.cut_short = clearly_behind();
+    result.cut_short = clearly_slower();
     return result;
 }
 

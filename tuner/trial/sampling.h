@@ -1,6 +1,7 @@
 // When to stop timing a candidate. Fed plain numbers; knows nothing of devices.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "db/outcome.h"
@@ -21,8 +22,9 @@ struct SamplingPolicy {
 
 class Sampling {
 public:
-    /// `best_us`: the fastest candidate so far; 0 when there is none.
-    Sampling(const SamplingPolicy& policy, double best_us) : policy_(policy), best_us_(best_us) {}
+    /// `best_us`: the fastest candidate so far. Without one, no candidate is clearly slower.
+    explicit Sampling(const SamplingPolicy& policy, std::optional<double> best_us = std::nullopt)
+        : policy_(policy), best_us_(best_us) {}
 
     /// Launches for the next batch, given what one launch is known to take.
     [[nodiscard]] int launches(double launch_us) const;
@@ -33,10 +35,10 @@ public:
     [[nodiscard]] Measurement result() const;
 
 private:
-    [[nodiscard]] bool clearly_behind() const;
+    [[nodiscard]] bool clearly_slower() const;
 
     SamplingPolicy policy_;
-    double best_us_;
+    std::optional<double> best_us_;
     double total_us_ = 0;
     std::vector<double> samples_us_;
 };

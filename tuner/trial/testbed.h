@@ -1,7 +1,6 @@
-// What candidates for one problem are tried on: inputs, outputs with guard bands, and the FP64 reference.
+// A testbed verifies and times candidates of one problem: on inputs, outputs with guard bands, and an FP64 reference.
 #pragma once
 
-#include <cmath>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -25,7 +24,7 @@ TestbedBinaries compile_testbed(const Compiler& compiler, const KernelTemplate& 
 
 class Testbed {
 public:
-    /// Throws OutOfMemory, like everything that runs a kernel here: operands are laid out when they are needed.
+    /// Throws OutOfMemory, as all functions here that run a kernel: operands are allocated when they are needed.
     Testbed(Backend& backend, const Operation& operation, const Problem& problem, const TestbedBinaries& binaries,
             std::uint64_t seed);
     ~Testbed();
@@ -33,36 +32,34 @@ public:
     Testbed& operator=(const Testbed&) = delete;
 
     struct Verdict {
-        std::optional<std::string> wrong;  ///< what is wrong first; nothing when all is right
+        std::optional<std::string> wrong;  ///< the first thing that is wrong; nothing when all is right
         double first_launch_us = 0;        ///< of the launch on the first check, once and cold
         double worst = 0;                  ///< largest error, as a fraction of what the forward error bound allows
-        bool hopeless = false;             ///< too slow to be worth the other checks: right on the first one
+        bool clearly_slower = false;       ///< right on the first check, and too slow to be worth the others
     };
-    /// Runs the kernel on each of the operation's checks and looks at every element of every output; on the first
-    /// of them only when a launch takes longer than `hopeless_us`. Throws LaunchError, DeviceFault.
-    Verdict verify(const LoadedKernel& kernel, const Launch& launch, double hopeless_us = HUGE_VAL);
+    /// Runs the kernel on each of the operation's checks and compares every element of every output. A kernel whose
+    /// first launch takes longer than `slow_us` runs on the first check alone. Throws LaunchError, DeviceFault.
+    Verdict verify(const BoundKernel& kernel, std::optional<double> slow_us = std::nullopt);
+    /// Runs it on the first check alone, whose operands are like those that kernels are timed on.
+    Verdict verify_first_check(const BoundKernel& kernel);
 
-    /// Whether the operands of a launch are in the L2 cache already. A set of them that exceeds it never is.
+    /// Whether the operands of a launch are in the L2 cache already. Operands that exceed the cache never are.
     enum class Cache {
         cold,  ///< sets of operands rotate that together exceed twice the L2 cache
         warm,  ///< every launch takes the same set
     };
-    /// Of the batches to come; cold unless this is called.
+    /// For the batches to come; cold unless this is called.
     void set_cache(Cache cache);
     /// Whether warm differs from cold: whether more than one set rotates.
     [[nodiscard]] bool rotates() const;
 
-    /// `count` launches over such sets.
-    std::vector<Backend::Call> batch(const LoadedKernel& kernel, const Launch& launch, int count);
+    /// `count` launches of `kernel`. The calls point to it, and to operands that live until a kernel is found wrong.
+    std::vector<Backend::Call> batch(const BoundKernel& kernel, int count);
 
 private:
     struct State;
+    Verdict verify(const BoundKernel& kernel, std::optional<double> slow_us, std::size_t checks);
     std::unique_ptr<State> state_;
 };
-
-/// gamma_n = n*u / (1 - n*u): n rounded operations change a sum of products by at most gamma_n times the sum of their
-/// absolute values, in whatever order they are added (Higham, Accuracy and Stability of Numerical Algorithms, 2002,
-/// section 3.1). Infinite from n*u = 1 on.
-double error_factor(std::int64_t terms, double unit_roundoff);
 
 }  // namespace smemtune

@@ -1,9 +1,9 @@
 #include "tuner/trial/trial.h"
 
 #include <chrono>
-#include <cmath>
 #include <utility>
 
+#include "runtime/configured_kernel.h"
 #include "runtime/workspace.h"
 
 namespace smemtune {
@@ -12,31 +12,31 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-double energy_of(Backend& backend, Testbed& testbed, const LoadedKernel& kernel, const Launch& launch, int launches) {
-    return backend.energy_uj(testbed.batch(kernel, launch, launches));
+double energy_of(Backend& backend, Testbed& testbed, const BoundKernel& kernel, int launches) {
+    return backend.energy_uj(testbed.batch(kernel, launches));
 }
 
-std::shared_ptr<const LoadedKernel> load(Backend& backend, const TrialInput& input) {
+ConfiguredKernel load(Backend& backend, const TrialInput& input) {
     std::shared_ptr<const LoadedKernel> kernel = backend.load(input.binary, input.launch.dynamic_shared_bytes);
     try {
-        return with_workspace(kernel, input.launch, backend);
+        return {with_workspace(std::move(kernel), input.launch, backend), input.launch};
     } catch (const OutOfMemory& error) {
         throw NoRoomForWorkspace("a workspace of " + std::to_string(input.launch.workspace->bytes) +
                                  " bytes: " + error.what());
     }
 }
 
-// The first launch is alone and cold: loading what is loaded late takes up to a millisecond or two, and caches are
-// empty. What is later than that is clearly behind.
-double hopeless_us(const SamplingPolicy& policy, double best_us) {
-    return best_us > 0 ? 1.1 * policy.behind * best_us + 2000 : HUGE_VAL;
+// The first launch is alone and cold: lazy loading takes up to 2 ms, and the caches are empty. A launch that takes
+// longer than all of that is clearly slower.
+std::optional<double> slow_us(const SamplingPolicy& policy, std::optional<double> best_us) {
+    if (!best_us) return std::nullopt;
+    return 1.1 * policy.behind * *best_us + 2000;
 }
 
 }  // namespace
 
-std::pair<double, double> time_batch(Backend& backend, Testbed& testbed, const LoadedKernel& kernel,
-                                     const Launch& launch, int launches) {
-    const auto calls = testbed.batch(kernel, launch, launches);
+BatchTime time_batch(Backend& backend, Testbed& testbed, const BoundKernel& kernel, int launches) {
+    const auto calls = testbed.batch(kernel, launches);
     const auto batch_us = backend.time_us(calls);
     return {batch_us, batch_us / launches};
 }
@@ -51,27 +51,27 @@ TrialInput trial_input(const KernelTemplate& kernel_template, const Configuratio
     return input;
 }
 
-Measurement time_kernel(Backend& backend, Testbed& testbed, const LoadedKernel& kernel, const Launch& launch,
-                        const SamplingPolicy& policy, double best_us, double first_launch_us) {
-    // A warm-up tells how many launches make a batch; a launch that takes longer than a batch needs none.
-    auto launch_us = first_launch_us;
-    if (launch_us < 10 * policy.batch_us) launch_us = time_batch(backend, testbed, kernel, launch, 1).second;
+Measurement time_kernel(Backend& backend, Testbed& testbed, const BoundKernel& kernel, const SamplingPolicy& policy,
+                        std::optional<double> best_us, std::optional<double> first_launch_us) {
+    // A warm-up tells how many launches make a batch; a launch that takes far longer than a batch needs none.
+    auto launch_us = first_launch_us.value_or(0);
+    if (launch_us < 10 * policy.batch_us) launch_us = time_batch(backend, testbed, kernel, 1).launch_us;
     Sampling sampling(policy, best_us);
     do {
-        const auto [batch_us, each_us] = time_batch(backend, testbed, kernel, launch, sampling.launches(launch_us));
+        const auto [batch_us, each_us] = time_batch(backend, testbed, kernel, sampling.launches(launch_us));
         sampling.add(each_us, batch_us);
         launch_us = each_us;
     } while (!sampling.finished());
     auto result = sampling.result();
     result.clock_khz = backend.clock_khz();
     if (policy.energy && !result.cut_short) {
-        result.energy_uj = energy_of(backend, testbed, kernel, launch, sampling.launches(launch_us));
+        result.energy_uj = energy_of(backend, testbed, kernel, sampling.launches(launch_us));
     }
     return result;
 }
 
 TrialReport try_candidate(Backend& backend, Testbed& testbed, const TrialInput& input, const SamplingPolicy& policy,
-                          double best_us) {
+                          std::optional<double> best_us) {
     TrialReport report;
     auto begin = Clock::now();
     const auto lap_ms = [&] {
@@ -80,17 +80,16 @@ TrialReport try_candidate(Backend& backend, Testbed& testbed, const TrialInput& 
     };
     try {
         const auto kernel = load(backend, input);
-        const auto verdict = testbed.verify(*kernel, input.launch, hopeless_us(policy, best_us));
+        const auto verdict = testbed.verify(kernel, slow_us(policy, best_us));
         report.verify_ms = lap_ms();
         if (verdict.wrong) {
             report.outcome = Rejection{Stage::wrong, *verdict.wrong};
-        } else if (verdict.hopeless) {
+        } else if (verdict.clearly_slower) {
             Sampling sampling(policy, best_us);
             sampling.add(verdict.first_launch_us, verdict.first_launch_us);
             report.outcome = sampling.result();
         } else {
-            report.outcome =
-                time_kernel(backend, testbed, *kernel, input.launch, policy, best_us, verdict.first_launch_us);
+            report.outcome = time_kernel(backend, testbed, kernel, policy, best_us, verdict.first_launch_us);
             report.time_ms = lap_ms();
         }
     } catch (const LaunchError& error) {
@@ -101,17 +100,17 @@ TrialReport try_candidate(Backend& backend, Testbed& testbed, const TrialInput& 
 
 std::vector<Measurement> play_final(Backend& backend, Testbed& testbed, const std::vector<TrialInput>& inputs,
                                     const SamplingPolicy& policy, int rounds) {
-    std::vector<std::shared_ptr<const LoadedKernel>> kernels;
+    std::vector<ConfiguredKernel> kernels;
     std::vector<double> launch_us;
-    std::vector<Sampling> samplings(inputs.size(), Sampling(policy, 0));
+    std::vector<Sampling> samplings(inputs.size(), Sampling(policy));
     for (const auto& input : inputs) {
         kernels.push_back(load(backend, input));
-        launch_us.push_back(time_batch(backend, testbed, *kernels.back(), input.launch, 1).second);
+        launch_us.push_back(time_batch(backend, testbed, kernels.back(), 1).launch_us);
     }
     for (int round = 0; round < rounds; ++round) {
         for (std::size_t i = 0; i < inputs.size(); ++i) {
             const auto [batch_us, each_us] =
-                time_batch(backend, testbed, *kernels[i], inputs[i].launch, samplings[i].launches(launch_us[i]));
+                time_batch(backend, testbed, kernels[i], samplings[i].launches(launch_us[i]));
             samplings[i].add(each_us, batch_us);
             launch_us[i] = each_us;
         }
@@ -122,8 +121,7 @@ std::vector<Measurement> play_final(Backend& backend, Testbed& testbed, const st
         results.back().clock_khz = backend.clock_khz();
     }
     for (std::size_t i = 0; policy.energy && i < inputs.size(); ++i) {
-        results[i].energy_uj =
-            energy_of(backend, testbed, *kernels[i], inputs[i].launch, samplings[i].launches(launch_us[i]));
+        results[i].energy_uj = energy_of(backend, testbed, kernels[i], samplings[i].launches(launch_us[i]));
     }
     return results;
 }

@@ -95,7 +95,7 @@ std::optional<Scheduler::Work> Scheduler::take_at_once(const Worker& worker, std
     for (const bool anywhere : {false, true}) {
         for (std::size_t i = 0; i < (anywhere ? problems : std::min(problems, tuners_.size())); ++i) {
             auto& tuner = tuner_of(i);
-            if (tuner.is_ready(workers_) && (anywhere || worker.has(tuner.problem()))) {
+            if (tuner.is_ready(workers_) && (anywhere || worker.is_prepared(tuner.problem()))) {
                 if (auto task = tuner.next(workers_)) return Work{&tuner, std::move(*task)};
             }
             if (slots_.size() == 1 ? !tuner.is_done() : !tuner.is_well_known()) break;
@@ -150,11 +150,11 @@ bool Scheduler::lay_out_ahead(WorkerSlot& slot, std::size_t problems, Lock& lock
     for (std::size_t i = 0; i < most; ++i) {
         const auto& problem = context_.request.problems[i];
         const bool over = i < tuners_.size() && (open_ended ? tuners_[i]->is_done() : !tuners_[i]->is_searching());
-        if (over || worker.has(problem)) continue;
+        if (over || worker.is_prepared(problem)) continue;
         if (slot.not_ahead.contains(i)) return false;
         const auto binaries = testbed_of(i);
         lay_out(slot, lock, [&] {
-            worker.lay_out_ahead(problem, spaces_[i].front().kernel_template->files, binaries.get(),
+            worker.prepare_ahead(problem, spaces_[i].front().kernel_template->files, binaries.get(),
                                  tools_.interrupted);
         });
         slot.not_ahead.insert(i);
@@ -268,11 +268,13 @@ void Scheduler::prepare(WorkerSlot& slot, const ProblemTuner& tuner, Lock& lock)
     const auto problem = static_cast<std::size_t>(own - tuners_.begin());
     const auto binaries = testbed_of(problem);
     for (const auto& each : tuners_) {
-        if (each->is_done() && worker.has(each->problem())) worker.forget(each->problem());
+        if (each->is_done() && worker.is_prepared(each->problem())) {
+            worker.allow_eviction(each->problem());
+        }
     }
     lay_out(slot, lock, [&] {
-        worker.prepare(tuner.problem(), spaces_[problem].front().kernel_template->files, binaries.get());
-        worker.lay_out(tools_.interrupted);
+        worker.select(tuner.problem(), spaces_[problem].front().kernel_template->files, binaries.get());
+        worker.prepare(tools_.interrupted);
     });
     slot.prepared = &tuner;
 }

@@ -5,6 +5,7 @@
 #include <future>
 #include <nlohmann/json.hpp>
 
+#include "tuner/report/json.h"
 #include "tuner/trial/operands.h"
 #include "tuner/tuning/scheduler.h"
 

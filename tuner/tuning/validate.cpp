@@ -6,38 +6,16 @@
 #include <nlohmann/json.hpp>
 
 #include "tuner/finals/paired_elimination.h"
+#include "tuner/report/json.h"
 #include "tuner/report/progress.h"
 #include "tuner/report/text.h"
-#include "tuner/worker/channel.h"
+#include "util/temporary_folder.h"
 
 namespace smemtune {
 
 namespace {
 
 constexpr int rounds = 24;
-
-// A folder for databases that are thrown away.
-class ScratchFolder {
-public:
-    ScratchFolder() {
-        auto pattern = (std::filesystem::temp_directory_path() / "smemtune-validate-XXXXXX").string();
-        if (mkdtemp(pattern.data()) == nullptr) {
-            throw StoreError("cannot make a folder in " + std::filesystem::temp_directory_path().string());
-        }
-        path_ = pattern;
-    }
-    ~ScratchFolder() {
-        std::error_code ignored;
-        std::filesystem::remove_all(path_, ignored);
-    }
-    ScratchFolder(const ScratchFolder&) = delete;
-    ScratchFolder& operator=(const ScratchFolder&) = delete;
-
-    [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-
-private:
-    std::filesystem::path path_;
-};
 
 Winner& winner_of(Validation& validation, const std::string& kernel_template, const Configuration& configuration) {
     const auto found = std::ranges::find_if(validation.winners, [&](const Winner& winner) {
@@ -66,7 +44,7 @@ void time_in_turn(Validation& validation, const std::vector<PlannedSpace>& space
     if (inputs.empty()) return;
     auto& worker = *tools.workers.front();
     worker.release();
-    worker.prepare(validation.problem, any->files, compile_testbed(tools.compiler, *any, validation.problem));
+    worker.select(validation.problem, any->files, compile_testbed(tools.compiler, *any, validation.problem));
     const auto measured = worker.final_round(inputs, rounds);
     worker.release();
     if (!measured)
@@ -104,7 +82,7 @@ ValidationReport validate(TuneRequest request, const std::vector<std::vector<Pla
     const auto begin = std::chrono::steady_clock::now();
     ValidationReport report{.device = tools.device, .seeds = seeds};
     for (const auto& problem : request.problems) report.problems.push_back({.problem = problem});
-    const ScratchFolder scratch;
+    const TemporaryFolder scratch("smemtune-validate");
     request.retune = false;
     for (std::size_t i = 0; i < seeds && !tools.interrupted; ++i) {
         ++request.seed;

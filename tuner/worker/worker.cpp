@@ -5,49 +5,39 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <csignal>
 #include <cstring>
-#include <nlohmann/json.hpp>
 
 namespace smemtune {
 
 namespace {
 
-using nlohmann::json;
 using Clock = std::chrono::steady_clock;
 using namespace std::chrono_literals;
 
-constexpr auto start_deadline = 60s;  // creating a context takes a fifth of a second, on a busy machine several
+constexpr auto start_deadline = 60s;  // creating a context takes 0.2 s, on a busy machine several seconds
 
 }  // namespace
 
-void Worker::prepare(const Problem& problem, const SourceTree& files, TestbedBinaries binaries) {
-    preparation_ = {problem, files, std::move(binaries)};
-    prepared_ = false;
+void Worker::select(const Problem& problem, const SourceTree& files, TestbedBinaries binaries) {
+    selected_ = {problem, files, std::move(binaries)};
+    selected_is_current_ = false;
 }
 
-void Worker::lay_out(const std::atomic<bool>& interrupted) { ensure_prepared(&interrupted); }
+void Worker::prepare(const std::atomic<bool>& interrupted) { ensure_prepared(&interrupted); }
 
-void Worker::lay_out_ahead(const Problem& problem, const SourceTree& files, const TestbedBinaries& binaries,
+void Worker::prepare_ahead(const Problem& problem, const SourceTree& files, const TestbedBinaries& binaries,
                            const std::atomic<bool>& interrupted) {
     ensure_started();
-    json answer;
-    const auto wait =
-        ask(question_of({problem, files, binaries}, true), answer, options_.prepare_deadline, &interrupted);
-    // Whatever is wrong with it will show when it is its turn.
-    if (wait != Channel::Wait::message || !answer.contains("laid_out")) reap();
+    // A loss here needs no report: if the problem is the cause, prepare() will meet it again.
+    (void)ask<PrepareReply>(PrepareRequest{problem, files, binaries, true, evictable_}, options_.prepare_deadline,
+                            &interrupted);
 }
 
-bool Worker::has(const Problem& problem) const { return std::ranges::find(laid_out_, problem) != laid_out_.end(); }
-
-json Worker::question_of(const Preparation& preparation, bool ahead) const {
-    return {{"do", "prepare"},
-            {"problem", preparation.problem},
-            {"files", preparation.files},
-            {"binaries", preparation.binaries},
-            {"ahead", ahead},
-            {"over", over_}};
+bool Worker::is_prepared(const Problem& problem) const {
+    return std::ranges::find(prepared_, problem) != prepared_.end();
 }
 
 void Worker::ensure_started() {
@@ -92,18 +82,18 @@ void Worker::start() {
     close(down[0]);
     close(up[1]);
     channel_ = std::make_unique<Channel>(up[0], down[1]);
-    json greeting;
-    if (channel_->receive(greeting, Clock::now() + start_deadline) != Channel::Wait::message) {
-        throw WorkerError("the worker for device " + options_.device + " " + reap().text + " before it was ready");
+    selected_is_current_ = false;
+    const auto greeting = receive<ReadyReply>(Clock::now() + start_deadline);
+    if (const auto* loss = std::get_if<Loss>(&greeting)) {
+        if (loss->cause == Loss::Cause::error) throw WorkerError(loss->reason);
+        throw WorkerError("the worker for device " + options_.device + " " + loss->reason + " before it was ready");
     }
-    if (greeting.contains("error")) throw WorkerError(greeting.at("error").get<std::string>());
-    prepared_ = false;
 }
 
 void Worker::stop() {
-    channel_.reset();  // a worker that waits for a question goes by itself
-    laid_out_.clear();
-    over_.clear();
+    channel_.reset();  // a worker that waits for a request ends by itself
+    prepared_.clear();
+    evictable_.clear();
     if (process_ == 0) return;
     for (int i = 0; i < 200; ++i) {
         if (waitpid(process_, nullptr, WNOHANG) != 0) {
@@ -117,93 +107,118 @@ void Worker::stop() {
     process_ = 0;
 }
 
-// Of a worker that hung up, or that is to go.
-Worker::Ending Worker::reap() {
+Worker::Loss Worker::reap() {
     channel_.reset();
-    laid_out_.clear();
+    prepared_.clear();
     int status = 0;
     kill(process_, SIGKILL);
     waitpid(process_, &status, 0);
     process_ = 0;
-    if (WIFSIGNALED(status)) return {true, std::string("died: ") + strsignal(WTERMSIG(status))};
-    return {false, "ended with exit code " + std::to_string(WEXITSTATUS(status))};
+    if (WIFSIGNALED(status)) return {Loss::Cause::ended, std::string("died: ") + strsignal(WTERMSIG(status)), true};
+    return {Loss::Cause::ended, "ended with exit code " + std::to_string(WEXITSTATUS(status))};
 }
 
-Channel::Wait Worker::ask(const json& question, json& answer, std::chrono::milliseconds limit,
-                          const std::atomic<bool>* interrupted) {
-    if (!channel_->send(question)) return Channel::Wait::closed;
+template <class Expected>
+Worker::Answer<Expected> Worker::receive(Clock::time_point deadline) {
+    Bytes bytes;
+    const auto status = channel_->receive(bytes, deadline);
+    if (status == Channel::Status::message) {
+        auto decoded = decode_reply(bytes);
+        if (auto* reply = std::get_if<Reply>(&decoded)) {
+            if (auto* expected = std::get_if<Expected>(&reply->body)) {
+                prepared_ = std::move(reply->prepared);
+                return std::move(*expected);
+            }
+            reap();
+            if (const auto* fault = std::get_if<FaultReply>(&reply->body))
+                return Loss{Loss::Cause::fault, fault->reason};
+            if (const auto* error = std::get_if<ErrorReply>(&reply->body))
+                return Loss{Loss::Cause::error, error->reason};
+            return Loss{Loss::Cause::malformed, "sent the answer to another request"};
+        }
+        reap();
+        return Loss{Loss::Cause::malformed, "sent a malformed answer: " + std::get<MalformedMessage>(decoded).reason};
+    }
+    auto ending = reap();
+    if (status == Channel::Status::overdue) return Loss{Loss::Cause::overdue, "took too long"};
+    return ending;
+}
+
+template <class Expected>
+Worker::Answer<Expected> Worker::ask(const Request& request, std::chrono::milliseconds limit,
+                                     const std::atomic<bool>* interrupted) {
+    if (!channel_->send(encode(request))) return reap();
     const auto deadline = Clock::now() + limit;
     if (interrupted != nullptr) {
-        while (!*interrupted && Clock::now() < deadline && !channel_->has_news(50ms)) {
+        while (!*interrupted && Clock::now() < deadline && !channel_->readable_within(50ms)) {
         }
-        if (*interrupted) return Channel::Wait::overdue;
+        if (*interrupted) {
+            reap();
+            return Loss{Loss::Cause::overdue, "was interrupted"};
+        }
     }
-    const auto wait = channel_->receive(answer, deadline);
-    if (wait == Channel::Wait::message && answer.contains("laid_out")) {
-        laid_out_ = answer.at("laid_out").get<std::vector<Problem>>();
-        over_.clear();
+    auto answer = receive<Expected>(deadline);
+    if constexpr (std::is_same_v<Expected, PrepareReply>) {
+        if (std::holds_alternative<PrepareReply>(answer)) evictable_.clear();
     }
-    return wait;
+    return answer;
 }
 
-// An operator or a system out of memory may end a worker at any time: that is no fault of what it was asked, so it is
-// asked once more, and only a second death counts.
-Channel::Wait Worker::ask_prepared(const json& question, json& answer, std::chrono::milliseconds limit) {
-    for (bool again = false;; again = true) {
-        ensure_prepared();
-        const auto wait = ask(question, answer, limit);
-        if (wait == Channel::Wait::message) return wait;
-        const auto ending = reap();
-        ending_ = ending.text;
-        if (wait == Channel::Wait::overdue || again || !ending.by_signal) return wait;
-    }
+// An operator, or a system out of memory, may end a worker at any time. That is no fault of the request, so a new
+// worker gets it once more, and only a second loss counts.
+template <class Expected>
+Worker::Answer<Expected> Worker::ask_prepared(const Request& request, std::chrono::milliseconds limit) {
+    ensure_prepared();
+    auto answer = ask<Expected>(request, limit);
+    if (const auto* loss = std::get_if<Loss>(&answer); loss == nullptr || !loss->is_worth_a_retry()) return answer;
+    ensure_prepared();
+    return ask<Expected>(request, limit);
 }
 
 void Worker::ensure_prepared(const std::atomic<bool>* interrupted) {
     for (bool again = false;; again = true) {
         ensure_started();
-        if (prepared_) return;
-        json answer;
-        const auto wait = ask(question_of(*preparation_, false), answer, options_.prepare_deadline, interrupted);
-        if (wait == Channel::Wait::message) {
-            if (answer.contains("error")) throw WorkerError(answer.at("error").get<std::string>());
-            if (answer.contains("rejection")) throw WorkerError(answer.at("rejection").at("reason").get<std::string>());
-            prepared_ = true;
-            return;
-        }
-        const auto ending = reap();
-        const bool overdue = wait == Channel::Wait::overdue;
-        if (!overdue && ending.by_signal && !again) continue;
-        throw WorkerError("the worker could not prepare " + to_text(preparation_->problem) + ": it " +
-                          (overdue ? "took too long" : ending.text));
+        if (selected_is_current_) return;
+        auto request = *selected_;
+        request.evictable = evictable_;
+        const auto answer = ask<PrepareReply>(request, options_.prepare_deadline, interrupted);
+        const auto* loss = std::get_if<Loss>(&answer);
+        selected_is_current_ = loss == nullptr;
+        if (loss == nullptr) return;
+        if (loss->is_worth_a_retry() && !again) continue;
+        const bool told = loss->cause == Loss::Cause::fault || loss->cause == Loss::Cause::error;
+        throw WorkerError(told
+                              ? loss->reason
+                              : "the worker could not prepare " + to_text(selected_->problem) + ": it " + loss->reason);
     }
 }
 
-TrialReport Worker::trial(const TrialInput& input, double best_us) {
-    json answer;
-    const auto wait =
-        ask_prepared({{"do", "trial"}, {"input", input}, {"best_us", best_us}, {"policy", options_.sampling}}, answer,
-                     options_.trial_deadline);
-    if (wait == Channel::Wait::overdue) {
-        return {Rejection{Stage::timeout,
-                          "ran past its deadline of " + std::to_string(options_.trial_deadline.count() / 1000) + " s"}};
+TrialReport Worker::trial(const TrialInput& input, std::optional<double> best_us) {
+    const auto answer =
+        ask_prepared<TrialReply>(TrialRequest{input, options_.sampling, best_us}, options_.trial_deadline);
+    if (const auto* reply = std::get_if<TrialReply>(&answer)) return reply->report;
+    const auto& loss = std::get<Loss>(answer);
+    switch (loss.cause) {
+        case Loss::Cause::error: throw WorkerError(loss.reason);
+        case Loss::Cause::fault: return {Rejection{Stage::crash, loss.reason}};
+        case Loss::Cause::overdue: {
+            const auto seconds = std::to_string(options_.trial_deadline.count() / 1000);
+            return {Rejection{Stage::timeout, "ran past its deadline of " + seconds + " s"}};
+        }
+        case Loss::Cause::ended:
+        case Loss::Cause::malformed: break;
     }
-    if (wait == Channel::Wait::closed) return {Rejection{Stage::crash, "the worker " + ending_}};
-    if (answer.contains("report")) return answer.at("report").get<TrialReport>();
-    reap();  // after a fault, which it told
-    if (answer.contains("error")) throw WorkerError(answer.at("error").get<std::string>());
-    return {answer.at("rejection").get<Rejection>()};
+    return {Rejection{Stage::crash, "the worker " + loss.reason}};
 }
 
 std::optional<std::vector<Measurement>> Worker::final_round(const std::vector<TrialInput>& inputs, int rounds,
                                                             bool energy) {
     auto policy = options_.sampling;
     policy.energy = policy.energy || energy;
-    json answer;
-    const auto wait = ask_prepared({{"do", "final"}, {"inputs", inputs}, {"rounds", rounds}, {"policy", policy}},
-                                   answer, options_.prepare_deadline);
-    if (wait != Channel::Wait::message) return std::nullopt;
-    if (answer.contains("measurements")) return answer.at("measurements").get<std::vector<Measurement>>();
+    auto answer = ask_prepared<FinalReply>(FinalRequest{inputs, policy, rounds}, options_.prepare_deadline);
+    auto* reply = std::get_if<FinalReply>(&answer);
+    if (reply == nullptr) return std::nullopt;
+    if (reply->measurements.size() == inputs.size()) return std::move(reply->measurements);
     reap();
     return std::nullopt;
 }

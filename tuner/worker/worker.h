@@ -1,16 +1,18 @@
-// The process that touches the device: it loads, verifies and times, and nothing else. An illegal access or a hang
-// costs the worker, not the run.
+// The coordinator's side of a worker: the process that touches the device. It loads, verifies and times, and nothing
+// else, so an illegal access, a hang or a malformed answer costs the worker, not the run.
 #pragma once
 
 #include <atomic>
 #include <chrono>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <sys/types.h>
+#include <variant>
 #include <vector>
 
-#include "tuner/worker/channel.h"
+#include "tuner/worker/messages.h"
 
 namespace smemtune {
 
@@ -27,13 +29,13 @@ struct WorkerOptions {
 /// Answers the coordinator on file descriptors 3 and 4 until it hangs up, and ends the process.
 [[noreturn]] void serve_as_worker(const std::string& device, unsigned seed);
 
-/// No worker can be had: the device is gone or the workers die before they answer.
+/// No worker can be had: the device is gone, or the workers are lost before they answer.
 class WorkerError : public std::runtime_error {
 public:
     using std::runtime_error::runtime_error;
 };
 
-/// The coordinator's side: starts a worker when there is something to do, and another one when it dies or hangs.
+/// Starts a worker when there is something to do, and another one when it dies, hangs or answers nonsense.
 class Worker {
 public:
     explicit Worker(WorkerOptions options) : options_(std::move(options)) {}
@@ -41,71 +43,76 @@ public:
     Worker(const Worker&) = delete;
     Worker& operator=(const Worker&) = delete;
 
-    /// Lets the worker process go; the next question starts another one. To be called by the thread that asked: a
-    /// worker dies with the thread that started it.
+    /// Ends the worker process; the next request starts another one. Must be called by the thread that made the
+    /// requests: a worker dies with the thread that started it.
     void release() { stop(); }
 
     [[nodiscard]] const std::string& device() const { return options_.device; }
 
     /// Starts a worker unless one lives. Throws WorkerError.
     void ensure_started();
-    /// What follows is about this problem. `files` are those of a template of its operation, which is the same for all
-    /// problems until the worker is released. It is laid out by lay_out(), or else by the first question.
-    void prepare(const Problem& problem, const SourceTree& files, TestbedBinaries binaries);
-    /// Throws WorkerError, also when it is interrupted: then the worker is lost, which nobody needs any more.
-    void lay_out(const std::atomic<bool>& interrupted);
-    /// Lays out another problem beside the present one, so that `prepare` will find it ready: if there is memory to
-    /// spare, which has() then tells. A worker that is lost over it is replaced. Throws WorkerError when none can be
-    /// had.
-    void lay_out_ahead(const Problem& problem, const SourceTree& files, const TestbedBinaries& binaries,
+    /// The requests that follow are about this problem. `files` are those of a template of its operation, which is the
+    /// same for all problems until the worker is released. prepare() prepares it, or else the first request does.
+    void select(const Problem& problem, const SourceTree& files, TestbedBinaries binaries);
+    /// Prepares the selected problem. Throws WorkerError, also when it is interrupted: then the worker is lost.
+    void prepare(const std::atomic<bool>& interrupted);
+    /// Prepares another problem beside the selected one, so that selecting it takes no time. Without enough memory it
+    /// does nothing: is_prepared() tells. A worker that is lost meanwhile is replaced by the next request. Throws
+    /// WorkerError when none can be had.
+    void prepare_ahead(const Problem& problem, const SourceTree& files, const TestbedBinaries& binaries,
                        const std::atomic<bool>& interrupted);
-    /// Whether the problem is laid out.
-    [[nodiscard]] bool has(const Problem& problem) const;
-    /// The memory of the problem goes first where the next one has no room: until then it stays laid out.
-    void forget(const Problem& problem) { over_.push_back(problem); }
-    /// What starting workers took so far.
+    [[nodiscard]] bool is_prepared(const Problem& problem) const;
+    /// The problem stays prepared until another one needs its memory; it gives it up before all others.
+    void allow_eviction(const Problem& problem) { evictable_.push_back(problem); }
+    /// The time that starting workers took so far.
     [[nodiscard]] std::chrono::duration<double> starting() const { return starting_; }
 
-    /// A worker that dies or overruns the deadline is a rejection; the next call meets a new one. One that a signal
-    /// ends may have been ended from outside: then the trial is tried once more, by a new worker. Throws WorkerError.
-    TrialReport trial(const TrialInput& input, double best_us);
+    /// `best_us`: the fastest candidate so far. A lost worker is a rejection, and the next request starts a new one.
+    /// When something else may have ended it (a signal, a malformed answer), a new worker tries once more first.
+    /// Throws WorkerError.
+    TrialReport trial(const TrialInput& input, std::optional<double> best_us);
 
-    /// With `energy`, the energy of each is measured, too, whatever the sampling policy says of trials.
-    /// Nothing when the worker was lost, and a second one too if it was by a signal. Throws WorkerError.
+    /// Times `inputs` in turn. With `energy`, it measures the energy of each as well, whatever the sampling policy
+    /// says. Nothing when the worker was lost, as in trial(). Throws WorkerError.
     std::optional<std::vector<Measurement>> final_round(const std::vector<TrialInput>& inputs, int rounds,
                                                         bool energy = false);
 
 private:
+    /// How a request lost its worker.
+    struct Loss {
+        enum class Cause { ended, overdue, malformed, fault, error };
+        Cause cause;
+        std::string reason;      ///< after "the worker"; of a fault or an error, what the worker said
+        bool by_signal = false;  ///< `ended` alone
+
+        /// Something else than the request may have been the cause.
+        [[nodiscard]] bool is_worth_a_retry() const { return by_signal || cause == Cause::malformed; }
+    };
+    template <class Expected>
+    using Answer = std::variant<Expected, Loss>;
+
     void start();
     void stop();
     void ensure_prepared(const std::atomic<bool>* interrupted = nullptr);
-    /// Interrupted, it is overdue at once.
-    Channel::Wait ask(const nlohmann::json& question, nlohmann::json& answer, std::chrono::milliseconds limit,
-                      const std::atomic<bool>* interrupted = nullptr);
-    Channel::Wait ask_prepared(const nlohmann::json& question, nlohmann::json& answer, std::chrono::milliseconds limit);
-
-    struct Ending {
-        bool by_signal = false;
-        std::string text{};
-    };
-    Ending reap();
-
-    struct Preparation {
-        Problem problem;
-        SourceTree files;
-        TestbedBinaries binaries;
-    };
-    [[nodiscard]] nlohmann::json question_of(const Preparation& preparation, bool ahead) const;
+    /// When it is interrupted, it is overdue at once. After a loss no worker lives.
+    template <class Expected>
+    Answer<Expected> ask(const Request& request, std::chrono::milliseconds limit,
+                         const std::atomic<bool>* interrupted = nullptr);
+    template <class Expected>
+    Answer<Expected> receive(std::chrono::steady_clock::time_point deadline);
+    template <class Expected>
+    Answer<Expected> ask_prepared(const Request& request, std::chrono::milliseconds limit);
+    /// Ends a worker that hung up or must go; `ended`.
+    Loss reap();
 
     WorkerOptions options_;
     pid_t process_ = 0;
     std::unique_ptr<Channel> channel_;
-    std::optional<Preparation> preparation_;
-    bool prepared_ = false;
-    std::vector<Problem> laid_out_;  // by the worker that lives now
-    std::vector<Problem> over_;
+    std::optional<PrepareRequest> selected_;
+    bool selected_is_current_ = false;  // in the worker that lives now
+    std::vector<Problem> prepared_;     // likewise
+    std::vector<Problem> evictable_;    // the worker does not know yet
     std::chrono::duration<double> starting_{};
-    std::string ending_;  // of the last worker that was reaped
 };
 
 }  // namespace smemtune

@@ -74,14 +74,14 @@ struct Product {
         return result;
     }
 
-    std::vector<float> computed_by(const LoadedKernel& kernel) {
+    std::vector<float> computed_by(const BoundKernel& kernel) {
         auto values = given;
         auto result = c;
         values.a = a.data();
         values.b = b.data();
         values.c = result.data();
         const auto addresses = addresses_of(values, kind);
-        kernel.launch(nullptr, {}, addresses.data());
+        kernel.launch(nullptr, addresses);
         return result;
     }
 };
@@ -175,7 +175,7 @@ TEST_F(CublasTest, AStrideThatDoesNotFitItsDefaultIsRefused) {
 }
 
 TEST_F(CublasTest, EverythingIsGivenBackWithTheLastKernel) {
-    std::unique_ptr<LoadedKernel> last;
+    std::unique_ptr<BoundKernel> last;
     {
         const Cublas library(*backend, {SMEMTUNE_FAKE_CUBLAS});
         last = std::move(library.proposals(gemm(3, 4, 5), 8).back().kernel);

@@ -65,6 +65,30 @@ TEST(GemmArguments, AreThoseOfTheBuiltInOperationsAndOfNoOther) {
     }
 }
 
+TEST(GemmArguments, AGemmThatTransposesOnlyOneMatrixIsAnother) {
+    const auto kernels = load_templates(builtin_sources());
+    const auto gemm = std::ranges::find(kernels, "naive", &KernelTemplate::name)->operation;
+    ASSERT_EQ(gemm_kind(gemm), GemmKind::single);
+    for (const auto* constant : {"TRANSPOSE_A", "TRANSPOSE_B"}) {
+        auto other = gemm;
+        for (auto& layout : other.layouts) layout.second.erase(constant);
+        EXPECT_FALSE(gemm_kind(other)) << constant;
+    }
+}
+
+TEST(GemmArguments, PackedStridesAreThoseOfTheStoredMatrices) {
+    for (const auto& [layout, lda, ldb] : {std::tuple("nn", 7, 5), {"nt", 7, 7}, {"tn", 3, 5}, {"tt", 3, 7}}) {
+        const auto single = packed_gemm(gemm(3, 5, 7, "f32", layout));
+        EXPECT_EQ(std::tuple(single.batch, single.m, single.n, single.k), std::tuple(1, 3, 5, 7));
+        EXPECT_EQ(std::tuple(single.lda, single.ldb, single.ldc), std::tuple(lda, ldb, 5)) << layout;
+        EXPECT_EQ(single.stride_b, 0);
+        const auto batch = packed_gemm(batched_gemm(2, 3, 5, 7, "f32", layout));
+        EXPECT_EQ(std::tuple(batch.batch, batch.m, batch.n, batch.k), std::tuple(2, 3, 5, 7));
+        EXPECT_EQ(std::tuple(batch.lda, batch.ldb, batch.ldc), std::tuple(lda, ldb, 5)) << layout;
+        EXPECT_EQ(std::tuple(batch.stride_a, batch.stride_b, batch.stride_c), std::tuple(21, 35, 15)) << layout;
+    }
+}
+
 TEST(ColumnMajor, AStoredMatrixKeepsItsStrideAndSwapsItsExtents) {
     GemmArguments given{.m = 2, .n = 3, .k = 5, .lda = 8, .ldb = 9, .ldc = 10};
     const auto nn = column_major(given, "nn");

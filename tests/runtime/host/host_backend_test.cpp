@@ -6,6 +6,7 @@
 #include <numeric>
 #include <set>
 
+#include "runtime/configured_kernel.h"
 #include "tests/runtime/support.h"
 
 namespace smemtune {
@@ -254,11 +255,11 @@ TEST(HostBackend, WhatIsNoMachineCodeIsRefused) {
 
 TEST(HostBackend, ABatchTakesTheTimeOfItsLaunches) {
     const auto backend = open_host({.threads = 1});
-    const auto kernel = backend->load(compiled(ring), 0);
+    const ConfiguredKernel kernel(backend->load(compiled(ring), 0), {.block = {256, 1, 1}});
     const auto memory = backend->allocate(256 * sizeof(int));
     void* data = memory->data();
     int dynamic = 0;
-    const Backend::Call call{kernel.get(), {.block = {256, 1, 1}}, {&data, &dynamic}};
+    const Backend::Call call{&kernel, {&data, &dynamic}};
     const auto one = backend->time_us(std::vector(1, call));
     const auto twenty = backend->time_us(std::vector(20, call));
     EXPECT_GT(one, 0);
@@ -267,10 +268,10 @@ TEST(HostBackend, ABatchTakesTheTimeOfItsLaunches) {
 
 TEST(HostBackend, TheEnergyOfALaunchIsUnknown) {
     const auto backend = open_host({.threads = 1});
-    const auto kernel = backend->load(compiled(positions), 0);
+    const ConfiguredKernel kernel(backend->load(compiled(positions), 0), {});
     std::vector<int> out(12);
     void* data = out.data();
-    const Backend::Call call{.kernel = kernel.get(), .launch = Launch{}, .arguments = {&data}};
+    const Backend::Call call{.kernel = &kernel, .arguments = {&data}};
     EXPECT_EQ(backend->energy_uj(std::span(&call, 1)), 0);
 }
 

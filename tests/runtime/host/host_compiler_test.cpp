@@ -83,7 +83,7 @@ TEST(HostCompiler, AMissingCompilerIsNotTheCandidatesFault) {
 }
 
 TEST(HostCompiler, ACompilerThatRunsPastTheLimitIsStopped) {
-    const Scratch scratch;
+    const TemporaryFolder scratch;
     const auto slow = script(scratch / "c++", "case \"$*\" in *--version*) echo slow 1.0;; *) sleep 30;; esac\n");
     const auto compiler = make_compiler(host_device(), {.host_compiler = slow, .time_limit = std::chrono::seconds(1)});
     const auto begin = std::chrono::steady_clock::now();
@@ -93,7 +93,7 @@ TEST(HostCompiler, ACompilerThatRunsPastTheLimitIsStopped) {
 }
 
 TEST(HostCompiler, LeavesNoFileBehind) {
-    const Scratch scratch;
+    const TemporaryFolder scratch;
     const auto* before = std::getenv("TMPDIR");
     const std::string kept = before == nullptr ? "" : before;
     setenv("TMPDIR", scratch.path().c_str(), 1);

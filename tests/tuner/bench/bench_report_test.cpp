@@ -10,9 +10,9 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-Comparison against(const std::string& peer, double median, double low, double high) {
-    return {.peer = peer,
-            .detail = peer + "'s best",
+Comparison against(const std::string& competitor, double median, double low, double high) {
+    return {.competitor = competitor,
+            .detail = competitor + "'s best",
             .ratio = {.median = median,
                       .low = low,
                       .high = high,
@@ -36,7 +36,7 @@ BenchReport example() {
     const CacheResult cold{
         .cache = Cache::cold,
         .ours = {.median_us = 101},
-        .comparisons = {against("cublas", 2.0, 1.9, 2.1), {.peer = "x.db", .why_not = "none is stored"}}};
+        .comparisons = {against("cublas", 2.0, 1.9, 2.1), {.competitor = "x.db", .why_not = "none is stored"}}};
     const CacheResult warm{
         .cache = Cache::warm, .ours = {.median_us = 91}, .comparisons = {against("cublas", 1, .9, 1.1)}};
     const CacheResult second{
@@ -44,14 +44,14 @@ BenchReport example() {
     return {.provenance = {.commit = "abc",
                            .device = {.name = "GPU"},
                            .platform = "driver 1",
-                           .peers = {{"cublas", "13.1.0"}}},
+                           .competitors = {{"cublas", "13.1.0"}}},
             .problems = {measured(512, {cold, warm}), measured(1024, {second}), {.problem = gemm(9, 9, 9)}}};
 }
 
 TEST(BenchReport, MeansAreGeometricAndOfEachPeerAndCacheAlone) {
     const auto all = overall(example().problems);
     ASSERT_EQ(all.size(), 2U);
-    EXPECT_EQ(std::tuple(all[0].cache, all[0].peer, all[0].problems), std::tuple(Cache::cold, "cublas", 2U));
+    EXPECT_EQ(std::tuple(all[0].cache, all[0].competitor, all[0].problems), std::tuple(Cache::cold, "cublas", 2U));
     EXPECT_DOUBLE_EQ(all[0].mean, 1.0) << "twice as fast and half as fast";
     EXPECT_EQ(std::tuple(all[0].ahead, all[0].behind), std::tuple(1U, 1U));
     EXPECT_EQ(std::tuple(all[1].cache, all[1].problems, all[1].ahead, all[1].behind),

@@ -5,7 +5,7 @@
 #include <set>
 #include <utility>
 
-#include "tests/tuner/bench/scripted.h"
+#include "tests/tuner/scripted.h"
 #include "tests/tuner/support.h"
 
 namespace smemtune {
@@ -18,7 +18,7 @@ using ::testing::StartsWith;
 
 class Refusing : public Idle {
 public:
-    void launch(StreamHandle, const Launch&, void* const*) const override { throw LaunchError("too large for it"); }
+    void launch(StreamHandle, std::span<void* const>) const override { throw LaunchError("too large for it"); }
 };
 
 TEST(Compare, TakesBatchesInTurnAndChangesWhoIsFirst) {
@@ -26,14 +26,14 @@ TEST(Compare, TakesBatchesInTurnAndChangesWhoIsFirst) {
     auto testbed = testbed_on(backend);
     const Idle ours;
     const Idle theirs;
-    backend.launch_us = [&](const LoadedKernel* kernel) { return kernel == &ours ? 100 : 150; };
+    backend.launch_us = [&](const BoundKernel* kernel) { return kernel == &ours ? 100 : 150; };
     const auto ratio = compare(backend, testbed, ours, theirs, {.least = 6, .most = 6});
     EXPECT_DOUBLE_EQ(ratio.median, 1.5);
     EXPECT_EQ(ratio.pairs, 6U);
     constexpr std::size_t warm_up = 4;
     ASSERT_EQ(backend.batches.size(), warm_up + 12);
-    const auto* a = static_cast<const LoadedKernel*>(&ours);
-    const auto* b = static_cast<const LoadedKernel*>(&theirs);
+    const auto* a = static_cast<const BoundKernel*>(&ours);
+    const auto* b = static_cast<const BoundKernel*>(&theirs);
     backend.batches.erase(backend.batches.begin(), backend.batches.begin() + warm_up);
     EXPECT_THAT(backend.batches, ElementsAre(a, b, b, a, a, b, b, a, a, b, b, a));
 }
@@ -68,7 +68,7 @@ TEST(Cache, ColdBatchesRotateOverTheirOperandsAndWarmOnesDoNot) {
     const Idle kernel;
     const auto sets = [&] {
         std::set<void*> addresses;
-        for (const auto& call : testbed.batch(kernel, {}, 12)) addresses.insert(call.arguments.at(4));
+        for (const auto& call : testbed.batch(kernel, 12)) addresses.insert(call.arguments.at(4));
         return addresses.size();
     };
     EXPECT_TRUE(testbed.rotates());
@@ -104,16 +104,18 @@ TEST(HostTimes, ABurstHoldsFiftyCallsAtMostAndOneAtLeast) {
     EXPECT_THAT(log, StartsWith("|a|a|"));
 }
 
-// A contender as a test wants it.
+// A competitor with the kernel that a test wants.
 class Someone : public Competitor {
 public:
-    explicit Someone(Entry entry) : entry_(std::move(entry)) {}
+    explicit Someone(CompetitorKernelOrReason prepared) : prepared_(std::move(prepared)) {}
     [[nodiscard]] std::string name() const override { return "someone"; }
     [[nodiscard]] std::string version() const override { return "1"; }
-    [[nodiscard]] Entry enter(const Operation&, const Problem&, Testbed&) override { return entry_; }
+    [[nodiscard]] CompetitorKernelOrReason prepare(const Operation&, const Problem&, Testbed&) override {
+        return prepared_;
+    }
 
 private:
-    Entry entry_;
+    CompetitorKernelOrReason prepared_;
 };
 
 // A database with the winner of 24x24x24, tuned as a person does.
@@ -127,22 +129,22 @@ protected:
     }
     static void TearDownTestSuite() { scratch.reset(); }
 
-    ProblemBench play(std::unique_ptr<Competitor> peer, const Problem& problem = gemm(24, 24, 24)) {
+    ProblemBench play(std::unique_ptr<Competitor> competitor, const Problem& problem = gemm(24, 24, 24)) {
         BenchRequest request{.any_template = template_of("gemm"), .problems = {problem}};
         request.pairs = {.least = 6, .most = 6};
-        return play(request, std::move(peer)).at(0);
+        return play(request, std::move(competitor)).at(0);
     }
-    std::vector<ProblemBench> play(const BenchRequest& request, std::unique_ptr<Competitor> peer) {
-        std::vector<std::unique_ptr<Competitor>> peers;
-        if (peer != nullptr) peers.push_back(std::move(peer));
+    std::vector<ProblemBench> play(const BenchRequest& request, std::unique_ptr<Competitor> competitor) {
+        std::vector<std::unique_ptr<Competitor>> competitors;
+        if (competitor != nullptr) competitors.push_back(std::move(competitor));
         std::vector<ProblemBench> results;
-        bench(request, runtime, peers, [&](ProblemBench result) { results.push_back(std::move(result)); });
+        bench(request, runtime, competitors, [&](ProblemBench result) { results.push_back(std::move(result)); });
         return results;
     }
-    Comparison comparison(std::unique_ptr<Competitor> peer) {
-        return play(std::move(peer)).caches.at(0).comparisons.at(0);
+    Comparison comparison(std::unique_ptr<Competitor> competitor) {
+        return play(std::move(competitor)).caches.at(0).comparisons.at(0);
     }
-    static std::unique_ptr<Competitor> someone(std::shared_ptr<const LoadedKernel> kernel) {
+    static std::unique_ptr<Competitor> someone(std::shared_ptr<const BoundKernel> kernel) {
         return std::make_unique<Someone>(CompetitorKernel{.detail = "a kernel", .kernel = std::move(kernel)});
     }
 
@@ -167,7 +169,7 @@ TEST_F(BenchTest, TheWinnerOfAnotherSizeIsNone) {
 }
 
 TEST_F(BenchTest, AnotherDatabaseIsComparedOnTheSameDevice) {
-    const auto result = comparison(database_peer(runtime, *scratch / "a.db"));
+    const auto result = comparison(database_competitor(runtime, *scratch / "a.db"));
     EXPECT_EQ(result.why_not, "");
     EXPECT_THAT(result.detail, StartsWith("naive "));
     EXPECT_EQ(result.ratio.pairs, 6U);
@@ -176,14 +178,14 @@ TEST_F(BenchTest, AnotherDatabaseIsComparedOnTheSameDevice) {
     EXPECT_LE(result.ratio.median, result.ratio.high);
 }
 
-TEST_F(BenchTest, APeerThatComputesSomethingElseIsNotTimedAndIsWrong) {
+TEST_F(BenchTest, ACompetitorThatComputesSomethingElseIsNotTimedAndIsWrong) {
     const auto result = comparison(someone(std::make_shared<Idle>()));
     EXPECT_TRUE(result.wrong);
     EXPECT_THAT(result.why_not, HasSubstr("C[0,0] is nan"));
     EXPECT_EQ(result.ratio.pairs, 0U);
 }
 
-TEST_F(BenchTest, APeerThatTheDeviceRefusesIsMissingAndNotWrong) {
+TEST_F(BenchTest, ACompetitorThatTheDeviceRefusesIsMissingAndNotWrong) {
     const auto result = comparison(someone(std::make_shared<Refusing>()));
     EXPECT_FALSE(result.wrong);
     EXPECT_EQ(result.why_not, "too large for it");
@@ -193,9 +195,10 @@ TEST_F(BenchTest, APeerThatTheDeviceRefusesIsMissingAndNotWrong) {
 class Large : public Someone {
 public:
     using Someone::Someone;
-    [[nodiscard]] Entry enter(const Operation& operation, const Problem& problem, Testbed& testbed) override {
+    [[nodiscard]] CompetitorKernelOrReason prepare(const Operation& operation, const Problem& problem,
+                                                   Testbed& testbed) override {
         if (std::exchange(first_, false)) throw DeviceError("out of memory");
-        return Someone::enter(operation, problem, testbed);
+        return Someone::prepare(operation, problem, testbed);
     }
 
 private:
@@ -204,7 +207,7 @@ private:
 
 TEST_F(BenchTest, AProblemThatTheDeviceHasNoMemoryForLeavesTheOthersAlone) {
     const BenchRequest request{.any_template = template_of("gemm"), .problems = {gemm(24, 24, 24), gemm(24, 24, 24)}};
-    const auto results = play(request, std::make_unique<Large>("it computes nothing"));
+    const auto results = play(request, std::make_unique<Large>(Unavailable{"it computes nothing"}));
     ASSERT_EQ(results.size(), 2U);
     EXPECT_EQ(results[0].why_not, "out of memory");
     ASSERT_EQ(results[0].caches.size(), 1U) << "ours was timed before";
@@ -217,15 +220,17 @@ TEST_F(BenchTest, AnInterruptionKeepsWhatWasMeasuredAndGivesNoIntervalOfTooFewPa
     const auto winner = std::get<CompetitorKernel>(stored_winner(runtime, gemm(24, 24, 24), ""));
     BenchRequest request{.any_template = template_of("gemm"), .problems = {gemm(24, 24, 24), gemm(24, 24, 24)}};
     int asked = 0;
-    request.interrupted = [&] { return ++asked > 6; };  // before the problem, the cache and the peer; after three pairs
+    request.interrupted = [&] {
+        return ++asked > 6;
+    };  // before the problem, the cache and the competitor; after three pairs
     const auto results = play(request, someone(winner.kernel));
     ASSERT_EQ(results.size(), 1U);
     EXPECT_GT(results[0].caches.at(0).ours.median_us, 0);
     EXPECT_EQ(results[0].caches.at(0).comparisons.at(0).why_not, "interrupted");
 }
 
-TEST_F(BenchTest, APeerThatHasNothingSaysWhy) {
-    const auto result = comparison(std::make_unique<Someone>("it only computes transpositions"));
+TEST_F(BenchTest, ACompetitorThatHasNothingSaysWhy) {
+    const auto result = comparison(std::make_unique<Someone>(Unavailable{"it only computes transpositions"}));
     EXPECT_FALSE(result.wrong);
     EXPECT_EQ(result.why_not, "it only computes transpositions");
 }

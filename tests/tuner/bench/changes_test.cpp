@@ -65,12 +65,12 @@ TEST(Changes, AreToldInOneLineEach) {
         "  FELL -4.0 %: gemm, cold, cublas: 1.008 (1.007..1.009), was 1.050 (1.045..1.055)\n");
 }
 
-ProblemBench measured(const Problem& problem, const std::string& peer, double ratio) {
+ProblemBench measured(const Problem& problem, const std::string& competitor, double ratio) {
     ProblemBench result{.problem = problem, .stored = true};
     const Ratio interval{.median = ratio, .low = ratio - 0.25, .high = ratio + 0.25, .ours_us = 1, .theirs_us = 1};
-    result.caches.push_back(
-        {.cache = Cache::warm,
-         .comparisons = {{.peer = peer, .ratio = interval}, {.peer = "none", .why_not = "it computes none"}}});
+    result.caches.push_back({.cache = Cache::warm,
+                             .comparisons = {{.competitor = competitor, .ratio = interval},
+                                             {.competitor = "none", .why_not = "it computes none"}}});
     return result;
 }
 

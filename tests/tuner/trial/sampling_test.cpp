@@ -16,7 +16,7 @@ int feed(Sampling& sampling, const std::function<double(int)>& launch_us, double
 }
 
 TEST(Sampling, StopsAtTheLeastSamplesWhenTheyAgree) {
-    Sampling sampling({}, 0);
+    Sampling sampling(SamplingPolicy{});
     EXPECT_EQ(feed(sampling, [](int) { return 100.0; }), SamplingPolicy{}.least_samples);
     EXPECT_DOUBLE_EQ(sampling.result().median_us, 100);
     EXPECT_DOUBLE_EQ(sampling.result().spread_us, 0);
@@ -24,20 +24,20 @@ TEST(Sampling, StopsAtTheLeastSamplesWhenTheyAgree) {
 }
 
 TEST(Sampling, GoesOnWhileSamplesDisagreeButNotForEver) {
-    Sampling sampling({}, 0);
+    Sampling sampling(SamplingPolicy{});
     EXPECT_EQ(feed(sampling, [](int i) { return i % 2 == 0 ? 100.0 : 150.0; }), SamplingPolicy{}.most_samples);
     EXPECT_GT(sampling.result().spread_us, 0);
     EXPECT_EQ(sampling.result().samples_us.size(), 9U);
 }
 
 TEST(Sampling, OneOutlierAmongSteadySamplesDoesNotMoveTheMedian) {
-    Sampling sampling({}, 0);
+    Sampling sampling(SamplingPolicy{});
     feed(sampling, [](int i) { return i == 1 ? 900.0 : 100.0; });
     EXPECT_DOUBLE_EQ(sampling.result().median_us, 100);
 }
 
 TEST(Sampling, IsNotFinishedBeforeItBegins) {
-    EXPECT_FALSE(Sampling({}, 0).finished());
+    EXPECT_FALSE(Sampling(SamplingPolicy{}).finished());
     EXPECT_FALSE(Sampling({}, 100).finished());
 }
 
@@ -61,14 +61,22 @@ TEST(Sampling, NearlyAsFastAsTheBestIsSampledInFull) {
 }
 
 TEST(Sampling, LongBatchesStopAtTheLeastHoweverTheyDisagree) {
-    Sampling sampling({}, 0);
+    Sampling sampling(SamplingPolicy{});
     EXPECT_EQ(feed(
                   sampling, [](int i) { return 1e6 * (1 + i); }, 1e6),
               SamplingPolicy{}.least_samples);
 }
 
+TEST(Sampling, ShortLaunchesInLongBatchesStopAtTheLeastToo) {
+    Sampling sampling(SamplingPolicy{.longest_us = 10'000});
+    EXPECT_EQ(feed(
+                  sampling, [](int i) { return 1.0 + i; }, 4000),
+              SamplingPolicy{}.least_samples)
+        << "the time that batches took counts, not that of a launch";
+}
+
 TEST(Sampling, ABatchIsAsLongAsThePolicySays) {
-    const Sampling sampling({}, 0);
+    const Sampling sampling(SamplingPolicy{});
     EXPECT_EQ(sampling.launches(100), 20);
     EXPECT_EQ(sampling.launches(1900), 2) << "rounded up";
     EXPECT_EQ(sampling.launches(1e9), 1) << "at least one";
@@ -77,7 +85,7 @@ TEST(Sampling, ABatchIsAsLongAsThePolicySays) {
 }
 
 TEST(Sampling, KeepsEverySampleInItsOrder) {
-    Sampling sampling({}, 0);
+    Sampling sampling(SamplingPolicy{});
     for (const auto us : {3.0, 1.0, 2.0}) sampling.add(us, us);
     EXPECT_EQ(sampling.result().samples_us, (std::vector<double>{3, 1, 2}));
     EXPECT_DOUBLE_EQ(sampling.result().median_us, 2);

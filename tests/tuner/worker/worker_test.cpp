@@ -45,14 +45,14 @@ host = true
     [[nodiscard]] std::string first(const std::string& mark) const {
         return "mkdir(\"" + (scratch / mark) + "\", 0700) == 0";
     }
-    TrialInput prepare(const std::string& mischief) {
+    TrialInput select(const std::string& mischief) {
         std::string text = source;
         text.replace(text.find("MISCHIEF"), 8, mischief);
         const auto kernel = load_templates({{"made_up.cu", text}, {"made_up.toml", manifest}}).front();
         const Problem problem{.operation = "transpose", .type = "f32", .layout = "", .extents = {{"M", 9}, {"N", 17}}};
         const auto device = find_device("host").device;
         const auto compiler = make_compiler(device, {.host_compiler = SMEMTUNE_CXX});
-        worker.prepare(problem, kernel.files, compile_testbed(*compiler, kernel, problem));
+        worker.select(problem, kernel.files, compile_testbed(*compiler, kernel, problem));
         auto compiled = compiler->compile(program_of(kernel, {}, problem));
         if (const auto* rejection = std::get_if<Rejection>(&compiled)) throw std::runtime_error(rejection->reason);
         return {std::get<Binary>(std::move(compiled)), launch_of(kernel, {}, problem, device)};
@@ -75,13 +75,13 @@ host = true
     Worker worker{{.executable = program(), .device = "host", .trial_deadline = 2s}};
 };
 
-// The transposition of another size, laid out beside the one that is in use.
+// The transposition of another size, prepared beside the selected one.
 class WorkerAheadTest : public WorkerTest {
 protected:
-    void lay_out_ahead(const Problem& problem) {
+    void prepare_ahead(const Problem& problem) {
         const auto kernel = load_templates({{"made_up.cu", source}, {"made_up.toml", manifest}}).front();
         const auto compiler = make_compiler(find_device("host").device, {.host_compiler = SMEMTUNE_CXX});
-        worker.lay_out_ahead(problem, kernel.files, compile_testbed(*compiler, kernel, problem), interrupted);
+        worker.prepare_ahead(problem, kernel.files, compile_testbed(*compiler, kernel, problem), interrupted);
     }
     static Problem transpose(std::int64_t rows, std::int64_t columns) {
         return {.operation = "transpose", .type = "f32", .layout = "", .extents = {{"M", rows}, {"N", columns}}};
@@ -98,163 +98,310 @@ protected:
     std::atomic<bool> interrupted = false;
 };
 
-TEST_F(WorkerAheadTest, LaysOutOneProblemBesideAnother) {
-    const auto input = prepare("");
-    lay_out_ahead(next);
-    EXPECT_TRUE(worker.has(next));
-    EXPECT_FALSE(worker.has(present)) << "not asked for yet";
-    EXPECT_TRUE(is_measured(worker.trial(input, 0)));
-    EXPECT_TRUE(worker.has(next));
-    EXPECT_TRUE(worker.has(present));
+TEST_F(WorkerAheadTest, PreparesOneProblemBesideAnother) {
+    const auto input = select("");
+    prepare_ahead(next);
+    EXPECT_TRUE(worker.is_prepared(next));
+    EXPECT_FALSE(worker.is_prepared(present)) << "not asked for yet";
+    EXPECT_TRUE(is_measured(worker.trial(input, std::nullopt)));
+    EXPECT_TRUE(worker.is_prepared(next));
+    EXPECT_TRUE(worker.is_prepared(present));
 }
 
-TEST_F(WorkerAheadTest, DropsWhatAWrongKernelMayHaveWrittenTo) {
-    const auto input = prepare("B[0] = 1e9f; return;");
-    lay_out_ahead(next);
-    EXPECT_FALSE(is_measured(worker.trial(input, 0)));
-    EXPECT_FALSE(worker.has(next));
-    EXPECT_TRUE(worker.has(present));
+TEST_F(WorkerAheadTest, DropsOperandsThatAWrongKernelMayHaveWrittenTo) {
+    const auto input = select("B[0] = 1e9f; return;");
+    prepare_ahead(next);
+    EXPECT_FALSE(is_measured(worker.trial(input, std::nullopt)));
+    EXPECT_FALSE(worker.is_prepared(next));
+    EXPECT_TRUE(worker.is_prepared(present));
 }
 
-TEST_F(WorkerAheadTest, AForgottenProblemStaysWhileThereIsRoom) {
-    const auto input = prepare("");
-    worker.lay_out(interrupted);
-    worker.forget(present);
-    lay_out_ahead(next);
-    EXPECT_TRUE(worker.has(next));
-    EXPECT_TRUE(worker.has(present));
-    EXPECT_TRUE(is_measured(worker.trial(input, 0)));
+TEST_F(WorkerAheadTest, AnEvictableProblemStaysWhileThereIsRoom) {
+    const auto input = select("");
+    worker.prepare(interrupted);
+    worker.allow_eviction(present);
+    prepare_ahead(next);
+    EXPECT_TRUE(worker.is_prepared(next));
+    EXPECT_TRUE(worker.is_prepared(present));
+    EXPECT_TRUE(is_measured(worker.trial(input, std::nullopt)));
 }
 
-TEST_F(WorkerAheadTest, AForgottenProblemMakesRoomBeforeTheOthers) {
-    lay_out_ahead(next);
-    worker.forget(next);
+TEST_F(WorkerAheadTest, AnEvictableProblemMakesRoomBeforeTheOthers) {
+    prepare_ahead(next);
+    worker.allow_eviction(next);
     const auto other = transpose(7, 7);
-    lay_out_ahead(other);
-    ASSERT_TRUE(worker.has(next));
-    lay_out_ahead(transpose(1LL << 20, 1LL << 20));
-    EXPECT_FALSE(worker.has(next));
-    EXPECT_TRUE(worker.has(other));
+    prepare_ahead(other);
+    ASSERT_TRUE(worker.is_prepared(next));
+    prepare_ahead(transpose(1LL << 20, 1LL << 20));
+    EXPECT_FALSE(worker.is_prepared(next));
+    EXPECT_TRUE(worker.is_prepared(other));
 }
 
-TEST_F(WorkerAheadTest, AForgottenProblemThatIsUsedAgainIsNoLongerForgotten) {
-    lay_out_ahead(present);
-    worker.forget(present);
-    lay_out_ahead(next);
-    (void)prepare("");
-    worker.lay_out(interrupted);
-    lay_out_ahead(transpose(1LL << 20, 1LL << 20));
-    EXPECT_TRUE(worker.has(present));
+TEST_F(WorkerAheadTest, AnEvictableProblemThatIsSelectedAgainIsNoLongerEvictable) {
+    prepare_ahead(present);
+    worker.allow_eviction(present);
+    prepare_ahead(next);
+    (void)select("");
+    worker.prepare(interrupted);
+    prepare_ahead(transpose(1LL << 20, 1LL << 20));
+    EXPECT_TRUE(worker.is_prepared(present));
 }
 
 TEST_F(WorkerAheadTest, DoesWithoutAProblemThatHasNoRoom) {
-    const auto input = prepare("");
-    EXPECT_TRUE(is_measured(worker.trial(input, 0)));
+    const auto input = select("");
+    EXPECT_TRUE(is_measured(worker.trial(input, std::nullopt)));
     const auto process = worker_process();
     const auto huge = transpose(1LL << 20, 1LL << 20);
-    lay_out_ahead(huge);
-    EXPECT_FALSE(worker.has(huge));
-    EXPECT_TRUE(worker.has(present));
-    EXPECT_TRUE(is_measured(worker.trial(input, 0)));
+    prepare_ahead(huge);
+    EXPECT_FALSE(worker.is_prepared(huge));
+    EXPECT_TRUE(worker.is_prepared(present));
+    EXPECT_TRUE(is_measured(worker.trial(input, std::nullopt)));
     EXPECT_EQ(worker_process(), process) << "none was lost over it";
 }
 
-TEST_F(WorkerAheadTest, AnInterruptEndsAWorkerThatOnlyLaysOut) {
-    const auto input = prepare("");
+TEST_F(WorkerAheadTest, AnInterruptEndsAWorkerThatOnlyPrepares) {
+    const auto input = select("");
     interrupted = true;
-    lay_out_ahead(next);
-    EXPECT_FALSE(worker.has(next));
+    prepare_ahead(next);
+    EXPECT_FALSE(worker.is_prepared(next));
     EXPECT_EQ(worker_process(), 0);
-    EXPECT_THROW(worker.lay_out(interrupted), WorkerError);
+    EXPECT_THROW(worker.prepare(interrupted), WorkerError);
     EXPECT_EQ(worker_process(), 0);
 }
 
-// The operands that are timed are laid out when they are first needed: here, when there is no memory any more.
+// The operands that are timed are allocated when they are first needed: here, when there is no memory any more.
 TEST_F(WorkerAheadTest, MakesRoomForTheProblemInUse) {
-    const auto input = prepare("");
-    worker.lay_out(interrupted);
-    lay_out_ahead(next);
-    ASSERT_TRUE(worker.has(next));
+    const auto input = select("");
+    worker.prepare(interrupted);
+    prepare_ahead(next);
+    ASSERT_TRUE(worker.is_prepared(next));
     const auto process = worker_process();
     limit_address_space(process);
-    EXPECT_TRUE(is_measured(worker.trial(input, 0)));
-    EXPECT_FALSE(worker.has(next));
-    EXPECT_TRUE(worker.has(present));
+    EXPECT_TRUE(is_measured(worker.trial(input, std::nullopt)));
+    EXPECT_FALSE(worker.is_prepared(next));
+    EXPECT_TRUE(worker.is_prepared(present));
     EXPECT_EQ(worker_process(), process);
 }
 
 TEST_F(WorkerAheadTest, AWorkspaceThatFitsNowhereIsTheCandidatesFault) {
-    auto input = prepare("");
-    lay_out_ahead(next);
-    EXPECT_TRUE(is_measured(worker.trial(input, 0)));
+    auto input = select("");
+    prepare_ahead(next);
+    EXPECT_TRUE(is_measured(worker.trial(input, std::nullopt)));
     const auto process = worker_process();
     input.launch.workspace = {.bytes = std::int64_t{1} << 60, .place = 6};
-    const auto report = worker.trial(input, 0);
+    const auto report = worker.trial(input, std::nullopt);
     ASSERT_FALSE(is_measured(report));
     const auto& rejection = std::get<Rejection>(report.outcome);
     EXPECT_EQ(rejection.stage, Stage::launch);
     EXPECT_THAT(rejection.reason, HasSubstr("a workspace of 1152921504606846976 bytes: "));
-    EXPECT_FALSE(worker.has(next)) << "it made room first";
+    EXPECT_FALSE(worker.is_prepared(next)) << "it made room first";
     input.launch.workspace.reset();
-    EXPECT_TRUE(is_measured(worker.trial(input, 0)));
+    EXPECT_TRUE(is_measured(worker.trial(input, std::nullopt)));
     EXPECT_EQ(worker_process(), process);
 }
 
-TEST_F(WorkerAheadTest, AWorkerThatDiesTakesItsLayoutsAlong) {
-    lay_out_ahead(next);
-    ASSERT_TRUE(worker.has(next));
+TEST_F(WorkerAheadTest, AWorkerThatDiesLosesItsPreparedProblems) {
+    prepare_ahead(next);
+    ASSERT_TRUE(worker.is_prepared(next));
     kill(worker_process(), SIGKILL);
-    EXPECT_TRUE(is_measured(worker.trial(prepare(""), 0)));
-    EXPECT_FALSE(worker.has(next));
+    EXPECT_TRUE(is_measured(worker.trial(select(""), std::nullopt)));
+    EXPECT_FALSE(worker.is_prepared(next));
 }
 
 TEST_F(WorkerTest, ATrialTellsWhatVerifyingAndTimingTook) {
-    const auto report = worker.trial(prepare(""), 0);
+    const auto report = worker.trial(select(""), std::nullopt);
     ASSERT_TRUE(is_measured(report));
     EXPECT_GT(report.verify_ms, 0);
     EXPECT_GT(report.time_ms, 0);
 }
 
 TEST_F(WorkerTest, AWorkerKilledDuringATrialCostsTheTrialNothing) {
-    const auto input = prepare("if (" + first("killed") + ") __builtin_trap();");
-    EXPECT_TRUE(is_measured(worker.trial(input, 0)));
+    const auto input = select("if (" + first("killed") + ") __builtin_trap();");
+    EXPECT_TRUE(is_measured(worker.trial(input, std::nullopt)));
     EXPECT_TRUE(std::filesystem::exists(scratch / "killed"));
 }
 
 TEST_F(WorkerTest, ASecondDeathIsLaidToTheCandidateAndTheNextTrialMeetsANewWorker) {
-    const auto input = prepare("if (" + first("killed") + " || " + first("again") + ") __builtin_trap();");
-    const auto report = worker.trial(input, 0);
+    const auto input = select("if (" + first("killed") + " || " + first("again") + ") __builtin_trap();");
+    const auto report = worker.trial(input, std::nullopt);
     ASSERT_FALSE(is_measured(report));
     const auto& rejection = std::get<Rejection>(report.outcome);
     EXPECT_EQ(rejection.stage, Stage::crash);
     EXPECT_THAT(rejection.reason, HasSubstr("the worker died: "));
-    EXPECT_TRUE(is_measured(worker.trial(input, 0)));
+    EXPECT_TRUE(is_measured(worker.trial(input, std::nullopt)));
 }
 
 TEST_F(WorkerTest, AnIdleWorkerThatIsKilledCostsTheNextTrialNothing) {
-    const auto input = prepare("");
-    ASSERT_TRUE(is_measured(worker.trial(input, 0)));
+    const auto input = select("");
+    ASSERT_TRUE(is_measured(worker.trial(input, std::nullopt)));
     const auto process = worker_process();
     ASSERT_GT(process, 0);
     kill(process, SIGKILL);
-    EXPECT_TRUE(is_measured(worker.trial(input, 0)));
+    EXPECT_TRUE(is_measured(worker.trial(input, std::nullopt)));
     EXPECT_NE(worker_process(), process);
 }
 
 TEST_F(WorkerTest, ATrialThatRanPastItsDeadlineIsNotTriedAgain) {
-    const auto report = worker.trial(prepare("endless = " + first("slow") + ";"), 0);
+    const auto report = worker.trial(select("endless = " + first("slow") + ";"), std::nullopt);
     ASSERT_FALSE(is_measured(report)) << "a second time it would have ended";
     EXPECT_EQ(std::get<Rejection>(report.outcome).stage, Stage::timeout);
 }
 
 TEST_F(WorkerTest, AFinalRoundGoesOnInANewWorkerOnce) {
-    const auto input = prepare("if (" + first("killed") + ") __builtin_trap();");
+    const auto input = select("if (" + first("killed") + ") __builtin_trap();");
     const auto finals = worker.final_round({input, input}, 2);
     ASSERT_TRUE(finals.has_value());
     EXPECT_EQ(finals->size(), 2U);
-    const auto always = prepare("__builtin_trap();");
+    const auto always = select("__builtin_trap();");
     EXPECT_FALSE(worker.final_round({always}, 2).has_value());
     EXPECT_TRUE(worker.final_round({input}, 2).has_value()) << "the next one meets a new worker";
+}
+
+// The error of the first trial of a worker.
+std::string first_trial(const std::string& executable, const std::string& device) {
+    Worker worker({.executable = executable, .device = device});
+    worker.select(gemm(1, 1, 1), {}, {});
+    try {
+        (void)worker.trial({}, std::nullopt);
+    } catch (const WorkerError& error) {
+        return error.what();
+    }
+    return "an outcome";
+}
+
+TEST(Worker, AProgramThatIsNoWorkerIsAnErrorThatSaysHowItEnded) {
+    EXPECT_EQ(first_trial("/bin/true", "host"),
+              "the worker for device host ended with exit code 0 before it was ready");
+    EXPECT_EQ(first_trial("/no/such/program", "host"),
+              "the worker for device host ended with exit code 127 before it was ready");
+}
+
+TEST(Worker, AnUnknownDeviceIsAnErrorThatNamesIt) {
+    EXPECT_NE(first_trial(program(), "nonsense").find("there is no device 'nonsense'"), std::string::npos);
+}
+
+// A program that sends prepared bytes, whatever it is asked, and notes each start. The first one may send others.
+class FakeWorkerTest : public ::testing::Test {
+protected:
+    FakeWorkerTest() {
+        std::signal(SIGPIPE, SIG_IGN);  // as the program does
+        write_text(
+            scratch / "worker",
+            "#!/bin/sh\necho >> $0.starts\n"
+            "if [ -e $0.first ] && mkdir $0.once 2>/dev/null; then cat $0.first >&4; else cat $0.answers >&4; fi\n"
+            "exec cat <&3 >/dev/null\n");
+        std::filesystem::permissions(scratch / "worker", std::filesystem::perms::owner_all);
+        worker.select(gemm(1, 1, 1), {}, {});
+    }
+
+    static std::string message(const Bytes& bytes) {
+        const std::uint64_t size = bytes.size();
+        return std::string(reinterpret_cast<const char*>(&size), sizeof size) + std::string(bytes.begin(), bytes.end());
+    }
+    template <class... Bodies>
+    static std::string replies(const Bodies&... bodies) {
+        return (message(encode(Reply{bodies})) + ...);
+    }
+    // After its greeting.
+    void answers(const std::string& bytes) { write_text(scratch / "worker.answers", replies(ReadyReply{}) + bytes); }
+    void first_answers(const std::string& bytes) {
+        write_text(scratch / "worker.first", replies(ReadyReply{}) + bytes);
+    }
+    [[nodiscard]] std::size_t starts() const { return read_text(scratch / "worker.starts").size(); }
+
+    [[nodiscard]] Rejection rejection_of_a_trial() {
+        return std::get<Rejection>(worker.trial({}, std::nullopt).outcome);
+    }
+    [[nodiscard]] std::string error_of_a_trial() {
+        try {
+            (void)worker.trial({}, std::nullopt);
+        } catch (const WorkerError& error) {
+            return error.what();
+        }
+        return "";
+    }
+
+    const Scratch scratch;
+    Worker worker{{.executable = scratch / "worker", .device = "fake", .trial_deadline = 5s, .prepare_deadline = 5s}};
+    const TrialReport measured{Measurement{.median_us = 7}};
+};
+
+TEST_F(FakeWorkerTest, AnAnswerIsTakenAsItIs) {
+    answers(replies(PrepareReply{}, TrialReply{measured}, FinalReply{{{.median_us = 8}}}));
+    EXPECT_EQ(worker.trial({}, std::nullopt), measured);
+    EXPECT_EQ(worker.final_round({{}}, 1)->front().median_us, 8);
+    EXPECT_EQ(starts(), 1U);
+}
+
+TEST_F(FakeWorkerTest, AMalformedAnswerCostsTheWorkerAndTheTrialIsTriedOnceMore) {
+    const auto cut = encode(Reply{TrialReply{measured}});
+    for (const auto& malformed : {message({1, 2, 3}), message(Bytes(cut.begin(), cut.end() - 1)), message({}),
+                                  replies(FinalReply{}), replies(PrepareReply{}), std::string(8, '\xff')}) {
+        std::filesystem::remove_all(scratch / "worker.once");
+        first_answers(replies(PrepareReply{}) + malformed);
+        answers(replies(PrepareReply{}, TrialReply{measured}));
+        EXPECT_EQ(worker.trial({}, std::nullopt), measured) << malformed;
+        EXPECT_TRUE(std::filesystem::exists(scratch / "worker.once"));
+        worker.release();
+    }
+}
+
+TEST_F(FakeWorkerTest, ASecondMalformedAnswerIsLaidToTheCandidate) {
+    answers(replies(PrepareReply{}) + message({1, 2, 3}));
+    const auto rejection = rejection_of_a_trial();
+    EXPECT_EQ(rejection.stage, Stage::crash);
+    EXPECT_THAT(rejection.reason, HasSubstr("the worker sent a malformed answer: "));
+    EXPECT_EQ(starts(), 2U);
+    answers(replies(PrepareReply{}, TrialReply{measured}));
+    EXPECT_EQ(worker.trial({}, std::nullopt), measured) << "the next trial meets a new worker";
+}
+
+TEST_F(FakeWorkerTest, AFinalRoundWithOtherMeasurementsThanInputsIsLost) {
+    answers(replies(PrepareReply{}, FinalReply{{{.median_us = 8}}}));
+    EXPECT_FALSE(worker.final_round({{}, {}}, 1).has_value());
+    EXPECT_TRUE(worker.final_round({{}}, 1).has_value()) << "the next round meets a new worker";
+    EXPECT_EQ(starts(), 2U);
+}
+
+TEST_F(FakeWorkerTest, AMalformedGreetingMeansThatNoWorkerCanBeHad) {
+    write_text(scratch / "worker.answers", message({1, 2, 3}));
+    EXPECT_THAT(error_of_a_trial(), HasSubstr("the worker for device fake sent a malformed answer: "));
+    EXPECT_THAT(error_of_a_trial(), HasSubstr("before it was ready"));
+}
+
+TEST_F(FakeWorkerTest, AProblemThatCannotBePreparedIsAnErrorWithItsReason) {
+    answers(replies(FaultReply{"an illegal access"}));
+    EXPECT_EQ(error_of_a_trial(), "an illegal access");
+    EXPECT_EQ(starts(), 1U) << "a fault is not tried again";
+    worker.release();
+    answers(replies(ErrorReply{"out of memory"}));
+    EXPECT_EQ(error_of_a_trial(), "out of memory");
+    worker.release();
+    answers(message({1, 2, 3}));
+    EXPECT_THAT(error_of_a_trial(), HasSubstr("the worker could not prepare gemm f32 nn 1x1x1: it sent a malformed"));
+    EXPECT_EQ(starts(), 4U) << "a malformed answer is";
+}
+
+TEST_F(FakeWorkerTest, AFaultIsTheCandidatesAndAnErrorIsNot) {
+    answers(replies(PrepareReply{}, FaultReply{"an illegal access"}));
+    EXPECT_EQ(rejection_of_a_trial(), (Rejection{Stage::crash, "an illegal access"}));
+    EXPECT_FALSE(worker.final_round({{}}, 1).has_value());
+    EXPECT_EQ(starts(), 2U);
+    worker.release();
+    answers(replies(PrepareReply{}, ErrorReply{"no memory"}));
+    EXPECT_EQ(error_of_a_trial(), "no memory");
+}
+
+TEST_F(FakeWorkerTest, TheProblemsThatItNamesArePrepared) {
+    const std::vector prepared{gemm(1, 1, 1), gemm(2, 2, 2)};
+    answers(message(encode(Reply{PrepareReply{}, prepared})) +
+            message(encode(Reply{TrialReply{measured}, {prepared[0]}})));
+    const std::atomic<bool> interrupted = false;
+    worker.prepare(interrupted);
+    EXPECT_TRUE(worker.is_prepared(gemm(2, 2, 2)));
+    (void)worker.trial({}, std::nullopt);
+    EXPECT_TRUE(worker.is_prepared(gemm(1, 1, 1)));
+    EXPECT_FALSE(worker.is_prepared(gemm(2, 2, 2)));
 }
 
 }  // namespace

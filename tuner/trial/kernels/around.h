@@ -1,5 +1,5 @@
-// What stands around the elements of a matrix: a quiet NaN, another one in each place, so that a kernel which copies
-// what it read beyond an input to beyond an output does not leave what was there before.
+// The padding around the elements of a matrix: a quiet NaN, another one in each place. So a kernel that reads beyond an
+// input and writes it beyond an output changes the padding there.
 #pragma once
 
 union Bits {

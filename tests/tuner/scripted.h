@@ -18,10 +18,11 @@ class Scripted : public Backend {
 public:
     explicit Scripted(std::int64_t l2_bytes = 0) : device_(host_->device()) { device_.l2_bytes = l2_bytes; }
 
-    std::function<double(const LoadedKernel*)> launch_us = [](const LoadedKernel*) { return 1.0; };
+    std::function<double(const BoundKernel*)> launch_us = [](const BoundKernel*) { return 1.0; };
     std::function<void(const Call&)> after = [](const Call&) {};  ///< each launch of a batch
     std::function<std::int64_t()> clock = [] { return 0; };
-    std::vector<const LoadedKernel*> batches;  ///< whose, in the order in which they were timed
+    std::function<double(const BoundKernel*)> launch_uj = [](const BoundKernel*) { return 0.0; };
+    std::vector<const BoundKernel*> batches;  ///< whose, in the order in which they were timed
 
     [[nodiscard]] std::size_t free_bytes() override { return host_->free_bytes(); }
     [[nodiscard]] const Device& device() const override { return device_; }
@@ -37,13 +38,14 @@ public:
     void synchronize() override {}
     [[nodiscard]] double time_us(std::span<const Call> calls) override {
         for (const auto& call : calls) {
-            call.kernel->launch(nullptr, call.launch, call.arguments.data());
+            call.kernel->launch(nullptr, call.arguments);
             after(call);
         }
         batches.push_back(calls.front().kernel);
         return launch_us(batches.back()) * static_cast<double>(calls.size());
     }
     [[nodiscard]] std::int64_t clock_khz() override { return clock(); }
+    [[nodiscard]] double energy_uj(std::span<const Call> calls) override { return launch_uj(calls.front().kernel); }
 
 private:
     std::unique_ptr<Backend> host_ = open_backend("host");
@@ -51,9 +53,9 @@ private:
 };
 
 /// A kernel that writes nothing.
-class Idle : public LoadedKernel {
+class Idle : public BoundKernel {
 public:
-    void launch(StreamHandle, const Launch&, void* const*) const override {}
+    void launch(StreamHandle, std::span<void* const>) const override {}
 };
 
 inline const KernelTemplate& template_of(const std::string& operation) {

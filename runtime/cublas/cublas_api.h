@@ -1,0 +1,58 @@
+// The functions of cuBLAS and cublasLt, found by name. Includes their headers, for the types alone.
+#pragma once
+
+#include <cublasLt.h>
+#include <cublas_v2.h>
+
+#include <string>
+#include <vector>
+
+#include "util/dynamic_library.h"
+
+namespace smemtune {
+
+class CublasApi {
+public:
+    /// Opens the first of `names`, and never closes it again. Throws VendorError.
+    explicit CublasApi(const std::vector<std::string>& names);
+
+    decltype(&cublasCreate_v2) create = nullptr;
+    decltype(&cublasDestroy_v2) destroy = nullptr;
+    decltype(&cublasGetProperty) property = nullptr;
+    decltype(&cublasGetStatusName) status_name = nullptr;
+    decltype(&cublasSetMathMode) set_math_mode = nullptr;
+    decltype(&cublasSetStream_v2) set_stream = nullptr;
+    decltype(&cublasSetWorkspace_v2) set_workspace = nullptr;
+    decltype(&cublasSgemm_v2) sgemm = nullptr;
+    decltype(&cublasSgemmStridedBatched) sgemm_strided_batched = nullptr;
+    decltype(&cublasLtCreate) lt_create = nullptr;
+    decltype(&cublasLtDestroy) lt_destroy = nullptr;
+    decltype(&cublasLtMatmul) lt_matmul = nullptr;
+    decltype(&cublasLtMatmulAlgoConfigGetAttribute) lt_algorithm_attribute = nullptr;
+    decltype(&cublasLtMatmulAlgoGetHeuristic) lt_heuristic = nullptr;
+    decltype(&cublasLtMatmulDescCreate) lt_product_create = nullptr;
+    decltype(&cublasLtMatmulDescDestroy) lt_product_destroy = nullptr;
+    decltype(&cublasLtMatmulDescSetAttribute) lt_product_attribute = nullptr;
+    decltype(&cublasLtMatmulPreferenceCreate) lt_preference_create = nullptr;
+    decltype(&cublasLtMatmulPreferenceDestroy) lt_preference_destroy = nullptr;
+    decltype(&cublasLtMatmulPreferenceSetAttribute) lt_preference_attribute = nullptr;
+    decltype(&cublasLtMatrixLayoutCreate) lt_matrix_create = nullptr;
+    decltype(&cublasLtMatrixLayoutDestroy) lt_matrix_destroy = nullptr;
+    decltype(&cublasLtMatrixLayoutSetAttribute) lt_matrix_attribute = nullptr;
+
+    /// Throws VendorError: without this call the library is of no use.
+    void require(cublasStatus_t status, const char* call) const;
+    /// Throws LaunchError: another algorithm may compute what this one refuses.
+    void launched(cublasStatus_t status, const char* call) const;
+
+private:
+    template <class Function>
+    void find(const char* name, Function*& function) const;
+    [[nodiscard]] std::string text(cublasStatus_t status, const char* call) const;
+
+    DynamicLibrary library_;
+};
+
+inline cublasOperation_t cublas_operation(bool transposed) { return transposed ? CUBLAS_OP_T : CUBLAS_OP_N; }
+
+}  // namespace smemtune

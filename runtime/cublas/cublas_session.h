@@ -1,0 +1,68 @@
+// The state that all kernels of one Cublas share, and their form.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+
+#include "runtime/cublas/cublas.h"
+#include "runtime/cublas/cublas_api.h"
+#include "runtime/cublas/gemm_arguments.h"
+
+namespace smemtune {
+
+constexpr std::size_t cublas_workspace_bytes = std::size_t{32} << 20;
+
+/// Handles on one device and the workspace that their calls share.
+struct Cublas::Session {
+    CublasApi api;
+    std::unique_ptr<Memory> workspace;
+    cublasHandle_t handle = nullptr;
+    cublasLtHandle_t lt_handle = nullptr;
+
+    Session(Backend& backend, const std::vector<std::string>& names) : api(names) {
+        backend.make_current();  // handles belong to the current device
+        workspace = backend.allocate(cublas_workspace_bytes);
+        api.require(api.create(&handle), "cublasCreate");
+        try {
+            api.require(api.set_math_mode(handle, CUBLAS_DEFAULT_MATH), "cublasSetMathMode");
+            api.require(api.lt_create(&lt_handle), "cublasLtCreate");
+        } catch (const VendorError&) {
+            api.destroy(handle);
+            throw;
+        }
+    }
+    ~Session() {
+        api.lt_destroy(lt_handle);
+        api.destroy(handle);
+    }
+    Session(const Session&) = delete;
+    Session& operator=(const Session&) = delete;
+
+    // Only when the stream changes: setting it drops the workspace, and an application does not set it at each call.
+    void use(StreamHandle stream) const {
+        if (stream_ == stream) return;
+        api.launched(api.set_stream(handle, stream), "cublasSetStream");
+        api.launched(api.set_workspace(handle, workspace->data(), cublas_workspace_bytes), "cublasSetWorkspace");
+        stream_ = stream;
+    }
+
+private:
+    mutable std::optional<StreamHandle> stream_;
+};
+
+/// A call of the library as a kernel.
+class VendorCall : public BoundKernel {
+public:
+    using Work = std::function<void(StreamHandle stream, const GemmArguments& given)>;
+    VendorCall(GemmKind kind, Work work) : kind_(kind), work_(std::move(work)) {}
+    void launch(StreamHandle stream, std::span<void* const> arguments) const override {
+        work_(stream, gemm_arguments(arguments.data(), kind_));
+    }
+
+private:
+    GemmKind kind_;
+    Work work_;
+};
+
+}  // namespace smemtune

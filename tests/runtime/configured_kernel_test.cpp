@@ -1,0 +1,53 @@
+#include "runtime/configured_kernel.h"
+
+#include <gmock/gmock.h>
+
+namespace smemtune {
+namespace {
+
+using testing::ElementsAre;
+
+// Keeps the launches that it gets; every argument is an int.
+class Recorder : public LoadedKernel {
+public:
+    explicit Recorder(std::size_t arguments) : count_(arguments) {}
+    void launch(StreamHandle stream, const Launch& launch, void* const* arguments) const override {
+        streams.push_back(stream);
+        blocks.push_back(launch.block[0]);
+        values.emplace_back();
+        for (std::size_t i = 0; i < count_; ++i) values.back().push_back(*static_cast<int*>(arguments[i]));
+    }
+    mutable std::vector<StreamHandle> streams;
+    mutable std::vector<std::int64_t> blocks;
+    mutable std::vector<std::vector<int>> values;
+
+private:
+    std::size_t count_;
+};
+
+TEST(ConfiguredKernel, LaunchesWithItsLaunchAndAppendsTheRuntimeArguments) {
+    int a = 1;
+    int b = 2;
+    const std::vector<void*> arguments{&a, &b};
+    auto* const stream = reinterpret_cast<StreamHandle>(0x100);
+    const auto recorder = std::make_shared<Recorder>(4);
+    const ConfiguredKernel kernel(recorder, {.block = {32, 1, 1}, .runtime_arguments = {7, 8}});
+    kernel.launch(stream, arguments);
+    b = 3;
+    const ConfiguredKernel copy = kernel;  // refers to its own run-time arguments
+    copy.launch(nullptr, arguments);
+    EXPECT_THAT(recorder->values, ElementsAre(ElementsAre(1, 2, 7, 8), ElementsAre(1, 3, 7, 8)));
+    EXPECT_THAT(recorder->blocks, ElementsAre(32, 32));
+    EXPECT_THAT(recorder->streams, ElementsAre(stream, nullptr));
+}
+
+TEST(ConfiguredKernel, WithoutRuntimeArgumentsPassesTheArgumentsOn) {
+    int a = 5;
+    const std::vector<void*> arguments{&a};
+    const auto recorder = std::make_shared<Recorder>(1);
+    ConfiguredKernel(recorder, {}).launch(nullptr, arguments);
+    EXPECT_THAT(recorder->values, ElementsAre(ElementsAre(5)));
+}
+
+}  // namespace
+}  // namespace smemtune

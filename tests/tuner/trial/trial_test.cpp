@@ -1,0 +1,161 @@
+// Trials on a device whose times a test decides.
+#include "tuner/trial/trial.h"
+
+#include <gmock/gmock.h>
+
+#include "tests/tuner/scripted.h"
+#include "tests/tuner/support.h"
+
+namespace smemtune {
+namespace {
+
+using ::testing::Each;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+// Products of 24x24x24, by a kernel that is right or forgets `alpha`.
+class TrialTest : public ::testing::Test {
+protected:
+    static Binary compiled(const std::string& scale) {
+        auto program = program_of(template_of("gemm"), default_configuration(template_of("gemm")), gemm(24, 24, 24));
+        program.entry = "made_up";
+        program.files[program.source_path] = R"(
+#include "configuration.h"
+extern "C" __global__ void made_up(int M, int N, int K, Element alpha, const Element* A, long long lda,
+                                   const Element* B, long long ldb, Element beta, Element* C, long long ldc) {
+    const int row = blockIdx.y * blockDim.y + threadIdx.y, column = blockIdx.x * blockDim.x + threadIdx.x;
+    Element sum = 0;
+    for (int k = 0; k < K; ++k) sum += A[row * lda + k] * B[k * ldb + column];
+    Element* c = C + row * ldc + column;
+    *c = beta == 0 ? )" + scale +
+                                             " * sum : " + scale + " * sum + beta * *c;\n}\n";
+        const auto compiler = make_compiler(find_device("host").device, {.host_compiler = SMEMTUNE_CXX});
+        return std::get<Binary>(compiler->compile(program));
+    }
+    static const TrialInput& right() {
+        static const TrialInput input{compiled("alpha"), {.grid = {3, 3, 1}, .block = {8, 8, 1}}};
+        return input;
+    }
+    static const TrialInput& wrong() {
+        static const TrialInput input{compiled("1"), {.grid = {3, 3, 1}, .block = {8, 8, 1}}};
+        return input;
+    }
+    TrialReport report_of(const TrialInput& input, std::optional<double> best_us = std::nullopt) {
+        backend.batches.clear();
+        return try_candidate(backend, testbed, input, policy, best_us);
+    }
+    static const Measurement& measured(const TrialReport& report) { return std::get<Measurement>(report.outcome); }
+    static const Rejection& rejected(const TrialReport& report) { return std::get<Rejection>(report.outcome); }
+
+    const std::size_t checks = template_of("gemm").operation.checks.size();
+    const SamplingPolicy policy{};
+    Scripted backend;
+    Testbed testbed = testbed_on(backend);
+};
+
+TEST_F(TrialTest, ARightKernelIsVerifiedAndThenTimedUntilItsSamplesAgree) {
+    backend.launch_us = [](const BoundKernel*) { return 400.0; };
+    backend.clock = [] { return 1'980'000; };
+    const auto report = report_of(right());
+    EXPECT_THAT(measured(report).samples_us, ElementsAre(400, 400, 400));
+    EXPECT_EQ(measured(report).median_us, 400);
+    EXPECT_EQ(measured(report).clock_khz, 1'980'000);
+    EXPECT_EQ(measured(report).energy_uj, 0) << "nobody asked for it";
+    EXPECT_FALSE(measured(report).cut_short);
+    EXPECT_GT(report.verify_ms, 0);
+    EXPECT_GT(report.time_ms, 0);
+    EXPECT_EQ(backend.batches.size(), checks + 1 + 3) << "checks, a warm-up and samples";
+}
+
+TEST_F(TrialTest, AWrongKernelIsRejectedAndNotTimed) {
+    const auto report = report_of(wrong());
+    EXPECT_EQ(rejected(report).stage, Stage::wrong);
+    EXPECT_THAT(rejected(report).reason, HasSubstr("C["));
+    EXPECT_LE(backend.batches.size(), checks);
+    EXPECT_EQ(report.time_ms, 0);
+    EXPECT_TRUE(std::holds_alternative<Measurement>(report_of(right()).outcome)) << "and leaves the testbed as it was";
+}
+
+TEST_F(TrialTest, AKernelThatIsClearlySlowerOnTheFirstCheckGetsNoOther) {
+    double first_us = 0;
+    backend.launch_us = [&](const BoundKernel*) { return backend.batches.size() == 1 ? first_us : 1000; };
+    first_us = 1.1 * policy.behind * 1000 + 2000 + 1;
+    const auto slower = report_of(right(), 1000);
+    EXPECT_TRUE(measured(slower).cut_short);
+    EXPECT_THAT(measured(slower).samples_us, ElementsAre(first_us));
+    EXPECT_EQ(backend.batches.size(), 1U);
+    EXPECT_EQ(slower.time_ms, 0);
+    first_us -= 2;  // a cold first launch may take that long
+    const auto as_fast = report_of(right(), 1000);
+    EXPECT_FALSE(measured(as_fast).cut_short);
+    EXPECT_EQ(measured(as_fast).median_us, 1000);
+    first_us = 1e9;
+    EXPECT_FALSE(measured(report_of(right())).cut_short) << "without a best, none is clearly slower";
+}
+
+TEST_F(TrialTest, ALaunchThatTheDeviceRefusesIsARejection) {
+    auto input = right();
+    input.launch.block = {4096, 1, 1};
+    const auto report = report_of(input);
+    EXPECT_EQ(rejected(report).stage, Stage::launch);
+    EXPECT_THAT(rejected(report).reason, HasSubstr("threads per block"));
+    input = right();
+    input.binary.code = {1, 2, 3};
+    EXPECT_EQ(rejected(report_of(input)).stage, Stage::launch);
+}
+
+TEST_F(TrialTest, AWorkspaceWithoutMemoryIsAnErrorOfItsOwn) {
+    auto input = right();
+    input.launch.workspace = {.bytes = std::int64_t{1} << 60, .place = 11};
+    EXPECT_THROW((void)report_of(input), NoRoomForWorkspace) << "others may give up theirs";
+}
+
+TEST_F(TrialTest, AKernelThatIsClearlySlowerThanTheBestIsTimedOnce) {
+    const Idle idle;
+    backend.launch_us = [](const BoundKernel*) { return 130.0; };
+    const auto slower = time_kernel(backend, testbed, idle, policy, 100);
+    EXPECT_TRUE(slower.cut_short);
+    EXPECT_EQ(slower.samples_us.size(), 1U);
+    EXPECT_FALSE(time_kernel(backend, testbed, idle, policy, 110).cut_short);
+}
+
+TEST_F(TrialTest, ALaunchThatTakesFarLongerThanABatchNeedsNoWarmUp) {
+    const Idle idle;
+    backend.launch_us = [](const BoundKernel*) { return 50'000.0; };
+    (void)time_kernel(backend, testbed, idle, policy, std::nullopt, 10 * policy.batch_us);
+    EXPECT_EQ(backend.batches.size(), 3U);
+    backend.batches.clear();
+    (void)time_kernel(backend, testbed, idle, policy, std::nullopt, 10 * policy.batch_us - 1);
+    EXPECT_EQ(backend.batches.size(), 4U);
+    backend.batches.clear();
+    (void)time_kernel(backend, testbed, idle, policy);
+    EXPECT_EQ(backend.batches.size(), 4U) << "nothing is known of its launches";
+}
+
+TEST_F(TrialTest, EnergyIsMeasuredWhereItIsAskedForAndNotOfWhatIsCutShort) {
+    const Idle idle;
+    backend.launch_us = [](const BoundKernel*) { return 130.0; };
+    backend.launch_uj = [](const BoundKernel*) { return 7.0; };
+    EXPECT_EQ(time_kernel(backend, testbed, idle, {.energy = true}).energy_uj, 7);
+    EXPECT_EQ(time_kernel(backend, testbed, idle, {.energy = true}, 100).energy_uj, 0);
+    EXPECT_EQ(time_kernel(backend, testbed, idle, {}).energy_uj, 0);
+}
+
+TEST_F(TrialTest, FinalistsAreTimedInTurn) {
+    const BoundKernel* first = nullptr;
+    backend.launch_us = [&](const BoundKernel* kernel) {
+        if (backend.batches.size() == 3) first = kernel;  // after one warm-up of each
+        return kernel == first ? 100.0 : 200.0;
+    };
+    const auto measured = play_final(backend, testbed, {right(), right()}, policy, 3);
+    ASSERT_EQ(measured.size(), 2U);
+    EXPECT_THAT(measured[0].samples_us, ElementsAre(100, 100, 100));
+    EXPECT_THAT(measured[1].samples_us, ElementsAre(200, 200, 200));
+    const auto* second = backend.batches.at(3);
+    EXPECT_NE(first, second);
+    backend.batches.erase(backend.batches.begin(), backend.batches.begin() + 2);
+    EXPECT_THAT(backend.batches, ElementsAre(first, second, first, second, first, second));
+}
+
+}  // namespace
+}  // namespace smemtune

@@ -1,0 +1,140 @@
+#include "tuner/trial/output_comparison.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <span>
+#include <tuple>
+
+namespace smemtune {
+
+namespace {
+
+// One element of a memory that may be large.
+class ElementView : public Memory {
+public:
+    ElementView(std::byte* data, std::size_t size) : data_(data), size_(size) {}
+    [[nodiscard]] std::byte* data() const override { return data_; }
+    [[nodiscard]] std::size_t size() const override { return size_; }
+
+private:
+    std::byte* data_;
+    std::size_t size_;
+};
+
+template <class T>
+T element_of(Backend& backend, const Memory& memory, long long index) {
+    T element{};
+    const ElementView view(memory.data() + index * static_cast<long long>(sizeof element), sizeof element);
+    backend.copy_to_host(std::as_writable_bytes(std::span(&element, 1)), view);
+    return element;
+}
+
+bool is_output(const MatrixOperand& matrix) { return matrix.argument->kind == Argument::Kind::output; }
+
+}  // namespace
+
+double error_factor(std::int64_t terms, double unit_roundoff) {
+    const auto product = static_cast<double>(terms) * unit_roundoff;
+    return product >= 1 ? std::numeric_limits<double>::infinity() : product / (1 - product);
+}
+
+OutputComparison::OutputComparison(Backend& backend, const ElementType& element_type, std::int64_t terms,
+                                   const Binary& reference, const Binary& compare)
+    : backend_(backend),
+      unit_roundoff_(element_type.unit_roundoff),
+      terms_(terms),
+      threads_(matrix_threads(backend.device())),
+      reference_(backend.load(reference, 0)),
+      compare_(backend.load(compare, 0)),
+      first_wrong_(backend.allocate(static_cast<std::size_t>(threads_) * sizeof(long long))),
+      worst_(backend.allocate(static_cast<std::size_t>(threads_) * sizeof(double))) {}
+
+double OutputComparison::bound_factor(const Check& check) const {
+    return check.integers ? 0.0 : error_factor(terms_, unit_roundoff_);
+}
+
+std::vector<OutputReference> OutputComparison::references(const Operands& operands) {
+    std::vector<OutputReference> result;
+    auto pointers = operands.pointers;
+    std::vector<void*> outputs;
+    outputs.reserve(2 * operands.matrices.size());  // so that the addresses taken below stay good
+    long long most = 0;
+    for (const auto& matrix : operands.matrices) {
+        if (!is_output(matrix)) continue;
+        const auto elements = matrix.count * matrix.rows * matrix.columns;
+        const auto bytes = static_cast<std::size_t>(elements) * sizeof(double);
+        const auto& expected = result.emplace_back(OutputReference{backend_.allocate(bytes), backend_.allocate(bytes)});
+        for (const auto* memory : {expected.value.get(), expected.magnitude.get()}) {
+            outputs.push_back(memory->data());
+            pointers.push_back(&outputs.back());
+        }
+        most = std::max(most, elements);
+    }
+    const auto blocks = (most + block_threads - 1) / block_threads;
+    reference_->launch(nullptr, {.grid = {blocks, 1, 1}, .block = {block_threads, 1, 1}}, pointers.data());
+    backend_.synchronize();
+    return result;
+}
+
+std::optional<std::string> OutputComparison::first_difference(const Operands& operands,
+                                                              const std::vector<OutputReference>& references,
+                                                              const Check& check, double& worst) {
+    std::vector<long long> wrong(static_cast<std::size_t>(threads_));
+    std::vector<double> errors(wrong.size());
+    auto expected = references.begin();
+    for (const auto& matrix : operands.matrices) {
+        if (!is_output(matrix)) continue;
+        void* data = matrix.memory->data();
+        auto [rows, columns, stride] = std::tuple(matrix.rows, matrix.columns, matrix.stride);
+        auto [count, batch_stride] = std::tuple(matrix.count, matrix.batch_stride);
+        long long guard = matrix.guard;
+        auto seed = matrix.seed;
+        void* value = expected->value->data();
+        void* magnitude = expected->magnitude->data();
+        double gamma = bound_factor(check);
+        void* wrong_data = first_wrong_->data();
+        void* worst_data = worst_->data();
+        const std::array<void*, 13> arguments{&data,  &guard,        &rows,      &columns, &stride,
+                                              &count, &batch_stride, &seed,      &value,   &magnitude,
+                                              &gamma, &wrong_data,   &worst_data};
+        compare_->launch(nullptr, {.grid = {threads_ / block_threads, 1, 1}, .block = {block_threads, 1, 1}},
+                         arguments.data());
+        backend_.synchronize();
+        backend_.copy_to_host(std::as_writable_bytes(std::span(wrong)), *first_wrong_);
+        backend_.copy_to_host(std::as_writable_bytes(std::span(errors)), *worst_);
+        std::erase(wrong, -1);
+        if (!wrong.empty()) return describe(matrix, std::ranges::min(wrong), *expected, check);
+        wrong.resize(errors.size());
+        worst = std::max(worst, std::ranges::max(errors));
+        ++expected;
+    }
+    return std::nullopt;
+}
+
+std::string OutputComparison::describe(const MatrixOperand& matrix, long long at, const OutputReference& expected,
+                                       const Check& check) {
+    const auto inside = at - matrix.guard;
+    const auto index = inside / matrix.batch_stride;
+    const auto row = inside % matrix.batch_stride / matrix.stride;
+    const auto column = inside % matrix.batch_stride % matrix.stride;
+    const auto& name = matrix.argument->name;
+    const std::string kind = check.integers ? " (integer inputs)" : " (uniform inputs)";
+    const bool behind_rows = row >= matrix.rows;
+    if (inside < 0 || index >= matrix.count || (behind_rows && index + 1 == matrix.count)) {
+        return "writes outside " + name + kind;
+    }
+    if (behind_rows) return "writes between the matrices of " + name + kind;
+    if (column >= matrix.columns) return "writes between the rows of " + name + kind;
+    const auto element = (index * matrix.rows + row) * matrix.columns + column;
+    const auto got = element_of<float>(backend_, *matrix.memory, at);
+    const auto value = element_of<double>(backend_, *expected.value, element);
+    const auto bound = bound_factor(check) * element_of<double>(backend_, *expected.magnitude, element);
+    const auto batch = matrix.argument->count == Expression("1") ? "" : std::to_string(index) + ",";
+    return fmt::format("{}[{}{},{}] is {:.9g}, not {:.9g} +- {:.3g}{}", name, batch, row, column, got, value, bound,
+                       kind);
+}
+
+}  // namespace smemtune
