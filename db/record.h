@@ -24,7 +24,7 @@ struct TemplateRecord {
     bool operator==(const TemplateRecord&) const = default;
 };
 
-/// One sitting of the tuner: what was asked and with which tools.
+/// One run of the tuner: the request and the tools.
 struct RunRecord {
     std::string request{};   ///< JSON: sizes, templates, search, seed, budget
     std::string policy{};    ///< JSON: how trials were verified and timed
@@ -63,6 +63,13 @@ struct TrialRow {
     TrialRecord record;
     bool winner = false;
     std::string finished_at;  ///< UTC, ISO 8601
+    std::string decided_at;   ///< of a winner: when it was declared
+};
+
+/// A run with its times, UTC in ISO 8601; `finished_at` and `how` are empty when it has no end.
+struct RunRow {
+    RunRecord record;
+    std::string started_at, finished_at, how;
 };
 
 /// Machine code of a winner.

@@ -164,8 +164,8 @@ TrialRecord read_trial(const SQLite::Statement& row) {
 
 std::string select_rows(const std::string& rest) {
     return "SELECT " + std::string(trial_columns) +
-           ", t.id, d.name, k.name, k.hash, p.operation, p.type, p.layout, p.extents, w.trial IS NOT NULL, "
-           "t.finished_at FROM trials AS t JOIN devices AS d ON d.id = t.device JOIN templates AS k ON k.id = "
+           ", t.id, d.name, k.name, k.hash, p.operation, p.type, p.layout, p.extents, w.decided_at, t.finished_at "
+           "FROM trials AS t JOIN devices AS d ON d.id = t.device JOIN templates AS k ON k.id = "
            "t.template "
            "JOIN problems AS p ON p.id = t.problem LEFT JOIN winners AS w ON w.device = t.device AND "
            "w.problem = t.problem AND w.trial = t.id " +
@@ -191,7 +191,8 @@ TrialRow read_row(const SQLite::Statement& row) {
         }
         return extents;
     });
-    result.winner = row.getColumn(first + 8).getInt() != 0;
+    result.winner = !row.isColumnNull(first + 8);
+    result.decided_at = row.getColumn(first + 8).getString();  // empty for NULL
     result.finished_at = row.getColumn(first + 9).getString();
     return result;
 }

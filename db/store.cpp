@@ -2,45 +2,11 @@
 #include "db/store.h"
 
 #include <cmath>
-#include <utility>
 
 #include "db/complete.h"
-#include "db/file/open.h"
-#include "db/query.h"
-#include "db/rows.h"
+#include "db/store_state.h"
 
 namespace smemtune {
-
-struct Store::State {
-    std::filesystem::path path;
-    StoreOptions options;
-    Connection connection;
-
-    // Runs what touches the database, and puts what SQLite throws into words.
-    template <class Work>
-    auto guarded(Work work) {
-        try {
-            return work();
-        } catch (const SQLite::Exception& error) {
-            throw StoreError(explain(path, error, options.patience));
-        } catch (const UnreadableRow& error) {
-            throw StoreError(explain_corrupt(path, error.what()));
-        }
-    }
-
-    Query query(const std::string& sql) { return {connection, sql}; }
-
-    template <class Find, class Add>
-    std::int64_t find_or_add(Find find, Add add) {
-        if (const auto id = find()) return *id;
-        WriteTransaction transaction(connection);
-        if (const auto id = find()) return *id;  // another process was faster
-        add();
-        const std::int64_t id = *find();
-        transaction.commit();
-        return id;
-    }
-};
 
 namespace {
 
@@ -70,13 +36,6 @@ WHERE t.id IN (SELECT (SELECT f.id FROM trials AS f
                        ORDER BY f.median_us, f.id LIMIT 1)
                FROM problems AS q WHERE q.operation = ?4 AND q.type = ?5 AND q.layout = ?6)
 ORDER BY p.id)sql";
-
-constexpr auto counts = R"sql(
-SELECT (SELECT user_version FROM pragma_user_version), (SELECT count(*) FROM devices),
-       (SELECT count(*) FROM templates), (SELECT count(*) FROM problems),
-       (SELECT count(*) FROM trials WHERE median_us IS NOT NULL),
-       (SELECT count(*) FROM trials WHERE rejected_at IS NOT NULL),
-       (SELECT count(*) FROM binaries), (SELECT count(*) FROM runs))sql";
 
 const std::string& or_empty_object(const std::string& json) {
     static const std::string empty_object = "{}";
@@ -302,45 +261,6 @@ std::optional<BinaryRecord> Store::recall_binary(std::int64_t kernel_template, c
                                                  const std::string& target) const {
     return state_->guarded([&] {
         return state_->query(find_binary).with(kernel_template, to_text(configuration), target).first(read_binary);
-    });
-}
-
-std::vector<TrialRow> Store::rows(const Filter& filter) const {
-    static const std::string matching =
-        "WHERE instr(lower(d.name), lower(?)) AND instr(lower(k.name), lower(?)) AND instr(lower(p.size), lower(?)) "
-        "AND instr(lower(p.operation), lower(?))";
-    static const std::string order =
-        " ORDER BY d.name, d.id, p.operation, p.type, p.layout, p.id, t.median_us IS NULL, t.median_us, t.id";
-    std::string sql = matching;
-    if (filter.best_only) sql += " AND t.id IN (SELECT trial FROM best_trials)";
-    if (filter.rejected_only) sql += " AND t.rejected_at IS NOT NULL";
-    return state_->guarded([&] {
-        return state_->query(select_rows(sql + order))
-            .with(filter.device, filter.kernel_template, filter.size, filter.operation)
-            .all(read_row);
-    });
-}
-
-std::optional<TrialRow> Store::row(std::int64_t trial) const {
-    static const std::string sql = select_rows("WHERE t.id = ?");
-    return state_->guarded([&] { return state_->query(sql).with(trial).first(read_row); });
-}
-
-Store::Summary Store::summary() const {
-    return state_->guarded([&] {
-        const auto read = [&](const SQLite::Statement& row) {
-            const auto count = [&](int column) { return row.getColumn(column).getInt64(); };
-            return Summary{.path = state_->path,
-                           .schema_version = row.getColumn(0).getInt(),
-                           .devices = count(1),
-                           .templates = count(2),
-                           .problems = count(3),
-                           .measured = count(4),
-                           .rejected = count(5),
-                           .binaries = count(6),
-                           .runs = count(7)};
-        };
-        return *state_->query(counts).first(read);
     });
 }
 

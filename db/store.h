@@ -89,14 +89,43 @@ public:
     [[nodiscard]] std::optional<std::int64_t> find(const Device& device) const;
     [[nodiscard]] std::optional<std::int64_t> find(const Problem& problem) const;
 
-    /// For people: every filter is a substring in any case, or empty; `best_only` gives one row per device and
-    /// problem. By device, problem and speed, the rejected last.
+    /// For people: every filter is a substring in any case, or empty.
     struct Filter {
+        enum class Sort { time, date, id };  ///< the fastest first and the rejected last; the latest first; the first
         std::string device{}, kernel_template{}, size{}, operation{};
-        bool best_only = false;
+        bool best_only = false;  ///< one row per device and problem
         bool rejected_only = false;
+        Sort sort = Sort::time;
+        std::optional<std::size_t> limit{};
     };
+    /// Sorted by time, rows are grouped by device and problem.
     [[nodiscard]] std::vector<TrialRow> rows(const Filter& filter) const;
+    /// How many rows the filter has without its limit.
+    [[nodiscard]] std::size_t count(const Filter& filter) const;
+    /// The measured trial that is the fastest of its device and problem.
+    [[nodiscard]] std::optional<TrialRow> fastest(std::int64_t device, std::int64_t problem) const;
+    /// Trials of a template as it is now; 0 where device, template or problem is unknown.
+    [[nodiscard]] std::size_t count(const Device& device, const std::string& kernel_template, const std::string& hash,
+                                    const Problem& problem) const;
+
+    /// The trials of one device, of one template over all its versions, or of one problem.
+    struct Group {
+        std::string name;
+        std::int64_t measured = 0, rejected = 0;
+        std::int64_t winners = 0;           ///< among them
+        std::string first_at{}, last_at{};  ///< UTC, ISO 8601
+    };
+    struct Inventory {
+        std::vector<Group> devices, templates, problems;
+    };
+    /// Groups that have trials which match the filter.
+    [[nodiscard]] Inventory inventory(const Filter& filter) const;
+    /// The rows of an operation's templates, all their versions included.
+    [[nodiscard]] std::vector<std::int64_t> templates_of(const std::string& operation) const;
+    /// The best measured time of `kernel_template` (a name) on a device and problem.
+    [[nodiscard]] std::optional<double> best_us(std::int64_t device, std::int64_t problem,
+                                                const std::string& kernel_template) const;
+    [[nodiscard]] std::optional<RunRow> recall_run(std::int64_t run) const;
     /// One trial by its number.
     [[nodiscard]] std::optional<TrialRow> row(std::int64_t trial) const;
 

@@ -29,6 +29,14 @@ Configuration completed(Configuration configuration, const Configuration& defaul
     return configuration;
 }
 
+Configuration differing(Configuration configuration, const Configuration& defaults) {
+    std::erase_if(configuration.values, [&](const auto& value) {
+        const auto found = defaults.values.find(value.first);
+        return found != defaults.values.end() && found->second == value.second;
+    });
+    return configuration;
+}
+
 Configuration parse_configuration(std::string_view text) {
     Configuration result;
     while (!trim(text).empty()) {

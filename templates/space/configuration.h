@@ -22,6 +22,9 @@ std::string to_text(const Configuration& configuration);
 /// With the default values of the parameters that it does not name.
 Configuration completed(Configuration configuration, const Configuration& defaults);
 
+/// The values that differ from `defaults`: completed() with the same defaults gives the configuration back.
+Configuration differing(Configuration configuration, const Configuration& defaults);
+
 /// Reads what to_text writes, in any order and with spaces. Throws std::invalid_argument naming what does not fit.
 Configuration parse_configuration(std::string_view text);
 

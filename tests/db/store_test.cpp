@@ -321,6 +321,68 @@ TEST_F(StoreTest, FiltersAreSubstringsInAnyCase) {
     EXPECT_EQ(rows[2].record, rejected(key, tile(64), Stage::limits)) << "rejected last";
 }
 
+TEST_F(StoreTest, RowsAreLimitedSortedAndCounted) {
+    store.remember(measured(key, tile(8), 9));
+    store.remember(rejected(key, tile(64), Stage::limits));
+    store.remember(measured(key, tile(16), 7));
+    using Sort = Store::Filter::Sort;
+    const auto ids = [&](Sort sort, std::optional<std::size_t> limit = {}) {
+        std::vector<std::int64_t> found;
+        for (const auto& row : store.rows({.sort = sort, .limit = limit})) found.push_back(row.id);
+        return found;
+    };
+    using Ids = std::vector<std::int64_t>;
+    EXPECT_EQ(ids(Sort::time), (Ids{3, 1, 2}));
+    EXPECT_EQ(ids(Sort::id), (Ids{1, 2, 3}));
+    EXPECT_EQ(ids(Sort::id, 2), (Ids{1, 2}));
+    EXPECT_EQ(store.count({.limit = 2}), 3u) << "without the limit";
+    EXPECT_EQ(store.count({.rejected_only = true}), 1u);
+}
+
+TEST_F(StoreTest, TheInventoryCountsByDeviceTemplateAndProblem) {
+    const auto older = key_in(store, 1024, "sm_80");
+    store.remember(gemm(2048, 2048, 2048));
+    store.remember(measured(key, tile(8), 9));
+    store.remember(rejected(key, tile(64), Stage::limits));
+    store.remember(measured(older, tile(16), 7));
+    store.crown(key, tile(8), std::nullopt);
+    const auto all = store.inventory({});
+    ASSERT_EQ(all.devices.size(), 2u);
+    EXPECT_EQ(all.devices[1].name, "sm_90");
+    EXPECT_EQ(all.devices[1].measured, 1);
+    EXPECT_EQ(all.devices[1].rejected, 1);
+    EXPECT_EQ(all.devices[1].winners, 1);
+    EXPECT_EQ(all.devices[1].first_at, store.row(1)->finished_at);
+    ASSERT_EQ(all.problems.size(), 2u) << "2048 has no trial";
+    EXPECT_EQ(all.problems[0].name, "gemm f32 nn 512x512x512");
+    EXPECT_EQ(store.inventory({.device = "80"}).problems.size(), 1u);
+    EXPECT_TRUE(store.inventory({.kernel_template = "none"}).templates.empty());
+}
+
+TEST_F(StoreTest, TrialsOfATemplateAreCountedByItsVersion) {
+    store.remember(measured(key, tile(8), 9));
+    store.remember(measured(key, tile(16), 7));
+    const auto [row, device] = store.devices().front();
+    const auto kernel = *store.recall_template(key.kernel_template);
+    EXPECT_EQ(store.count(device, kernel.name, kernel.hash, store.row(1)->problem), 2u);
+    EXPECT_EQ(store.count(device, kernel.name, "another hash", store.row(1)->problem), 0u);
+    EXPECT_EQ(store.count(model_device("sm_75"), kernel.name, kernel.hash, store.row(1)->problem), 0u);
+    EXPECT_EQ(store.best_us(key.device, key.problem, kernel.name), 7);
+    EXPECT_EQ(store.fastest(key.device, key.problem)->id, 2);
+}
+
+TEST_F(StoreTest, ARunIsReadWithItsEnd) {
+    const auto run = store.start_run({R"({"sizes":"512"})", "", R"({"smemtune":"0.1"})"});
+    ASSERT_TRUE(store.recall_run(run));
+    EXPECT_EQ(store.recall_run(run)->how, "") << "it goes on";
+    store.finish_run(run, "budget");
+    const auto ended = *store.recall_run(run);
+    EXPECT_EQ(ended.record.request, R"({"sizes":"512"})");
+    EXPECT_EQ(ended.how, "budget");
+    EXPECT_GE(ended.finished_at, ended.started_at);
+    EXPECT_FALSE(store.recall_run(run + 1));
+}
+
 TEST_F(StoreTest, OneTrialIsFoundByItsNumber) {
     for (const int width : {8, 16}) store.remember(measured(key, tile(width), width));
     for (const auto& each : store.rows({})) {

@@ -1,0 +1,163 @@
+// The queries of a Store whose answers people read.
+#include "db/store_state.h"
+
+namespace smemtune {
+
+namespace {
+
+// For people's filters: trials as `t` with their `d` (device), `k` (template), `p` (problem) and `w` (winner).
+constexpr auto joined_trials = R"sql(
+trials AS t JOIN devices AS d ON d.id = t.device JOIN templates AS k ON k.id = t.template
+JOIN problems AS p ON p.id = t.problem
+LEFT JOIN winners AS w ON w.device = t.device AND w.problem = t.problem AND w.trial = t.id )sql";
+
+constexpr auto group_columns =
+    "count(t.median_us), count(t.rejected_at), count(w.trial), min(t.finished_at), max(t.finished_at)";
+
+constexpr auto count_of_template = R"sql(
+SELECT count(*) FROM trials
+WHERE device = ? AND problem = ? AND template = (SELECT id FROM templates WHERE name = ? AND hash = ?))sql";
+
+constexpr auto best_time_of_template = R"sql(
+SELECT median_us FROM trials
+WHERE device = ? AND problem = ? AND median_us IS NOT NULL AND template IN (SELECT id FROM templates WHERE name = ?)
+ORDER BY median_us LIMIT 1)sql";
+
+constexpr auto counts = R"sql(
+SELECT (SELECT user_version FROM pragma_user_version), (SELECT count(*) FROM devices),
+       (SELECT count(*) FROM templates), (SELECT count(*) FROM problems),
+       (SELECT count(*) FROM trials WHERE median_us IS NOT NULL),
+       (SELECT count(*) FROM trials WHERE rejected_at IS NOT NULL),
+       (SELECT count(*) FROM binaries), (SELECT count(*) FROM runs))sql";
+
+std::string conditions(const Store::Filter& filter) {
+    std::string sql =
+        "WHERE instr(lower(d.name), lower(?)) AND instr(lower(k.name), lower(?)) AND instr(lower(p.size), lower(?)) "
+        "AND instr(lower(p.operation), lower(?))";
+    if (filter.best_only) sql += " AND t.id IN (SELECT trial FROM best_trials)";
+    if (filter.rejected_only) sql += " AND t.rejected_at IS NOT NULL";
+    return sql;
+}
+
+template <class... More>
+void bind_filter(Query& query, const Store::Filter& filter, const More&... more) {
+    query.with(filter.device, filter.kernel_template, filter.size, filter.operation, more...);
+}
+
+std::string order_of(Store::Filter::Sort sort) {
+    using Sort = Store::Filter::Sort;
+    if (sort == Sort::date) return " ORDER BY t.finished_at DESC, t.id";
+    if (sort == Sort::id) return " ORDER BY t.id";
+    return " ORDER BY d.name, d.id, p.operation, p.type, p.layout, p.id, t.median_us IS NULL, t.median_us, t.id";
+}
+
+}  // namespace
+
+std::vector<TrialRow> Store::rows(const Filter& filter) const {
+    return state_->guarded([&] {
+        auto query = state_->query(select_rows(conditions(filter) + order_of(filter.sort) + " LIMIT ?"));
+        bind_filter(query, filter, filter.limit ? static_cast<std::int64_t>(*filter.limit) : -1);
+        return query.all(read_row);
+    });
+}
+
+std::size_t Store::count(const Filter& filter) const {
+    return state_->guarded([&] {
+        auto query = state_->query("SELECT count(*) FROM " + std::string(joined_trials) + conditions(filter));
+        bind_filter(query, filter);
+        return static_cast<std::size_t>(query.first(read_id).value_or(0));
+    });
+}
+
+std::size_t Store::count(const Device& device, const std::string& kernel_template, const std::string& hash,
+                         const Problem& problem) const {
+    const auto device_row = find(device);
+    const auto problem_row = find(problem);
+    if (!device_row || !problem_row) return 0;
+    return state_->guarded([&] {
+        const auto count =
+            state_->query(count_of_template).with(*device_row, *problem_row, kernel_template, hash).first(read_id);
+        return static_cast<std::size_t>(count.value_or(0));
+    });
+}
+
+std::optional<TrialRow> Store::fastest(std::int64_t device, std::int64_t problem) const {
+    static const std::string sql = select_rows(
+        "WHERE t.device = ? AND t.problem = ? AND t.median_us IS NOT NULL ORDER BY t.median_us, t.id LIMIT 1");
+    return state_->guarded([&] { return state_->query(sql).with(device, problem).first(read_row); });
+}
+
+std::vector<std::int64_t> Store::templates_of(const std::string& operation) const {
+    return state_->guarded(
+        [&] { return state_->query("SELECT id FROM templates WHERE operation = ?").with(operation).all(read_id); });
+}
+
+Store::Inventory Store::inventory(const Filter& filter) const {
+    const auto read = [](const SQLite::Statement& row) {
+        return Group{.name = row.getColumn(0).getString(),
+                     .measured = row.getColumn(1).getInt64(),
+                     .rejected = row.getColumn(2).getInt64(),
+                     .winners = row.getColumn(3).getInt64(),
+                     .first_at = row.getColumn(4).getString(),
+                     .last_at = row.getColumn(5).getString()};
+    };
+    const auto groups = [&](const std::string& name, const std::string& group) {
+        auto query = state_->query("SELECT " + name + ", " + group_columns + " FROM " + joined_trials +
+                                   conditions(filter) + " GROUP BY " + group + " ORDER BY " + group);
+        bind_filter(query, filter);
+        return query.all(read);
+    };
+    return state_->guarded([&] {
+        return Inventory{
+            .devices = groups("d.name", "d.name, d.id"),
+            .templates = groups("k.name", "k.operation, k.name"),
+            .problems = groups("p.operation || ' ' || p.type || iif(p.layout = '', '', ' ' || p.layout) || ' ' || "
+                               "p.size",
+                               "p.operation, p.type, p.layout, p.id")};
+    });
+}
+
+std::optional<double> Store::best_us(std::int64_t device, std::int64_t problem,
+                                     const std::string& kernel_template) const {
+    return state_->guarded([&] {
+        return state_->query(best_time_of_template)
+            .with(device, problem, kernel_template)
+            .first([](const SQLite::Statement& row) { return row.getColumn(0).getDouble(); });
+    });
+}
+
+std::optional<RunRow> Store::recall_run(std::int64_t run) const {
+    return state_->guarded([&] {
+        return state_->query("SELECT request, policy, versions, started_at, finished_at, how FROM runs WHERE id = ?")
+            .with(run)
+            .first([](const SQLite::Statement& row) {
+                const auto text = [&](int column) { return row.getColumn(column).getString(); };  // empty for NULL
+                return RunRow{{text(0), text(1), text(2)}, text(3), text(4), text(5)};
+            });
+    });
+}
+
+std::optional<TrialRow> Store::row(std::int64_t trial) const {
+    static const std::string sql = select_rows("WHERE t.id = ?");
+    return state_->guarded([&] { return state_->query(sql).with(trial).first(read_row); });
+}
+
+Store::Summary Store::summary() const {
+    return state_->guarded([&] {
+        const auto read = [&](const SQLite::Statement& row) {
+            const auto count = [&](int column) { return row.getColumn(column).getInt64(); };
+            return Summary{.path = state_->path,
+                           .schema_version = row.getColumn(0).getInt(),
+                           .devices = count(1),
+                           .templates = count(2),
+                           .problems = count(3),
+                           .measured = count(4),
+                           .rejected = count(5),
+                           .binaries = count(6),
+                           .runs = count(7)};
+        };
+        return *state_->query(counts).first(read);
+    });
+}
+
+}  // namespace smemtune
