@@ -1,5 +1,7 @@
 // smemtune: argv in, exit code out. The environment is read here and nowhere else.
 #include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <functional>
@@ -55,9 +57,22 @@ std::filesystem::path default_database(const std::filesystem::path& chosen, cons
     return home.empty() ? home : home / ".local/share/smemtune/tuning.db";
 }
 
+// COLUMNS, else what the terminal says; 0 where standard output is none.
+std::size_t output_width() {
+    if (isatty(STDOUT_FILENO) == 0) return 0;
+    const auto columns = std::strtoul(variable("COLUMNS").c_str(), nullptr, 10);
+    if (columns > 0) return columns;
+    winsize size{};
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return 80;
+    return size.ws_col;
+}
+
 ProcessEnvironment read_environment() {
-    ProcessEnvironment process_environment{
-        .executable = "/proc/self/exe", .host_compiler = variable("CXX"), .commit = variable("COMMIT")};
+    ProcessEnvironment process_environment{.executable = "/proc/self/exe",
+                                           .host_compiler = variable("CXX"),
+                                           .commit = variable("COMMIT"),
+                                           .output_width = output_width(),
+                                           .redraws = isatty(STDERR_FILENO) == 1 && variable("TERM") != "dumb"};
     if (process_environment.host_compiler.empty()) process_environment.host_compiler = "c++";
     process_environment.database =
         default_database(variable("SMEMTUNE_DB"), variable("XDG_DATA_HOME"), variable("HOME"));

@@ -64,7 +64,7 @@ private:
         const auto* ours = std::get_if<CompetitorKernel>(&winner);
         if (ours == nullptr) return;
         result.stored = true;
-        result.detail = ours->detail;
+        result.kernel = ours->description;
         result.operations =
             static_cast<double>(operation_.operations.evaluate(environment_of(operation_, problem, backend_.device())));
         Testbed testbed(backend_, operation_, problem, binaries_for(problem), request_.seed);
@@ -107,7 +107,7 @@ private:
 
     Comparison compare_with(const CompetitorKernel& theirs, const CompetitorKernel& ours, const std::string& competitor,
                             Testbed& testbed) {
-        Comparison result{.competitor = competitor, .detail = theirs.detail};
+        Comparison result{.competitor = competitor, .kernel = theirs.description};
         try {
             // The first check has packed operands, as those that are timed.
             const auto verdict = testbed.verify_first_check(*theirs.kernel);

@@ -27,7 +27,7 @@ struct BenchRequest {
 
 struct Comparison {
     std::string competitor;
-    std::string detail;   ///< the kernel that it ran
+    KernelDescription kernel{};  ///< that it ran; without a name, none did
     std::string why_not;  ///< why there is no ratio: it has no such kernel, cannot run it, is wrong, or was interrupted
     bool wrong = false;   ///< it computes something wrong, and `why_not` says what
     Ratio ratio{};
@@ -46,7 +46,7 @@ struct HostTime {
 
 struct ProblemBench {
     Problem problem;
-    std::string detail;               ///< our template and configuration
+    KernelDescription kernel{};       ///< ours
     bool stored = false;              ///< the database holds a winner for it
     std::string wrong;                ///< empty, unless our winner cannot be run or computes something wrong
     std::string why_not;              ///< empty, unless the device could not measure all of it

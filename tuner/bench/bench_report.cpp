@@ -7,78 +7,116 @@
 #include <nlohmann/json.hpp>
 
 #include "tuner/report/json.h"
+#include "tuner/report/table.h"
 #include "tuner/report/text.h"
 
 namespace smemtune {
 
 namespace {
 
-using Rows = std::vector<std::vector<std::string>>;
+using Defaults = std::map<std::string, Configuration>;
 
-// Without a row below its header, a table says nothing.
-std::string table_or_nothing(const Rows& rows) { return rows.size() > 1 ? "\n" + table(rows) : ""; }
+// Without a row below its headings, a table says nothing.
+std::string table_or_nothing(const Table& table, std::size_t width) {
+    return table.empty() ? "" : "\n" + table.to_text(width);
+}
 
 // One row for each competitor; without any, one for our time alone.
-void add_rows(Rows& rows, const ProblemBench& problem, const CacheResult& result) {
-    const auto add = [&](double ours_us, std::vector<std::string> rest) {
+void add_rows(Table& table, const ProblemBench& problem, const CacheResult& result) {
+    const auto add = [&](double ours_us, std::vector<std::string> rest, const std::string& remark = {}) {
         const auto& operations = problem.operations;
-        rest.insert(rest.begin(), {to_text(problem.problem), std::string(to_text(result.cache)), time_text(ours_us),
-                                   operations > 0 ? rate_text(operations / ours_us * 1e6) : "-"});
-        rows.push_back(std::move(rest));
+        rest.insert(rest.begin(), {to_text(problem.problem), std::string(to_text(result.cache)), time_text(ours_us)});
+        rest.push_back(operations > 0 ? rate_text(operations / ours_us * 1e6) : "-");
+        table.add(std::move(rest), remark);
     };
-    for (const auto& [competitor, detail, why_not, wrong, ratio] : result.comparisons) {
-        if (!why_not.empty()) {
-            add(result.ours.median_us, {competitor, "-", "-", (wrong ? "WRONG: " : "") + why_not});
+    for (const auto& each : result.comparisons) {
+        const auto& ratio = each.ratio;
+        if (!each.why_not.empty()) {
+            add(result.ours.median_us, {each.competitor, "-", "-", "-", "-", "-"},
+                (each.wrong ? "WRONG: " : "not compared: ") + each.why_not);
             continue;
         }
-        add(ratio.ours_us, {competitor, time_text(ratio.theirs_us), fmt::format("{:.3f}", ratio.median),
+        add(ratio.ours_us, {each.competitor, time_text(ratio.theirs_us), fmt::format("{:.3f}", ratio.median),
                             fmt::format("{:.3f}..{:.3f}", ratio.low, ratio.high), std::to_string(ratio.pairs),
                             std::to_string(ratio.dropped)});
     }
     if (result.comparisons.empty()) add(result.ours.median_us, {"-", "-", "-", "-", "-", "-"});
 }
 
-std::string ratio_table(const std::vector<ProblemBench>& problems) {
-    Rows rows{
-        {"problem", "cache", "ours", "FLOP/s", "against", "theirs", "ratio", "95 % interval", "pairs", "dropped"}};
+std::string ratio_table(const std::vector<ProblemBench>& problems, std::size_t width) {
+    Table table({{"problem"},
+                 {"cache"},
+                 {"ours"},
+                 {"against"},
+                 {"theirs"},
+                 {"ratio"},
+                 {"95 % interval"},
+                 {"pairs", true},
+                 {"dropped", true},
+                 {"FLOP/s", true}},
+                "remark");
     for (const auto& problem : problems) {
-        for (const auto& result : problem.caches) add_rows(rows, problem, result);
+        for (const auto& result : problem.caches) add_rows(table, problem, result);
     }
-    return table_or_nothing(rows);
+    return table_or_nothing(table, width);
 }
 
-std::string kernel_table(const std::vector<ProblemBench>& problems) {
-    Rows rows{{"problem", "who", "what ran"}};
-    for (const auto& problem : problems) {
+std::string kernel_text(const KernelDescription& kernel, const Defaults& defaults) {
+    if (!kernel.configuration) return kernel.name;
+    const auto known = defaults.find(kernel.name);
+    const auto values = known == defaults.end() ? to_text(*kernel.configuration)
+                                                : differences_text(*kernel.configuration, known->second);
+    return values.empty() ? kernel.name : kernel.name + " " + values;
+}
+
+std::string kernel_table(const BenchReport& report, std::size_t width) {
+    Table table({{"problem"}, {"who"}}, "kernel, with its parameters that differ from the template's defaults");
+    std::string last;  // in both caches, the same kernel may have run
+    const auto add = [&](const ProblemBench& problem, const std::string& who, const KernelDescription& kernel) {
+        if (kernel.name.empty()) return;
+        const auto text = kernel_text(kernel, report.defaults);
+        const auto row = to_text(problem.problem) + who + text;
+        if (row != last) table.add({to_text(problem.problem), who}, text);
+        last = row;
+    };
+    for (const auto& problem : report.problems) {
         if (!problem.stored) continue;
-        rows.push_back({to_text(problem.problem), "ours", problem.detail});
+        add(problem, "ours", problem.kernel);
         for (const auto& result : problem.caches) {
-            for (const auto& comparison : result.comparisons) {
-                std::vector<std::string> row{to_text(problem.problem), comparison.competitor, comparison.detail};
-                if (!comparison.detail.empty() && row != rows.back()) rows.push_back(std::move(row));
-            }
+            for (const auto& each : result.comparisons) add(problem, each.competitor, each.kernel);
         }
     }
-    return table_or_nothing(rows);
+    return table_or_nothing(table, width);
 }
 
-std::string host_table(const std::vector<ProblemBench>& problems) {
-    Rows rows{{"problem", "who", "host time of a call"}};
+std::string host_table(const std::vector<ProblemBench>& problems, std::size_t width) {
+    Table table({{"problem"}, {"who"}, {"host time of a call"}});
     for (const auto& problem : problems) {
         for (const auto& [who, us] : problem.host) {
-            rows.push_back({to_text(problem.problem), who, fmt::format("{:.2f} us", us)});
+            table.add({to_text(problem.problem), who, fmt::format("{:.2f} us", us)});
         }
     }
-    return table_or_nothing(rows);
+    return table_or_nothing(table, width);
 }
 
-nlohmann::json json_of(const Comparison& comparison, double operations) {
+nlohmann::json json_of(const KernelDescription& kernel, const Defaults& defaults) {
+    if (!kernel.configuration) return {{"algorithm", kernel.name}};
+    nlohmann::json json{{"template", kernel.name}, {"configuration", *kernel.configuration}};
+    if (const auto known = defaults.find(kernel.name); known != defaults.end()) json["defaults"] = known->second;
+    return json;
+}
+
+nlohmann::json json_of(const Comparison& comparison, double operations, const Defaults& defaults) {
     if (!comparison.why_not.empty()) return {{"why_not", comparison.why_not}};
     const auto& ratio = comparison.ratio;
-    nlohmann::json json{
-        {"what", comparison.detail}, {"ratio", ratio.median},        {"interval", {ratio.low, ratio.high}},
-        {"ours_us", ratio.ours_us},  {"theirs_us", ratio.theirs_us}, {"pairs", ratio.pairs},
-        {"dropped", ratio.dropped},  {"clock_khz", ratio.clock_khz}};
+    nlohmann::json json{{"kernel", json_of(comparison.kernel, defaults)},
+                        {"ratio", ratio.median},
+                        {"interval", {ratio.low, ratio.high}},
+                        {"ours_us", ratio.ours_us},
+                        {"theirs_us", ratio.theirs_us},
+                        {"pairs", ratio.pairs},
+                        {"dropped", ratio.dropped}};
+    if (ratio.clock_khz > 0) json["clock_khz"] = ratio.clock_khz;
     if (operations > 0) {
         json["ours_flops"] = operations / ratio.ours_us * 1e6;
         json["theirs_flops"] = operations / ratio.theirs_us * 1e6;
@@ -86,10 +124,10 @@ nlohmann::json json_of(const Comparison& comparison, double operations) {
     return json;
 }
 
-nlohmann::json json_of(const ProblemBench& bench) {
+nlohmann::json json_of(const ProblemBench& bench, const Defaults& defaults) {
     nlohmann::json json{{"problem", bench.problem}, {"stored", bench.stored}};
     if (!bench.stored) return json;
-    json["what"] = bench.detail;
+    json["kernel"] = json_of(bench.kernel, defaults);
     if (!bench.why_not.empty()) json["why_not"] = bench.why_not;
     if (!bench.wrong.empty()) {
         json["wrong"] = bench.wrong;
@@ -100,7 +138,7 @@ nlohmann::json json_of(const ProblemBench& bench) {
         nlohmann::json result{{"median_us", ours.median_us}, {"spread_us", ours.spread_us}};
         if (bench.operations > 0) result["flops"] = bench.operations / ours.median_us * 1e6;
         auto& against = result["against"] = nlohmann::json::object();
-        for (const auto& each : comparisons) against[each.competitor] = json_of(each, bench.operations);
+        for (const auto& each : comparisons) against[each.competitor] = json_of(each, bench.operations, defaults);
         caches[std::string(to_text(cache))] = std::move(result);
     }
     auto& host = json["host_us"] = nlohmann::json::object();
@@ -134,20 +172,26 @@ std::vector<Overall> overall(const std::vector<ProblemBench>& problems) {
     return all;
 }
 
-std::string to_text(const BenchReport& report) {
-    const auto& [provenance, problems, complete] = report;
+std::string to_text(const BenchReport& report, std::size_t width) {
+    const auto& provenance = report.provenance;
+    const auto& problems = report.problems;
     auto text = provenance.device.name + (provenance.platform.empty() ? "" : ", " + provenance.platform);
     for (const auto& [name, version] : provenance.competitors) {
         if (name != version) text += ", " + name + " " + version;
     }
-    text += "\n" + ratio_table(problems) + kernel_table(problems) + host_table(problems);
-    if (!complete) text += "\nincomplete: it ended before everything was measured\n";
+    text = folded(text, width, 0, 2) + ratio_table(problems, width) + kernel_table(report, width) +
+           host_table(problems, width);
+    if (!report.complete) text += "\nincomplete: it ended before everything was measured\n";
     const auto means = overall(problems);
-    if (!means.empty()) text += "\nratio: their time / ours, the median over pairs of samples taken in turn\n";
+    if (!means.empty()) {
+        text += "\n" + folded("ratio: their time / ours, the median over pairs of samples taken in turn", width, 0, 2);
+    }
     for (const auto& [cache, competitor, mean, count, ahead, behind] : means) {
-        text += fmt::format(
-            "geometric mean, {}, against {}: {:.3f} over {} problem{}: ahead at {}, behind at {}, level at {}\n",
-            to_text(cache), competitor, mean, count, count == 1 ? "" : "s", ahead, behind, count - ahead - behind);
+        text +=
+            folded(fmt::format("geometric mean, {}, against {}: {:.3f} over {}: ahead at {}, behind at {}, level at {}",
+                               to_text(cache), competitor, mean, counted(count, "problem"), ahead, behind,
+                               count - ahead - behind),
+                   width, 0, 2);
     }
     return text;
 }
@@ -155,7 +199,7 @@ std::string to_text(const BenchReport& report) {
 nlohmann::json to_json(const BenchReport& report) {
     const auto& from = report.provenance;
     nlohmann::json problems = nlohmann::json::array();
-    for (const auto& problem : report.problems) problems.push_back(json_of(problem));
+    for (const auto& problem : report.problems) problems.push_back(json_of(problem, report.defaults));
     nlohmann::json means = nlohmann::json::array();
     for (const auto& [cache, competitor, mean, count, ahead, behind] : overall(report.problems)) {
         means.push_back({{"cache", to_text(cache)},
@@ -165,24 +209,25 @@ nlohmann::json to_json(const BenchReport& report) {
                          {"ahead", ahead},
                          {"behind", behind}});
     }
-    return {{"benchmark", "bench"},
-            {"smemtune", from.version},
-            {"commit", from.commit},
-            {"date", from.date},
-            {"device", from.device},
-            {"platform", from.platform},
-            {"compiler", from.compiler},
-            {"database", from.database},
-            {"against", from.competitors},
-            {"policy",
-             {{"least_pairs", from.pairs.least},
-              {"most_pairs", from.pairs.most},
-              {"narrow", from.pairs.narrow},
-              {"sag", from.pairs.sag},
-              {"seed", from.seed}}},
-            {"complete", report.complete},
-            {"problems", problems},
-            {"geometric_means", means}};
+    nlohmann::json json{{"smemtune", from.version},
+                        {"command_line", from.command_line},
+                        {"date", from.date},
+                        {"device", from.device},
+                        {"compiler", from.compiler},
+                        {"database", from.database},
+                        {"against", from.competitors},
+                        {"policy",
+                         {{"least_pairs", from.pairs.least},
+                          {"most_pairs", from.pairs.most},
+                          {"narrow", from.pairs.narrow},
+                          {"sag", from.pairs.sag},
+                          {"seed", from.seed}}},
+                        {"complete", report.complete},
+                        {"problems", problems},
+                        {"geometric_means", means}};
+    if (!from.commit.empty()) json["commit"] = from.commit;
+    if (!from.platform.empty()) json["platform"] = from.platform;
+    return json;
 }
 
 }  // namespace smemtune

@@ -13,9 +13,10 @@ namespace smemtune {
 
 /// How the figures of a report came about.
 struct Provenance {
-    std::string version;  ///< of smemtune
-    std::string commit;   ///< empty when nobody said
-    std::string date;     ///< UTC
+    std::string command_line;  ///< that measured the figures
+    std::string version;       ///< of smemtune
+    std::string commit;        ///< empty when nobody said
+    std::string date;          ///< UTC
     Device device;
     std::string platform;  ///< driver and CUDA versions; empty for the host
     std::string compiler;
@@ -28,7 +29,8 @@ struct Provenance {
 struct BenchReport {
     Provenance provenance;
     std::vector<ProblemBench> problems;
-    bool complete = true;  ///< false when it was interrupted, or failed on the way
+    bool complete = true;                             ///< false when it was interrupted, or failed on the way
+    std::map<std::string, Configuration> defaults{};  ///< of the templates, by name
 };
 
 /// The ratios against one competitor, taken together.
@@ -42,9 +44,11 @@ struct Overall {
 };
 std::vector<Overall> overall(const std::vector<ProblemBench>& problems);
 
-/// Tables: each ratio with its interval; what ran; host time of a call; geometric means.
-std::string to_text(const BenchReport& report);
+/// Tables of at most `width` columns (0: of any width): each ratio with its interval; the kernels; host time of a call;
+/// then the geometric means.
+std::string to_text(const BenchReport& report, std::size_t width = 0);
 
+/// The content of the document `bench` of docs/json.md.
 nlohmann::json to_json(const BenchReport& report);
 
 }  // namespace smemtune

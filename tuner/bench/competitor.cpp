@@ -12,9 +12,9 @@ namespace smemtune {
 
 namespace {
 
-CompetitorKernel competitor_kernel(std::string detail, std::shared_ptr<const BoundKernel> kernel) {
+CompetitorKernel competitor_kernel(std::string algorithm, std::shared_ptr<const BoundKernel> kernel) {
     auto call = [kernel](std::span<void* const> arguments) { kernel->launch(nullptr, arguments); };
-    return {std::move(detail), std::move(kernel), std::move(call)};
+    return {{std::move(algorithm)}, std::move(kernel), std::move(call)};
 }
 
 // Whether the library computes this operation.
@@ -124,12 +124,11 @@ CompetitorKernelOrReason stored_winner(Runtime& runtime, const Problem& problem,
         const auto kernel = runtime.fetch(problem, kernel_template);
         const auto& choice = kernel.choice();
         if (choice.match != Match::exact) return Unavailable{"no winner is stored for it"};
-        return CompetitorKernel{
-            .detail = choice.kernel_template + (choice.configuration.empty() ? "" : " " + choice.configuration),
-            .kernel = std::make_shared<FetchedKernel>(kernel),
-            .call = [&runtime, problem, kernel_template](std::span<void* const> arguments) {
-                runtime.fetch(problem, kernel_template).launch(nullptr, arguments);
-            }};
+        return CompetitorKernel{.description = {choice.kernel_template, parse_configuration(choice.configuration)},
+                                .kernel = std::make_shared<FetchedKernel>(kernel),
+                                .call = [&runtime, problem, kernel_template](std::span<void* const> arguments) {
+                                    runtime.fetch(problem, kernel_template).launch(nullptr, arguments);
+                                }};
     } catch (const FetchError& error) {
         return Unavailable{error.what()};
     }

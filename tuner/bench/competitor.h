@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <variant>
@@ -14,9 +15,15 @@
 
 namespace smemtune {
 
+/// A template with its configuration, or an algorithm of a library, which has no configuration.
+struct KernelDescription {
+    std::string name;
+    std::optional<Configuration> configuration{};
+};
+
 /// A kernel that computes one problem.
 struct CompetitorKernel {
-    std::string detail;  ///< algorithm, or template and configuration
+    KernelDescription description;
     std::shared_ptr<const BoundKernel> kernel;
     /// Calls it as an application does, on the default stream, with the operation's arguments.
     std::function<void(std::span<void* const>)> call;

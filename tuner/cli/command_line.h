@@ -25,6 +25,8 @@ struct ProcessEnvironment {
     std::filesystem::path database;  ///< SMEMTUNE_DB, else smemtune/tuning.db in the user's data folder
     std::string host_compiler;       ///< CXX, else c++
     std::string commit;              ///< COMMIT: what this program was built from, for the record
+    std::size_t output_width = 0;    ///< columns of the terminal on standard output; 0 for a file or a pipe
+    bool redraws = false;            ///< a terminal on standard error that obeys control sequences
 };
 
 /// A mistake in what the user wrote. The message says what to write instead.

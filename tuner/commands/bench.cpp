@@ -18,6 +18,7 @@
 #include "tuner/cli/argument_parsing.h"
 #include "tuner/cli/interruption.h"
 #include "tuner/commands/command.h"
+#include "tuner/report/json.h"
 #include "tuner/report/text.h"
 
 namespace smemtune {
@@ -63,6 +64,7 @@ CommandLine options(const ProcessEnvironment& process_environment) {
                "at least, 6 or more; up to four times as many until the interval is within half a percent");
     line.add_seed("of the inputs");
     line.add_database(process_environment);
+    line.add()("wide", po::bool_switch(), "tables as wide as they need, whatever the terminal's width");
     line.add()("json", po::value<std::string>()->implicit_value("-")->value_name("FILE"),
                "write JSON with its provenance into FILE; without FILE, on standard output instead of text");
     return line;
@@ -99,6 +101,12 @@ std::string quoted(const std::string& text) {
                std::string_view("_./,-+:=").find(c) != std::string_view::npos;
     });
     return plain ? text : "'" + text + "'";
+}
+
+std::string command_line(const Arguments& arguments) {
+    std::string text = "smemtune bench";
+    for (const auto& word : arguments) text += " " + quoted(word);
+    return text;
 }
 
 // The command that tunes what was asked for: what its defaults would not say is said.
@@ -239,19 +247,19 @@ std::exception_ptr measure(const BenchRequest& request, Runtime& runtime,
     return failure;
 }
 
-void tell(const BenchReport& report, const Baselines& baselines, const std::string& json_path) {
+void tell(const BenchReport& report, const Baselines& baselines, const std::string& json_path, std::size_t width) {
     const auto changed = baselines.previous ? changes_since(*baselines.previous, report) : "";
     if (json_path == "-") {
-        fmt::print("{}\n", json_text(to_json(report)));
+        fmt::print("{}\n", json_text(document("bench", to_json(report))));
         fmt::print(stderr, "{}", changed);
         return;
     }
     if (!json_path.empty()) {
         std::ofstream file(json_path);
-        file << json_text(to_json(report)) << '\n';
+        file << json_text(document("bench", to_json(report))) << '\n';
         if (!file.flush()) throw std::runtime_error("cannot write " + json_path);
     }
-    fmt::print("{}{}", to_text(report), changed);
+    fmt::print("{}{}", to_text(report, width), changed);
 }
 
 }  // namespace
@@ -279,7 +287,8 @@ int bench_command(const Arguments& arguments, const ProcessEnvironment& process_
                      .template_folders = template_folders(line.text("templates")),
                      .host_compiler = process_environment.host_compiler});
     const auto competitors = make_competitors(baselines, runtime, proposals);
-    BenchReport report{.provenance = {.version = SMEMTUNE_VERSION,
+    BenchReport report{.provenance = {.command_line = command_line(arguments),
+                                      .version = SMEMTUNE_VERSION,
                                       .commit = process_environment.commit,
                                       .date = utc_date(),
                                       .device = found.device,
@@ -290,9 +299,11 @@ int bench_command(const Arguments& arguments, const ProcessEnvironment& process_
                                       .seed = request.seed}};
     for (const auto& competitor : competitors)
         report.provenance.competitors[competitor->name()] = competitor->version();
+    for (const auto& kernel : templates) report.defaults.emplace(kernel.name, default_configuration(kernel));
+    const auto width = line.get<bool>("wide") ? 0 : process_environment.output_width;
     const auto failure = measure(request, runtime, competitors, report);
     // Whatever ended it, what was measured is told; nothing replaces no earlier file.
-    if (!report.problems.empty()) tell(report, baselines, json_path);
+    if (!report.problems.empty()) tell(report, baselines, json_path, width);
     if (failure) std::rethrow_exception(failure);
     const auto code = complain(report.problems, line);
     return interrupted() ? interrupted_by_user : code;

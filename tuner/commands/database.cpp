@@ -2,9 +2,11 @@
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
+#include <span>
 
 #include "db/store.h"
 #include "tuner/commands/command.h"
+#include "tuner/report/database_report.h"
 #include "tuner/report/json.h"
 #include "tuner/report/text.h"
 
@@ -14,67 +16,69 @@ namespace {
 
 namespace po = boost::program_options;
 
-nlohmann::json to_json(const TrialRow& row) {
-    nlohmann::json json{{"id", row.id},
-                        {"device", row.device},
-                        {"template", row.kernel_template},
-                        {"template_hash", row.template_hash},
-                        {"problem", row.problem},
-                        {"configuration", row.record.configuration.values},
-                        {"resources", row.record.resources},
-                        {"compile_ms", row.record.compile_ms},
-                        {"verify_ms", row.record.verify_ms},
-                        {"time_ms", row.record.time_ms},
-                        {"winner", row.winner},
-                        {"finished_at", row.finished_at}};
-    if (const auto* measurement = std::get_if<Measurement>(&row.record.outcome)) json["measurement"] = *measurement;
-    if (const auto* rejection = std::get_if<Rejection>(&row.record.outcome)) json["rejection"] = *rejection;
-    return json;
+constexpr long long shown_trials = 20;
+
+void print_json(const char* command, nlohmann::json content) {
+    fmt::print("{}\n", json_text(document(command, std::move(content))));
 }
 
-std::string outcome_text(const TrialRow& row) {
-    if (const auto* rejection = std::get_if<Rejection>(&row.record.outcome)) {
-        return std::string(to_text(rejection->stage)) + ": " + rejection->reason;
-    }
-    const auto& measurement = std::get<Measurement>(row.record.outcome);
-    return time_text(measurement.median_us) + (measurement.cut_short ? ", cut short" : "") +
-           (row.winner ? ", winner" : "");
+Store::Filter::Sort parse_sort(const std::string& text) {
+    using Sort = Store::Filter::Sort;
+    if (text == "time") return Sort::time;
+    if (text == "date") return Sort::date;
+    if (text == "trial") return Sort::id;
+    throw UsageError("--sort '" + text + "' is unknown; known: time date trial");
 }
 
-void print_rows(const std::vector<TrialRow>& found, bool json) {
+std::vector<TrialFacts> read_all(const Store& store, std::vector<TrialRow> rows) {
+    TrialReader reader(store);
+    std::vector<TrialFacts> facts;
+    for (auto& row : rows) facts.push_back(reader.read(std::move(row)));
+    return facts;
+}
+
+nlohmann::json list_json(std::span<const TrialFacts> trials) {
+    auto list = nlohmann::json::array();
+    for (const auto& trial : trials) list.push_back(trial_json(trial));
+    return list;
+}
+
+void list(const Store& store, const Store::Filter& filter, bool json, std::size_t width) {
+    const auto summary = store.summary();
+    const auto inventory = store.inventory(filter);
+    std::error_code ignored;
+    const auto bytes = std::filesystem::file_size(summary.path, ignored);
+    if (json) return print_json("db list", inventory_json(summary, bytes, inventory));
+    fmt::print("{}", inventory_text(summary, bytes, inventory, width));
+}
+
+void best(const Store& store, Store::Filter filter, bool json, std::size_t width) {
+    filter.best_only = true;
+    const auto winners = read_all(store, store.rows(filter));
+    if (json) return print_json("db best", {{"winners", list_json(winners)}});
+    fmt::print("{}", best_text(winners, width));
+    if (winners.empty()) fmt::print(stderr, "nothing there matches; see 'smemtune db list'\n");
+}
+
+void trials(const Store& store, const Store::Filter& filter, bool json, std::size_t width) {
+    const auto found = read_all(store, store.rows(filter));
+    const auto more = store.count(filter) - found.size();
+    if (json) return print_json("db trials", {{"trials", list_json(found)}, {"more", more}});
+    fmt::print("{}", trials_text(found, more, width));
+    if (found.empty()) fmt::print(stderr, "nothing there matches; see 'smemtune db list'\n");
+}
+
+void show(const Store& store, std::int64_t id, bool json, std::size_t width) {
+    auto row = store.row(id);
+    if (!row) throw UsageError(fmt::format("there is no trial {}; see 'smemtune db trials'", id));
+    const auto trial = TrialReader(store).read(std::move(*row));
+    const auto run = store.recall_run(trial.row.record.run);
     if (json) {
-        auto list = nlohmann::json::array();
-        for (const auto& row : found) list.push_back(to_json(row));
-        fmt::print("{}\n", json_text(list));
-        return;
+        auto content = trial_json(trial);
+        if (run) content["run"] = run_json(*run);
+        return print_json("db show", std::move(content));
     }
-    std::vector<std::vector<std::string>> rows{{"trial", "device", "problem", "template", "configuration", "outcome"}};
-    for (const auto& row : found) {
-        rows.push_back({std::to_string(row.id), row.device, to_text(row.problem), row.kernel_template,
-                        to_text(row.record.configuration), outcome_text(row)});
-    }
-    fmt::print("{}", table(rows));
-}
-
-void print_summary(const Store::Summary& summary, bool json) {
-    if (json) {
-        fmt::print("{}\n", nlohmann::json{{"path", summary.path.string()},
-                                          {"schema_version", summary.schema_version},
-                                          {"devices", summary.devices},
-                                          {"templates", summary.templates},
-                                          {"problems", summary.problems},
-                                          {"measured", summary.measured},
-                                          {"rejected", summary.rejected},
-                                          {"binaries", summary.binaries},
-                                          {"runs", summary.runs}}
-                               .dump(2));
-        return;
-    }
-    fmt::print(
-        "{} (schema {})\n{} devices, {} templates, {} problems\n{} trials measured, {} rejected\n"
-        "{} binaries, {} runs\n",
-        summary.path.string(), summary.schema_version, summary.devices, summary.templates, summary.problems,
-        summary.measured, summary.rejected, summary.binaries, summary.runs);
+    fmt::print("{}", trial_text(trial, run ? &*run : nullptr, width));
 }
 
 }  // namespace
@@ -96,6 +100,11 @@ int database_command(const Arguments& arguments, const ProcessEnvironment& proce
                "likewise for sizes such as 4096x4096x4096");
     line.add()("operation", po::value<std::string>()->default_value("")->value_name("TEXT"), "likewise for operations");
     line.add()("rejected", po::bool_switch(), "only rejected trials");
+    line.add()("limit", po::value<long long>()->value_name("N"),
+               "of trials: at most N, 20 by default, with --json all; 0 for all");
+    line.add()("sort", po::value<std::string>()->default_value("time")->value_name("BY"),
+               "of trials: time, date (the latest first) or trial (the first first)");
+    line.add()("wide", po::bool_switch(), "tables as wide as they need, whatever the terminal's width");
     line.add_database(process_environment);
     line.add_json();
     line.positional({"what", "id"});
@@ -108,26 +117,25 @@ int database_command(const Arguments& arguments, const ProcessEnvironment& proce
     if (what == "show" && !line.has("id")) throw UsageError("db show needs a trial's number; see 'smemtune db trials'");
     const Store store(line.database(), Store::Access::read);
     const bool json = line.get<bool>("json");
-    if (what == "list") {
-        print_summary(store.summary(), json);
-        return success;
-    }
+    const auto width = line.get<bool>("wide") ? 0 : process_environment.output_width;
     if (what == "show") {
-        const auto id = line.get<long long>("id");
-        const auto row = store.row(id);
-        if (!row) throw UsageError(fmt::format("there is no trial {}; see 'smemtune db trials'", id));
-        fmt::print("{}\n", json_text(to_json(*row)));
+        show(store, line.get<long long>("id"), json, width);
         return success;
     }
     Store::Filter filter{.device = line.text("device"),
                          .kernel_template = line.text("template"),
                          .size = line.text("size"),
                          .operation = line.text("operation"),
-                         .best_only = what == "best",
                          .rejected_only = line.get<bool>("rejected")};
-    const auto rows = store.rows(filter);
-    print_rows(rows, json);
-    if (rows.empty()) fmt::print(stderr, "nothing there matches; see 'smemtune db list'\n");
+    if (what == "list") list(store, filter, json, width);
+    if (what == "best") best(store, filter, json, width);
+    if (what == "trials") {
+        // A program that reads JSON takes all of it.
+        const auto limit = line.has("limit") ? line.number("limit", 0, 1LL << 40) : json ? 0 : shown_trials;
+        if (limit > 0) filter.limit = static_cast<std::size_t>(limit);
+        filter.sort = parse_sort(line.text("sort"));
+        trials(store, filter, json, width);
+    }
     return success;
 }
 

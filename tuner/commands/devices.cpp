@@ -6,24 +6,21 @@
 #include "runtime/backend.h"
 #include "tuner/commands/command.h"
 #include "tuner/report/json.h"
+#include "tuner/report/table.h"
 #include "tuner/report/text.h"
 
 namespace smemtune {
 
-int devices_command(const Arguments& arguments, const ProcessEnvironment&) {
+int devices_command(const Arguments& arguments, const ProcessEnvironment& process_environment) {
     CommandLine line("devices",
                      "smemtune devices: what --device can name, and what each can hold.\n\n  smemtune devices --json");
     line.add_json();
     if (!line.parse(arguments)) return success;
     const auto devices = list_devices();
     if (line.get<bool>("json")) {
-        auto json = nlohmann::json::array();
-        for (const auto& [name, device] : devices) {
-            nlohmann::json each = device;
-            each["device"] = name;
-            json.push_back(std::move(each));
-        }
-        fmt::print("{}\n", json_text(json));
+        auto list = nlohmann::json::array();
+        for (const auto& [name, device] : devices) list.push_back({{"id", name}, {"device", device}});
+        fmt::print("{}\n", json_text(document("devices", {{"devices", list}})));
         return success;
     }
     std::vector<std::vector<std::string>> rows{{"device", "name", "capability", "SMs", "shared/block", "shared/SM",
@@ -40,7 +37,7 @@ int devices_command(const Arguments& arguments, const ProcessEnvironment&) {
              device.l2_bytes == 0 ? "-" : fmt::format("{} MiB", device.l2_bytes >> 20),
              peak == 0 ? "-" : fmt::format("{:.1f} TFLOP/s", peak / 1e12)});
     }
-    fmt::print("{}", table(rows));
+    fmt::print("{}", table(rows, process_environment.output_width));
     if (devices.size() == 1)
         fmt::print("\nNo GPU: none is installed, or the driver is older than CUDA {}.\n", SMEMTUNE_CUDA);
     return success;

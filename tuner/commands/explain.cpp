@@ -97,7 +97,8 @@ void print(const KernelTemplate& kernel, const Configuration& configuration, con
 nlohmann::json to_json(const KernelTemplate& kernel, const Configuration& configuration, const Problem& problem,
                        const Device& device, const Explanation& e) {
     nlohmann::json json{{"template", kernel.name},
-                        {"configuration", configuration.values},
+                        {"configuration", configuration},
+                        {"defaults", default_configuration(kernel)},
                         {"problem", problem},
                         {"device", device},
                         {"launch", e.launch},
@@ -160,7 +161,8 @@ int explain_command(const Arguments& arguments, const ProcessEnvironment&) {
     }
     const auto explanation = examine(kernel, configuration, problem, device);
     if (line.get<bool>("json")) {
-        fmt::print("{}\n", json_text(to_json(kernel, configuration, problem, device, explanation)));
+        fmt::print("{}\n",
+                   json_text(document("explain", to_json(kernel, configuration, problem, device, explanation))));
     } else {
         print(kernel, configuration, problem, device, explanation);
     }

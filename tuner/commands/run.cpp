@@ -88,13 +88,15 @@ Run measure(Runtime& runtime, const Kernel& kernel, const Operation& operation, 
 
 nlohmann::json to_json(const Run& run) {
     nlohmann::json json{{"problem", run.problem},
-                        {"device", run.device.name},
+                        {"device", run.device},
                         {"template", run.choice.kernel_template},
-                        {"configuration", run.choice.configuration},
+                        {"configuration", parse_configuration(run.choice.configuration)},
                         {"match", to_text(run.choice.match)},
-                        {"tuned_for", run.choice.tuned_for},
-                        {"tuned_on", run.choice.match == Match::untuned ? "" : run.choice.device},
                         {"correct", !run.verdict.wrong}};
+    if (run.choice.match != Match::untuned) {
+        json["tuned_for"] = run.choice.tuned_for;
+        json["tuned_on"] = run.choice.device;
+    }
     if (run.verdict.wrong) {
         json["wrong"] = *run.verdict.wrong;
     } else {
@@ -153,7 +155,7 @@ int run_command(const Arguments& arguments, const ProcessEnvironment& process_en
     const auto binaries = compile_testbed(RuntimeInspector::compiler(runtime), templates.front(), problem);
     const auto run = measure(runtime, kernel, templates.front().operation, binaries, line.seed());
     if (line.get<bool>("json")) {
-        fmt::print("{}\n", json_text(to_json(run)));
+        fmt::print("{}\n", json_text(document("run", to_json(run))));
     } else {
         print(run);
     }

@@ -8,6 +8,8 @@
 
 #include "tuner/commands/command.h"
 #include "tuner/replay/simulate.h"
+#include "tuner/report/json.h"
+#include "tuner/report/table.h"
 #include "tuner/report/text.h"
 #include "tuner/search/search.h"
 
@@ -136,8 +138,8 @@ nlohmann::json to_json(const ReplayResult& result) {
 nlohmann::json to_json(const Landscape& landscape, const ReplayRequest& request, const std::optional<Start>& start,
                        const std::vector<ReplayResult>& results) {
     const auto order = landscape.by_cost();
-    nlohmann::json json{{"device", landscape.device},
-                        {"kernel", landscape.kernel},
+    nlohmann::json json{{"device_name", landscape.device},
+                        {"template", landscape.kernel},
                         {"problem", landscape.problem},
                         {"objective", landscape.objective},
                         {"configurations", landscape.costs.size()},
@@ -215,7 +217,7 @@ int simulate_command(const Arguments& arguments, const ProcessEnvironment&) {
     }
     std::ranges::stable_sort(results, better);
     if (line.get<bool>("json")) {
-        fmt::print("{}\n", json_text(to_json(landscape, request, start, results)));
+        fmt::print("{}\n", json_text(document("simulate", to_json(landscape, request, start, results))));
     } else {
         print(landscape, request, start, results);
     }

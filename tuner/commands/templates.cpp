@@ -6,6 +6,8 @@
 #include "templates/launch/limits.h"
 #include "tuner/cli/argument_parsing.h"
 #include "tuner/commands/command.h"
+#include "tuner/report/json.h"
+#include "tuner/report/table.h"
 #include "tuner/report/text.h"
 
 namespace smemtune {
@@ -44,7 +46,7 @@ void describe(const KernelTemplate& kernel, const std::string& size, const Devic
 
 }  // namespace
 
-int templates_command(const Arguments& arguments, const ProcessEnvironment&) {
+int templates_command(const Arguments& arguments, const ProcessEnvironment& process_environment) {
     CommandLine line(
         "templates",
         "smemtune templates [NAME]: the kernels that can be tuned; one in detail, with its parameters and what "
@@ -91,7 +93,7 @@ int templates_command(const Arguments& arguments, const ProcessEnvironment&) {
                             {"parameters", parameters},
                             {"runtime_parameters", runtime}});
         }
-        fmt::print("{}\n", json_text(json));
+        fmt::print("{}\n", json_text(document("templates", {{"templates", json}})));
         return success;
     }
     std::vector<std::vector<std::string>> rows{{"template", "operation", "parameters", "summary"}};
@@ -100,7 +102,7 @@ int templates_command(const Arguments& arguments, const ProcessEnvironment&) {
         for (const auto& parameter : kernel.parameters) parameters += (parameters.empty() ? "" : " ") + parameter.name;
         rows.push_back({kernel.name, kernel.operation.name, parameters, kernel.summary});
     }
-    fmt::print("{}", table(rows));
+    fmt::print("{}", table(rows, process_environment.output_width));
     return success;
 }
 

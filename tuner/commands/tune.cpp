@@ -10,6 +10,7 @@
 #include "tuner/cli/argument_parsing.h"
 #include "tuner/cli/interruption.h"
 #include "tuner/commands/command.h"
+#include "tuner/report/json.h"
 #include "tuner/report/progress.h"
 #include "tuner/report/report.h"
 #include "tuner/report/text.h"
@@ -90,6 +91,7 @@ CommandLine options(const ProcessEnvironment& process_environment) {
     line.add_seed("of inputs, searches and the host's threads");
     line.add()("retune", po::bool_switch(), "forget what is known about these sizes and templates first");
     line.add()("checked", po::bool_switch(), "host device: report accesses outside shared arrays and arguments");
+    line.add()("wide", po::bool_switch(), "tables as wide as they need, whatever the terminal's width");
     line.add_database(process_environment);
     line.add_json();
     return line;
@@ -164,10 +166,35 @@ struct Settings {
     std::filesystem::path database;
     std::chrono::seconds deadline;
     bool checked = false;
-    bool quiet = false;
+    Progress::Style progress = Progress::Style::silent;
+    std::size_t width = 0;  // of tables
     std::size_t validations = 0;
     std::size_t device_runs = 1;
 };
+
+// Before the configurations are counted, which may take seconds.
+void announce(const DeviceRun& device_run, const Settings& settings) {
+    if (settings.progress == Progress::Style::silent) return;
+    const auto& [group, request, spaces, compiler, report, validation, failure] = device_run;
+    fmt::print(stderr, "{}{}: {}, {}\n", group.names.size() > 1 ? fmt::format("{} x ", group.names.size()) : "",
+               group.device.name, counted(request.problems.size(), "size"),
+               counted(request.templates.size(), "template"));
+}
+
+// `12 of 40 known from earlier runs, `, or nothing where none is.
+std::string known_text(const DeviceRun& device_run, const Store& store, std::size_t valid) {
+    if (device_run.request.retune) return "";
+    std::size_t known = 0;
+    for (std::size_t i = 0; i < device_run.spaces.size(); ++i) {
+        for (const auto& planned : device_run.spaces[i]) {
+            const auto& kernel = *planned.kernel_template;
+            const auto stored =
+                store.count(device_run.group.device, kernel.name, kernel.hash, device_run.request.problems[i]);
+            known += std::min(stored, planned.space->size());
+        }
+    }
+    return known == 0 ? "" : fmt::format("{} of {} known from earlier runs, ", count_text(known), count_text(valid));
+}
 
 void hold(DeviceRun& device_run, const Settings& settings) {
     const auto& request = device_run.request;
@@ -192,16 +219,14 @@ void hold(DeviceRun& device_run, const Settings& settings) {
         valid += of_size;
         expected += std::min(of_size, request.evaluations.value_or(of_size));
     }
-    const auto plural = [](std::size_t count) { return count == 1 ? "" : "s"; };
     const bool open_ended = learns(request.search) || settings.validations > 0;
-    Progress progress(stderr, !settings.quiet, open_ended ? 0 : expected,
+    Progress progress(stderr, settings.progress,
+                      {.sizes = request.problems.size(), .trials = open_ended ? 0 : expected, .budget = request.budget},
                       settings.device_runs > 1 ? device_run.group.device.name : "");
-    progress.say(fmt::format(
-        "{}{}: {} size{}, {} template{}, {} configurations in all, {}",
-        names.size() > 1 ? fmt::format("{} x ", names.size()) : "", device_run.group.device.name,
-        request.problems.size(), plural(request.problems.size()), request.templates.size(),
-        plural(request.templates.size()), valid,
-        settings.validations > 0 ? "into databases that are thrown away" : "into " + settings.database.string()));
+    progress.say(fmt::format("{} in all, {}", counted(valid, "configuration"),
+                             settings.validations > 0
+                                 ? "into databases that are thrown away"
+                                 : known_text(device_run, store, valid) + "into " + settings.database.string()));
     if (settings.validations > 0) {
         device_run.validation = validate(request, device_run.spaces, tools, settings.validations, progress);
     } else {
@@ -224,7 +249,7 @@ void run_all(std::vector<DeviceRun>& device_runs, const Settings& settings) {
     }
 }
 
-// What is printed on standard output: JSON is one value, a list where there are several kinds of devices.
+// On standard output. Several kinds of devices have a report each.
 void print(const std::vector<DeviceRun>& device_runs, const Settings& settings, bool json) {
     auto all = nlohmann::json::array();
     for (const auto& device_run : device_runs) {
@@ -234,11 +259,13 @@ void print(const std::vector<DeviceRun>& device_runs, const Settings& settings, 
                                                    : to_json(device_run.report, settings.database));
         } else {
             if (settings.device_runs > 1) fmt::print("{}\n", device_run.group.device.name);
-            fmt::print("{}", settings.validations > 0 ? to_text(device_run.validation) : to_text(device_run.report));
+            fmt::print("{}", settings.validations > 0 ? to_text(device_run.validation, settings.width)
+                                                      : to_text(device_run.report, settings.width));
         }
     }
-    if (json && !all.empty())
-        fmt::print("{}\n", json_text(device_runs.size() == 1 && !all.empty() ? all.front() : all));
+    if (!json || all.empty()) return;
+    auto content = device_runs.size() == 1 ? all.front() : nlohmann::json{{"reports", all}};
+    fmt::print("{}\n", json_text(document(settings.validations > 0 ? "tune --validate" : "tune", std::move(content))));
 }
 
 // Of the worst that happened.
@@ -278,7 +305,10 @@ int tune_command(const Arguments& arguments, const ProcessEnvironment& process_e
     Settings settings{.process_environment = process_environment,
                       .deadline = parse_duration(line.text("deadline")),
                       .checked = line.get<bool>("checked"),
-                      .quiet = json};
+                      .progress = json                          ? Progress::Style::silent
+                                  : process_environment.redraws ? Progress::Style::redrawn
+                                                                : Progress::Style::lines,
+                      .width = line.get<bool>("wide") ? 0 : process_environment.output_width};
     if (line.has("validate")) {
         settings.validations = static_cast<std::size_t>(line.number("validate", 2, 1000));
     }
@@ -300,6 +330,7 @@ int tune_command(const Arguments& arguments, const ProcessEnvironment& process_e
         device_run.request.jobs = std::max(1U, device_run.request.jobs / static_cast<unsigned>(device_runs.size()));
         device_run.compiler =
             make_compiler(device, {.host_compiler = process_environment.host_compiler, .checked = settings.checked});
+        announce(device_run, settings);
         (void)device_run.compiler->version();  // a missing compiler is reported before the database is touched
         device_run.spaces = plan(device_run.request, device);
     }

@@ -182,6 +182,10 @@ bool ProblemTuner::competes(const TrialRow& champion) const {
 void ProblemTuner::done() {
     phase_ = Phase::done;
     if (begin_) effort_.total += seconds_since(*begin_);
+    const auto measured = by_time();
+    const auto* best = winner_ != nullptr || measured.empty() ? winner_ : crowned_earlier(measured);
+    context_.progress.finish(size_text(problem_), best == nullptr ? Progress::Best{} : shown(*best), known_.size(),
+                             effort_.total, ended_);
 }
 
 ProblemResult ProblemTuner::result() const {
@@ -198,7 +202,8 @@ ProblemResult ProblemTuner::result() const {
     }
     if (const auto* baseline = fastest_baseline()) result.baseline_us = baseline->measurement()->median_us;
     const auto* best = winner_ != nullptr ? winner_ : crowned_earlier(measured);
-    result.best = {best->lane->kernel_template().name, best->record.configuration, *best->measurement(),
+    const auto& kernel = best->lane->kernel_template();
+    result.best = {kernel.name, best->record.configuration, default_configuration(kernel), *best->measurement(),
                    best->record.resources};
     return result;
 }

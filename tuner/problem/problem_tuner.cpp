@@ -1,12 +1,10 @@
 #include "tuner/problem/problem_tuner.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "runtime/selection.h"
 #include "tuner/compile/speculation.h"
-#include "tuner/report/progress.h"
+#include "tuner/report/text.h"
 #include "util/hash.h"
 
 namespace smemtune {
@@ -327,10 +325,15 @@ void ProblemTuner::learn(const TemplateSearch& lane, TrialRecord record, bool re
     if (measured != nullptr && (best_us_ == 0 || measured->median_us < best_us_)) best_us_ = measured->median_us;
     if (cost && (!best_cost_ || *cost < *best_cost_)) {
         best_cost_ = cost;
-        best_text_ = fmt::format("best {} {}, {:.4g} us", lane.kernel_template().name,
-                                 to_text(known.record.configuration), measured->median_us);
+        best_shown_ = shown(known);
     }
-    context_.progress.step(size_text(problem_), best_text_, recalled);
+    context_.progress.step(size_text(problem_), best_shown_, recalled);
+}
+
+Progress::Best ProblemTuner::shown(const Known& known) {
+    const auto& kernel = known.lane->kernel_template();
+    return {time_text(known.measurement()->median_us),
+            kernel.name + " " + differences_text(known.record.configuration, default_configuration(kernel))};
 }
 
 // Energy is not measured of what is clearly slower than the best: then it is taken for proportional to time.

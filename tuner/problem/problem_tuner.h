@@ -14,6 +14,7 @@
 
 #include "tuner/finals/finals_scheduler.h"
 #include "tuner/problem/task.h"
+#include "tuner/report/progress.h"
 #include "tuner/tuning/tune.h"
 
 namespace smemtune {
@@ -130,6 +131,7 @@ private:
     [[nodiscard]] std::vector<const Known*> by_time() const;
     static bool is_baseline(const Known* known);
     [[nodiscard]] const Known* fastest_baseline() const;
+    static Progress::Best shown(const Known& known);
     [[nodiscard]] const Known* crowned_earlier(const std::vector<const Known*>& measured) const;
 
     void start_sweep();
@@ -161,7 +163,7 @@ private:
     std::int64_t last_run_ = 0;
     double best_us_ = 0;
     std::optional<double> best_cost_;
-    std::string best_text_;
+    Progress::Best best_shown_;
     std::vector<Known*> players_;
     Lineup lineup_;
     std::optional<FinalsScheduler> playoff_;

@@ -6,23 +6,64 @@ namespace smemtune {
 
 using nlohmann::json;
 
+namespace {
+
+// Writes a number whose 0 means that it is unknown.
+template <class Number>
+void set_known(json& to, const char* name, Number value) {
+    if (value != 0) to[name] = value;
+}
+
+}  // namespace
+
+json document(const std::string& command, json content) {
+    content["schema"] = json_schema;
+    content["command"] = command;
+    return content;
+}
+
+// JSON objects have no order, which the extents need: `dimensions` holds it.
 void to_json(json& to, const Problem& problem) {
     to = {{"operation", problem.operation},
           {"type", problem.type},
-          {"layout", problem.layout},
-          {"extents", problem.extents}};
+          {"size", size_text(problem)},
+          {"dimensions", json::array()},
+          {"extents", json::object()}};
+    if (!problem.layout.empty()) to["layout"] = problem.layout;
+    for (const auto& [name, value] : problem.extents) {
+        to["dimensions"].push_back(name);
+        to["extents"][name] = value;
+    }
 }
 void from_json(const json& from, Problem& problem) {
-    problem = {from.at("operation"), from.at("type"), from.at("layout"), from.at("extents")};
+    problem = {from.at("operation"), from.at("type"), from.value("layout", ""), {}};
+    const auto& extents = from.at("extents");
+    if (extents.is_array()) {  // pairs: before the schema had a version
+        problem.extents = extents;
+        return;
+    }
+    for (const auto& name : from.at("dimensions")) {
+        problem.extents.emplace_back(name, extents.at(name.get<std::string>()));
+    }
+}
+
+void to_json(json& to, const Configuration& configuration) {
+    to = json::object();
+    for (const auto& [name, value] : configuration.values) to[name] = value;
 }
 
 void to_json(json& to, const Device& device) {
     to = {{"name", device.name}};
     for (const auto& field : device_fields()) to[std::string(field.name)] = device.*field.member;
+    if (device.clock_khz == 0) to.erase("clock_khz");
 }
 void from_json(const json& from, Device& device) {
     device.name = from.at("name");
-    for (const auto& field : device_fields()) device.*field.member = from.at(std::string(field.name));
+    device.clock_khz = 0;
+    for (const auto& field : device_fields()) {
+        if (field.member == &Device::clock_khz && !from.contains(field.name)) continue;
+        device.*field.member = from.at(std::string(field.name));
+    }
 }
 
 void to_json(json& to, const Resources& resources) {
@@ -37,13 +78,20 @@ void from_json(const json& from, Resources& resources) {
 }
 
 void to_json(json& to, const Measurement& measurement) {
-    to = {{"median_us", measurement.median_us},   {"spread_us", measurement.spread_us},
-          {"samples_us", measurement.samples_us}, {"cut_short", measurement.cut_short},
-          {"clock_khz", measurement.clock_khz},   {"energy_uj", measurement.energy_uj}};
+    to = {{"median_us", measurement.median_us},
+          {"spread_us", measurement.spread_us},
+          {"samples_us", measurement.samples_us},
+          {"cut_short", measurement.cut_short}};
+    set_known(to, "clock_khz", measurement.clock_khz);
+    set_known(to, "energy_uj", measurement.energy_uj);
 }
 void from_json(const json& from, Measurement& measurement) {
-    measurement = {from.at("median_us"), from.at("spread_us"), from.at("samples_us"),
-                   from.at("cut_short"), from.at("clock_khz"), from.at("energy_uj")};
+    measurement = {from.at("median_us"),
+                   from.at("spread_us"),
+                   from.at("samples_us"),
+                   from.at("cut_short"),
+                   from.value("clock_khz", std::int64_t{0}),
+                   from.value("energy_uj", 0.0)};
 }
 
 void to_json(json& to, const Rejection& rejection) {

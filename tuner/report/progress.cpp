@@ -5,7 +5,8 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cmath>
+
+#include "tuner/report/text.h"
 
 namespace smemtune {
 
@@ -13,78 +14,167 @@ namespace {
 
 using namespace std::chrono_literals;
 
-std::string duration_text(double seconds) {
-    const auto whole = std::llround(seconds);
-    return whole < 60 ? fmt::format("{} s", whole) : fmt::format("{}:{:02} min", whole / 60, whole % 60);
+constexpr auto redraw_period = 100ms;
+constexpr auto tick_period = 1s;   // so that the elapsed time goes on while nothing else happens
+constexpr auto line_period = 30s;  // where nothing is redrawn
+
+double seconds_since(Progress::Clock::time_point begin) {
+    return std::chrono::duration<double>(Progress::Clock::now() - begin).count();
 }
 
-std::size_t terminal_width(std::FILE* out) {
-    winsize size{};
-    if (ioctl(fileno(out), TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return 80;
-    return size.ws_col;
+std::string head_of(const ProgressState& state, bool with_left, bool with_size) {
+    auto text = state.part.empty() ? std::string() : state.part + ", ";
+    text += fmt::format("[{}/{}] ", state.size, state.sizes);
+    if (state.trials == 0) return text + "compiling the first candidates, " + duration_text(state.seconds);
+    if (with_size && !state.size_text.empty()) text += state.size_text + ": ";
+    text += counted(state.trials, "trial");
+    if (state.share) text += fmt::format(", {:.0f} %", 100 * *state.share);
+    text += ", " + duration_text(state.seconds);
+    if (with_left && state.left) text += ", about " + duration_text(*state.left) + " left";
+    return text + (state.best_time.empty() ? "" : "; best " + state.best_time);
 }
 
 }  // namespace
 
-Progress::Progress(std::FILE* out, bool enabled, std::size_t total, const std::string& label)
-    : out_(out),
-      enabled_(enabled),
-      terminal_(label.empty() && isatty(fileno(out)) == 1),
-      total_(total),
-      label_(label.empty() ? "" : label + ": "),
-      begin_(Clock::now()),
-      drawn_(begin_) {}
-
-Progress::~Progress() {
-    if (enabled_ && done_ > 0 && !terminal_) draw(true);
-    clear();
+std::string progress_line(const ProgressState& state, std::size_t width) {
+    const auto fits = [width](const std::string& text) { return width == 0 || text.size() <= width; };
+    auto text = head_of(state, true, true);
+    if (!fits(text)) text = head_of(state, false, true);
+    if (!fits(text)) text = head_of(state, false, false);
+    if (!state.best.empty()) text += " " + state.best;
+    if (!fits(text)) text.resize(width);
+    return text;
 }
 
-void Progress::step(const std::string& problem, const std::string& best, bool recalled) {
-    ++done_;
+Progress::Progress(std::FILE* out, Style style, const Plan& plan, const std::string& label)
+    : out_(out), style_(style), plan_(plan), label_(label.empty() ? "" : label + ": ") {
+    if (style_ == Style::silent) return;
+    if (!label.empty() || isatty(fileno(out)) == 0) style_ = Style::lines;
+    if (style_ == Style::lines) drawn_ = begin_;  // the first line is due later
+    ticker_ = std::jthread([this](const std::stop_token& stop) { tick(stop); });
+}
+
+Progress::~Progress() {
+    if (style_ == Style::silent) return;
+    ticker_.request_stop();
+    ticker_.join();
+    const std::scoped_lock lock(mutex_);
+    clear();
+    if (style_ == Style::redrawn || trials_ == 0) return;
+    write_line(fmt::format("done: {}, {} ({} known before), {}", counted(reported_.size(), "size"),
+                           counted(trials_, "trial"), count_text(recalled_), duration_text(seconds_since(begin_))));
+}
+
+void Progress::tick(const std::stop_token& stop) {
+    std::unique_lock lock(mutex_);
+    while (!stop.stop_requested()) {
+        update(style_ == Style::redrawn ? Clock::duration(redraw_period) : line_period);
+        changed_.wait_for(lock, stop, tick_period, [] { return false; });
+    }
+}
+
+void Progress::step(const std::string& size, const Best& best, bool recalled) {
+    const std::scoped_lock lock(mutex_);
+    ++trials_;
     if (recalled) ++recalled_;
-    problem_ = problem;
+    (void)number_of(size);
+    size_ = size;
     best_ = best;
-    if (!enabled_ || Clock::now() - drawn_ < (terminal_ ? 100ms : 10s)) return;
+    if (style_ != Style::silent) update(style_ == Style::redrawn ? Clock::duration(redraw_period) : line_period);
+}
+
+void Progress::finish(const std::string& size, const Best& best, std::size_t trials, double seconds,
+                      const std::string& why) {
+    const std::scoped_lock lock(mutex_);
+    const auto text = best.time.empty() ? "nothing was right" : best.time + " " + best.description;
+    const auto [known, is_new] = reported_.try_emplace(size, text);
+    if (!is_new && known->second == text) return;
+    known->second = text;
+    done_seconds_ = seconds_since(begin_);
+    if (style_ != Style::lines) return;
+    write_line(fmt::format("{}[{}/{}] {}: {}; {}, {}{}", part_.empty() ? "" : part_ + ", ", number_of(size),
+                           plan_.sizes, size, text, counted(trials, "trial"), duration_text(seconds),
+                           why.empty() ? "" : ", " + why));
     drawn_ = Clock::now();
-    draw(false);
+}
+
+void Progress::begin_part(const std::string& name) {
+    const std::scoped_lock lock(mutex_);
+    part_ = name;
+    numbers_.clear();
+    reported_.clear();
+    size_.clear();
+    best_ = {};
 }
 
 void Progress::say(const std::string& line) {
-    if (!enabled_) return;
+    if (style_ == Style::silent) return;
+    const std::scoped_lock lock(mutex_);
     clear();
+    fmt::print(out_, "{}", folded(label_ + line, style_ == Style::redrawn ? width() : 0, 0, 2));
+    std::fflush(out_);
+}
+
+std::size_t Progress::width() const {
+    winsize size{};
+    if (ioctl(fileno(out_), TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return 80;
+    return size.ws_col;
+}
+
+std::size_t Progress::number_of(const std::string& size) {
+    return numbers_.try_emplace(size, numbers_.size() + 1).first->second;
+}
+
+// Trials that are recalled from the database cost nothing, so the time that the others took is what tells.
+ProgressState Progress::state() const {
+    ProgressState state{.part = part_,
+                        .size = size_.empty() ? 1 : numbers_.at(size_),
+                        .sizes = plan_.sizes,
+                        .size_text = size_,
+                        .trials = trials_,
+                        .share = {},
+                        .seconds = seconds_since(begin_),
+                        .left = {},
+                        .best_time = best_.time,
+                        .best = best_.description};
+    const auto done = static_cast<double>(trials_);
+    const auto total = static_cast<double>(plan_.trials);
+    const auto tried = static_cast<double>(trials_ - recalled_);
+    const auto sizes_done = static_cast<double>(reported_.size());
+    const auto sizes = static_cast<double>(plan_.sizes);
+    if (plan_.trials > 0) {
+        state.share = std::min(1.0, done / total);
+        if (tried > 0 && done < total) state.left = (total - done) / tried * state.seconds;
+    } else if (part_.empty() && sizes_done > 0 && sizes_done < sizes) {
+        state.left = std::max(0.0, done_seconds_ * sizes / sizes_done - state.seconds);
+    }
+    if (plan_.budget) {
+        const auto rest = std::max(0.0, static_cast<double>(plan_.budget->count()) - state.seconds);
+        state.left = std::min(rest, state.left.value_or(rest));
+    }
+    return state;
+}
+
+// At most once in a `period`.
+void Progress::update(Clock::duration period) {
+    const auto now = Clock::now();
+    if (now - drawn_ < period) return;
+    drawn_ = now;
+    if (style_ == Style::lines) return write_line(progress_line(state()));
+    // The last column stays free: some terminals go to the next line when it is written.
+    fmt::print(out_, "\r{}\x1b[K", progress_line(state(), width() - 1));
+    shown_ = true;
+    std::fflush(out_);
+}
+
+void Progress::write_line(const std::string& line) {
     fmt::print(out_, "{}{}\n", label_, line);
+    std::fflush(out_);
 }
 
 void Progress::clear() {
     if (shown_) fmt::print(out_, "\r\x1b[K");
     shown_ = false;
-    std::fflush(out_);
-}
-
-void Progress::draw(bool last) {
-    const auto seconds = std::chrono::duration<double>(Clock::now() - begin_).count();
-    // What is recalled from the database costs nothing, so it says nothing about the time left.
-    const auto tried = done_ - recalled_;
-    const auto rate = static_cast<double>(tried) / std::max(seconds, 1e-3);
-    const auto left = tried == 0 || done_ >= total_
-                          ? std::string()
-                          : ", " + duration_text(static_cast<double>(total_ - done_) / rate) + " left";
-    const auto of_all = total_ == 0 ? std::string() : fmt::format("/{}", total_);
-    const auto counts = fmt::format("{}{} trials, {:.1f}/s{}", done_, of_all, rate, left);
-    const auto tail = best_.empty() ? std::string() : fmt::format("  {}: {}", problem_, best_);
-    if (!terminal_) {
-        fmt::print(out_, "{}{}{}{}\n", label_, last ? "done: " : "", counts, tail);
-        return;
-    }
-    constexpr std::size_t cells = 20;
-    const auto filled = total_ == 0 ? 0 : std::min(cells, cells * done_ / total_);
-    const auto bar = total_ == 0 ? std::string()
-                                 : fmt::format("[{}{}] ", std::string(filled, '#'), std::string(cells - filled, '.'));
-    auto line = bar + counts + tail;
-    line.resize(std::min(line.size(), terminal_width(out_) - 1));
-    fmt::print(out_, "\r{}\x1b[K", line);
-    shown_ = true;
     std::fflush(out_);
 }
 

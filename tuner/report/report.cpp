@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "tuner/report/json.h"
+#include "tuner/report/table.h"
 #include "tuner/report/text.h"
 
 namespace smemtune {
@@ -15,81 +17,111 @@ double flops(const ProblemResult& result) {
     return result.best ? result.operations / (result.best->measurement.median_us * 1e-6) : 0;
 }
 
+std::string winner_table(const TuneReport& report, std::size_t width) {
+    const auto peak = peak_fp32_flops(report.device);
+    Table table({{"problem"}, {"winner"}, {"time"}, {"FLOP/s"}, {"of peak"}, {"x baseline"}}, "differs from default");
+    for (const auto& result : report.problems) {
+        if (!result.best) {
+            table.add({to_text(result.problem), "none was right"});
+            continue;
+        }
+        const auto& best = *result.best;
+        const bool has_rate = result.operations > 0;
+        table.add({to_text(result.problem), best.kernel_template, time_text(best.measurement.median_us),
+                   has_rate ? rate_text(flops(result)) : "-",
+                   has_rate && peak > 0 ? fmt::format("{:.1f} %", 100 * flops(result) / peak) : "-",
+                   result.baseline_us ? fmt::format("{:.2f}", *result.baseline_us / best.measurement.median_us) : "-"},
+                  differences_text(best.configuration, best.defaults));
+    }
+    return table.to_text(width);
+}
+
+std::string seconds_text(double seconds) { return fmt::format("{:.2f}", seconds); }
+
+std::string search_table(const TuneReport& report, std::size_t width) {
+    Table table({{"problem"}, {"tried"}, {"valid"}, {"ended"}, {"seconds"}});
+    for (const auto& result : report.problems) {
+        table.add({to_text(result.problem), count_text(result.evaluations), count_text(result.valid), result.ended,
+                   seconds_text(result.effort.total)});
+    }
+    return "\nthe searches: configurations tried of those that are valid, and why no more\n" + table.to_text(width);
+}
+
+std::string effort_table(const TuneReport& report, std::size_t width) {
+    Table table({{"problem"}, {"compile"}, {"verify"}, {"time"}, {"finals"}, {"wait"}});
+    for (const auto& result : report.problems) {
+        const auto& effort = result.effort;
+        table.add({to_text(result.problem), seconds_text(effort.compile), seconds_text(effort.verify),
+                   seconds_text(effort.time), seconds_text(effort.finals), seconds_text(effort.wait)});
+    }
+    return "\n" +
+           folded(
+               "where the time of each size went, in seconds: compile over all threads, the others in the workers; "
+               "wait is for the compiler",
+               width) +
+           table.to_text(width);
+}
+
+// The rest of the run's time is spent on messages between the processes.
+std::string worker_table(const TuneReport& report, std::size_t width) {
+    if (report.workers.empty()) return "";
+    Table table({{"device"}, {"start"}, {"prepare"}, {"trials"}, {"finals"}, {"compiler"}, {"idle"}, {"messages"}});
+    for (const auto& time : report.workers) {
+        const auto known = time.start + time.layout + time.trials + time.finals + time.compiler + time.idle;
+        table.add({time.device, seconds_text(time.start), seconds_text(time.layout), seconds_text(time.trials),
+                   seconds_text(time.finals), seconds_text(time.compiler), seconds_text(time.idle),
+                   seconds_text(std::max(0.0, report.seconds - known))});
+    }
+    return "\n" +
+           folded(
+               "where the time of each worker went, in seconds: prepare is for operands and references, compiler "
+               "waits for a compiler, idle waits for another worker",
+               width) +
+           table.to_text(width);
+}
+
 // `more` is the command that shows the others.
 template <class Count>
-std::string first_of(const std::map<std::string, Count>& reasons, const char* more) {
+std::string first_of(const std::map<std::string, Count>& reasons, const char* more, std::size_t width) {
     constexpr std::size_t most = 5;
     std::string text;
     std::size_t shown = 0;
     for (const auto& [reason, count] : reasons) {
         if (shown++ == most) return text + fmt::format("  ... more with '{}'\n", more);
-        text += fmt::format("  {} x {}\n", count, reason);
+        text += folded(fmt::format("{} x {}", count_text(count), reason), width, 2, 6);
     }
     return text;
 }
 
-// What each size took, and why it took no more.
-std::string effort_table(const TuneReport& report) {
-    const auto seconds = [](double value) { return fmt::format("{:.2f} s", value); };
-    std::vector<std::vector<std::string>> rows{
-        {"problem", "tried", "of", "ended", "compile", "verify", "time", "finals", "wait", "wall"}};
-    for (const auto& result : report.problems) {
-        const auto& effort = result.effort;
-        rows.push_back({to_text(result.problem), std::to_string(result.evaluations), std::to_string(result.valid),
-                        result.ended, seconds(effort.compile), seconds(effort.verify), seconds(effort.time),
-                        seconds(effort.finals), seconds(effort.wait), seconds(effort.total)});
-    }
-    return table(rows);
-}
-
-// What each worker did with its time. What is missing to the run's is spent on the way between coordinator and worker.
-std::string worker_table(const TuneReport& report) {
-    const auto seconds = [](double value) { return fmt::format("{:.2f} s", value); };
-    std::vector<std::vector<std::string>> rows{
-        {"device", "start", "layout", "trials", "finals", "for compiler", "idle", "rest"}};
-    for (const auto& time : report.workers) {
-        const auto known = time.start + time.layout + time.trials + time.finals + time.compiler + time.idle;
-        rows.push_back({time.device, seconds(time.start), seconds(time.layout), seconds(time.trials),
-                        seconds(time.finals), seconds(time.compiler), seconds(time.idle),
-                        seconds(std::max(0.0, report.seconds - known))});
-    }
-    return rows.size() == 1 ? std::string() : "\n" + table(rows);
-}
-
-}  // namespace
-
-std::string to_text(const TuneReport& report) {
-    const auto peak = peak_fp32_flops(report.device);
-    std::vector<std::vector<std::string>> rows{
-        {"problem", "winner", "configuration", "time", "FLOP/s", "of peak", "x baseline"}};
-    for (const auto& result : report.problems) {
-        if (!result.best) {
-            rows.push_back({to_text(result.problem), "none was right", "", "", "", "", ""});
-            continue;
-        }
-        const auto& best = *result.best;
-        rows.push_back(
-            {to_text(result.problem), best.kernel_template, to_text(best.configuration),
-             time_text(best.measurement.median_us), result.operations > 0 ? rate_text(flops(result)) : "-",
-             peak > 0 && result.operations > 0 ? fmt::format("{:.1f} %", 100 * flops(result) / peak) : "-",
-             result.baseline_us ? fmt::format("{:.2f}", *result.baseline_us / best.measurement.median_us) : "-"});
-    }
+std::string count_lines(const TuneReport& report, std::size_t width) {
     std::size_t rejected = 0;
     std::string stages;
     for (const auto& [stage, count] : report.rejected) {
         rejected += count;
         stages += fmt::format("{}{} {}", stages.empty() ? ": " : ", ", count, to_text(stage));
     }
-    auto text =
-        report.problems.empty() ? std::string() : table(rows) + "\n" + effort_table(report) + worker_table(report);
-    text +=
-        fmt::format("\n{} configurations: {} known before, {} measured, {} rejected{}; {:.1f} s, search {}\n",
-                    report.planned, report.recalled, report.measured, rejected, stages, report.seconds, report.search);
-    text += first_of(report.reasons, "smemtune db trials --rejected");
+    auto text = folded(
+        fmt::format("{}: {} known before, {} measured, {} rejected{}; {}, search {}",
+                    counted(report.planned, "configuration"), count_text(report.recalled), count_text(report.measured),
+                    count_text(rejected), stages, duration_text(report.seconds), report.search),
+        width);
+    text += first_of(report.reasons, "smemtune db trials --rejected", width);
     if (!report.left_out.empty()) {
-        text += "left out beforehand, for the device's limits\n" + first_of(report.left_out, "smemtune templates NAME");
+        text += "left out beforehand, for the device's limits\n" +
+                first_of(report.left_out, "smemtune templates NAME", width);
     }
     return text;
+}
+
+}  // namespace
+
+std::string to_text(const TuneReport& report, std::size_t width) {
+    std::string text;
+    if (!report.problems.empty()) {
+        text = winner_table(report, width) + search_table(report, width) + effort_table(report, width) +
+               worker_table(report, width);
+    }
+    return text + "\n" + count_lines(report, width);
 }
 
 nlohmann::json to_json(const Effort& effort) {
@@ -98,7 +130,7 @@ nlohmann::json to_json(const Effort& effort) {
 }
 
 nlohmann::json to_json(const WorkerTime& time) {
-    return {{"device", time.device},         {"start_seconds", time.start},   {"layout_seconds", time.layout},
+    return {{"device_id", time.device},      {"start_seconds", time.start},   {"prepare_seconds", time.layout},
             {"trials_seconds", time.trials}, {"finals_seconds", time.finals}, {"compiler_seconds", time.compiler},
             {"idle_seconds", time.idle}};
 }
@@ -114,7 +146,8 @@ nlohmann::json to_json(const TuneReport& report, const std::filesystem::path& da
         if (result.best) {
             const auto& best = *result.best;
             problem["winner"] = {{"template", best.kernel_template},
-                                 {"configuration", best.configuration.values},
+                                 {"configuration", best.configuration},
+                                 {"defaults", best.defaults},
                                  {"measurement", best.measurement},
                                  {"resources", best.resources}};
             if (result.operations > 0) problem["flops"] = flops(result);
@@ -124,11 +157,11 @@ nlohmann::json to_json(const TuneReport& report, const std::filesystem::path& da
     }
     nlohmann::json rejected = nlohmann::json::object();
     for (const auto& [stage, count] : report.rejected) rejected[std::string(to_text(stage))] = count;
-    return {{"device", report.device},       {"devices", report.devices},   {"search", report.search},
-            {"database", database.string()}, {"ended", report.ended},       {"seconds", report.seconds},
-            {"planned", report.planned},     {"recalled", report.recalled}, {"measured", report.measured},
-            {"same_code", report.same_code}, {"rejected", rejected},        {"reasons", report.reasons},
-            {"left_out", report.left_out},   {"problems", problems},        {"workers", workers}};
+    return {{"device", report.device},       {"device_count", report.devices}, {"search", report.search},
+            {"database", database.string()}, {"ended", report.ended},          {"seconds", report.seconds},
+            {"planned", report.planned},     {"recalled", report.recalled},    {"measured", report.measured},
+            {"same_code", report.same_code}, {"rejected", rejected},           {"reasons", report.reasons},
+            {"left_out", report.left_out},   {"problems", problems},           {"workers", workers}};
 }
 
 }  // namespace smemtune

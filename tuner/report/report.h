@@ -1,4 +1,4 @@
-// What a tuning run tells at its end.
+// The report at the end of a tuning run.
 #pragma once
 
 #include <filesystem>
@@ -9,10 +9,11 @@
 
 namespace smemtune {
 
-/// A table: problem, winner, time, TFLOP/s, share of the device's peak, times faster than the baseline; then what was
-/// tried and rejected.
-std::string to_text(const TuneReport& report);
+/// Tables of at most `width` columns (0: of any width): the winners with their speed, the searches, where the time of
+/// sizes and workers went; then how many configurations were tried and rejected, and why.
+std::string to_text(const TuneReport& report, std::size_t width = 0);
 
+/// The content of the document `tune` of docs/json.md.
 nlohmann::json to_json(const TuneReport& report, const std::filesystem::path& database);
 
 }  // namespace smemtune

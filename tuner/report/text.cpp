@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -18,28 +18,30 @@ std::vector<std::string> split(const std::string& text, char separator) {
     return parts;
 }
 
-std::string table(const std::vector<std::vector<std::string>>& rows) {
-    std::vector<std::size_t> widths;
-    for (const auto& row : rows) {
-        widths.resize(std::max(widths.size(), row.size()));
-        for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
-    }
-    const auto numeric = [&](std::size_t column) {
-        return std::all_of(rows.begin() + 1, rows.end(), [&](const auto& row) {
-            return column >= row.size() || row[column].empty() || row[column] == "-" ||
-                   std::isdigit(static_cast<unsigned char>(row[column].front())) != 0;
-        });
-    };
-    std::string text;
-    for (const auto& row : rows) {
-        std::string line;
-        for (std::size_t i = 0; i < row.size(); ++i) {
-            line += numeric(i) && i > 0 ? fmt::format("{:>{}}  ", row[i], widths[i])
-                                        : fmt::format("{:<{}}  ", row[i], widths[i]);
+std::string folded(const std::string& text, std::size_t width, std::size_t first, std::size_t rest) {
+    std::string result;
+    auto indent = first;
+    for (std::size_t begin = 0; begin < text.size();) {
+        const auto room = width == 0 ? text.size() : std::max<std::size_t>(width > indent ? width - indent : 0, 1);
+        auto end = text.size();
+        if (end - begin > room) {
+            // A space at the line's end may hang over; a comma stays on its line.
+            const auto space = text.rfind(' ', begin + room);
+            const auto comma = text.rfind(',', begin + room - 1);
+            end = begin + room;
+            if (space != std::string::npos && space > begin) end = space;
+            if (comma != std::string::npos && comma > begin && (end == begin + room || comma > end)) end = comma + 1;
         }
-        text += line.substr(0, line.find_last_not_of(' ') + 1) + '\n';
+        result += std::string(indent, ' ') + text.substr(begin, end - begin) + '\n';
+        begin = std::min(text.find_first_not_of(' ', end), text.size());
+        indent = rest;
     }
-    return text;
+    return result;
+}
+
+std::string differences_text(const Configuration& configuration, const Configuration& defaults) {
+    const auto differences = differing(configuration, defaults);
+    return differences.values.empty() ? "default" : to_text(differences);
 }
 
 std::string json_text(const nlohmann::json& json) {
@@ -52,9 +54,28 @@ std::string time_text(double microseconds) {
     return fmt::format("{:.4g} s", microseconds / 1e6);
 }
 
+std::string duration_text(double seconds) {
+    const auto whole = std::llround(seconds);
+    if (whole < 60) return fmt::format("{} s", whole);
+    if (whole < 3600) return fmt::format("{}:{:02} min", whole / 60, whole % 60);
+    return fmt::format("{}:{:02}:{:02} h", whole / 3600, whole / 60 % 60, whole % 60);
+}
+
 std::string rate_text(double operations_per_second) {
     return operations_per_second < 1e11 ? fmt::format("{:.2f} G", operations_per_second / 1e9)
                                         : fmt::format("{:.2f} T", operations_per_second / 1e12);
+}
+
+std::string count_text(std::uint64_t count) {
+    auto text = std::to_string(count);
+    for (auto i = static_cast<std::ptrdiff_t>(text.size()) - 3; i > 0; i -= 3) {
+        text.insert(static_cast<std::size_t>(i), ",");
+    }
+    return text;
+}
+
+std::string counted(std::uint64_t count, const std::string& thing) {
+    return count_text(count) + " " + thing + (count == 1 ? "" : "s");
 }
 
 }  // namespace smemtune

@@ -68,6 +68,7 @@ struct ProblemResult {
     struct Best {
         std::string kernel_template;
         Configuration configuration;
+        Configuration defaults;  ///< of the template
         Measurement measurement;
         Resources resources;
     };

@@ -14,10 +14,11 @@ namespace smemtune {
 struct Winner {
     std::string kernel_template;
     Configuration configuration;
-    std::vector<unsigned> seeds;  ///< that found it
-    bool stored = false;          ///< it is also the one in the database
-    double us = 0;                ///< timed in turn with the others
-    double behind = 0;            ///< its time over the fastest one's, less 1: the median of paired ratios
+    Configuration defaults{};       ///< of the template
+    std::vector<unsigned> seeds{};  ///< that found it
+    bool stored = false;            ///< it is also the one in the database
+    double us = 0;                  ///< timed in turn with the others
+    double behind = 0;              ///< its time over the fastest one's, less 1: the median of paired ratios
 };
 
 struct Validation {
@@ -44,7 +45,8 @@ struct ValidationReport {
 ValidationReport validate(TuneRequest request, const std::vector<std::vector<PlannedSpace>>& spaces, const Tools& tools,
                           std::size_t seeds, Progress& progress);
 
-std::string to_text(const ValidationReport& report);
+/// A table of at most `width` columns (0: of any width), and a summary of each problem.
+std::string to_text(const ValidationReport& report, std::size_t width = 0);
 nlohmann::json to_json(const ValidationReport& report);
 
 }  // namespace smemtune

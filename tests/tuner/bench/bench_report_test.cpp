@@ -12,7 +12,7 @@ using ::testing::Not;
 
 Comparison against(const std::string& competitor, double median, double low, double high) {
     return {.competitor = competitor,
-            .detail = competitor + "'s best",
+            .kernel = {competitor + "'s best"},
             .ratio = {.median = median,
                       .low = low,
                       .high = high,
@@ -25,7 +25,7 @@ Comparison against(const std::string& competitor, double median, double low, dou
 
 ProblemBench measured(std::int64_t size, const std::vector<CacheResult>& caches) {
     return {.problem = gemm(size, size, size),
-            .detail = "tiled TILE_WIDTH=32",
+            .kernel = {"tiled", Configuration{{{"TILE_WIDTH", 32}}}},
             .stored = true,
             .operations = 1e9,
             .caches = caches,

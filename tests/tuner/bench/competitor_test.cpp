@@ -23,7 +23,7 @@ TEST(CublasCompetitor, ComputesWhatOursDoes) {
     EXPECT_EQ(competitor->version(), "10.20.30");
     const auto entry = competitor->prepare(template_of("gemm").operation, gemm(24, 24, 24), testbed);
     const auto& kernel = std::get<CompetitorKernel>(entry);
-    EXPECT_EQ(kernel.detail, "cublasSgemm");
+    EXPECT_EQ(kernel.description.name, "cublasSgemm");
     EXPECT_FALSE(testbed.verify(*kernel.kernel).wrong) << "padded rows and beta included";
     const auto calls = testbed.batch(*kernel.kernel, 1);
     kernel.call(calls.front().arguments);
@@ -38,11 +38,11 @@ TEST(CublasCompetitor, ComputesBatchesAsOursDo) {
     Testbed testbed(backend, kernel.operation, problem, compile_testbed(*compiler, kernel, problem), 1);
     const Cublas library(backend, {SMEMTUNE_FAKE_CUBLAS});
     const auto by_default = cublas_competitor(library)->prepare(kernel.operation, problem, testbed);
-    EXPECT_EQ(std::get<CompetitorKernel>(by_default).detail, "cublasSgemmStridedBatched");
+    EXPECT_EQ(std::get<CompetitorKernel>(by_default).description.name, "cublasSgemmStridedBatched");
     EXPECT_FALSE(testbed.verify(*std::get<CompetitorKernel>(by_default).kernel).wrong)
         << "gaps between matrices and one B for all included";
     const auto light = cublaslt_competitor(library, backend, 8)->prepare(kernel.operation, problem, testbed);
-    EXPECT_THAT(std::get<CompetitorKernel>(light).detail, HasSubstr("the best of 3"));
+    EXPECT_THAT(std::get<CompetitorKernel>(light).description.name, HasSubstr("the best of 3"));
 }
 
 TEST(CublasLtCompetitor, TakesTheFastestProposalOfThoseThatRun) {
@@ -56,7 +56,8 @@ TEST(CublasLtCompetitor, TakesTheFastestProposalOfThoseThatRun) {
         const auto entry =
             cublaslt_competitor(library, backend, 8)->prepare(template_of("gemm").operation, gemm(24, 24, 24), testbed);
         ASSERT_TRUE(std::holds_alternative<CompetitorKernel>(entry));
-        EXPECT_EQ(std::get<CompetitorKernel>(entry).detail, "algorithm " + std::to_string(fastest) + ", the best of 3");
+        EXPECT_EQ(std::get<CompetitorKernel>(entry).description.name,
+                  "algorithm " + std::to_string(fastest) + ", the best of 3");
     }
     const auto none =
         cublaslt_competitor(library, backend, 2)->prepare(template_of("gemm").operation, gemm(24, 24, 24), testbed);
@@ -81,10 +82,11 @@ TEST(CublasLtCompetitor, TakesTheNextFastestWhenTheFastestIsWrong) {
         return std::get<CompetitorKernel>(
             competitor->prepare(template_of("gemm").operation, gemm(24, 24, 24), testbed));
     };
-    EXPECT_EQ(prepare().detail, "algorithm 3, the best of 3, 1 of them wrong");
+    EXPECT_EQ(prepare().description.name, "algorithm 3, the best of 3, 1 of them wrong");
     first_right = 4;
     const auto wrong = prepare();
-    EXPECT_EQ(wrong.detail, "algorithm 2, the best of 3, 2 of them wrong") << "for the comparison to find out";
+    EXPECT_EQ(wrong.description.name, "algorithm 2, the best of 3, 2 of them wrong")
+        << "for the comparison to find out";
     dlclose(handle);
 }
 

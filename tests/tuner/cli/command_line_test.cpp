@@ -348,7 +348,7 @@ TEST(Commands, DevicesListsTheHostLast) {
     const auto text = run(scratch, {"devices"});
     EXPECT_EQ(text.code, 0);
     EXPECT_THAT(text.out, HasSubstr("host"));
-    EXPECT_EQ(json::parse(run(scratch, {"devices", "--json"}).out).back().at("device"), "host");
+    EXPECT_EQ(json::parse(run(scratch, {"devices", "--json"}).out).at("devices").back().at("id"), "host");
 }
 
 TEST(Commands, TemplatesSaysWhatEachRuleRemoves) {

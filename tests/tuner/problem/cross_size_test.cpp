@@ -125,7 +125,7 @@ protected:
     std::vector<std::vector<PlannedSpace>> spaces_;
     Store store_{scratch_ / "t.db", Store::Access::write};
     TuneReport report_;
-    Progress progress_{stderr, false, 0};
+    Progress progress_{stderr, Progress::Style::silent, {}};
     TellingCompiler compiler_;
     CompilePool pool_{compiler_, 1};
     std::optional<TuningContext> context_;

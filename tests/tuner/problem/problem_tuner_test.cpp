@@ -50,7 +50,7 @@ TEST(ProblemTuner, WaitsForNoCompilerWhenASoleFinalistIsRecalled) {
     HeldCompiler compiler;
     CompilePool pool(compiler, 1);
     TuneReport report;
-    Progress progress(stderr, false, 0);
+    Progress progress(stderr, Progress::Style::silent, {});
     const TuningContext context{.request = request,
                                 .device = device,
                                 .device_row = row,
@@ -127,7 +127,7 @@ protected:
     std::vector<std::vector<PlannedSpace>> spaces_;
     Store store_{scratch_ / "t.db", Store::Access::write};
     TuneReport report_;
-    Progress progress_{stderr, false, 0};
+    Progress progress_{stderr, Progress::Style::silent, {}};
     PartlyHeldCompiler compiler_{"WORK = 64;"};
     CompilePool pool_{compiler_, 4};
     std::optional<TuningContext> context_;

@@ -21,30 +21,79 @@ std::string written(std::FILE* file) {
     return text;
 }
 
-TEST(Progress, WritesPlainLinesWhereThereIsNoTerminal) {
+const Progress::Best best{"12 us", "tiled TILE_WIDTH=16"};
+
+TEST(Progress, WritesALineForEachSizeAndAClosingOneWhereThereIsNoTerminal) {
     auto* file = std::tmpfile();
     {
-        Progress progress(file, true, 100);
-        progress.say("the device, and what is planned");
-        for (int i = 0; i < 100; ++i) progress.step("64x64x64", "best tiled TILE_WIDTH=16, 12 us", false);
+        Progress progress(file, Progress::Style::redrawn, {.sizes = 2, .trials = 200});
+        progress.say("the device, and the plan");
+        for (const auto* size : {"64x64x64", "96x96x96"}) {
+            for (int i = 0; i < 100; ++i) progress.step(size, best, i % 2 == 0);
+            progress.finish(size, best, 100, 4, "all tried");
+        }
+        progress.finish("96x96x96", best, 100, 5, "all tried");
+        progress.finish("64x64x64", {"11 us", "naive default"}, 101, 5, "");
     }
-    const auto text = written(file);
-    EXPECT_THAT(text, HasSubstr("the device, and what is planned\n"));
-    EXPECT_THAT(text, HasSubstr("done: 100/100 trials"));
-    EXPECT_THAT(text, HasSubstr("64x64x64: best tiled TILE_WIDTH=16, 12 us\n"));
-    EXPECT_THAT(text, Not(HasSubstr("\r")));
-    EXPECT_THAT(text, Not(HasSubstr("\x1b")));
-    EXPECT_LE(std::ranges::count(text, '\n'), 4) << "now and then, not for every trial";
+    EXPECT_EQ(written(file),
+              "the device, and the plan\n"
+              "[1/2] 64x64x64: 12 us tiled TILE_WIDTH=16; 100 trials, 4 s, all tried\n"
+              "[2/2] 96x96x96: 12 us tiled TILE_WIDTH=16; 100 trials, 4 s, all tried\n"
+              "[1/2] 64x64x64: 11 us naive default; 101 trials, 5 s\n"
+              "done: 2 sizes, 200 trials (100 known before), 0 s\n")
+        << "a second look that changes nothing is not reported";
 }
 
 TEST(Progress, SaysNothingWhenItIsNotWanted) {
     auto* file = std::tmpfile();
     {
-        Progress progress(file, false, 10);
+        Progress progress(file, Progress::Style::silent, {.sizes = 1, .trials = 10});
         progress.say("a line");
-        for (int i = 0; i < 10; ++i) progress.step("64", "", i % 2 == 0);
+        for (int i = 0; i < 10; ++i) progress.step("64", {}, i % 2 == 0);
+        progress.finish("64", {}, 10, 1, "");
     }
     EXPECT_EQ(written(file), "");
+}
+
+TEST(Progress, OneOfSeveralBeginsItsLinesWithItsLabel) {
+    auto* file = std::tmpfile();
+    {
+        Progress progress(file, Progress::Style::redrawn, {.sizes = 1}, "NVIDIA H200");
+        progress.step("64", best, false);
+        progress.finish("64", {}, 1, 1, "nothing was right");
+    }
+    EXPECT_EQ(written(file),
+              "NVIDIA H200: [1/1] 64: nothing was right; 1 trial, 1 s, nothing was right\n"
+              "NVIDIA H200: done: 1 size, 1 trial (0 known before), 0 s\n");
+}
+
+TEST(ProgressLine, SaysHowFarItIsBeforeTheBest) {
+    ProgressState state{.size = 2, .sizes = 5, .size_text = "512x512x512"};
+    EXPECT_EQ(progress_line(state), "[2/5] compiling the first candidates, 0 s");
+    state.trials = 312;
+    state.seconds = 42;
+    EXPECT_EQ(progress_line(state), "[2/5] 512x512x512: 312 trials, 42 s");
+    state.share = 0.41;
+    state.left = 80;
+    state.best_time = "12.5 us";
+    state.best = "tiled TILE_WIDTH=32";
+    EXPECT_EQ(progress_line(state),
+              "[2/5] 512x512x512: 312 trials, 41 %, 42 s, about 1:20 min left; best 12.5 us tiled TILE_WIDTH=32");
+    EXPECT_EQ(progress_line(state, 72), "[2/5] 512x512x512: 312 trials, 41 %, 42 s, about 1:20 min left; best 12.5 us");
+}
+
+TEST(ProgressLine, LeavesOutWhatMattersLessBeforeItCutsTheTime) {
+    const ProgressState state{.size = 2,
+                              .sizes = 5,
+                              .size_text = "512x512x512",
+                              .trials = 312,
+                              .share = {},
+                              .seconds = 42,
+                              .left = 80,
+                              .best_time = "12.5 us",
+                              .best = "tiled TILE_WIDTH=32"};
+    EXPECT_EQ(progress_line(state, 60), "[2/5] 512x512x512: 312 trials, 42 s; best 12.5 us tiled TIL");
+    EXPECT_EQ(progress_line(state, 45), "[2/5] 312 trials, 42 s; best 12.5 us tiled TI");
 }
 
 TEST(Progress, RedrawsOneLineOnATerminalAndLeavesNoneBehind) {
@@ -54,14 +103,14 @@ TEST(Progress, RedrawsOneLineOnATerminalAndLeavesNoneBehind) {
     ASSERT_EQ(openpty(&keyboard, &terminal, nullptr, nullptr, &size), 0);
     auto* file = fdopen(terminal, "w");
     {
-        Progress progress(file, true, 10);
+        Progress progress(file, Progress::Style::redrawn, {.sizes = 3, .trials = 10});
         for (int i = 0; i < 5; ++i) {
             std::this_thread::sleep_for(60ms);
-            progress.step("64x64x64", "best of all configurations " + std::string(200, 'x'), false);
+            progress.step("64x64x64", {"12 us", std::string(200, 'x')}, false);
         }
     }
     std::string text;
-    // What was written arrives in pieces.
+    // The output arrives in pieces.
     EXPECT_TRUE(soon(
         [&] {
             char piece[4096];
@@ -74,13 +123,13 @@ TEST(Progress, RedrawsOneLineOnATerminalAndLeavesNoneBehind) {
         << text;
     std::fclose(file);
     close(keyboard);
-    EXPECT_THAT(text, HasSubstr("\r[####"));
-    EXPECT_THAT(text, HasSubstr("/10 trials"));
-    EXPECT_THAT(text, HasSubstr(" left"));
+    EXPECT_THAT(text, ::testing::StartsWith("\r[1/3] compiling the first candidates")) << "at once";
+    EXPECT_THAT(text, HasSubstr("\r[1/3] 64x64x64: 2 trials, 20 %, "));
+    EXPECT_THAT(text, HasSubstr("best 12 us"));
     EXPECT_THAT(text, Not(HasSubstr("\n"))) << "a line wider than the terminal would leave rests behind";
     for (std::size_t begin = 0; begin < text.size();) {
         const auto end = std::min(text.find('\r', begin + 1), text.size());
-        EXPECT_LE(end - begin, 60U + 3U) << "without its control characters it fits in 60 columns";
+        EXPECT_LE(end - begin, 59U + 4U) << "without its control characters it is narrower than 60 columns";
         begin = end;
     }
 }

@@ -50,7 +50,7 @@ TEST(Fixtures, EachFailureIsOneRejectionAndTheRunGoesOnToTheRightWinner) {
     ASSERT_EQ(report.at("problems").size(), 1U);
     EXPECT_EQ(report.at("problems").at(0).at("winner").at("configuration"), (json{{"BEHAVIOUR", 0}, {"WORK", 1}}));
 
-    const auto trials = json::parse(run(scratch, {"db", "trials", "--db", "tuned.db", "--json"}).out);
+    const auto trials = json::parse(run(scratch, {"db", "trials", "--db", "tuned.db", "--json"}).out).at("trials");
     EXPECT_THAT(run(scratch, {"db", "trials", "--db", "tuned.db", "--size", "nothing"}).err,
                 HasSubstr("nothing there matches; see 'smemtune db list'"));
     EXPECT_EQ(trials.size(), 14U) << "nothing is tried twice";
@@ -104,7 +104,7 @@ TEST(Fixtures, CheckedTrialsBelongToADeviceOfTheirOwn) {
     const Scratch scratch;
     (void)run(scratch, {"tune", "--device", "host", "--checked", "--templates", fixture("misbehaving"), "--sizes", size,
                         "--deadline", "2s", "--db", "tuned.db"});
-    const auto trials = json::parse(run(scratch, {"db", "trials", "--db", "tuned.db", "--json"}).out);
+    const auto trials = json::parse(run(scratch, {"db", "trials", "--db", "tuned.db", "--json"}).out).at("trials");
     for (const auto& trial : trials) {
         EXPECT_THAT(trial.at("device").get<std::string>(), HasSubstr("(checked)"));
         if (trial.at("configuration").at("BEHAVIOUR") != 2) continue;

@@ -103,7 +103,7 @@ TEST(Devices, TheReportSaysWhereEachWorkersTimeWent) {
     double trials = 0;
     for (const auto& worker : report.at("workers")) {
         double sum = 0;
-        for (const auto* part : {"start", "layout", "trials", "finals", "compiler", "idle"}) {
+        for (const auto* part : {"start", "prepare", "trials", "finals", "compiler", "idle"}) {
             EXPECT_GE(worker.at(std::string(part) + "_seconds"), 0) << part;
             sum += worker.at(std::string(part) + "_seconds").get<double>();
         }

@@ -31,6 +31,10 @@ json report_of(const Finished& finished) {
     return json::parse(finished.out);
 }
 
+json trials_of(const Scratch& scratch, const std::string& database) {
+    return json::parse(run(scratch, {"db", "trials", "--db", database, "--json"}).out).at("trials");
+}
+
 TEST(Tune, ASecondRunMeasuresNothing) {
     const Scratch scratch;
     const auto first = report_of(run(scratch, tune_work()));
@@ -48,14 +52,14 @@ TEST(Tune, ASecondRunMeasuresNothing) {
 TEST(Tune, ATrialSaysWhatItCostTheCompilerAndTheWorker) {
     const Scratch scratch;
     (void)report_of(run(scratch, tune_work()));
-    const auto trials = json::parse(run(scratch, {"db", "trials", "--db", "t.db", "--json"}).out);
+    const auto trials = trials_of(scratch, "t.db");
     ASSERT_EQ(trials.size(), 9U);
     for (const auto& trial : trials) {
         EXPECT_GT(trial.at("compile_ms"), 0) << trial;
         EXPECT_GT(trial.at("verify_ms"), 0) << trial;
-        const bool hopeless = trial.at("measurement").at("cut_short") && trial.at("time_ms") == 0;
-        EXPECT_TRUE(trial.at("time_ms") > 0 || hopeless) << trial;
-        EXPECT_EQ(trial.at("measurement").at("energy_uj"), 0) << "no counter on the host";
+        const bool hopeless = trial.at("measurement").at("cut_short") && !trial.contains("time_ms");
+        EXPECT_TRUE(hopeless || trial.at("time_ms") > 0) << trial;
+        EXPECT_FALSE(trial.at("measurement").contains("energy_uj")) << "no counter on the host";
     }
 }
 
@@ -101,7 +105,7 @@ TEST(Tune, AValueAddedToTheManifestCanBeFetchedWhenItWins) {
         run(scratch, {"run", "--operation", "transpose", "--size", "16", "--device", "host", "--db", "t.db", "--json"})
             .out);
     EXPECT_EQ(fetched.at("match"), "exact");
-    EXPECT_EQ(fetched.at("configuration"), "WORK=1");
+    EXPECT_EQ(fetched.at("configuration"), (json{{"WORK", 1}}));
 }
 
 // Writes the fixture's manifest with `to` in place of `from`.
@@ -140,7 +144,7 @@ TEST(Tune, AddingToAManifestPaysOnlyForWhatIsNewAndEditingTheSourceForAll) {
         run(scratch, {"run", "--operation", "transpose", "--size", "16", "--device", "host", "--db", "t.db", "--json"})
             .out);
     EXPECT_EQ(fetched.at("match"), "exact");
-    EXPECT_THAT(fetched.at("configuration"), HasSubstr("WORK=1"));
+    EXPECT_EQ(fetched.at("configuration").at("WORK"), 1);
     edit(folder / "work.cu", "// work:", "// worked over:");
     tuned(0, 6);
 }
@@ -155,7 +159,7 @@ TEST(Tune, RuntimeParametersAreTunedAndLaunchedWithoutCompilingAgain) {
     EXPECT_EQ(report.at("measured"), 8) << "every one is told the right values, in the right order";
     EXPECT_TRUE(report.at("rejected").empty()) << report;
     std::set<double> compiles;
-    for (const auto& trial : json::parse(run(scratch, {"db", "trials", "--db", "t.db", "--json"}).out)) {
+    for (const auto& trial : trials_of(scratch, "t.db")) {
         compiles.insert(trial.at("compile_ms").get<double>());
         EXPECT_TRUE(trial.at("configuration").contains("GROUP"));
     }
@@ -166,7 +170,7 @@ TEST(Tune, RuntimeParametersAreTunedAndLaunchedWithoutCompilingAgain) {
         const auto fetched = report_of(run(scratch, fetch));
         EXPECT_EQ(fetched.at("correct"), true);
         EXPECT_EQ(fetched.at("match"), std::string(size) == "1000" ? "exact" : "nearest");
-        EXPECT_THAT(fetched.at("configuration"), HasSubstr("GROUP="));
+        EXPECT_TRUE(fetched.at("configuration").contains("GROUP"));
     }
 }
 
@@ -187,7 +191,7 @@ TEST(Tune, RandomSearchUnderALimitTriesThatManyAndDiffersBySeed) {
         (void)report_of(
             run(scratch, tune_work({{"--db", db}, {"--search", "random"}, {"--seed", seed}, {"--evaluations", "3"}})));
         std::string text;
-        for (const auto& trial : json::parse(run(scratch, {"db", "trials", "--db", db, "--json"}).out)) {
+        for (const auto& trial : trials_of(scratch, db)) {
             text += trial.at("configuration").dump();
         }
         return text;
@@ -328,18 +332,14 @@ TEST(Tune, TextGoesToOutputAndProgressToErrorInPlainLines) {
     std::erase(words, "--json");
     const auto finished = run(scratch, words);
     EXPECT_EQ(finished.code, 0);
-    EXPECT_THAT(finished.out, HasSubstr("transpose f32 16x16  work    WORK=1"));
+    EXPECT_THAT(finished.out, HasSubstr("transpose f32 16x16  work  "));
     EXPECT_THAT(finished.out, HasSubstr("9 configurations: 0 known before, 9 measured, 0 rejected"));
-    EXPECT_THAT(finished.err, HasSubstr("9 configurations in all, into t.db"));
-    EXPECT_THAT(finished.err, HasSubstr("done: 9 trials"));
+    EXPECT_THAT(finished.err, HasSubstr(": 1 size, 1 template\n9 configurations in all, into t.db\n"));
+    EXPECT_THAT(finished.err, HasSubstr("\n[1/1] 16x16: "));
+    EXPECT_THAT(finished.err, HasSubstr("; 9 trials, "));
+    EXPECT_THAT(finished.err, HasSubstr("\ndone: 1 size, 9 trials (0 known before), "));
+    EXPECT_THAT(run(scratch, words).err, HasSubstr("9 of 9 known from earlier runs, into t.db\n"));
     EXPECT_THAT(finished.err, Not(HasSubstr("\x1b")));
-}
-
-TEST(Tune, TheProgressExpectsTheEvaluationsOfEverySize) {
-    const Scratch scratch;
-    auto words = tune_work({{"--sizes", "16,32"}, {"--search", "random"}, {"--evaluations", "2"}});
-    std::erase(words, "--json");
-    EXPECT_THAT(run(scratch, words).err, HasSubstr("done: 4/4 trials"));
 }
 
 TEST(Tune, WithoutAWordItIsTheCommandMeant) {
@@ -372,9 +372,10 @@ TEST(Tune, AProductIsTunedStoredRunAndRead) {
         const auto listed = run(scratch, {"db", what, "--db", "t.db", "--json"});
         EXPECT_TRUE(json::accept(listed.out)) << what;
     }
-    EXPECT_EQ(json::parse(run(scratch, {"db", "best", "--db", "t.db", "--json"}).out).size(), 2U);
-    EXPECT_EQ(json::parse(run(scratch, {"db", "trials", "--db", "t.db", "--json", "--size", "17x33"}).out).size(), 4U);
-    const auto shown = json::parse(run(scratch, {"db", "show", "1", "--db", "t.db"}).out);
+    EXPECT_EQ(json::parse(run(scratch, {"db", "best", "--db", "t.db", "--json"}).out).at("winners").size(), 2U);
+    const auto some = run(scratch, {"db", "trials", "--db", "t.db", "--json", "--size", "17x33"}).out;
+    EXPECT_EQ(json::parse(some).at("trials").size(), 4U);
+    const auto shown = json::parse(run(scratch, {"db", "show", "1", "--db", "t.db", "--json"}).out);
     EXPECT_EQ(shown.at("id"), 1);
 
     const auto sqlite = "sqlite3 '" + scratch / "t.db" + "' 'select size, template, decided from best' > '" +

@@ -1,0 +1,78 @@
+// The JSON of `smemtune db`: docs/json.md.
+#include <nlohmann/json.hpp>
+
+#include "tuner/report/database_report.h"
+#include "tuner/report/json.h"
+
+namespace smemtune {
+
+namespace {
+
+nlohmann::json groups_json(const std::vector<Store::Group>& groups) {
+    auto list = nlohmann::json::array();
+    for (const auto& group : groups) {
+        list.push_back({{"name", group.name},
+                        {"measured", group.measured},
+                        {"rejected", group.rejected},
+                        {"winners", group.winners},
+                        {"first_at", group.first_at},
+                        {"last_at", group.last_at}});
+    }
+    return list;
+}
+
+}  // namespace
+
+nlohmann::json inventory_json(const Store::Summary& summary, std::uintmax_t bytes, const Store::Inventory& inventory) {
+    return {{"database", summary.path.string()},
+            {"bytes", bytes},
+            {"database_schema", summary.schema_version},
+            {"measured", summary.measured},
+            {"rejected", summary.rejected},
+            {"binaries", summary.binaries},
+            {"runs", summary.runs},
+            {"devices", groups_json(inventory.devices)},
+            {"templates", groups_json(inventory.templates)},
+            {"problems", groups_json(inventory.problems)}};
+}
+
+nlohmann::json trial_json(const TrialFacts& trial) {
+    const auto& row = trial.row;
+    const auto& record = row.record;
+    nlohmann::json json{{"id", row.id},
+                        {"device_name", row.device},
+                        {"template", row.kernel_template},
+                        {"template_hash", row.template_hash},
+                        {"problem", row.problem},
+                        {"configuration", record.configuration},
+                        {"resources", record.resources},
+                        {"compile_ms", record.compile_ms},
+                        {"winner", row.winner},
+                        {"finished_at", row.finished_at}};
+    if (trial.defaults) json["defaults"] = *trial.defaults;
+    if (record.verify_ms > 0) json["verify_ms"] = record.verify_ms;
+    if (record.time_ms > 0) json["time_ms"] = record.time_ms;
+    if (row.winner) json["decided_at"] = row.decided_at;
+    if (trial.faster_trial) json["faster_trial"] = *trial.faster_trial;
+    if (trial.flops) json["flops"] = *trial.flops;
+    if (trial.share_of_peak) json["share_of_peak"] = *trial.share_of_peak;
+    if (trial.times_baseline) json["times_baseline"] = *trial.times_baseline;
+    if (const auto* measurement = std::get_if<Measurement>(&record.outcome)) json["measurement"] = *measurement;
+    if (const auto* rejection = std::get_if<Rejection>(&record.outcome)) json["rejection"] = *rejection;
+    return json;
+}
+
+nlohmann::json run_json(const RunRow& run) {
+    const auto parsed = [](const std::string& text) { return nlohmann::json::parse(text, nullptr, false); };
+    nlohmann::json json{{"request", parsed(run.record.request)},
+                        {"policy", parsed(run.record.policy)},
+                        {"versions", parsed(run.record.versions)},
+                        {"started_at", run.started_at}};
+    if (!run.how.empty()) {
+        json["finished_at"] = run.finished_at;
+        json["ended"] = run.how;
+    }
+    return json;
+}
+
+}  // namespace smemtune

@@ -1,0 +1,29 @@
+// What `smemtune db` prints.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <span>
+#include <string>
+
+#include "tuner/report/trial_facts.h"
+
+namespace smemtune {
+
+/// The file with its size, then the devices, templates and problems that have trials.
+std::string inventory_text(const Store::Summary& summary, std::uintmax_t bytes, const Store::Inventory& inventory,
+                           std::size_t width);
+nlohmann::json inventory_json(const Store::Summary& summary, std::uintmax_t bytes, const Store::Inventory& inventory);
+
+/// Tables of winners, one for each device: time, speed, share of the peak, times the baseline, date.
+std::string best_text(std::span<const TrialFacts> winners, std::size_t width);
+
+/// Tables of trials, one for each device: time or the stage that rejected them. `more` have not been listed.
+std::string trials_text(std::span<const TrialFacts> trials, std::size_t more, std::size_t width);
+
+/// Everything that is known of one trial and the run that made it; `run` is null when it is not known.
+std::string trial_text(const TrialFacts& trial, const RunRow* run, std::size_t width);
+
+nlohmann::json trial_json(const TrialFacts& trial);
+nlohmann::json run_json(const RunRow& run);
+
+}  // namespace smemtune

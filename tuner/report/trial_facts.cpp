@@ -1,0 +1,79 @@
+#include "tuner/report/trial_facts.h"
+
+#include "templates/manifest/catalog.h"
+#include "tuner/report/text.h"
+
+namespace smemtune {
+
+namespace {
+
+// Nothing when the operation says nothing of its arithmetic.
+std::optional<double> operations_of(const Operation& operation, const Problem& problem, const Device& device) {
+    try {
+        const auto operations = operation.operations.evaluate(environment_of(operation, problem, device));
+        return operations > 0 ? std::optional(static_cast<double>(operations)) : std::nullopt;
+    } catch (const std::exception&) {  // the manifest is another version's
+        return std::nullopt;
+    }
+}
+
+}  // namespace
+
+std::string TrialFacts::differences() const {
+    const auto& configuration = row.record.configuration;
+    return defaults ? differences_text(configuration, *defaults) : to_text(configuration);
+}
+
+TrialReader::TrialReader(const Store& store) : store_(store) {
+    for (auto& [row, device] : store.devices()) devices_.emplace(row, std::move(device));
+}
+
+TrialFacts TrialReader::read(TrialRow row) {
+    const auto key = row.record.key;
+    TrialFacts facts{.row = std::move(row), .device = devices_[key.device]};
+    const auto* kernel = this->kernel(key.kernel_template);
+    if (kernel != nullptr) facts.defaults = default_configuration(*kernel);
+    const auto* measured = std::get_if<Measurement>(&facts.row.record.outcome);
+    if (measured == nullptr) return facts;
+    const auto operations =
+        kernel == nullptr ? std::nullopt : operations_of(kernel->operation, facts.row.problem, facts.device);
+    if (operations) {
+        facts.flops = *operations / (measured->median_us * 1e-6);
+        const auto peak = peak_fp32_flops(facts.device);
+        if (peak > 0) facts.share_of_peak = *facts.flops / peak;
+    }
+    if (const auto& baseline = baseline_of(facts.row.problem.operation); !baseline.empty()) {
+        const auto us = store_.best_us(key.device, key.problem, baseline);
+        if (us) facts.times_baseline = *us / measured->median_us;
+    }
+    if (facts.row.winner) {
+        const auto fastest = store_.fastest(key.device, key.problem);
+        const auto us = fastest ? std::get<Measurement>(fastest->record.outcome).median_us : measured->median_us;
+        if (us < measured->median_us) facts.faster_trial = fastest->id;
+    }
+    return facts;
+}
+
+const KernelTemplate* TrialReader::kernel(std::int64_t row) {
+    const auto [found, is_new] = kernels_.try_emplace(row);
+    if (!is_new) return found->second.get();
+    try {
+        if (const auto record = store_.recall_template(row)) {
+            found->second = std::make_unique<KernelTemplate>(load_template(record->files));
+        }
+    } catch (const ManifestError&) {  // of another version of smemtune
+    }
+    return found->second.get();
+}
+
+const std::string& TrialReader::baseline_of(const std::string& operation) {
+    const auto [found, is_new] = baselines_.try_emplace(operation);
+    if (!is_new) return found->second;
+    for (const auto row : store_.templates_of(operation)) {
+        const auto* kernel = this->kernel(row);
+        if (kernel != nullptr && kernel->baseline) found->second = kernel->name;
+    }
+    return found->second;
+}
+
+}  // namespace smemtune
