@@ -81,6 +81,9 @@ std::string resolve(const std::string& path, const std::string& name, const Path
 bool is_cuda(const std::string& header) {
     return header.starts_with("cuda") || header.starts_with("nvrtc") || header.starts_with("cublas");
 }
+// The one header that may include CUDA's: private to its folder, and built only where cuBLAS's headers are installed.
+constexpr const char* private_cuda_header = "runtime/cublas/cublas_api.h";
+
 bool is_sqlite(const std::string& header) { return header.starts_with("sqlite") || header.starts_with("SQLiteCpp"); }
 
 // What is wrong with including `header`, in quotes or in brackets; empty when nothing is.
@@ -91,12 +94,13 @@ std::string objection(const std::string& path, const std::string& header, bool q
         if (is_kernel && header == "configuration.h") return "";  // generated for each candidate
         const auto target = resolve(path, header, files);
         if (target.empty()) return "is no file of the repository";
+        if (target == private_cuda_header && !path.starts_with("runtime/cublas/")) return "is private to its folder";
         if (is_kernel) return is_kernel_header(target) ? "" : "is no header for kernels";
         if (layer_of(target) == layers.end()) return "is in no layer";
         return layer_of(target) > layer ? "runs from " + *layer + " up to " + *layer_of(target) : "";
     }
     if (is_cuda(header) && *layer != "runtime" && *layer != "tuner") return "brings CUDA into " + *layer;
-    if (is_cuda(header) && path.ends_with(".h")) return "brings CUDA into a header";
+    if (is_cuda(header) && path.ends_with(".h") && path != private_cuda_header) return "brings CUDA into a header";
     if (is_sqlite(header) && *layer != "db") return "brings SQLite into " + *layer;
     if (header == "iostream" && *layer != "tuner") return "is for printing";
     return "";
@@ -202,6 +206,12 @@ TEST(Layers, APlantedIncludeOfOursInAKernelIsFound) {
     }
 }
 
+TEST(Layers, ThePrivateHeaderOfAnotherFolderIsFound) {
+    const std::string line = "#include \"runtime/cublas/cublas_api.h\"";
+    EXPECT_THAT(planted("runtime/cublas/cublas_lt.cpp", line), IsEmpty());
+    EXPECT_THAT(planted("runtime/runtime.cpp", line), ElementsAre(HasSubstr("is private to its folder")));
+}
+
 TEST(Layers, APlantedLibraryInTheWrongLayerIsFound) {
     for (const auto* header : {"cuda.h", "cuda_runtime.h", "nvrtc.h", "cublas_v2.h"}) {
         const auto line = "#include <" + std::string(header) + ">";
@@ -209,6 +219,7 @@ TEST(Layers, APlantedLibraryInTheWrongLayerIsFound) {
         EXPECT_THAT(planted("db/store.cpp", line), ElementsAre(HasSubstr("brings CUDA into db")));
         EXPECT_THAT(planted("runtime/runtime.h", line), ElementsAre(HasSubstr("brings CUDA into a header")));
         EXPECT_THAT(planted("runtime/cuda/nvrtc.cpp", line), IsEmpty());
+        EXPECT_THAT(planted("runtime/cublas/cublas_api.h", line), IsEmpty());
     }
     for (const auto* header : {"sqlite3.h", "SQLiteCpp/Database.h"}) {
         const auto line = "#include <" + std::string(header) + ">";

@@ -3,6 +3,7 @@
 // SMEMTUNE_ALL_CONFIGURATIONS=1 ctest -R kernels.      every feasible configuration instead of a sample
 #include <cstdlib>
 
+#include "runtime/configured_kernel.h"
 #include "tests/kernels/support.h"
 #include "tuner/trial/testbed.h"
 
@@ -53,7 +54,7 @@ TEST_P(Correctness, EveryConfigurationIsRightForEveryShape) {
             const auto launch = launch_of(kernel, configurations[i], problem, backend->device());
             ASSERT_EQ(broken_limit(launch, backend->device()), std::nullopt);
             const auto loaded = load(*backend, binary_of(compiled[i].get()), launch);
-            const auto verdict = testbed.verify(*loaded, launch);
+            const auto verdict = testbed.verify(ConfiguredKernel(loaded, launch));
             EXPECT_EQ(verdict.wrong, std::nullopt);
             EXPECT_LE(verdict.worst, 1);
         }
@@ -118,7 +119,9 @@ TEST_P(SplitK, ThroughMemoryIsRightAndTheSameInAnyOrder) {
                 const auto backend = open_host(options);
                 const auto launch = launch_of(kernel, configuration, problem, backend->device());
                 const auto loaded = load(*backend, binary, launch);
-                EXPECT_EQ(Testbed(*backend, kernel.operation, problem, tools, 5).verify(*loaded, launch).wrong,
+                EXPECT_EQ(Testbed(*backend, kernel.operation, problem, tools, 5)
+                              .verify(ConfiguredKernel(loaded, launch))
+                              .wrong,
                           std::nullopt);
                 ExactOperands operands(*backend, kernel.operation, problem, kernel.operation.checks.front(), false);
                 for (int again = 0; again < 2; ++again) {
@@ -153,7 +156,7 @@ TEST_P(Batches, AreRightFromOneMatrixToMoreThanAGridHasRows) {
             ASSERT_EQ(broken_limit(launch, device), std::nullopt);
             const auto compiled = pool.submit(program_of(kernel, configuration, problem));
             const auto loaded = load(*backend, binary_of(compiled.get()), launch);
-            EXPECT_EQ(testbed.verify(*loaded, launch).wrong, std::nullopt);
+            EXPECT_EQ(testbed.verify(ConfiguredKernel(loaded, launch)).wrong, std::nullopt);
         }
     }
 }
