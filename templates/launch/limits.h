@@ -61,7 +61,7 @@ struct Reuse {
     std::int64_t loads_per_phase = 0;       ///< elements read from global memory
     std::int64_t operations_per_phase = 0;  ///< arithmetic
     std::int64_t barriers_per_phase = 0;
-    std::int64_t shared_loads_per_phase = 0;  ///< words that its threads read from shared memory
+    std::int64_t shared_loads_per_phase = 0;  ///< words that its warps read from shared memory; 0: not modelled
 
     [[nodiscard]] double operations_per_load() const {
         return loads_per_phase == 0 ? 0

@@ -54,6 +54,14 @@ std::vector<Mutant> mutants_of(const std::string& path, const std::string& sourc
         {"(N - 1) / ", "N / "},  // or a column
         {" >= M", " > M"},       // a guard at the end of C
         {" >= N", " > N"},
+        {"buffer ^= 1", "buffer ^= 0"},                            // the tile that is read is overwritten
+        {"column(n)][a_next.row(n)", "row(n)][a_next.column(n)"},  // a tile that is not transposed
+        {"row(n) < rows && ", ""},                                 // a missing guard
+        {" && column(n) < columns", ""},
+        {"row < rows ? columns - column : 0", "columns - column"},
+        {"left - BLOCK_K, ", "left, "},  // the last phase fetches what does not exist
+        {"(tx, ", "(ty, "},              // a thread takes another one's columns
+        {"i / 4 * threads", "i / 4"},    // and its own again
     };
     std::vector<Mutant> mutants;
     std::istringstream lines(source);
@@ -93,6 +101,9 @@ std::vector<std::string> own_files(const KernelTemplate& kernel) {
 // none of them finds it out.
 std::vector<Configuration> configurations_for(const KernelTemplate& kernel) {
     if (kernel.name == "rectangular_tiled") return {parse_configuration("TILE_ROWS=32,TILE_COLUMNS=32,TILE_DEPTH=16")};
+    if (kernel.name == "thread_tiled") {  // a thread has two fours of columns, and fetches several of each operand
+        return {parse_configuration("BLOCK_M=32,BLOCK_N=64,BLOCK_K=16,THREAD_M=4,THREAD_N=8")};
+    }
     if (kernel.name == "warp_tiled") {
         // Without clusters, which the host device has not. The first takes the pipeline wherever N has a whole tile,
         // and has threads that copy no line of B in the last round; the second, by vectors, where rows are aligned; the

@@ -92,6 +92,10 @@ void print(const KernelTemplate& kernel, const Configuration& configuration, con
     fmt::print("  operations              {}\n", e.reuse.operations_per_phase);
     fmt::print("  operations per load     {:.4g}\n", e.reuse.operations_per_load());
     fmt::print("  barriers                {}\n", e.reuse.barriers_per_phase);
+    if (e.reuse.shared_loads_per_phase > 0) {
+        fmt::print("  loads from shared       {} (one for all threads of a warp that read the same word)\n",
+                   e.reuse.shared_loads_per_phase);
+    }
 }
 
 nlohmann::json to_json(const KernelTemplate& kernel, const Configuration& configuration, const Problem& problem,
@@ -119,6 +123,7 @@ nlohmann::json to_json(const KernelTemplate& kernel, const Configuration& config
                              {"operations", e.reuse.operations_per_phase},
                              {"operations_per_load", e.reuse.operations_per_load()},
                              {"barriers", e.reuse.barriers_per_phase}};
+        if (e.reuse.shared_loads_per_phase > 0) json["per_phase"]["shared_loads"] = e.reuse.shared_loads_per_phase;
     }
     return json;
 }

@@ -99,9 +99,10 @@ public:
 
 TEST(Catalog, HoldsTheTeachingKernels) {
     const auto templates = load_templates(builtin_sources());
-    EXPECT_THAT(names_of(templates), testing::IsSupersetOf({"gemm/naive", "gemm/row_tile", "gemm/row_column_tile",
-                                                            "gemm/tiled", "gemm/strip_tiled", "gemm/rectangular_tiled",
-                                                            "gemm/joint_tiled", "transpose/tiled_transpose"}));
+    EXPECT_THAT(names_of(templates),
+                testing::IsSupersetOf({"gemm/naive", "gemm/row_tile", "gemm/row_column_tile", "gemm/tiled",
+                                       "gemm/strip_tiled", "gemm/rectangular_tiled", "gemm/joint_tiled",
+                                       "gemm/thread_tiled", "transpose/tiled_transpose"}));
     EXPECT_TRUE(std::ranges::is_sorted(names_of(templates)));
     for (const auto& each : templates) {
         EXPECT_FALSE(each.summary.empty()) << each.name;
