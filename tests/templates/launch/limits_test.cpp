@@ -176,7 +176,8 @@ TEST(Limits, AnObjectionNamesWhatIsWrongWithAConfiguration) {
     EXPECT_THAT(object("TSZ_ROWS=65"), Optional(std::string("TSZ_ROWS=65 is not among its values: 64 128 256")));
     EXPECT_THAT(
         object("TSZ_ROWS=256,TSZ_COLS=16,TSZ_STRIPS=8"),
-        Optional(std::string("every thread stages as much of B's strip (TSZ_STRIPS * TSZ_COLS % TSZ_ROWS == 0)")));
+        Optional(std::string(
+            "every thread copies the same number of elements of B's strip (TSZ_STRIPS * TSZ_COLS % TSZ_ROWS == 0)")));
 }
 
 TEST(Limits, AnObjectionNamesTheDevicesLimit) {
