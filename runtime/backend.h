@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "runtime/compiler.h"
-#include "templates/launch/limits.h"
+#include "templates/launch/launch.h"
 
 struct CUstream_st;  // what cudaStream_t points to, without a CUDA header
 

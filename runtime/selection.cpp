@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "templates/launch/estimate.h"
 #include "templates/launch/limits.h"
 #include "templates/manifest/catalog.h"
 
@@ -28,9 +29,8 @@ std::optional<Configuration> sane_default(const KernelTemplate& kernel, const Pr
     auto least = std::numeric_limits<std::ptrdiff_t>::max();
     for (std::size_t i = 0; i < space.size(); ++i) {
         auto configuration = space[i];
-        const auto differing = std::ranges::count_if(configuration.values, [&](const auto& value) {
-            return defaults.values.at(value.first) != value.second;
-        });
+        const auto differing = std::ranges::count_if(
+            configuration.values, [&](const auto& value) { return defaults.values.at(value.first) != value.second; });
         if (differing >= least) continue;
         least = differing;
         best = std::move(configuration);
@@ -129,7 +129,7 @@ std::vector<Candidate> Candidates::untuned() const {
                       .configuration = to_text(*configuration),
                       .match = Match::untuned,
                       .device = device_.name};
-        ranked.emplace_back(reuse_of(kernel, *configuration, problem_, device_).operations_per_load(),
+        ranked.emplace_back(model_values(kernel, *configuration, problem_, device_).operations_per_load(),
                             Candidate{kernel, *configuration, std::move(choice), std::nullopt});
     }
     std::ranges::stable_sort(ranked, std::ranges::greater{}, [](const auto& each) { return each.first; });

@@ -12,6 +12,7 @@
 #include "runtime/host/block_threads.h"
 #include "runtime/host/guarded_memory.h"
 #include "runtime/host/shared_object.h"
+#include "templates/launch/limits.h"
 
 namespace smemtune {
 

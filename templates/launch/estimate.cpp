@@ -2,11 +2,14 @@
 
 #include <algorithm>
 
+#include "templates/launch/limits.h"
+#include "templates/launch/occupancy.h"
+
 namespace smemtune {
 
 namespace {
 
-constexpr double operations_per_cycle = 256;   // 128 lanes that multiply and add
+constexpr double operations_per_cycle = 256;   // 128 lanes, each of which multiplies and adds
 constexpr double global_bytes_per_cycle = 64;  // from the L2 cache, per multiprocessor
 constexpr double shared_words_per_cycle = 32;
 constexpr double memory_latency = 600;  // cycles; within a factor of two on every GPU since compute capability 7.0
@@ -14,12 +17,25 @@ constexpr double barrier_latency = 30;
 
 }  // namespace
 
+ModelValues model_values(const KernelTemplate& kernel_template, const Configuration& configuration,
+                         const Problem& problem, const Device& device) {
+    if (!kernel_template.model) return {};
+    auto environment = environment_of(kernel_template.operation, problem, device);
+    for (const auto& [name, value] : configuration.values) environment[name] = value;
+    const auto& model = *kernel_template.model;
+    return {.phases = model.phases.evaluate(environment),
+            .loads_per_phase = model.loads_per_phase.evaluate(environment),
+            .operations_per_phase = model.operations_per_phase.evaluate(environment),
+            .barriers_per_phase = model.barriers_per_phase.evaluate(environment),
+            .shared_loads_per_phase = model.shared_loads_per_phase.evaluate(environment)};
+}
+
 std::optional<double> estimated_us(const KernelTemplate& kernel_template, const Configuration& configuration,
                                    const Problem& problem, const Device& device) {
     if (!kernel_template.model) return std::nullopt;
     const auto launch = launch_of(kernel_template, configuration, problem, device);
     if (broken_limit(launch, device)) return std::nullopt;
-    const auto reuse = reuse_of(kernel_template, configuration, problem, device);
+    const auto reuse = model_values(kernel_template, configuration, problem, device);
     const auto as_double = [](std::int64_t value) { return static_cast<double>(value); };
 
     // The host device has no limits per multiprocessor: there a block is alone.

@@ -1,18 +1,37 @@
-// What a template's model lets one expect of a configuration, before anything is compiled. It orders candidates; it
+// The expected time of a configuration by its template's [model], before anything is compiled. It orders candidates and
 // forbids none.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 
-#include "templates/launch/limits.h"
+#include "templates/launch/launch.h"
 
 namespace smemtune {
+
+/// The values of a template's [model] for one block.
+struct ModelValues {
+    std::int64_t phases = 0;
+    std::int64_t loads_per_phase = 0;       ///< elements read from global memory
+    std::int64_t operations_per_phase = 0;  ///< arithmetic
+    std::int64_t barriers_per_phase = 0;
+    std::int64_t shared_loads_per_phase = 0;  ///< words that its warps read from shared memory; 0: not modelled
+
+    [[nodiscard]] double operations_per_load() const {
+        return loads_per_phase == 0 ? 0
+                                    : static_cast<double>(operations_per_phase) / static_cast<double>(loads_per_phase);
+    }
+};
+
+/// Without a model, all zeros.
+ModelValues model_values(const KernelTemplate& kernel_template, const Configuration& configuration,
+                         const Problem& problem, const Device& device);
 
 /// A lower bound of the time of one launch, in microseconds (in multiprocessor cycles / 1000 where the clock is not
 /// known); nothing when the template declares no model, or the launch does not fit the device.
 ///
 /// A multiprocessor works through its share of the blocks in waves. For each wave the busiest of four resources counts:
-/// - arithmetic: two operations per lane and cycle, `multiprocessor_lanes` lanes;
+/// - arithmetic: two operations per lane and cycle, 128 lanes;
 /// - global memory: 64 bytes per cycle and multiprocessor, what the L2 cache delivers (DeepGEMM's and CUTLASS's
 ///   performance models use the same rate);
 /// - shared memory: 32 words per cycle, one for each bank (CUDA C++ Programming Guide, "Shared Memory");

@@ -1,37 +1,14 @@
 #include "templates/launch/limits.h"
 
 #include <algorithm>
-#include <limits>
+#include <array>
+#include <tuple>
+
+#include "templates/launch/occupancy.h"
 
 namespace smemtune {
 
 namespace {
-
-constexpr std::int64_t register_unit = 256;  // per warp
-constexpr std::int64_t warps_together = 4;   // one for each of a multiprocessor's schedulers
-constexpr std::int64_t unlimited = std::numeric_limits<std::int64_t>::max();
-
-std::int64_t round_up(std::int64_t value, std::int64_t unit) { return (value + unit - 1) / unit * unit; }
-
-template <class... Factors>
-std::int64_t product(Factors... factors) {
-    std::int64_t result = 1;
-    const bool overflows = (__builtin_mul_overflow(result, factors, &result) || ...);
-    return overflows ? unlimited : result;
-}
-
-std::int64_t warps_of(const Launch& launch, const Device& device) {
-    return std::max<std::int64_t>(1, launch.threads() / device.warp_size + (launch.threads() % device.warp_size != 0));
-}
-
-std::int64_t registers_per_warp(const Launch& launch, const Device& device) {
-    return round_up(launch.registers * device.warp_size, register_unit);
-}
-
-// As the hardware checks a launch: as if each scheduler held as many of the block's warps as the fullest one.
-std::int64_t registers_per_block(const Launch& launch, const Device& device) {
-    return product(registers_per_warp(launch, device), round_up(warps_of(launch, device), warps_together));
-}
 
 // The device's limits as constraints over the manifest's own expressions, so that the space is pruned by them as early
 // as by the template's rules. broken_limit() says the same of a single launch.
@@ -79,40 +56,6 @@ std::vector<Constraint> limit_constraints(const KernelTemplate& kernel_template)
 }
 
 }  // namespace
-
-std::int64_t Launch::threads() const { return product(block[0], block[1], block[2]); }
-std::int64_t Launch::blocks() const { return product(grid[0], grid[1], grid[2]); }
-std::int64_t Launch::shared_bytes() const {
-    std::int64_t sum = 0;
-    return __builtin_add_overflow(static_shared_bytes, dynamic_shared_bytes, &sum) ? unlimited : sum;
-}
-
-Launch launch_of(const KernelTemplate& kernel_template, const Configuration& configuration, const Problem& problem,
-                 const Device& device) {
-    auto environment = environment_of(kernel_template.operation, problem, device);
-    for (const auto& [name, value] : configuration.values) environment[name] = value;
-    Launch launch;
-    for (std::size_t i = 0; i < 3; ++i) {
-        launch.grid[i] = kernel_template.grid[i].evaluate(environment);
-        launch.block[i] = kernel_template.block[i].evaluate(environment);
-    }
-    launch.static_shared_bytes = kernel_template.static_shared_bytes.evaluate(environment);
-    launch.dynamic_shared_bytes = kernel_template.dynamic_shared_bytes.evaluate(environment);
-    if (kernel_template.registers) launch.registers = kernel_template.registers->evaluate(environment);
-    for (const auto& parameter : kernel_template.parameters) {
-        if (!parameter.runtime) continue;
-        const auto value = configuration.values.find(parameter.name);
-        if (value == configuration.values.end()) {
-            throw ExpressionError("run-time parameter '" + parameter.name + "' has no value");
-        }
-        launch.runtime_arguments.push_back(static_cast<int>(value->second));
-    }
-    if (kernel_template.workspace_bytes) {
-        launch.workspace = {kernel_template.workspace_bytes->evaluate(environment),
-                            kernel_template.operation.arguments.size() + launch.runtime_arguments.size()};
-    }
-    return launch;
-}
 
 std::optional<std::string> broken_limit(const Launch& launch, const Device& device) {
     const auto over = [](std::string_view what, std::int64_t asked, std::int64_t limit) {
@@ -181,44 +124,6 @@ ParameterSpace feasible_space(const KernelTemplate& kernel_template, const Probl
 ParameterSpace declared_space(const KernelTemplate& kernel_template, const Problem& problem, const Device& device) {
     return {kernel_template.parameters, kernel_template.constraints,
             environment_of(kernel_template.operation, problem, device)};
-}
-
-Reuse reuse_of(const KernelTemplate& kernel_template, const Configuration& configuration, const Problem& problem,
-               const Device& device) {
-    if (!kernel_template.model) return {};
-    auto environment = environment_of(kernel_template.operation, problem, device);
-    for (const auto& [name, value] : configuration.values) environment[name] = value;
-    const auto& model = *kernel_template.model;
-    return {.phases = model.phases.evaluate(environment),
-            .loads_per_phase = model.loads_per_phase.evaluate(environment),
-            .operations_per_phase = model.operations_per_phase.evaluate(environment),
-            .barriers_per_phase = model.barriers_per_phase.evaluate(environment),
-            .shared_loads_per_phase = model.shared_loads_per_phase.evaluate(environment)};
-}
-
-std::int64_t Occupancy::blocks() const { return std::min({by_threads, by_shared_memory, by_registers, by_blocks}); }
-
-std::string_view Occupancy::limiter() const {
-    if (by_threads == blocks()) return "threads";
-    if (by_shared_memory == blocks()) return "shared memory";
-    if (by_registers == blocks()) return "registers";
-    return "blocks";
-}
-
-Occupancy occupancy(const Launch& launch, const Device& device) {
-    const auto warps = warps_of(launch, device);
-    const auto shared_unit = device.is_host() ? 1 : device.compute_capability >= 80 ? 128 : 256;
-    const auto shared = round_up(launch.shared_bytes() + device.shared_bytes_reserved_per_block, shared_unit);
-    Occupancy result;
-    result.by_threads = device.threads_per_multiprocessor / (warps * device.warp_size);
-    result.by_blocks = device.blocks_per_multiprocessor;
-    result.by_shared_memory = shared == 0 ? unlimited : device.shared_bytes_per_multiprocessor / shared;
-    result.by_registers = unlimited;
-    if (launch.registers > 0) {
-        const auto resident_warps = device.registers_per_multiprocessor / registers_per_warp(launch, device);
-        result.by_registers = resident_warps / warps_together * warps_together / warps;
-    }
-    return result;
 }
 
 }  // namespace smemtune

@@ -1,5 +1,6 @@
 #include <cuda_runtime.h>
 
+#include "templates/launch/occupancy.h"
 #include "tests/gpu/support.h"
 
 namespace smemtune {

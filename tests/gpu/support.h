@@ -15,6 +15,7 @@
 
 #include "runtime/backend.h"
 #include "runtime/workspace.h"
+#include "templates/launch/limits.h"
 #include "templates/manifest/catalog.h"
 #include "tuner/compile/compile_pool.h"
 

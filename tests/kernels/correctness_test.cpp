@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "runtime/configured_kernel.h"
+#include "templates/launch/limits.h"
 #include "tests/kernels/support.h"
 #include "tuner/trial/testbed.h"
 

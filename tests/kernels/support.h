@@ -21,6 +21,7 @@
 #include "runtime/compiler.h"
 #include "runtime/host/host_backend.h"
 #include "runtime/workspace.h"
+#include "templates/launch/limits.h"
 #include "templates/manifest/catalog.h"
 #include "tuner/compile/compile_pool.h"
 

@@ -7,6 +7,7 @@
 
 #include "runtime/inspector.h"
 #include "tuner/trial/trial.h"
+#include "util/statistics.h"
 
 namespace smemtune {
 
@@ -215,7 +216,7 @@ std::vector<double> host_times(const std::vector<std::function<void()>>& calls, 
     wait();
     std::vector<double> medians;
     medians.reserve(samples.size());
-    for (const auto& each_call : samples) medians.push_back(quantile(each_call, 0.5));
+    for (const auto& each_call : samples) medians.push_back(median(each_call));
     return medians;
 }
 

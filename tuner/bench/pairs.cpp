@@ -2,8 +2,7 @@
 
 #include <algorithm>
 
-#include "tuner/finals/paired_elimination.h"
-#include "tuner/trial/sampling.h"
+#include "util/statistics.h"
 
 namespace smemtune {
 
@@ -47,11 +46,11 @@ Ratio Pairs::result() const {
         ratios.push_back(theirs_us / ours_us);
     }
     const auto [low, high] = ratio_interval(theirs, ours);
-    return {.median = quantile(ratios, 0.5),
+    return {.median = median(ratios),
             .low = low,
             .high = high,
-            .ours_us = quantile(ours, 0.5),
-            .theirs_us = quantile(theirs, 0.5),
+            .ours_us = median(ours),
+            .theirs_us = median(theirs),
             .pairs = ratios.size(),
             .dropped = pairs_.size() - ratios.size(),
             .clock_khz = static_cast<std::int64_t>(usual)};

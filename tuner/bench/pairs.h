@@ -5,10 +5,9 @@
 #include <cstdint>
 #include <vector>
 
-namespace smemtune {
+#include "util/statistics.h"
 
-/// With fewer pairs, the interval between the smallest and the largest ratio has less than 95 % confidence.
-inline constexpr std::size_t least_for_interval = 6;
+namespace smemtune {
 
 struct PairPolicy {
     std::size_t least = 30;   ///< pairs that count; fewer than `least_for_interval` are as many as that

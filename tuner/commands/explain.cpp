@@ -4,7 +4,9 @@
 #include <nlohmann/json.hpp>
 
 #include "runtime/compiler.h"
+#include "templates/launch/estimate.h"
 #include "templates/launch/limits.h"
+#include "templates/launch/occupancy.h"
 #include "tuner/cli/argument_parsing.h"
 #include "tuner/commands/command.h"
 #include "tuner/report/json.h"
@@ -30,7 +32,7 @@ Configuration read_configuration(const KernelTemplate& kernel, const std::string
 struct Explanation {
     Launch launch;
     Occupancy occupancy;
-    Reuse reuse;
+    ModelValues reuse;
     std::string registers_from;
     std::optional<std::string> infeasibility;
 };
@@ -58,7 +60,7 @@ Explanation examine(const KernelTemplate& kernel, const Configuration& configura
         }
     }
     result.occupancy = occupancy(result.launch, device);
-    result.reuse = reuse_of(kernel, configuration, problem, device);
+    result.reuse = model_values(kernel, configuration, problem, device);
     return result;
 }
 

@@ -1,40 +1,11 @@
 #include "tuner/finals/paired_elimination.h"
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 
-#include "tuner/trial/sampling.h"
+#include "util/statistics.h"
 
 namespace smemtune {
-
-namespace {
-
-// The largest r so that fewer than 2.5 % of binomial(n, 1/2) lie below r: with it, order statistics r and n + 1 - r
-// (counted from 1) enclose the median in 95 of 100 cases. 0 when n is too small for any.
-std::size_t rank_of_interval(std::size_t n) {
-    double probability = std::pow(0.5, static_cast<double>(n));  // of exactly k
-    double below = 0;
-    std::size_t k = 0;
-    while (below + probability <= 0.025) {
-        below += probability;
-        probability *= static_cast<double>(n - k) / static_cast<double>(k + 1);
-        ++k;
-    }
-    return k;
-}
-
-double median(std::span<const double> values) { return quantile({values.begin(), values.end()}, 0.5); }
-
-}  // namespace
-
-std::pair<double, double> ratio_interval(std::span<const double> a, std::span<const double> b) {
-    std::vector<double> ratios(a.size());
-    std::ranges::transform(a, b, ratios.begin(), std::divides{});
-    std::ranges::sort(ratios);
-    const auto rank = std::max<std::size_t>(1, rank_of_interval(ratios.size()));
-    return {ratios[rank - 1], ratios[ratios.size() - rank]};
-}
 
 PairedElimination::PairedElimination(std::size_t finalists, const EliminationPolicy& policy)
     : policy_(policy), samples_(finalists), playing_(finalists) {

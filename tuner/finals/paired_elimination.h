@@ -2,8 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <span>
-#include <utility>
 #include <vector>
 
 namespace smemtune {
@@ -41,10 +39,5 @@ private:
     std::vector<std::size_t> playing_;
     std::vector<std::size_t> equals_;
 };
-
-/// The interval in which the median of the ratios a[k] / b[k] lies with 95 % confidence, by order statistics
-/// (binomial, no assumption on the distribution; Conover, Practical Nonparametric Statistics, section 3.2); the whole
-/// range below six pairs. Precondition: as many of both, at least one.
-std::pair<double, double> ratio_interval(std::span<const double> a, std::span<const double> b);
 
 }  // namespace smemtune

@@ -5,7 +5,9 @@
 #include <set>
 
 #include "runtime/selection.h"
+#include "templates/launch/limits.h"
 #include "tuner/problem/problem_tuner.h"
+#include "util/stopwatch.h"
 
 namespace smemtune {
 
@@ -16,10 +18,6 @@ constexpr std::size_t most_swept = 4;  // finalists whose run-time arguments are
 constexpr double noise_margin = 8;
 constexpr double least_margin = 0.02;
 constexpr double most_margin = 0.05;
-
-double seconds_since(ProblemTuner::Clock::time_point begin) {
-    return std::chrono::duration<double>(ProblemTuner::Clock::now() - begin).count();
-}
 
 // The configuration with every other combination of its run-time parameters' values that is valid.
 std::vector<Configuration> runtime_variants(const KernelTemplate& kernel, const Configuration& configuration,

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "runtime/selection.h"
+#include "templates/launch/limits.h"
 #include "tuner/compile/speculation.h"
 #include "tuner/report/text.h"
 #include "util/hash.h"

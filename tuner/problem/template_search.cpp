@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "templates/launch/estimate.h"
+#include "templates/launch/occupancy.h"
 
 namespace smemtune {
 
@@ -32,7 +33,7 @@ std::vector<double> features_of(const KernelTemplate& kernel, const Configuratio
     const auto launch = launch_of(kernel, configuration, problem, device);
     const auto resident = device.is_host() ? 1 : occupancy(launch, device).blocks();
     const auto at_once = std::max<std::int64_t>(1, resident * device.multiprocessors);
-    const auto reuse = reuse_of(kernel, configuration, problem, device);
+    const auto reuse = model_values(kernel, configuration, problem, device);
     return {logarithm(launch.threads()),
             logarithm(launch.shared_bytes()),
             static_cast<double>(launch.registers),

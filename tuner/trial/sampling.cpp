@@ -3,15 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
-namespace smemtune {
+#include "util/statistics.h"
 
-double quantile(std::vector<double> values, double fraction) {
-    std::ranges::sort(values);
-    const auto at = fraction * static_cast<double>(values.size() - 1);
-    const auto below = static_cast<std::size_t>(at);
-    const auto above = std::min(below + 1, values.size() - 1);
-    return values[below] + (at - static_cast<double>(below)) * (values[above] - values[below]);
-}
+namespace smemtune {
 
 int Sampling::launches(double launch_us) const {
     const auto wanted = std::ceil(policy_.batch_us / std::max(launch_us, 0.1));
@@ -43,7 +37,7 @@ Measurement Sampling::result() const {
 
 Measurement measurement_of(std::vector<double> samples_us) {
     const auto half_range = (quantile(samples_us, 0.75) - quantile(samples_us, 0.25)) / 2;
-    const auto median = quantile(samples_us, 0.5);
+    const auto median = smemtune::median(samples_us);
     return {.median_us = median, .spread_us = half_range, .samples_us = std::move(samples_us)};
 }
 

@@ -46,7 +46,4 @@ private:
 /// Median and spread of samples, whatever took them. Precondition: not empty.
 Measurement measurement_of(std::vector<double> samples_us);
 
-/// Linear interpolation between order statistics. Precondition: not empty.
-double quantile(std::vector<double> values, double fraction);
-
 }  // namespace smemtune

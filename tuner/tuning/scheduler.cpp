@@ -4,16 +4,9 @@
 #include <thread>
 
 #include "tuner/report/progress.h"
+#include "util/stopwatch.h"
 
 namespace smemtune {
-
-namespace {
-
-double seconds_since(Scheduler::Clock::time_point begin) {
-    return std::chrono::duration<double>(Scheduler::Clock::now() - begin).count();
-}
-
-}  // namespace
 
 Scheduler::Scheduler(const TuningContext& context, const std::vector<std::vector<PlannedSpace>>& spaces,
                      const Tools& tools, Clock::time_point deadline, Bell& bell)

@@ -1,13 +1,15 @@
 #include "tuner/tuning/tune.h"
 
 #include <algorithm>
-#include <atomic>
-#include <future>
 #include <nlohmann/json.hpp>
 
+#include "templates/launch/estimate.h"
+#include "templates/launch/limits.h"
 #include "tuner/report/json.h"
 #include "tuner/trial/operands.h"
 #include "tuner/tuning/scheduler.h"
+#include "util/parallel_for.h"
+#include "util/stopwatch.h"
 
 namespace smemtune {
 
@@ -16,8 +18,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::uint64_t most_hopeless = 1000;  // configurations of a template that break limits, recorded one by one
-
-double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 
 // For a search that learns, what the device can hold; run-time arguments stay at their defaults, to be swept at the
 // end. When everything is tried, what only the device's limits remove is proposed as well: it costs nothing and is
@@ -53,24 +53,11 @@ void enumerate(const TuneRequest& request, const Device& device, std::vector<std
     for (std::size_t i = 0; i < spaces.size(); ++i) {
         for (auto& planned : spaces[i]) all.emplace_back(&request.problems[i], &planned);
     }
-    std::atomic<std::size_t> next = 0;
-    const auto work = [&] {
-        for (auto i = next++; i < all.size(); i = next++) {
-            const auto& [problem, planned] = all[i];
-            try {
-                planned->space = std::make_shared<ParameterSpace>(
-                    space_to_search(request, *planned->kernel_template, *problem, device));
-            } catch (...) {
-                next = all.size();  // the others need not go on
-                throw;
-            }
-        }
-    };
-    std::vector<std::future<void>> threads;
-    for (std::size_t i = 0; i < std::min<std::size_t>(request.jobs, all.size()); ++i) {
-        threads.push_back(std::async(std::launch::async, work));
-    }
-    for (auto& thread : threads) thread.get();
+    parallel_for(all.size(), request.jobs, [&](std::size_t i) {
+        const auto& [problem, planned] = all[i];
+        planned->space =
+            std::make_shared<ParameterSpace>(space_to_search(request, *planned->kernel_template, *problem, device));
+    });
 }
 
 }  // namespace
@@ -95,7 +82,7 @@ std::vector<std::vector<PlannedSpace>> plan(const TuneRequest& request, const De
         // A good candidate early lets the others be cut short.
         std::ranges::stable_sort(row, std::ranges::greater{}, [&](const PlannedSpace& planned) {
             const auto& kernel = *planned.kernel_template;
-            return reuse_of(kernel, default_configuration(kernel), problem, device).operations_per_load();
+            return model_values(kernel, default_configuration(kernel), problem, device).operations_per_load();
         });
     }
     enumerate(request, device, spaces);

@@ -10,6 +10,8 @@
 #include "tuner/report/progress.h"
 #include "tuner/report/table.h"
 #include "tuner/report/text.h"
+#include "util/statistics.h"
+#include "util/stopwatch.h"
 #include "util/temporary_folder.h"
 
 namespace smemtune {
@@ -32,7 +34,7 @@ void compare_with(std::size_t reference, Validation& validation, const std::vect
         std::vector<double> ratios;
         std::ranges::transform(measured[i].samples_us, measured[reference].samples_us, std::back_inserter(ratios),
                                std::divides{});
-        validation.winners[i].behind = quantile(ratios, 0.5) - 1;
+        validation.winners[i].behind = median(ratios) - 1;
     }
 }
 
@@ -129,7 +131,7 @@ ValidationReport validate(TuneRequest request, const std::vector<std::vector<Pla
         time_in_turn(validation, spaces[each], tools);
     }
     report.interrupted = tools.interrupted;
-    report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    report.seconds = seconds_since(begin);
     return report;
 }
 

@@ -62,5 +62,32 @@ TEST(Estimate, WithoutAModelOrOnADeviceTooSmallThereIsNone) {
     EXPECT_FALSE(estimated_us(kernel, default_configuration(kernel), problem, model_device("sm_90")));
 }
 
+Configuration tile(std::int64_t width) { return {{{"TILE_WIDTH", width}}}; }
+
+TEST(ModelValues, AreTheTextbooksForATile) {
+    const auto tiled = gemm_template("tiled");
+    const auto device = model_device("sm_90");
+    const auto small = model_values(tiled, tile(16), gemm(1024, 1024, 1000), device);
+    EXPECT_EQ(launch_of(tiled, tile(16), gemm(1024, 1024, 1000), device).shared_bytes(), 2 * 1024);
+    EXPECT_EQ(small.phases, 63);
+    EXPECT_EQ(small.loads_per_phase, 512);
+    EXPECT_EQ(small.operations_per_phase, 8192);
+    EXPECT_EQ(small.barriers_per_phase, 2);
+    EXPECT_EQ(small.operations_per_load(), 16);
+    const auto large = model_values(tiled, tile(32), gemm(1024, 1024, 1000), device);
+    EXPECT_EQ(launch_of(tiled, tile(32), gemm(1024, 1024, 1000), device).shared_bytes(), 8 * 1024);
+    EXPECT_EQ(large.loads_per_phase, 2048);
+    EXPECT_EQ(large.operations_per_phase, 65536);
+    EXPECT_EQ(large.operations_per_load(), 32);
+}
+
+TEST(ModelValues, AreZeroWithoutAModel) {
+    auto tiled = gemm_template("tiled");
+    tiled.model.reset();
+    const auto reuse = model_values(tiled, tile(16), gemm(8, 8, 8), model_device("sm_90"));
+    EXPECT_EQ(reuse.loads_per_phase, 0);
+    EXPECT_EQ(reuse.operations_per_load(), 0);
+}
+
 }  // namespace
 }  // namespace smemtune

@@ -32,77 +32,17 @@ std::optional<std::string> broken_by(Change change) {
     return broken_limit(launch, model_device("sm_90"));
 }
 
-TEST(Limits, TheLaunchIsTheManifestsWithTheProblemsExtents) {
-    const auto launch = launch_of(builtin("tiled"), tile(16), gemm(100, 33, 8), model_device("sm_90"));
-    EXPECT_EQ(launch.block, (std::array<std::int64_t, 3>{16, 16, 1}));
-    EXPECT_EQ(launch.blocks(), 7 * 3);
-    EXPECT_EQ(launch.threads(), 256);
-    EXPECT_EQ(launch.shared_bytes(), 2048);
-    EXPECT_EQ(launch.registers, 32);
-}
-
-TEST(Limits, ALaunchThatAsksForAParameterWithoutValueIsAnError) {
-    EXPECT_THROW((void)launch_of(builtin("tiled"), {}, gemm(1, 1, 1), model_device("sm_90")), ExpressionError);
-}
-
-TEST(Limits, ALaunchCarriesTheRuntimeParametersInTheManifestsOrder) {
-    auto kernel = builtin("joint_tiled");
-    for (auto& parameter : kernel.parameters) parameter.runtime = parameter.name != "TSZ_COLS";
-    std::ranges::sort(kernel.parameters, std::ranges::greater{}, &Parameter::name);
-    const auto configuration = default_configuration(kernel);
-    const auto launch = launch_of(kernel, configuration, gemm(64, 64, 64), model_device("sm_90"));
-    EXPECT_EQ(launch.runtime_arguments, (std::vector{8, 64})) << "TSZ_STRIPS, TSZ_ROWS";
-    EXPECT_TRUE(launch_of(builtin("tiled"), tile(16), gemm(1, 1, 1), model_device("sm_90")).runtime_arguments.empty());
-    kernel = builtin("tiled");
-    kernel.parameters.push_back({.name = "GROUP", .values = {1}, .default_value = 1, .summary = "", .runtime = true});
-    EXPECT_THROW((void)launch_of(kernel, tile(16), gemm(1, 1, 1), model_device("sm_90")), ExpressionError);
-}
-
-TEST(Limits, AWorkspaceIsTheLastArgument) {
-    const auto kernel = builtin("warp_tiled");
-    auto configuration = default_configuration(kernel);
-    const auto device = model_device("sm_90");
-    EXPECT_EQ(launch_of(kernel, configuration, gemm(100, 33, 8000), device).workspace, (WorkspaceArgument{0, 12}));
-    configuration.values["SPLIT_K"] = 8;
-    EXPECT_EQ(launch_of(kernel, configuration, gemm(100, 33, 8000), device).workspace,
-              (WorkspaceArgument{4 * (8 * 128 * 64 + 32), 12}));
-    EXPECT_FALSE(launch_of(builtin("tiled"), tile(16), gemm(1, 1, 1), device).workspace);
-
-    auto holder = device;
-    holder.memory_bytes = 1000;
+TEST(Limits, AWorkspaceMustFitInTheDevicesMemory) {
+    auto device = model_device("sm_90");
+    device.memory_bytes = 1000;
     const auto broken_by = [&](std::int64_t bytes) {
         Launch launch;
         launch.workspace = WorkspaceArgument{bytes, 12};
-        return broken_limit(launch, holder);
+        return broken_limit(launch, device);
     };
     EXPECT_EQ(broken_by(1000), std::nullopt);
     EXPECT_THAT(broken_by(1001), Optional(StartsWith("bytes of workspace: asks for 1001")));
     EXPECT_THAT(broken_by(-1), Optional(StartsWith("the workspace is negative")));
-}
-
-TEST(Limits, TheTextbooksReuseComesOutOfTheModel) {
-    const auto tiled = builtin("tiled");
-    const auto device = model_device("sm_90");
-    const auto small = reuse_of(tiled, tile(16), gemm(1024, 1024, 1000), device);
-    EXPECT_EQ(launch_of(tiled, tile(16), gemm(1024, 1024, 1000), device).shared_bytes(), 2 * 1024);
-    EXPECT_EQ(small.phases, 63);
-    EXPECT_EQ(small.loads_per_phase, 512);
-    EXPECT_EQ(small.operations_per_phase, 8192);
-    EXPECT_EQ(small.barriers_per_phase, 2);
-    EXPECT_EQ(small.operations_per_load(), 16);
-    const auto large = reuse_of(tiled, tile(32), gemm(1024, 1024, 1000), device);
-    EXPECT_EQ(launch_of(tiled, tile(32), gemm(1024, 1024, 1000), device).shared_bytes(), 8 * 1024);
-    EXPECT_EQ(large.loads_per_phase, 2048);
-    EXPECT_EQ(large.operations_per_phase, 65536);
-    EXPECT_EQ(large.operations_per_load(), 32);
-}
-
-TEST(Limits, WithoutAModelNothingIsSaidOfReuse) {
-    auto tiled = builtin("tiled");
-    tiled.model.reset();
-    const auto reuse = reuse_of(tiled, tile(16), gemm(8, 8, 8), model_device("sm_90"));
-    EXPECT_EQ(reuse.loads_per_phase, 0);
-    EXPECT_EQ(reuse.operations_per_load(), 0);
 }
 
 TEST(Limits, ALaunchThatFitsBreaksNone) {
@@ -165,7 +105,7 @@ TEST(Limits, NumbersThatNoMachineHoldsAreBrokenLimitsToo) {
     EXPECT_THAT(broken_by([](Launch& l) { l.registers = greatest; }), Optional(StartsWith("registers per thread")));
 }
 
-TEST(Limits, AnObjectionNamesWhatIsWrongWithAConfiguration) {
+TEST(Limits, AnInfeasibilityNamesWhatIsWrongWithAConfiguration) {
     const auto joint = builtin("joint_tiled");
     const auto object = [&](std::string_view text) {
         return infeasibility(joint, parse_configuration(text), gemm(512, 512, 512), model_device("sm_90"));
@@ -180,13 +120,13 @@ TEST(Limits, AnObjectionNamesWhatIsWrongWithAConfiguration) {
             "every thread copies the same number of elements of B's strip (TSZ_STRIPS * TSZ_COLS % TSZ_ROWS == 0)")));
 }
 
-TEST(Limits, AnObjectionNamesTheDevicesLimit) {
+TEST(Limits, AnInfeasibilityNamesTheDevicesLimit) {
     EXPECT_THAT(
         infeasibility(builtin("tiled"), tile(32), gemm(64, 64, 64), model_device("sm_90,threads_per_block=512")),
         Optional(std::string("threads per block: asks for 1024, the device allows 512")));
 }
 
-TEST(Limits, TheFeasibleSpaceHoldsTheConfigurationsWithoutObjection) {
+TEST(Limits, TheFeasibleSpaceHoldsTheFeasibleConfigurations) {
     auto odd = builtin("tiled_transpose");
     odd.constraints.clear();  // so that the limits have something to remove
     for (auto& parameter : odd.parameters) {
@@ -197,12 +137,12 @@ TEST(Limits, TheFeasibleSpaceHoldsTheConfigurationsWithoutObjection) {
     const Problem problem{.operation = "transpose", .extents = {{"M", 1000}, {"N", 3000}}};
     auto kernels = load_templates(builtin_sources());
     kernels.push_back(odd);
-    for (auto& kernel : kernels) {  // the largest spaces are too large to look at every point: their corners
+    for (auto& kernel : kernels) {  // the largest spaces are reduced to their corners,
         if (!kernel.name.ends_with("warp_tiled")) continue;
         for (std::size_t i = 0; i < kernel.parameters.size(); ++i) {
             auto& values = kernel.parameters[i].values;
             values = {values.front(), values.back()};
-            if (i % 4 == 2) values.pop_back();  // and of those a sixteenth
+            if (i % 4 == 2) values.pop_back();  // and those to a sixteenth
         }
     }
     for (const auto* name : {"sm_75", "sm_90", "sm_90,threads_per_block=200,registers_per_block=20000",
@@ -215,15 +155,14 @@ TEST(Limits, TheFeasibleSpaceHoldsTheConfigurationsWithoutObjection) {
                                                             : problem;
             const ParameterSpace every(kernel.parameters, {}, {});
             const auto space = feasible_space(kernel, size, device);
-            std::size_t next = 0;
-            for (std::size_t i = 0; i < every.size(); ++i) {
-                const auto why_not = infeasibility(kernel, every[i], size, device);
-                const bool held = next < space.size() && space[next] == every[i];
-                EXPECT_EQ(held, !why_not)
-                    << name << " " << kernel.name << " " << to_text(every[i]) << ": " << why_not.value_or("");
-                next += held ? 1 : 0;
+            // Of a large space every seventh point: an odd stride meets each value of each parameter.
+            const std::size_t stride = every.size() > 1000 ? 7 : 1;
+            for (std::size_t i = 0; i < every.size(); i += stride) {
+                const auto configuration = every[i];
+                const auto why_not = infeasibility(kernel, configuration, size, device);
+                EXPECT_EQ(space.find(configuration).has_value(), !why_not)
+                    << name << " " << kernel.name << " " << to_text(configuration) << ": " << why_not.value_or("");
             }
-            EXPECT_EQ(next, space.size());
         }
     }
 }

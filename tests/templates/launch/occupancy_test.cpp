@@ -6,6 +6,7 @@
 #include <random>
 
 #include "templates/launch/limits.h"
+#include "templates/launch/occupancy.h"
 
 namespace smemtune {
 namespace {

@@ -91,16 +91,5 @@ TEST(PairedElimination, WhenAllFailNobodyWins) {
     EXPECT_THAT(finals.equals(), IsEmpty());
 }
 
-// Order statistics against the binomial's own sums: 6 pairs give the whole range, 9 the second and eighth, 24 the
-// seventh and eighteenth (tables in Conover).
-TEST(PairedElimination, TheIntervalOfAMedianIsTheTextbooks) {
-    for (const auto& [pairs, low, high] : {std::tuple{6, 1, 6}, {9, 2, 8}, {15, 4, 12}, {24, 7, 18}, {3, 1, 3}}) {
-        std::vector<double> a(static_cast<std::size_t>(pairs));
-        const std::vector<double> b(a.size(), 1.0);
-        for (int i = 0; i < pairs; ++i) a[static_cast<std::size_t>(i)] = pairs - i;
-        EXPECT_EQ(ratio_interval(a, b), (std::pair<double, double>(low, high))) << pairs;
-    }
-}
-
 }  // namespace
 }  // namespace smemtune

@@ -92,13 +92,5 @@ TEST(Sampling, KeepsEverySampleInItsOrder) {
     EXPECT_DOUBLE_EQ(sampling.result().spread_us, 0.5) << "quartiles 1.5 and 2.5";
 }
 
-TEST(Quantile, InterpolatesBetweenOrderStatistics) {
-    EXPECT_DOUBLE_EQ(quantile({5}, 0.25), 5);
-    EXPECT_DOUBLE_EQ(quantile({4, 1}, 0.5), 2.5);
-    EXPECT_DOUBLE_EQ(quantile({4, 1, 3, 2}, 0), 1);
-    EXPECT_DOUBLE_EQ(quantile({4, 1, 3, 2}, 1), 4);
-    EXPECT_DOUBLE_EQ(quantile({4, 1, 3, 2}, 0.25), 1.75);
-}
-
 }  // namespace
 }  // namespace smemtune

@@ -1,0 +1,55 @@
+#include "templates/launch/launch.h"
+
+#include <limits>
+
+namespace smemtune {
+
+namespace {
+
+constexpr std::int64_t unlimited = std::numeric_limits<std::int64_t>::max();
+
+std::int64_t product(const std::array<std::int64_t, 3>& extents) {
+    std::int64_t result = 1;
+    for (const auto extent : extents) {
+        if (__builtin_mul_overflow(result, extent, &result)) return unlimited;
+    }
+    return result;
+}
+
+}  // namespace
+
+std::int64_t Launch::threads() const { return product(block); }
+std::int64_t Launch::blocks() const { return product(grid); }
+std::int64_t Launch::shared_bytes() const {
+    std::int64_t sum = 0;
+    return __builtin_add_overflow(static_shared_bytes, dynamic_shared_bytes, &sum) ? unlimited : sum;
+}
+
+Launch launch_of(const KernelTemplate& kernel_template, const Configuration& configuration, const Problem& problem,
+                 const Device& device) {
+    auto environment = environment_of(kernel_template.operation, problem, device);
+    for (const auto& [name, value] : configuration.values) environment[name] = value;
+    Launch launch;
+    for (std::size_t i = 0; i < 3; ++i) {
+        launch.grid[i] = kernel_template.grid[i].evaluate(environment);
+        launch.block[i] = kernel_template.block[i].evaluate(environment);
+    }
+    launch.static_shared_bytes = kernel_template.static_shared_bytes.evaluate(environment);
+    launch.dynamic_shared_bytes = kernel_template.dynamic_shared_bytes.evaluate(environment);
+    if (kernel_template.registers) launch.registers = kernel_template.registers->evaluate(environment);
+    for (const auto& parameter : kernel_template.parameters) {
+        if (!parameter.runtime) continue;
+        const auto value = configuration.values.find(parameter.name);
+        if (value == configuration.values.end()) {
+            throw ExpressionError("run-time parameter '" + parameter.name + "' has no value");
+        }
+        launch.runtime_arguments.push_back(static_cast<int>(value->second));
+    }
+    if (kernel_template.workspace_bytes) {
+        launch.workspace = {kernel_template.workspace_bytes->evaluate(environment),
+                            kernel_template.operation.arguments.size() + launch.runtime_arguments.size()};
+    }
+    return launch;
+}
+
+}  // namespace smemtune

@@ -1,0 +1,57 @@
+#include "templates/launch/launch.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "templates/manifest/catalog.h"
+
+namespace smemtune {
+namespace {
+
+KernelTemplate builtin(const std::string& name) {
+    const auto all = load_templates(builtin_sources());
+    return *std::ranges::find(all, name, &KernelTemplate::name);
+}
+
+Configuration tile(std::int64_t width) { return {{{"TILE_WIDTH", width}}}; }
+
+TEST(Launch, IsTheManifestsWithTheProblemsExtents) {
+    const auto launch = launch_of(builtin("tiled"), tile(16), gemm(100, 33, 8), model_device("sm_90"));
+    EXPECT_EQ(launch.block, (std::array<std::int64_t, 3>{16, 16, 1}));
+    EXPECT_EQ(launch.blocks(), 7 * 3);
+    EXPECT_EQ(launch.threads(), 256);
+    EXPECT_EQ(launch.shared_bytes(), 2048);
+    EXPECT_EQ(launch.registers, 32);
+}
+
+TEST(Launch, ThatLacksAParametersValueIsAnError) {
+    EXPECT_THROW((void)launch_of(builtin("tiled"), {}, gemm(1, 1, 1), model_device("sm_90")), ExpressionError);
+}
+
+TEST(Launch, CarriesTheRuntimeParametersInTheManifestsOrder) {
+    auto kernel = builtin("joint_tiled");
+    for (auto& parameter : kernel.parameters) parameter.runtime = parameter.name != "TSZ_COLS";
+    std::ranges::sort(kernel.parameters, std::ranges::greater{}, &Parameter::name);
+    const auto configuration = default_configuration(kernel);
+    const auto launch = launch_of(kernel, configuration, gemm(64, 64, 64), model_device("sm_90"));
+    EXPECT_EQ(launch.runtime_arguments, (std::vector{8, 64})) << "TSZ_STRIPS, TSZ_ROWS";
+    EXPECT_TRUE(launch_of(builtin("tiled"), tile(16), gemm(1, 1, 1), model_device("sm_90")).runtime_arguments.empty());
+    kernel = builtin("tiled");
+    kernel.parameters.push_back({.name = "GROUP", .values = {1}, .default_value = 1, .summary = "", .runtime = true});
+    EXPECT_THROW((void)launch_of(kernel, tile(16), gemm(1, 1, 1), model_device("sm_90")), ExpressionError);
+}
+
+TEST(Launch, PassesTheWorkspaceAsTheLastArgument) {
+    const auto kernel = builtin("warp_tiled");
+    auto configuration = default_configuration(kernel);
+    const auto device = model_device("sm_90");
+    EXPECT_EQ(launch_of(kernel, configuration, gemm(100, 33, 8000), device).workspace, (WorkspaceArgument{0, 12}));
+    configuration.values["SPLIT_K"] = 8;
+    EXPECT_EQ(launch_of(kernel, configuration, gemm(100, 33, 8000), device).workspace,
+              (WorkspaceArgument{4 * (8 * 128 * 64 + 32), 12}));
+    EXPECT_FALSE(launch_of(builtin("tiled"), tile(16), gemm(1, 1, 1), device).workspace);
+}
+
+}  // namespace
+}  // namespace smemtune

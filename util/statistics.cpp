@@ -1,0 +1,47 @@
+#include "util/statistics.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+namespace smemtune {
+
+namespace {
+
+// The largest r for which less than 2.5 % of binomial(n, 1/2) lies below r: order statistics r and n + 1 - r, counted
+// from 1, then enclose the median with 95 % confidence. 0 when n is too small for any.
+std::size_t rank_of_interval(std::size_t n) {
+    double probability = std::pow(0.5, static_cast<double>(n));  // of exactly k
+    double below = 0;
+    std::size_t k = 0;
+    while (below + probability <= 0.025) {
+        below += probability;
+        probability *= static_cast<double>(n - k) / static_cast<double>(k + 1);
+        ++k;
+    }
+    return k;
+}
+
+}  // namespace
+
+double quantile(std::vector<double> values, double fraction) {
+    std::ranges::sort(values);
+    const auto at = fraction * static_cast<double>(values.size() - 1);
+    const auto lower = static_cast<std::size_t>(at);
+    const auto upper = std::min(lower + 1, values.size() - 1);
+    const auto weight = at - static_cast<double>(lower);
+    if (weight == 0 || values[lower] == values[upper]) return values[lower];  // else infinite values would give NaN
+    return values[lower] + weight * (values[upper] - values[lower]);
+}
+
+double median(std::vector<double> values) { return quantile(std::move(values), 0.5); }
+
+std::pair<double, double> ratio_interval(std::span<const double> a, std::span<const double> b) {
+    std::vector<double> ratios(a.size());
+    std::ranges::transform(a, b, ratios.begin(), std::divides{});
+    std::ranges::sort(ratios);
+    const auto rank = std::max<std::size_t>(1, rank_of_interval(ratios.size()));
+    return {ratios[rank - 1], ratios[ratios.size() - rank]};
+}
+
+}  // namespace smemtune
