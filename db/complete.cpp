@@ -9,7 +9,7 @@ namespace {
 constexpr auto all_configurations = R"sql(
 SELECT configuration FROM trials WHERE template = ?1 UNION SELECT configuration FROM binaries WHERE template = ?1)sql";
 
-constexpr auto move_crowns = R"sql(
+constexpr auto move_winners = R"sql(
 UPDATE winners SET trial = twin.id
 FROM trials AS old JOIN trials AS twin USING (device, template, problem)
 WHERE winners.trial = old.id AND old.template = ? AND old.configuration = ? AND twin.configuration = ?
@@ -41,7 +41,7 @@ void complete_configurations(Connection& connection, std::int64_t kernel_templat
         }
         if (complete == text) continue;
         rename(connection, "trials", kernel_template, text, complete);
-        Query(connection, move_crowns).with(kernel_template, text, complete).run();
+        Query(connection, move_winners).with(kernel_template, text, complete).run();
         rename(connection, "binaries", kernel_template, text, complete);
         for (const auto* table : {"trials", "binaries"}) drop(connection, table, kernel_template, text);
     }

@@ -30,8 +30,9 @@ Stage parse_stage(std::string_view text) {
     for (const auto& [value, name] : stage_names) {
         if (name == text) return value;
     }
-    throw std::invalid_argument("'" + std::string(text) +
-                                "' is not a stage; these are: limits, compile, launch, wrong, crash, timeout");
+    std::string known;
+    for (const auto& [value, name] : stage_names) known += (known.empty() ? "" : ", ") + std::string(name);
+    throw std::invalid_argument("'" + std::string(text) + "' is not a stage; use one of: " + known);
 }
 
 }  // namespace smemtune

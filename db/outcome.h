@@ -1,4 +1,4 @@
-// What became of a trial: a measurement, or a rejection with its stage and reason.
+// The outcome of a trial: a measurement, or a rejection with its stage and reason.
 #pragma once
 
 #include <cstdint>
@@ -42,7 +42,7 @@ struct Measurement {
 
 using Outcome = std::variant<Measurement, Rejection>;
 
-/// What the compiler says a kernel needs; zero where it did not run or does not say.
+/// What a kernel needs, by its compiler; zero where the compiler did not run or does not say.
 struct Resources {
     std::int64_t registers = 0;  ///< per thread
     std::int64_t spill_bytes = 0;

@@ -1,4 +1,4 @@
-// SQL in one expression: Query(connection, "SELECT ... WHERE id = ?").with(id).first(read).
+// Runs SQL in one expression: Query(connection, "SELECT ... WHERE id = ?").with(id).first(read).
 #pragma once
 
 #include <optional>
@@ -56,7 +56,7 @@ private:
     SQLite::Statement& statement_;
 };
 
-/// Locks before it reads: of two that read first and want to write next, one would have to give up.
+/// Locks before it reads. Two processes that read first and then want to write would deadlock, and one would fail.
 struct WriteTransaction : SQLite::Transaction {
     explicit WriteTransaction(Connection& connection)
         : SQLite::Transaction(connection.database, SQLite::TransactionBehavior::IMMEDIATE) {}

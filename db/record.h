@@ -1,4 +1,4 @@
-// What the database holds, as values.
+// The records of the database, as values.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@ struct RunRecord {
     std::string versions{};  ///< JSON: smemtune, compiler, driver
 };
 
-/// What was tried: rows of devices, templates and problems.
+/// The rows of device, template and problem that a trial belongs to.
 struct TrialKey {
     std::int64_t device = 0;
     std::int64_t kernel_template = 0;
@@ -46,14 +46,14 @@ struct TrialRecord {
     Outcome outcome;
     Resources resources{};
     double compile_ms = 0;
-    double verify_ms = 0;  ///< what the worker took to verify it; 0 when unknown, like the next
-    double time_ms = 0;    ///< and to time it
+    double verify_ms = 0;  ///< the worker's time for verifying; 0 when unknown
+    double time_ms = 0;    ///< the worker's time for timing; 0 when unknown
     std::int64_t run = 0;
 
     bool operator==(const TrialRecord&) const = default;
 };
 
-/// A trial as a person or the dispatcher sees it: with the names behind its key.
+/// A trial with the names behind its key, for people and for dispatch.
 struct TrialRow {
     std::int64_t id = 0;
     std::string device;

@@ -1,7 +1,10 @@
 #include "db/rows.h"
 
 #include <SQLiteCpp/Column.h>
+#include <algorithm>
+#include <array>
 #include <nlohmann/json.hpp>
+#include <string_view>
 
 namespace smemtune {
 
@@ -9,11 +12,29 @@ namespace {
 
 using Json = nlohmann::ordered_json;  // keeps the order of the extents
 
-constexpr auto trial_columns =
-    "t.device, t.template, t.problem, t.configuration, t.median_us, t.spread_us, t.samples_us, t.cut_short, "
-    "t.clock_khz, t.rejected_at, t.reason, t.registers, t.spill_bytes, t.static_shared_bytes, t.dynamic_shared_bytes, "
-    "t.compile_ms, t.verify_ms, t.time_ms, t.energy_uj, t.run";
-constexpr int after_trial_columns = 20;
+// What is stored of a trial, besides when. The one place that fixes the order in which it is bound and read.
+constexpr std::array<std::string_view, 20> trial_columns{
+    "device",     "template",   "problem",     "configuration",       "median_us",
+    "spread_us",  "samples_us", "cut_short",   "clock_khz",           "rejected_at",
+    "reason",     "registers",  "spill_bytes", "static_shared_bytes", "dynamic_shared_bytes",
+    "compile_ms", "verify_ms",  "time_ms",     "energy_uj",           "run"};
+constexpr std::size_t key_columns = 4;  // the first ones, which a trial is found by
+
+// The position of a column, from 0. An unknown name does not compile.
+consteval int at(std::string_view name) {
+    const auto* const found = std::find(trial_columns.begin(), trial_columns.end(), name);
+    if (found == trial_columns.end()) throw "no such column";
+    return static_cast<int>(found - trial_columns.begin());
+}
+
+// The columns, each behind `prefix`, separated by commas.
+std::string listed(const std::string& prefix) {
+    std::string text;
+    for (const auto column : trial_columns) {
+        text += (text.empty() ? "" : ", ") + prefix + std::string(column);
+    }
+    return text;
+}
 
 std::string extents_json(const Problem& problem) {
     auto json = Json::object();
@@ -21,7 +42,7 @@ std::string extents_json(const Problem& problem) {
     return json.dump();
 }
 
-// Reads what is spelled inside a column; whatever it throws means that the row is damaged.
+// Parses the text of a column. Whatever `read` throws means that the row is damaged.
 template <class Read>
 auto read_text(const SQLite::Column& column, Read read) {
     const auto text = column.getString();
@@ -95,75 +116,80 @@ std::pair<std::int64_t, Device> read_device(const SQLite::Statement& row) {
     return {row.getColumn(0).getInt64(), std::move(device)};
 }
 
-void bind(SQLite::Statement& upsert, const TrialRecord& trial) {
-    upsert.bind(1, trial.key.device);
-    upsert.bind(2, trial.key.kernel_template);
-    upsert.bind(3, trial.key.problem);
-    upsert.bind(4, to_text(trial.configuration));
-    for (int parameter = 5; parameter <= 11; ++parameter) upsert.bind(parameter);  // NULL
-    if (const auto* measurement = std::get_if<Measurement>(&trial.outcome)) {
-        upsert.bind(5, measurement->median_us);
-        upsert.bind(6, measurement->spread_us);
-        upsert.bind(7, Json(measurement->samples_us).dump());
-        upsert.bind(8, measurement->cut_short ? 1 : 0);
-        upsert.bind(9, measurement->clock_khz);
-    } else {
-        const auto& rejection = std::get<Rejection>(trial.outcome);
-        upsert.bind(10, std::string(to_text(rejection.stage)));
-        upsert.bind(11, rejection.reason);
+std::string upsert_trial() {
+    constexpr auto now = "strftime('%Y-%m-%dT%H:%M:%fZ', 'now')";
+    std::string places;
+    std::string updates;
+    for (std::size_t i = 0; i < trial_columns.size(); ++i) {
+        const std::string column(trial_columns[i]);
+        places += "?, ";
+        if (i >= key_columns) updates += column + " = excluded." + column + ", ";
     }
-    bind_resources(upsert, 12, trial.resources);
-    upsert.bind(16, trial.compile_ms);
-    upsert.bind(17, trial.verify_ms);
-    upsert.bind(18, trial.time_ms);
-    const auto* measured = std::get_if<Measurement>(&trial.outcome);
-    if (measured == nullptr || measured->energy_uj == 0) {
-        upsert.bind(19);
-    } else {
-        upsert.bind(19, measured->energy_uj);
-    }
-    if (trial.run == 0) {
-        upsert.bind(20);
-    } else {
-        upsert.bind(20, trial.run);
-    }
+    return "INSERT INTO trials (" + listed("") + ", finished_at) VALUES (" + places + now +
+           ") ON CONFLICT (device, template, problem, configuration) DO UPDATE SET " + updates +
+           "finished_at = excluded.finished_at";
 }
 
-std::string select_trials(const std::string& rest) {
-    return "SELECT " + std::string(trial_columns) + " FROM trials AS t " + rest;
+void bind(SQLite::Statement& upsert, const TrialRecord& trial) {
+    const auto bind_at = [&](int column, const auto& value) { upsert.bind(column + 1, value); };
+    for (int column = 0; column < static_cast<int>(trial_columns.size()); ++column) upsert.bind(column + 1);  // NULL
+    bind_at(at("device"), trial.key.device);
+    bind_at(at("template"), trial.key.kernel_template);
+    bind_at(at("problem"), trial.key.problem);
+    bind_at(at("configuration"), to_text(trial.configuration));
+    if (const auto* measurement = std::get_if<Measurement>(&trial.outcome)) {
+        bind_at(at("median_us"), measurement->median_us);
+        bind_at(at("spread_us"), measurement->spread_us);
+        bind_at(at("samples_us"), Json(measurement->samples_us).dump());
+        bind_at(at("cut_short"), measurement->cut_short ? 1 : 0);
+        bind_at(at("clock_khz"), measurement->clock_khz);
+        if (measurement->energy_uj != 0) bind_at(at("energy_uj"), measurement->energy_uj);
+    } else {
+        const auto& rejection = std::get<Rejection>(trial.outcome);
+        bind_at(at("rejected_at"), std::string(to_text(rejection.stage)));
+        bind_at(at("reason"), rejection.reason);
+    }
+    bind_resources(upsert, at("registers") + 1, trial.resources);
+    bind_at(at("compile_ms"), trial.compile_ms);
+    bind_at(at("verify_ms"), trial.verify_ms);
+    bind_at(at("time_ms"), trial.time_ms);
+    if (trial.run != 0) bind_at(at("run"), trial.run);
 }
+
+std::string select_trials(const std::string& rest) { return "SELECT " + listed("t.") + " FROM trials AS t " + rest; }
 
 TrialRecord read_trial(const SQLite::Statement& row) {
     TrialRecord trial;
-    trial.key = {.device = row.getColumn(0).getInt64(),
-                 .kernel_template = row.getColumn(1).getInt64(),
-                 .problem = row.getColumn(2).getInt64()};
-    trial.configuration = read_text(row.getColumn(3), [](const auto& text) { return parse_configuration(text); });
-    if (row.isColumnNull(4)) {
-        trial.outcome =
-            Rejection{.stage = read_text(row.getColumn(9), [](const auto& text) { return parse_stage(text); }),
-                      .reason = row.getColumn(10).getString()};
+    trial.key = {.device = row.getColumn(at("device")).getInt64(),
+                 .kernel_template = row.getColumn(at("template")).getInt64(),
+                 .problem = row.getColumn(at("problem")).getInt64()};
+    trial.configuration =
+        read_text(row.getColumn(at("configuration")), [](const auto& text) { return parse_configuration(text); });
+    if (row.isColumnNull(at("median_us"))) {
+        trial.outcome = Rejection{
+            .stage = read_text(row.getColumn(at("rejected_at")), [](const auto& text) { return parse_stage(text); }),
+            .reason = row.getColumn(at("reason")).getString()};
     } else {
-        trial.outcome =
-            Measurement{.median_us = row.getColumn(4).getDouble(),
-                        .spread_us = row.getColumn(5).getDouble(),
-                        .samples_us = read_text(
-                            row.getColumn(6),
-                            [](const auto& text) { return Json::parse(text).template get<std::vector<double>>(); }),
-                        .cut_short = row.getColumn(7).getInt() != 0,
-                        .clock_khz = row.getColumn(8).getInt64(),
-                        .energy_uj = row.getColumn(18).getDouble()};  // 0 for NULL
+        const auto read_samples = [](const auto& text) {
+            return Json::parse(text).template get<std::vector<double>>();
+        };
+        trial.outcome = Measurement{.median_us = row.getColumn(at("median_us")).getDouble(),
+                                    .spread_us = row.getColumn(at("spread_us")).getDouble(),
+                                    .samples_us = read_text(row.getColumn(at("samples_us")), read_samples),
+                                    .cut_short = row.getColumn(at("cut_short")).getInt() != 0,
+                                    .clock_khz = row.getColumn(at("clock_khz")).getInt64(),
+                                    .energy_uj = row.getColumn(at("energy_uj")).getDouble()};  // 0 for NULL
     }
-    trial.resources = read_resources(row, 11);
-    trial.compile_ms = row.getColumn(15).getDouble();
-    trial.verify_ms = row.getColumn(16).getDouble();
-    trial.time_ms = row.getColumn(17).getDouble();
-    trial.run = row.getColumn(19).getInt64();  // 0 for NULL
+    trial.resources = read_resources(row, at("registers"));
+    trial.compile_ms = row.getColumn(at("compile_ms")).getDouble();
+    trial.verify_ms = row.getColumn(at("verify_ms")).getDouble();
+    trial.time_ms = row.getColumn(at("time_ms")).getDouble();
+    trial.run = row.getColumn(at("run")).getInt64();  // 0 for NULL
     return trial;
 }
 
 std::string select_rows(const std::string& rest) {
-    return "SELECT " + std::string(trial_columns) +
+    return "SELECT " + listed("t.") +
            ", t.id, d.name, k.name, k.hash, p.operation, p.type, p.layout, p.extents, w.decided_at, t.finished_at "
            "FROM trials AS t JOIN devices AS d ON d.id = t.device JOIN templates AS k ON k.id = "
            "t.template "
@@ -173,7 +199,7 @@ std::string select_rows(const std::string& rest) {
 }
 
 TrialRow read_row(const SQLite::Statement& row) {
-    constexpr int first = after_trial_columns;
+    constexpr int first = trial_columns.size();
     TrialRow result;
     result.record = read_trial(row);
     result.id = row.getColumn(first).getInt64();

@@ -186,8 +186,9 @@ std::optional<std::string> Store::how_ended(std::int64_t run) const {
 
 void Store::remember(const TrialRecord& trial) {
     check_times(trial);
+    static const std::string sql = upsert_trial();
     state_->guarded([&] {
-        auto query = state_->query(upsert_trial);
+        auto query = state_->query(sql);
         bind(*query, trial);
         query.run();
     });
@@ -218,7 +219,8 @@ void Store::forget(const TrialKey& key) {
     });
 }
 
-void Store::crown(const TrialKey& key, const Configuration& configuration, const std::optional<BinaryRecord>& binary) {
+void Store::set_winner(const TrialKey& key, const Configuration& configuration,
+                       const std::optional<BinaryRecord>& binary) {
     state_->guarded([&] {
         WriteTransaction transaction(state_->connection);
         const auto trial = state_->query(find_measured_trial)

@@ -13,8 +13,8 @@
 
 namespace smemtune {
 
-/// The file cannot serve: absent, not a database, corrupt, of a newer schema, read-only or locked. Says which, and
-/// what to do; the file is as it was.
+/// The file cannot be used: absent, not a database, corrupt, of a newer schema, read-only or locked. The message says
+/// which, and what to do; the file is as it was.
 class StoreError : public std::runtime_error {
 public:
     using std::runtime_error::runtime_error;
@@ -23,7 +23,7 @@ public:
 struct StoreOptions {
     /// How long to wait for other processes that write, before calling the file locked.
     std::chrono::milliseconds patience{60'000};
-    /// Do without shared memory between processes. Network filesystems that are recognised need not be told.
+    /// Do without shared memory between processes. Set by itself on network filesystems that are recognised.
     bool rollback_journal = false;
 };
 
@@ -31,11 +31,11 @@ class Store {
 public:
     enum class Access {
         write,  ///< created when absent, migrated when older
-        read,   ///< must exist; works on a read-only file, then as it is now: open it again to see what others add
+        read,   ///< must exist; a read-only file is read as it is now: open it again to see what others add
     };
 
-    /// Throws StoreError. Never open, copy or close the file by other means in a process that holds a Store, and use
-    /// no Store across fork(): POSIX drops a process's locks on a file when any of its descriptors is closed.
+    /// Throws StoreError. A process that holds a Store must not open, copy or close the file by other means, nor use
+    /// the Store across fork(): POSIX drops a process's locks on a file when any of its descriptors is closed.
     explicit Store(const std::filesystem::path& path, Access access = Access::write, StoreOptions options = {});
     ~Store();
     Store(Store&&) noexcept;
@@ -62,18 +62,18 @@ public:
     [[nodiscard]] std::optional<TrialRecord> recall(const TrialKey& key, const Configuration& configuration) const;
     /// All trials of a key, in the order in which they were first stored.
     [[nodiscard]] std::vector<TrialRecord> trials(const TrialKey& key) const;
-    /// Forgets the trials of a key (`--retune`), and a crown among them.
+    /// Forgets the trials of a key (`--retune`), and a winner among them.
     void forget(const TrialKey& key);
 
-    /// Declares the winner of a device and problem, over all templates, with its machine code if there is any.
-    /// One transaction. The trial must have been remembered and be a measurement (StoreError otherwise). It keeps the
-    /// crown when it is measured again, and loses it when it is rejected.
-    void crown(const TrialKey& key, const Configuration& configuration, const std::optional<BinaryRecord>& binary);
-    /// The crowned trial, or, where none was crowned yet, the fastest one measured.
+    /// Sets the winner of a device and problem, over all templates, with its machine code if there is any. One
+    /// transaction. The trial must have been remembered and be a measurement (StoreError otherwise). It stays the
+    /// winner when it is measured again, and no longer is when it is rejected.
+    void set_winner(const TrialKey& key, const Configuration& configuration, const std::optional<BinaryRecord>& binary);
+    /// The winner, or the fastest measured trial where no winner was set yet.
     [[nodiscard]] std::optional<TrialRow> best(std::int64_t device, std::int64_t problem) const;
     /// The best of each problem of that operation, type and layout on a device. With `kernel_template` (a name), the
-    /// fastest measured trial of that template for each problem, crowned or not; with `hash` (as of KernelTemplate), of
-    /// that version of it alone.
+    /// fastest measured trial of that template for each problem, winner or not; with `hash` (as of KernelTemplate), of
+    /// that version alone.
     [[nodiscard]] std::vector<TrialRow> best_of(std::int64_t device, const std::string& operation,
                                                 const std::string& type, const std::string& layout,
                                                 const std::string& kernel_template = {},

@@ -1,4 +1,4 @@
-// SQLite's errors in the words of the person whose file it is.
+// Explains SQLite's errors in one line each.
 #include <algorithm>
 
 #include <SQLiteCpp/Exception.h>
@@ -39,7 +39,7 @@ std::string explain(const std::filesystem::path& path, const SQLite::Exception& 
             return name + ": the database is locked by another process, for more than " + seconds(patience) +
                    "; wait for it to finish or end it (`fuser FILE` names it)";
         case SQLITE_NOTADB:
-            return name + ": is not a database; choose another file, or move this one away to create it anew";
+            return name + ": is not a database; choose another file, or move this one away and a new one is created";
         case SQLITE_CORRUPT: return explain_corrupt(path, what);
         case SQLITE_READONLY:
         case SQLITE_PERM:
@@ -48,7 +48,7 @@ std::string explain(const std::filesystem::path& path, const SQLite::Exception& 
             return name + ": cannot be opened (" + what + "); check that the file and its directory are accessible";
         case SQLITE_FULL: return name + ": the disk is full, nothing was stored; make room and run again";
         case SQLITE_IOERR: return name + ": cannot be read or written (" + what + "); check the disk";
-        case SQLITE_CONSTRAINT: return name + ": refused what breaks its rules (" + what + ")";
+        case SQLITE_CONSTRAINT: return name + ": refused a row that breaks the schema's rules (" + what + ")";
         default: return name + ": the database cannot be used (" + what + "); move it aside and tune anew";
     }
 }

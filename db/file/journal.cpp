@@ -18,7 +18,7 @@ std::uintmax_t size_or_zero(const std::filesystem::path& file) {
     return none ? 0 : size;
 }
 
-// A `file:` address: the only way to tell SQLite that a file does not change while it is open.
+// A `file:` URI: the only way to tell SQLite that a file does not change while it is open.
 std::string immutable_address(const std::filesystem::path& file) {
     constexpr auto hex = "0123456789ABCDEF";
     std::string address = "file:";
@@ -36,7 +36,7 @@ std::string immutable_address(const std::filesystem::path& file) {
 }  // namespace
 
 Journal journal_for(long filesystem_type) {
-    // linux/magic.h, and statfs(2) for those that are not there
+    // from linux/magic.h; those that it lacks are from statfs(2)
     constexpr std::array<std::uint32_t, 16> without_shared_memory{
         0x6969,      // NFS
         0x517B,      // SMB
@@ -58,16 +58,16 @@ Journal journal_for(long filesystem_type) {
     for (const auto type : without_shared_memory) {
         if (static_cast<std::uint32_t>(filesystem_type) == type) return Journal::rollback;  // the sign is not fixed
     }
-    return Journal::log;
+    return Journal::wal;
 }
 
 Journal journal_at(const std::filesystem::path& file) {
     struct statfs filesystem {};
-    if (statfs(file.parent_path().c_str(), &filesystem) != 0) return Journal::rollback;  // the one that always works
+    if (statfs(file.parent_path().c_str(), &filesystem) != 0) return Journal::rollback;  // works everywhere
     return journal_for(static_cast<long>(filesystem.f_type));
 }
 
-bool is_in_log_mode(const std::filesystem::path& file) {
+bool is_in_wal_mode(const std::filesystem::path& file) {
     auto database = open_immutable(file);
     sqlite3_file* content = nullptr;
     sqlite3_file_control(database.getHandle(), "main", SQLITE_FCNTL_FILE_POINTER, &content);
@@ -76,23 +76,23 @@ bool is_in_log_mode(const std::filesystem::path& file) {
     return content->pMethods->xRead(content, &write_version, 1, 18) == SQLITE_OK && write_version == 2;
 }
 
-// Durability: a kill loses nothing in either mode, for what was written is the system's. In log mode a power cut may
-// take back the last trials but never harms the file, even when only checkpoints are synchronised; a rollback journal
-// needs every commit synchronised for that (https://www.sqlite.org/pragma.html#pragma_synchronous).
+// Durability: a kill loses nothing in either mode, because the system already holds what was written. In WAL mode a
+// power cut may lose the last trials but never damages the file, even if only checkpoints are synchronised; a rollback
+// journal needs every commit synchronised for that (https://www.sqlite.org/pragma.html#pragma_synchronous).
 void set_journal(SQLite::Database& database, Journal journal) {
     const auto mode = [&] { return database.execAndGet("PRAGMA journal_mode").getString(); };
-    if (journal == Journal::log && mode() != "wal") {
-        // Fails while another process is at work. Then the old mode serves, and a later opening changes it.
+    if (journal == Journal::wal && mode() != "wal") {
+        // Fails while another process uses the file. The old mode then stays until a later opening changes it.
         database.tryExec("PRAGMA journal_mode = WAL");
     }
     database.exec(mode() == "wal" ? "PRAGMA synchronous = NORMAL" : "PRAGMA synchronous = FULL");
 }
 
-void move_log_on_close(SQLite::Database& database, bool enabled) {
+void checkpoint_on_close(SQLite::Database& database, bool enabled) {
     sqlite3_db_config(database.getHandle(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, enabled ? 0 : 1, nullptr);
 }
 
-bool has_leftovers(const std::filesystem::path& file) {
+bool has_pending_journal(const std::filesystem::path& file) {
     return size_or_zero(file.string() + "-wal") > 0 || size_or_zero(file.string() + "-journal") > 0;
 }
 

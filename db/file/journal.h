@@ -1,4 +1,4 @@
-// How SQLite keeps its promise of all or nothing, and where each way works.
+// SQLite's journal modes: which one works on which filesystem, and how a file moves between them.
 #pragma once
 
 #include <filesystem>
@@ -8,7 +8,7 @@
 namespace smemtune {
 
 enum class Journal {
-    log,       ///< SQLite's WAL: readers and a writer side by side; needs memory shared between the processes
+    wal,       ///< write-ahead log: readers and a writer side by side; needs memory shared between the processes
     rollback,  ///< works wherever file locks do
 };
 
@@ -16,22 +16,23 @@ enum class Journal {
 /// Unknown ones are taken for local.
 Journal journal_for(long filesystem_type);
 
-/// The same for where `file` is, or would be.
+/// The same by the filesystem that holds `file`, or would hold it.
 Journal journal_at(const std::filesystem::path& file);
 
-/// What the file says of itself. Takes no lock and leaves no trace.
-bool is_in_log_mode(const std::filesystem::path& file);
+/// Whether the file's header says so. Takes no lock and leaves no trace.
+bool is_in_wal_mode(const std::filesystem::path& file);
 
-/// Sets mode and durability of an open database that is not in log mode where it must not be.
+/// Sets journal mode and durability. Precondition: the database is not in WAL mode if `journal` is rollback.
 void set_journal(SQLite::Database& database, Journal journal);
 
-/// Normally the last one to close moves the log into the file. One that is turned away must stay as it was.
-void move_log_on_close(SQLite::Database& database, bool enabled);
+/// The last connection to close normally checkpoints: it moves the log into the file. That is disabled for a file that
+/// is refused, so that it stays as it was.
+void checkpoint_on_close(SQLite::Database& database, bool enabled);
 
-/// Whether a process that was killed, or is still there, has content outside the file.
-bool has_leftovers(const std::filesystem::path& file);
+/// Whether content lies beside the file, in a journal of a process that was killed or is still running.
+bool has_pending_journal(const std::filesystem::path& file);
 
-/// Reads the file as it lies there: no locks, no recovery, no other files. Right for as long as nobody writes.
+/// Reads the file alone: no locks, no recovery, no other files. Correct only while nobody writes.
 SQLite::Database open_immutable(const std::filesystem::path& file);
 
 }  // namespace smemtune

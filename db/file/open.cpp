@@ -23,11 +23,11 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// Up to here every page is checked when a file is opened, which takes some 20 ms; damage in a larger one shows when
-// its page is read.
+// Every page of a file up to this size is checked when it is opened, in about 20 ms. Damage in a larger file is found
+// when the damaged page is read.
 constexpr std::int64_t largest_checked_bytes = 4 << 20;
 
-// What open_database was asked, for the functions it is made of.
+// The arguments of open_database.
 struct Request {
     fs::path name;  // as the person wrote it, for messages
     fs::path file;  // absolute, symbolic links followed: SQLite keeps its other files beside this one
@@ -44,7 +44,7 @@ bool look_at(const Request& request) {
     std::error_code error;
     const auto status = fs::status(request.file, error);
     if (status.type() == fs::file_type::not_found) return false;
-    if (error) request.fail("cannot be reached (" + error.message() + "); check the path and its permissions");
+    if (error) request.fail("cannot be accessed (" + error.message() + "); check the path and its permissions");
     if (status.type() == fs::file_type::directory) {
         request.fail("is a directory, not a database; give the path of a file in it");
     }
@@ -87,14 +87,14 @@ int check_identity(const Request& request, SQLite::Database& database) {
     return version;
 }
 
-// Turns away what is another's or newer while SQLite has neither locked, recovered nor created anything. Through SQLite
-// all the same: reading the file ourselves would, on closing, drop the locks of this process's other Stores.
+// Refuses a file that is not ours or is newer, before SQLite has locked, recovered or created anything. It reads
+// through SQLite all the same: closing a descriptor of our own would drop the locks of this process's other Stores.
 void peek(const Request& request) {
     try {
         auto database = open_immutable(request.file);
         check_identity(request, database);
     } catch (const SQLite::Exception&) {
-        // Damaged, or being written at this moment: the check under locks decides.
+        // Damaged, or being written at this moment; the check under locks tells.
     }
 }
 
@@ -109,28 +109,29 @@ void check_pages(const Request& request, SQLite::Database& database) {
 
 SQLite::Database connect(const Request& request, int flags) {
     SQLite::Database database(request.file.string(), flags, static_cast<int>(request.options.patience.count()));
-    if (has_leftovers(request.file)) move_log_on_close(database, false);
+    if (has_pending_journal(request.file)) checkpoint_on_close(database, false);
     return database;
 }
 
-// Brings a file that a local disk left in log mode to where there is no shared memory. Under an exclusive lock the log
-// is read without it. Two that try at once could wait for each other, so the lock is tried for and let go.
-void leave_log_mode(const Request& request) {
+// Takes a file out of WAL mode, which it got on a local disk, because there is no shared memory here. An exclusive lock
+// makes the log readable without it. Two processes that wait for the lock could deadlock, so each tries and lets go.
+void leave_wal_mode(const Request& request) {
     const auto deadline = std::chrono::steady_clock::now() + request.options.patience;
-    while (is_in_log_mode(request.file)) {
+    while (is_in_wal_mode(request.file)) {
         try {
             auto database = connect(request, SQLite::OPEN_READWRITE);
             database.setBusyTimeout(0);
             database.exec("PRAGMA locking_mode = EXCLUSIVE");
             check_pages(request, database);
             check_identity(request, database);
-            move_log_on_close(database, true);
+            checkpoint_on_close(database, true);
             database.exec("PRAGMA journal_mode = DELETE");
             return;
         } catch (const SQLite::Exception& error) {
             const bool is_busy = (error.getErrorCode() & 0xff) == SQLITE_BUSY;
             if (!is_busy || std::chrono::steady_clock::now() > deadline) throw;
-            std::this_thread::sleep_for(std::chrono::milliseconds(5 + getpid() % 16));  // not in step with the other
+            std::this_thread::sleep_for(
+                std::chrono::milliseconds(5 + getpid() % 16));  // so that two processes do not retry in step
         }
     }
 }
@@ -153,13 +154,13 @@ void migrate(const Request& request, SQLite::Database& database) {
 
 SQLite::Database open_for_writing(const Request& request, bool has_content) {
     const auto journal = request.options.rollback_journal ? Journal::rollback : journal_at(request.file);
-    if (journal == Journal::rollback && has_content) leave_log_mode(request);
+    if (journal == Journal::rollback && has_content) leave_wal_mode(request);
     auto database = connect(request, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
     check_pages(request, database);
     migrate(request, database);
-    move_log_on_close(database, true);
+    checkpoint_on_close(database, true);
     set_journal(database, journal);
-    database.exec("PRAGMA foreign_keys = ON");  // not earlier: a migration may have to rebuild a table
+    database.exec("PRAGMA foreign_keys = ON");  // only now: a migration may have to rebuild a table
     return database;
 }
 
@@ -180,30 +181,30 @@ SQLite::Database open_unchanging(const Request& request) {
     return database;
 }
 
-// Whether the file can be read without locks: its log is empty and stays so, for nobody has it open, or nobody can. To
-// join in, a reader that may not write would have to leave files of its own there, which lock the owner out.
+// Whether the file can be read without locks: its log is empty and stays empty, because nobody has it open, or nobody
+// can. A reader that may not write would otherwise have to create files there, which lock the owner out.
 bool is_at_rest(const Request& request) {
-    if (!is_in_log_mode(request.file) || has_leftovers(request.file)) return false;
+    if (!is_in_wal_mode(request.file) || has_pending_journal(request.file)) return false;
     if (request.options.rollback_journal || journal_at(request.file) == Journal::rollback) return true;
     const bool is_writable =
         is_accessible(request.file, W_OK) && is_accessible(request.file.parent_path(), W_OK | X_OK);
     return !is_writable && !fs::exists(request.file.string() + "-shm");
 }
 
-// Opened for writing where that is allowed, though nothing is written: only so can what a killed process left behind be
-// recovered, and the log's files be removed on closing.
+// Opens for writing where that is allowed, though it writes nothing: SQLite can then recover what a killed process left
+// behind, and remove the log's files on closing.
 SQLite::Database open_for_reading(const Request& request) {
     if (is_at_rest(request)) return open_unchanging(request);
     try {
         auto database = connect(request, SQLite::OPEN_READWRITE);
         check_readable(request, database);
-        move_log_on_close(database, true);
+        checkpoint_on_close(database, true);
         return database;
     } catch (const SQLite::Exception& error) {
         const int code = error.getErrorCode() & 0xff;
         if (code != SQLITE_CANTOPEN && code != SQLITE_READONLY) throw;
     }
-    if (has_leftovers(request.file)) {
+    if (has_pending_journal(request.file)) {
         request.fail(
             "has unfinished work of a killed process beside it, which cannot be recovered read-only; copy it "
             "together with its -wal or -journal file to a writable directory");
@@ -235,7 +236,7 @@ SQLite::Database open_database(const fs::path& path, Store::Access access, const
     } catch (const SQLite::Exception& error) {
         throw StoreError(explain(path, error, options.patience));
     } catch (const fs::filesystem_error& error) {
-        throw StoreError(path.string() + ": cannot be reached (" + error.code().message() + "); check the path");
+        throw StoreError(path.string() + ": cannot be accessed (" + error.code().message() + "); check the path");
     }
 }
 

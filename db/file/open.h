@@ -1,4 +1,4 @@
-// Opening the file: what may be wrong with it is found here, before anything is changed.
+// Opens the database file. Whatever is wrong with it is found here, before anything is changed.
 #pragma once
 
 #include <chrono>
@@ -17,11 +17,11 @@ namespace smemtune {
 SQLite::Database open_database(const std::filesystem::path& path, Store::Access access, const StoreOptions& options,
                                Migrations steps = migrations());
 
-/// What a SQLite error means for the person whose file it is, in one line: path, what is wrong, remedy.
+/// Explains a SQLite error in one line: path, what is wrong, remedy.
 std::string explain(const std::filesystem::path& path, const SQLite::Exception& error,
                     std::chrono::milliseconds patience);
 
-/// The line for content that no writer of ours has left.
+/// The same for content that smemtune cannot have written.
 std::string explain_corrupt(const std::filesystem::path& path, const std::string& detail);
 
 }  // namespace smemtune

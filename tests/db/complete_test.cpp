@@ -34,7 +34,7 @@ protected:
 TEST_F(CompleteTest, ATrialWithoutANewParameterIsOneWithItsPreset) {
     store.remember(measured(key, tile(8), 5));
     store.remember(rejected(key, tile(64), Stage::limits));
-    store.crown(key, tile(8), binary(tile(8), 42));
+    store.set_winner(key, tile(8), binary(tile(8), 42));
     add_pad();
     EXPECT_EQ(store.trials(key), (std::vector{measured(key, padded(8), 5), rejected(key, padded(64), Stage::limits)}));
     EXPECT_EQ(store.recall(key, padded(8)), measured(key, padded(8), 5));
@@ -65,9 +65,9 @@ TEST_F(CompleteTest, AsLongAsTheManifestStaysNothingIsTouched) {
 TEST_F(CompleteTest, OfTwoTrialsOfOneConfigurationTheCompleteOneStaysAndGetsTheCrown) {
     store.remember(measured(key, padded(8), 5));
     store.remember(measured(key, padded(32), 9));
-    store.crown(key, padded(8), binary(padded(8), 1));
+    store.set_winner(key, padded(8), binary(padded(8), 1));
     store.remember(measured(key, tile(8), 4));
-    store.crown(key, tile(8), binary(tile(8), 2));
+    store.set_winner(key, tile(8), binary(tile(8), 2));
     add_pad();
     EXPECT_EQ(store.trials(key), (std::vector{measured(key, padded(8), 5), measured(key, padded(32), 9)}));
     const auto best = store.best(key.device, key.problem).value();
@@ -81,7 +81,7 @@ TEST_F(CompleteTest, ACrownDoesNotGoToARejectedTrial) {
     store.remember(rejected(key, padded(8), Stage::wrong));
     store.remember(measured(key, padded(32), 9));
     store.remember(measured(key, tile(8), 4));
-    store.crown(key, tile(8), std::nullopt);
+    store.set_winner(key, tile(8), std::nullopt);
     add_pad();
     const auto best = store.best(key.device, key.problem).value();
     EXPECT_FALSE(best.winner);

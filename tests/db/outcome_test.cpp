@@ -21,7 +21,7 @@ TEST(Stage, AnUnknownNameIsRefusedWithTheNamesThatThereAre) {
         FAIL() << "accepted";
     } catch (const std::invalid_argument& error) {
         EXPECT_STREQ(error.what(),
-                     "'exploded' is not a stage; these are: limits, compile, launch, wrong, crash, timeout");
+                     "'exploded' is not a stage; use one of: limits, compile, launch, wrong, crash, timeout");
     }
     EXPECT_THROW(to_text(static_cast<Stage>(17)), std::invalid_argument);
 }

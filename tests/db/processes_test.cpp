@@ -34,7 +34,7 @@ TEST_P(ProcessesTest, TwoThatStoreAtOnceLoseNothing) {
                     const auto key = key_in(store);
                     for (int i = 0; i < each; ++i) {
                         store.remember(measured(key, {{{"PROCESS", process}, {"TRIAL", i}}}, i + 1));
-                        if (i % 20 == 0) store.crown(key, {{{"PROCESS", process}, {"TRIAL", i}}}, {});
+                        if (i % 20 == 0) store.set_winner(key, {{{"PROCESS", process}, {"TRIAL", i}}}, {});
                         if (!store.best(key.device, key.problem)) throw StoreError("no best");
                     }
                 }));
@@ -63,7 +63,7 @@ void store_until_killed(int output, const std::filesystem::path& path, const Sto
     for (int i = 0;; ++i) {
         const Configuration configuration{{{"ROUND", round}, {"TRIAL", i}}};
         store.remember(measured(key, configuration, i + 1));
-        if (i % 7 == 0) store.crown(key, configuration, {});
+        if (i % 7 == 0) store.set_winner(key, configuration, {});
         say(output, std::to_string(i) + "\n");
     }
 }

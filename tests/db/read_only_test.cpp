@@ -83,13 +83,13 @@ TEST_F(ReadOnlyTest, AFileThatMayNotBeReadIsAnError) {
                   file.string() + ": cannot be read (Permission denied); check its permissions");
     }
     permissions(scratch.path(), std::filesystem::perms(0700));
-    EXPECT_NE(as_nobody_read(file).find("cannot be reached (Permission denied)"), std::string::npos);
+    EXPECT_NE(as_nobody_read(file).find("cannot be accessed (Permission denied)"), std::string::npos);
 }
 
 TEST_F(ReadOnlyTest, UnfinishedWorkThatCannotBeRecoveredIsAnErrorAndNotStaleData) {
     execute_and_die(file, "UPDATE trials SET median_us = 2");
     remove(path(file.string() + "-shm"));
-    ASSERT_TRUE(has_leftovers(file));
+    ASSERT_TRUE(has_pending_journal(file));
     set_modes(0444, 0555);
     EXPECT_NE(as_nobody_read(file).find(": has unfinished work of a killed process beside it"), std::string::npos)
         << as_nobody_read(file);

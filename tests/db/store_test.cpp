@@ -130,17 +130,17 @@ TEST_F(StoreTest, TheFastestIsBestUntilOneIsCrowned) {
     EXPECT_EQ(fastest.record, measured(key, tile(32), 5));
     EXPECT_FALSE(fastest.winner);
 
-    store.crown(key, tile(16), {});
-    const auto crowned = store.best(key.device, key.problem).value();
-    EXPECT_EQ(crowned.record, measured(key, tile(16), 7));
-    EXPECT_TRUE(crowned.winner);
-    EXPECT_EQ(crowned.device, "sm_90");
-    EXPECT_EQ(crowned.kernel_template, "tiled");
-    EXPECT_EQ(crowned.template_hash, "hash of tiled");
-    EXPECT_EQ(crowned.problem, gemm(512, 512, 512));
-    EXPECT_EQ(crowned.finished_at.size(), std::string("2026-01-02T03:04:05.678Z").size());
+    store.set_winner(key, tile(16), {});
+    const auto winner = store.best(key.device, key.problem).value();
+    EXPECT_EQ(winner.record, measured(key, tile(16), 7));
+    EXPECT_TRUE(winner.winner);
+    EXPECT_EQ(winner.device, "sm_90");
+    EXPECT_EQ(winner.kernel_template, "tiled");
+    EXPECT_EQ(winner.template_hash, "hash of tiled");
+    EXPECT_EQ(winner.problem, gemm(512, 512, 512));
+    EXPECT_EQ(winner.finished_at.size(), std::string("2026-01-02T03:04:05.678Z").size());
 
-    store.crown(key, tile(32), {});
+    store.set_winner(key, tile(32), {});
     EXPECT_EQ(store.best(key.device, key.problem)->record.configuration, tile(32));
 }
 
@@ -150,8 +150,8 @@ TEST_F(StoreTest, TheBestIsOverAllTemplates) {
     store.remember(measured(key, tile(16), 7));
     store.remember(measured(naive, tile(16), 3));
     EXPECT_EQ(store.best(key.device, key.problem)->kernel_template, "naive");
-    store.crown(key, tile(16), {});
-    store.crown(naive, tile(16), {});
+    store.set_winner(key, tile(16), {});
+    store.set_winner(naive, tile(16), {});
     EXPECT_EQ(store.best(key.device, key.problem)->kernel_template, "naive");
     store.forget(naive);
     EXPECT_EQ(store.best(key.device, key.problem)->kernel_template, "tiled");
@@ -166,7 +166,7 @@ TEST_F(StoreTest, EachDeviceAndProblemHasItsOwnBest) {
     store.remember(measured(larger, tile(8), 2));
     store.remember(measured(older, tile(4), 3));
     store.remember(measured(transposed, tile(2), 4));
-    store.crown(older, tile(4), {});
+    store.set_winner(older, tile(4), {});
 
     EXPECT_EQ(store.best(key.device, key.problem)->record.configuration, tile(16));
     EXPECT_EQ(store.best(older.device, key.problem)->record.configuration, tile(4));
@@ -191,7 +191,7 @@ TEST_F(StoreTest, TheBestOfOneTemplateIsItsFastestWhateverWasCrowned) {
     store.remember(measured(naive, tile(4), 30));
     store.remember(measured(key, tile(16), 7));
     store.remember(measured(larger, tile(16), 50));
-    store.crown(naive, tile(4), {});
+    store.set_winner(naive, tile(4), {});
 
     const auto of_naive = store.best_of(key.device, "gemm", "f32", "nn", "naive");
     ASSERT_EQ(of_naive.size(), 1u);
@@ -217,19 +217,19 @@ TEST_F(StoreTest, TheBestOfOneTemplateIsOfOneVersionWhereOneIsNamed) {
 
 TEST_F(StoreTest, OnlyAMeasuredTrialIsCrowned) {
     store.remember(measured(key, tile(16), 7));
-    store.crown(key, tile(16), {});
+    store.set_winner(key, tile(16), {});
     store.remember(rejected(key, tile(64), Stage::wrong));
     for (const int width : {64, 999}) {
-        const auto error = error_of([&] { store.crown(key, tile(width), {}); });
+        const auto error = error_of([&] { store.set_winner(key, tile(width), {}); });
         EXPECT_NE(error.find("no measured trial of TILE_WIDTH=" + std::to_string(width)), std::string::npos) << error;
     }
-    EXPECT_EQ(store.best(key.device, key.problem)->record.configuration, tile(16)) << "the earlier crown stays";
+    EXPECT_EQ(store.best(key.device, key.problem)->record.configuration, tile(16)) << "the earlier winner stays";
 }
 
 TEST_F(StoreTest, AWinnerMeasuredAgainKeepsItsCrownAndOneRejectedLosesIt) {
     store.remember(measured(key, tile(16), 7));
     store.remember(measured(key, tile(32), 5));
-    store.crown(key, tile(16), {});
+    store.set_winner(key, tile(16), {});
     store.remember(measured(key, tile(16), 8));
     EXPECT_EQ(store.best(key.device, key.problem)->record, measured(key, tile(16), 8));
     store.remember(rejected(key, tile(16), Stage::wrong));
@@ -240,8 +240,8 @@ TEST_F(StoreTest, ForgettingTakesTheTrialsOfTheKeyAndTheirCrown) {
     const auto larger = key_in(store, 1024);
     store.remember(measured(key, tile(16), 7));
     store.remember(measured(larger, tile(16), 7));
-    store.crown(key, tile(16), {});
-    store.crown(larger, tile(16), {});
+    store.set_winner(key, tile(16), {});
+    store.set_winner(larger, tile(16), {});
     store.forget(key);
     EXPECT_TRUE(store.trials(key).empty());
     EXPECT_EQ(store.best(key.device, key.problem), std::nullopt);
@@ -259,13 +259,13 @@ TEST_F(StoreTest, TheWinnersMachineCodeComesBackByteForByte) {
         .compiler = "NVRTC 13.0 --use_fast_math",
         .code = {0x7f, 'E', 'L', 'F', 0, 0xff, 0, 1},
         .resources = {.registers = 128, .spill_bytes = 4, .static_shared_bytes = 1, .dynamic_shared_bytes = 2}};
-    store.crown(key, tile(16), binary);
+    store.set_winner(key, tile(16), binary);
     EXPECT_EQ(store.recall_binary(key.kernel_template, tile(16), "sm_90a"), binary);
     EXPECT_EQ(store.recall_binary(key.kernel_template, tile(16), "sm_80"), std::nullopt);
 
     binary.code = {1, 2, 3};
     binary.compiler = "NVRTC 13.1";
-    store.crown(key, tile(16), binary);
+    store.set_winner(key, tile(16), binary);
     EXPECT_EQ(store.recall_binary(key.kernel_template, tile(16), "sm_90a"), binary);
     EXPECT_EQ(store.summary().binaries, 1);
 }
@@ -274,7 +274,7 @@ TEST_F(StoreTest, ACrownWithABinaryThatIsRefusedIsNoCrown) {
     store.remember(measured(key, tile(16), 7));
     const BinaryRecord without_code{
         .kernel_template = key.kernel_template, .configuration = tile(16), .target = "sm_90a"};
-    EXPECT_THROW(store.crown(key, tile(16), without_code), StoreError);
+    EXPECT_THROW(store.set_winner(key, tile(16), without_code), StoreError);
     EXPECT_FALSE(store.best(key.device, key.problem)->winner);
 }
 
@@ -345,7 +345,7 @@ TEST_F(StoreTest, TheInventoryCountsByDeviceTemplateAndProblem) {
     store.remember(measured(key, tile(8), 9));
     store.remember(rejected(key, tile(64), Stage::limits));
     store.remember(measured(older, tile(16), 7));
-    store.crown(key, tile(8), std::nullopt);
+    store.set_winner(key, tile(8), std::nullopt);
     const auto all = store.inventory({});
     ASSERT_EQ(all.devices.size(), 2u);
     EXPECT_EQ(all.devices[1].name, "sm_90");
@@ -432,7 +432,7 @@ TEST_F(StoreTest, TheViewBestIsReadWithPlainSqlite) {
     store.remember(measured(key, tile(16), 7));
     store.remember(measured(key, tile(32), 5));
     store.remember(measured(larger, tile(32), 50));
-    store.crown(key, tile(16), {});
+    store.set_winner(key, tile(16), {});
     SQLite::Database plain(path);
     SQLite::Statement query(
         plain,
@@ -479,7 +479,7 @@ TEST(StoreReadOnly, RefusesToWriteAndServesOn) {
     const auto error = error_of([&] { store.remember(measured(key, tile(2), 1)); });
     EXPECT_NE(error.find("is read-only"), std::string::npos) << error;
     EXPECT_THROW(store.remember(gemm(1, 2, 3)), StoreError);
-    EXPECT_THROW(store.crown(key, tile(1), {}), StoreError);
+    EXPECT_THROW(store.set_winner(key, tile(1), {}), StoreError);
     EXPECT_EQ(store.trials(key).size(), 1u);
 }
 

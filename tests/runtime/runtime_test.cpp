@@ -85,7 +85,7 @@ protected:
         const auto values = parse_configuration(configuration);
         std::optional<Binary> code;
         if (with_code) code = must_compile(*host_compiler(), program_of(chosen, values, problem));
-        crown(store, host_device(), chosen, problem, values, 10, code ? &*code : nullptr);
+        store_winner(store, host_device(), chosen, problem, values, 10, code ? &*code : nullptr);
     }
 
     TemporaryFolder scratch;
@@ -129,7 +129,7 @@ TEST_F(OnHost, ARuntimeParameterOfTheWinnerIsPassedAtEachLaunch) {
             const auto problem = gemm(m, 17, 20);
             const auto configuration = parse_configuration(step);
             const auto code = must_compile(*host_compiler(), program_of(kernel, configuration, problem));
-            crown(store, host_device(), kernel, problem, configuration, 10, &code);
+            store_winner(store, host_device(), kernel, problem, configuration, 10, &code);
         }
     }
     auto runtime = open(no_compiler);
@@ -180,8 +180,8 @@ TEST_F(OnHost, MachineCodeThatDoesNotLoadIsMadeAnew) {
         Store store(database);
         const auto templates = load_templates(builtin_sources());
         const Binary broken{.entry = "tiled", .target = host_compiler()->target(), .code = {1, 2, 3}};
-        crown(store, host_device(), find_template(templates, "tiled"), gemm(64, 64, 64),
-              parse_configuration("TILE_WIDTH=8"), 10, &broken);
+        store_winner(store, host_device(), find_template(templates, "tiled"), gemm(64, 64, 64),
+                     parse_configuration("TILE_WIDTH=8"), 10, &broken);
     }
     const auto kernel = open().fetch(gemm(64, 64, 64));
     EXPECT_EQ(kernel.choice().match, Match::exact);

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "templates/launch/limits.h"
 #include "tests/runtime/tuned.h"
 
 namespace smemtune {
@@ -22,7 +23,8 @@ class Selection : public testing::Test {
 protected:
     void tuned(const Problem& problem, const std::string& configuration, double median_us = 10,
                const std::string& kernel = "tiled") {
-        crown(store, device, find_template(templates, kernel), problem, parse_configuration(configuration), median_us);
+        store_winner(store, device, find_template(templates, kernel), problem, parse_configuration(configuration),
+                     median_us);
     }
     [[nodiscard]] std::vector<Candidate> of(const Problem& problem, const std::string& kernel = "") const {
         return all(Candidates(problem, device, &store, templates, kernel));
@@ -104,7 +106,7 @@ TEST_F(Selection, ExtentsWhoseProductsOverflowAreComparedToo) {
 }
 
 TEST_F(Selection, TheNearestIsSkippedWhereItsConfigurationIsNotValid) {
-    crown(store, device, stepping.front(), gemm(128, 128, 128), parse_configuration("STEP=64"), 1);
+    store_winner(store, device, stepping.front(), gemm(128, 128, 128), parse_configuration("STEP=64"), 1);
     tuned(gemm(4096, 4096, 4096), "TILE_WIDTH=16");
     EXPECT_EQ(first(gemm(192, 128, 128)).configuration, "STEP=64");
     const auto choice = first(gemm(129, 128, 128));
@@ -113,7 +115,7 @@ TEST_F(Selection, TheNearestIsSkippedWhereItsConfigurationIsNotValid) {
 }
 
 TEST_F(Selection, AStoredTemplateNeedsNoFolder) {
-    crown(store, device, stepping.front(), gemm(128, 128, 128), parse_configuration("STEP=2"), 1);
+    store_winner(store, device, stepping.front(), gemm(128, 128, 128), parse_configuration("STEP=2"), 1);
     const auto found = of(gemm(128, 128, 128)).at(0);
     EXPECT_EQ(found.choice.kernel_template, "stepping");
     EXPECT_EQ(found.choice.match, Match::exact);
@@ -123,8 +125,8 @@ TEST_F(Selection, AStoredTemplateNeedsNoFolder) {
 
 TEST_F(Selection, WhatASimilarDeviceLearnedStandsBetweenItsOwnAndTheDefaults) {
     const auto learned = [&](const Device& where, std::int64_t size, const std::string& configuration) {
-        crown(store, where, find_template(templates, "tiled"), gemm(size, size, size),
-              parse_configuration(configuration), 1);
+        store_winner(store, where, find_template(templates, "tiled"), gemm(size, size, size),
+                     parse_configuration(configuration), 1);
     };
     auto sibling = device;
     sibling.name = "a smaller sm_90";
@@ -150,12 +152,13 @@ TEST_F(Selection, WhatASimilarDeviceLearnedStandsBetweenItsOwnAndTheDefaults) {
 TEST_F(Selection, WhatIsFastUnderChecksIsNotTaken) {
     const auto host = host_device();
     EXPECT_TRUE(is_checked(checked(host)));
-    crown(store, checked(host), find_template(templates, "tiled"), gemm(64, 64, 64),
-          parse_configuration("TILE_WIDTH=8"), 1);
+    store_winner(store, checked(host), find_template(templates, "tiled"), gemm(64, 64, 64),
+                 parse_configuration("TILE_WIDTH=8"), 1);
     for (const auto& each : all(Candidates(gemm(64, 64, 64), host, &store, templates, ""))) {
         EXPECT_EQ(each.choice.match, Match::untuned);
     }
-    crown(store, host, find_template(templates, "tiled"), gemm(64, 64, 64), parse_configuration("TILE_WIDTH=8"), 1);
+    store_winner(store, host, find_template(templates, "tiled"), gemm(64, 64, 64), parse_configuration("TILE_WIDTH=8"),
+                 1);
     EXPECT_EQ(all(Candidates(gemm(64, 64, 64), host, &store, templates, "")).at(0).choice.match, Match::exact);
 }
 
@@ -198,7 +201,7 @@ TEST_F(Selection, AStoredTemplateThatCannotBeReadIsSkipped) {
     auto unreadable = find_template(templates, "naive");
     unreadable.hash = "of one that no manifest describes any more";
     unreadable.files = {{"naive.toml", "no manifest"}};
-    crown(store, device, unreadable, gemm(128, 128, 128), parse_configuration("BLOCK_X=64,BLOCK_Y=4"), 1);
+    store_winner(store, device, unreadable, gemm(128, 128, 128), parse_configuration("BLOCK_X=64,BLOCK_Y=4"), 1);
     Candidates candidates(problem, device, &store, templates, "");
     EXPECT_EQ(candidates.next()->choice.match, Match::exact);
     EXPECT_EQ(candidates.next()->choice.match, Match::untuned);
@@ -206,7 +209,7 @@ TEST_F(Selection, AStoredTemplateThatCannotBeReadIsSkipped) {
 
 TEST_F(Selection, AWinnerFromBeforeAParameterWasAddedHasItsDefault) {
     auto kernel = stepping.front();
-    crown(store, device, kernel, gemm(64, 64, 64), parse_configuration("STEP=2"), 1);
+    store_winner(store, device, kernel, gemm(64, 64, 64), parse_configuration("STEP=2"), 1);
     auto& manifest = kernel.files.at("stepping.toml");
     manifest += "\n[[parameter]]\nname = \"NEW\"\nvalues = [0, 7]\ndefault = 7\n";
     (void)store.remember(TemplateRecord{kernel.name, kernel.operation.name, kernel.hash, kernel.files});

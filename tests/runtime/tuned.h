@@ -11,8 +11,8 @@
 namespace smemtune {
 
 /// Remembers a winner as the tuner does.
-inline void crown(Store& store, const Device& device, const KernelTemplate& kernel, const Problem& problem,
-                  const Configuration& configuration, double median_us, const Binary* binary = nullptr) {
+inline void store_winner(Store& store, const Device& device, const KernelTemplate& kernel, const Problem& problem,
+                         const Configuration& configuration, double median_us, const Binary* binary = nullptr) {
     const TrialKey key{.device = store.remember(device),
                        .kernel_template = store.remember(
                            TemplateRecord{kernel.name, kernel.operation.name, kernel.hash, kernel.files}),
@@ -26,7 +26,7 @@ inline void crown(Store& store, const Device& device, const KernelTemplate& kern
         code = BinaryRecord{key.kernel_template, configuration, binary_key(binary->target, problem),
                             binary->compiler,    binary->code,  binary->resources};
     }
-    store.crown(key, configuration, code);
+    store.set_winner(key, configuration, code);
 }
 
 inline const KernelTemplate& find_template(const std::vector<KernelTemplate>& templates, const std::string& name) {

@@ -156,7 +156,7 @@ void ProblemTuner::crown() {
                         cost_of(std::get<Measurement>(champion->record.outcome)) < cost_of(*winner->measurement());
     if (!stands) {
         const auto& binary = *lineup_.players[*playoff_->winner()].binary();
-        context_.store.crown(
+        context_.store.set_winner(
             best.key, best.configuration,
             BinaryRecord{best.key.kernel_template, best.configuration, binary_key(binary.target, problem_),
                          binary.compiler, binary.code, best.resources});

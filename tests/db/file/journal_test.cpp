@@ -18,7 +18,7 @@ TEST(Journal, FilesystemsWithoutSharedMemoryGetARollbackJournal) {
     }
     for (const long type :
          {0xEF53L, 0x58465342L, 0x9123683EL, 0x01021994L, 0x794C7630L}) {  // ext4 xfs btrfs tmpfs overlay
-        EXPECT_EQ(journal_for(type), Journal::log) << std::hex << type;
+        EXPECT_EQ(journal_for(type), Journal::wal) << std::hex << type;
     }
     EXPECT_EQ(journal_at("/no/such/folder/file.db"), Journal::rollback) << "the one that always works";
 }
@@ -32,22 +32,22 @@ TEST(Journal, AStoreWithoutSharedMemoryNeverMakesALog) {
     EXPECT_EQ(Store(file, Access::read, {.rollback_journal = true}).trials(key).size(), 1u);
     EXPECT_FALSE(exists(path(file.string() + "-wal")));
     EXPECT_FALSE(exists(path(file.string() + "-shm")));
-    EXPECT_FALSE(is_in_log_mode(file));
+    EXPECT_FALSE(is_in_wal_mode(file));
 }
 
 TEST(Journal, AFileFromALocalDiskIsReadAndThenWrittenWithoutSharedMemory) {
     const Scratch scratch;
     const auto file = stored(scratch / "tuned.db");
-    EXPECT_TRUE(is_in_log_mode(file));
+    EXPECT_TRUE(is_in_wal_mode(file));
     const auto before = scratch.contents();
     EXPECT_EQ(Store(file, Access::read, {.rollback_journal = true}).rows({}).size(), 1u);
     EXPECT_TRUE(scratch.contents() == before);
 
     execute_and_die(file, "UPDATE trials SET median_us = 3");  // its change is only in the log
-    ASSERT_TRUE(has_leftovers(file));
+    ASSERT_TRUE(has_pending_journal(file));
     remove(path(file.string() + "-shm"));
     Store store(file, Access::write, {.rollback_journal = true});
-    EXPECT_FALSE(is_in_log_mode(file));
+    EXPECT_FALSE(is_in_wal_mode(file));
     EXPECT_FALSE(exists(path(file.string() + "-wal")));
     EXPECT_FALSE(exists(path(file.string() + "-shm")));
     EXPECT_EQ(std::get<Measurement>(store.rows({}).at(0).record.outcome).median_us, 3);
@@ -68,7 +68,7 @@ TEST(Journal, ALocalFileReturnsToTheLog) {
     const auto file = scratch / "tuned.db";
     { Store(file, Access::write, {.rollback_journal = true}); }
     { Store(file, Access::write); }
-    EXPECT_TRUE(is_in_log_mode(file));
+    EXPECT_TRUE(is_in_wal_mode(file));
 }
 
 TEST(Journal, ACommitIsSynchronisedWhereThereIsNoLog) {

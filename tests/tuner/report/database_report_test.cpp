@@ -49,7 +49,7 @@ protected:
         remember(tiled, "TILE_WIDTH=32", Measurement{.median_us = 9, .samples_us = {9}});
         remember(tiled, "TILE_WIDTH=16", Measurement{.median_us = 10, .samples_us = {10, 10}, .clock_khz = 1980000});
         remember(tiled, "TILE_WIDTH=8", Rejection{Stage::wrong, "C[0,0] is nan"});
-        store.crown(tiled, parse_configuration("TILE_WIDTH=16"), std::nullopt);
+        store.set_winner(tiled, parse_configuration("TILE_WIDTH=16"), std::nullopt);
         store.finish_run(run, "complete");
     }
     static void TearDownTestSuite() { scratch.reset(); }

@@ -77,7 +77,7 @@ TEST(Tune, ALaterRunThatFindsOnlyWorseLeavesTheWinner) {
     (void)report_of(run(scratch, tune_work({{"--db", "all.db"}})));
     const auto best = std::vector<std::string>{"transpose f32 16x16 work WORK=1"};
     ASSERT_EQ(winners_in(scratch / "all.db"), best);
-    // Each seed proposes another two of the nine; none may take the crown from the best but the best itself.
+    // Each seed proposes another two of the nine; only the best may win.
     for (const auto* seed : {"1", "2", "3", "4"}) {
         (void)report_of(
             run(scratch,
@@ -236,7 +236,7 @@ TEST(Tune, TrialsThatAnotherRunLeftWithoutFinalsGetThem) {
         Store store(scratch / "t.db");
         const auto rows = store.rows({});
         const auto slowest = rows.back().record;
-        store.crown(slowest.key, slowest.configuration, std::nullopt);
+        store.set_winner(slowest.key, slowest.configuration, std::nullopt);
     }
     ASSERT_NE(winners_in(scratch / "t.db"), (std::vector<std::string>{"transpose f32 16x16 work WORK=1"}));
     EXPECT_EQ(report_of(run(scratch, tune_work())).at("measured"), 0);
