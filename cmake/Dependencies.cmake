@@ -25,6 +25,7 @@ find_package(SQLiteCpp REQUIRED)
 find_package(ZLIB REQUIRED)
 find_package(fmt REQUIRED)
 find_package(nlohmann_json REQUIRED)
+find_package(Eigen3 3.4 REQUIRED NO_MODULE)
 
 # Debian has no static libfmt, so a portable build compiles it in.
 set(SMEMTUNE_FMT fmt::fmt)

@@ -17,8 +17,8 @@ using nlohmann::json;
     throw std::invalid_argument(path + ": " + what);
 }
 
-// Python writes NaN, Infinity and -Infinity, which are no JSON. As strings they are values that are no numbers.
-void quote_what_is_no_number(std::string& text) {
+// Python writes NaN, Infinity and -Infinity, which JSON lacks. Quoted, they are strings in place of numbers.
+void quote_non_finite(std::string& text) {
     bool quoted = false;
     for (std::size_t i = 0; i < text.size(); ++i) {
         if (quoted && text[i] == '\\') {
@@ -36,10 +36,10 @@ void quote_what_is_no_number(std::string& text) {
     }
 }
 
-// A run appends entries, each on a line that ends in a comma, and closes the file at its end. One that was interrupted
-// leaves it open, at worst in the middle of an entry, which is then lost.
+// A run appends entries, each on a line that ends in a comma, and closes the file at its end. An interrupted run leaves
+// the file open, at worst in the middle of an entry, which is then dropped.
 json parse_open_or_closed(const std::string& path, std::string text) {
-    quote_what_is_no_number(text);
+    quote_non_finite(text);
     auto parsed = json::parse(text, nullptr, false);
     if (!parsed.is_discarded()) return parsed;
     text.erase(text.find_last_not_of(" \t\r\n,") + 1);
@@ -49,13 +49,13 @@ json parse_open_or_closed(const std::string& path, std::string text) {
         parsed = json::parse(text.substr(0, entry) + "}}}", nullptr, false);
         if (!parsed.is_discarded()) return parsed;
     }
-    fail(path, "is no JSON; name a cache file of Kernel Tuner, packed by gzip or not, or a database of smemtune");
+    fail(path, "is not JSON; give a cache file of Kernel Tuner, gzipped or not, or a database of smemtune");
 }
 
 std::string spelling(const json& value) {
     if (value.is_string()) return value.get<std::string>();
     if (value.is_boolean()) return value.get<bool>() ? "1" : "0";
-    // 16.0 is 16; beyond 2^53 a double is no whole number to rely on.
+    // 16.0 becomes 16. Beyond 2^53 a double is not an exact whole number.
     if (value.is_number_float() && std::abs(value.get<double>()) < 0x1p53 &&
         std::trunc(value.get<double>()) == value.get<double>()) {
         return std::to_string(static_cast<std::int64_t>(value.get<double>()));
@@ -77,15 +77,14 @@ std::string text_or(const json& header, const char* key, const std::string& othe
     return found != header.end() && found->is_string() ? found->get<std::string>() : otherwise;
 }
 
-// How Kernel Tuner's own metrics are read: of these, more is better.
+// Kernel Tuner's metrics of which more is better.
 bool is_rate(const std::string& objective) {
     static constexpr std::array rates{"GFLOP/s",  "TFLOP/s",  "GB/s",    "TB/s",
                                       "GFLOPS/W", "TFLOPS/W", "GFLOP/J", "TFLOP/J"};
     return std::ranges::find(rates, objective) != rates.end();
 }
 
-// Its strings for a failure have been written under the objective and under "__error__", and its own reader takes them
-// under any key. Any other string in place of a time says no less that there is none.
+// Kernel Tuner has written its failure strings under the objective and under "__error__", and reads them under any key.
 bool is_failure(const json& entry, const std::vector<RecordedParameter>& parameters) {
     static constexpr std::array failures{"InvalidConfig", "CompilationFailedConfig", "RuntimeFailedConfig",
                                          "ErrorConfig"};
@@ -103,9 +102,11 @@ public:
     Reader(const std::string& path, const json& cache) : path_(path), cache_(cache) {
         if (!cache.is_object() || !cache.contains("cache") || !cache["cache"].is_object() ||
             !cache.contains("tune_params_keys") || !cache["tune_params_keys"].is_array()) {
-            fail(path, R"(is JSON, but no cache of Kernel Tuner: it has no "tune_params_keys" and "cache")");
+            fail(
+                path,
+                R"(is JSON, but not a cache of Kernel Tuner: it lacks "tune_params_keys" or "cache"; give another file)");
         }
-        if (cache["cache"].empty()) fail(path, "is an empty cache; name one that holds configurations");
+        if (cache["cache"].empty()) fail(path, "is an empty cache; give one that holds configurations");
         objective_ = text_or(cache, "objective", "time");
     }
 
@@ -117,7 +118,7 @@ public:
         declare_parameters();
         bool known = false;
         for (const auto& [key, entry] : cache_["cache"].items()) {
-            if (!entry.is_object()) fail(path_, "its entry \"" + key + "\" is no JSON object; repair or remove it");
+            if (!entry.is_object()) fail(path_, "its entry \"" + key + "\" is not a JSON object; repair or remove it");
             known = known || entry.contains(objective_) || is_failure(entry, recording_.parameters);
             auto& read = recording_.entries.emplace_back();
             for (std::size_t i = 0; i < recording_.parameters.size(); ++i) {
@@ -169,13 +170,14 @@ private:
     const json& cache_;
     std::string objective_;
     Recording recording_;
-    std::vector<std::unordered_map<std::string, std::size_t>> indices_;  // of each parameter's values
+    std::vector<std::unordered_map<std::string, std::size_t>>
+        indices_;  // for each parameter, the index of each spelling
 };
 
 }  // namespace
 
 Recording parse_kernel_tuner_cache(const std::string& path, std::string text) {
-    if (text.find_first_not_of(" \t\r\n") == std::string::npos) fail(path, "is empty; name a recorded cache");
+    if (text.find_first_not_of(" \t\r\n") == std::string::npos) fail(path, "is empty; give a recorded cache");
     const auto cache = parse_open_or_closed(path, std::move(text));
     return Reader(path, cache).read();
 }

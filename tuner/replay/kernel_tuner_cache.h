@@ -1,4 +1,4 @@
-// The cache files of Kernel Tuner: one JSON object, a header and one entry per configuration.
+// Reads the cache files of Kernel Tuner: one JSON object with a header and one entry per configuration.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,8 @@ namespace smemtune {
 
 struct RecordedParameter {
     std::string name;
-    std::vector<std::string> values;  ///< as spelt, distinct; first those declared, then what only entries hold
+    std::vector<std::string>
+        values;  ///< as spelt, distinct; the declared ones first, then those that only entries have
 };
 
 struct Recording {
@@ -27,7 +28,7 @@ struct Recording {
 };
 
 /// Reads closed files and open ones, which end after the comma of an entry, or in the middle of one. `path` is for
-/// errors. Throws std::invalid_argument when the text is no JSON, no cache, or an empty one.
+/// errors. Throws std::invalid_argument when the text is not JSON, not a cache, or an empty one.
 Recording parse_kernel_tuner_cache(const std::string& path, std::string text);
 
 }  // namespace smemtune

@@ -31,7 +31,7 @@ struct CloseGzip {
     void operator()(gzFile_s* file) const { gzclose_r(file); }
 };
 
-// What gzip has not packed is read as it is: zlib looks at the first bytes.
+// zlib reads a file that is not gzip as it is.
 std::string read_text(const std::filesystem::path& path) {
     const std::unique_ptr<gzFile_s, CloseGzip> file(gzopen(path.c_str(), "rb"));
     if (!file) fail(path, "cannot be read; check its permissions");
@@ -48,7 +48,7 @@ std::string read_text(const std::filesystem::path& path) {
     return text;
 }
 
-// A value that is one whole number in its usual spelling.
+// The value, if the text is one whole number in its usual spelling.
 std::optional<std::int64_t> whole(const std::string& spelling) {
     std::int64_t value = 0;
     const auto* end = spelling.data() + spelling.size();
@@ -57,8 +57,8 @@ std::optional<std::int64_t> whole(const std::string& spelling) {
                                                                                     : std::nullopt;
 }
 
-// Configurations hold whole numbers only. So a parameter with any other value (a string, a fraction) stands for its
-// values by their indices, all of them; Landscape::spellings keeps what they are.
+// Configurations hold whole numbers only. If a parameter has any other value (a string, a fraction), none of its values
+// are replaced by their indices; Landscape::spellings keeps the originals.
 std::vector<Parameter> to_parameters(const std::vector<RecordedParameter>& recorded, Landscape& landscape) {
     std::vector<Parameter> parameters;
     for (const auto& [name, spellings] : recorded) {
@@ -73,8 +73,8 @@ std::vector<Parameter> to_parameters(const std::vector<RecordedParameter>& recor
     return parameters;
 }
 
-void lay_out(Landscape& landscape, std::vector<Parameter> parameters,
-             const std::map<Configuration, std::optional<double>>& known) {
+void set_points(Landscape& landscape, std::vector<Parameter> parameters,
+                const std::map<Configuration, std::optional<double>>& known) {
     std::vector<Configuration> points;
     points.reserve(known.size());
     for (const auto& [configuration, cost] : known) points.push_back(configuration);
@@ -98,11 +98,11 @@ Landscape from_cache(const std::filesystem::path& path) {
         }
         known[std::move(configuration)] = entry.cost;
     }
-    lay_out(landscape, std::move(parameters), known);
+    set_points(landscape, std::move(parameters), known);
     return landscape;
 }
 
-// Keeps the rows whose name is all of `wanted`, where there are any: "tiled" is also a part of "joint_tiled".
+// Keeps the rows whose name equals `wanted` if there are any: "tiled" is also a part of "joint_tiled".
 template <class Name>
 void prefer_whole(std::vector<TrialRow>& rows, const std::string& wanted, Name name) {
     const auto is_whole = [&](const TrialRow& row) { return name(row) == wanted; };
@@ -113,14 +113,15 @@ std::string recording_of(const TrialRow& row) {
     return row.device + ", " + row.kernel_template + ", " + to_text(row.problem);
 }
 
-// The trials of one recording. Of several versions of a template or device, the one tried last.
+// The trials of one recording; of several versions of a template or device, the one tried last.
 std::vector<TrialRow> one_recording(const std::filesystem::path& path, const LandscapeFilter& filter) {
     auto rows = Store(path, Store::Access::read)
                     .rows({.device = filter.device, .kernel_template = filter.kernel_template, .size = filter.size});
     prefer_whole(rows, filter.device, [](const TrialRow& row) { return row.device; });
     prefer_whole(rows, filter.kernel_template, [](const TrialRow& row) { return row.kernel_template; });
     prefer_whole(rows, filter.size, [](const TrialRow& row) { return size_text(row.problem); });
-    if (rows.empty()) fail(path, "holds no trial of that device, template and size; see 'smemtune db trials'");
+    if (rows.empty())
+        fail(path, "holds no trial of that device, template and size; list them with 'smemtune db trials'");
     std::map<std::string, std::size_t> recordings;
     for (const auto& row : rows) ++recordings[recording_of(row)];
     if (recordings.size() > 1) {
@@ -152,7 +153,7 @@ Landscape from_database(const std::filesystem::path& path, const LandscapeFilter
                         .kernel = rows.front().kernel_template,
                         .problem = to_text(rows.front().problem),
                         .objective = "us"};
-    lay_out(landscape, std::move(parameters), known);
+    set_points(landscape, std::move(parameters), known);
     return landscape;
 }
 
@@ -194,11 +195,11 @@ std::vector<std::size_t> Landscape::by_cost() const {
 
 Landscape read_landscape(const std::filesystem::path& path, const LandscapeFilter& filter) {
     if (!std::filesystem::exists(path)) fail(path, "does not exist");
-    if (!std::filesystem::is_regular_file(path)) fail(path, "is no file; name a Kernel Tuner cache or a database");
+    if (!std::filesystem::is_regular_file(path)) fail(path, "is not a file; give a Kernel Tuner cache or a database");
     auto landscape = is_database(path) ? from_database(path, filter) : from_cache(path);
     if (landscape.by_cost().empty()) {
-        fail(path, "all of its " + std::to_string(landscape.costs.size()) +
-                       " configurations failed, so there is nothing to find; record it again");
+        fail(path, "none of its " + std::to_string(landscape.costs.size()) +
+                       " configurations succeeded, so there is nothing to find; record it again");
     }
     return landscape;
 }

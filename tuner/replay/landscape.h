@@ -1,4 +1,4 @@
-// Recorded tunings: every configuration of a space with what it cost, so that a search can be replayed with no GPU.
+// Recorded tunings: every configuration of a space with its cost, so that a search can be replayed without a GPU.
 #pragma once
 
 #include <cstddef>
@@ -17,22 +17,22 @@ struct Landscape {
     std::string device;
     std::string kernel;
     std::string problem;
-    std::string objective;  ///< what `costs` are: "ms", "us", or the name of what was minimised
+    std::string objective;  ///< the unit of `costs`: "ms", "us", or the name of the minimised quantity
     std::shared_ptr<const ParameterSpace> space;
-    std::vector<std::optional<double>> costs;  ///< by index in the space, less being better; nothing where it failed
-    /// Of parameters whose values are not all whole numbers: how value i is spelt.
+    std::vector<std::optional<double>> costs;  ///< by index in the space, less being better; nothing for a failure
+    /// For each parameter whose values are not all whole numbers: the spelling of value i.
     std::map<std::string, std::vector<std::string>, std::less<>> spellings;
 
     using Spelled = std::map<std::string, std::string>;
-    /// The configuration as it was recorded: the same in every recording of this kernel.
+    /// The configuration in its recorded spelling, which is the same in every recording of this kernel.
     [[nodiscard]] Spelled spelled(const Configuration& configuration) const;
-    /// Back again; nothing when it is not in the space.
+    /// The inverse of spelled(); nothing when the configuration is not in the space.
     [[nodiscard]] std::optional<Configuration> configuration(const Spelled& spelled) const;
-    /// Indices of what did not fail, the best first.
+    /// Indices of the configurations that did not fail, the best first.
     [[nodiscard]] std::vector<std::size_t> by_cost() const;
 };
 
-/// Which recording of one of our databases: parts of names, or whole names. Empty fits everything.
+/// Selects a recording in one of our databases by parts of names, or whole names. Empty matches everything.
 struct LandscapeFilter {
     std::string device{};
     std::string kernel_template{};

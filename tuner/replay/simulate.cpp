@@ -1,17 +1,16 @@
 #include "tuner/replay/simulate.h"
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <cmath>
 #include <deque>
-#include <exception>
 #include <stdexcept>
-#include <thread>
 #include <tuple>
 #include <type_traits>
 
 #include "tuner/search/search.h"
+#include "util/parallel_for.h"
+#include "util/statistics.h"
 
 namespace smemtune {
 
@@ -19,10 +18,10 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// One repeat: the best cost so far after each evaluation, infinite before the first success.
-struct Course {
+// One repeat: the best cost so far after each evaluation, infinite before the first success.
+struct Trajectory {
     std::vector<double> best;
-    std::size_t ended = 0;  ///< evaluations after which a tuning run would stop
+    std::size_t ended = 0;  // evaluations after which a tuning run would stop
     Clock::duration searching{};
 };
 
@@ -39,18 +38,18 @@ auto timed(Clock::duration& total, const Work& work) {
     }
 }
 
-Course run(const Landscape& landscape, const ReplayRequest& request, unsigned seed) {
+Trajectory run(const Landscape& landscape, const ReplayRequest& request, unsigned seed) {
     const auto search = make_search(request.search, {.space = landscape.space, .seed = seed, .starts = request.starts});
-    Course course;
+    Trajectory trajectory;
     auto best = std::numeric_limits<double>::infinity();
     std::deque<Configuration> pending;
-    bool satisfied = false;
+    bool used_up = false;
     Stopping stopping(request.stopping);
-    while (course.best.size() < request.evaluations) {
-        while (!satisfied && pending.size() < request.in_flight &&
-               course.best.size() + pending.size() < request.evaluations) {
-            auto proposal = timed(course.searching, [&] { return search->next(); });
-            satisfied = !proposal;
+    while (trajectory.best.size() < request.evaluations) {
+        while (!used_up && pending.size() < request.in_flight &&
+               trajectory.best.size() + pending.size() < request.evaluations) {
+            auto proposal = timed(trajectory.searching, [&] { return search->next(); });
+            used_up = !proposal;
             if (proposal) pending.push_back(std::move(*proposal));
         }
         if (pending.empty()) break;
@@ -60,80 +59,57 @@ Course run(const Landscape& landscape, const ReplayRequest& request, unsigned se
         if (!index)
             throw std::logic_error(request.search + " proposed " + to_text(configuration) + ", not in its space");
         const auto cost = landscape.costs[*index];
-        timed(course.searching, [&] { search->observe(configuration, cost); });
+        timed(trajectory.searching, [&] { search->observe(configuration, cost); });
         best = std::min(best, cost.value_or(best));
-        course.best.push_back(best);
+        trajectory.best.push_back(best);
         stopping.add(cost);
-        if (course.ended == 0 && stopping.gain_is_unlikely()) course.ended = course.best.size();
+        if (trajectory.ended == 0 && stopping.gain_is_unlikely()) trajectory.ended = trajectory.best.size();
     }
-    if (course.ended == 0) course.ended = course.best.size();
-    return course;
+    if (trajectory.ended == 0) trajectory.ended = trajectory.best.size();
+    return trajectory;
 }
 
-std::vector<Course> run_all(const Landscape& landscape, const ReplayRequest& request) {
-    std::vector<Course> courses(request.repeats);
-    std::vector<std::exception_ptr> failures(request.repeats);
-    std::atomic<unsigned> next = 0;
-    {
-        std::vector<std::jthread> threads;
-        for (unsigned i = 0; i < std::clamp(request.threads, 1U, std::max(request.repeats, 1U)); ++i) {
-            threads.emplace_back([&] {
-                for (auto repeat = next++; repeat < request.repeats; repeat = next++) {
-                    try {
-                        courses[repeat] = run(landscape, request, request.seed + repeat);
-                    } catch (...) {
-                        failures[repeat] = std::current_exception();
-                    }
-                }
-            });
-        }
-    }
-    for (const auto& failure : failures) {
-        if (failure) std::rethrow_exception(failure);
-    }
-    return courses;
+std::vector<Trajectory> run_all(const Landscape& landscape, const ReplayRequest& request) {
+    std::vector<Trajectory> trajectories(request.repeats);
+    parallel_for(request.repeats, request.threads, [&](std::size_t repeat) {
+        trajectories[repeat] = run(landscape, request, request.seed + static_cast<unsigned>(repeat));
+    });
+    return trajectories;
 }
 
-// Of an even number the mean of the two in the middle, which is infinite when one of them is.
-double median(std::vector<double> values) {
-    std::ranges::sort(values);
-    const auto middle = values.size() / 2;
-    return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
-}
-
-void reach(ReplayResult::Level& level, const std::vector<Course>& courses, double optimum) {
+void fill(ReplayResult::Level& level, const std::vector<Trajectory>& trajectories, double optimum) {
     std::vector<double> evaluations;
-    for (const auto& course : courses) {
+    for (const auto& trajectory : trajectories) {
         const auto found =
-            std::ranges::find_if(course.best, [&](double best) { return best <= optimum / level.fraction; });
-        const bool reached = found != course.best.end();
-        evaluations.push_back(reached ? static_cast<double>(found - course.best.begin() + 1)
+            std::ranges::find_if(trajectory.best, [&](double best) { return best <= optimum / level.fraction; });
+        const bool reached = found != trajectory.best.end();
+        evaluations.push_back(reached ? static_cast<double>(found - trajectory.best.begin() + 1)
                                       : std::numeric_limits<double>::infinity());
         level.never += reached ? 0 : 1;
     }
     level.median = median(std::move(evaluations));
 }
 
-void look(ReplayResult::Mark& mark, const std::vector<Course>& courses, double optimum, std::size_t asked) {
+void fill(ReplayResult::Mark& mark, const std::vector<Trajectory>& trajectories, double optimum, std::size_t asked) {
     if (mark.evaluations > asked) {
         mark.fraction = std::numeric_limits<double>::quiet_NaN();
         return;
     }
-    for (const auto& course : courses) {
-        if (course.best.empty()) continue;
-        // A space that was used up before keeps what it gave.
-        mark.fraction += optimum / course.best[std::min(mark.evaluations, course.best.size()) - 1];
+    for (const auto& trajectory : trajectories) {
+        if (trajectory.best.empty()) continue;
+        // If the space was used up earlier, its last value holds.
+        mark.fraction += optimum / trajectory.best[std::min(mark.evaluations, trajectory.best.size()) - 1];
     }
-    mark.fraction /= static_cast<double>(courses.size());
+    mark.fraction /= static_cast<double>(trajectories.size());
 }
 
-ReplayResult::Ending end(const std::vector<Course>& courses, double optimum) {
+ReplayResult::Ending ending_of(const std::vector<Trajectory>& trajectories, double optimum) {
     ReplayResult::Ending ending;
     std::vector<double> evaluations;
-    for (const auto& course : courses) {
-        evaluations.push_back(static_cast<double>(course.ended));
-        const auto fraction = course.ended == 0 ? 0 : optimum / course.best[course.ended - 1];
-        ending.fraction += fraction / static_cast<double>(courses.size());
+    for (const auto& trajectory : trajectories) {
+        evaluations.push_back(static_cast<double>(trajectory.ended));
+        const auto fraction = trajectory.ended == 0 ? 0 : optimum / trajectory.best[trajectory.ended - 1];
+        ending.fraction += fraction / static_cast<double>(trajectories.size());
         ending.short_of += fraction < 0.95 ? 1 : 0;
     }
     ending.evaluations = median(std::move(evaluations));
@@ -143,19 +119,19 @@ ReplayResult::Ending end(const std::vector<Course>& courses, double optimum) {
 }  // namespace
 
 ReplayResult replay(const Landscape& landscape, const ReplayRequest& request) {
-    const auto courses = run_all(landscape, request);
+    const auto trajectories = run_all(landscape, request);
     const auto optimum = *landscape.costs[landscape.by_cost().front()];
     ReplayResult result{.search = request.search};
-    for (auto& level : result.levels) reach(level, courses, optimum);
-    for (auto& mark : result.marks) look(mark, courses, optimum, request.evaluations);
-    result.ending = end(courses, optimum);
+    for (auto& level : result.levels) fill(level, trajectories, optimum);
+    for (auto& mark : result.marks) fill(mark, trajectories, optimum, request.evaluations);
+    result.ending = ending_of(trajectories, optimum);
     std::chrono::duration<double, std::micro> searching{};
-    for (const auto& course : courses) {
-        result.evaluations += static_cast<double>(course.best.size());
-        searching += course.searching;
+    for (const auto& trajectory : trajectories) {
+        result.evaluations += static_cast<double>(trajectory.best.size());
+        searching += trajectory.searching;
     }
     result.us_per_evaluation = searching.count() / result.evaluations;
-    result.evaluations /= static_cast<double>(courses.size());
+    result.evaluations /= static_cast<double>(trajectories.size());
     return result;
 }
 

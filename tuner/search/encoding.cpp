@@ -7,30 +7,31 @@ namespace smemtune {
 
 namespace {
 
-constexpr double rank_rate = 1.0;
-constexpr double alignment_rate = 0.5;
+constexpr double rank_scale = 1.0;
+constexpr double alignment_scale = 0.5;
 
-std::vector<float> to_unit(const std::vector<float>& places) {
-    const auto [low, high] = std::ranges::minmax(places);
-    auto unit = places;
-    for (auto& place : unit) place = high > low ? (place - low) / (high - low) : 0.0F;
+// Scaled linearly to [0, 1].
+std::vector<float> to_unit(const std::vector<float>& numbers) {
+    const auto [low, high] = std::ranges::minmax(numbers);
+    auto unit = numbers;
+    for (auto& each : unit) each = high > low ? (each - low) / (high - low) : 0.0F;
     return unit;
 }
 
-// 0 counts as odd: it commonly means "off", which is like nothing else.
+// 0 counts as odd: it commonly means "off", which resembles no other value.
 float alignment(std::int64_t value) {
     return value == 0 ? 0.0F : static_cast<float>(std::countr_zero(static_cast<std::uint64_t>(value)));
 }
 
 }  // namespace
 
-Encoding::Encoding(Hints& hints) : hints_(hints) {
-    for (std::size_t i = 0; i < hints_.space().parameters().size(); ++i) add_views(i);
-    if (hints_.space().size() > 0 && hints_.has_any()) add_extras();
+Encoding::Encoding(FeatureCache& cache) : cache_(cache) {
+    for (std::size_t i = 0; i < cache_.space().parameters().size(); ++i) add_parameter(i);
+    if (cache_.space().size() > 0 && cache_.has_any()) add_features();
 }
 
-void Encoding::add_views(std::size_t parameter) {
-    const auto& values = hints_.space().parameters()[parameter].values;
+void Encoding::add_parameter(std::size_t parameter) {
+    const auto& values = cache_.space().parameters()[parameter].values;
     if (values.size() < 2) return;
     auto sorted = values;
     std::ranges::sort(sorted);
@@ -40,50 +41,50 @@ void Encoding::add_views(std::size_t parameter) {
         ranks.push_back(static_cast<float>(std::ranges::lower_bound(sorted, value) - sorted.begin()));
         alignments.push_back(alignment(value));
     }
-    const auto add = [&](const std::vector<float>& places, double rate) {
-        views_.push_back({parameter, places});
-        rates_.push_back(rate);
+    const auto add = [&](const std::vector<float>& encoded, double rate) {
+        columns_.push_back({parameter, encoded});
+        inverse_scales_.push_back(rate);
     };
-    add(to_unit(ranks), rank_rate);
+    add(to_unit(ranks), rank_scale);
     const auto [least, most] = std::ranges::minmax(alignments);
-    // Of two values, and of powers of two, the alignment is the rank again.
+    // With two values, or powers of two, the alignment repeats the rank.
     if (values.size() > 2 && most > least && to_unit(alignments) != to_unit(ranks)) {
-        add(to_unit(alignments), alignment_rate);
+        add(to_unit(alignments), alignment_scale);
     }
 }
 
-void Encoding::add_extras() {
+void Encoding::add_features() {
     constexpr std::size_t sample = 512;
-    const auto size = hints_.space().size();
+    const auto size = cache_.space().size();
     const auto count = std::min(sample, size);
     for (std::size_t i = 0; i < count; ++i) {
-        const auto numbers = extras(i * size / count);
+        const auto numbers = features(i * size / count);
         samples_.resize(numbers.size());
         for (std::size_t k = 0; k < numbers.size(); ++k) samples_[k].push_back(numbers[k]);
     }
     for (auto& each : samples_) {
         std::ranges::sort(each);
-        rates_.push_back(rank_rate);
+        inverse_scales_.push_back(rank_scale);
     }
 }
 
-std::vector<double> Encoding::extras(std::size_t index) const {
-    auto numbers = hints_.features(index);
-    if (hints_.has_estimate()) numbers.push_back(hints_.estimate(index));
+std::vector<double> Encoding::features(std::size_t index) const {
+    auto numbers = cache_.features(index);
+    if (cache_.has_estimate()) numbers.push_back(cache_.estimate(index));
     return numbers;
 }
 
 std::vector<float> Encoding::encode(std::size_t index) const {
     std::vector<float> row;
-    row.reserve(rates_.size());
-    const auto point = hints_.space().point(index);
-    for (const auto& view : views_) row.push_back(view.places[point[view.parameter]]);
+    row.reserve(inverse_scales_.size());
+    const auto point = cache_.space().point(index);
+    for (const auto& column : columns_) row.push_back(column.encoded[point[column.parameter]]);
     if (samples_.empty()) return row;
-    const auto numbers = extras(index);
+    const auto numbers = features(index);
     for (std::size_t k = 0; k < samples_.size(); ++k) {
         const auto& sample = samples_[k];
-        const auto below = std::ranges::lower_bound(sample, numbers[k]) - sample.begin();
-        row.push_back(static_cast<float>(below) / static_cast<float>(sample.size()));
+        const auto smaller = std::ranges::lower_bound(sample, numbers[k]) - sample.begin();
+        row.push_back(static_cast<float>(smaller) / static_cast<float>(sample.size()));
     }
     return row;
 }

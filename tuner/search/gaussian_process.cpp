@@ -1,106 +1,86 @@
 #include "tuner/search/gaussian_process.h"
 
+#include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 
 namespace smemtune {
 
 namespace {
 
-using Matrix = std::vector<std::vector<double>>;
+using Eigen::ArrayXd;
+using Eigen::ArrayXf;
+using Eigen::ArrayXXd;
+using Eigen::ArrayXXf;
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::MatrixXf;
+using Eigen::VectorXd;
+using Eigen::VectorXf;
 
 constexpr double least_pivot = 1e-8;
+constexpr float least_variance = 1e-6F;
 
-// The lower triangular factor of a symmetric matrix, of which the lower half is given. Works on whole columns below the
-// pivot, stored as rows of the transpose, which is what compilers turn into vector instructions.
-Matrix transposed_factor(Matrix upper) {
-    const auto n = upper.size();
-    for (std::size_t k = 0; k < n; ++k) {
-        auto& pivot = upper[k];
-        const auto scale = 1 / std::sqrt(std::max(pivot[k], least_pivot));
-        for (std::size_t j = k; j < n; ++j) pivot[j] *= scale;
-        pivot[k] = 1 / scale;
-        for (std::size_t i = k + 1; i < n; ++i) {
-            const auto weight = pivot[i];
-            auto& row = upper[i];
-            for (std::size_t j = i; j < n; ++j) row[j] -= weight * pivot[j];
-        }
-    }
-    return upper;
-}
-
-// Row i of the inverse of the lower factor, columns 0 to i.
-Matrix inverse(const Matrix& upper) {
-    const auto n = upper.size();
-    Matrix result(n, std::vector<double>(n, 0.0));
-    for (std::size_t i = 0; i < n; ++i) {
-        auto& row = result[i];
-        row[i] += 1;
-        for (std::size_t k = 0; k < i; ++k) {
-            const auto weight = upper[k][i];
-            const auto& earlier = result[k];
-            for (std::size_t j = 0; j <= k; ++j) row[j] -= weight * earlier[j];
-        }
-        const auto scale = 1 / upper[i][i];
-        for (std::size_t j = 0; j <= i; ++j) row[j] *= scale;
+// A row for each point, so that a column, which the loops below read as a whole, lies in one piece.
+ArrayXXf to_array(const Rows& points, std::size_t width) {
+    ArrayXXf result(static_cast<Index>(points.size()), static_cast<Index>(width));
+    for (std::size_t i = 0; i < points.size(); ++i) {
+        result.row(static_cast<Index>(i)) = Eigen::Map<const Eigen::RowVectorXf>(points[i].data(), result.cols());
     }
     return result;
 }
 
-// The lower half of transpose(lower) * lower.
-Matrix square(const Matrix& lower) {
-    const auto n = lower.size();
-    Matrix result(n, std::vector<double>(n, 0.0));
-    for (std::size_t r = 0; r < n; ++r) {
-        const auto& row = lower[r];
-        for (std::size_t i = 0; i <= r; ++i) {
-            const auto weight = row[i];
-            auto& into = result[i];
-            for (std::size_t j = 0; j <= i; ++j) into[j] += weight * row[j];
-        }
+// The covariances of `point` with each row of `points`.
+template <typename Scalar>
+Eigen::Array<Scalar, Eigen::Dynamic, 1> covariances(const Covariance& covariance,
+                                                    const Eigen::Ref<const ArrayXXf>& points, const float* point) {
+    using Column = Eigen::Array<Scalar, Eigen::Dynamic, 1>;
+    Column sum = Column::Zero(points.rows());
+    Column factors = Column::Ones(points.rows());
+    for (Index f = 0; f < points.cols(); ++f) {
+        const auto scale = static_cast<Scalar>(covariance.inverse_scales[static_cast<std::size_t>(f)]);
+        const Column r = scale * (points.col(f) - point[f]).abs().template cast<Scalar>();
+        sum += r;
+        factors *= 1 + r;
     }
-    return result;
+    return factors * (-sum).exp();
 }
 
-std::vector<double> product(const Matrix& lower, const std::vector<double>& values) {
-    std::vector<double> result(lower.size(), 0.0);
-    for (std::size_t i = 0; i < lower.size(); ++i) {
-        for (std::size_t j = 0; j <= i; ++j) result[i] += lower[i][j] * values[j];
+// The gradient of the negative logarithm of the posterior density by the logarithms of the scales, and last of the
+// noise (Rasmussen and Williams, equation 5.9): with a = K^-1 y, half the trace of (K^-1 - a a') dK, and the prior's.
+VectorXd gradient(const Covariance& covariance, const Covariance& prior, const ArrayXXf& points,
+                  const VectorXd& values) {
+    const auto n = points.rows();
+    const auto width = points.cols();
+    MatrixXd signal = MatrixXd::Zero(n, n);  // the covariances without the noise; the half below the diagonal
+    for (Index j = 0; j + 1 < n; ++j) {
+        const Eigen::RowVectorXf point = points.row(j);
+        signal.col(j).tail(n - j - 1) = covariances<double>(covariance, points.bottomRows(n - j - 1), point.data());
     }
-    return result;
-}
+    MatrixXd total = signal;
+    total.diagonal().setConstant(1 + covariance.noise);
+    const Eigen::LLT<MatrixXd> factor(total);
+    const MatrixXd precision = factor.solve(MatrixXd::Identity(n, n));
+    const VectorXd weights = factor.solve(values);
 
-// The derivatives of the negative logarithm of the posterior density by the logarithms of the rates, and last of the
-// noise (Rasmussen and Williams, equation 5.9).
-std::vector<double> slope(const Covariance& kernel, const Covariance& prior, const Rows& points,
-                          const std::vector<double>& values) {
-    const auto n = points.size();
-    const auto width = kernel.rates.size();
-    Matrix covariance(n, std::vector<double>(n, 0.0));  // the upper half
-    for (std::size_t i = 0; i < n; ++i) {
-        covariance[i][i] = 1 + kernel.noise;
-        for (std::size_t j = i + 1; j < n; ++j) covariance[i][j] = kernel(points[i], points[j]);
-    }
-    const auto lower = inverse(transposed_factor(covariance));
-    const auto precision = square(lower);
-    const auto whitened = product(lower, values);
-    std::vector<double> weights(n, 0.0);
-    for (std::size_t i = 0; i < n; ++i) {
-        for (std::size_t j = 0; j <= i; ++j) weights[j] += lower[i][j] * whitened[i];
-    }
-    std::vector<double> result(width + 1, 0.0);
-    for (std::size_t i = 0; i < n; ++i) {
-        result[width] += 0.5 * (precision[i][i] - weights[i] * weights[i]) * kernel.noise;
-        for (std::size_t j = 0; j < i; ++j) {
-            const auto pull = (precision[i][j] - weights[i] * weights[j]) * covariance[j][i];
-            for (std::size_t f = 0; f < width; ++f) {
-                const auto r = kernel.rates[f] * static_cast<double>(std::abs(points[i][f] - points[j][f]));
-                result[f] -= pull * r * r / (1 + r);
-            }
+    VectorXd result = VectorXd::Zero(width + 1);
+    result[width] = 0.5 * covariance.noise * (precision.trace() - weights.squaredNorm());
+    for (Index j = 0; j + 1 < n; ++j) {
+        const auto rest = n - j - 1;
+        const ArrayXd pull =
+            (precision.col(j) - weights[j] * weights).tail(rest).array() * signal.col(j).tail(rest).array();
+        for (Index f = 0; f < width; ++f) {
+            const auto scale = covariance.inverse_scales[static_cast<std::size_t>(f)];
+            const auto r = scale * (points.col(f).tail(rest) - points(j, f)).abs().cast<double>();
+            result[f] -= (pull * r.square() / (1 + r)).sum();
         }
     }
-    for (std::size_t f = 0; f < width; ++f) result[f] += std::log(kernel.rates[f] / prior.rates[f]);
-    result[width] += std::log(kernel.noise / prior.noise);
+    for (Index f = 0; f < width; ++f) {
+        const auto column = static_cast<std::size_t>(f);
+        result[f] += std::log(covariance.inverse_scales[column] / prior.inverse_scales[column]);
+    }
+    result[width] += std::log(covariance.noise / prior.noise);
     return result;
 }
 
@@ -109,105 +89,108 @@ std::vector<double> slope(const Covariance& kernel, const Covariance& prior, con
 double Covariance::operator()(const std::vector<float>& a, const std::vector<float>& b) const {
     double sum = 0;
     double factors = 1;
-    for (std::size_t f = 0; f < rates.size(); ++f) {
-        const auto r = rates[f] * static_cast<double>(std::abs(a[f] - b[f]));
+    for (std::size_t f = 0; f < inverse_scales.size(); ++f) {
+        const auto r = inverse_scales[f] * static_cast<double>(std::abs(a[f] - b[f]));
         sum += r;
         factors *= 1 + r;
     }
     return factors * std::exp(-sum);
 }
 
-Covariance fitted(Covariance kernel, const Covariance& prior, const Rows& points, const std::vector<double>& values,
+Covariance fitted(Covariance covariance, const Covariance& prior, const Rows& points, const std::vector<double>& values,
                   int steps) {
-    const auto width = kernel.rates.size();
-    std::vector<double> size(width + 1, 0.2);  // of the next step, in the logarithm
-    std::vector<double> before(width + 1, 0.0);
+    const auto width = covariance.inverse_scales.size();
+    const auto rows = to_array(points, width);
+    const VectorXd targets = Eigen::Map<const VectorXd>(values.data(), static_cast<Index>(values.size()));
+    std::vector<double> step_size(width + 1, 0.2);  // in the logarithm
+    std::vector<double> previous(width + 1, 0.0);
     for (int step = 0; step < steps; ++step) {
-        auto now = slope(kernel, prior, points, values);
+        const auto slopes = gradient(covariance, prior, rows, targets);
         for (std::size_t f = 0; f <= width; ++f) {
-            const auto turned = now[f] * before[f];
-            if (turned > 0) size[f] = std::min(size[f] * 1.3, 1.0);
-            if (turned < 0) {
-                size[f] *= 0.5;
-                now[f] = 0;  // stays where it is for once
+            auto slope = slopes[static_cast<Index>(f)];
+            const auto agreement = slope * previous[f];
+            if (agreement > 0) step_size[f] = std::min(step_size[f] * 1.3, 1.0);
+            if (agreement < 0) {  // stepped over the minimum: a smaller step, after one of rest
+                step_size[f] *= 0.5;
+                slope = 0;
             }
-            before[f] = now[f];
-            if (now[f] == 0) continue;
-            const auto factor = std::exp(now[f] > 0 ? -size[f] : size[f]);
+            previous[f] = slope;
+            if (slope == 0) continue;
+            const auto factor = std::exp(slope > 0 ? -step_size[f] : step_size[f]);
             if (f < width) {
-                kernel.rates[f] = std::clamp(kernel.rates[f] * factor, 0.005, 50.0);
+                auto& scale = covariance.inverse_scales[f];
+                scale = std::clamp(scale * factor, 0.005, 50.0);
             } else {
-                kernel.noise = std::clamp(kernel.noise * factor, 1e-4, 1.0);
+                covariance.noise = std::clamp(covariance.noise * factor, 1e-4, 1.0);
             }
         }
     }
-    return kernel;
+    return covariance;
 }
 
-Posterior::Posterior(Covariance kernel, const Rows& candidates)
-    : kernel_(std::move(kernel)), count_(candidates.size()), variance_(candidates.size(), 1.0F) {
-    for (std::size_t f = 0; f < kernel_.rates.size(); ++f) {
-        auto& column = columns_.emplace_back();
-        for (const auto& row : candidates) column.push_back(row[f]);
-    }
-}
+// With L L' = K, the covariances of the points, and C, those of the points with the candidates: the mean at the
+// candidates is (L^-1 C)' (L^-1 y), and each point takes the square of its row of L^-1 C from their variance.
+struct Posterior::State {
+    Covariance covariance;
+    ArrayXXf candidates;   // a row each
+    ArrayXf variance;      // at the candidates
+    Index count = 0;       // of the points; the arrays below have room for more
+    ArrayXXf points;       // a row each
+    MatrixXd factor;       // L, transposed: a row of L lies in one piece
+    MatrixXf explained{};  // L^-1 C, transposed: a column for each point
 
-std::vector<float> Posterior::covariances(const std::vector<float>& point) const {
-    std::vector<float> sum(count_, 0.0F);
-    std::vector<float> factors(count_, 1.0F);
-    for (std::size_t f = 0; f < columns_.size(); ++f) {
-        const auto rate = static_cast<float>(kernel_.rates[f]);
-        const auto own = point[f];
-        const auto& column = columns_[f];
-        for (std::size_t c = 0; c < count_; ++c) {
-            const auto r = rate * std::abs(column[c] - own);
-            sum[c] += r;
-            factors[c] *= 1 + r;
-        }
+    State(Covariance given, const Rows& rows)
+        : covariance(std::move(given)),
+          candidates(to_array(rows, covariance.inverse_scales.size())),
+          variance(ArrayXf::Ones(candidates.rows())),
+          points(0, candidates.cols()) {}
+
+    void reserve(Index wanted) {
+        if (wanted <= points.rows()) return;
+        const auto room = std::max<Index>(64, 2 * points.rows());
+        points.conservativeResize(room, Eigen::NoChange);
+        factor.conservativeResizeLike(MatrixXd::Zero(room, room));
+        explained.conservativeResize(candidates.rows(), room);
     }
-    for (std::size_t c = 0; c < count_; ++c) factors[c] *= std::exp(-sum[c]);
-    return factors;
-}
+};
+
+Posterior::Posterior(Covariance covariance, const Rows& candidates)
+    : state_(std::make_unique<State>(std::move(covariance), candidates)) {}
+Posterior::~Posterior() = default;
+Posterior::Posterior(Posterior&&) noexcept = default;
+Posterior& Posterior::operator=(Posterior&&) noexcept = default;
 
 void Posterior::add(const std::vector<float>& point) {
-    const auto n = points_.size();
-    std::vector<double> row(n + 1);
-    double pivot = 1 + kernel_.noise;
-    for (std::size_t i = 0; i < n; ++i) {
-        auto rest = kernel_(points_[i], point);
-        for (std::size_t k = 0; k < i; ++k) rest -= row[k] * factor_[i][k];
-        row[i] = rest / factor_[i][i];
-        pivot -= row[i] * row[i];
-    }
-    row[n] = std::sqrt(std::max(pivot, least_pivot));
-    auto explained = covariances(point);
-    for (std::size_t i = 0; i < n; ++i) {
-        const auto weight = static_cast<float>(row[i]);
-        const auto& earlier = explained_[i];
-        for (std::size_t c = 0; c < count_; ++c) explained[c] -= weight * earlier[c];
-    }
-    const auto scale = static_cast<float>(1 / row[n]);
-    for (std::size_t c = 0; c < count_; ++c) {
-        explained[c] *= scale;
-        variance_[c] -= explained[c] * explained[c];
-    }
-    points_.push_back(point);
-    factor_.push_back(std::move(row));
-    explained_.push_back(std::move(explained));
+    auto& s = *state_;
+    const auto n = s.count;
+    s.reserve(n + 1);
+    VectorXd row = covariances<double>(s.covariance, s.points.topRows(n), point.data());
+    s.factor.topLeftCorner(n, n).triangularView<Eigen::Upper>().transpose().solveInPlace(row);
+    const auto pivot = std::sqrt(std::max(1 + s.covariance.noise - row.squaredNorm(), least_pivot));
+    auto explained = s.explained.col(n);
+    explained = covariances<float>(s.covariance, s.candidates, point.data()).matrix();
+    explained.noalias() -= s.explained.leftCols(n) * row.cast<float>();
+    explained /= static_cast<float>(pivot);
+    s.variance -= explained.array().square();
+    s.factor.col(n).head(n) = row;
+    s.factor(n, n) = pivot;
+    s.points.row(n) = Eigen::Map<const Eigen::RowVectorXf>(point.data(), s.points.cols());
+    ++s.count;
 }
 
 Posterior::Prediction Posterior::predict(const std::vector<std::optional<double>>& values) const {
-    Prediction result{std::vector<float>(count_, 0.0F), variance_};
-    std::vector<double> whitened(points_.size());
-    for (std::size_t i = 0; i < points_.size(); ++i) {
-        if (!values[i]) continue;  // as expected: nothing to add to the mean
-        auto rest = *values[i];
-        for (std::size_t k = 0; k < i; ++k) rest -= factor_[i][k] * whitened[k];
-        whitened[i] = rest / factor_[i][i];
-        const auto weight = static_cast<float>(whitened[i]);
-        for (std::size_t c = 0; c < count_; ++c) result.mean[c] += weight * explained_[i][c];
+    const auto& s = *state_;
+    VectorXd whitened = VectorXd::Zero(s.count);  // L^-1 y
+    for (Index i = 0; i < s.count; ++i) {
+        const auto& value = values[static_cast<std::size_t>(i)];
+        if (!value) continue;  // the predicted mean: its whitened value is 0
+        whitened[i] = (*value - s.factor.col(i).head(i).dot(whitened.head(i))) / s.factor(i, i);
     }
-    for (auto& variance : result.variance) variance = std::max(variance, 1e-6F);
+    const auto candidates = static_cast<std::size_t>(s.candidates.rows());
+    Prediction result{std::vector<float>(candidates), std::vector<float>(candidates)};
+    Eigen::Map<VectorXf>(result.mean.data(), s.candidates.rows()).noalias() =
+        s.explained.leftCols(s.count) * whitened.cast<float>();
+    Eigen::Map<ArrayXf>(result.variance.data(), s.candidates.rows()) = s.variance.max(least_variance);
     return result;
 }
 

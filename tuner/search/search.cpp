@@ -3,10 +3,10 @@
 #include <stdexcept>
 
 #include "tuner/search/strategies/annealing.h"
+#include "tuner/search/strategies/enumeration.h"
 #include "tuner/search/strategies/genetic.h"
 #include "tuner/search/strategies/local.h"
 #include "tuner/search/strategies/surrogate.h"
-#include "tuner/search/strategies/walk.h"
 
 namespace smemtune {
 

@@ -15,7 +15,7 @@ void Stopping::add(std::optional<double> cost) {
 }
 
 bool Stopping::gain_is_unlikely() const {
-    if (!best_) return false;  // nothing right yet: there is everything to gain
+    if (!best_) return false;  // no configuration is valid yet
     return evaluations_ - found_at_ >= policy_.patience &&
            static_cast<double>(evaluations_) >= policy_.persistence * static_cast<double>(found_at_);
 }

@@ -1,4 +1,4 @@
-// When a search has gone on long enough. Fed plain numbers; knows nothing of devices or configurations.
+// Decides when to stop a search, from the costs alone.
 #pragma once
 
 #include <cstddef>
@@ -7,11 +7,11 @@
 namespace smemtune {
 
 struct StoppingPolicy {
-    /// Further gain is unlikely once this many evaluations in a row brought none,
+    /// Further gain is unlikely after this many evaluations in a row without one,
     std::size_t patience = 60;
-    /// and once the search went on this many times as long as it took to find its best: a late find was hard to find.
+    /// and after this many times the evaluations that the last gain took: a late gain says that gains are hard to find.
     double persistence = 2;
-    double gain = 0.005;  ///< an improvement by less than this share is none
+    double gain = 0.005;  ///< an improvement by less than this share is no gain
 };
 
 class Stopping {
@@ -21,7 +21,7 @@ public:
     /// The cost of one more evaluation; nothing when it was rejected.
     void add(std::optional<double> cost);
     [[nodiscard]] bool gain_is_unlikely() const;
-    /// Whether it was after some evaluation up to now: a gain may have come later, from elsewhere.
+    /// Whether gain_is_unlikely() held after any evaluation so far, even if a gain followed.
     [[nodiscard]] bool gain_was_unlikely() const { return was_unlikely_; }
     [[nodiscard]] std::size_t evaluations() const { return evaluations_; }
     [[nodiscard]] std::optional<double> best() const { return best_; }

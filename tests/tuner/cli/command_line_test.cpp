@@ -277,8 +277,8 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(
         Mistake{{"simulate"}, input, "simulate needs --landscape FILE"},
         Mistake{{"simulate", "--landscape", "none.json"}, input, "none.json: does not exist"},
-        Mistake{{"simulate", "--landscape", "folder"}, input, "folder: is no file"},
-        Mistake{{"simulate", "--landscape", "text.db"}, input, "text.db: is no JSON"},
+        Mistake{{"simulate", "--landscape", "folder"}, input, "folder: is not a file"},
+        Mistake{{"simulate", "--landscape", "text.db"}, input, "text.db: is not JSON"},
         Mistake{{"simulate", "--landscape", "empty.db"}, input, "empty.db: is empty"},
         Mistake{{"simulate", "--landscape", "good.db"}, input, "good.db: holds no trial"},
         Mistake{{"simulate", "--landscape", "newer.db"}, database, "newer smemtune"},

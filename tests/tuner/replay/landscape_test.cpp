@@ -177,18 +177,18 @@ TEST_P(BrokenLandscape, IsRefusedByNameWithARemedy) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Landscape, BrokenLandscape,
-                         ::testing::Values(Broken{"empty", "", "is empty; name a recorded cache"},
-                                           Broken{"text", "hello\n", "is no JSON; name a cache file of Kernel Tuner"},
-                                           Broken{"bytes", std::string("\x01\x02\x03", 3), "is no JSON"},
-                                           Broken{"not_a_cache", R"({"results": []})", "no cache of Kernel Tuner"},
-                                           Broken{"an_array", "[1, 2]", "no cache of Kernel Tuner"},
+                         ::testing::Values(Broken{"empty", "", "is empty; give a recorded cache"},
+                                           Broken{"text", "hello\n", "is not JSON; give a cache file of Kernel Tuner"},
+                                           Broken{"bytes", std::string("\x01\x02\x03", 3), "is not JSON"},
+                                           Broken{"not_a_cache", R"({"results": []})", "not a cache of Kernel Tuner"},
+                                           Broken{"an_array", "[1, 2]", "not a cache of Kernel Tuner"},
                                            Broken{"no_entries", cache({}) + "}}", "is an empty cache"},
                                            Broken{"open_header", cache({}), "is an empty cache"},
                                            Broken{"all_failed", cache({R"({"A": 1, "B": 10, "time": "ErrorConfig"})"}),
-                                                  "all of its 1 configurations failed"},
+                                                  "none of its 1 configurations succeeded"},
                                            Broken{"no_value", cache({R"({"A": 1, "time": 1.0})"}),
                                                   R"(its entry "0" gives "B" no value)"},
-                                           Broken{"no_object", cache({"17"}), R"(its entry "0" is no JSON object)"},
+                                           Broken{"no_object", cache({"17"}), R"(its entry "0" is not a JSON object)"},
                                            Broken{"other_objective", cache({fine}, R"("objective": "energy",)"),
                                                   R"(no entry has the objective "energy")"}),
                          [](const auto& each) { return each.param.name; });
@@ -209,7 +209,7 @@ TEST(Landscape, RefusesGzipThatWasCutOrDamaged) {
 TEST(Landscape, RefusesWhatIsNoFile) {
     const Scratch scratch;
     EXPECT_THAT(complaint([&] { read_landscape(scratch / "none.json"); }), HasSubstr("none.json: does not exist"));
-    EXPECT_THAT(complaint([&] { read_landscape(scratch.path()); }), HasSubstr("is no file"));
+    EXPECT_THAT(complaint([&] { read_landscape(scratch.path()); }), HasSubstr("is not a file"));
 }
 
 // A database with the templates `names`, each tried at two sizes.

@@ -21,17 +21,17 @@ std::shared_ptr<const ParameterSpace> line(std::vector<std::int64_t> values) {
 }
 
 TEST(Encoding, GivesPowersOfTwoTheirRankAlone) {
-    Hints hints({line({8, 16, 32, 64, 128})});
-    const Encoding encoding(hints);
-    EXPECT_EQ(encoding.rates().size(), 1U);
+    FeatureCache cache({line({8, 16, 32, 64, 128})});
+    const Encoding encoding(cache);
+    EXPECT_EQ(encoding.inverse_scales().size(), 1U);
     EXPECT_THAT(encoding.encode(0), ElementsAre(0));
     EXPECT_THAT(encoding.encode(1), ElementsAre(0.25));
     EXPECT_THAT(encoding.encode(4), ElementsAre(1));
 }
 
 TEST(Encoding, AddsTheAlignmentWhereItSaysMore) {
-    Hints hints({line({16, 32, 48, 64})});
-    const Encoding encoding(hints);
+    FeatureCache cache({line({16, 32, 48, 64})});
+    const Encoding encoding(cache);
     EXPECT_THAT(encoding.encode(1), ElementsAre(FloatEq(1.0F / 3), 0.5));
     EXPECT_THAT(encoding.encode(2), ElementsAre(FloatEq(2.0F / 3), 0));
     EXPECT_THAT(encoding.encode(3), ElementsAre(1, 1));
@@ -39,8 +39,8 @@ TEST(Encoding, AddsTheAlignmentWhereItSaysMore) {
 
 TEST(Encoding, RanksByTheValueWhateverTheOrderInTheManifest) {
     const auto space = line({64, 8, 32, 16, 128});
-    Hints hints({space});
-    const Encoding encoding(hints);
+    FeatureCache cache({space});
+    const Encoding encoding(cache);
     EXPECT_THAT(encoding.encode(space->find(parse_configuration("FIXED=7,X=8")).value()), ElementsAre(0));
 }
 
@@ -50,9 +50,9 @@ TEST(Encoding, AddsFeaturesAndTheEstimateAsRanksWhateverTheirScale) {
     setup.estimate = [](const Configuration& each) {
         return each.values.at("X") > 100 ? std::numeric_limits<double>::quiet_NaN() : 1e-9;
     };
-    Hints hints(setup);
-    const Encoding encoding(hints);
-    EXPECT_EQ(encoding.rates().size(), 4U);
+    FeatureCache cache(setup);
+    const Encoding encoding(cache);
+    EXPECT_EQ(encoding.inverse_scales().size(), 4U);
     EXPECT_THAT(encoding.encode(0), ElementsAre(0, 0, 0, 0));
     EXPECT_THAT(encoding.encode(4), ElementsAre(1, FloatEq(0.8F), 0, FloatEq(0.8F)));
 }

@@ -47,7 +47,7 @@ TEST(GaussianProcess, TheFitFindsWhichColumnMatters) {
     }
     const Covariance prior{{1.0, 1.0}, 0.01};
     const auto kernel = fitted(prior, prior, points, values, 30);
-    EXPECT_GT(kernel.rates[0], 4 * kernel.rates[1]);
+    EXPECT_GT(kernel.inverse_scales[0], 4 * kernel.inverse_scales[1]);
     EXPECT_LT(kernel.noise, 0.01);
 }
 

@@ -89,15 +89,15 @@ TEST_P(EverySearch, UsesUpASpaceInWhichAllIsRejected) {
 INSTANTIATE_TEST_SUITE_P(Search, EverySearch, ::testing::ValuesIn(search_names()),
                          [](const auto& name) { return name.param; });
 
-class EveryLearningSearch : public ::testing::TestWithParam<std::string> {};
+class EveryAdaptiveSearch : public ::testing::TestWithParam<std::string> {};
 
-TEST_P(EveryLearningSearch, ReachesTheBottomOfABowlFarSoonerThanChance) {
+TEST_P(EveryAdaptiveSearch, ReachesTheBottomOfABowlFarSoonerThanChance) {
     for (unsigned seed = 1; seed <= 5; ++seed) {  // chance needs 2048 of the 4096 on average
         EXPECT_LT(evaluations_to(*make_search(GetParam(), {cube(), seed}), bowl(6), 1), 500) << "seed " << seed;
     }
 }
 
-TEST_P(EveryLearningSearch, SurvivesASpaceInWhichMostIsRejected) {
+TEST_P(EveryAdaptiveSearch, SurvivesASpaceInWhichMostIsRejected) {
     const auto landscape = [](const Configuration& configuration) -> std::optional<double> {
         std::int64_t sum = 0;
         for (const auto& [name, value] : configuration.values) sum += value * value;
@@ -110,14 +110,14 @@ TEST_P(EveryLearningSearch, SurvivesASpaceInWhichMostIsRejected) {
     }
 }
 
-TEST_P(EveryLearningSearch, FindsItsWayThroughCoupledConstraints) {
+TEST_P(EveryAdaptiveSearch, FindsItsWayThroughCoupledConstraints) {
     for (unsigned seed = 1; seed <= 5; ++seed) {  // no one parameter can be changed alone
         const auto space = cube("(A + B + C + D) % 8 == 0");
         EXPECT_LT(evaluations_to(*make_search(GetParam(), {space, seed}), bowl(6), 1), 300) << "seed " << seed;
     }
 }
 
-TEST_P(EveryLearningSearch, LearnsWhileSixteenAreAwaitedAndAnsweredInAnyOrder) {
+TEST_P(EveryAdaptiveSearch, LearnsWhileSixteenAreAwaitedAndAnsweredInAnyOrder) {
     const auto search = make_search(GetParam(), {cube(), 4});
     std::vector<Configuration> awaited;
     std::set<std::string> seen;
@@ -135,14 +135,14 @@ TEST_P(EveryLearningSearch, LearnsWhileSixteenAreAwaitedAndAnsweredInAnyOrder) {
     EXPECT_TRUE(reached);
 }
 
-TEST_P(EveryLearningSearch, LearnsFromCostsOfZeroAndBelow) {
+TEST_P(EveryAdaptiveSearch, LearnsFromCostsOfZeroAndBelow) {
     const auto lowered = [](const Configuration& configuration) { return std::optional(*bowl(6)(configuration) - 21); };
     for (unsigned seed = 1; seed <= 5; ++seed) {  // few of the costs are below 0
         EXPECT_LT(evaluations_to(*make_search(GetParam(), {cube(), seed}), lowered, -20), 500) << "seed " << seed;
     }
 }
 
-TEST_P(EveryLearningSearch, TakesACostThatIsNotFiniteForARejection) {
+TEST_P(EveryAdaptiveSearch, TakesACostThatIsNotFiniteForARejection) {
     const auto landscape = [](double bad) {
         return [bad](const Configuration& configuration) -> std::optional<double> {
             return configuration.values.at("A") % 2 != 0 ? bad : *bowl(6)(configuration);
@@ -161,7 +161,7 @@ TEST_P(EveryLearningSearch, TakesACostThatIsNotFiniteForARejection) {
     }
 }
 
-TEST_P(EveryLearningSearch, GoesOnWhereSomeAreNeverAnswered) {
+TEST_P(EveryAdaptiveSearch, GoesOnWhereSomeAreNeverAnswered) {
     const auto search = make_search(GetParam(), {cube(), 2});
     bool reached = false;
     int count = 0;
@@ -175,7 +175,7 @@ TEST_P(EveryLearningSearch, GoesOnWhereSomeAreNeverAnswered) {
     EXPECT_LT(count, 1000);
 }
 
-TEST_P(EveryLearningSearch, DoesNotProposeWhatWasObservedUnasked) {
+TEST_P(EveryAdaptiveSearch, DoesNotProposeWhatWasObservedUnasked) {
     const auto space = grid();
     const auto search = make_search(GetParam(), {space, 4});
     for (std::size_t i = 0; i < 50; ++i) search->observe((*space)[i], static_cast<double>(i));
@@ -185,7 +185,7 @@ TEST_P(EveryLearningSearch, DoesNotProposeWhatWasObservedUnasked) {
     for (std::size_t i = 0; i < 50; ++i) EXPECT_THAT(order, ::testing::Not(::testing::Contains(to_text((*space)[i]))));
 }
 
-TEST_P(EveryLearningSearch, TriesFirstWhatTheEstimateLikes) {
+TEST_P(EveryAdaptiveSearch, TriesFirstWhatTheEstimateLikes) {
     const auto estimate = [](const Configuration& configuration) { return *bowl(6)(configuration); };
     SearchSetup setup{cube(), 4};
     const auto blind = make_search(GetParam(), setup)->next().value();
@@ -195,7 +195,7 @@ TEST_P(EveryLearningSearch, TriesFirstWhatTheEstimateLikes) {
     EXPECT_GT(estimate(blind), estimate(first));
 }
 
-TEST_P(EveryLearningSearch, FindsTheBestNearAStartSoonerThanWithout) {
+TEST_P(EveryAdaptiveSearch, FindsTheBestNearAStartSoonerThanWithout) {
     int with = 0;
     int without = 0;
     for (unsigned seed = 1; seed <= 5; ++seed) {
@@ -228,7 +228,7 @@ TEST(Surrogate, NeedsLittleMoreWhileEightAreAwaited) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Search, EveryLearningSearch, ::testing::Values("local", "annealing", "genetic", "surrogate"),
+INSTANTIATE_TEST_SUITE_P(Search, EveryAdaptiveSearch, ::testing::Values("local", "annealing", "genetic", "surrogate"),
                          [](const auto& name) { return name.param; });
 
 TEST(Search, ExhaustiveFollowsTheOrderOfTheSpace) {

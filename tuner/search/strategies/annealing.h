@@ -5,8 +5,8 @@
 
 namespace smemtune {
 
-/// Steps to neighbours, adjacent ones mostly, and accepts a cost that is worse by a factor f with probability
-/// f^(-1/temperature). It cools slowly and is heated again, at the best point, when nothing has been accepted for long.
+/// Moves to neighbours, mostly adjacent ones. A cost that is worse by a factor f is accepted with probability
+/// f^(-1/temperature). Cools slowly; reheats at the best point when no move has been accepted for long.
 std::unique_ptr<Search> annealing_search(SearchSetup setup);
 
 }  // namespace smemtune

@@ -3,20 +3,20 @@
 #include <algorithm>
 #include <limits>
 
-#include "tuner/search/learning.h"
+#include "tuner/search/adaptive_search.h"
 #include "tuner/search/strategies/neighbourhood.h"
 
 namespace smemtune {
 
 namespace {
 
-class Genetic : public LearningSearch {
+class Genetic : public AdaptiveSearch {
 public:
-    using LearningSearch::LearningSearch;
+    using AdaptiveSearch::AdaptiveSearch;
 
 private:
     static constexpr std::size_t population = 20;
-    static constexpr std::size_t rivals = 3;  // of which the best becomes a parent
+    static constexpr std::size_t tournament = 3;  // members drawn, of which the best becomes a parent
 
     struct Member {
         double cost;
@@ -24,35 +24,35 @@ private:
     };
 
     std::size_t propose() override {
-        if (++proposed_ <= population || members_.size() < 2) return fresh();
+        if (++proposed_ <= population || members_.size() < 2) return draw_untried();
         constexpr int tries = 50;
         for (int i = 0; i < tries; ++i) {
             auto index = child(parent(), parent());
-            if (index && below(2) == 0) index = changed(space(), *index, 1, random());
+            if (index && random_below(2) == 0) index = changed(space(), *index, 1, random());
             if (index && untried().contains(*index)) return *index;
         }
-        for (int i = 0; i < tries; ++i) {  // all alike: what is near them
-            const auto index = changed(space(), parent(), 1 + below(3), random());
+        for (int i = 0; i < tries; ++i) {  // the population is uniform: mutate more
+            const auto index = changed(space(), parent(), 1 + random_below(3), random());
             if (index && untried().contains(*index)) return *index;
         }
-        return fresh();
+        return draw_untried();
     }
 
     std::size_t parent() {
         auto best = members_.size() - 1;
-        for (std::size_t i = 0; i < rivals; ++i) best = std::min(best, below(members_.size()));
+        for (std::size_t i = 0; i < tournament; ++i) best = std::min(best, random_below(members_.size()));
         return members_[best].index;
     }
 
     std::optional<std::size_t> child(std::size_t mother, std::size_t father) {
         std::vector<std::uint16_t> point(space().point(mother).begin(), space().point(mother).end());
         for (std::size_t i = 0; i < point.size(); ++i) {
-            if (below(2) == 0) point[i] = space().point(father)[i];
+            if (random_below(2) == 0) point[i] = space().point(father)[i];
         }
         return space().find(point);
     }
 
-    void learn(std::size_t index, double cost) override {
+    void update(std::size_t index, double cost) override {
         if (cost == std::numeric_limits<double>::infinity()) return;
         const auto behind = std::ranges::upper_bound(members_, cost, {}, &Member::cost);
         members_.insert(behind, {cost, index});

@@ -5,8 +5,8 @@
 
 namespace smemtune {
 
-/// A child takes each parameter from one of two parents, the better of a few drawn, and sometimes one anew; what is not
-/// valid is never born. The best found so far make up the population.
+/// A child takes each parameter from one of two parents, each the winner of a small tournament, and half of the
+/// children mutate in one parameter. Invalid children are drawn again. The best found so far are the population.
 std::unique_ptr<Search> genetic_search(SearchSetup setup);
 
 }  // namespace smemtune

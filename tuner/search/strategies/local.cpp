@@ -3,7 +3,7 @@
 #include <limits>
 #include <set>
 
-#include "tuner/search/learning.h"
+#include "tuner/search/adaptive_search.h"
 #include "tuner/search/strategies/neighbourhood.h"
 
 namespace smemtune {
@@ -12,9 +12,9 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-class LocalSearch : public LearningSearch {
+class LocalSearch : public AdaptiveSearch {
 public:
-    using LearningSearch::LearningSearch;
+    using AdaptiveSearch::AdaptiveSearch;
 
 private:
     std::size_t propose() override {
@@ -23,33 +23,33 @@ private:
             queue_.pop_back();
             if (untried().contains(index)) return index;
         }
-        // Asked ahead of the outcomes it also kicks too soon, which costs nothing: what is cheaper is still moved to.
-        return *base_.insert(best_cost_ == infinity ? fresh() : kick()).first;
+        // Asked ahead of the outcomes, it may perturb too early. That does no harm: it still moves to what costs less.
+        return *perturbed_.insert(best_cost_ == infinity ? draw_untried() : perturbation()).first;
     }
 
-    std::size_t kick() {
+    std::size_t perturbation() {
         constexpr int tries = 50;
         for (int i = 0; i < tries; ++i) {
-            const auto index = changed(space(), best_, strength_ + below(2), random());
+            const auto index = changed(space(), best_, strength_ + random_below(2), random());
             if (index && untried().contains(*index)) return *index;
         }
-        return fresh();
+        return draw_untried();
     }
 
-    void learn(std::size_t index, double cost) override {
-        const bool kicked = base_.erase(index) > 0;
+    void update(std::size_t index, double cost) override {
+        const bool was_perturbed = perturbed_.erase(index) > 0;
         if (cost < best_cost_) {
             best_ = index;
             best_cost_ = cost;
             strength_ = weakest;
-        } else if (kicked && ++kicks_ % patience == 0) {
+        } else if (was_perturbed && ++perturbations_ % patience == 0) {
             strength_ = strength_ < space().parameters().size() ? strength_ + 1 : weakest;
         }
-        // From a kicked point it walks on however bad it is, unless it is no point to stand on at all.
-        if (cost < here_cost_ || (kicked && cost < infinity)) move_to(index, cost);
+        // A perturbed point is moved to whatever it costs, unless it was rejected.
+        if (cost < current_cost_ || (was_perturbed && cost < infinity)) move_to(index, cost);
     }
 
-    // Where a neighbour is known to cost less the walk goes there for nothing: it would arrive there anyhow.
+    // Neighbours already known to cost less are moved to at once, without an evaluation.
     void move_to(std::size_t index, double cost) {
         std::vector<std::size_t> near;
         for (bool moved = true; moved;) {
@@ -63,7 +63,7 @@ private:
                 moved = true;
             }
         }
-        here_cost_ = cost;
+        current_cost_ = cost;
         std::erase_if(near, [&](std::size_t each) { return !untried().contains(each); });
         shuffle(near);
         queue_ = std::move(near);
@@ -72,13 +72,13 @@ private:
     static constexpr std::size_t weakest = 2;
     static constexpr int patience = 4;
 
-    std::vector<std::size_t> queue_;  // neighbours still to try, the next one last
-    std::set<std::size_t> base_;      // kicked points whose outcome is awaited
-    double here_cost_ = infinity;
+    std::vector<std::size_t> queue_;   // neighbours still to try, the next one last
+    std::set<std::size_t> perturbed_;  // perturbed points whose outcome is pending
+    double current_cost_ = infinity;
     std::size_t best_ = 0;
     double best_cost_ = infinity;
-    std::size_t strength_ = weakest;  // parameters a kick changes, at least
-    int kicks_ = 0;
+    std::size_t strength_ = weakest;  // parameters that a perturbation changes, at least
+    int perturbations_ = 0;
 };
 
 }  // namespace

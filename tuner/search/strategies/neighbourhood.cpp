@@ -7,8 +7,8 @@ namespace smemtune {
 
 namespace {
 
-// A parameter with thousands of values would make each step cost thousands of look-ups: those get every value near
-// by, then ever fewer further away.
+// With thousands of values, a step to every one would cost thousands of look-ups. So: every value up to 64 away, and
+// beyond that the distances that are powers of two.
 bool reaches(int from, int to) {
     const auto distance = std::abs(to - from);
     constexpr int near = 64;

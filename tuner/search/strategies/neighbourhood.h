@@ -1,4 +1,4 @@
-// Which points lie near another. Only valid points are found, and no invalid one is listed on the way.
+// The valid points near another.
 #pragma once
 
 #include <random>
@@ -11,7 +11,7 @@ namespace smemtune {
 /// The valid points that differ from this one in exactly one parameter, by parameter, then by value.
 std::vector<std::size_t> neighbours(const ParameterSpace& space, std::size_t index);
 
-/// Those among them whose parameter has the next value, up or down, in the order of its values.
+/// The neighbours whose differing parameter has the next value, up or down, in the order of its values.
 std::vector<std::size_t> adjacent_neighbours(const ParameterSpace& space, std::size_t index);
 
 /// This point with `changes` parameters drawn anew, at most as many as have a choice; nothing when that is not valid.

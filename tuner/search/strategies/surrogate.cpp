@@ -7,9 +7,9 @@
 #include <optional>
 #include <utility>
 
+#include "tuner/search/adaptive_search.h"
 #include "tuner/search/encoding.h"
 #include "tuner/search/gaussian_process.h"
-#include "tuner/search/learning.h"
 #include "tuner/search/strategies/neighbourhood.h"
 
 namespace smemtune {
@@ -18,25 +18,28 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-// No library's model serves here: Debian's dlib brings OpenCV and X11 with it, its xgboost has no static library, and
-// neither grows point by point. A Gaussian process also needs the fewest points, and there are never many.
-class Surrogate : public LearningSearch {
+// No library's model fits: Debian's dlib depends on OpenCV and X11, its xgboost has no static library, and neither adds
+// a point without training again. Of all models a Gaussian process needs the fewest points, and there are never many.
+class Surrogate : public AdaptiveSearch {
 public:
     explicit Surrogate(SearchSetup given)
-        : LearningSearch(std::move(given)), encoding_(hints()), prior_{encoding_.rates()}, kernel_(prior_) {}
+        : AdaptiveSearch(std::move(given)),
+          encoding_(feature_cache()),
+          prior_{encoding_.inverse_scales()},
+          covariance_(prior_) {}
 
 private:
     static constexpr std::size_t first_sample = 10;  // proposals before the model is asked
     static constexpr std::size_t most_candidates = 2000;
-    static constexpr std::size_t most_modelled = 256;  // points of which the model is made
-    static constexpr std::size_t most_awaited = 64;    // beside those
-    static constexpr std::size_t most_fitted = 128;    // points to which its kernel is fitted
+    static constexpr std::size_t most_modelled = 256;  // points in the model
+    static constexpr std::size_t most_pending = 64;    // pending points in the model, beside those
+    static constexpr std::size_t most_fitted = 128;    // points that the covariance is fitted to
     static constexpr int fitting_steps = 12;
-    static constexpr float optimism = 2;  // standard deviations
+    static constexpr float optimism = 2;  // of the lower confidence bound, in standard deviations
 
     struct Known {
         std::size_t index;
-        std::optional<double> cost;  // infinite when rejected, nothing while it is awaited
+        std::optional<double> cost;  // infinite when rejected, nothing while it is pending
         std::vector<float> row;
     };
 
@@ -57,10 +60,10 @@ private:
         if (feasible_.empty() || known_.size() < first_sample) return spread();
         if (known_.size() >= refresh_at_) refresh();
         const auto index = most_promising();
-        return index ? *index : fresh();
+        return index ? *index : draw_untried();
     }
 
-    void learn(std::size_t index, double cost) override {
+    void update(std::size_t index, double cost) override {
         if (const auto found = known_of_.find(index); found != known_of_.end()) {
             known_[found->second].cost = cost;
         } else {
@@ -68,12 +71,12 @@ private:
             known_.push_back({index, cost, encoding_.encode(index)});
         }
         if (cost == infinity) return;
-        // What lies near a new best point is soon to be among the candidates.
+        // The neighbours of a new best point become candidates at once.
         if (!feasible_.empty() && cost < feasible_.front()) refresh_at_ = 0;
         feasible_.insert(std::ranges::upper_bound(feasible_, cost), cost);
     }
 
-    // A start is worth a look at what each parameter does there: one neighbour for each.
+    // Around the best start, one adjacent neighbour for each parameter shows what that parameter does there.
     void surround_start() {
         const auto centre = best_start();
         if (!centre) return;
@@ -89,7 +92,7 @@ private:
         }
     }
 
-    // The cheapest; where no outcome is there yet, the first.
+    // The start that costs least; while no outcome is known, the first.
     std::optional<std::size_t> best_start() const {
         std::optional<std::size_t> best;
         auto least = infinity;
@@ -105,9 +108,9 @@ private:
         return best;
     }
 
-    // Of some points drawn, the one that those already tried are farthest from.
+    // Of 50 points drawn, the one farthest from those already tried.
     std::size_t spread() {
-        if (hints().has_estimate() && known_.size() % 2 == 0) return fresh();
+        if (feature_cache().has_estimate() && known_.size() % 2 == 0) return draw_untried();
         constexpr int draws = 50;
         std::size_t farthest = 0;
         auto least = infinity;
@@ -127,12 +130,12 @@ private:
         return farthest;
     }
 
-    // What the model knows a cost as. A logarithm needs a positive one: where one is not, their differences count.
+    // The modelled value of a cost: its logarithm, or the cost itself once a cost is not positive.
     [[nodiscard]] double value(double cost) const { return feasible_.front() > 0 ? std::log(cost) : cost; }
 
-    // The values that the model is given, standardised. How bad the bad ones are is of no interest, and would have it
-    // explain little else: from somewhat beyond the median on, rejections included, they count the same. What is
-    // awaited has none: a guess in its place soon rests on other guesses, and is believed until all are answered.
+    // The model's values, standardised. They are capped at median + (median - best) / 2, which rejected points get too:
+    // otherwise the model would mostly explain how bad the bad ones are. A pending point has no value: a guess in its
+    // place would soon rest on other guesses.
     std::vector<std::optional<double>> standardised(const std::vector<std::size_t>& which) const {
         const auto median = value(feasible_[feasible_.size() / 2]);
         const auto worst = median + (median - value(feasible_.front())) / 2;
@@ -157,7 +160,7 @@ private:
         return values;
     }
 
-    // Indices into known_ of those answered: all, or else the best half of `most` and others drawn.
+    // Indices into known_ of the points with a cost: all of them, or the best `most` / 2 and as many drawn at random.
     std::vector<std::size_t> selected(std::size_t most) {
         std::vector<std::size_t> order;
         for (std::size_t i = 0; i < known_.size(); ++i) {
@@ -165,22 +168,22 @@ private:
         }
         if (order.size() <= most) return order;
         std::ranges::stable_sort(order, {}, [&](std::size_t i) { return *known_[i].cost; });
-        for (auto i = most / 2; i < most; ++i) std::swap(order[i], order[i + below(order.size() - i)]);
+        for (auto i = most / 2; i < most; ++i) std::swap(order[i], order[i + random_below(order.size() - i)]);
         order.resize(most);
         return order;
     }
 
-    // The latest that are awaited.
-    [[nodiscard]] std::vector<std::size_t> awaited() const {
+    // Indices into known_ of the latest pending points.
+    [[nodiscard]] std::vector<std::size_t> pending() const {
         std::vector<std::size_t> found;
-        for (auto i = known_.size(); i-- > 0 && found.size() < most_awaited;) {
+        for (auto i = known_.size(); i-- > 0 && found.size() < most_pending;) {
             if (!known_[i].cost) found.push_back(i);
         }
-        std::ranges::reverse(found);  // those asked for first are mostly answered first, and then tell of the others
+        std::ranges::reverse(found);  // in the order of asking, which is mostly that of the answers
         return found;
     }
 
-    // To what was answered, when that is enough: fitted to guesses too, it takes the model's word for its own worth.
+    // Fits the covariance to the points with a cost, once there are enough of them.
     void fit() {
         const auto fit_to = selected(most_fitted);
         if (fit_to.size() < first_sample) return;
@@ -188,33 +191,33 @@ private:
         std::vector<double> values;
         for (const auto i : fit_to) rows.push_back(known_[i].row);
         for (const auto& each : standardised(fit_to)) values.push_back(*each);
-        kernel_ = fitted(kernel_, prior_, rows, values, fitting_steps);
+        covariance_ = fitted(covariance_, prior_, rows, values, fitting_steps);
     }
 
-    // Fits the kernel again, renews the candidates, and builds the model from both. Often while there are few points.
+    // Fits the covariance again, renews the candidates, and builds the model anew. The more points, the more rarely.
     void refresh() {
         fit();
-        candidates_ = gathered();
+        candidates_ = new_candidates();
         Rows rows;
         for (const auto index : candidates_) rows.push_back(encoding_.encode(index));
-        posterior_.emplace(kernel_, rows);
+        posterior_.emplace(covariance_, rows);
         modelled_ = selected(most_modelled);
-        const auto pending = awaited();  // last: what is expected of them then rests on all the others
-        modelled_.insert(modelled_.end(), pending.begin(), pending.end());
+        const auto latest = pending();  // last, so that their predicted means rest on all the others
+        modelled_.insert(modelled_.end(), latest.begin(), latest.end());
         for (const auto i : modelled_) posterior_->add(known_[i].row);
         next_modelled_ = known_.size();
         refresh_at_ = known_.size() + std::clamp<std::size_t>(known_.size() / 8, 1, 64);
     }
 
-    // A small space as a whole. Of a large one, what the model liked among the candidates before, what lies near the
-    // best of those and near the best points known, and others drawn.
-    std::vector<std::size_t> gathered() {
+    // The candidates: a small space as a whole; of a large one, the best of the earlier candidates by their bounds, the
+    // neighbours of the first of these and of the best points known, and points drawn at random.
+    std::vector<std::size_t> new_candidates() {
         std::vector<std::size_t> found;
         if (space().size() <= most_candidates) {
             found.resize(space().size());
             std::iota(found.begin(), found.end(), std::size_t{0});
         } else {
-            add_liked(found);
+            add_best_bounds(found);
             add_near_best(found);
             add_drawn(found);
         }
@@ -224,10 +227,11 @@ private:
         return found;
     }
 
-    // Fills up with any others: where callbacks are asked about each, mostly with those they were asked about before.
+    // Fills up with points drawn at random. If features are costly, most of these are kept from one renewal to the
+    // next.
     void add_drawn(std::vector<std::size_t>& found) {
         const auto wanted = most_candidates - std::min(found.size(), most_candidates);
-        const auto kept = hints().has_any() ? std::min(drawn_.size(), wanted - wanted / 16) : 0;
+        const auto kept = feature_cache().has_any() ? std::min(drawn_.size(), wanted - wanted / 16) : 0;
         drawn_.erase(drawn_.begin(), drawn_.end() - static_cast<std::ptrdiff_t>(kept));
         while (drawn_.size() < wanted) drawn_.push_back(untried().draw(random()));
         found.insert(found.end(), drawn_.begin(), drawn_.end());
@@ -238,7 +242,7 @@ private:
         found.insert(found.end(), near.begin(), near.end());
     }
 
-    void add_liked(std::vector<std::size_t>& found) const {
+    void add_best_bounds(std::vector<std::size_t>& found) const {
         constexpr std::size_t most_surrounded = 10;
         std::vector<std::size_t> order(bounds_.size());
         std::iota(order.begin(), order.end(), std::size_t{0});
@@ -251,14 +255,14 @@ private:
 
     void add_near_best(std::vector<std::size_t>& found) {
         constexpr std::size_t most_surrounded = 5;
-        constexpr int jumps = 60;  // from each, over two parameters or three
+        constexpr int jumps = 60;  // from each, in two parameters or three
         auto best = selected(2 * most_surrounded);
         std::ranges::stable_sort(best, {}, [&](std::size_t i) { return *known_[i].cost; });
         best.resize(std::min(best.size(), most_surrounded));
         for (const auto i : best) {
             add_near(known_[i].index, found);
             for (int jump = 0; jump < jumps; ++jump) {
-                const auto index = changed(space(), known_[i].index, 2 + below(2), random());
+                const auto index = changed(space(), known_[i].index, 2 + random_below(2), random());
                 if (index) found.push_back(*index);
             }
         }
@@ -284,17 +288,17 @@ private:
 
     Encoding encoding_;
     Covariance prior_;
-    Covariance kernel_;
-    std::vector<Known> known_;  // in the order of proposing, or of observing what was not proposed
+    Covariance covariance_;
+    std::vector<Known> known_;  // in the order of proposing or, if not proposed, of observing
     std::unordered_map<std::size_t, std::size_t> known_of_;
     std::vector<double> feasible_;  // the costs of those not rejected, sorted
     bool prepared_ = false;
     std::vector<std::size_t> around_start_;
     std::vector<std::size_t> candidates_;
-    std::vector<std::size_t> drawn_;     // those of them that nothing but chance chose, the latest last
-    std::vector<float> bounds_;          // of the candidates, when they were last asked for
+    std::vector<std::size_t> drawn_;     // the candidates drawn at random, the latest last
+    std::vector<float> bounds_;          // lower confidence bounds of the candidates, as of the last proposal
     std::vector<std::size_t> modelled_;  // indices into known_
-    std::size_t next_modelled_ = 0;      // the first of known_ that came after the model was built
+    std::size_t next_modelled_ = 0;      // the first of known_ that the model lacks
     std::optional<Posterior> posterior_;
     std::size_t refresh_at_ = 0;
 };

@@ -1,4 +1,4 @@
-#include "tuner/search/hints.h"
+#include "tuner/search/feature_cache.h"
 
 #include <cmath>
 #include <limits>
@@ -11,13 +11,13 @@ double ordered(double number) { return std::isnan(number) ? std::numeric_limits<
 
 }  // namespace
 
-double Hints::estimate(std::size_t index) {
+double FeatureCache::estimate(std::size_t index) {
     auto& known = answers_[index].estimate;
     if (!known) known = ordered(setup_.estimate(space()[index]));
     return *known;
 }
 
-const std::vector<double>& Hints::features(std::size_t index) {
+const std::vector<double>& FeatureCache::features(std::size_t index) {
     auto& known = answers_[index].features;
     if (!known) {
         known = setup_.features ? setup_.features(space()[index]) : std::vector<double>{};

@@ -1,4 +1,4 @@
-#include "tuner/search/strategies/walk.h"
+#include "tuner/search/strategies/enumeration.h"
 
 #include <algorithm>
 #include <numeric>
@@ -8,9 +8,9 @@ namespace smemtune {
 
 namespace {
 
-class Walk : public Search {
+class EnumerationSearch : public Search {
 public:
-    Walk(std::shared_ptr<const ParameterSpace> space, std::vector<std::size_t> order)
+    EnumerationSearch(std::shared_ptr<const ParameterSpace> space, std::vector<std::size_t> order)
         : space_(std::move(space)), order_(std::move(order)) {}
 
     std::optional<Configuration> next() override {
@@ -30,7 +30,7 @@ std::vector<std::size_t> in_order(const ParameterSpace& space) {
     return order;
 }
 
-std::unique_ptr<Search> walk(const SearchSetup& setup, std::vector<std::size_t> order) {
+std::unique_ptr<Search> enumeration(const SearchSetup& setup, std::vector<std::size_t> order) {
     auto front = order.begin();
     for (const auto& start : setup.starts) {
         const auto index = setup.space->find(start);
@@ -40,19 +40,21 @@ std::unique_ptr<Search> walk(const SearchSetup& setup, std::vector<std::size_t> 
         std::rotate(front, found, found + 1);
         ++front;
     }
-    return std::make_unique<Walk>(setup.space, std::move(order));
+    return std::make_unique<EnumerationSearch>(setup.space, std::move(order));
 }
 
 }  // namespace
 
-std::unique_ptr<Search> exhaustive_search(const SearchSetup& setup) { return walk(setup, in_order(*setup.space)); }
+std::unique_ptr<Search> exhaustive_search(const SearchSetup& setup) {
+    return enumeration(setup, in_order(*setup.space));
+}
 
 std::unique_ptr<Search> random_search(const SearchSetup& setup) {
     auto order = in_order(*setup.space);
-    // By hand rather than std::shuffle, whose result for a seed differs between standard libraries.
+    // Not std::shuffle: its result for a seed differs between standard libraries.
     std::mt19937_64 random(setup.seed);
     for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random() % i]);
-    return walk(setup, std::move(order));
+    return enumeration(setup, std::move(order));
 }
 
 }  // namespace smemtune

@@ -1,4 +1,4 @@
-// What a setup says about a point beside its parameters, asked once for each point: its callbacks may be slow.
+// Caches the features and the estimate that a setup's callbacks give for each point: they may be slow.
 #pragma once
 
 #include <optional>
@@ -9,16 +9,16 @@
 
 namespace smemtune {
 
-class Hints {
+class FeatureCache {
 public:
-    explicit Hints(SearchSetup setup) : setup_(std::move(setup)) {}
+    explicit FeatureCache(SearchSetup setup) : setup_(std::move(setup)) {}
 
     [[nodiscard]] const ParameterSpace& space() const { return *setup_.space; }
     [[nodiscard]] bool has_estimate() const { return setup_.estimate != nullptr; }
     [[nodiscard]] bool has_any() const { return has_estimate() || setup_.features; }
-    /// Precondition: has_estimate(). What is not a number is taken for infinite, here and below.
+    /// Precondition: has_estimate(). NaN becomes infinity, here and in features().
     double estimate(std::size_t index);
-    /// Valid as long as this object. Empty where the setup has none.
+    /// Valid as long as this object. Empty if the setup has none.
     const std::vector<double>& features(std::size_t index);
 
 private:
@@ -28,7 +28,7 @@ private:
     };
 
     SearchSetup setup_;
-    std::unordered_map<std::size_t, Answers> answers_;  // nodes stay where they are as it grows
+    std::unordered_map<std::size_t, Answers> answers_;  // its nodes do not move as it grows
 };
 
 }  // namespace smemtune

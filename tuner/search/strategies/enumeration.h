@@ -1,4 +1,4 @@
-// Searches that do not learn: they walk the space in an order that is known beforehand.
+// Searches that enumerate the space in an order fixed beforehand, whatever they observe.
 #pragma once
 
 #include "tuner/search/search.h"

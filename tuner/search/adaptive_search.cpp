@@ -1,4 +1,4 @@
-#include "tuner/search/learning.h"
+#include "tuner/search/adaptive_search.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,12 +7,12 @@
 
 namespace smemtune {
 
-Untried::Untried(std::size_t size) : points_(size), place_(size) {
+UntriedPoints::UntriedPoints(std::size_t size) : points_(size), place_(size) {
     std::iota(points_.begin(), points_.end(), 0U);
     std::iota(place_.begin(), place_.end(), 0U);
 }
 
-void Untried::remove(std::size_t index) {
+void UntriedPoints::remove(std::size_t index) {
     if (!contains(index)) return;
     const auto last = points_.back();
     points_[place_[index]] = last;
@@ -21,14 +21,14 @@ void Untried::remove(std::size_t index) {
     points_.pop_back();
 }
 
-LearningSearch::LearningSearch(SearchSetup setup)
-    : setup_(std::move(setup)), hints_(setup_), random_(setup_.seed), untried_(setup_.space->size()) {
+AdaptiveSearch::AdaptiveSearch(SearchSetup setup)
+    : setup_(std::move(setup)), feature_cache_(setup_), random_(setup_.seed), untried_(setup_.space->size()) {
     for (const auto& start : setup_.starts) {
         if (const auto index = space().find(start)) starts_.push_back(*index);
     }
 }
 
-std::optional<Configuration> LearningSearch::next() {
+std::optional<Configuration> AdaptiveSearch::next() {
     while (!starts_.empty() && !untried_.contains(starts_.front())) starts_.pop_front();
     if (untried_.size() == 0) return std::nullopt;
     const auto index = starts_.empty() ? propose() : starts_.front();
@@ -36,22 +36,22 @@ std::optional<Configuration> LearningSearch::next() {
     return space()[index];
 }
 
-void LearningSearch::observe(const Configuration& configuration, std::optional<double> cost) {
+void AdaptiveSearch::observe(const Configuration& configuration, std::optional<double> cost) {
     const auto index = space().find(configuration);
     if (!index) return;
     untried_.remove(*index);
     const auto known = cost && std::isfinite(*cost) ? *cost : std::numeric_limits<double>::infinity();
-    if (costs_.emplace(*index, known).second) learn(*index, known);
+    if (costs_.emplace(*index, known).second) update(*index, known);
 }
 
-std::size_t LearningSearch::fresh() {
+std::size_t AdaptiveSearch::draw_untried() {
     constexpr int draws = 64;
     auto best = untried_.draw(random_);
-    if (!hints_.has_estimate()) return best;
-    auto lowest = hints_.estimate(best);
+    if (!feature_cache_.has_estimate()) return best;
+    auto lowest = feature_cache_.estimate(best);
     for (int i = 1; i < draws; ++i) {
         const auto index = untried_.draw(random_);
-        const auto estimate = hints_.estimate(index);
+        const auto estimate = feature_cache_.estimate(index);
         if (estimate >= lowest) continue;
         lowest = estimate;
         best = index;

@@ -1,12 +1,12 @@
-#include "tuner/search/learning.h"
+#include "tuner/search/adaptive_search.h"
 
 #include <gmock/gmock.h>
 
 namespace smemtune {
 namespace {
 
-TEST(Untried, IsDrawnFromUntilNothingIsLeft) {
-    Untried untried(100);
+TEST(UntriedPoints, IsDrawnFromUntilNothingIsLeft) {
+    UntriedPoints untried(100);
     std::mt19937_64 random(1);
     std::vector<std::size_t> drawn;
     while (untried.size() > 0) {
@@ -19,8 +19,8 @@ TEST(Untried, IsDrawnFromUntilNothingIsLeft) {
     for (std::size_t i = 0; i < 100; ++i) EXPECT_EQ(drawn[i], i);
 }
 
-TEST(Untried, LosesAPointOnce) {
-    Untried untried(3);
+TEST(UntriedPoints, LosesAPointOnce) {
+    UntriedPoints untried(3);
     untried.remove(1);
     untried.remove(1);
     EXPECT_EQ(untried.size(), 2U);

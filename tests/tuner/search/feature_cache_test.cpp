@@ -1,4 +1,4 @@
-#include "tuner/search/hints.h"
+#include "tuner/search/feature_cache.h"
 
 #include <gmock/gmock.h>
 
@@ -10,7 +10,7 @@
 namespace smemtune {
 namespace {
 
-TEST(Hints, AskOnceForEachPoint) {
+TEST(FeatureCache, AskOnceForEachPoint) {
     int estimates = 0;
     int features = 0;
     SearchSetup setup{cube()};
@@ -19,26 +19,26 @@ TEST(Hints, AskOnceForEachPoint) {
         ++features;
         return std::vector{static_cast<double>(each.values.at("B"))};
     };
-    Hints hints(setup);
+    FeatureCache cache(setup);
     for (int round = 0; round < 3; ++round) {
         for (std::size_t i = 0; i < 100; ++i) {
-            EXPECT_EQ(hints.estimate(i), static_cast<double>((*setup.space)[i].values.at("A")));
-            EXPECT_THAT(hints.features(i), ::testing::ElementsAre((*setup.space)[i].values.at("B")));
+            EXPECT_EQ(cache.estimate(i), static_cast<double>((*setup.space)[i].values.at("A")));
+            EXPECT_THAT(cache.features(i), ::testing::ElementsAre((*setup.space)[i].values.at("B")));
         }
     }
     EXPECT_EQ(estimates, 100);
     EXPECT_EQ(features, 100);
 }
 
-TEST(Hints, TakeWhatIsNotANumberForInfinite) {
+TEST(FeatureCache, TakeWhatIsNotANumberForInfinite) {
     SearchSetup setup{cube()};
     setup.estimate = [](const Configuration&) { return std::numeric_limits<double>::quiet_NaN(); };
-    Hints hints(setup);
-    EXPECT_EQ(hints.estimate(0), std::numeric_limits<double>::infinity());
-    EXPECT_TRUE(hints.features(0).empty());
+    FeatureCache cache(setup);
+    EXPECT_EQ(cache.estimate(0), std::numeric_limits<double>::infinity());
+    EXPECT_TRUE(cache.features(0).empty());
 }
 
-TEST(Hints, OfNoConfigurationAreAskedForTwiceDuringASearch) {
+TEST(FeatureCache, OfNoConfigurationAreAskedForTwiceDuringASearch) {
     for (const auto& name : search_names()) {
         std::map<std::string, int> estimates;
         std::map<std::string, int> features;

@@ -1,0 +1,72 @@
+// The base of the searches that adapt to the costs they observe: starts come first, no point is proposed twice.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <random>
+#include <unordered_map>
+
+#include "tuner/search/feature_cache.h"
+
+namespace smemtune {
+
+/// The points not yet proposed. Every operation takes constant time.
+class UntriedPoints {
+public:
+    explicit UntriedPoints(std::size_t size);
+    [[nodiscard]] std::size_t size() const { return points_.size(); }
+    [[nodiscard]] bool contains(std::size_t index) const { return place_[index] < points_.size(); }
+    void remove(std::size_t index);
+    /// One of them, uniformly distributed. Precondition: size() > 0.
+    [[nodiscard]] std::size_t draw(std::mt19937_64& random) const { return points_[random() % points_.size()]; }
+
+private:
+    std::vector<std::uint32_t> points_;  // a ParameterSpace has at most 20 million
+    std::vector<std::uint32_t> place_;   // of each point: its index in points_, or one beyond its end
+};
+
+/// A strategy implements propose() and, if outcomes change its state, update(). A point is its index in the space.
+class AdaptiveSearch : public Search {
+public:
+    explicit AdaptiveSearch(SearchSetup setup);
+    std::optional<Configuration> next() final;
+    void observe(const Configuration& configuration, std::optional<double> cost) final;
+
+protected:
+    /// By point: its cost, or infinity when it was rejected.
+    using Costs = std::unordered_map<std::size_t, double>;
+
+    /// An untried point. Precondition: there is one.
+    virtual std::size_t propose() = 0;
+    /// Called once for each point when its cost is known; infinity when it was rejected.
+    virtual void update(std::size_t /*index*/, double /*cost*/) {}
+
+    /// An untried point drawn at random, whatever was observed; the best of several draws by the estimate if there is
+    /// one.
+    std::size_t draw_untried();
+    /// Uniformly distributed over 0 ... bound - 1. Precondition: bound > 0.
+    std::size_t random_below(std::size_t bound) { return random_() % bound; }
+    /// Uniformly distributed over [0, 1).
+    double random_fraction() { return static_cast<double>(random_() >> 11) * 0x1.0p-53; }
+    template <typename T>
+    void shuffle(std::vector<T>& values) {  // std::shuffle differs between standard libraries
+        for (std::size_t i = values.size(); i > 1; --i) std::swap(values[i - 1], values[random_below(i)]);
+    }
+
+    [[nodiscard]] const SearchSetup& setup() const { return setup_; }
+    [[nodiscard]] FeatureCache& feature_cache() { return feature_cache_; }
+    [[nodiscard]] const ParameterSpace& space() const { return *setup_.space; }
+    [[nodiscard]] const UntriedPoints& untried() const { return untried_; }
+    [[nodiscard]] const Costs& costs() const { return costs_; }
+    [[nodiscard]] std::mt19937_64& random() { return random_; }
+
+private:
+    SearchSetup setup_;
+    FeatureCache feature_cache_;
+    std::mt19937_64 random_;
+    UntriedPoints untried_;
+    std::deque<std::size_t> starts_;
+    Costs costs_;
+};
+
+}  // namespace smemtune
