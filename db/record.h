@@ -20,6 +20,8 @@ struct TemplateRecord {
     std::string operation;
     std::string hash;                          ///< of everything that decides the machine code and its launch
     std::map<std::string, std::string> files;  ///< path -> text: manifest, source, headers, operation, reference
+    /// Of earlier versions with the same machine code, as KernelTemplate::same_code_as; asked for, never stored.
+    std::vector<std::string> same_code_as{};
 
     bool operator==(const TemplateRecord&) const = default;
 };

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "db/adopt.h"
 #include "db/complete.h"
 #include "db/store_state.h"
 
@@ -32,7 +33,8 @@ ORDER BY p.id)sql";
 constexpr auto best_of_one_template = R"sql(
 WHERE t.id IN (SELECT (SELECT f.id FROM trials AS f
                        WHERE f.device = ?1 AND f.problem = q.id AND f.median_us IS NOT NULL
-                           AND f.template IN (SELECT id FROM templates WHERE name = ?2 AND ?3 IN ('', hash))
+                           AND f.template IN (SELECT id FROM templates WHERE name = ?2
+                                              AND (?3 = '[]' OR hash IN (SELECT value FROM json_each(?3))))
                        ORDER BY f.median_us, f.id LIMIT 1)
                FROM problems AS q WHERE q.operation = ?4 AND q.type = ?5 AND q.layout = ?6)
 ORDER BY p.id)sql";
@@ -129,7 +131,14 @@ std::int64_t Store::remember(const TemplateRecord& kernel_template, const Config
             .run();
         write_files(state_->connection.database.getLastInsertRowid());
     };
-    const auto id = state_->guarded([&] { return state_->find_or_add(find, add); });
+    const auto id = state_->guarded([&] {
+        if (has_same_code(state_->connection, kernel_template)) {
+            WriteTransaction transaction(state_->connection);
+            adopt_same_code(state_->connection, kernel_template, defaults);
+            transaction.commit();
+        }
+        return state_->find_or_add(find, add);
+    });
     // The same code may have got more values, or another summary: what is stored must be able to make the newest
     // winner.
     if (const auto known = recall_template(id); known && known->files != kernel_template.files) {
@@ -248,14 +257,16 @@ std::optional<TrialRow> Store::best(std::int64_t device, std::int64_t problem) c
 
 std::vector<TrialRow> Store::best_of(std::int64_t device, const std::string& operation, const std::string& type,
                                      const std::string& layout, const std::string& kernel_template,
-                                     const std::string& hash) const {
+                                     const std::vector<std::string>& hashes) const {
     static const std::string over_all = select_rows(best_of_all_templates);
     static const std::string of_one = select_rows(best_of_one_template);
     return state_->guarded([&] {
         if (kernel_template.empty()) {
             return state_->query(over_all).with(device, operation, type, layout).all(read_row);
         }
-        return state_->query(of_one).with(device, kernel_template, hash, operation, type, layout).all(read_row);
+        return state_->query(of_one)
+            .with(device, kernel_template, json_array(hashes), operation, type, layout)
+            .all(read_row);
     });
 }
 

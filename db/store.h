@@ -45,7 +45,7 @@ public:
     std::int64_t remember(const Device& device);
     /// A template whose files changed under the same hash (more values, another summary, a new parameter) gets the new
     /// ones, and in the same transaction its trials and machine code get the `defaults` of parameters that they lack:
-    /// they were tried with what is that parameter's default now.
+    /// they were tried with what is that parameter's default now. Rows of its `same_code_as` become this one (adopt.h).
     std::int64_t remember(const TemplateRecord& kernel_template, const Configuration& defaults = {});
     std::int64_t remember(const Problem& problem);
 
@@ -72,12 +72,12 @@ public:
     /// The winner, or the fastest measured trial where no winner was set yet.
     [[nodiscard]] std::optional<TrialRow> best(std::int64_t device, std::int64_t problem) const;
     /// The best of each problem of that operation, type and layout on a device. With `kernel_template` (a name), the
-    /// fastest measured trial of that template for each problem, winner or not; with `hash` (as of KernelTemplate), of
-    /// that version alone.
+    /// fastest measured trial of that template for each problem, winner or not; with `hashes` (as of KernelTemplate),
+    /// of those versions of it alone.
     [[nodiscard]] std::vector<TrialRow> best_of(std::int64_t device, const std::string& operation,
                                                 const std::string& type, const std::string& layout,
                                                 const std::string& kernel_template = {},
-                                                const std::string& hash = {}) const;
+                                                const std::vector<std::string>& hashes = {}) const;
 
     [[nodiscard]] std::optional<BinaryRecord> recall_binary(std::int64_t kernel_template,
                                                             const Configuration& configuration,

@@ -74,13 +74,13 @@ std::optional<Candidate> Candidates::next() {
 }
 
 void Candidates::read_nearest_device() {
-    // Asked for by name, a template is what it is now, unless only the database knows it.
+    // A template that is asked for by name is the present version, unless only the database knows it.
     const auto named = std::ranges::find(templates_, kernel_template_, &KernelTemplate::name);
-    const auto hash = named == templates_.end() ? "" : named->hash;
+    const auto hashes = named == templates_.end() ? std::vector<std::string>{} : named->same_code_hashes();
     const auto [number, device] = std::move(devices_.back());
     devices_.pop_back();
     rows_here_ = device == device_;
-    rows_ = store_->best_of(number, problem_.operation, problem_.type, problem_.layout, kernel_template_, hash);
+    rows_ = store_->best_of(number, problem_.operation, problem_.type, problem_.layout, kernel_template_, hashes);
     row_ = 0;
     std::ranges::stable_sort(rows_, {}, [&](const TrialRow& row) { return distance(problem_, row.problem); });
 }
@@ -88,7 +88,7 @@ void Candidates::read_nearest_device() {
 bool Candidates::is_outdated(const TrialRow& row) const {
     if (std::ranges::find(own_, row.kernel_template) == own_.end()) return false;
     const auto now = std::ranges::find(templates_, row.kernel_template, &KernelTemplate::name);
-    return now != templates_.end() && now->hash != row.template_hash;
+    return now != templates_.end() && !now->is_same_code(row.template_hash);
 }
 
 std::optional<Candidate> Candidates::tuned(const TrialRow& row) const {

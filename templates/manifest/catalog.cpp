@@ -58,6 +58,9 @@ std::string hash_of(const KernelTemplate& kernel) {
     for (const auto& [path, content] : code) add(content);
     for (const auto& expression : kernel.block) add(expression.text());
     for (const auto& expression : kernel.grid) add(expression.text());
+    for (const auto& derived : kernel.derived) {
+        if (derived.constant) add(derived.name + " = " + derived.expression.text());
+    }
     add(kernel.dynamic_shared_bytes.text());
     if (kernel.workspace_bytes) add(kernel.workspace_bytes->text());
     for (const auto& argument : kernel.operation.arguments) {
@@ -131,13 +134,15 @@ std::vector<KernelTemplate> load_templates(const SourceTree& tree, const SourceT
         if (same != templates.end()) {
             throw ManifestError(path + ":1: template '" + kernel->name + "' is also in " + same->path + "; rename one");
         }
-        kernel->files[path] = without_like(path, text, find);  // so that they need no other kernel's files
+        kernel->files[path] = without_extends(path, text, find);  // so that they need no other kernel's files
         const auto& home = kernel->operation.path;
         collect(tree, library, kernel->source_path, path + ":1", kernel->files);
         collect(tree, library, kernel->operation.reference_path, home + ":1", kernel->files);
         // Without the kernel that may share its manifest, so that load_template finds one kernel.
         if (home != path) kernel->files[home] = operation_alone(home, file(tree, library, home, path + ":1"));
         kernel->hash = hash_of(*kernel);
+        // A list that does not name this version was written for another one: it expires when the source changes.
+        if (std::erase(kernel->same_code_as, kernel->hash) == 0) kernel->same_code_as.clear();
         templates.push_back(std::move(*kernel));
     }
     std::ranges::sort(templates, {}, [](const KernelTemplate& t) { return std::pair(t.operation.name, t.name); });

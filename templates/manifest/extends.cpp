@@ -36,7 +36,7 @@ std::map<std::string, Named> names_in(const toml::table& manifest) {
     return names;
 }
 
-// Behind the others or, under a name that one of them has, in its place.
+// Appends the entry, or replaces the one of the same name.
 void put(toml::array& to, toml::node& entry) {
     const auto* name = name_of(entry);
     for (auto& each : to) {
@@ -47,7 +47,7 @@ void put(toml::array& to, toml::node& entry) {
     to.push_back(std::move(entry));
 }
 
-// What has another form than it should is left for those to complain about that read it.
+// Malformed entries stay as they are: whoever reads the result reports them.
 void add(toml::table& manifest, toml::table&& other) {
     for (const auto key : lists) {
         auto* theirs = other.get_as<toml::array>(key);
@@ -70,39 +70,55 @@ void add(toml::table& manifest, toml::table&& other) {
     }
 }
 
+// The key under which a manifest names the one that it extends; empty if it extends none. `like` is the earlier name.
+std::string_view key_of(const toml::table& manifest) {
+    const auto* head = manifest.get_as<toml::table>("template");
+    for (const std::string_view key : {"extends", "like"}) {
+        if (head != nullptr && head->contains(key)) return key;
+    }
+    return {};
+}
+
 // `before` are the manifests that lead here.
 toml::table complete(const std::string& path, const std::string& text, const FindManifest& find,
                      std::vector<std::string> before) {
     auto manifest = parse_toml(path, text);
-    auto* const head = manifest.get_as<toml::table>("template");
-    if (head == nullptr || !head->contains("like")) return manifest;
-    const Section section(path, "[template]", *head);
-    const auto other_path = section.value<std::string>("like", "\"gemm/warp_tiled.toml\"");
+    const std::string key(key_of(manifest));
+    if (key.empty()) return manifest;
+    auto& head = *manifest.get_as<toml::table>("template");
+    const Section section(path, "[template]", head);
+    const auto quoted = "'" + key + "' ";
+    if (key == "extends" && section.has("like")) {
+        section.fail_at("like", "'like' is the earlier name of 'extends'; write only 'extends'");
+    }
+    const auto other_path = section.value<std::string>(key, "\"gemm/warp_tiled.toml\"");
     before.push_back(path);
     if (std::ranges::count(before, other_path) > 0) {
-        section.fail_at("like",
-                        "'like' leads back to '" + other_path + "'; name a manifest that does without this one");
+        section.fail_at(key,
+                        quoted + "leads back to '" + other_path + "'; name a manifest that does not extend this one");
     }
-    const auto line = head->get("like")->source().begin.line;
+    const auto line = head.get(key)->source().begin.line;
     auto other = complete(other_path, find(other_path, path + ":" + std::to_string(line)), find, before);
     if (!other.contains("template")) {
-        section.fail_at("like",
-                        "'like' names '" + other_path + "', which describes no kernel; name one with a [template]");
+        section.fail_at(key,
+                        quoted + "names '" + other_path + "', which describes no kernel; name one with a [template]");
     }
     const auto theirs = names_in(other);
     for (const auto& [name, own] : names_in(manifest)) {
         const auto found = theirs.find(name);
         if (found == theirs.end() || (own.list == "derived" && found->second.list == "derived")) continue;
         Section::fail(path, own.where,
-                      "'" + name + "' is also in '" + other_path + "', which this manifest is like; " +
+                      "'" + name + "' is also in '" + other_path + "', which this manifest extends; " +
                           "leave it out, or rename it");
     }
     add(manifest, std::move(other));
-    head->erase("like");
+    head.erase(key);
     return manifest;
 }
 
 }  // namespace
+
+bool extends_another(const toml::table& manifest) { return !key_of(manifest).empty(); }
 
 toml::table complete_manifest(const std::string& path, const std::string& text, const FindManifest& find) {
     return complete(path, text, find, {});

@@ -87,6 +87,36 @@ Configuration compiled_part(const KernelTemplate& kernel_template, const Configu
     return part;
 }
 
+bool KernelTemplate::is_same_code(const std::string& other) const {
+    return other == hash || std::ranges::find(same_code_as, other) != same_code_as.end();
+}
+
+std::vector<std::string> KernelTemplate::same_code_hashes() const {
+    std::vector<std::string> hashes{hash};
+    hashes.insert(hashes.end(), same_code_as.begin(), same_code_as.end());
+    return hashes;
+}
+
+namespace {
+
+// The constant derived values of a program, in the manifest's order.
+std::vector<std::pair<std::string, std::int64_t>> constants_of(const KernelTemplate& kernel_template,
+                                                               const Configuration& compiled, const Problem& problem) {
+    Environment environment(compiled.values.begin(), compiled.values.end());
+    environment["element_bytes"] = element_type(problem.type).bytes;
+    const auto& layouts = kernel_template.operation.layouts;
+    if (const auto layout = layouts.find(problem.layout); layout != layouts.end()) {
+        environment.insert(layout->second.begin(), layout->second.end());
+    }
+    std::vector<std::pair<std::string, std::int64_t>> constants;
+    for (const auto& derived : kernel_template.derived) {
+        if (derived.constant) constants.emplace_back(derived.name, derived.expression.evaluate(environment));
+    }
+    return constants;
+}
+
+}  // namespace
+
 std::string render(const KernelTemplate& kernel_template, const Configuration& configuration, const Problem& problem) {
     const auto compiled = compiled_part(kernel_template, configuration);
     std::string text = "// " + kernel_template.name + ": " + to_text(compiled) + "\n#pragma once\n";
@@ -99,6 +129,10 @@ std::string render(const KernelTemplate& kernel_template, const Configuration& c
     }
     for (const auto& [name, value] : compiled.values) {
         text += "constexpr int " + name + " = " + std::to_string(value) + ";\n";
+    }
+    for (const auto& [name, value] : constants_of(kernel_template, compiled, problem)) {
+        const bool wide = value < -2147483647 || value > 2147483647;
+        text += (wide ? "constexpr long long " : "constexpr int ") + name + " = " + std::to_string(value) + ";\n";
     }
     return text;
 }

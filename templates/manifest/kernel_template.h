@@ -88,6 +88,8 @@ struct Derived {
     std::string name;
     std::string value;  ///< as written
     std::string summary;
+    bool constant = false;  ///< part of `configuration.h`, like a parameter
+    Expression expression;  ///< the value in terms of parameters, layout constants and the like
 };
 
 struct KernelTemplate {
@@ -97,7 +99,7 @@ struct KernelTemplate {
     std::vector<std::string> types;
     std::vector<std::string> layouts;
     std::vector<Parameter> parameters;
-    std::vector<Derived> derived;  ///< for people: expressions hold their values already
+    std::vector<Derived> derived;  ///< for people, and the constants: expressions hold their values already
     std::vector<Constraint> constraints;
     std::array<Expression, 3> block;
     std::array<Expression, 3> grid;
@@ -115,6 +117,14 @@ struct KernelTemplate {
     /// Of what decides its machine code and launch; not of summaries, parameters and their values. A configuration that
     /// was tried before a parameter was added, under the same hash, means that parameter's default.
     std::string hash;
+    /// Hashes of earlier versions that, by the manifest, have the same machine code and launch: what was stored of them
+    /// counts as if it were of this one.
+    std::vector<std::string> same_code_as;
+
+    /// Whether `other` is the hash of this version or of one with the same machine code.
+    [[nodiscard]] bool is_same_code(const std::string& other) const;
+    /// All such hashes, this version's first.
+    [[nodiscard]] std::vector<std::string> same_code_hashes() const;
 };
 
 /// What can compute a problem on a device at all, whatever the configuration.
@@ -136,7 +146,9 @@ Configuration compiled_part(const KernelTemplate& kernel_template, const Configu
 /// Of a kernel with run-time parameters, those included.
 constexpr std::size_t most_arguments = 64;
 
-/// The text of `configuration.h`: the compiled parameters and layout constants as `constexpr int`, and `Element`.
+/// The text of `configuration.h`: the compiled parameters, layout constants and constant derived values as `constexpr
+/// int` (`long long` where a derived value needs it), and `Element`. Throws ExpressionError when a derived value has no
+/// value.
 std::string render(const KernelTemplate& kernel_template, const Configuration& configuration, const Problem& problem);
 
 }  // namespace smemtune

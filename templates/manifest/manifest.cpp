@@ -36,12 +36,30 @@ Parameter read_parameter(const Section& section) {
     return parameter;
 }
 
+// A constant is compiled in, so it may name only what is known then.
+void check_constant(const Section& section, const Derived& derived, const KernelTemplate& kernel) {
+    const auto is_known = [&](const std::string& name) {
+        const auto parameter = std::ranges::find(kernel.parameters, name, &Parameter::name);
+        if (parameter != kernel.parameters.end()) return !parameter->runtime;
+        const auto& layouts = kernel.operation.layouts;
+        return name == "element_bytes" || (!layouts.empty() && layouts.begin()->second.contains(name));
+    };
+    for (const auto& name : derived.expression.names()) {
+        if (is_known(name)) continue;
+        section.fail_at("value", "'" + derived.name + "' is a constant of the program but uses '" + name +
+                                     "', which is not known when the kernel is compiled; use only compile-time " +
+                                     "parameters, layout constants and element_bytes, or take constant = true away");
+    }
+}
+
 // Each may use those before it.
-Derived read_derived(const Section& section, Names& known) {
-    section.allow_only({"name", "value", "summary"});
+Derived read_derived(const Section& section, Names& known, const KernelTemplate& kernel) {
+    section.allow_only({"name", "value", "summary", "constant"});
     Derived derived{.name = section.value<std::string>("name", "\"THREADS\""),
                     .value = section.value<std::string>("value", "\"ROWS * COLUMNS\""),
-                    .summary = section.value_or<std::string>("summary", "\"what it is\"", "")};
+                    .summary = section.value_or<std::string>("summary", "\"what it is\"", ""),
+                    .constant = section.value_or<bool>("constant", "true", false),
+                    .expression = {}};
     if (!is_identifier(derived.name)) section.fail_at("name", "'" + derived.name + "' is no C++ identifier");
     if (std::ranges::count(Expression::functions, derived.name) > 0) {
         section.fail_at("name", "'" + derived.name + "' is a function of expressions; rename it");
@@ -49,7 +67,9 @@ Derived read_derived(const Section& section, Names& known) {
     if (known.values.contains(derived.name) || known.derived.contains(derived.name)) {
         section.fail_at("name", "'" + derived.name + "' is declared twice, or is a name of the operation's");
     }
-    known.derived[derived.name] = section.checked("value", derived.value, known).text();
+    derived.expression = section.checked("value", derived.value, known);
+    if (derived.constant) check_constant(section, derived, kernel);
+    known.derived[derived.name] = derived.expression.text();
     return derived;
 }
 
@@ -131,7 +151,7 @@ std::optional<KernelTemplate> read_template(const std::string& path, const toml:
         if (root.section("operation")) return std::nullopt;
         root.fail("has no [template]; write [template] with a name and an operation");
     }
-    head->allow_only({"name", "operation", "summary", "types", "layouts", "source", "baseline", "like"});
+    head->allow_only({"name", "operation", "summary", "types", "layouts", "source", "baseline", "same_code"});
     KernelTemplate result{.name = head->value<std::string>("name", "\"tiled\""), .path = path};
     if (!is_identifier(result.name)) head->fail_at("name", "'" + result.name + "' is no C++ identifier");
     result.summary = head->value_or<std::string>("summary", "\"one line\"", "");
@@ -162,6 +182,7 @@ std::optional<KernelTemplate> read_template(const std::string& path, const toml:
     result.source_path = root.beside(head->value_or<std::string>("source", "\"tiled.cu\"", stem));
 
     result.baseline = head->value_or<bool>("baseline", "true", false);
+    if (head->has("same_code")) result.same_code_as = head->list<std::string>("same_code", R"(["a hash", "another"])");
 
     auto known = names_of(result.operation);
     for (const auto& each : root.sections("parameter", "[[parameter]]")) {
@@ -173,7 +194,7 @@ std::optional<KernelTemplate> read_template(const std::string& path, const toml:
         result.parameters.push_back(std::move(parameter));
     }
     for (const auto& each : root.sections("derived", "[[derived]]")) {
-        result.derived.push_back(read_derived(each, known));
+        result.derived.push_back(read_derived(each, known, result));
     }
     for (const auto& each : root.sections("constraint", "[[constraint]]")) {
         each.allow_only({"rule", "reason"});
@@ -210,10 +231,8 @@ std::string operation_alone(const std::string& path, const std::string& text) {
     return result.str();
 }
 
-std::string without_like(const std::string& path, const std::string& text, const FindManifest& find) {
-    const auto table = parse_toml(path, text);
-    const auto* head = table.get_as<toml::table>("template");
-    if (head == nullptr || !head->contains("like")) return text;
+std::string without_extends(const std::string& path, const std::string& text, const FindManifest& find) {
+    if (!extends_another(parse_toml(path, text))) return text;
     std::ostringstream result;
     result << complete_manifest(path, text, find) << '\n';
     return result.str();
@@ -227,7 +246,7 @@ std::optional<KernelTemplate> parse_template(const std::string& path, const std:
     } catch (const ManifestError& error) {
         const std::string what = error.what();
         if (what.starts_with(path + ":")) throw;
-        throw ManifestError(what + " (as part of " + path + ", which is 'like' it)");
+        throw ManifestError(what + " (as part of " + path + ", which extends it)");
     }
 }
 

@@ -23,11 +23,11 @@ std::string operation_alone(const std::string& path, const std::string& text);
 /// The text of the manifest at `path`. Throws ManifestError that begins with `wanted_at`, FILE:LINE, if there is none.
 using FindManifest = std::function<const std::string&(const std::string& path, const std::string& wanted_at)>;
 
-/// The manifest with what it takes from another one written out; `text` itself if there is no such.
-std::string without_like(const std::string& path, const std::string& text, const FindManifest& find);
+/// The manifest with what it takes from the one that it extends written out; `text` itself if it extends none.
+std::string without_extends(const std::string& path, const std::string& text, const FindManifest& find);
 
-/// The `[template]` that a manifest holds, if any; `files` and `hash` are left empty. `find` is for those that are
-/// `like` another. Throws ManifestError.
+/// The `[template]` that a manifest holds, if any; `files` and `hash` are left empty, and `same_code_as` holds all of
+/// the manifest's `same_code`. `find` is for manifests that extend another. Throws ManifestError.
 std::optional<KernelTemplate> parse_template(const std::string& path, const std::string& text,
                                              const Operations& operations, const FindManifest& find = {});
 

@@ -206,13 +206,14 @@ TEST_F(StoreTest, TheBestOfOneTemplateIsOfOneVersionWhereOneIsNamed) {
     edited.kernel_template = store.remember(TemplateRecord{"tiled", "gemm", "hash of the edited one", {}});
     store.remember(measured(key, tile(16), 7));
     store.remember(measured(edited, tile(8), 20));
-    const auto best = [&](const std::string& hash) {
-        const auto found = store.best_of(key.device, "gemm", "f32", "nn", "tiled", hash);
+    const auto best = [&](const std::vector<std::string>& hashes) {
+        const auto found = store.best_of(key.device, "gemm", "f32", "nn", "tiled", hashes);
         return found.empty() ? Configuration{} : found.front().record.configuration;
     };
-    EXPECT_EQ(best(""), tile(16));
-    EXPECT_EQ(best("hash of the edited one"), tile(8));
-    EXPECT_EQ(best("of no version"), Configuration{});
+    EXPECT_EQ(best({}), tile(16));
+    EXPECT_EQ(best({"hash of the edited one"}), tile(8));
+    EXPECT_EQ(best({"hash of the edited one", "hash of tiled"}), tile(16));
+    EXPECT_EQ(best({"of no version"}), Configuration{});
 }
 
 TEST_F(StoreTest, OnlyAMeasuredTrialIsCrowned) {

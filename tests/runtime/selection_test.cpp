@@ -251,6 +251,21 @@ TEST_F(Selection, ATemplateAskedForByNameIsWhatItIsNow) {
     EXPECT_EQ(first(problem, "tiled").configuration, "TILE_WIDTH=8") << "what only the database knows";
 }
 
+// A database that nobody has tuned into since: it is read as it is.
+TEST_F(Selection, AnEarlierVersionWithTheSameMachineCodeServesAsThePresentOne) {
+    const auto problem = gemm(100, 100, 100);
+    tuned(problem, "TILE_WIDTH=8", 1);
+    auto& tiled = *std::ranges::find(templates, "tiled", &KernelTemplate::name);
+    tiled.same_code_as = {tiled.hash};
+    tiled.hash = "of the source as it is now";
+    for (const auto* name : {"", "tiled"}) {
+        const std::vector<std::string> own{"tiled"};
+        const auto found = all(Candidates(problem, device, &store, templates, name, own)).at(0).choice;
+        EXPECT_EQ(found.match, Match::exact) << name;
+        EXPECT_EQ(found.configuration, "TILE_WIDTH=8") << name;
+    }
+}
+
 TEST_F(Selection, OfTheApplicationsOwnTemplatesThePresentSourceAloneCounts) {
     const auto problem = gemm(100, 100, 100);
     tuned(problem, "TILE_WIDTH=8", 1);

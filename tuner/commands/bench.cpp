@@ -136,12 +136,12 @@ std::vector<Problem> stored_problems(const std::filesystem::path& database, cons
     // What the runtime serves by name is of the template as it is now.
     const auto& name = line.text("template");
     const auto named = std::ranges::find(templates, name, &KernelTemplate::name);
-    const auto hash = named == templates.end() ? "" : named->hash;
+    const auto hashes = named == templates.end() ? std::vector<std::string>{} : named->same_code_hashes();
     std::vector<std::string> layouts;
     for (const auto& each : operation.layouts) layouts.push_back(each.first);
     if (layouts.empty() || !layout.empty()) layouts = {layout};
     for (const auto& each : layouts) {
-        for (const auto& best : store.best_of(*row, operation.name, line.text("type"), each, name, hash))
+        for (const auto& best : store.best_of(*row, operation.name, line.text("type"), each, name, hashes))
             problems.push_back(best.problem);
     }
     return problems;

@@ -34,8 +34,9 @@ void describe(const KernelTemplate& kernel, const std::string& size, const Devic
                    parameter.runtime ? ", a run-time argument" : "", parameter.summary);
     }
     if (!kernel.derived.empty()) fmt::print("\nderived\n");
-    for (const auto& [name, value, summary] : kernel.derived) {
-        fmt::print("  {} = {}{}{}\n", name, value, summary.empty() ? "" : ": ", summary);
+    for (const auto& derived : kernel.derived) {
+        fmt::print("  {} = {}{}{}\n", derived.name, derived.value, derived.summary.empty() ? "" : ": ",
+                   derived.summary);
     }
     fmt::print("\n{} configurations, {} of them valid for {} on {}; removed, by the first rule that each breaks:\n",
                space.raw_size(), space.size(), to_text(problem), device.name);

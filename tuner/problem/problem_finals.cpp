@@ -170,7 +170,7 @@ void ProblemTuner::crown() {
 bool ProblemTuner::competes(const TrialRow& champion) const {
     const bool superseded = std::ranges::any_of(lanes_, [&](const auto& lane) {
         return lane->kernel_template().name == champion.kernel_template &&
-               lane->kernel_template().hash != champion.template_hash;
+               !lane->kernel_template().is_same_code(champion.template_hash);
     });
     return !superseded && std::ranges::none_of(known_, [&](const Known& known) {
         return known.record.key == champion.record.key && known.record.configuration == champion.record.configuration;

@@ -35,9 +35,9 @@ ProblemTuner::ProblemTuner(const TuningContext& context, const Problem& problem,
     const auto problem_row = context.store.remember(problem);
     for (const auto& planned : spaces) {
         const auto& kernel = *planned.kernel_template;
-        const auto row =
-            context.store.remember(TemplateRecord{kernel.name, kernel.operation.name, kernel.hash, kernel.files},
-                                   default_configuration(kernel));
+        const auto row = context.store.remember(
+            TemplateRecord{kernel.name, kernel.operation.name, kernel.hash, kernel.files, kernel.same_code_as},
+            default_configuration(kernel));
         const TrialKey key{context.device_row, row, problem_row};
         if (context.request.retune) context.store.forget(key);
         const auto elsewhere = transfer(context.store, context.device_row, context.device, problem, kernel);

@@ -121,7 +121,7 @@ ValidationReport validate(TuneRequest request, const std::vector<std::vector<Pla
         const auto stored = device_row && problem_row ? tools.store.best(*device_row, *problem_row) : std::nullopt;
         const auto is_current = [&](const PlannedSpace& space) {
             return stored && space.kernel_template->name == stored->kernel_template &&
-                   space.kernel_template->hash == stored->template_hash;
+                   space.kernel_template->is_same_code(stored->template_hash);
         };
         if (std::ranges::any_of(spaces[each], is_current)) {
             winner_of(validation, stored->kernel_template, stored->record.configuration).stored = true;

@@ -206,10 +206,10 @@ TEST(Catalog, KernelsThatShareAnOperationInAThirdOnesManifestLoadAlone) {
     }
 }
 
-TEST(Catalog, AKernelThatIsLikeAnotherLoadsAlone) {
+TEST(Catalog, AKernelThatExtendsAnotherLoadsAlone) {
     auto tree = users();
     tree["deep/other.toml"] =
-        "[template]\nname = \"other\"\noperation = \"scale\"\ntypes = [\"f32\"]\nlike = \"scale.toml\"\n"
+        "[template]\nname = \"other\"\noperation = \"scale\"\ntypes = [\"f32\"]\nextends = \"scale.toml\"\n"
         "[launch]\nblock = [\"2 * WIDTH\"]\n";
     tree["deep/other.cu"] = "#include \"configuration.h\"\n";
     const auto kernel = load_templates(tree).at(0);
@@ -221,9 +221,9 @@ TEST(Catalog, AKernelThatIsLikeAnotherLoadsAlone) {
     EXPECT_EQ(again.parameters.at(0).name, "WIDTH");
 }
 
-TEST(Catalog, AUsersKernelMayBeLikeABuiltInOne) {
+TEST(Catalog, AUsersKernelMayExtendABuiltInOne) {
     SourceTree tree{{"mine.toml",
-                     "[template]\nname = \"mine\"\noperation = \"gemm\"\ntypes = [\"f32\"]\nlike = "
+                     "[template]\nname = \"mine\"\noperation = \"gemm\"\ntypes = [\"f32\"]\nextends = "
                      "\"gemm/tiled.toml\"\n"},
                     {"mine.cu", builtin_sources().at("gemm/tiled.cu")}};
     EXPECT_EQ(load_templates(tree).at(0).parameters.at(0).name, "TILE_WIDTH");
@@ -273,6 +273,44 @@ TEST(Catalog, TheHashChangesWithTheOrderOfRuntimeParameters) {
     };
     EXPECT_NE(hash_with("ORDER", "GROUP"), hash_with("GROUP", "ORDER"));
     EXPECT_EQ(hash_with("ORDER", "GROUP"), hash_with("ORDER", "GROUP"));
+}
+
+// Constants are part of the program, other derived names are not.
+TEST(Catalog, TheHashChangesWithDerivedConstantsAlone) {
+    const auto with_derived = [](const std::string& value, const std::string& more) {
+        return hash(with(users(), "scale.toml", "[launch]",
+                         "[[derived]]\nname = \"TWICE\"\nvalue = \"" + value + "\"\n" + more + "[launch]"));
+    };
+    EXPECT_EQ(with_derived("2 * WIDTH", ""), hash(users()));
+    const auto constant = with_derived("2 * WIDTH", "constant = true\n");
+    EXPECT_NE(constant, hash(users()));
+    EXPECT_NE(constant, with_derived("WIDTH", "constant = true\n"));
+    EXPECT_EQ(constant, with_derived("2 * WIDTH", "constant = true\nsummary = \"more words\"\n"));
+}
+
+TEST(Catalog, AListOfVersionsWithTheSameCodeCountsOnlyIfItNamesThePresentOne) {
+    const auto now = hash(users());
+    const auto kernel = [](const std::string& list) {
+        return load_templates(with(users(), "scale.toml", "[template]", "[template]\nsame_code = [" + list + "]"))
+            .at(0);
+    };
+    const auto listed = kernel("\"before\", \"" + now + "\"");
+    EXPECT_EQ(listed.hash, now) << "the list is no part of it";
+    EXPECT_THAT(listed.same_code_as, ElementsAre("before"));
+    EXPECT_TRUE(listed.is_same_code("before"));
+    EXPECT_TRUE(listed.is_same_code(now));
+    EXPECT_FALSE(listed.is_same_code("of another"));
+    EXPECT_THAT(kernel("\"before\", \"of the version before\"").same_code_as, testing::IsEmpty());
+}
+
+// Whoever changes the text of such a kernel, or of a header that it includes, decides anew.
+TEST(Catalog, TheBuiltInListsOfVersionsWithTheSameCodeNameThePresentOne) {
+    for (const auto& kernel : load_templates(builtin_sources())) {
+        if (kernel.files.at(kernel.path).find("same_code") == std::string::npos) continue;
+        EXPECT_THAT(kernel.same_code_as, testing::Not(testing::IsEmpty()))
+            << kernel.path << ": same_code lacks the present hash " << kernel.hash
+            << "; if the machine code is still the same, add the hash, otherwise delete same_code";
+    }
 }
 
 TEST(Catalog, TheHashDoesNotChangeWithWords) {

@@ -99,6 +99,21 @@ TEST(KernelTemplate, RendersOneConstantPerParameterAndLayoutConstant) {
               "constexpr int TILE_WIDTH = 32;\n");
 }
 
+TEST(KernelTemplate, RendersDerivedConstantsInOrderAndNoOtherDerivedNames) {
+    auto kernel = builtin("tiled");
+    const auto add = [&](const std::string& name, const std::string& value, bool constant) {
+        kernel.derived.push_back(
+            {.name = name, .value = value, .summary = "", .constant = constant, .expression = Expression(value)});
+    };
+    add("THREADS", "TILE_WIDTH * TILE_WIDTH * element_bytes - TRANSPOSE_B", true);
+    add("TILES", "M / TILE_WIDTH", false);
+    add("MANY", "TILE_WIDTH << 40", true);
+    EXPECT_THAT(render(kernel, {{{"TILE_WIDTH", 32}}}, gemm(1, 2, 3, "f32", "nt")),
+                testing::EndsWith("constexpr int TILE_WIDTH = 32;\n"
+                                  "constexpr int THREADS = 4095;\n"
+                                  "constexpr long long MANY = 35184372088832;\n"));
+}
+
 TEST(KernelTemplate, RendersTheSameForEverySizeSoThatOneBinaryServesAll) {
     const auto tiled = builtin("tiled");
     const auto configuration = default_configuration(tiled);

@@ -225,6 +225,29 @@ TEST(Manifest, ADerivedNameIsNewKnowsOnlyWhatStandsBeforeItAndIsNoFunction) {
     EXPECT_THAT(refusal(with_derived(derived("A1", "WIDTH +"))), HasSubstr("'value': "));
 }
 
+TEST(Manifest, ADerivedConstantUsesOnlyWhatIsKnownWhenTheKernelIsCompiled) {
+    const auto constant = [](const std::string& value) {
+        return with_derived("[[derived]]\nname = \"SIZE\"\nvalue = \"" + value + "\"\nconstant = true\n");
+    };
+    const auto kernel = parse(constant("WIDTH * UNROLL * element_bytes + FLIP"));
+    EXPECT_TRUE(kernel.derived.at(0).constant);
+    for (const auto* other : {"M", "device.warp_size"}) {
+        const auto text = constant(std::string("WIDTH * ") + other);
+        EXPECT_THAT(
+            refusal(text),
+            AllOf(StartsWith("kernels/scale.toml:" + std::to_string(line_of(text, "value = \"WIDTH * ")) + ": "),
+                  HasSubstr(std::string("'SIZE' is a constant of the program but uses '") + other + "'"),
+                  HasSubstr("take constant = true away")));
+    }
+    auto text = constant("2 * UNROLL");
+    text.replace(text.find("values = [1, 2]"), 15, "values = [1, 2]\nruntime = true");
+    EXPECT_THAT(refusal(text), HasSubstr("uses 'UNROLL'"));
+    text = with_derived(
+        "[[derived]]\nname = \"ALL\"\nvalue = \"M\"\n[[derived]]\nname = \"SIZE\"\n"
+        "value = \"ALL\"\nconstant = true\n");
+    EXPECT_THAT(refusal(text), HasSubstr("'SIZE' is a constant of the program but uses 'M'")) << "through another name";
+}
+
 TEST(Manifest, ARuntimeParameterBehindADerivedNameIsStillOne) {
     auto text = with_derived("[[derived]]\nname = \"ALL\"\nvalue = \"2 * UNROLL\"\n");
     text.replace(text.find("values = [1, 2]"), 15, "values = [1, 2]\nruntime = true");
@@ -482,7 +505,7 @@ TEST(Manifest, NumbersWhereBlocksBelongAreErrors) {
 }
 
 // Manifests of one folder; `twin.toml` is the one that is read.
-struct Likeness {
+struct Extension {
     std::map<std::string, std::string> files{{"kernels/scale.toml", good}};
 
     KernelTemplate read() const {
@@ -504,10 +527,10 @@ struct Likeness {
 };
 
 const std::string twin =
-    "[template]\nname = \"twin\"\noperation = \"scale\"\ntypes = [\"f32\"]\nlike = \"kernels/scale.toml\"\n";
+    "[template]\nname = \"twin\"\noperation = \"scale\"\ntypes = [\"f32\"]\nextends = \"kernels/scale.toml\"\n";
 
-TEST(ManifestLikeAnother, TakesParametersRulesLaunchAndModelFromThere) {
-    const auto kernel = Likeness{
+TEST(ManifestExtends, TakesParametersRulesLaunchAndModelFromThere) {
+    const auto kernel = Extension{
         {{"kernels/scale.toml", with_derived("[[derived]]\nname = \"ALL\"\nvalue = \"WIDTH\"\n")},
          {"twin.toml",
           twin}}}.read();
@@ -525,16 +548,16 @@ TEST(ManifestLikeAnother, TakesParametersRulesLaunchAndModelFromThere) {
     EXPECT_EQ(kernel.model->operations_per_phase.text(), "2 * WIDTH");
 }
 
-TEST(ManifestLikeAnother, AddsEntriesBehindThoseAndKeysInPlaceOfThose) {
-    Likeness likeness;
-    likeness.files["twin.toml"] = twin +
-                                  "[[parameter]]\nname = \"ORDER\"\nvalues = [0, 1]\n"
-                                  "[[derived]]\nname = \"ALL\"\nvalue = \"WIDTH * UNROLL\"\n"
-                                  "[[constraint]]\nrule = \"ALL > ORDER\"\nreason = \"why not\"\n"
-                                  "[launch]\ngrid = [\"N\", \"M\"]\n"
-                                  "[requires]\nhost = false\n"
-                                  "[model]\nphases = \"2\"\n";
-    const auto kernel = likeness.read();
+TEST(ManifestExtends, AddsEntriesBehindThoseAndKeysInPlaceOfThose) {
+    Extension extension;
+    extension.files["twin.toml"] = twin +
+                                   "[[parameter]]\nname = \"ORDER\"\nvalues = [0, 1]\n"
+                                   "[[derived]]\nname = \"ALL\"\nvalue = \"WIDTH * UNROLL\"\n"
+                                   "[[constraint]]\nrule = \"ALL > ORDER\"\nreason = \"why not\"\n"
+                                   "[launch]\ngrid = [\"N\", \"M\"]\n"
+                                   "[requires]\nhost = false\n"
+                                   "[model]\nphases = \"2\"\n";
+    const auto kernel = extension.read();
     ASSERT_EQ(kernel.parameters.size(), 3U);
     EXPECT_EQ(kernel.parameters[0].name, "WIDTH");
     EXPECT_EQ(kernel.parameters[2].name, "ORDER");
@@ -549,74 +572,86 @@ TEST(ManifestLikeAnother, AddsEntriesBehindThoseAndKeysInPlaceOfThose) {
     EXPECT_EQ(kernel.model->loads_per_phase.text(), "WIDTH");
 }
 
-TEST(ManifestLikeAnother, ADerivedNameTakesThePlaceOfTheOtherOnesInItsRulesToo) {
-    Likeness likeness;
-    auto& other = likeness.files["kernels/scale.toml"];
+TEST(ManifestExtends, ADerivedNameTakesThePlaceOfTheOtherOnesInItsRulesToo) {
+    Extension extension;
+    auto& other = extension.files["kernels/scale.toml"];
     const std::string names =
         "[[derived]]\nname = \"PARTS\"\nvalue = \"1\"\n[[derived]]\nname = \"ALL\"\nvalue = \"WIDTH * PARTS\"\n"
         "[[constraint]]\nrule = \"ALL < 7\"\nreason = \"why not\"\n";
     other.insert(other.find("[[constraint]]"), names);
-    likeness.files["twin.toml"] = twin + "[[derived]]\nname = \"PARTS\"\nvalue = \"N\"\n";
-    const auto kernel = likeness.read();
+    extension.files["twin.toml"] = twin + "[[derived]]\nname = \"PARTS\"\nvalue = \"N\"\n";
+    const auto kernel = extension.read();
     ASSERT_EQ(kernel.derived.size(), 2U);
     EXPECT_EQ(kernel.derived[0].value, "N");
     EXPECT_EQ(kernel.constraints.front().rule.text(), "(WIDTH * (N)) < 7");
 }
 
-TEST(ManifestLikeAnother, MayBeLikeOneThatIsItselfLikeAThird) {
-    Likeness likeness;
-    likeness.files["middle.toml"] = twin + "[launch]\ngrid = [\"M\"]\n[requires]\nhost = false\n";
-    likeness.files["twin.toml"] =
-        "[template]\nname = \"twin\"\noperation = \"scale\"\ntypes = [\"f32\"]\nlike = \"middle.toml\"\n"
+TEST(ManifestExtends, MayExtendOneThatExtendsAThird) {
+    Extension extension;
+    extension.files["middle.toml"] = twin + "[launch]\ngrid = [\"M\"]\n[requires]\nhost = false\n";
+    extension.files["twin.toml"] =
+        "[template]\nname = \"twin\"\noperation = \"scale\"\ntypes = [\"f32\"]\nextends = \"middle.toml\"\n"
         "[launch]\nblock = [\"32\"]\n";
-    const auto kernel = likeness.read();
+    const auto kernel = extension.read();
     EXPECT_EQ(kernel.block[0].text(), "32");
     EXPECT_EQ(kernel.grid[0].text(), "M");
     EXPECT_FALSE(kernel.host);
     EXPECT_EQ(kernel.parameters.size(), 2U);
 }
 
-TEST(ManifestLikeAnother, NamesWhatCannotBeTakenOver) {
-    Likeness likeness;
+TEST(ManifestExtends, NamesWhatCannotBeTakenOver) {
+    Extension extension;
     const auto refused = [&](const std::string& text) {
-        likeness.files["twin.toml"] = text;
-        return likeness.refusal();
+        extension.files["twin.toml"] = text;
+        return extension.refusal();
     };
-    const auto like = [](const std::string& value) {
-        return "[template]\nname = \"twin\"\noperation = \"scale\"\ntypes = [\"f32\"]\nlike = " + value + "\n";
+    const auto extends = [](const std::string& value) {
+        return "[template]\nname = \"twin\"\noperation = \"scale\"\ntypes = [\"f32\"]\nextends = " + value + "\n";
     };
-    EXPECT_EQ(refused(like("\"absent.toml\"")), "twin.toml:5: file 'absent.toml' is missing");
-    EXPECT_THAT(refused(like("3")), AllOf(StartsWith("twin.toml:5: [template] 'like' has the wrong type"),
-                                          HasSubstr("like = \"gemm/warp_tiled.toml\"")));
-    likeness.files["operation.toml"] = good.substr(0, good.find("[template]"));
-    EXPECT_THAT(refused(like("\"operation.toml\"")),
+    EXPECT_EQ(refused(extends("\"absent.toml\"")), "twin.toml:5: file 'absent.toml' is missing");
+    EXPECT_THAT(refused(extends("3")), AllOf(StartsWith("twin.toml:5: [template] 'extends' has the wrong type"),
+                                             HasSubstr("extends = \"gemm/warp_tiled.toml\"")));
+    extension.files["operation.toml"] = good.substr(0, good.find("[template]"));
+    EXPECT_THAT(refused(extends("\"operation.toml\"")),
                 AllOf(StartsWith("twin.toml:5: "), HasSubstr("'operation.toml', which describes no kernel; name one")));
-    EXPECT_THAT(refused(like("\"twin.toml\"")),
-                AllOf(StartsWith("twin.toml:5: "), HasSubstr("'like' leads back to 'twin.toml'; name a manifest")));
-    likeness.files["other.toml"] = like("\"twin.toml\"");
-    EXPECT_THAT(refused(like("\"other.toml\"")),
-                AllOf(StartsWith("other.toml:5: "), HasSubstr("'like' leads back to 'twin.toml'")));
+    EXPECT_THAT(refused(extends("\"twin.toml\"")),
+                AllOf(StartsWith("twin.toml:5: "), HasSubstr("'extends' leads back to 'twin.toml'; name a manifest")));
+    extension.files["other.toml"] = extends("\"twin.toml\"");
+    EXPECT_THAT(refused(extends("\"other.toml\"")),
+                AllOf(StartsWith("other.toml:5: "), HasSubstr("'extends' leads back to 'twin.toml'")));
 }
 
-TEST(ManifestLikeAnother, ANameThatIsThereAlreadyIsAnErrorWithItsLine) {
-    Likeness likeness;
+TEST(ManifestExtends, LikeIsTheEarlierNameOfTheKey) {
+    Extension extension;
+    const auto like =
+        "[template]\nname = \"twin\"\noperation = \"scale\"\ntypes = [\"f32\"]\nlike = "
+        "\"kernels/scale.toml\"\n";
+    extension.files["twin.toml"] = like;
+    EXPECT_EQ(extension.read().parameters.size(), 2U);
+    extension.files["twin.toml"] = std::string(like) + "extends = \"kernels/scale.toml\"\n";
+    EXPECT_EQ(extension.refusal(),
+              "twin.toml:5: [template] 'like' is the earlier name of 'extends'; write only 'extends'");
+}
+
+TEST(ManifestExtends, ANameThatIsThereAlreadyIsAnErrorWithItsLine) {
+    Extension extension;
     for (const auto* entry :
          {"[[parameter]]\nname = \"WIDTH\"\nvalues = [1]\n", "[[derived]]\nname = \"WIDTH\"\nvalue = \"1\"\n"}) {
-        likeness.files["twin.toml"] = twin + entry;
-        EXPECT_EQ(likeness.refusal(),
-                  "twin.toml:7: 'WIDTH' is also in 'kernels/scale.toml', which this manifest is like; leave it out, or "
+        extension.files["twin.toml"] = twin + entry;
+        EXPECT_EQ(extension.refusal(),
+                  "twin.toml:7: 'WIDTH' is also in 'kernels/scale.toml', which this manifest extends; leave it out, or "
                   "rename it");
     }
 }
 
-TEST(ManifestLikeAnother, ErrorsNameTheFileInWhichTheMistakeStands) {
-    Likeness likeness;
-    likeness.files["twin.toml"] = twin + "[launch]\ngrid = [\"L\"]\n";
-    EXPECT_THAT(likeness.refusal(), StartsWith("twin.toml:7: [launch] 'grid' names 'L'"));
-    auto& text = likeness.files["kernels/scale.toml"];
+TEST(ManifestExtends, ErrorsNameTheFileInWhichTheMistakeStands) {
+    Extension extension;
+    extension.files["twin.toml"] = twin + "[launch]\ngrid = [\"L\"]\n";
+    EXPECT_THAT(extension.refusal(), StartsWith("twin.toml:7: [launch] 'grid' names 'L'"));
+    auto& text = extension.files["kernels/scale.toml"];
     text.replace(text.find("WIDTH * UNROLL <="), 5, "WIDHT");
-    likeness.files["twin.toml"] = twin + "[[constraint]]\nrule = \"UNROLL > 0\"\nreason = \"why not\"\n";
-    const auto message = likeness.refusal();
+    extension.files["twin.toml"] = twin + "[[constraint]]\nrule = \"UNROLL > 0\"\nreason = \"why not\"\n";
+    const auto message = extension.refusal();
     EXPECT_THAT(message, StartsWith("kernels/scale.toml:" + std::to_string(line_of(text, "rule ")) + ": "));
     EXPECT_THAT(message, AllOf(HasSubstr("'rule' names 'WIDHT'"), HasSubstr("as part of twin.toml")));
 }

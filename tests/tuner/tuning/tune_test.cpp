@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "templates/manifest/catalog.h"
 #include "tests/tuner/support.h"
 
 namespace smemtune {
@@ -147,6 +148,27 @@ TEST(Tune, AddingToAManifestPaysOnlyForWhatIsNewAndEditingTheSourceForAll) {
     EXPECT_EQ(fetched.at("configuration").at("WORK"), 1);
     edit(folder / "work.cu", "// work:", "// worked over:");
     tuned(0, 6);
+}
+
+// The author says so in the manifest.
+TEST(Tune, AnEditThatKeepsTheMachineCodeKeepsTheTrials) {
+    const Scratch scratch;
+    const std::filesystem::path folder = scratch / "kernels";
+    std::filesystem::copy(fixture("work"), folder);
+    const auto hash = [&] { return load_templates(read_sources(folder)).at(0).hash; };
+    const auto tuned = [&] { return report_of(run(scratch, tune_work({{"--templates", folder.string()}}))); };
+    EXPECT_EQ(tuned().at("measured"), 9);
+    const auto before = hash();
+    edit(folder / "work.cu", "// work:", "// in better words:");
+    edit(folder / "work.toml", "[template]", "[template]\nsame_code = [\"" + before + "\", \"" + hash() + "\"]");
+    for (const std::string name : {"", "work"}) {
+        std::vector<std::string> words{"run",  "--operation", "transpose", "--size",      "16",   "--device",
+                                       "host", "--db",        "t.db",      "--templates", folder, "--json"};
+        if (!name.empty()) words.insert(words.end(), {"--template", name});
+        EXPECT_EQ(report_of(run(scratch, words)).at("match"), "exact") << "read only; named: '" << name << "'";
+    }
+    EXPECT_EQ(tuned().at("measured"), 0);
+    EXPECT_EQ(tuned().at("recalled"), 9);
 }
 
 TEST(Tune, RuntimeParametersAreTunedAndLaunchedWithoutCompilingAgain) {
