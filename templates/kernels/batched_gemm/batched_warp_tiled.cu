@@ -1,10 +1,9 @@
-// batched_warp_tiled: the products of gemm/warp_tiles.h, one for each matrix of a batch.
+// batched_warp_tiled: warp_tiled (gemm/warp_tiled/README.md) for each matrix of a batch.
 //
-// The grid's x counts the tiles of one C (times CLUSTER_K and SPLIT_K), its y the matrices, and z the rows of matrices
-// where there are more than y can count. A loop over matrices instead, as in batched_tiled, would cost registers, which
-// are all taken: what the iterations have in common is computed ahead of it, the place of every element of C among
-// them. How a matrix is read depends on where it starts: a batch stride of whole vectors keeps all of them aligned.
-#include "gemm/warp_tiles.h"
+// The grid: x is that of warp_tiled, y counts the matrices, and z continues where a batch has more matrices than y can
+// count. A loop over matrices, as in batched_tiled, would cost registers, and warp_tiled uses all of them. The strides
+// of the batch decide whether a matrix can be read by 16 bytes: multiples of 4 elements keep every matrix aligned.
+#include "gemm/warp_tiled/product.h"
 
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM) CLUSTER_OF(CLUSTER_K)
     batched_warp_tiled(int BATCH, int M, int N, int K, Element alpha, const Element* __restrict__ A, long long lda,

@@ -1,5 +1,6 @@
-// warp_tiled: see gemm/warp_tiles.h.
-#include "gemm/warp_tiles.h"
+// warp_tiled: tiles for blocks, warps and threads, fed by a pipeline of asynchronous copies. gemm/warp_tiled/README.md
+// explains it, gemm/warp_tiled/product.h is its body.
+#include "gemm/warp_tiled/product.h"
 
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM) CLUSTER_OF(CLUSTER_K)
     warp_tiled(int M, int N, int K, Element alpha, const Element* __restrict__ A, long long lda,

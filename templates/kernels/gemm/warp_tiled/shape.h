@@ -1,0 +1,17 @@
+// The sizes of warp_tiled's tiles. `configuration.h` has them all: the manifest's parameters (BLOCK_M, THREAD_N, ...)
+// and its derived constants (WARP_M, THREADS, STRIDE_A, ...), so manifest and kernel share one definition. This header
+// states what the kernel relies on. README.md beside it has a glossary with values.
+#pragma once
+
+#include "configuration.h"
+#include "device/cluster.h"
+
+static_assert(BLOCK_M % WARP_M == 0 && BLOCK_N % WARP_N == 0, "whole warps tile a block");
+static_assert(THREADS == 32 * SLICE_WARPS * SLICES_K, "the warps of each slice of K tile the block");
+static_assert(THREAD_M % 4 == 0 && THREAD_N % 4 == 0, "a thread reads its values by 16 bytes");
+static_assert(BLOCK_K % 8 == 0 && SLICE_STEPS % 2 == 0, "two fragment buffers take turns");
+static_assert(STAGES >= 2, "one stage is read while another is filled");
+static_assert((SLICES_K & (SLICES_K - 1)) == 0 && BLOCK_K % SLICES_K == 0, "slices are added by halves");
+static_assert(CLUSTER_K <= MOST_BLOCKS_OF_A_CLUSTER, "compute capability 9.0 added clusters");
+static_assert(CLUSTER_K <= TILE_COUNTERS, "each block of a cluster has a counter");
+static_assert(sizeof(Element) == sizeof(unsigned), "counters take the place of elements");

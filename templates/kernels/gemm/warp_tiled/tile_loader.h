@@ -1,0 +1,231 @@
+// Copies k-tiles of A and B from global to shared memory. Two loaders for two layouts of global memory:
+//
+//     MnMajorLoader: contiguous along M or N. Copies runs of the matrix as they are.
+//     KMajorLoader:  contiguous along K. Transposes.
+//
+//     layout    A               B
+//     nn        KMajorLoader    MnMajorLoader
+//     nt        KMajorLoader    KMajorLoader
+//     tn        MnMajorLoader   MnMajorLoader
+//     tt        MnMajorLoader   KMajorLoader
+//
+// Both write the same layout of a stage to shared memory: BLOCK_K rows, one per k-step, of EXTENT elements (rows of
+// op(A) or columns of op(B)), STRIDE apart; A first, then B:
+//
+//                 <------- BLOCK_M -------><- padding ->                <-------- BLOCK_N --------><- padding ->
+//     k-step 0    a[0] a[1] ... a[BLOCK_M-1]    .  .     k-step 0       b[0] b[1] ... b[BLOCK_N-1]    .  .
+//     k-step 1    a[0] a[1] ... a[BLOCK_M-1]    .  .     k-step 1       b[0] b[1] ... b[BLOCK_N-1]    .  .
+//     ...         <------------ STRIDE_A ----------->    ...            <------------ STRIDE_B ------------>
+//
+//     element (k, m) of A: stage * STAGE_ELEMENTS + k * STRIDE_A + m
+//     element (k, n) of B: stage * STAGE_ELEMENTS + OFFSET_B + k * STRIDE_B + n
+//
+// The padding is 4 elements after a KMajorLoader, so that the transposed elements that a warp writes at once mostly lie
+// in different banks; after an MnMajorLoader there is none.
+//
+// Both loaders have one interface, and the main loop does not know which it has:
+//
+//     loader.first_copy(stage, i, steps)      starts copy i of k-tile 0, of which `steps` k-steps exist: zeros follow
+//     loader.advance(more)                    how far away the next k-tile is
+//     loader.copy(stage, i, advance, more)    starts copy i of the next k-tile, or of none if there are no `more`
+//     loader.store(stage)                     writes to shared memory what went through registers
+//
+// Copies are asynchronous and go straight to shared memory, with two exceptions that go through registers
+// (THROUGH_REGISTERS): hardware without such copies (ASYNC = 0), and four neighbours along K at once, because they part
+// in shared memory.
+#pragma once
+
+#include "device/async_copy.h"
+#include "device/compiler_hints.h"
+#include "device/vector.h"
+#include "gemm/warp_tiled/copy_partition.h"
+
+/// Starts a copy of WIDTH neighbours: asynchronously to `to` in shared memory, or into the registers `held`. If it is
+/// not `wanted`, nothing is read and zeros arrive.
+template <bool THROUGH_REGISTERS, int WIDTH>
+__device__ __forceinline__ void start_copy(Element* to, Element* held, const Element* from, bool wanted) {
+    if (!THROUGH_REGISTERS) {
+        copy_async<4 * WIDTH>(to, from, wanted);
+    } else if (WIDTH == 4 && wanted) {
+        load_four(held, from);
+    } else {
+#pragma unroll
+        for (int i = 0; i < WIDTH; ++i) held[i] = wanted ? from[i] : 0;
+    }
+}
+
+/// For an operand that is contiguous along M or N: element (k, x) is matrix[k * stride + x]. Each copy takes WIDTH
+/// neighbours along M or N, which stay neighbours. A line of the partition is a k-step.
+template <int EXTENT, int STRIDE, int WIDTH>
+struct MnMajorLoader {
+    static_assert(WIDTH == 1 || WIDTH == 4, "asynchronous copies are of 4 or 16 bytes");
+    using Partition = CopyPartition<BLOCK_K, EXTENT / WIDTH, 32 / WIDTH>;
+    static constexpr int COPIES = Partition::COPIES;
+    static constexpr bool THROUGH_REGISTERS = ASYNC == 0;
+
+    Element* to;                             // of copy 0, in stage 0
+    const Element* from[Partition::PASSES];  // of each pass; BLOCK_K k-steps before what is copied next
+    Element held[THROUGH_REGISTERS ? COPIES * WIDTH : 1];
+    long long k_stride;  // from one k-step to the next in global memory
+
+    /// Where to load a tile that starts at `wanted`: earlier, if the matrix ends before the tile does, so that no copy
+    /// needs a guard. Never before 0.
+    static __device__ __forceinline__ int load_origin(int wanted, int extent) {
+        return max(min(wanted, extent - EXTENT), 0);
+    }
+    /// Whether tiles that start at `origin` of `extent` can be copied without guards, and by WIDTH elements.
+    static __device__ __forceinline__ bool fits(const Element* matrix, long long stride, int, int extent, int origin) {
+        return origin + EXTENT <= extent && (WIDTH == 1 || (rows_are_aligned(matrix, stride) && origin % WIDTH == 0));
+    }
+
+    /// `matrix` is at the block's first k-step and element.
+    __device__ __forceinline__ MnMajorLoader(Element* shared, const Element* matrix, long long stride, int)
+        : to(pin_register(shared + (Partition::first_line() * STRIDE + Partition::lane() * WIDTH))),
+          held{},
+          k_stride(stride) {
+#pragma unroll
+        for (int pass = 0; pass < Partition::PASSES; ++pass) {
+            const int step = Partition::first_line() + pass * Partition::LINES_PER_PASS;
+            from[pass] = matrix + step * stride + Partition::lane() * WIDTH;
+        }
+    }
+
+    __device__ __forceinline__ long long advance(bool more) const { return more ? BLOCK_K * k_stride : 0; }
+
+    __device__ __forceinline__ void copy(Element* stage, int i, long long advance, bool more) {
+        if (i % Partition::COPIES_PER_LINE == 0) from[i / Partition::COPIES_PER_LINE] += advance;
+        start(stage, i, THROUGH_REGISTERS || more);
+    }
+    __device__ __forceinline__ void first_copy(Element* stage, int i, int steps) {
+        start(stage, i, Partition::first_line() + Partition::line_offset(i) < steps);
+        if (i % Partition::COPIES_PER_LINE == Partition::COPIES_PER_LINE - 1) {
+            from[i / Partition::COPIES_PER_LINE] += (steps - BLOCK_K) * k_stride;
+        }
+    }
+    __device__ __forceinline__ void store(Element* stage) {
+#pragma unroll
+        for (int i = 0; i < COPIES; ++i) {
+            if (!THROUGH_REGISTERS || !Partition::has(i)) continue;
+            if (WIDTH == 4) {
+                store_four(stage + offset(i), &held[i * WIDTH]);
+            } else {
+                stage[offset(i)] = held[i];
+            }
+        }
+    }
+
+    /// Copies a tile of any matrix into stage 0. `steps` k-steps of it and `room` elements of each exist; zeros follow.
+    static __device__ __forceinline__ void copy_guarded(Element* shared, const Element* matrix, long long stride,
+                                                        int steps, int room) {
+#pragma unroll 1
+        for (int i = threadIdx.x; i < BLOCK_K * EXTENT; i += THREADS) {
+            const int step = i / EXTENT;
+            const int x = i % EXTENT;
+            const long long source = step * stride + x;
+            shared[step * STRIDE + x] = step < steps && x < room ? matrix[source] : 0;
+        }
+    }
+
+private:
+    __device__ __forceinline__ void start(Element* stage, int i, bool wanted) {
+        if (!Partition::has(i)) return;
+        const Element* const source = from[i / Partition::COPIES_PER_LINE] + Partition::lane_offset(i) * WIDTH;
+        start_copy<THROUGH_REGISTERS, WIDTH>(stage + offset(i), THROUGH_REGISTERS ? &held[i * WIDTH] : nullptr, source,
+                                             wanted);
+    }
+    static __device__ constexpr int offset(int i) {
+        return Partition::line_offset(i) * STRIDE + Partition::lane_offset(i) * WIDTH;
+    }
+};
+
+/// For an operand that is contiguous along K: element (k, x) is matrix[x * stride + k]. Each copy takes WIDTH
+/// neighbours along K, which part in shared memory: they belong to different k-steps. A line of the partition is a row
+/// of op(A) or a column of op(B).
+template <int EXTENT, int STRIDE, int WIDTH>
+struct KMajorLoader {
+    static_assert(WIDTH == 1 || WIDTH == 4, "asynchronous copies are of 4 or 16 bytes");
+    using Partition = CopyPartition<EXTENT, BLOCK_K / WIDTH, 8 / WIDTH>;
+    static constexpr int COPIES = Partition::COPIES;
+    static constexpr bool THROUGH_REGISTERS = ASYNC == 0 || WIDTH == 4;
+
+    Element* to;                             // of copy 0, in stage 0
+    const Element* from[Partition::PASSES];  // of each pass; BLOCK_K k-steps before what is copied next
+    Element held[THROUGH_REGISTERS ? COPIES * WIDTH : 1];
+    long long k_stride;  // from one k-step to the next in global memory
+
+    /// As in MnMajorLoader. A tile that sticks out needs no other origin: see the constructor.
+    static __device__ __forceinline__ int load_origin(int wanted, int) { return wanted; }
+    static __device__ __forceinline__ bool fits(const Element* matrix, long long stride, int K, int, int) {
+        return WIDTH == 1 || (rows_are_aligned(matrix, stride) && K % WIDTH == 0);
+    }
+
+    /// `matrix` is at the block's first line and k-step; `room` lines exist. Lines beyond them are copied from the last
+    /// one, so that no copy needs a guard.
+    __device__ __forceinline__ KMajorLoader(Element* shared, const Element* matrix, long long stride, int room)
+        : to(pin_register(shared + (Partition::lane() * WIDTH * STRIDE + Partition::first_line()))),
+          held{},
+          k_stride(1) {
+#pragma unroll
+        for (int pass = 0; pass < Partition::PASSES; ++pass) {
+            const int line = Partition::first_line() + pass * Partition::LINES_PER_PASS;
+            from[pass] = matrix + min(line, room - 1) * stride + Partition::lane() * WIDTH;
+        }
+    }
+
+    __device__ __forceinline__ long long advance(bool more) const { return more ? BLOCK_K * k_stride : 0; }
+
+    __device__ __forceinline__ void copy(Element* stage, int i, long long advance, bool more) {
+        if (i % Partition::COPIES_PER_LINE == 0) from[i / Partition::COPIES_PER_LINE] += advance;
+        start(stage, i, THROUGH_REGISTERS || more);
+    }
+    __device__ __forceinline__ void first_copy(Element* stage, int i, int steps) {
+        start(stage, i, (Partition::lane() + Partition::lane_offset(i)) * WIDTH < steps);
+        if (i % Partition::COPIES_PER_LINE == Partition::COPIES_PER_LINE - 1) {
+            from[i / Partition::COPIES_PER_LINE] += (steps - BLOCK_K) * k_stride;
+        }
+    }
+    __device__ __forceinline__ void store(Element* stage) {
+#pragma unroll
+        for (int i = 0; i < COPIES; ++i) {
+            if (!THROUGH_REGISTERS || !Partition::has(i)) continue;
+#pragma unroll
+            for (int j = 0; j < WIDTH; ++j) stage[offset(i) + j * STRIDE] = held[i * WIDTH + j];
+        }
+    }
+
+    /// As MnMajorLoader::copy_guarded.
+    static __device__ __forceinline__ void copy_guarded(Element* shared, const Element* matrix, long long stride,
+                                                        int steps, int room) {
+#pragma unroll 1
+        for (int i = threadIdx.x; i < BLOCK_K * EXTENT; i += THREADS) {
+            const int step = i % BLOCK_K;
+            const int x = i / BLOCK_K;
+            const long long source = x * stride + step;
+            shared[step * STRIDE + x] = step < steps && x < room ? matrix[source] : 0;
+        }
+    }
+
+private:
+    __device__ __forceinline__ void start(Element* stage, int i, bool wanted) {
+        if (!Partition::has(i)) return;
+        const Element* const source = from[i / Partition::COPIES_PER_LINE] + Partition::lane_offset(i) * WIDTH;
+        start_copy<THROUGH_REGISTERS, WIDTH>(stage + offset(i), THROUGH_REGISTERS ? &held[i * WIDTH] : nullptr, source,
+                                             wanted);
+    }
+    static __device__ constexpr int offset(int i) {
+        return Partition::lane_offset(i) * WIDTH * STRIDE + Partition::line_offset(i);
+    }
+};
+
+template <bool CONDITION, class True, class False>
+struct Choose {
+    using Type = True;
+};
+template <class True, class False>
+struct Choose<false, True, False> {
+    using Type = False;
+};
+using LoaderA = Choose<TRANSPOSE_A != 0, MnMajorLoader<BLOCK_M, STRIDE_A, VECTOR_A>,
+                       KMajorLoader<BLOCK_M, STRIDE_A, VECTOR_A>>::Type;
+using LoaderB = Choose<TRANSPOSE_B != 0, KMajorLoader<BLOCK_N, STRIDE_B, VECTOR_B>,
+                       MnMajorLoader<BLOCK_N, STRIDE_B, VECTOR_B>>::Type;
