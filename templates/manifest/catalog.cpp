@@ -67,7 +67,7 @@ std::string hash_of(const KernelTemplate& kernel) {
         add(argument.name);
         add(std::to_string(static_cast<int>(argument.kind)));
     }
-    // Of several run-time parameters the order decides which is which; a single one may come and go.
+    // The order of several run-time parameters tells them apart in a launch. A single one may come and go.
     std::string runtime;
     for (const auto& parameter : kernel.parameters) {
         if (parameter.runtime) runtime += (runtime.empty() ? "" : ",") + parameter.name;

@@ -43,13 +43,13 @@ struct Argument {
     [[nodiscard]] bool is_matrix() const { return kind == Kind::input || kind == Kind::output; }
 };
 
-/// Of a matrix argument in a problem.
+/// The size of a matrix argument in a problem.
 struct Shape {
     std::int64_t rows = 0, columns = 0, count = 0;
 };
 Shape shape_of(const Argument& argument, const Environment& environment);
 
-/// What a trial is verified on: its inputs, the values of its scalars, how its matrices are laid out.
+/// One verification of a trial: the inputs, the values of the scalars, the layout of the matrices.
 struct Check {
     bool integers = false;               ///< small integers, for exact answers; else uniform in [-1, 1]
     bool poison = true;                  ///< outputs hold NaN first; else random values that the kernel may read
@@ -59,7 +59,7 @@ struct Check {
     std::map<std::string, double> scalars;
 };
 
-/// What kernels that can replace one another compute, and the signature that they share.
+/// An operation: kernels that compute the same one share its arguments and can replace one another.
 struct Operation {
     std::string name;
     std::string summary;
@@ -114,8 +114,8 @@ struct KernelTemplate {
     std::string path;         ///< of its manifest
     std::string source_path;  ///< of its .cu file
     SourceTree files;         ///< everything that it is made of, shared headers included
-    /// Of what decides its machine code and launch; not of summaries, parameters and their values. A configuration that
-    /// was tried before a parameter was added, under the same hash, means that parameter's default.
+    /// Covers everything that decides machine code and launch, and neither summaries nor parameters and their values. A
+    /// configuration that was tried before a parameter was added, under the same hash, means that parameter's default.
     std::string hash;
     /// Hashes of earlier versions that, by the manifest, have the same machine code and launch: what was stored of them
     /// counts as if it were of this one.
@@ -127,7 +127,7 @@ struct KernelTemplate {
     [[nodiscard]] std::vector<std::string> same_code_hashes() const;
 };
 
-/// What can compute a problem on a device at all, whatever the configuration.
+/// Whether the template can compute a problem on a device at all, whatever the configuration.
 bool supports(const KernelTemplate& kernel_template, const Problem& problem, const Device& device);
 /// "layouts: nn"; nothing when it supports it.
 std::optional<std::string> why_unsupported(const KernelTemplate& kernel_template, const Problem& problem,
@@ -143,7 +143,7 @@ Configuration default_configuration(const KernelTemplate& kernel_template);
 /// The part of a configuration that decides the program: all but the run-time parameters.
 Configuration compiled_part(const KernelTemplate& kernel_template, const Configuration& configuration);
 
-/// Of a kernel with run-time parameters, those included.
+/// The most arguments of a kernel, run-time parameters included.
 constexpr std::size_t most_arguments = 64;
 
 /// The text of `configuration.h`: the compiled parameters, layout constants and constant derived values as `constexpr

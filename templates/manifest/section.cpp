@@ -41,7 +41,7 @@ toml::table parse_toml(const std::string& path, const std::string& text) {
 }
 
 void Section::fail(const std::string& path, const toml::source_region& where, const std::string& what) {
-    // What a manifest took from another one was written there.
+    // An entry that came from another manifest names that file.
     throw ManifestError((where.path ? *where.path : path) + ":" + std::to_string(where.begin.line) + ": " + what);
 }
 

@@ -15,7 +15,7 @@
 
 namespace smemtune {
 
-/// What a manifest's expressions may name.
+/// The names that a manifest's expressions may use.
 struct Names {
     std::set<std::string> values;                ///< known once a configuration, a problem and a device are
     std::map<std::string, std::string> derived;  ///< shorthands: each stands for an expression over `values`

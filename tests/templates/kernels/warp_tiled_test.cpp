@@ -85,7 +85,7 @@ TEST(WarpTiled, OfEveryExtentHasASpaceOfWhatFits) {
     EXPECT_NO_THROW((void)feasible_space(batched, batched_gemm(most, most, most, most), device));
 }
 
-// As long as all matrices together leave places.
+// The blocks of all matrices together must run at once.
 TEST(WarpTiled, SharesKThroughMemoryInBatchesToo) {
     const auto all = load_templates(builtin_sources());
     auto kernel = *std::ranges::find(all, "batched_warp_tiled", &KernelTemplate::name);
