@@ -38,7 +38,7 @@ protected:
 TEST_F(AdoptTest, ARowOfAVersionWithTheSameCodeBecomesThePresentOne) {
     store.remember(measured(key, tile(8), 5));
     store.remember(rejected(key, tile(64), Stage::limits));
-    store.crown(key, tile(8), binary(key.kernel_template, 8, 42));
+    store.set_winner(key, tile(8), binary(key.kernel_template, 8, 42));
     EXPECT_EQ(store.remember(later()), key.kernel_template);
     auto stored = later();
     stored.same_code_as.clear();
@@ -64,7 +64,7 @@ TEST_F(AdoptTest, WhereBothVersionsHaveARowTheEarlierOneAddsWhatThePresentOneLac
     store.remember(measured(key, tile(8), 5));
     store.remember(measured(key, tile(16), 6));
     store.remember(measured(present, tile(16), 7));
-    store.crown(key, tile(16), binary(key.kernel_template, 16, 1));
+    store.set_winner(key, tile(16), binary(key.kernel_template, 16, 1));
     EXPECT_EQ(store.remember(later()), present.kernel_template);
     EXPECT_EQ(store.recall(present, tile(8)), measured(present, tile(8), 5));
     EXPECT_EQ(store.recall(present, tile(16)), measured(present, tile(16), 7)) << "the present version's own";
