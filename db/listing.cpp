@@ -46,7 +46,7 @@ void bind_filter(Query& query, const Store::Filter& filter, const More&... more)
 
 std::string order_of(Store::Filter::Sort sort) {
     using Sort = Store::Filter::Sort;
-    if (sort == Sort::date) return " ORDER BY t.finished_at DESC, t.id";
+    if (sort == Sort::date) return " ORDER BY t.finished_at DESC, t.id DESC";
     if (sort == Sort::id) return " ORDER BY t.id";
     return " ORDER BY d.name, d.id, p.operation, p.type, p.layout, p.id, t.median_us IS NULL, t.median_us, t.id";
 }

@@ -146,7 +146,8 @@ ProgressState Progress::state() const {
         state.share = std::min(1.0, done / total);
         if (tried > 0 && done < total) state.left = (total - done) / tried * state.seconds;
     } else if (part_.empty() && sizes_done > 0 && sizes_done < sizes) {
-        state.left = std::max(0.0, done_seconds_ * sizes / sizes_done - state.seconds);
+        const auto left = done_seconds_ * sizes / sizes_done - state.seconds;
+        if (left > 0) state.left = left;  // not after sizes that were all known before
     }
     if (plan_.budget) {
         const auto rest = std::max(0.0, static_cast<double>(plan_.budget->count()) - state.seconds);

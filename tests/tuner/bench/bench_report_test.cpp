@@ -62,7 +62,7 @@ TEST(BenchReport, MeansAreGeometricAndOfEachPeerAndCacheAlone) {
 TEST(BenchReport, TheTextHasEveryRatioWithItsIntervalAndWhatRan) {
     const auto text = to_text(example());
     EXPECT_THAT(text, HasSubstr("GPU, driver 1, cublas 13.1.0\n"));
-    EXPECT_THAT(text, HasSubstr("2.000  1.900..2.100"));
+    EXPECT_THAT(text, HasSubstr("2.000   1.900..2.100"));
     EXPECT_THAT(text, HasSubstr("none is stored"));
     EXPECT_THAT(text, HasSubstr("tiled TILE_WIDTH=32"));
     EXPECT_THAT(text, HasSubstr("cublas's best"));
@@ -79,6 +79,8 @@ TEST(BenchReport, TheJsonSaysWhereItComesFromAndEveryFigure) {
     EXPECT_EQ(json["commit"], "abc");
     EXPECT_EQ(json["device"]["name"], "GPU");
     EXPECT_EQ(json["against"]["cublas"], "13.1.0");
+    EXPECT_EQ(json["problems"][0]["kernel"]["template"], "tiled");
+    EXPECT_EQ(json["problems"][0]["kernel"]["configuration"], (nlohmann::json{{"TILE_WIDTH", 32}}));
     const auto& cold = json["problems"][0]["caches"]["cold"];
     EXPECT_EQ(cold["median_us"], 101);
     const auto& cublas = cold["against"]["cublas"];

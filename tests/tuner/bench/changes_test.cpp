@@ -83,6 +83,20 @@ TEST(Changes, TheFiguresOfAReportAreThoseOfItsJson) {
     }
 }
 
+// As bench/results/gemm-f32-h200.json has it.
+TEST(Changes, AFileFromBeforeTheSchemaHadAVersionIsRead) {
+    const auto old = nlohmann::json::parse(R"({"benchmark": "bench", "problems": [
+        {"problem": {"operation": "gemm", "type": "f32", "layout": "nn", "extents": [["M", 4], ["N", 5], ["K", 6]]},
+         "stored": true, "what": "warp_tiled ASYNC=1,A_FIRST=0",
+         "caches": {"cold": {"median_us": 9.7, "against": {
+            "cublas": {"what": "cublasSgemm", "ratio": 1.5, "interval": [1.25, 1.75]},
+            "cublaslt": {"why_not": "it proposes nothing"}}}}}]})");
+    const auto figures = figures_of(old);
+    ASSERT_EQ(figures.size(), 1U);
+    EXPECT_EQ(figures[0].name, "gemm f32 nn 4x5x6, cold, cublas");
+    EXPECT_EQ(figures[0].ratio, 1.5);
+}
+
 TEST(Changes, OtherJsonIsRefused) {
     for (const auto* text : {"{}", "[]", "3", R"({"problems": [{"caches": {"cold": {}}}]})", "nonsense"}) {
         const auto json = nlohmann::json::parse(text, nullptr, false);

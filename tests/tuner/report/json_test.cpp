@@ -45,6 +45,13 @@ TEST(Json, UnknownValuesAreAbsent) {
     EXPECT_EQ(json(full).get<Measurement>(), full);
     EXPECT_EQ(json(full).at("energy_uj"), 3.5);
 
+    const Resources none{.dynamic_shared_bytes = 64};
+    EXPECT_EQ(json(none), (json{{"static_shared_bytes", 0}, {"dynamic_shared_bytes", 64}}));
+    EXPECT_EQ(json(none).get<Resources>(), none);
+    const Resources all{.registers = 40, .static_shared_bytes = 1, .dynamic_shared_bytes = 2};
+    EXPECT_EQ(json(all).at("spill_bytes"), 0);
+    EXPECT_EQ(json(all).get<Resources>(), all);
+
     auto device = model_device("sm_90");
     EXPECT_EQ(json(device).get<Device>(), device);
     device.clock_khz = 0;

@@ -79,7 +79,7 @@ TEST(ProgressLine, SaysHowFarItIsBeforeTheBest) {
     state.best = "tiled TILE_WIDTH=32";
     EXPECT_EQ(progress_line(state),
               "[2/5] 512x512x512: 312 trials, 41 %, 42 s, about 1:20 min left; best 12.5 us tiled TILE_WIDTH=32");
-    EXPECT_EQ(progress_line(state, 72), "[2/5] 512x512x512: 312 trials, 41 %, 42 s, about 1:20 min left; best 12.5 us");
+    EXPECT_EQ(progress_line(state, 76), "[2/5] 512x512x512: 312 trials, 41 %, 42 s, about 1:20 min left; best 12.5 us");
 }
 
 TEST(ProgressLine, LeavesOutWhatMattersLessBeforeItCutsTheTime) {
@@ -92,7 +92,7 @@ TEST(ProgressLine, LeavesOutWhatMattersLessBeforeItCutsTheTime) {
                               .left = 80,
                               .best_time = "12.5 us",
                               .best = "tiled TILE_WIDTH=32"};
-    EXPECT_EQ(progress_line(state, 60), "[2/5] 512x512x512: 312 trials, 42 s; best 12.5 us tiled TIL");
+    EXPECT_EQ(progress_line(state, 60), "[2/5] 512x512x512: 312 trials, 42 s; best 12.5 us tiled TILE");
     EXPECT_EQ(progress_line(state, 45), "[2/5] 312 trials, 42 s; best 12.5 us tiled TI");
 }
 
