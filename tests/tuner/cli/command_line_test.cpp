@@ -416,11 +416,12 @@ TEST(Commands, ExplainPrintsTheTextbooksNumbers) {
                 HasSubstr("(2 KiB"));
 }
 
-TEST(CommandLine, ExplainCountsSharedLoadsWhereTheModelHasThem) {
+TEST(Commands, ExplainCountsSharedLoadsWhereTheModelHasThem) {
     const Scratch scratch;
-    const auto counted = run(scratch, {"explain", "thread_tiled", "--device", textbook}).out;
+    const auto counted = run(scratch, {"explain", "thread_tiled", "--device", "threads_per_multiprocessor=1536"}).out;
     EXPECT_THAT(value_of(counted, "loads from shared"), HasSubstr("9216")) << "8 warps read 128 columns, 128 rows once";
-    EXPECT_THAT(run(scratch, {"explain", "tiled", "--device", textbook}).out, Not(HasSubstr("loads from shared")));
+    EXPECT_THAT(run(scratch, {"explain", "tiled", "--device", "threads_per_multiprocessor=1536"}).out,
+                Not(HasSubstr("loads from shared")));
 }
 
 }  // namespace
