@@ -165,7 +165,7 @@ TEST_F(Selection, WhatIsFastUnderChecksIsNotTaken) {
 TEST_F(Selection, WithoutADatabaseEveryTemplateOffersAValidDefault) {
     const auto problem = gemm(100, 100, 100);
     const auto found = all(Candidates(problem, device, nullptr, templates, ""));
-    EXPECT_EQ(found.size(), 8U);
+    EXPECT_EQ(found.size(), 9U);
     for (const auto& [kernel, configuration, choice, row] : found) {
         EXPECT_EQ(choice.match, Match::untuned);
         EXPECT_EQ(choice.tuned_for, "");
@@ -180,7 +180,7 @@ TEST_F(Selection, WithoutADatabaseEveryTemplateOffersAValidDefault) {
 TEST_F(Selection, BehindTheTunedOnesStandTheDefaults) {
     tuned(gemm(64, 64, 64), "TILE_WIDTH=8");
     const auto found = of(gemm(100, 100, 100));
-    ASSERT_EQ(found.size(), 9U);
+    ASSERT_EQ(found.size(), 10U);
     EXPECT_EQ(found[0].choice.match, Match::nearest);
     EXPECT_EQ(found[1].choice.match, Match::untuned);
 }

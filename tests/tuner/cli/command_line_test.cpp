@@ -419,7 +419,7 @@ TEST(Commands, ExplainPrintsTheTextbooksNumbers) {
 TEST(Commands, ExplainCountsSharedLoadsWhereTheModelHasThem) {
     const Scratch scratch;
     const auto counted = run(scratch, {"explain", "thread_tiled", "--device", "threads_per_multiprocessor=1536"}).out;
-    EXPECT_THAT(value_of(counted, "loads from shared"), HasSubstr("9216")) << "8 warps read 128 columns, 128 rows once";
+    EXPECT_THAT(value_of(counted, "loads from shared"), HasSubstr("2560")) << "8 steps: 4 warps, 64 columns; 64 rows";
     EXPECT_THAT(run(scratch, {"explain", "tiled", "--device", "threads_per_multiprocessor=1536"}).out,
                 Not(HasSubstr("loads from shared")));
 }
