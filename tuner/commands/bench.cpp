@@ -103,9 +103,26 @@ std::string quoted(const std::string& text) {
     return plain ? text : "'" + text + "'";
 }
 
+// A file is published, so folders of this machine are no part of it: of `a,/home/b.db`, `a,b.db` stays.
+std::string without_folders(const std::string& word) {
+    std::string text;
+    std::string item;
+    for (const char c : word) {
+        if (c == ',' || c == '=') {
+            text += item + c;
+            item.clear();
+        } else if (c == '/') {
+            item.clear();
+        } else {
+            item += c;
+        }
+    }
+    return text + item;
+}
+
 std::string command_line(const Arguments& arguments) {
     std::string text = "smemtune bench";
-    for (const auto& word : arguments) text += " " + quoted(word);
+    for (const auto& word : arguments) text += " " + quoted(without_folders(word));
     return text;
 }
 

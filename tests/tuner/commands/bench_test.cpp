@@ -117,6 +117,8 @@ TEST_F(BenchCommand, AnotherDatabaseGoesByItsFileNameWhereverItLies) {
     EXPECT_EQ(finished.code, 0) << finished.err;
     EXPECT_EQ(json::parse(finished.out, nullptr, false)["against"], (json{{"b.db", "b.db"}}));
     EXPECT_THAT(finished.out, Not(HasSubstr(path)));
+    EXPECT_EQ(json::parse(finished.out, nullptr, false)["command_line"],
+              "smemtune bench --device host --db a.db --pairs 6 --sizes 24 --against b.db --json");
     const auto twice = bench({"--against", "b.db," + path});
     EXPECT_EQ(twice.code, 2);
     EXPECT_THAT(twice.err, HasSubstr("--against names b.db twice; give one of the two another file name"));
