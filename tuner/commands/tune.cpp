@@ -7,6 +7,8 @@
 #include <random>
 #include <thread>
 
+#include "db/store.h"
+#include "runtime/compiler.h"
 #include "tuner/cli/argument_parsing.h"
 #include "tuner/cli/interruption.h"
 #include "tuner/commands/command.h"
@@ -15,8 +17,10 @@
 #include "tuner/report/report.h"
 #include "tuner/report/text.h"
 #include "tuner/search/search.h"
+#include "tuner/trial/sampling.h"
 #include "tuner/tuning/tune.h"
 #include "tuner/tuning/validate.h"
+#include "tuner/worker/worker.h"
 
 namespace smemtune {
 
@@ -202,14 +206,14 @@ void hold(DeviceRun& device_run, const Settings& settings) {
     Store store(settings.database);
     const SamplingPolicy sampling{.energy = request.objective == Objective::energy};
     std::vector<std::unique_ptr<Worker>> workers;
-    Tools tools{device_run.group.device, *device_run.compiler, store, {}, sampling, interrupted()};
+    TuneResources resources{device_run.group.device, *device_run.compiler, store, {}, sampling, interrupted()};
     for (const auto& name : names) {
         workers.push_back(std::make_unique<Worker>(WorkerOptions{.executable = settings.process_environment.executable,
                                                                  .device = name,
                                                                  .seed = request.seed,
                                                                  .trial_deadline = settings.deadline,
                                                                  .sampling = sampling}));
-        tools.workers.push_back(workers.back().get());
+        resources.workers.push_back(workers.back().get());
     }
     std::size_t valid = 0;
     std::size_t expected = 0;
@@ -228,9 +232,9 @@ void hold(DeviceRun& device_run, const Settings& settings) {
                                  ? "into databases that are thrown away"
                                  : known_text(device_run, store, valid) + "into " + settings.database.string()));
     if (settings.validations > 0) {
-        device_run.validation = validate(request, device_run.spaces, tools, settings.validations, progress);
+        device_run.validation = validate(request, device_run.spaces, resources, settings.validations, progress);
     } else {
-        device_run.report = tune(request, device_run.spaces, tools, progress);
+        device_run.report = tune(request, device_run.spaces, resources, progress);
     }
 }
 

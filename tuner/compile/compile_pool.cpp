@@ -42,7 +42,7 @@ CompilePool::~CompilePool() {
     for (auto& thread : threads_) thread.request_stop();
 }
 
-// Comparing the sources with those seen before is far cheaper than their digest, which is made once per template.
+// Comparing the sources with those seen before is far cheaper than a digest, so that is made once per template.
 std::string CompilePool::key_of(const Program& program) {
     auto known = std::ranges::find_if(
         sources_, [&](const Sources& sources) { return same_sources(sources.files, program.files); });
@@ -61,7 +61,7 @@ std::string CompilePool::key_of(const Program& program) {
            (configuration == program.files.end() ? "" : '\0' + configuration->second);
 }
 
-// Known from now on as the last used.
+// Marks it as the last used.
 CompilePool::Known* CompilePool::find(const std::string& key) {
     const auto found = by_key_.find(key);
     if (found == by_key_.end()) return nullptr;
@@ -96,13 +96,13 @@ bool CompilePool::was_asked_for(const Program& program) {
     return found != by_key_.end() && found->second->asked_for;
 }
 
-void CompilePool::guess(std::vector<Guess> guesses) {
+void CompilePool::speculate(std::vector<LazyProgram> programs) {
     const std::scoped_lock lock(mutex_);
-    guesses_.assign(std::make_move_iterator(guesses.begin()), std::make_move_iterator(guesses.end()));
+    speculative_.assign(std::make_move_iterator(programs.begin()), std::make_move_iterator(programs.end()));
     changed_.notify_all();
 }
 
-// What is still to be compiled stays, whatever its age.
+// Results that are not there yet stay, whatever their age.
 void CompilePool::forget_oldest() {
     for (auto at = known_.end(); known_.size() > most_kept_ && at != known_.begin();) {
         --at;
@@ -112,21 +112,21 @@ void CompilePool::forget_oldest() {
     }
 }
 
-std::shared_ptr<void> CompilePool::step_back() {
+std::shared_ptr<void> CompilePool::throttle() {
     const std::scoped_lock lock(mutex_);
-    ++stepped_back_;
+    ++throttles_;
     return {this, [](CompilePool* pool) {
                 const std::scoped_lock again(pool->mutex_);
-                --pool->stepped_back_;
+                --pool->throttles_;
                 pool->changed_.notify_all();
             }};
 }
 
-bool CompilePool::may_begin() const { return stepped_back_ == 0 || compiling_ < std::max(1U, width_ / 4); }
+bool CompilePool::may_begin() const { return throttles_ == 0 || compiling_ < std::max(1U, width_ / 4); }
 
-// What is begun cannot be put off: one thread in eight, but at least one, is kept for what is asked for.
-bool CompilePool::may_guess() const {
-    return !guesses_.empty() && stepped_back_ == 0 && guessing_ + std::max(1U, width_ / 8) < width_;
+// A compile that has begun cannot be put off: one thread in eight, but at least one, is kept for submitted programs.
+bool CompilePool::may_speculate() const {
+    return !speculative_.empty() && throttles_ == 0 && speculating_ + std::max(1U, width_ / 8) < width_;
 }
 
 void CompilePool::run(Task task, std::unique_lock<std::mutex>& lock) {
@@ -138,25 +138,25 @@ void CompilePool::run(Task task, std::unique_lock<std::mutex>& lock) {
     --compiling_;
 }
 
-// What was asked for meanwhile is no guess any more.
-void CompilePool::compile_guess(std::unique_lock<std::mutex>& lock) {
-    const auto program = guesses_.front()();
-    guesses_.pop_front();
+// Does nothing for a program that was submitted meanwhile.
+void CompilePool::compile_speculatively(std::unique_lock<std::mutex>& lock) {
+    const auto program = speculative_.front()();
+    speculative_.pop_front();
     auto key = key_of(program);
     if (by_key_.contains(key)) return;
     auto task = begin(std::move(key), program, false);
     forget_oldest();
-    ++guessing_;
+    ++speculating_;
     run(std::move(task), lock);
-    --guessing_;
+    --speculating_;
 }
 
 void CompilePool::serve(const std::stop_token& stop) {
     std::unique_lock lock(mutex_);
-    const auto has_work = [this] { return (!queue_.empty() && may_begin()) || (queue_.empty() && may_guess()); };
+    const auto has_work = [this] { return (!queue_.empty() && may_begin()) || (queue_.empty() && may_speculate()); };
     while (changed_.wait(lock, stop, has_work) && !stop.stop_requested()) {
         if (queue_.empty()) {
-            compile_guess(lock);
+            compile_speculatively(lock);
         } else {
             auto task = std::move(queue_.front());
             queue_.pop_front();

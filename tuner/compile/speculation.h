@@ -1,19 +1,19 @@
-// What a search may ask to be compiled later: for threads that would otherwise have nothing to do.
+// Programs that a search may ask for later, for compilers that would otherwise have nothing to do.
 #pragma once
 
-#include <memory>
 #include <optional>
 #include <vector>
 
+#include "tuner/candidates/template_search.h"
 #include "tuner/compile/compile_pool.h"
-#include "tuner/problem/template_search.h"
 
 namespace smemtune {
 
-/// The programs of everything untried in the lanes that are open where `best` is the least cost, those expected to
-/// compile longest first, for they are waited for last. Nothing where the lanes' spaces are together so large that few
-/// guesses would come true. Templates and problem must outlive what is returned; lanes and device need not.
-std::vector<CompilePool::Guess> guesses_of(const std::vector<std::unique_ptr<TemplateSearch>>& lanes,
-                                           std::optional<double> best, const Problem& problem, const Device& device);
+/// The programs of every untried configuration of the templates that are open where `best` is the least cost. Those
+/// expected to compile longest come first, so that nobody waits for them at the end. None where the spaces together are
+/// so large that few of the programs would be asked for. Templates and problem must outlive the result; searches and
+/// device need not.
+std::vector<CompilePool::LazyProgram> speculative_programs(const TemplateSearches& searches, std::optional<double> best,
+                                                           const Problem& problem, const Device& device);
 
 }  // namespace smemtune

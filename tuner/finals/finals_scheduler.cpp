@@ -9,20 +9,20 @@ namespace smemtune {
 
 namespace {
 
-constexpr int comparing_rounds = 3;         // of the winner and the baseline,
-constexpr double steady_us = 10'000;        // and one where launches last that long: they differ by a per mille
-constexpr std::size_t least_per_share = 2;  // rounds for a device, so that it is worth its warm-up
+constexpr int comparing_rounds = 3;         // of the winner and the baseline
+constexpr double steady_us = 10'000;        // launches that last longer differ by a per mille: one round suffices
+constexpr std::size_t least_per_share = 2;  // rounds for a device, so that they are worth its warm-up
 
 }  // namespace
 
-FinalsScheduler::FinalsScheduler(std::vector<Proposal> players, std::size_t finalists,
+FinalsScheduler::FinalsScheduler(std::vector<Proposal> entrants, std::size_t finalists,
                                  std::optional<std::size_t> baseline, Settings settings)
-    : players_(std::move(players)),
+    : entrants_(std::move(entrants)),
       baseline_(baseline),
       settings_(std::move(settings)),
-      finals_(finalists, EliminationPolicy{}) {
-    if (finals_.playing().empty()) {
-        choose(finals_.equals());
+      elimination_(finalists, EliminationPolicy{}) {
+    if (elimination_.remaining().empty()) {
+        choose_winner(elimination_.equals());
     } else {
         start_round();
     }
@@ -32,53 +32,53 @@ std::optional<FinalTask> FinalsScheduler::next() {
     if (waiting_.empty()) return std::nullopt;
     auto task = std::move(waiting_.front());
     waiting_.pop_front();
-    ++in_hand_;
+    ++taken_;
     return task;
 }
 
 void FinalsScheduler::give_back(FinalTask task) {
-    --in_hand_;
+    --taken_;
     waiting_.push_front(std::move(task));
 }
 
 void FinalsScheduler::finish(const FinalTask& task, const std::optional<std::vector<Outcome>>& outcomes) {
-    --in_hand_;
-    lost_ = lost_ || !outcomes;
+    --taken_;
+    incomplete_ = incomplete_ || !outcomes;
     for (std::size_t i = 0; outcomes && i < outcomes->size(); ++i) {
-        const auto player = task.players[i];
+        const auto entrant = task.entrants[i];
         if (const auto* measured = std::get_if<Measurement>(&(*outcomes)[i])) {
-            learn(player, *measured);
+            learn(entrant, *measured);
         } else if (task.purpose == FinalTask::Purpose::decide) {
-            // One that compiled before and no longer does (another toolkit, a time limit) is rejected, and out.
-            outcomes_[player] = (*outcomes)[i];
-            finals_.drop(player);
+            // It compiled before and no longer does: another toolkit, or a time limit.
+            outcomes_[entrant] = (*outcomes)[i];
+            elimination_.drop(entrant);
         }
     }
-    if (!waiting_.empty() || in_hand_ > 0) return;
-    if (chosen_) {
+    if (!waiting_.empty() || taken_ > 0) return;
+    if (winner_) {
         over_ = true;
-    } else if (lost_) {
-        choose(first_left());  // what was measured before decides
+    } else if (incomplete_) {
+        choose_winner(first_valid());  // earlier measurements decide
     } else {
         end_round();
     }
 }
 
-std::vector<std::size_t> FinalsScheduler::first_left() const {
-    for (std::size_t player = 0; player < players_.size(); ++player) {
-        const auto found = outcomes_.find(player);
-        if (found == outcomes_.end() || std::holds_alternative<Measurement>(found->second)) return {player};
+std::vector<std::size_t> FinalsScheduler::first_valid() const {
+    for (std::size_t entrant = 0; entrant < entrants_.size(); ++entrant) {
+        const auto found = outcomes_.find(entrant);
+        if (found == outcomes_.end() || std::holds_alternative<Measurement>(found->second)) return {entrant};
     }
     return {};
 }
 
-FinalTask FinalsScheduler::task(FinalTask::Purpose purpose, std::vector<std::size_t> players, int rounds) const {
-    FinalTask task{.purpose = purpose, .rounds = rounds, .players = std::move(players)};
-    for (const auto player : task.players) task.candidates.push_back(players_[player]);
+FinalTask FinalsScheduler::task(FinalTask::Purpose purpose, std::vector<std::size_t> entrants, int rounds) const {
+    FinalTask task{.purpose = purpose, .rounds = rounds, .entrants = std::move(entrants)};
+    for (const auto entrant : task.entrants) task.candidates.push_back(entrants_[entrant]);
     return task;
 }
 
-// Equal devices share the rounds: a ratio is always one of samples from the same device.
+// Equal devices share the rounds: both samples of a pair are always from the same device.
 void FinalsScheduler::start_round() {
     round_.clear();
     const bool by_time = settings_.objective == Objective::time;
@@ -86,64 +86,64 @@ void FinalsScheduler::start_round() {
     const auto shares = by_time ? std::min(settings_.workers, rounds / least_per_share) : 1;
     const auto each = by_time ? (rounds + shares - 1) / shares : 1;
     for (std::size_t i = 0; i < shares; ++i) {
-        waiting_.push_back(task(FinalTask::Purpose::decide, finals_.playing(), static_cast<int>(each)));
+        waiting_.push_back(task(FinalTask::Purpose::decide, elimination_.remaining(), static_cast<int>(each)));
     }
 }
 
 void FinalsScheduler::end_round() {
-    if (!finals_.playing().empty()) {
+    if (!elimination_.remaining().empty()) {
         std::vector<std::vector<double>> samples;
-        for (const auto player : finals_.playing()) samples.push_back(round_[player]);
-        finals_.add(samples);
+        for (const auto entrant : elimination_.remaining()) samples.push_back(round_[entrant]);
+        elimination_.add(samples);
     }
-    if (finals_.playing().empty()) {
-        choose(finals_.equals());
+    if (elimination_.remaining().empty()) {
+        choose_winner(elimination_.equals());
     } else {
         start_round();
     }
 }
 
-void FinalsScheduler::learn(std::size_t player, const Measurement& measured) {
+void FinalsScheduler::learn(std::size_t entrant, const Measurement& measured) {
     const bool by_time = settings_.objective == Objective::time;
-    auto& times = times_us_[player];
-    auto& round = round_[player];
+    auto& times = times_us_[entrant];
+    auto& round = round_[entrant];
     times.insert(times.end(), measured.samples_us.begin(), measured.samples_us.end());
     if (by_time) {
         round.insert(round.end(), measured.samples_us.begin(), measured.samples_us.end());
     } else {
-        lost_ = lost_ || measured.energy_uj <= 0;  // the counter failed: unknown is not nothing
+        incomplete_ = incomplete_ || measured.energy_uj <= 0;  // the counter failed: an unknown energy is not 0
         round.push_back(measured.energy_uj);
     }
     auto all = measurement_of(times);
     all.clock_khz = measured.clock_khz;
-    if (player < settings_.known.size()) {
-        const auto& known = settings_.known[player];
+    if (entrant < settings_.known.size()) {
+        const auto& known = settings_.known[entrant];
         const auto enough = std::min(known.samples_us.size(), static_cast<std::size_t>(EliminationPolicy{}.rounds));
         if (!known.cut_short && times.size() < enough) all = known;
     }
-    // Not every round counts energy: what is known of it stays.
-    const auto* before = std::get_if<Measurement>(&outcomes_[player]);
+    // Not every round measures energy: a known one stays.
+    const auto* before = std::get_if<Measurement>(&outcomes_[entrant]);
     all.energy_uj = measured.energy_uj;
     if (all.energy_uj <= 0 && before != nullptr) all.energy_uj = before->energy_uj;
-    if (all.energy_uj <= 0 && player < settings_.known.size()) all.energy_uj = settings_.known[player].energy_uj;
-    outcomes_[player] = std::move(all);
+    if (all.energy_uj <= 0 && entrant < settings_.known.size()) all.energy_uj = settings_.known[entrant].energy_uj;
+    outcomes_[entrant] = std::move(all);
 }
 
-// Of equals, the one that asks for the least. What it costs in energy and how it compares with the baseline is measured
-// at the end.
-void FinalsScheduler::choose(const std::vector<std::size_t>& equals) {
-    const auto simplest = std::ranges::min_element(equals, {}, [&](std::size_t player) {
-        const auto& each = players_[player];
+// Of equals, the one with the least shared memory wins, then the one with the fewest threads. Its energy and its ratio
+// to the baseline are measured at the end.
+void FinalsScheduler::choose_winner(const std::vector<std::size_t>& equals) {
+    const auto smallest = std::ranges::min_element(equals, {}, [&](std::size_t entrant) {
+        const auto& each = entrants_[entrant];
         const auto launch = each.binary() == nullptr ? Launch{} : settings_.launch(each);
-        return std::tuple(launch.shared_bytes(), launch.threads(), each.lane->kernel_template().name,
+        return std::tuple(launch.shared_bytes(), launch.threads(), each.search->kernel_template().name,
                           to_text(each.configuration));
     });
-    if (simplest != equals.end() && players_[*simplest].binary() != nullptr) {
-        chosen_ = *simplest;
-        if (settings_.energy) waiting_.push_back(task(FinalTask::Purpose::energy, {*chosen_}, 1));
-        if (baseline_ && *baseline_ != *chosen_) {
+    if (smallest != equals.end() && entrants_[*smallest].binary() != nullptr) {
+        winner_ = *smallest;
+        if (settings_.energy) waiting_.push_back(task(FinalTask::Purpose::energy, {*winner_}, 1));
+        if (baseline_ && *baseline_ != *winner_) {
             const auto rounds = settings_.launch_us > steady_us ? 1 : comparing_rounds;
-            waiting_.push_back(task(FinalTask::Purpose::compare, {*chosen_, *baseline_}, rounds));
+            waiting_.push_back(task(FinalTask::Purpose::compare, {*winner_, *baseline_}, rounds));
         }
     }
     over_ = waiting_.empty();

@@ -1,4 +1,4 @@
-// The end of a problem's tuning: finalists are measured again, in turn, and one of them wins.
+// The tasks of the finals: finalists are measured again, in turn with one another, and one of them wins.
 #pragma once
 
 #include <deque>
@@ -7,58 +7,62 @@
 #include <optional>
 #include <vector>
 
+#include "tuner/finals/final_task.h"
 #include "tuner/finals/paired_elimination.h"
-#include "tuner/problem/task.h"
+#include "tuner/tuning/tune_request.h"
 
 namespace smemtune {
 
+/// Splits the rounds into tasks for workers, until PairedElimination has decided. Then it measures the winner's energy
+/// and compares the winner with the baseline.
 class FinalsScheduler {
 public:
     struct Settings {
         Objective objective = Objective::time;
-        std::size_t workers = 1;                          ///< equal devices, that share the rounds
+        std::size_t workers = 1;                          ///< equal devices that share the rounds
         double launch_us = 0;                             ///< of the best, as far as known
-        bool energy = false;                              ///< measure the winner's when it is not the aim
-        std::vector<Measurement> known{};                 ///< by player: stands until there are as many samples anew
-        std::function<Launch(const Proposal&)> launch{};  ///< of a compiled candidate: of equals, the least wins
+        bool energy = false;                              ///< also measure the winner's energy at the end
+        std::vector<Measurement> known{};                 ///< by entrant: stands until there are as many new samples
+        std::function<Launch(const Proposal&)> launch{};  ///< of a compiled entrant: of equals, the smallest wins
     };
 
-    /// `baseline` is one of the players: what the winner is compared with is measured beside it. It need not be a
-    /// finalist, and those are the first `finalists`.
-    FinalsScheduler(std::vector<Proposal> players, std::size_t finalists, std::optional<std::size_t> baseline,
+    /// The first `finalists` of the entrants compete. `baseline` is the index of the entrant that the winner is
+    /// compared with; it need not be a finalist.
+    FinalsScheduler(std::vector<Proposal> entrants, std::size_t finalists, std::optional<std::size_t> baseline,
                     Settings settings);
 
-    /// Nothing when it is over, or when what is left depends on tasks in workers' hands.
+    /// Nothing when it is over, or when what is left depends on tasks that workers have.
     std::optional<FinalTask> next();
-    /// One outcome for each candidate of the task; nothing when the workers were lost over them.
+    /// One outcome for each candidate of the task; nothing when the worker was lost over them.
     void finish(const FinalTask& task, const std::optional<std::vector<Outcome>>& outcomes);
+    /// The worker was lost before it began.
     void give_back(FinalTask task);
 
     [[nodiscard]] bool is_over() const { return over_; }
-    /// Of the players; nothing when none was right any more. Precondition: over.
-    [[nodiscard]] std::optional<std::size_t> winner() const { return chosen_; }
-    /// What was found out, by player: measured anew, or rejected.
+    /// Index of an entrant; nothing when none was right any more. Precondition: over.
+    [[nodiscard]] std::optional<std::size_t> winner() const { return winner_; }
+    /// By entrant: its new measurement, or its rejection.
     [[nodiscard]] const std::map<std::size_t, Outcome>& outcomes() const { return outcomes_; }
 
 private:
     void start_round();
     void end_round();
-    void learn(std::size_t player, const Measurement& measured);
-    void choose(const std::vector<std::size_t>& equals);
-    [[nodiscard]] std::vector<std::size_t> first_left() const;
-    [[nodiscard]] FinalTask task(FinalTask::Purpose purpose, std::vector<std::size_t> players, int rounds) const;
+    void learn(std::size_t entrant, const Measurement& measured);
+    void choose_winner(const std::vector<std::size_t>& equals);
+    [[nodiscard]] std::vector<std::size_t> first_valid() const;
+    [[nodiscard]] FinalTask task(FinalTask::Purpose purpose, std::vector<std::size_t> entrants, int rounds) const;
 
-    std::vector<Proposal> players_;
+    std::vector<Proposal> entrants_;
     std::optional<std::size_t> baseline_;
     Settings settings_;
-    PairedElimination finals_;
+    PairedElimination elimination_;
     std::deque<FinalTask> waiting_;
-    std::size_t in_hand_ = 0;
-    std::map<std::size_t, std::vector<double>> round_;     // samples of what decides, of this round
-    std::map<std::size_t, std::vector<double>> times_us_;  // samples over all rounds
+    std::size_t taken_ = 0;                                // tasks that workers have
+    std::map<std::size_t, std::vector<double>> round_;     // costs of this round, by entrant
+    std::map<std::size_t, std::vector<double>> times_us_;  // of all rounds, by entrant
     std::map<std::size_t, Outcome> outcomes_;
-    bool lost_ = false;  // a task, with its workers
-    std::optional<std::size_t> chosen_;
+    bool incomplete_ = false;  // a worker was lost over a task, or an energy is unknown
+    std::optional<std::size_t> winner_;
     bool over_ = false;
 };
 

@@ -8,17 +8,17 @@
 namespace smemtune {
 
 PairedElimination::PairedElimination(std::size_t finalists, const EliminationPolicy& policy)
-    : policy_(policy), samples_(finalists), playing_(finalists) {
-    std::iota(playing_.begin(), playing_.end(), std::size_t{0});
+    : policy_(policy), samples_(finalists), remaining_(finalists) {
+    std::iota(remaining_.begin(), remaining_.end(), std::size_t{0});
     if (finalists < 2) {
-        equals_ = playing_;
-        playing_.clear();
+        equals_ = remaining_;
+        remaining_.clear();
     }
 }
 
 void PairedElimination::add(const std::vector<std::vector<double>>& samples) {
-    for (std::size_t i = 0; i < playing_.size(); ++i) {
-        auto& own = samples_[playing_[i]];
+    for (std::size_t i = 0; i < remaining_.size(); ++i) {
+        auto& own = samples_[remaining_[i]];
         own.insert(own.end(), samples[i].begin(), samples[i].end());
     }
     decide();
@@ -26,31 +26,31 @@ void PairedElimination::add(const std::vector<std::vector<double>>& samples) {
 
 void PairedElimination::drop(std::size_t finalist) {
     std::erase(equals_, finalist);
-    if (std::erase(playing_, finalist) == 0) return;  // by another share of the same round
-    if (playing_.size() < 2) {
-        equals_ = playing_;
-        playing_.clear();
+    if (std::erase(remaining_, finalist) == 0) return;  // eliminated before, by another share of the same round
+    if (remaining_.size() < 2) {
+        equals_ = remaining_;
+        remaining_.clear();
     }
 }
 
 void PairedElimination::decide() {
     const auto leader =
-        *std::ranges::min_element(playing_, {}, [&](std::size_t each) { return median(samples_[each]); });
+        *std::ranges::min_element(remaining_, {}, [&](std::size_t each) { return median(samples_[each]); });
     bool certain = true;
     std::vector<std::size_t> left;
-    for (const auto each : playing_) {
+    for (const auto each : remaining_) {
         const auto [low, high] = ratio_interval(samples_[each], samples_[leader]);
-        if (low > 1 + policy_.equal) continue;  // certainly behind
+        if (low > 1 + policy_.equal) continue;  // certainly slower
         left.push_back(each);
         certain = certain && high <= 1 + policy_.equal;
     }
-    playing_ = std::move(left);
+    remaining_ = std::move(left);
     if (!certain && static_cast<int>(samples_[leader].size()) < policy_.most_rounds) return;
     // Undecided after so many rounds, a finalist is an equal if it looks like one.
     const auto bar = median(samples_[leader]) * (1 + policy_.equal);
-    std::erase_if(playing_, [&](std::size_t each) { return median(samples_[each]) > bar; });
-    equals_ = std::move(playing_);
-    playing_.clear();
+    std::erase_if(remaining_, [&](std::size_t each) { return median(samples_[each]) > bar; });
+    equals_ = std::move(remaining_);
+    remaining_.clear();
 }
 
 }  // namespace smemtune

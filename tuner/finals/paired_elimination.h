@@ -1,4 +1,4 @@
-// Which finalist is the fastest, from samples taken in turn. Fed plain numbers; knows nothing of devices.
+// Which finalist is the fastest, decided from paired samples. It is fed plain numbers and knows nothing of devices.
 #pragma once
 
 #include <cstddef>
@@ -14,29 +14,29 @@ struct EliminationPolicy {
     double equal = 0.005;  ///< finalists whose costs differ by less than this share are equals
 };
 
-/// Finalists are measured in rounds, one sample of each in turn, so that a drifting clock meets all alike. Whoever is
-/// certainly behind the leader leaves; it ends when all that are left are certain to be equals, or the rounds are used
-/// up, which makes them equals within the noise.
+/// Finalists are measured in rounds, one sample of each in turn, so that a drifting clock affects all alike. A finalist
+/// that is certainly slower than the leader is eliminated. It is decided when all that are left are certain to be
+/// equals, or when the rounds are used up: then they are equals within the noise.
 class PairedElimination {
 public:
     PairedElimination(std::size_t finalists, const EliminationPolicy& policy);
 
-    /// Who plays the next rounds; empty when it is decided.
-    [[nodiscard]] const std::vector<std::size_t>& playing() const { return playing_; }
-    /// One entry for each that plays: a sample per round.
+    /// The finalists that the next rounds measure, ascending; empty when it is decided.
+    [[nodiscard]] const std::vector<std::size_t>& remaining() const { return remaining_; }
+    /// One entry for each that remains: a sample per round.
     void add(const std::vector<std::vector<double>>& samples);
-    /// Out of the game: it failed.
+    /// Eliminates a finalist that failed.
     void drop(std::size_t finalist);
 
-    /// Those that no other finalist certainly beats, ascending. Precondition: decided.
+    /// The finalists that no other one certainly beats, ascending. Precondition: decided.
     [[nodiscard]] const std::vector<std::size_t>& equals() const { return equals_; }
 
 private:
     void decide();
 
     EliminationPolicy policy_;
-    std::vector<std::vector<double>> samples_;  // the k-th sample of each is of the same round
-    std::vector<std::size_t> playing_;
+    std::vector<std::vector<double>> samples_;  // sample k of each is of the same round
+    std::vector<std::size_t> remaining_;
     std::vector<std::size_t> equals_;
 };
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "db/outcome.h"
+#include "tuner/trial/pruning_policy.h"
 
 namespace smemtune {
 
@@ -14,10 +15,10 @@ struct SamplingPolicy {
     int least_samples = 3;
     int most_samples = 9;
     double steady_spread =
-        0.005;                ///< enough once half the distance between quartiles is below this share of the median
-    double behind = 1.25;     ///< a candidate this many times slower than the best is not sampled further
-    double longest_us = 1e6;  ///< nor one whose samples have taken this long, beyond the least
-    bool energy = false;      ///< measure the energy of a launch as well, of what is not cut short: a third of a second
+        0.005;  ///< enough once half the distance between quartiles is below this share of the median
+    double behind = pruning::slow_candidate;  ///< a candidate this many times the best is not sampled further
+    double longest_us = 1e6;                  ///< nor one whose samples have taken this long, beyond the least
+    bool energy = false;  ///< measure the energy of a launch as well, of what is not cut short: a third of a second
 };
 
 class Sampling {

@@ -26,11 +26,10 @@ ConfiguredKernel load(Backend& backend, const TrialInput& input) {
     }
 }
 
-// The first launch is alone and cold: lazy loading takes up to 2 ms, and the caches are empty. A launch that takes
-// longer than all of that is clearly slower.
+// A candidate whose first launch takes longer skips the other checks.
 std::optional<double> slow_us(const SamplingPolicy& policy, std::optional<double> best_us) {
     if (!best_us) return std::nullopt;
-    return 1.1 * policy.behind * *best_us + 2000;
+    return pruning::first_launch_limit_us(policy.behind, *best_us);
 }
 
 }  // namespace

@@ -5,11 +5,15 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "db/store.h"
+#include "runtime/compiler.h"
 #include "tuner/finals/paired_elimination.h"
 #include "tuner/report/json.h"
 #include "tuner/report/progress.h"
 #include "tuner/report/table.h"
 #include "tuner/report/text.h"
+#include "tuner/trial/sampling.h"
+#include "tuner/worker/worker.h"
 #include "util/statistics.h"
 #include "util/stopwatch.h"
 #include "util/temporary_folder.h"
@@ -39,7 +43,7 @@ void compare_with(std::size_t reference, Validation& validation, const std::vect
 }
 
 // Times the winners in turn with one another.
-void time_in_turn(Validation& validation, const std::vector<PlannedSpace>& spaces, const Tools& tools) {
+void time_in_turn(Validation& validation, const std::vector<PlannedSpace>& spaces, const TuneResources& resources) {
     std::vector<TrialInput> inputs;
     const KernelTemplate* any = nullptr;
     for (auto& winner : validation.winners) {
@@ -47,18 +51,18 @@ void time_in_turn(Validation& validation, const std::vector<PlannedSpace>& space
                                                [](const PlannedSpace& space) { return space.kernel_template->name; });
         any = planned->kernel_template;
         winner.defaults = default_configuration(*any);
-        const auto compiled = tools.compiler.compile(program_of(*any, winner.configuration, validation.problem));
+        const auto compiled = resources.compiler.compile(program_of(*any, winner.configuration, validation.problem));
         if (const auto* rejection = std::get_if<Rejection>(&compiled)) {
             throw CompilerError("the winner " + winner.kernel_template + " " + to_text(winner.configuration) +
                                 " does not compile any more: " + rejection->reason);
         }
         inputs.push_back(
-            trial_input(*any, winner.configuration, validation.problem, tools.device, std::get<Binary>(compiled)));
+            trial_input(*any, winner.configuration, validation.problem, resources.device, std::get<Binary>(compiled)));
     }
     if (inputs.empty()) return;
-    auto& worker = *tools.workers.front();
+    auto& worker = *resources.workers.front();
     worker.release();
-    worker.select(validation.problem, any->files, compile_testbed(tools.compiler, *any, validation.problem));
+    worker.select(validation.problem, any->files, compile_testbed(resources.compiler, *any, validation.problem));
     const auto measured = worker.final_round(inputs, rounds);
     worker.release();
     if (!measured)
@@ -92,20 +96,21 @@ std::size_t Validation::within(double margin) const {
     return count;
 }
 
-ValidationReport validate(TuneRequest request, const std::vector<std::vector<PlannedSpace>>& spaces, const Tools& tools,
-                          std::size_t seeds, Progress& progress) {
+ValidationReport validate(TuneRequest request, const std::vector<std::vector<PlannedSpace>>& spaces,
+                          const TuneResources& resources, std::size_t seeds, Progress& progress) {
     const auto begin = std::chrono::steady_clock::now();
-    ValidationReport report{.device = tools.device, .seeds = seeds};
+    ValidationReport report{.device = resources.device, .seeds = seeds};
     for (const auto& problem : request.problems) report.problems.push_back({.problem = problem});
     const TemporaryFolder scratch("smemtune-validate");
     request.retune = false;
-    for (std::size_t i = 0; i < seeds && !tools.interrupted; ++i) {
+    for (std::size_t i = 0; i < seeds && !resources.interrupted; ++i) {
         ++request.seed;
         const auto part = fmt::format("run {} of {}", i + 1, seeds);
         progress.begin_part(part);
         progress.say(fmt::format("{}, with seed {}", part, request.seed));
         Store store(scratch.path() / (std::to_string(request.seed) + ".db"));
-        Tools own{tools.device, tools.compiler, store, tools.workers, tools.sampling, tools.interrupted};
+        const TuneResources own{resources.device,  resources.compiler, store,
+                                resources.workers, resources.sampling, resources.interrupted};
         const auto tuned = tune(request, spaces, own, progress);
         for (std::size_t each = 0; each < tuned.problems.size(); ++each) {
             const auto& best = tuned.problems[each].best;
@@ -114,11 +119,11 @@ ValidationReport validate(TuneRequest request, const std::vector<std::vector<Pla
             winner_of(report.problems[each], best->kernel_template, best->configuration).seeds.push_back(request.seed);
         }
     }
-    const auto device_row = tools.store.find(tools.device);
-    for (std::size_t each = 0; each < report.problems.size() && !tools.interrupted; ++each) {
+    const auto device_row = resources.store.find(resources.device);
+    for (std::size_t each = 0; each < report.problems.size() && !resources.interrupted; ++each) {
         auto& validation = report.problems[each];
-        const auto problem_row = tools.store.find(validation.problem);
-        const auto stored = device_row && problem_row ? tools.store.best(*device_row, *problem_row) : std::nullopt;
+        const auto problem_row = resources.store.find(validation.problem);
+        const auto stored = device_row && problem_row ? resources.store.best(*device_row, *problem_row) : std::nullopt;
         const auto is_current = [&](const PlannedSpace& space) {
             return stored && space.kernel_template->name == stored->kernel_template &&
                    space.kernel_template->is_same_code(stored->template_hash);
@@ -128,9 +133,9 @@ ValidationReport validate(TuneRequest request, const std::vector<std::vector<Pla
         }
         progress.say(fmt::format("timing {} winner{} of {} in turn", validation.winners.size(),
                                  validation.winners.size() == 1 ? "" : "s", to_text(validation.problem)));
-        time_in_turn(validation, spaces[each], tools);
+        time_in_turn(validation, spaces[each], resources);
     }
-    report.interrupted = tools.interrupted;
+    report.interrupted = resources.interrupted;
     report.seconds = seconds_since(begin);
     return report;
 }

@@ -40,10 +40,10 @@ struct ValidationReport {
     double seconds = 0;
 };
 
-/// Tunes with the seeds after the request's, each into a database of its own that is thrown away; `tools.store` is only
-/// read. Workers start with the first worker's options.
-ValidationReport validate(TuneRequest request, const std::vector<std::vector<PlannedSpace>>& spaces, const Tools& tools,
-                          std::size_t seeds, Progress& progress);
+/// Tunes with the seeds after the request's, each into a database of its own that is thrown away; `resources.store` is
+/// only read. Workers start with the first worker's options.
+ValidationReport validate(TuneRequest request, const std::vector<std::vector<PlannedSpace>>& spaces,
+                          const TuneResources& resources, std::size_t seeds, Progress& progress);
 
 /// A table of at most `width` columns (0: of any width), and a summary of each problem.
 std::string to_text(const ValidationReport& report, std::size_t width = 0);

@@ -2,79 +2,17 @@
 
 #include <gmock/gmock.h>
 
-#include <atomic>
-#include <condition_variable>
-#include <mutex>
-#include <set>
-
-#include "tests/tuner/support.h"
+#include "tests/tuner/support/fake_compiler.h"
 
 namespace smemtune {
 namespace {
-
-// Answers with what the source says, after `time`.
-class PretendCompiler : public Compiler {
-public:
-    [[nodiscard]] std::variant<Binary, Rejection> compile(const Program& program) const override {
-        ++begun;
-        std::this_thread::sleep_for(time);
-        const auto& text = program.files.at(program.source_path);
-        if (text == "broken") throw CompilerError("the compiler is gone");
-        if (text == "wrong") return Rejection{Stage::compile, "line 1: wrong"};
-        return Binary{.entry = program.entry, .target = target(), .compiler = version(), .code = {1}};
-    }
-    [[nodiscard]] std::string target() const override { return "pretended"; }
-    [[nodiscard]] std::string version() const override { return "1"; }
-
-    mutable std::atomic<int> begun = 0;
-    std::chrono::milliseconds time{0};
-};
-
-// Begins what it is asked to and ends it when the test says so, or has waited in vain.
-class GuidedCompiler : public Compiler {
-public:
-    [[nodiscard]] std::variant<Binary, Rejection> compile(const Program& program) const override {
-        std::unique_lock lock(mutex_);
-        begun_.push_back(program.files.at(program.source_path));
-        changed_.notify_all();
-        changed_.wait_for(lock, 10s, [&] { return open_ || ended_.contains(program.files.at(program.source_path)); });
-        return Binary{.entry = program.entry, .target = target(), .compiler = version(), .code = {1}};
-    }
-    [[nodiscard]] std::string target() const override { return "pretended"; }
-    [[nodiscard]] std::string version() const override { return "1"; }
-
-    void end(const std::string& text) {
-        const std::scoped_lock lock(mutex_);
-        ended_.insert(text);
-        changed_.notify_all();
-    }
-    void end_all() {
-        const std::scoped_lock lock(mutex_);
-        open_ = true;
-        changed_.notify_all();
-    }
-    [[nodiscard]] std::vector<std::string> begun() const {
-        const std::scoped_lock lock(mutex_);
-        return begun_;
-    }
-    [[nodiscard]] bool has_begun(std::size_t programs) const {
-        return soon([&] { return begun().size() == programs; });
-    }
-
-private:
-    mutable std::mutex mutex_;
-    mutable std::condition_variable changed_;
-    mutable std::vector<std::string> begun_;
-    std::set<std::string> ended_;
-    bool open_ = false;
-};
 
 Program source(const std::string& text, const std::string& entry = "kernel") {
     return {.entry = entry, .source_path = "kernel.cu", .files = {{"kernel.cu", text}}};
 }
 
 TEST(CompilePool, MachineCodeAndRejectionsArrive) {
-    const PretendCompiler compiler;
+    const FakeCompiler compiler;
     CompilePool pool(compiler, 2);
     const auto right = pool.submit(source("right"));
     const auto wrong = pool.submit(source("wrong"));
@@ -82,8 +20,8 @@ TEST(CompilePool, MachineCodeAndRejectionsArrive) {
     EXPECT_EQ(std::get<Rejection>(wrong.get()), (Rejection{Stage::compile, "line 1: wrong"}));
 }
 
-TEST(CompilePool, WhatTheCompilerThrowsArrivesAndThePoolGoesOn) {
-    const PretendCompiler compiler;
+TEST(CompilePool, ThrowsTheCompilersExceptionAndGoesOn) {
+    const FakeCompiler compiler;
     CompilePool pool(compiler, 1);
     const auto broken = pool.submit(source("broken"));
     const auto right = pool.submit(source("right"));
@@ -92,14 +30,14 @@ TEST(CompilePool, WhatTheCompilerThrowsArrivesAndThePoolGoesOn) {
 }
 
 TEST(CompilePool, TheSameProgramIsCompiledOnce) {
-    const PretendCompiler compiler;
+    const FakeCompiler compiler;
     CompilePool pool(compiler, 4);
     for (int i = 0; i < 20; ++i) (void)pool.submit(source("right")).get();
-    EXPECT_EQ(compiler.begun, 1);
+    EXPECT_EQ(compiler.begun().size(), 1U);
 }
 
 TEST(CompilePool, ProgramsThatDifferInAnythingAreCompiledEach) {
-    const PretendCompiler compiler;
+    const FakeCompiler compiler;
     CompilePool pool(compiler, 2);
     auto with_header = source("right");
     with_header.files["configuration.h"] = "constexpr int TILE_WIDTH = 16;";
@@ -115,24 +53,24 @@ TEST(CompilePool, ProgramsThatDifferInAnythingAreCompiledEach) {
         results.push_back(pool.submit(each));
     }
     for (const auto& result : results) (void)result.get();
-    EXPECT_EQ(compiler.begun, 7);
+    EXPECT_EQ(compiler.begun().size(), 7U);
 }
 
-TEST(CompilePool, WhatWasLastUsedIsKeptAndWhatIsOlderIsCompiledAgain) {
-    const PretendCompiler compiler;
+TEST(CompilePool, KeepsTheResultsThatWereUsedLast) {
+    const FakeCompiler compiler;
     CompilePool pool(compiler, 1, {}, 2);
     const auto ask = [&](const std::string& text) { (void)pool.submit(source(text)).get(); };
     for (const auto* text : {"a", "b", "a", "c"}) ask(text);
-    EXPECT_EQ(compiler.begun, 3);
+    EXPECT_EQ(compiler.begun().size(), 3U);
     ask("a");  // used after b
-    EXPECT_EQ(compiler.begun, 3);
+    EXPECT_EQ(compiler.begun().size(), 3U);
     ask("b");
-    EXPECT_EQ(compiler.begun, 4);
+    EXPECT_EQ(compiler.begun().size(), 4U);
 }
 
-TEST(CompilePool, WhatIsStillToBeCompiledIsKeptHoweverMuchThatIs) {
-    PretendCompiler compiler;
-    compiler.time = 1ms;
+TEST(CompilePool, KeepsEveryProgramThatIsNotCompiledYet) {
+    FakeCompiler compiler;
+    compiler.delay = 1ms;
     CompilePool pool(compiler, 2, {}, 2);
     std::vector<std::shared_future<CompilePool::Result>> results;
     for (int time = 0; time < 2; ++time) {
@@ -144,136 +82,138 @@ TEST(CompilePool, WhatIsStillToBeCompiledIsKeptHoweverMuchThatIs) {
     for (const auto& result : results) EXPECT_TRUE(std::holds_alternative<Binary>(result.get()));
 }
 
-TEST(CompilePool, MoreTemplatesThanItRemembersTheFilesOfAreToldApart) {
-    const PretendCompiler compiler;
+TEST(CompilePool, TellsApartMoreTemplatesThanItRemembers) {
+    const FakeCompiler compiler;
     CompilePool pool(compiler, 2);
     for (int time = 0; time < 2; ++time) {
         for (int i = 0; i < 40; ++i) (void)pool.submit(source("template " + std::to_string(i))).get();
     }
-    EXPECT_EQ(compiler.begun, 40);
+    EXPECT_EQ(compiler.begun().size(), 40U);
 }
 
 TEST(CompilePool, SeveralCompileAtOnce) {
-    PretendCompiler compiler;
-    compiler.time = 300ms;
+    FakeCompiler compiler;
+    compiler.hold_all();
     CompilePool pool(compiler, 4);
-    const auto begin = std::chrono::steady_clock::now();
-    std::vector<std::shared_future<CompilePool::Result>> results;
-    for (const auto* text : {"a", "b", "c", "d"}) results.push_back(pool.submit(source(text)));
-    for (const auto& result : results) (void)result.get();
-    EXPECT_LT(std::chrono::steady_clock::now() - begin, 900ms);
+    for (const auto* text : {"a", "b", "c", "d"}) (void)pool.submit(source(text));
+    EXPECT_TRUE(compiler.has_begun(4)) << "before any has ended";
+    compiler.release_all();
 }
 
-std::vector<CompilePool::Guess> guesses(const std::vector<std::string>& texts) {
-    std::vector<CompilePool::Guess> guesses;
-    for (const auto& text : texts) guesses.emplace_back([text] { return source(text); });
-    return guesses;
+std::vector<CompilePool::LazyProgram> programs(const std::vector<std::string>& texts) {
+    std::vector<CompilePool::LazyProgram> programs;
+    for (const auto& text : texts) programs.emplace_back([text] { return source(text); });
+    return programs;
 }
 
-TEST(CompilePool, WhatWasGuessedIsThereWhenItIsAskedFor) {
-    const PretendCompiler compiler;
+TEST(CompilePool, ASpeculativeResultIsThereWhenItIsSubmitted) {
+    const FakeCompiler compiler;
     CompilePool pool(compiler, 2);
-    pool.guess(guesses({"a", "b"}));
-    ASSERT_TRUE(soon([&] { return compiler.begun == 2; }));
+    pool.speculate(programs({"a", "b"}));
+    ASSERT_TRUE(soon([&] { return compiler.begun().size() == 2; }));
     EXPECT_FALSE(pool.was_asked_for(source("a")));
     EXPECT_EQ(std::get<Binary>(pool.submit(source("a")).get()).entry, "kernel");
     EXPECT_TRUE(pool.was_asked_for(source("a")));
     EXPECT_FALSE(pool.was_asked_for(source("b")));
-    EXPECT_EQ(compiler.begun, 2);
+    EXPECT_EQ(compiler.begun().size(), 2U);
 }
 
-TEST(CompilePool, WhatIsAskedForComesBeforeGuessesAndIsNotCompiledTwice) {
-    GuidedCompiler compiler;
+TEST(CompilePool, SubmittedProgramsComeFirstAndAreCompiledOnce) {
+    FakeCompiler compiler;
+    compiler.hold_all();
     CompilePool pool(compiler, 2);
     (void)pool.submit(source("a"));
     (void)pool.submit(source("b"));
     ASSERT_TRUE(compiler.has_begun(2));
-    pool.guess(guesses({"guessed", "c"}));
+    pool.speculate(programs({"speculative", "c"}));
     const auto last = pool.submit(source("c"));
-    compiler.end("a");
+    compiler.release("a");
     ASSERT_TRUE(compiler.has_begun(3));
     EXPECT_EQ(compiler.begun().back(), "c");
-    compiler.end_all();
+    compiler.release_all();
     (void)last.get();
     EXPECT_TRUE(compiler.has_begun(4));
-    EXPECT_EQ(compiler.begun().back(), "guessed");
+    EXPECT_EQ(compiler.begun().back(), "speculative");
 }
 
-TEST(CompilePool, AThreadIsKeptForWhatIsAskedFor) {
-    GuidedCompiler compiler;
+TEST(CompilePool, KeepsAThreadForSubmittedPrograms) {
+    FakeCompiler compiler;
+    compiler.hold_all();
     CompilePool pool(compiler, 2);
-    pool.guess(guesses({"guessed", "guessed later"}));
+    pool.speculate(programs({"speculative", "speculative later"}));
     ASSERT_TRUE(compiler.has_begun(1));
     (void)pool.submit(source("a"));
     ASSERT_TRUE(compiler.has_begun(2));
-    EXPECT_EQ(compiler.begun(), (std::vector<std::string>{"guessed", "a"}));
-    compiler.end_all();
+    EXPECT_EQ(compiler.begun(), (std::vector<std::string>{"speculative", "a"}));
+    compiler.release_all();
 }
 
-TEST(CompilePool, AloneAThreadGuessesNothing) {
-    const PretendCompiler compiler;
+TEST(CompilePool, OneThreadAloneDoesNotSpeculate) {
+    const FakeCompiler compiler;
     CompilePool pool(compiler, 1);
-    pool.guess(guesses({"guessed"}));
+    pool.speculate(programs({"speculative"}));
     (void)pool.submit(source("a")).get();
     (void)pool.submit(source("b")).get();
-    EXPECT_EQ(compiler.begun, 2);
+    EXPECT_EQ(compiler.begun().size(), 2U);
 }
 
-TEST(CompilePool, LaterGuessesReplaceThoseThatHaveNotBegun) {
-    GuidedCompiler compiler;
+TEST(CompilePool, LaterSpeculationReplacesWhatHasNotBegun) {
+    FakeCompiler compiler;
+    compiler.hold_all();
     CompilePool pool(compiler, 2);
-    pool.guess(guesses({"begun", "dropped"}));
+    pool.speculate(programs({"begun", "dropped"}));
     ASSERT_TRUE(compiler.has_begun(1));
-    pool.guess(guesses({"later"}));
-    compiler.end_all();
+    pool.speculate(programs({"later"}));
+    compiler.release_all();
     ASSERT_TRUE(compiler.has_begun(2));
     EXPECT_EQ(compiler.begun(), (std::vector<std::string>{"begun", "later"}));
 }
 
-TEST(CompilePool, AQuarterOfTheThreadsCompilesWhileItStepsBack) {
-    GuidedCompiler compiler;
+TEST(CompilePool, AQuarterOfTheThreadsCompilesWhileThrottled) {
+    FakeCompiler compiler;
+    compiler.hold_all();
     CompilePool pool(compiler, 8);
-    auto first = pool.step_back();
-    auto second = pool.step_back();
-    pool.guess(guesses({"guessed"}));
+    auto first = pool.throttle();
+    auto second = pool.throttle();
+    pool.speculate(programs({"speculative"}));
     for (const auto* text : {"a", "b", "c", "d"}) (void)pool.submit(source(text));
     ASSERT_TRUE(compiler.has_begun(2));
     first.reset();
-    EXPECT_EQ(compiler.begun().size(), 2U) << "another steps back still";
+    EXPECT_EQ(compiler.begun().size(), 2U) << "the other throttle lives";
     second.reset();
     EXPECT_TRUE(compiler.has_begun(5));
-    EXPECT_THAT(compiler.begun(), ::testing::Contains("guessed"));
-    compiler.end_all();
+    EXPECT_THAT(compiler.begun(), ::testing::Contains("speculative"));
+    compiler.release_all();
 }
 
-TEST(CompilePool, GoesAwayWithGuessesLeft) {
-    PretendCompiler compiler;
-    compiler.time = 50ms;
+TEST(CompilePool, GoesAwayWithSpeculativeProgramsLeft) {
+    FakeCompiler compiler;
+    compiler.delay = 50ms;
     {
         CompilePool pool(compiler, 2);
         std::vector<std::string> many;
         for (int i = 0; i < 1000; ++i) many.push_back(std::to_string(i));
-        pool.guess(guesses(many));
-        ASSERT_TRUE(soon([&] { return compiler.begun > 0; }));
+        pool.speculate(programs(many));
+        ASSERT_TRUE(soon([&] { return !compiler.begun().empty(); }));
     }
-    EXPECT_LT(compiler.begun, 100);
+    EXPECT_LT(compiler.begun().size(), 100U);
 }
 
 TEST(CompilePool, GoesAwayWithWorkStillQueued) {
-    PretendCompiler compiler;
-    compiler.time = 50ms;
+    FakeCompiler compiler;
+    compiler.delay = 50ms;
     {
         CompilePool pool(compiler, 2);
         for (int i = 0; i < 1000; ++i) (void)pool.submit(source(std::to_string(i)));
-        ASSERT_TRUE(soon([&] { return compiler.begun > 0; }));
+        ASSERT_TRUE(soon([&] { return !compiler.begun().empty(); }));
     }
-    EXPECT_LT(compiler.begun, 100) << "what has not begun is dropped";
+    EXPECT_LT(compiler.begun().size(), 100U) << "what has not begun is dropped";
 }
 
 TEST(CompilePool, GoesAwayIdle) {
-    const PretendCompiler compiler;
+    const FakeCompiler compiler;
     const CompilePool pool(compiler, 3);
-    EXPECT_EQ(compiler.begun, 0);
+    EXPECT_EQ(compiler.begun().size(), 0U);
 }
 
 }  // namespace

@@ -1,7 +1,8 @@
+#include "tuner/tuning/plan.h"
+
 #include <gtest/gtest.h>
 
 #include "templates/manifest/catalog.h"
-#include "tuner/tuning/tune.h"
 
 namespace smemtune {
 namespace {

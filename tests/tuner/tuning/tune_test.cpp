@@ -58,8 +58,8 @@ TEST(Tune, ATrialSaysWhatItCostTheCompilerAndTheWorker) {
     for (const auto& trial : trials) {
         EXPECT_GT(trial.at("compile_ms"), 0) << trial;
         EXPECT_GT(trial.at("verify_ms"), 0) << trial;
-        const bool hopeless = trial.at("measurement").at("cut_short") && !trial.contains("time_ms");
-        EXPECT_TRUE(hopeless || trial.at("time_ms") > 0) << trial;
+        const bool skipped = trial.at("measurement").at("cut_short") && !trial.contains("time_ms");
+        EXPECT_TRUE(skipped || trial.at("time_ms") > 0) << trial;
         EXPECT_FALSE(trial.at("measurement").contains("energy_uj")) << "no counter on the host";
     }
 }

@@ -1,4 +1,4 @@
-#include "tuner/problem/template_search.h"
+#include "tuner/candidates/template_search.h"
 
 #include <gtest/gtest.h>
 
@@ -7,22 +7,22 @@
 namespace smemtune {
 namespace {
 
-// Two evaluations without a gain are enough; then comes what was in flight, a gain.
-TEST(TemplateSearch, AGainThatWasInFlightOpensItAgainUnlessACompleteRunLeftIt) {
+// Two evaluations without a gain end the search; then the trial that was in flight brings one.
+TEST(TemplateSearch, ALateGainReopensItUnlessTheRunWasComplete) {
     const TuneRequest request{
         .problems = {{.operation = "transpose", .type = "f32", .layout = "", .extents = {{"M", 16}, {"N", 16}}}},
         .templates = load_templates(read_sources(fixture("work"))),
         .stopping = {.patience = 2}};
     const auto device = model_device("sm_90");
     const auto spaces = plan(request, device);
-    const auto lane = [&] {
-        return TemplateSearch(spaces.front().front(), {}, request, request.problems.front(), device, Transfer{});
+    const auto search = [&] {
+        return TemplateSearch(spaces.front().front(), {}, request, request.problems.front(), device, WarmStart{});
     };
-    auto first = lane();
+    auto first = search();
     std::vector<Configuration> asked;
     for (int i = 0; i < 4; ++i) asked.push_back(first.next().value());
-    auto interrupted = lane();
-    auto complete = lane();
+    auto interrupted = search();
+    auto complete = search();
     const auto observe = [&](std::size_t i, double cost) {
         for (auto* each : {&first, &interrupted, &complete}) each->observe(asked[i], cost);
     };

@@ -1,5 +1,5 @@
-// What was learned elsewhere: other sizes on this device, and similar devices. It is where a search starts, measured
-// again like everything else, and never trusted.
+// Where a search starts: winners of other sizes on this device, and of similar devices. They are measured again like
+// every other candidate.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace smemtune {
 
-struct Transfer {
+struct WarmStart {
     /// Winners of the template for the nearest problems on the device itself, then on the most similar other ones; the
     /// most promising first, none twice.
     std::vector<Configuration> starts;
@@ -25,7 +25,7 @@ struct Transfer {
 std::vector<Configuration> winners_nearby(const Store& store, std::int64_t device_row, const Problem& problem,
                                           const KernelTemplate& kernel_template, std::size_t most);
 
-Transfer transfer(const Store& store, std::int64_t device_row, const Device& device, const Problem& problem,
-                  const KernelTemplate& kernel_template);
+WarmStart warm_start(const Store& store, std::int64_t device_row, const Device& device, const Problem& problem,
+                     const KernelTemplate& kernel_template);
 
 }  // namespace smemtune

@@ -1,4 +1,4 @@
-#include "tuner/problem/transfer.h"
+#include "tuner/candidates/warm_start.h"
 
 #include <gmock/gmock.h>
 
@@ -10,7 +10,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-class TransferTest : public ::testing::Test {
+class WarmStartTest : public ::testing::Test {
 protected:
     // A measured trial of a template.
     void know(const Device& device, const std::string& name, std::int64_t size, std::int64_t width, double us) {
@@ -20,12 +20,12 @@ protected:
                                    .configuration = {{{"TILE_WIDTH", width}}},
                                    .outcome = Measurement{.median_us = us, .samples_us = {us}}});
     }
-    [[nodiscard]] Transfer of(const Device& device, const std::string& name, std::int64_t size) {
-        return transfer(store, store.remember(device), device, gemm(size, size, size), KernelTemplate{.name = name});
+    [[nodiscard]] WarmStart of(const Device& device, const std::string& name, std::int64_t size) {
+        return warm_start(store, store.remember(device), device, gemm(size, size, size), KernelTemplate{.name = name});
     }
-    static std::vector<std::int64_t> widths(const Transfer& transfer) {
+    static std::vector<std::int64_t> widths(const WarmStart& start) {
         std::vector<std::int64_t> result;
-        for (const auto& start : transfer.starts) result.push_back(start.values.at("TILE_WIDTH"));
+        for (const auto& each : start.starts) result.push_back(each.values.at("TILE_WIDTH"));
         return result;
     }
 
@@ -34,13 +34,13 @@ protected:
     Device hopper = model_device("sm_90");
 };
 
-TEST_F(TransferTest, WhereNothingIsKnownThereIsNothingToStartFrom) {
+TEST_F(WarmStartTest, WhereNothingIsKnownThereIsNothingToStartFrom) {
     const auto nothing = of(hopper, "tiled", 1024);
     EXPECT_THAT(nothing.starts, IsEmpty());
     EXPECT_FALSE(nothing.behind);
 }
 
-TEST_F(TransferTest, TheNearestSizesComeFirstAndThemselvesNot) {
+TEST_F(WarmStartTest, TheNearestSizesComeFirstAndThemselvesNot) {
     know(hopper, "tiled", 512, 5, 10);
     know(hopper, "tiled", 512, 50, 20);
     know(hopper, "tiled", 1024, 10, 10);
@@ -51,17 +51,18 @@ TEST_F(TransferTest, TheNearestSizesComeFirstAndThemselvesNot) {
     EXPECT_THAT(widths(of(hopper, "tiled", 600)), ElementsAre(5, 10, 20));
 }
 
-TEST_F(TransferTest, OtherTemplatesAreNoStartButTellHowFarItIsBehind) {
+TEST_F(WarmStartTest, OtherTemplatesAreNoStartButTellHowFarItIsBehind) {
     know(hopper, "naive", 1024, 1, 90);
     know(hopper, "tiled", 1024, 10, 30);
     const auto naive = of(hopper, "naive", 2048);
     EXPECT_THAT(widths(naive), ElementsAre(1));
     EXPECT_DOUBLE_EQ(naive.behind.value(), 3);
     EXPECT_DOUBLE_EQ(of(hopper, "tiled", 2048).behind.value(), 1);
+    EXPECT_TRUE(of(hopper, "naive", 3072).behind) << "three times as large in every extent is near";
     EXPECT_FALSE(of(hopper, "naive", 16384).behind) << "too far away to tell";
 }
 
-TEST_F(TransferTest, MoreSimilarDevicesComeBeforeLessSimilarOnesAndTheHostNever) {
+TEST_F(WarmStartTest, MoreSimilarDevicesComeBeforeLessSimilarOnesAndTheHostNever) {
     auto sibling = hopper;
     sibling.name = "a smaller Hopper";
     sibling.multiprocessors = 114;
@@ -75,7 +76,7 @@ TEST_F(TransferTest, MoreSimilarDevicesComeBeforeLessSimilarOnesAndTheHostNever)
     EXPECT_THAT(widths(of(hopper, "tiled", 1024)), ElementsAre(5, 90, 80, 75)) << "the device itself knows best";
 }
 
-TEST_F(TransferTest, WinnersNearbyAreThoseOfTheDeviceItself) {
+TEST_F(WarmStartTest, WinnersNearbyAreThoseOfTheDeviceItself) {
     know(model_device("sm_80"), "tiled", 1024, 80, 10);
     know(hopper, "tiled", 1500, 10, 10);
     know(hopper, "tiled", 2048, 20, 10);
@@ -89,7 +90,7 @@ TEST_F(TransferTest, WinnersNearbyAreThoseOfTheDeviceItself) {
     EXPECT_THAT(nearby(4), ElementsAre(10, 40));
 }
 
-TEST_F(TransferTest, TheSameConfigurationIsNamedOnce) {
+TEST_F(WarmStartTest, TheSameConfigurationIsNamedOnce) {
     for (const auto size : {512, 2048, 4096}) know(hopper, "tiled", size, 32, 10);
     EXPECT_THAT(widths(of(hopper, "tiled", 1024)), ElementsAre(32));
 }

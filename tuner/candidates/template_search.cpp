@@ -1,33 +1,31 @@
-#include "tuner/problem/template_search.h"
+#include "tuner/candidates/template_search.h"
 
 #include <algorithm>
 #include <cmath>
 
 #include "templates/launch/estimate.h"
 #include "templates/launch/occupancy.h"
+#include "tuner/trial/pruning_policy.h"
 
 namespace smemtune {
 
 namespace {
 
-// A template whose best is this many times the best of all is not gone on with; the less of it is left to try, the less
-// it may be behind.
-constexpr double hopeless = 1.5;
 constexpr std::size_t least_opening = 4;
 constexpr std::size_t most_opening = 48;
 
-// After so many evaluations the best of a template is within 1.5 of what it can give, in most spaces: the square root
-// of what there is, and half as much again.
-std::size_t opening_of(const ParameterSpace& space, const Transfer& elsewhere) {
-    const auto look = static_cast<std::size_t>(1.5 * std::sqrt(static_cast<double>(space.size())));
-    const auto opening = std::clamp(look, least_opening, most_opening);
-    // Where it was far behind at a neighbouring size, its winner from there shows at once whether it still is.
-    return elsewhere.behind && *elsewhere.behind > hopeless ? 1 : opening;
+// Evaluations before a template is judged: 1.5 * sqrt(size). After them its best is within 1.5 of what it can reach, in
+// most spaces.
+std::size_t opening_of(const ParameterSpace& space, const WarmStart& elsewhere) {
+    const auto wanted = static_cast<std::size_t>(1.5 * std::sqrt(static_cast<double>(space.size())));
+    const auto opening = std::clamp(wanted, least_opening, most_opening);
+    // A template that was slow at a neighbouring size shows with its winner from there whether it still is.
+    return elsewhere.behind && *elsewhere.behind > pruning::slow_template ? 1 : opening;
 }
 
 double logarithm(std::int64_t value) { return std::log2(static_cast<double>(std::max<std::int64_t>(1, value))); }
 
-// What the limits computed, and the model where there is one.
+// Numbers that tell a model more than the parameters do: resources, occupancy, waves, reuse.
 std::vector<double> features_of(const KernelTemplate& kernel, const Configuration& configuration,
                                 const Problem& problem, const Device& device) {
     const auto launch = launch_of(kernel, configuration, problem, device);
@@ -43,7 +41,7 @@ std::vector<double> features_of(const KernelTemplate& kernel, const Configuratio
             reuse.operations_per_load()};
 }
 
-// What was swept elsewhere starts from the defaults here.
+// Run-time arguments are swept anew for each problem, so they start from their defaults.
 void with_default_arguments(const KernelTemplate& kernel, std::vector<Configuration>& winners) {
     for (const auto& parameter : kernel.parameters) {
         if (!parameter.runtime) continue;
@@ -70,7 +68,7 @@ SearchSetup setup_of(const KernelTemplate& kernel, std::shared_ptr<const Paramet
 }  // namespace
 
 TemplateSearch::TemplateSearch(const PlannedSpace& planned, const TrialKey& key, const TuneRequest& request,
-                               const Problem& problem, const Device& device, const Transfer& elsewhere)
+                               const Problem& problem, const Device& device, const WarmStart& elsewhere)
     : kernel_template_(planned.kernel_template),
       space_(planned.space),
       key_(key),
@@ -101,13 +99,12 @@ bool TemplateSearch::take(std::size_t index) {
     return true;
 }
 
-bool TemplateSearch::observe(const Configuration& configuration, std::optional<double> cost) {
+void TemplateSearch::observe(const Configuration& configuration, std::optional<double> cost) {
     const auto index = space_->find(configuration);
-    if (!index) return false;
+    if (!index) return;
     take(*index);
     search_->observe(configuration, cost);
     stopping_.add(cost);
-    return true;
 }
 
 std::vector<Configuration> TemplateSearch::untried() const {
@@ -120,33 +117,34 @@ std::vector<Configuration> TemplateSearch::untried() const {
 }
 
 void TemplateSearch::resume(bool complete) {
-    was_enough_ = complete && stopping_.gain_was_unlikely();
+    ended_before_ = complete && stopping_.gain_was_unlikely();
     if (stopping_.evaluations() > 0) opening_ = std::min(opening_, stopping_.evaluations());
 }
 
 bool TemplateSearch::is_open(std::optional<double> best) const {
     if (is_used_up()) return false;
-    if (!learns_) return true;  // who asks for every configuration gets it
-    if (was_enough_ || stopping_.gain_is_unlikely()) return false;
-    // One that gave nothing right is given up later than one that is slow.
+    if (!learns_) return true;  // the whole space was asked for
+    if (ended_before_ || stopping_.gain_is_unlikely()) return false;
+    // A template without a right candidate is given up later than a slow one.
     if (!stopping_.best()) return stopping_.evaluations() < std::max(4 * opening_, patience_);
     return stopping_.evaluations() < opening_ || !best || keeps_up(*best);
 }
 
+// The less of the space is left to try, the less the template may be behind.
 bool TemplateSearch::keeps_up(double best) const {
     const auto untried = static_cast<double>(left_) / static_cast<double>(tried_.size());
-    return stopping_.best() && *stopping_.best() <= (1 + (hopeless - 1) * untried) * best;
+    return stopping_.best() && *stopping_.best() <= (1 + (pruning::slow_template - 1) * untried) * best;
 }
 
-std::vector<Configuration> TemplateSearch::news_among(std::vector<Configuration> winners) const {
+std::vector<Configuration> TemplateSearch::untried_among(std::vector<Configuration> winners) const {
     with_default_arguments(*kernel_template_, winners);
-    std::vector<Configuration> news;
+    std::vector<Configuration> found;
     for (auto& winner : winners) {
         const auto index = space_->find(winner);
-        if (!index || tried_[*index] || std::ranges::find(news, winner) != news.end()) continue;
-        news.push_back(std::move(winner));
+        if (!index || tried_[*index] || std::ranges::find(found, winner) != found.end()) continue;
+        found.push_back(std::move(winner));
     }
-    return news;
+    return found;
 }
 
 }  // namespace smemtune

@@ -1,4 +1,4 @@
-#include "tuner/problem/transfer.h"
+#include "tuner/candidates/warm_start.h"
 
 #include <algorithm>
 #include <cmath>
@@ -9,9 +9,9 @@ namespace smemtune {
 
 namespace {
 
-constexpr std::size_t most_sizes = 3;    // whose winners are tried,
-constexpr std::size_t most_devices = 3;  // on the device itself and on so many others
-const double near = std::log(4.0) * std::sqrt(3.0);
+constexpr std::size_t most_sizes = 3;                // nearest sizes on this device whose winners are tried
+constexpr std::size_t most_devices = 3;              // similar devices whose winner is tried
+const double near = std::log(4.0) * std::sqrt(3.0);  // the distance of a problem four times as large in three extents
 
 std::vector<TrialRow> nearest_first(const Store& store, std::int64_t device_row, const Problem& problem,
                                     const std::string& kernel_template) {
@@ -46,9 +46,9 @@ std::vector<Configuration> winners_nearby(const Store& store, std::int64_t devic
     return winners;
 }
 
-Transfer transfer(const Store& store, std::int64_t device_row, const Device& device, const Problem& problem,
-                  const KernelTemplate& kernel_template) {
-    Transfer result;
+WarmStart warm_start(const Store& store, std::int64_t device_row, const Device& device, const Problem& problem,
+                     const KernelTemplate& kernel_template) {
+    WarmStart result;
     const auto here = nearby(store, device_row, problem, kernel_template);
     add_winners(result.starts, here, most_sizes);
     if (!here.empty() && distance(problem, here.front().problem) <= near) {

@@ -1,0 +1,80 @@
+// A compiler for tests: no process, no toolkit, and the test decides when each compile ends.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "runtime/compiler.h"
+#include "tests/tuner/support.h"
+
+namespace smemtune {
+
+/// A program's text is its configuration header, or else its source; the text is the machine code, too. The text
+/// "wrong" is rejected, "broken" throws.
+class FakeCompiler : public Compiler {
+public:
+    [[nodiscard]] std::variant<Binary, Rejection> compile(const Program& program) const override {
+        const auto text = text_of(program);
+        {
+            std::unique_lock lock(mutex_);
+            begun_.push_back(text);
+            changed_.wait_for(lock, 10s, [&] { return !is_held(text); });  // an end, where a test has failed
+        }
+        std::this_thread::sleep_for(delay);
+        if (text == "broken") throw CompilerError("the compiler is gone");
+        if (text == "wrong") return Rejection{Stage::compile, "line 1: wrong"};
+        return Binary{
+            .entry = program.entry, .target = target(), .compiler = version(), .code = {text.begin(), text.end()}};
+    }
+    [[nodiscard]] std::string target() const override { return "fake"; }
+    [[nodiscard]] std::string version() const override { return "1"; }
+
+    /// Compiles of texts that contain `part` do not end before they are released.
+    void hold(const std::string& part) {
+        const std::scoped_lock lock(mutex_);
+        held_.insert(part);
+    }
+    void hold_all() { hold(""); }
+    void release(const std::string& text) {
+        const std::scoped_lock lock(mutex_);
+        released_.insert(text);
+        changed_.notify_all();
+    }
+    void release_all() {
+        const std::scoped_lock lock(mutex_);
+        held_.clear();
+        changed_.notify_all();
+    }
+    /// The texts, in the order in which their compiles began.
+    [[nodiscard]] std::vector<std::string> begun() const {
+        const std::scoped_lock lock(mutex_);
+        return begun_;
+    }
+    [[nodiscard]] bool has_begun(std::size_t programs) const {
+        return soon([&] { return begun().size() == programs; });
+    }
+
+    std::chrono::milliseconds delay{0};  ///< of each compile
+
+private:
+    static std::string text_of(const Program& program) {
+        const auto configuration = program.files.find("configuration.h");
+        return configuration == program.files.end() ? program.files.at(program.source_path) : configuration->second;
+    }
+    [[nodiscard]] bool is_held(const std::string& text) const {
+        return !released_.contains(text) &&
+               std::ranges::any_of(held_, [&](const auto& part) { return text.find(part) != std::string::npos; });
+    }
+
+    mutable std::mutex mutex_;
+    mutable std::condition_variable changed_;
+    mutable std::vector<std::string> begun_;
+    std::set<std::string> held_, released_;
+};
+
+}  // namespace smemtune

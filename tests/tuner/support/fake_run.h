@@ -1,0 +1,89 @@
+// A tuning run without workers: what a ProblemTuner and its parts need.
+#pragma once
+
+#include <atomic>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "db/store.h"
+#include "tests/tuner/support/fake_compiler.h"
+#include "tuner/candidates/proposal.h"
+#include "tuner/report/progress.h"
+#include "tuner/trial/sampling.h"
+#include "tuner/tuning/plan.h"
+#include "tuner/tuning/tune_run.h"
+
+namespace smemtune {
+
+inline Problem transpose(std::int64_t size) {
+    return {.operation = "transpose", .type = "f32", .layout = "", .extents = {{"M", size}, {"N", size}}};
+}
+inline Configuration work(std::int64_t value) { return {{{"WORK", value}}}; }
+inline std::string name(const TemplateSearch& search, const Configuration& configuration) {
+    return search.kernel_template().name + " " + to_text(configuration);
+}
+inline std::string name(const Proposal& candidate) { return name(*candidate.search, candidate.configuration); }
+
+/// Tunes tests/fixtures/work at 16x16 for a GPU, unless a test changes the request before it calls start().
+struct FakeRun {
+    explicit FakeRun(unsigned threads = 1) : pool(compiler, threads) {}
+    ~FakeRun() { compiler.release_all(); }
+
+    const TuneRun& start(std::size_t ahead = 1) {
+        spaces = plan(request, device);
+        return run.emplace(TuneRun{.request = request,
+                                   .resources = resources,
+                                   .device_row = store.remember(device),
+                                   .run_row = store.start_run({"{}", "{}", "{}"}),
+                                   .pool = pool,
+                                   .ahead = ahead,
+                                   .report = report,
+                                   .progress = progress});
+    }
+    /// Searches of the first problem's templates, which nothing is known of.
+    [[nodiscard]] TemplateSearches searches() {
+        TemplateSearches made;
+        const auto& problem = request.problems.front();
+        for (const auto& planned : spaces.front()) {
+            const auto& kernel = *planned.kernel_template;
+            const TemplateRecord record{kernel.name, kernel.operation.name, kernel.hash, kernel.files};
+            const TrialKey key{run->device_row, store.remember(record, default_configuration(kernel)),
+                               store.remember(problem)};
+            made.push_back(std::make_unique<TemplateSearch>(planned, key, request, problem, device, WarmStart{}));
+        }
+        return made;
+    }
+    [[nodiscard]] const Problem& problem() const { return request.problems.front(); }
+    /// The template `name` beside the fixture's own, which it is a copy of.
+    void add_copy(const std::string& name) {
+        auto sources = read_sources(fixture("work"));
+        auto manifest = sources.at("work.toml");
+        manifest.replace(manifest.find("\"work\""), 6, "\"" + name + "\"");
+        sources.emplace(name + ".cu", sources.at("work.cu"));
+        sources.emplace(name + ".toml", manifest);
+        request.templates = load_templates(sources);
+    }
+
+    Scratch scratch;
+    Device device = model_device("sm_90");
+    TuneRequest request{.problems = {transpose(16)}, .templates = load_templates(read_sources(fixture("work")))};
+    std::vector<std::vector<PlannedSpace>> spaces;
+    Store store{scratch / "t.db", Store::Access::write};
+    TuneReport report;
+    Progress progress{stderr, Progress::Style::silent, {}};
+    FakeCompiler compiler;
+    SamplingPolicy sampling;
+    std::atomic<bool> interrupted = false;
+    TuneResources resources{device, compiler, store, {}, sampling, interrupted};
+    CompilePool pool;
+    std::optional<TuneRun> run;
+};
+
+/// A measurement of six equal samples.
+inline Measurement steady(double us, double energy_uj = 0) {
+    return {.median_us = us, .samples_us = std::vector<double>(6, us), .energy_uj = energy_uj};
+}
+
+}  // namespace smemtune

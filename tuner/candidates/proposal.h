@@ -1,0 +1,37 @@
+// A configuration of a template that may be tried.
+#pragma once
+
+#include <chrono>
+#include <future>
+#include <variant>
+
+#include "tuner/candidates/template_search.h"
+#include "tuner/compile/compile_pool.h"
+#include "tuner/trial/trial.h"
+
+namespace smemtune {
+
+struct TemplateConfiguration {
+    TemplateSearch* search = nullptr;
+    Configuration configuration;
+};
+
+/// A candidate that was given to the compiler.
+struct Proposal {
+    TemplateSearch* search = nullptr;
+    Configuration configuration;
+    std::shared_future<CompilePool::Result> compiled{};
+    bool compiled_before = false;  ///< for another problem or run-time argument
+
+    [[nodiscard]] bool is_compiled() const {
+        return compiled.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
+    }
+    /// The machine code; null when the compiler refused. Waits for the compiler.
+    [[nodiscard]] const Binary* binary() const { return std::get_if<Binary>(&compiled.get()); }
+    /// The launch with what the compiler reported in place of the manifest's estimates. Precondition: binary().
+    [[nodiscard]] TrialInput input(const Problem& problem, const Device& device) const {
+        return trial_input(search->kernel_template(), configuration, problem, device, *binary());
+    }
+};
+
+}  // namespace smemtune

@@ -1,0 +1,30 @@
+// The programs of the testbeds of a run.
+#pragma once
+
+#include <future>
+#include <map>
+#include <string>
+
+#include "tuner/compile/compile_pool.h"
+#include "tuner/trial/testbed.h"
+
+namespace smemtune {
+
+/// Compiles the testbed's programs once for each type and layout of one operation: they do not depend on extents. The
+/// pool is throttled meanwhile, because no candidate can be tried without them.
+class TestbedCompiles {
+public:
+    /// Both must outlive it.
+    TestbedCompiles(const Compiler& compiler, CompilePool& pool) : compiler_(compiler), pool_(pool) {}
+
+    /// Begins the compile if it has not begun. The future throws what the compiler throws. `kernel_template` is any of
+    /// the operation; it and `problem` must outlive the compile.
+    std::shared_future<TestbedBinaries> of(const KernelTemplate& kernel_template, const Problem& problem);
+
+private:
+    const Compiler& compiler_;
+    CompilePool& pool_;
+    std::map<std::string, std::shared_future<TestbedBinaries>> by_type_and_layout_;
+};
+
+}  // namespace smemtune

@@ -1,0 +1,57 @@
+#include "tuner/problem/cross_size_stage.h"
+
+#include <algorithm>
+
+#include "tuner/candidates/warm_start.h"
+#include "tuner/trial/pruning_policy.h"
+
+namespace smemtune {
+
+namespace {
+
+constexpr std::size_t most_sizes = 4;  // whose winners are tried
+
+}  // namespace
+
+CrossSizeStage::CrossSizeStage(const TuneRun& run, const Problem& problem, const TemplateSearches& searches,
+                               TrialLedger& ledger)
+    : run_(run), problem_(problem), searches_(searches), ledger_(ledger) {}
+
+// A template that is clearly slow here gets none.
+bool CrossSizeStage::find() {
+    candidates_.clear();
+    if (!ledger_.best_cost()) return false;
+    for (const auto& search : searches_) {
+        if (!search->keeps_up(*ledger_.best_cost())) continue;
+        auto winners =
+            winners_nearby(run_.resources.store, run_.device_row, problem_, search->kernel_template(), most_sizes);
+        for (auto& winner : search->untried_among(std::move(winners))) {
+            candidates_.push_back({search.get(), std::move(winner)});
+        }
+    }
+    return !candidates_.empty();
+}
+
+std::optional<TemplateConfiguration> CrossSizeStage::next() {
+    if (candidates_.empty()) return std::nullopt;
+    auto candidate = std::move(candidates_.front());
+    candidates_.pop_front();
+    return candidate;
+}
+
+// The winner has been measured beside the other trials of the search: only transferred ones are new to it.
+FinalsStage::Trials CrossSizeStage::choose_finalists(const TrialLedger::Trial* winner) const {
+    auto finalists = ledger_.by_cost();
+    if (finalists.empty()) return {};
+    const auto& best = *finalists.front()->measurement();
+    const auto limit = *ledger_.cost_of(best) * pruning::finals_limit(best);
+    std::size_t transferred = 0;
+    std::erase_if(finalists, [&](const auto* trial) {
+        if (trial == winner) return false;
+        if (!trial->transferred || *ledger_.cost_of(*trial->measurement()) > limit) return true;
+        return ++transferred >= FinalsStage::most_finalists;
+    });
+    return transferred == 0 ? FinalsStage::Trials{} : finalists;
+}
+
+}  // namespace smemtune

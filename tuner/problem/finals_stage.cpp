@@ -1,0 +1,142 @@
+#include "tuner/problem/finals_stage.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "db/store.h"
+#include "runtime/selection.h"
+#include "tuner/trial/pruning_policy.h"
+
+namespace smemtune {
+
+namespace {
+
+// The row's measurement: what won was measured.
+const Measurement& measurement_in(const TrialRow& row) { return std::get<Measurement>(row.record.outcome); }
+
+}  // namespace
+
+FinalsStage::FinalsStage(const TuneRun& run, const Problem& problem, const TemplateSearches& searches,
+                         TrialLedger& ledger)
+    : run_(run), problem_(problem), searches_(searches), ledger_(ledger) {}
+
+FinalsStage::Trials FinalsStage::choose_finalists() const {
+    auto finalists = ledger_.by_cost();
+    if (finalists.empty()) return {};
+    const auto& best = *finalists.front();
+    if (ledger_.added() == 0 && is_settled(best)) return {};
+    const auto limit = *ledger_.cost_of(*best.measurement()) * pruning::finals_limit(*best.measurement());
+    std::erase_if(finalists, [&](const auto* trial) { return *ledger_.cost_of(*trial->measurement()) > limit; });
+    finalists.resize(std::min(finalists.size(), most_finalists));
+    return finalists;
+}
+
+// Whether an earlier run decided among the same trials, for the same objective: then the stored winner is one of the
+// best.
+bool FinalsStage::is_settled(const TrialLedger::Trial& best) const {
+    const auto stored = run_.resources.store.best(best.record.key.device, best.record.key.problem);
+    if (!stored || !stored->winner) return false;
+    if (competes(*stored)) return true;  // it is not known here, and has won against what is
+    const auto cost = ledger_.cost_of(measurement_in(*stored));
+    const auto best_cost = ledger_.cost_of(*best.measurement());
+    return cost && *cost <= (1 + pruning::least_finals_margin) * *best_cost;
+}
+
+// Whether a stored winner stands against the trials here. Not when it is one of them, nor when it belongs to an older
+// version of a template that was changed since.
+bool FinalsStage::competes(const TrialRow& stored) const {
+    const bool superseded = std::ranges::any_of(searches_, [&](const auto& search) {
+        return search->kernel_template().name == stored.kernel_template &&
+               !search->kernel_template().is_same_code(stored.template_hash);
+    });
+    return !superseded && !ledger_.contains(stored.record.key, stored.record.configuration);
+}
+
+void FinalsStage::start(Trials finalists) {
+    winner_ = nullptr;
+    scheduler_.reset();
+    proposals_.clear();
+    baseline_.reset();
+    entrants_ = std::move(finalists);
+    finalists_ = entrants_.size();
+    const auto measured = ledger_.by_cost();
+    const auto baseline = std::ranges::find_if(measured, &TrialLedger::Trial::is_baseline);
+    if (baseline != measured.end()) {
+        baseline_ = static_cast<std::size_t>(std::ranges::find(entrants_, *baseline) - entrants_.begin());
+        if (*baseline_ == finalists_) entrants_.push_back(*baseline);
+    }
+    for (const auto* entrant : entrants_) {
+        const auto& configuration = entrant->record.configuration;
+        proposals_.push_back(
+            {entrant->search, configuration,
+             run_.pool.submit(program_of(entrant->search->kernel_template(), configuration, problem_))});
+    }
+}
+
+bool FinalsStage::is_compiling() const {
+    return !scheduler_ && !std::ranges::all_of(proposals_, &Proposal::is_compiled);
+}
+
+std::optional<FinalTask> FinalsStage::next(std::size_t workers) {
+    if (!scheduler_) start_scheduler(workers);
+    return scheduler_->next();
+}
+
+void FinalsStage::start_scheduler(std::size_t workers) {
+    const bool by_time = run_.request.objective == Objective::time;
+    std::vector<Measurement> known;
+    for (const auto* entrant : entrants_) known.push_back(*entrant->measurement());
+    const auto launch = [this](const Proposal& each) { return each.input(problem_, run_.resources.device).launch; };
+    scheduler_.emplace(proposals_, finalists_, baseline_,
+                       FinalsScheduler::Settings{.objective = run_.request.objective,
+                                                 .workers = std::max<std::size_t>(1, workers),
+                                                 .launch_us = entrants_.front()->measurement()->median_us,
+                                                 .energy = by_time && !run_.resources.device.is_host(),
+                                                 .known = std::move(known),
+                                                 .launch = launch});
+    if (scheduler_->is_over()) set_winner();
+}
+
+void FinalsStage::finish(const FinalTask& task, const std::optional<std::vector<Outcome>>& outcomes) {
+    scheduler_->finish(task, outcomes);
+    if (scheduler_->is_over()) set_winner();
+}
+
+void FinalsStage::give_back(FinalTask task) { scheduler_->give_back(std::move(task)); }
+
+void FinalsStage::set_winner() {
+    for (const auto& [entrant, outcome] : scheduler_->outcomes()) ledger_.replace(*entrants_[entrant], outcome);
+    if (!scheduler_->winner()) return;
+    const auto* winner = entrants_[*scheduler_->winner()];
+    const auto& record = winner->record;
+    auto& store = run_.resources.store;
+    const auto stored = store.best(record.key.device, record.key.problem);
+    // An earlier run may have found better: another template, or a configuration not proposed this time.
+    const bool stands = stored && stored->winner && competes(*stored) &&
+                        ledger_.cost_of(measurement_in(*stored)) < ledger_.cost_of(*winner->measurement());
+    if (stands) return;
+    const auto& binary = *proposals_[*scheduler_->winner()].binary();
+    store.set_winner(record.key, record.configuration,
+                     BinaryRecord{record.key.kernel_template, record.configuration, binary_key(binary.target, problem_),
+                                  binary.compiler, binary.code, record.resources});
+    winner_ = winner;
+}
+
+const TrialLedger::Trial* FinalsStage::winner() const {
+    if (winner_ != nullptr) return winner_;
+    const auto measured = ledger_.by_time();
+    if (measured.empty()) return nullptr;
+    const auto& key = measured.front()->record.key;
+    const auto stored = run_.resources.store.best(key.device, key.problem);
+    for (const auto* trial : measured) {
+        if (stored && stored->winner && trial->record.key == stored->record.key &&
+            trial->record.configuration == stored->record.configuration) {
+            return trial;
+        }
+    }
+    return *std::ranges::min_element(measured, {}, [this](const auto* trial) {
+        return ledger_.cost_of(*trial->measurement()).value_or(std::numeric_limits<double>::infinity());
+    });
+}
+
+}  // namespace smemtune

@@ -1,0 +1,25 @@
+// The resources of a tuning run.
+#pragma once
+
+#include <atomic>
+#include <vector>
+
+namespace smemtune {
+
+class Compiler;
+class Store;
+class Worker;
+struct Device;
+struct SamplingPolicy;
+
+/// The caller owns all of them; they outlive the run.
+struct TuneResources {
+    const Device& device;
+    const Compiler& compiler;
+    Store& store;
+    std::vector<Worker*> workers;  ///< of equal devices; the run goes on without a lost one unless it is the last
+    const SamplingPolicy& sampling;
+    const std::atomic<bool>& interrupted;
+};
+
+}  // namespace smemtune
