@@ -1,0 +1,129 @@
+#include "tuner/problem/search_pipeline.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/tuner/support/fake_run.h"
+
+namespace smemtune {
+namespace {
+
+class SearchPipelineTest : public ::testing::Test {
+protected:
+    SearchPipeline& pipeline() {
+        (void)fake_.start();
+        searches_ = fake_.searches();
+        ledger_.emplace(*fake_.run, fake_.problem());
+        const auto& operation = fake_.request.templates.front().operation;
+        return pipeline_.emplace(*fake_.run, fake_.problem(), *ledger_, operation, effort_);
+    }
+    // One value of WORK after the other.
+    SearchPipeline::Source values() {
+        return [this]() -> std::optional<TemplateConfiguration> {
+            if (left_.empty()) return std::nullopt;
+            const auto value = left_.front();
+            left_.erase(left_.begin());
+            return TemplateConfiguration{searches_.front().get(), work(value)};
+        };
+    }
+    static std::int64_t value(const std::optional<Proposal>& proposal) {
+        return proposal ? proposal->configuration.values.at("WORK") : 0;
+    }
+    [[nodiscard]] TrialRecord record(std::int64_t value, Outcome outcome) {
+        return {.key = searches_.front()->key(), .configuration = work(value), .outcome = std::move(outcome)};
+    }
+
+    FakeRun fake_{2};
+    TemplateSearches searches_;
+    Effort effort_;
+    std::optional<TrialLedger> ledger_;
+    std::optional<SearchPipeline> pipeline_;
+    std::vector<std::int64_t> left_{64, 48, 32, 24};
+};
+
+TEST_F(SearchPipelineTest, FillsUpToAsManyAsWait) {
+    auto& pipeline = this->pipeline();
+    EXPECT_EQ(pipeline.fill(3, values()), 3U);
+    EXPECT_EQ(value(pipeline.take(1)), 64);
+    EXPECT_EQ(pipeline.fill(3, values()), 3U);
+    EXPECT_TRUE(left_.empty());
+    EXPECT_EQ(pipeline.fill(9, values()), 3U) << "nothing is left to propose";
+    EXPECT_EQ(pipeline.taken(), 1U);
+}
+
+TEST_F(SearchPipelineTest, TheLimitOfEvaluationsCountsKnownWaitingAndTakenCandidates) {
+    fake_.request.evaluations = 3;
+    auto& pipeline = this->pipeline();
+    ledger_->add(*searches_.front(), record(1, steady(100)));
+    EXPECT_EQ(pipeline.fill(1, values()), 1U);
+    EXPECT_EQ(value(pipeline.take(1)), 64);
+    EXPECT_FALSE(pipeline.is_full());
+    EXPECT_EQ(pipeline.fill(9, values()), 1U);
+    EXPECT_TRUE(pipeline.is_full());
+}
+
+TEST_F(SearchPipelineTest, AStoredOutcomeIsRecalledInsteadOfCompiled) {
+    auto& pipeline = this->pipeline();
+    fake_.store.remember(record(48, steady(100)));
+    EXPECT_EQ(pipeline.fill(9, values()), 3U);
+    EXPECT_EQ(fake_.report.recalled, 1U);
+    EXPECT_TRUE(fake_.compiler.has_begun(3));
+}
+
+TEST_F(SearchPipelineTest, SeveralWorkersGetWhatIsCompiledAndOneTheOrder) {
+    fake_.compiler.hold("WORK = 64;");
+    auto& pipeline = this->pipeline();
+    pipeline.fill(2, values());
+    ASSERT_TRUE(soon([&] { return pipeline.is_ready(2); }));
+    EXPECT_FALSE(pipeline.is_ready(1));
+    EXPECT_EQ(value(pipeline.take(2)), 48);
+    EXPECT_EQ(value(pipeline.take(1)), 64);
+}
+
+TEST_F(SearchPipelineTest, WhatAWorkerGivesBackIsNext) {
+    auto& pipeline = this->pipeline();
+    pipeline.fill(2, values());
+    auto first = pipeline.take(1);
+    ASSERT_TRUE(first);
+    pipeline.give_back(std::move(*first));
+    EXPECT_EQ(pipeline.taken(), 0U);
+    EXPECT_EQ(value(pipeline.take(1)), 64);
+}
+
+TEST_F(SearchPipelineTest, EqualMachineCodeIsTimedOnce) {
+    auto& pipeline = this->pipeline();
+    pipeline.fill(2, values());
+    const auto first = pipeline.take(1);
+    auto second = pipeline.take(1);
+    ASSERT_TRUE(first && second);
+    EXPECT_FALSE(pipeline.settle_without_trial(*first));
+    pipeline.finish(*first, {.outcome = steady(100)});
+    second->compiled = first->compiled;
+    EXPECT_TRUE(pipeline.settle_without_trial(*second));
+    EXPECT_EQ(fake_.report.same_code, 1U);
+    EXPECT_EQ(pipeline.taken(), 0U);
+    EXPECT_EQ(ledger_->trials().back().measurement()->median_us, 100);
+}
+
+TEST_F(SearchPipelineTest, ARefusedProgramIsARejection) {
+    auto& pipeline = this->pipeline();
+    pipeline.fill(1, values());
+    auto proposal = pipeline.take(1);
+    ASSERT_TRUE(proposal);
+    std::promise<CompilePool::Result> refused;
+    refused.set_value(Rejection{Stage::compile, "line 1: wrong"});
+    proposal->compiled = refused.get_future().share();
+    EXPECT_TRUE(pipeline.settle_without_trial(*proposal));
+    EXPECT_EQ(fake_.report.rejected.at(Stage::compile), 1U);
+}
+
+TEST_F(SearchPipelineTest, AMissingEnergyEndsARunForEnergy) {
+    fake_.request.objective = Objective::energy;
+    auto& pipeline = this->pipeline();
+    pipeline.fill(1, values());
+    const auto proposal = pipeline.take(1);
+    ASSERT_TRUE(proposal);
+    EXPECT_THROW(pipeline.finish(*proposal, {.outcome = steady(100)}), DeviceError);
+}
+
+}  // namespace
+}  // namespace smemtune
