@@ -1,4 +1,6 @@
 // The queries of a Store whose answers people read.
+#include <nlohmann/json.hpp>
+
 #include "db/store_state.h"
 
 namespace smemtune {
@@ -30,10 +32,30 @@ SELECT (SELECT user_version FROM pragma_user_version), (SELECT count(*) FROM dev
        (SELECT count(*) FROM trials WHERE rejected_at IS NOT NULL),
        (SELECT count(*) FROM binaries), (SELECT count(*) FROM runs))sql";
 
+// `column` is like one of the patterns in parameter `number`, a JSON list; with an empty list, always.
+std::string matches(const std::string& column, int number) {
+    const auto list = "?" + std::to_string(number);
+    return "(" + list + " = '[]' OR EXISTS (SELECT 1 FROM json_each(" + list + ") WHERE " + column +
+           " LIKE value ESCAPE '\\'))";
+}
+
+// SQL's LIKE has % for any text and _ for any letter.
+std::string like_patterns(const std::vector<std::string>& patterns) {
+    auto list = nlohmann::json::array();
+    for (const auto& pattern : patterns) {
+        std::string like;
+        for (const char c : pattern) {
+            if (c == '%' || c == '_' || c == '\\') like += '\\';
+            like += c == '*' ? '%' : c;
+        }
+        list.push_back(like);
+    }
+    return list.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
 std::string conditions(const Store::Filter& filter) {
-    std::string sql =
-        "WHERE instr(lower(d.name), lower(?)) AND instr(lower(k.name), lower(?)) AND instr(lower(p.size), lower(?)) "
-        "AND instr(lower(p.operation), lower(?))";
+    auto sql = "WHERE " + matches("d.name", 1) + " AND " + matches("k.name", 2) + " AND " + matches("p.size", 3) +
+               " AND " + matches("p.operation", 4);
     if (filter.best_only) sql += " AND t.id IN (SELECT trial FROM best_trials)";
     if (filter.rejected_only) sql += " AND t.rejected_at IS NOT NULL";
     return sql;
@@ -41,7 +63,8 @@ std::string conditions(const Store::Filter& filter) {
 
 template <class... More>
 void bind_filter(Query& query, const Store::Filter& filter, const More&... more) {
-    query.with(filter.device, filter.kernel_template, filter.size, filter.operation, more...);
+    query.with(like_patterns(filter.devices), like_patterns(filter.kernel_templates), like_patterns(filter.sizes),
+               like_patterns(filter.operations), more...);
 }
 
 std::string order_of(Store::Filter::Sort sort) {

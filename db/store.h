@@ -89,10 +89,11 @@ public:
     [[nodiscard]] std::optional<std::int64_t> find(const Device& device) const;
     [[nodiscard]] std::optional<std::int64_t> find(const Problem& problem) const;
 
-    /// For people: every filter is a substring in any case, or empty.
+    /// For people: each list holds names, in upper or lower case, or patterns in which `*` stands for any text; an
+    /// empty list means all.
     struct Filter {
         enum class Sort { time, date, id };  ///< the fastest first and the rejected last; the latest first; the first
-        std::string device{}, kernel_template{}, size{}, operation{};
+        std::vector<std::string> devices{}, kernel_templates{}, sizes{}, operations{};
         bool best_only = false;  ///< one row per device and problem
         bool rejected_only = false;
         Sort sort = Sort::time;

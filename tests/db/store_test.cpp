@@ -295,7 +295,7 @@ TEST_F(StoreTest, WhatBreaksTheRulesIsRefusedAndNothingIsStored) {
     EXPECT_EQ(store.summary().measured, 1) << "the store serves on after an error";
 }
 
-TEST_F(StoreTest, FiltersAreSubstringsInAnyCase) {
+TEST_F(StoreTest, FiltersAreWholeNamesInAnyCaseOrPatterns) {
     const auto older = key_in(store, 1024, "sm_80");
     auto naive = key;
     naive.kernel_template = store.remember(TemplateRecord{"naive", "gemm", "hash of naive", {}});
@@ -306,17 +306,25 @@ TEST_F(StoreTest, FiltersAreSubstringsInAnyCase) {
 
     const auto count = [&](const Store::Filter& filter) { return store.rows(filter).size(); };
     EXPECT_EQ(count({}), 4u);
-    EXPECT_EQ(count({.device = "SM_80"}), 1u);
-    EXPECT_EQ(count({.kernel_template = "tile"}), 3u);
-    EXPECT_EQ(count({.size = "512"}), 3u);
-    EXPECT_EQ(count({.size = "1024x1024"}), 1u);
-    EXPECT_EQ(count({.operation = "transpose"}), 0u);
-    EXPECT_EQ(count({.device = "100%_"}), 0u);
+    EXPECT_EQ(count({.devices = {"SM_80"}}), 1u);
+    EXPECT_EQ(count({.devices = {"80"}}), 0u) << "a part of a name";
+    EXPECT_EQ(count({.devices = {"*80"}}), 1u);
+    EXPECT_EQ(count({.devices = {"sm_80", "sm_90"}}), 4u) << "one of several";
+    EXPECT_EQ(count({.kernel_templates = {"tile"}}), 0u);
+    EXPECT_EQ(count({.kernel_templates = {"tile*"}}), 3u);
+    EXPECT_EQ(count({.sizes = {"512x512x512"}}), 3u);
+    EXPECT_EQ(count({.sizes = {"512"}}), 0u);
+    EXPECT_EQ(count({.sizes = {"1024x*"}}), 1u);
+    EXPECT_EQ(count({.operations = {"transpose"}}), 0u);
+    EXPECT_EQ(count({.devices = {"sm%"}}), 0u) << "SQL's wildcards are letters here";
+    EXPECT_EQ(count({.devices = {"sm-80"}}), 0u);
+    EXPECT_EQ(count({.kernel_templates = {"____*"}}), 0u);
     EXPECT_EQ(count({.rejected_only = true}), 1u);
     EXPECT_EQ(count({.best_only = true}), 2u);
-    EXPECT_EQ(count({.device = "90", .kernel_template = "naive", .best_only = true}), 0u) << "tiled is best there";
+    EXPECT_EQ(count({.devices = {"sm_90"}, .kernel_templates = {"naive"}, .best_only = true}), 0u)
+        << "tiled is best there";
 
-    const auto rows = store.rows({.device = "sm_90"});
+    const auto rows = store.rows({.devices = {"sm_90"}});
     ASSERT_EQ(rows.size(), 3u);
     EXPECT_EQ(rows[0].record, measured(key, tile(16), 7)) << "fastest first";
     EXPECT_EQ(rows[2].record, rejected(key, tile(64), Stage::limits)) << "rejected last";
@@ -356,8 +364,8 @@ TEST_F(StoreTest, TheInventoryCountsByDeviceTemplateAndProblem) {
     EXPECT_EQ(all.devices[1].first_at, store.row(1)->finished_at);
     ASSERT_EQ(all.problems.size(), 2u) << "2048 has no trial";
     EXPECT_EQ(all.problems[0].name, "gemm f32 nn 512x512x512");
-    EXPECT_EQ(store.inventory({.device = "80"}).problems.size(), 1u);
-    EXPECT_TRUE(store.inventory({.kernel_template = "none"}).templates.empty());
+    EXPECT_EQ(store.inventory({.devices = {"*80"}}).problems.size(), 1u);
+    EXPECT_TRUE(store.inventory({.kernel_templates = {"none"}}).templates.empty());
 }
 
 TEST_F(StoreTest, TrialsOfATemplateAreCountedByItsVersion) {

@@ -1,14 +1,60 @@
 #include "tuner/cli/argument_parsing.h"
 
-#include <algorithm>
+#include <fmt/format.h>
 
-#include "runtime/backend.h"
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <thread>
+
 #include "templates/manifest/catalog.h"
-#include "tuner/cli/command_line.h"
-#include "tuner/cli/sizes.h"
+#include "tuner/cli/suggestion.h"
 #include "tuner/report/text.h"
 
 namespace smemtune {
+
+namespace {
+
+std::vector<std::string> names_of(const std::vector<KernelTemplate>& kernels) {
+    std::vector<std::string> names;
+    for (const auto& kernel : kernels) names.push_back(kernel.name);
+    return names;
+}
+
+void check_operation(const std::string& operation, const std::string& list) {
+    std::set<std::string> known;
+    for (const auto& kernel : choose_templates(list, "")) known.insert(kernel.operation.name);
+    if (known.contains(operation)) return;
+    throw UsageError(fmt::format(
+        "no template{} computes the operation '{}'{} Known: {}. A folder of your own is named by --templates FOLDER",
+        list.empty() ? "" : " of --templates " + list, operation, did_you_mean(operation, {known.begin(), known.end()}),
+        fmt::join(known, ", ")));
+}
+
+// Keeps the templates that `names` lists.
+void keep_named(std::vector<KernelTemplate>& kernels, const std::string& names) {
+    const auto wanted = split(names, ',');
+    const auto known = names_of(kernels);
+    for (const auto& name : wanted) {
+        if (std::ranges::find(known, name) == known.end()) {
+            throw UsageError("there is no template '" + name + "'" + did_you_mean(name, known) +
+                             " 'smemtune templates' lists them; a folder of your own is named by --templates FOLDER");
+        }
+    }
+    std::erase_if(kernels,
+                  [&](const KernelTemplate& kernel) { return std::ranges::find(wanted, kernel.name) == wanted.end(); });
+}
+
+void check_one_operation(const std::vector<KernelTemplate>& kernels) {
+    for (const auto& kernel : kernels) {
+        if (kernel.operation.name != kernels.front().operation.name) {
+            throw UsageError("the templates compute both " + kernels.front().operation.name + " and " +
+                             kernel.operation.name + "; choose one with --operation");
+        }
+    }
+}
+
+}  // namespace
 
 std::vector<KernelTemplate> choose_templates(const std::string& list, const std::string& operation) {
     const auto builtin = load_templates(builtin_sources());
@@ -16,7 +62,6 @@ std::vector<KernelTemplate> choose_templates(const std::string& list, const std:
     const auto named = [&](const std::string& name) { return std::ranges::find(chosen, name, &KernelTemplate::name); };
     for (const auto& item : split(list, ',')) {
         if (std::filesystem::is_directory(item)) {
-            // As in Runtime: a folder's template takes the place of another of its name.
             for (auto& kernel : load_templates(read_sources(item))) {
                 if (const auto same = named(kernel.name); same != chosen.end()) chosen.erase(same);
                 chosen.push_back(std::move(kernel));
@@ -25,52 +70,71 @@ std::vector<KernelTemplate> choose_templates(const std::string& list, const std:
         }
         const auto found = std::ranges::find(builtin, item, &KernelTemplate::name);
         if (found == builtin.end()) {
-            std::string known;
-            for (const auto& kernel : builtin) known += " " + kernel.name;
-            throw UsageError("'" + item + "' is neither a folder nor a built-in template; known:" + known);
+            const auto known = names_of(builtin);
+            throw UsageError(fmt::format("--templates: '{}' is neither a template nor a folder{} The templates are {}",
+                                         item, did_you_mean(item, known), fmt::join(known, ", ")));
         }
         if (named(item) == chosen.end()) chosen.push_back(*found);
     }
-    if (!list.empty() && chosen.empty()) throw UsageError("--templates names nothing");
+    if (!list.empty() && chosen.empty()) throw UsageError("--templates '" + list + "' names no template");
     if (list.empty()) chosen = builtin;
     if (!operation.empty()) {
+        check_operation(operation, list);
         std::erase_if(chosen, [&](const KernelTemplate& kernel) { return kernel.operation.name != operation; });
-        if (chosen.empty())
-            throw UsageError("no template" + (list.empty() ? "" : " of --templates " + list) +
-                             " computes the operation '" + operation + "'; see 'smemtune templates'; one of your own " +
-                             "is named by its folder, --templates FOLDER");
     }
     return chosen;
 }
 
-std::vector<KernelTemplate> choose_of_one_operation(const std::string& list, const std::string& operation) {
-    auto chosen = choose_templates(list, list.empty() && operation.empty() ? "gemm" : operation);
-    for (const auto& kernel : chosen) {
-        if (kernel.operation.name != chosen.front().operation.name) {
-            throw UsageError("the templates compute both " + chosen.front().operation.name + " and " +
-                             kernel.operation.name + "; choose one with --operation");
-        }
-    }
-    return chosen;
-}
-
-std::vector<std::filesystem::path> template_folders(const std::string& list) {
-    std::vector<std::filesystem::path> folders;
+TemplateChoice choose_templates(const CommandLine& line) {
+    const auto& list = line.text("templates");
+    const auto& names = line.text("template");
+    const auto& operation = line.text("operation");
+    TemplateChoice choice{.restricted = !list.empty() || !names.empty()};
+    choice.kernels = choose_templates(list, choice.restricted || !operation.empty() ? operation : "gemm");
+    if (!names.empty()) keep_named(choice.kernels, names);
+    check_one_operation(choice.kernels);
     for (const auto& item : split(list, ',')) {
-        if (!std::filesystem::is_directory(item)) {
-            throw UsageError("--templates takes folders here, and '" + item + "' is none; write --template " + item +
-                             " for this one alone");
-        }
-        folders.emplace_back(item);
+        if (std::filesystem::is_directory(item)) choice.folders.emplace_back(item);
     }
-    return folders;
+    return choice;
 }
 
 KernelTemplate find_template(const std::string& list, const std::string& name) {
     auto kernels = choose_templates(list, "");
-    const auto found = std::ranges::find(kernels, name, &KernelTemplate::name);
-    if (found == kernels.end()) throw UsageError("there is no template '" + name + "'; see 'smemtune templates'");
-    return *found;
+    keep_named(kernels, name);
+    return std::move(kernels.front());
+}
+
+std::string did_you_mean_stored(const Store& store, const std::vector<std::string>& names) {
+    std::set<std::string> known;
+    for (const auto& row : store.rows({})) known.insert(row.kernel_template);
+    for (const auto& name : names) {
+        if (!known.contains(name)) return did_you_mean(name, {known.begin(), known.end()});
+    }
+    return ".";
+}
+
+std::string best_template(Runtime& runtime, const Problem& problem, const TemplateChoice& choice) {
+    if (!choice.restricted) return {};
+    if (choice.kernels.size() == 1) return choice.kernels.front().name;
+    std::optional<Choice> best;
+    std::string why;
+    for (const auto& kernel : choice.kernels) {
+        try {
+            const auto fetched = runtime.fetch(problem, kernel.name).choice();
+            if (!best || std::pair(fetched.match, fetched.expected_us) < std::pair(best->match, best->expected_us)) {
+                best = fetched;
+            }
+        } catch (const FetchError& error) {
+            why = error.what();
+        }
+    }
+    if (!best) throw FetchError(why);
+    return best->kernel_template;
+}
+
+void tell_fallback(const std::string& device_option, const Device& device, const char* use) {
+    if (device_option == "auto" && device.is_host()) fmt::print(stderr, "no GPU found: {}\n", use);
 }
 
 Device any_device(const std::string& name) {
@@ -101,6 +165,36 @@ std::vector<DeviceGroup> choose_devices(const std::string& list) {
     return groups;
 }
 
+std::vector<std::string> stored_devices(const std::string& list) {
+    std::vector<std::string> patterns;
+    for (const auto& word : split(list, ',')) {
+        const bool number = word.find_first_not_of("0123456789") == std::string::npos;
+        if (word == "all") return {};
+        if (word == "host") {
+            patterns.emplace_back("host: *");
+        } else if (number || word == "auto") {
+            patterns.push_back(find_device(word).device.name);
+        } else {
+            patterns.push_back(word);
+        }
+    }
+    return patterns;
+}
+
+std::vector<SizeForm> known_size_forms(const std::string& operation) {
+    std::vector<SizeForm> forms;
+    std::set<std::string> seen;
+    for (const auto& kernel : choose_templates("", "")) {
+        if (kernel.operation.name == operation) return {size_form(kernel.operation)};
+        if (seen.insert(kernel.operation.name).second) forms.push_back(size_form(kernel.operation));
+    }
+    // An operation of the user's own: as many extents as it may have, and no counts.
+    for (const auto& names : {std::vector<std::string>{"1"}, {"1", "2"}, {"1", "2", "3"}, {"1", "2", "3", "4"}}) {
+        forms.push_back({.names = names});
+    }
+    return forms;
+}
+
 std::vector<Problem> make_problems(const Operation& operation, const std::string& sizes, const std::string& type,
                                    const std::string& layout, const Device& device) {
     const auto form = size_form(operation);
@@ -121,8 +215,22 @@ std::vector<Problem> make_problems(const Operation& operation, const std::string
 Problem make_problem(const Operation& operation, const std::string& size, const std::string& type,
                      const std::string& layout, const Device& device) {
     auto problems = make_problems(operation, size, type, layout, device);
-    if (problems.size() != 1) throw UsageError("one size is needed, '" + size + "' has several");
+    if (problems.size() != 1) throw UsageError("--sizes " + size + " has several sizes, and one size is needed here");
     return std::move(problems.front());
+}
+
+// Measured: the FP64 references, the checks and the timing of a matrix product take 8 core-seconds per GFLOP.
+void check_host_time(const Operation& operation, const Problem& problem, const Device& device, bool asked_for) {
+    if (!device.is_host()) return;
+    const auto environment = environment_of(operation, problem, device);
+    const auto work = std::max(operation.operations.evaluate(environment), operation.bytes.evaluate(environment));
+    const auto minutes = 8e-9 * static_cast<double>(work) / std::max(1U, std::thread::hardware_concurrency()) / 60;
+    if (minutes < 1) return;
+    const auto message =
+        fmt::format("{} takes about {:.0f} minutes for each kernel on the host CPU; choose a smaller size",
+                    to_text(problem), std::ceil(minutes));
+    if (!asked_for) throw UsageError(message + ", or write --device host to run it there all the same");
+    fmt::print(stderr, "{}\n", message);
 }
 
 }  // namespace smemtune

@@ -13,7 +13,7 @@ constexpr std::int64_t largest = 2147483647;  // extents are ints in the kernels
 constexpr std::size_t most_sizes = 100'000;
 
 [[noreturn]] void fail(std::string_view part, const std::string& why, const std::string& product = "4096x11008x128") {
-    throw std::invalid_argument("size '" + std::string(part) + "': " + why +
+    throw std::invalid_argument("--sizes '" + std::string(part) + "': " + why +
                                 "; write for example 512..8192, 512..8192:512, 1000,4095 or " + product);
 }
 
@@ -34,7 +34,11 @@ std::vector<std::int64_t> range(std::string_view part, std::size_t dots) {
     const auto first = number(part.substr(0, dots), part);
     const auto last = number(part.substr(dots + 2, colon == std::string_view::npos ? colon : colon - dots - 2), part);
     const auto step = colon == std::string_view::npos ? 0 : number(part.substr(colon + 1), part);
-    if (first > last) fail(part, "the range runs backwards");
+    if (first > last) {
+        throw std::invalid_argument("--sizes " + std::string(part) + ": the range runs backwards; write " +
+                                    std::to_string(last) + ".." + std::to_string(first) +
+                                    (step == 0 ? "" : ":" + std::to_string(step)));
+    }
     std::vector<std::int64_t> values;
     for (auto value = first; value <= last; value = step == 0 ? value * 2 : value + step) {
         if (values.size() == most_sizes) fail(part, "the range has more than " + std::to_string(most_sizes) + " sizes");
@@ -107,6 +111,25 @@ std::vector<std::vector<std::int64_t>> parse_sizes(std::string_view text, const 
         begin = end + 1;
     }
     return sizes;
+}
+
+std::vector<std::string> stored_sizes(std::string_view text, const std::vector<SizeForm>& forms) {
+    std::vector<std::string> patterns;
+    for (std::size_t begin = 0; !text.empty() && begin <= text.size();) {
+        const auto end = std::min(text.find(',', begin), text.size());
+        const auto part = text.substr(begin, end - begin);
+        begin = end + 1;
+        if (part.find_first_of("x*") != std::string_view::npos) {
+            patterns.emplace_back(part);
+            continue;
+        }
+        const auto dots = part.find("..");
+        const auto edges = dots == std::string_view::npos ? std::vector{number(part, part)} : range(part, dots);
+        for (const auto edge : edges) {
+            for (const auto& form : forms) patterns.push_back(joined(words(cube(edge, form))));
+        }
+    }
+    return patterns;
 }
 
 std::string automatic_sizes(const SizeForm& form, bool host) {

@@ -22,7 +22,12 @@ SizeForm size_form(const Operation& operation);
 /// written, none twice. Throws std::invalid_argument naming the part that does not fit, and an example that does.
 std::vector<std::vector<std::int64_t>> parse_sizes(std::string_view text, const SizeForm& form);
 
-/// What is tuned when nobody says: minutes of work, on the host too.
+/// The sizes of a database that `text` means, as patterns for Store::Filter: those of `--sizes`, where `512` is the
+/// size of any operation whose extents are all 512 (a batch of one included), and patterns such as `512x*`. Empty:
+/// every size. `forms` are those of the operations that are known. Throws std::invalid_argument.
+std::vector<std::string> stored_sizes(std::string_view text, const std::vector<SizeForm>& forms);
+
+/// The sizes that are tuned unless --sizes is given: minutes of work, on the host too.
 std::string automatic_sizes(const SizeForm& form, bool host);
 
 }  // namespace smemtune

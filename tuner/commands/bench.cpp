@@ -17,6 +17,7 @@
 #include "tuner/bench/bench_report.h"
 #include "tuner/cli/argument_parsing.h"
 #include "tuner/cli/interruption.h"
+#include "tuner/cli/shell_text.h"
 #include "tuner/commands/command.h"
 #include "tuner/report/json.h"
 #include "tuner/report/text.h"
@@ -25,65 +26,77 @@ namespace smemtune {
 
 namespace {
 
-namespace po = boost::program_options;
-
 CommandLine options(const ProcessEnvironment& process_environment) {
     CommandLine line(
-        "bench",
-        "smemtune bench: time the stored winners against cuBLAS, in pairs: one batch of each in turn in one process, a "
-        "ratio for each pair,\nthe median of the ratios with the interval in which it lies with 95 % confidence. Every "
-        "result is verified first.\n\n"
-        "  smemtune bench                                        all winners of this device against cublas and "
-        "cublaslt\n"
-        "  smemtune bench --sizes 512..8192 --json FILE.json     for the record\n"
-        "  smemtune bench --against other.db                     against the winners of another database\n"
-        "  smemtune bench --against cublas,earlier.json          and what changed by more than noise since then");
-    line.add()("device", po::value<std::string>()->default_value("auto")->value_name("D"), "0, 1, ..., host or auto");
-    line.add()("sizes", po::value<std::string>()->default_value("stored")->value_name("S"),
-               "as for tune: 512..8192, 1000,4095, 4096x11008x128, of batched_gemm 16x512x512x512; stored: every "
-               "problem with a winner on this device");
-    line.add()("operation", po::value<std::string>()->default_value("")->value_name("NAME"),
-               "what to compute; gemm unless --templates says otherwise");
+        process_environment,
+        {.name = "bench",
+         .summary =
+             "Time the stored winners against cuBLAS, in pairs: one batch of each in turn in one process gives one "
+             "ratio. The result is the median of the ratios, with the interval in which it lies with 95 % "
+             "confidence. Every result is verified first.",
+         .examples = {{"smemtune bench", "All winners of this device against cublas and cublaslt."},
+                      {"smemtune bench --sizes 512..8192 --json FILE.json",
+                       "For the record: the file also holds this command, versions and device."},
+                      {"smemtune bench --against other.db", "Against the winners of another database."},
+                      {"smemtune bench --against cublas,earlier.json",
+                       "Also shows what changed by more than noise since then."}}});
+    line.add_device("0, 1, ... for a GPU; host for the CPU; auto: the first GPU, or else the host.");
+    line.add_sizes(
+        "As of tune: 512..8192, 1000,4095, 4096x11008x128, or 16x512x512x512 of batched_gemm; stored: every "
+        "problem with a winner on this device.",
+        "stored");
+    line.add_operation("The operation to compare; gemm unless --templates implies another.");
     line.add_type();
-    line.add()("layout", po::value<std::string>()->default_value("")->value_name("L"),
-               "nn, nt, tn or tt; nn by default, with --sizes stored every one of them");
-    line.add()("templates", po::value<std::string>()->default_value("")->value_name("LIST"),
-               "folders with templates of your own");
-    line.add()("template", po::value<std::string>()->default_value("")->value_name("NAME"),
-               "ours is the best of this one, not of all");
-    line.add()(
-        "against", po::value<std::string>()->default_value("cublas,cublaslt")->value_name("LIST"),
-        "cublas: as it chooses by itself; cublaslt: the best of what its heuristic proposes, each timed; another "
-        "database; a JSON file that bench wrote: its ratios against those of now");
-    line.add()("proposals", po::value<long long>()->default_value(64)->value_name("N"),
-               "of cublaslt's heuristic, at most; it often has fewer");
-    line.add()("cache", po::value<std::string>()->default_value("both")->value_name("C"),
-               "cold: operands rotate through twice the L2 cache, in 64 sets at most; warm: the same each time; both: "
-               "warm too where it differs");
-    line.add()("pairs", po::value<long long>()->default_value(30)->value_name("N"),
-               "at least, 6 or more; up to four times as many until the interval is within half a percent");
-    line.add_seed("of the inputs");
-    line.add_database(process_environment);
-    line.add()("wide", po::bool_switch(), "tables as wide as they need, whatever the terminal's width");
-    line.add()("json", po::value<std::string>()->implicit_value("-")->value_name("FILE"),
-               "write JSON with its provenance into FILE; without FILE, on standard output instead of text");
+    line.add_layout("nn, nt, tn or tt. Default: nn, with --sizes stored every layout.", "");
+    line.add_templates(
+        "Compare the best configuration of these templates: names, or folders of your own, separated by "
+        "commas. All by default.");
+    line.add({.name = "against",
+              .value = "LIST",
+              .summary =
+                  "cublas: as it chooses by itself. cublaslt: the fastest of its heuristic's proposals. FILE.db: "
+                  "another database. FILE.json: an earlier comparison, whose ratios are compared with the new "
+                  "ones.",
+              .default_value = "cublas,cublaslt"});
+    line.add({.name = "proposals",
+              .value = "N",
+              .summary = "Time at most N proposals of cublaslt's heuristic.",
+              .default_value = "64"});
+    line.add({.name = "cache",
+              .value = "C",
+              .summary =
+                  "cold: operands rotate through twice the L2 cache, in 64 sets at most. warm: the same operands "
+                  "each time. both: warm too where it differs.",
+              .default_value = "both",
+              .choices = {"cold", "warm", "both"}});
+    line.add({.name = "pairs",
+              .value = "N",
+              .summary = "At least N pairs, 6 or more; up to four times as many until the interval is within half a "
+                         "percent.",
+              .default_value = "30"});
+    line.add_seed("Seed of the inputs.");
+    line.add_wide();
+    line.add_database();
+    line.add({.name = "json",
+              .value = "FILE",
+              .summary = "Write JSON with its provenance into FILE; without FILE, on standard output instead of text.",
+              .implicit = "-"});
     return line;
 }
 
 std::vector<Cache> parse_cache(const std::string& text) {
     if (text == "cold") return {Cache::cold};
     if (text == "warm") return {Cache::warm};
-    if (text == "both") return {Cache::cold, Cache::warm};
-    throw UsageError("--cache '" + text + "' is unknown; known: cold warm both");
+    return {Cache::cold, Cache::warm};
 }
 
 std::size_t read_pairs(const CommandLine& line) {
-    const auto pairs = line.get<long long>("pairs");
+    const auto pairs = line.number("pairs", 0, 10'000);
     if (pairs < static_cast<long long>(least_for_interval)) {
         throw UsageError(
             fmt::format("--pairs {} give no interval of 95 % confidence; take {} or more", pairs, least_for_interval));
     }
-    return static_cast<std::size_t>(line.number("pairs", 1, 10'000));
+    return static_cast<std::size_t>(pairs);
 }
 
 // Found out before anything is measured.
@@ -92,15 +105,6 @@ void check_writable(const std::filesystem::path& file) {
     const bool there = std::filesystem::exists(file, ignored);
     if (!std::ofstream(file, std::ios::app)) throw UsageError("--json " + file.string() + " cannot be written");
     if (!there) std::filesystem::remove(file, ignored);
-}
-
-// As one word for a shell.
-std::string quoted(const std::string& text) {
-    const bool plain = std::ranges::all_of(text, [](char c) {
-        return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
-               std::string_view("_./,-+:=").find(c) != std::string_view::npos;
-    });
-    return plain ? text : "'" + text + "'";
 }
 
 // A file is published, so folders of this machine are no part of it: of `a,/home/b.db`, `a,b.db` stays.
@@ -120,15 +124,14 @@ std::string without_folders(const std::string& word) {
     return text + item;
 }
 
-std::string command_line(const Arguments& arguments) {
-    std::string text = "smemtune bench";
-    for (const auto& word : arguments) text += " " + quoted(without_folders(word));
-    return text;
+// The command line, for the record.
+std::string command_line(Arguments arguments) {
+    std::ranges::transform(arguments, arguments.begin(), without_folders);
+    return shell_text("smemtune bench", arguments);
 }
 
-// The command that tunes what was asked for: what its defaults would not say is said.
 std::string remedy(const CommandLine& line, const std::string& sizes, const std::string& layout) {
-    const auto& folders = line.text("templates");
+    const auto& templates = line.text("template").empty() ? line.text("templates") : line.text("template");
     const auto& operation = line.text("operation");
     const auto& type = line.text("type");
     auto text = "smemtune --device " + line.text("device");
@@ -136,43 +139,49 @@ std::string remedy(const CommandLine& line, const std::string& sizes, const std:
     text += " --sizes " + sizes;
     if (type != "f32") text += " --type " + type;
     if (!layout.empty() && layout != "nn") text += " --layout " + layout;
-    if (!folders.empty()) text += " --templates " + quoted(folders);
-    return text + " --db " + quoted(line.database().string());
+    if (!templates.empty()) text += " --templates " + shell_word(templates);
+    return text + " --db " + shell_word(line.database().string());
 }
 
 // Every problem that the database has a winner for on this device.
 std::vector<Problem> stored_problems(const std::filesystem::path& database, const Device& device,
-                                     const std::vector<KernelTemplate>& templates, const CommandLine& line) {
+                                     const TemplateChoice& choice, const CommandLine& line) {
     std::vector<Problem> problems;
+    const auto add = [&](const Problem& problem) {
+        if (std::ranges::find(problems, problem) == problems.end()) problems.push_back(problem);
+    };
     if (!std::filesystem::exists(database)) return problems;
     const Store store(database, Store::Access::read);
     const auto row = store.find(device);
     if (!row) return problems;
-    const auto& operation = templates.front().operation;
+    const auto& operation = choice.operation();
     const auto& layout = line.text("layout");
-    // What the runtime serves by name is of the template as it is now.
-    const auto& name = line.text("template");
-    const auto named = std::ranges::find(templates, name, &KernelTemplate::name);
-    const auto hashes = named == templates.end() ? std::vector<std::string>{} : named->same_code_hashes();
     std::vector<std::string> layouts;
     for (const auto& each : operation.layouts) layouts.push_back(each.first);
     if (layouts.empty() || !layout.empty()) layouts = {layout};
     for (const auto& each : layouts) {
-        for (const auto& best : store.best_of(*row, operation.name, line.text("type"), each, name, hashes))
-            problems.push_back(best.problem);
+        if (!choice.restricted) {
+            for (const auto& best : store.best_of(*row, operation.name, line.text("type"), each)) add(best.problem);
+            continue;
+        }
+        // The runtime serves a named template as it is now, so only trials of that code count.
+        for (const auto& kernel : choice.kernels) {
+            const auto rows =
+                store.best_of(*row, operation.name, line.text("type"), each, kernel.name, kernel.same_code_hashes());
+            for (const auto& best : rows) add(best.problem);
+        }
     }
     return problems;
 }
 
-std::vector<Problem> read_problems(const CommandLine& line, const std::vector<KernelTemplate>& templates,
-                                   const Device& device) {
-    const auto& operation = templates.front().operation;
+std::vector<Problem> read_problems(const CommandLine& line, const TemplateChoice& choice, const Device& device) {
+    const auto& operation = choice.operation();
     const auto& layout = line.text("layout");
     // Types, layouts and sizes are checked, whatever is stored.
     auto problems = make_problems(operation, line.text("sizes") == "stored" ? "64" : line.text("sizes"),
                                   line.text("type"), layout.empty() ? "nn" : layout, device);
     if (line.text("sizes") != "stored") return problems;
-    problems = stored_problems(line.database(), device, templates, line);
+    problems = stored_problems(line.database(), device, choice, line);
     if (problems.empty()) {
         throw UsageError("no winner of " + operation.name + " " + line.text("type") + " on " + device.name + " is in " +
                          line.database().string() + "; tune first: " + remedy(line, "auto", layout) +
@@ -246,17 +255,29 @@ int complain(const std::vector<ProblemBench>& problems, const CommandLine& line)
     return code;
 }
 
-// Into `report`; returns what ended it early, if anything threw.
-std::exception_ptr measure(const BenchRequest& request, Runtime& runtime,
+// Compares each problem into `report`. Where several templates are named, each problem has its own best one. Returns
+// the exception that ended it early, if any.
+std::exception_ptr measure(BenchRequest request, const TemplateChoice& choice, Runtime& runtime,
                            std::span<const std::unique_ptr<Competitor>> competitors, BenchReport& report) {
     watch_for_interruption("");
+    const auto count = request.problems.size();
+    const auto say = [&](ProblemBench result) {
+        report.problems.push_back(std::move(result));
+        fmt::print(stderr, "[{}/{}] {}\n", report.problems.size(), count, progress_text(report.problems.back()));
+    };
     std::exception_ptr failure;
     try {
-        bench(request, runtime, competitors, [&](ProblemBench result) {
-            report.problems.push_back(std::move(result));
-            fmt::print(stderr, "[{}/{}] {}\n", report.problems.size(), request.problems.size(),
-                       progress_text(report.problems.back()));
-        });
+        if (choice.restricted && choice.kernels.size() > 1) {
+            for (const auto& problem : std::vector(request.problems)) {
+                if (interrupted()) break;
+                request.problems = {problem};
+                request.kernel_template = best_template(runtime, problem, choice);
+                bench(request, runtime, competitors, say);
+            }
+        } else {
+            if (choice.restricted) request.kernel_template = choice.kernels.front().name;
+            bench(request, runtime, competitors, say);
+        }
     } catch (const std::exception&) {
         failure = std::current_exception();
     }
@@ -284,11 +305,10 @@ void tell(const BenchReport& report, const Baselines& baselines, const std::stri
 int bench_command(const Arguments& arguments, const ProcessEnvironment& process_environment) {
     auto line = options(process_environment);
     if (!line.parse(arguments)) return success;
-    const auto templates = choose_of_one_operation(line.text("templates"), line.text("operation"));
+    const auto choice = choose_templates(line);
     const auto baselines = parse_baselines(line.text("against"));
     const auto found = find_device(line.text("device"));
-    BenchRequest request{.any_template = templates.front(),
-                         .kernel_template = line.text("template"),
+    BenchRequest request{.any_template = choice.kernels.front(),
                          .caches = parse_cache(line.text("cache")),
                          .seed = line.seed(),
                          .interrupted = [] { return interrupted().load(); }};
@@ -297,11 +317,12 @@ int bench_command(const Arguments& arguments, const ProcessEnvironment& process_
     const auto proposals = static_cast<int>(line.number("proposals", 1, 1000));
     const auto json_path = line.has("json") ? line.text("json") : "";
     if (!json_path.empty() && json_path != "-") check_writable(json_path);
-    request.problems = read_problems(line, templates, found.device);
+    request.problems = read_problems(line, choice, found.device);
+    tell_fallback(line.text("device"), found.device, host_for_times);
 
     Runtime runtime({.database = line.database(),
                      .device = found.name,
-                     .template_folders = template_folders(line.text("templates")),
+                     .template_folders = choice.folders,
                      .host_compiler = process_environment.host_compiler});
     const auto competitors = make_competitors(baselines, runtime, proposals);
     BenchReport report{.provenance = {.command_line = command_line(arguments),
@@ -316,11 +337,10 @@ int bench_command(const Arguments& arguments, const ProcessEnvironment& process_
                                       .seed = request.seed}};
     for (const auto& competitor : competitors)
         report.provenance.competitors[competitor->name()] = competitor->version();
-    for (const auto& kernel : templates) report.defaults.emplace(kernel.name, default_configuration(kernel));
-    const auto width = line.get<bool>("wide") ? 0 : process_environment.output_width;
-    const auto failure = measure(request, runtime, competitors, report);
-    // Whatever ended it, what was measured is told; nothing replaces no earlier file.
-    if (!report.problems.empty()) tell(report, baselines, json_path, width);
+    for (const auto& kernel : choice.kernels) report.defaults.emplace(kernel.name, default_configuration(kernel));
+    const auto failure = measure(request, choice, runtime, competitors, report);
+    // Whatever ended it, the measured problems are printed and written; an empty report never overwrites a file.
+    if (!report.problems.empty()) tell(report, baselines, json_path, line.table_width());
     if (failure) std::rethrow_exception(failure);
     const auto code = complain(report.problems, line);
     return interrupted() ? interrupted_by_user : code;

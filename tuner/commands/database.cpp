@@ -1,10 +1,14 @@
-// smemtune db: a look into the tuning database.
+// smemtune db: looks into the tuning database.
 #include <fmt/format.h>
 
+#include <array>
+#include <charconv>
 #include <nlohmann/json.hpp>
 #include <span>
 
 #include "db/store.h"
+#include "tuner/cli/argument_parsing.h"
+#include "tuner/cli/sizes.h"
 #include "tuner/commands/command.h"
 #include "tuner/report/database_report.h"
 #include "tuner/report/json.h"
@@ -14,7 +18,11 @@ namespace smemtune {
 
 namespace {
 
-namespace po = boost::program_options;
+void complain_of_nothing(const Store& store, const Store::Filter& filter) {
+    fmt::print(stderr,
+               "no trial matches{} See 'smemtune db list'; a part of a name is written with *, as in '*tiled'\n",
+               did_you_mean_stored(store, filter.kernel_templates));
+}
 
 constexpr long long shown_trials = 20;
 
@@ -26,8 +34,7 @@ Store::Filter::Sort parse_sort(const std::string& text) {
     using Sort = Store::Filter::Sort;
     if (text == "time") return Sort::time;
     if (text == "date") return Sort::date;
-    if (text == "trial") return Sort::id;
-    throw UsageError("--sort '" + text + "' is unknown; known: time date trial");
+    return Sort::id;
 }
 
 std::vector<TrialFacts> read_all(const Store& store, std::vector<TrialRow> rows) {
@@ -57,7 +64,7 @@ void best(const Store& store, Store::Filter filter, bool json, std::size_t width
     const auto winners = read_all(store, store.rows(filter));
     if (json) return print_json("db best", {{"winners", list_json(winners)}});
     fmt::print("{}", best_text(winners, width));
-    if (winners.empty()) fmt::print(stderr, "nothing there matches; see 'smemtune db list'\n");
+    if (winners.empty()) complain_of_nothing(store, filter);
 }
 
 void trials(const Store& store, const Store::Filter& filter, bool json, std::size_t width) {
@@ -65,7 +72,7 @@ void trials(const Store& store, const Store::Filter& filter, bool json, std::siz
     const auto more = store.count(filter) - found.size();
     if (json) return print_json("db trials", {{"trials", list_json(found)}, {"more", more}});
     fmt::print("{}", trials_text(found, more, width));
-    if (found.empty()) fmt::print(stderr, "nothing there matches; see 'smemtune db list'\n");
+    if (found.empty()) complain_of_nothing(store, filter);
 }
 
 void show(const Store& store, std::int64_t id, bool json, std::size_t width) {
@@ -81,62 +88,144 @@ void show(const Store& store, std::int64_t id, bool json, std::size_t width) {
     fmt::print("{}", trial_text(trial, run ? &*run : nullptr, width));
 }
 
+void add_filters(CommandLine& line) {
+    line.add_device("Only these devices: 0, 1, ..., host, or names as in 'smemtune db list'.", "");
+    line.add_sizes("Only these sizes: 512 is 512x512x512 of gemm; 512..8192; 4096x4096x128.", "");
+    line.add_templates("Only these templates.");
+    line.add_operation("Only this operation.");
+}
+
+constexpr const char* patterns =
+    "Names are compared as a whole; in a pattern, * stands for any text: --templates '*tiled', --sizes '512x*'.";
+
+Store::Filter read_filter(const CommandLine& line) {
+    const auto& templates = line.text("template").empty() ? line.text("templates") : line.text("template");
+    return {.devices = stored_devices(line.text("device")),
+            .kernel_templates = split(templates, ','),
+            .sizes = stored_sizes(line.text("sizes"), known_size_forms(line.text("operation"))),
+            .operations = split(line.text("operation"), ',')};
+}
+
+int list_command(const Arguments& arguments, const ProcessEnvironment& process_environment) {
+    CommandLine line(process_environment, {.name = "db list",
+                                           .summary = "Show what the database holds.",
+                                           .examples = {{"smemtune db list", ""}},
+                                           .notes = patterns});
+    add_filters(line);
+    line.add_wide();
+    line.add_database();
+    line.add_json();
+    if (!line.parse(arguments)) return success;
+    list(Store(line.database(), Store::Access::read), read_filter(line), line.flag("json"), line.table_width());
+    return success;
+}
+
+int best_command(const Arguments& arguments, const ProcessEnvironment& process_environment) {
+    CommandLine line(process_environment, {.name = "db best",
+                                           .summary = "Show the winner of each problem on each device.",
+                                           .examples = {{"smemtune db best --sizes 512..8192", ""}},
+                                           .notes = patterns});
+    add_filters(line);
+    line.add_wide();
+    line.add_database();
+    line.add_json();
+    if (!line.parse(arguments)) return success;
+    best(Store(line.database(), Store::Access::read), read_filter(line), line.flag("json"), line.table_width());
+    return success;
+}
+
+int trials_command(const Arguments& arguments, const ProcessEnvironment& process_environment) {
+    CommandLine line(process_environment,
+                     {.name = "db trials",
+                      .summary = "Show every trial, by device, problem and time.",
+                      .examples = {{"smemtune db trials --sizes 4096 --templates tiled --rejected", ""}},
+                      .notes = patterns});
+    add_filters(line);
+    line.add({.name = "rejected", .summary = "Only rejected trials."});
+    line.add(
+        {.name = "limit", .value = "N", .summary = "Show at most N trials, 0 for all. Default: 20, with --json all."});
+    line.add({.name = "sort",
+              .value = "BY",
+              .summary = "Sort by time, by date (the latest first) or by trial number.",
+              .default_value = "time",
+              .choices = {"time", "date", "trial"}});
+    line.add_wide();
+    line.add_database();
+    line.add_json();
+    if (!line.parse(arguments)) return success;
+    auto filter = read_filter(line);
+    filter.rejected_only = line.flag("rejected");
+    filter.sort = parse_sort(line.text("sort"));
+    const bool json = line.flag("json");
+    // A program that reads JSON takes all of it.
+    const auto limit = line.has("limit") ? line.number("limit", 0, 1LL << 40) : json ? 0 : shown_trials;
+    if (limit > 0) filter.limit = static_cast<std::size_t>(limit);
+    trials(Store(line.database(), Store::Access::read), filter, json, line.table_width());
+    return success;
+}
+
+int show_command(const Arguments& arguments, const ProcessEnvironment& process_environment) {
+    CommandLine line(process_environment, {.name = "db show",
+                                           .summary = "Show all that is stored of one trial, by its number.",
+                                           .words = "NUMBER",
+                                           .examples = {{"smemtune db show 17", ""}}});
+    line.add_wide();
+    line.add_database();
+    line.add_json();
+    line.accept_words(1);
+    if (!line.parse(arguments)) return success;
+    if (line.words().empty()) throw UsageError("db show needs a trial's number; see 'smemtune db trials'");
+    const auto& word = line.words().front();
+    std::int64_t id = 0;
+    if (std::from_chars(word.data(), word.data() + word.size(), id).ptr != word.data() + word.size()) {
+        throw UsageError("db show '" + word + "': not a trial's number; see 'smemtune db trials'");
+    }
+    show(Store(line.database(), Store::Access::read), id, line.flag("json"), line.table_width());
+    return success;
+}
+
+constexpr std::array subcommands{
+    Command{"list", "Show what the database holds. The default.", list_command},
+    Command{"best", "Show the winner of each problem on each device.", best_command},
+    Command{"trials", "Show every trial, by device, problem and time.", trials_command},
+    Command{"show", "Show all that is stored of one trial.", show_command},
+};
+
+CommandLine overview(const ProcessEnvironment& process_environment) {
+    CommandHelp help{.name = "db",
+                     .summary =
+                         "Look into the tuning database. It is one SQLite file, which sqlite3 reads as well: "
+                         "sqlite3 FILE 'select * from best'.",
+                     .words = "[COMMAND]",
+                     .examples = {{"smemtune db best", ""},
+                                  {"smemtune db trials --sizes 4096 --templates tiled", ""},
+                                  {"smemtune db show 17", ""}},
+                     .notes = "'smemtune help db COMMAND' shows a command's options."};
+    for (const auto& [name, summary, function] : subcommands) help.commands.push_back({name, summary});
+    CommandLine line(process_environment, help);
+    add_filters(line);
+    line.add_wide();
+    line.add_database();
+    line.add_json();
+    return line;
+}
+
 }  // namespace
 
+std::span<const Command> database_commands() { return subcommands; }
+
 int database_command(const Arguments& arguments, const ProcessEnvironment& process_environment) {
-    CommandLine line("db",
-                     "smemtune db list|show|best|trials: look into the tuning database.\n\n"
-                     "  smemtune db list                     what it holds\n"
-                     "  smemtune db best                     the winner of every problem\n"
-                     "  smemtune db trials --size 4096 --template tiled --rejected\n"
-                     "  smemtune db show 17                  one trial, everything known of it\n\n"
-                     "It is one SQLite file; sqlite3 FILE 'select * from best' reads it as well.");
-    line.add()("what", po::value<std::string>()->default_value("list"), "list, best, trials or show");
-    line.add()("id", po::value<long long>(), "of a trial, for show");
-    line.add()("device", po::value<std::string>()->default_value("")->value_name("TEXT"),
-               "only devices whose name has TEXT");
-    line.add()("template", po::value<std::string>()->default_value("")->value_name("TEXT"), "likewise for templates");
-    line.add()("size", po::value<std::string>()->default_value("")->value_name("TEXT"),
-               "likewise for sizes such as 4096x4096x4096");
-    line.add()("operation", po::value<std::string>()->default_value("")->value_name("TEXT"), "likewise for operations");
-    line.add()("rejected", po::bool_switch(), "only rejected trials");
-    line.add()("limit", po::value<long long>()->value_name("N"),
-               "of trials: at most N, 20 by default, with --json all; 0 for all");
-    line.add()("sort", po::value<std::string>()->default_value("time")->value_name("BY"),
-               "of trials: time, date (the latest first) or trial (the first first)");
-    line.add()("wide", po::bool_switch(), "tables as wide as they need, whatever the terminal's width");
-    line.add_database(process_environment);
-    line.add_json();
-    line.positional({"what", "id"});
+    if (!arguments.empty() && !arguments[0].starts_with('-')) {
+        std::vector<std::string> known;
+        for (const auto& [name, summary, function] : subcommands) {
+            known.emplace_back(name);
+            if (name == arguments[0]) return function({arguments.begin() + 1, arguments.end()}, process_environment);
+        }
+        check_known("db", arguments[0], known);
+    }
+    auto line = overview(process_environment);
     if (!line.parse(arguments)) return success;
-    const auto& what = line.text("what");
-    if (what != "list" && what != "best" && what != "trials" && what != "show") {
-        throw UsageError("db '" + what + "' is none of list, show, best, trials");
-    }
-    if (what != "show" && line.has("id")) throw UsageError("db " + what + " takes no number; see 'smemtune db --help'");
-    if (what == "show" && !line.has("id")) throw UsageError("db show needs a trial's number; see 'smemtune db trials'");
-    const Store store(line.database(), Store::Access::read);
-    const bool json = line.get<bool>("json");
-    const auto width = line.get<bool>("wide") ? 0 : process_environment.output_width;
-    if (what == "show") {
-        show(store, line.get<long long>("id"), json, width);
-        return success;
-    }
-    Store::Filter filter{.device = line.text("device"),
-                         .kernel_template = line.text("template"),
-                         .size = line.text("size"),
-                         .operation = line.text("operation"),
-                         .rejected_only = line.get<bool>("rejected")};
-    if (what == "list") list(store, filter, json, width);
-    if (what == "best") best(store, filter, json, width);
-    if (what == "trials") {
-        // A program that reads JSON takes all of it.
-        const auto limit = line.has("limit") ? line.number("limit", 0, 1LL << 40) : json ? 0 : shown_trials;
-        if (limit > 0) filter.limit = static_cast<std::size_t>(limit);
-        filter.sort = parse_sort(line.text("sort"));
-        trials(store, filter, json, width);
-    }
-    return success;
+    return list_command(arguments, process_environment);
 }
 
 }  // namespace smemtune

@@ -1,13 +1,20 @@
-// smemtune explain: what a configuration takes from a multiprocessor, and what it gives back.
+// smemtune explain: the resources, occupancy and reuse of a configuration.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <limits>
 #include <nlohmann/json.hpp>
+#include <set>
 
+#include "db/store.h"
 #include "runtime/compiler.h"
 #include "templates/launch/estimate.h"
 #include "templates/launch/limits.h"
 #include "templates/launch/occupancy.h"
+#include "templates/manifest/catalog.h"
 #include "tuner/cli/argument_parsing.h"
+#include "tuner/cli/sizes.h"
+#include "tuner/cli/suggestion.h"
 #include "tuner/commands/command.h"
 #include "tuner/report/json.h"
 #include "tuner/report/text.h"
@@ -16,18 +23,24 @@ namespace smemtune {
 
 namespace {
 
-namespace po = boost::program_options;
-
 // Limits given by hand may leave one out: then it allows any number.
 constexpr std::int64_t countless = 1'000'000;
 
-std::string count_text(std::int64_t blocks) { return blocks >= countless ? "any number" : std::to_string(blocks); }
-
-Configuration read_configuration(const KernelTemplate& kernel, const std::string& text) {
-    auto configuration = default_configuration(kernel);
-    for (const auto& [name, value] : parse_configuration(text).values) configuration.values[name] = value;
-    return configuration;
+std::string number_text(std::int64_t number) {
+    return number >= 0 ? count_text(static_cast<std::uint64_t>(number)) : std::to_string(number);
 }
+std::string blocks_text(std::int64_t blocks) { return blocks >= countless ? "any number" : number_text(blocks); }
+
+// A configuration on a problem and a device, and where it comes from.
+struct Subject {
+    KernelTemplate kernel;
+    Configuration configuration;
+    Problem problem;
+    Device device;
+    std::string origin;                   // of a stored trial, for people
+    std::optional<std::int64_t> trial{};  // its number
+    std::int64_t registers = 0;           // as it was compiled then; 0 when unknown
+};
 
 struct Explanation {
     Launch launch;
@@ -37,13 +50,17 @@ struct Explanation {
     std::optional<std::string> infeasibility;
 };
 
-// Registers come from the compiler where there is one for the device, else from the manifest's estimate.
-Explanation examine(const KernelTemplate& kernel, const Configuration& configuration, const Problem& problem,
-                    const Device& device) {
+// Registers come from the compiler where there is one for the device, else from the stored trial or the manifest's
+// estimate.
+Explanation examine(const Subject& subject) {
+    const auto& [kernel, configuration, problem, device, origin, trial, registers] = subject;
     Explanation result{.launch = launch_of(kernel, configuration, problem, device),
                        .registers_from = kernel.registers ? "the manifest's estimate" : "unknown"};
     result.infeasibility = infeasibility(kernel, configuration, problem, device);
-    if (!device.is_host() && !result.infeasibility) {
+    if (registers > 0) {
+        result.launch.registers = registers;
+        result.registers_from = "as compiled for the trial";
+    } else if (!device.is_host() && !result.infeasibility) {
         try {
             const auto compiled = make_compiler(device)->compile(program_of(kernel, configuration, problem));
             if (const auto* rejection = std::get_if<Rejection>(&compiled)) {
@@ -64,44 +81,49 @@ Explanation examine(const KernelTemplate& kernel, const Configuration& configura
     return result;
 }
 
-void print(const KernelTemplate& kernel, const Configuration& configuration, const Problem& problem,
-           const Device& device, const Explanation& e) {
+void print(const Subject& subject, const Explanation& e, std::size_t columns) {
+    const auto& [kernel, configuration, problem, device, origin, trial, registers] = subject;
     const auto& launch = e.launch;
-    fmt::print("{} {}, {} on {}\n\n", kernel.name, to_text(configuration), to_text(problem), device.name);
-    if (e.infeasibility) fmt::print("not feasible there: {}\n\n", *e.infeasibility);
+    std::vector<HelpRow> facts{{"problem", to_text(problem)}, {"device", device.name}, {"template", kernel.name}};
+    std::string values;
+    for (const auto& [name, value] : configuration.values) values += fmt::format("{}={} ", name, value);
+    facts.push_back({"configuration", values});
+    if (!origin.empty()) facts.push_back({"from", origin});
+    fmt::print("{}\n", help_rows(facts, columns));
+    if (e.infeasibility) fmt::print("{}\n", wrap("NOT FEASIBLE: it cannot run there: " + *e.infeasibility, columns));
     fmt::print("per block\n");
-    fmt::print("  threads                 {} ({} x {} x {})\n", launch.threads(), launch.block[0], launch.block[1],
-               launch.block[2]);
-    fmt::print("  shared memory           {} bytes ({} KiB; {} static, {} dynamic)\n", launch.shared_bytes(),
-               static_cast<double>(launch.shared_bytes()) / 1024, launch.static_shared_bytes,
-               launch.dynamic_shared_bytes);
+    fmt::print("  threads                 {} ({} x {} x {})\n", number_text(launch.threads()), launch.block[0],
+               launch.block[1], launch.block[2]);
+    fmt::print("  shared memory           {} bytes ({} KiB; {} static, {} dynamic)\n",
+               number_text(launch.shared_bytes()), static_cast<double>(launch.shared_bytes()) / 1024,
+               number_text(launch.static_shared_bytes), number_text(launch.dynamic_shared_bytes));
     fmt::print("  registers per thread    {} ({})\n", launch.registers, e.registers_from);
-    fmt::print("  blocks in the grid      {}\n", launch.blocks());
-    if (launch.workspace) fmt::print("  workspace of a launch   {} bytes\n", launch.workspace->bytes);
+    fmt::print("  blocks in the grid      {}\n", number_text(launch.blocks()));
+    if (launch.workspace) fmt::print("  workspace of a launch   {} bytes\n", number_text(launch.workspace->bytes));
     fmt::print("\n");
     fmt::print("blocks per multiprocessor\n");
-    fmt::print("  by shared memory        {}\n", count_text(e.occupancy.by_shared_memory));
-    fmt::print("  by threads              {}\n", count_text(e.occupancy.by_threads));
-    fmt::print("  by registers            {}\n", count_text(e.occupancy.by_registers));
-    fmt::print("  by blocks               {}\n", count_text(e.occupancy.by_blocks));
-    fmt::print("  resident                {}, limited by {}\n", count_text(e.occupancy.blocks()),
+    fmt::print("  by shared memory        {}\n", blocks_text(e.occupancy.by_shared_memory));
+    fmt::print("  by threads              {}\n", blocks_text(e.occupancy.by_threads));
+    fmt::print("  by registers            {}\n", blocks_text(e.occupancy.by_registers));
+    fmt::print("  by blocks               {}\n", blocks_text(e.occupancy.by_blocks));
+    fmt::print("  resident                {}, limited by {}\n", blocks_text(e.occupancy.blocks()),
                e.occupancy.limiter());
-    fmt::print("  threads resident        {} of {}\n", e.occupancy.blocks() * launch.threads(),
-               device.threads_per_multiprocessor);
+    fmt::print("  threads resident        {} of {}\n", number_text(e.occupancy.blocks() * launch.threads()),
+               number_text(device.threads_per_multiprocessor));
     if (!kernel.model) return;
-    fmt::print("\nper block and phase ({} phases)\n", e.reuse.phases);
-    fmt::print("  loads from global       {}\n", e.reuse.loads_per_phase);
-    fmt::print("  operations              {}\n", e.reuse.operations_per_phase);
+    fmt::print("\nper block and phase ({} phases)\n", number_text(e.reuse.phases));
+    fmt::print("  loads from global       {}\n", number_text(e.reuse.loads_per_phase));
+    fmt::print("  operations              {}\n", number_text(e.reuse.operations_per_phase));
     fmt::print("  operations per load     {:.4g}\n", e.reuse.operations_per_load());
-    fmt::print("  barriers                {}\n", e.reuse.barriers_per_phase);
+    fmt::print("  barriers                {}\n", number_text(e.reuse.barriers_per_phase));
     if (e.reuse.shared_loads_per_phase > 0) {
         fmt::print("  loads from shared       {} (one for all threads of a warp that read the same word)\n",
-                   e.reuse.shared_loads_per_phase);
+                   number_text(e.reuse.shared_loads_per_phase));
     }
 }
 
-nlohmann::json to_json(const KernelTemplate& kernel, const Configuration& configuration, const Problem& problem,
-                       const Device& device, const Explanation& e) {
+nlohmann::json to_json(const Subject& subject, const Explanation& e) {
+    const auto& [kernel, configuration, problem, device, origin, trial, registers] = subject;
     nlohmann::json json{{"template", kernel.name},
                         {"configuration", configuration},
                         {"defaults", default_configuration(kernel)},
@@ -118,6 +140,7 @@ nlohmann::json to_json(const KernelTemplate& kernel, const Configuration& config
                           {"by_blocks", e.occupancy.by_blocks},
                           {"resident", e.occupancy.blocks()},
                           {"limiter", e.occupancy.limiter()}}}};
+    if (trial) json["trial"] = *trial;
     if (e.infeasibility) json["not_feasible"] = *e.infeasibility;
     if (kernel.model) {
         json["per_phase"] = {{"phases", e.reuse.phases},
@@ -130,50 +153,155 @@ nlohmann::json to_json(const KernelTemplate& kernel, const Configuration& config
     return json;
 }
 
+CommandLine options(const ProcessEnvironment& process_environment) {
+    CommandLine line(
+        process_environment,
+        {.name = "explain",
+         .summary =
+             "Show what a configuration takes from a multiprocessor and what it gives back: shared memory, "
+             "registers, occupancy and its limiter, loads, operations per load, barriers. No GPU is needed. With "
+             "NAME, that template's defaults or --config; else the stored winner of --sizes, or --trial.",
+         .words = "[NAME]",
+         .examples = {{"smemtune explain tiled --config TILE_WIDTH=32 --device sm_90", ""},
+                      {"smemtune explain --sizes 4096 --db FILE", "The stored winner."},
+                      {"smemtune explain --sizes 4096 --templates tiled",
+                       "The best stored configuration of one template."},
+                      {"smemtune explain --trial 17", "A trial, by its number in 'smemtune db trials'."},
+                      {"smemtune explain tiled --device shared_bytes_per_block=16384", "Limits given by hand."}},
+         .notes = "The exit code is 1 when the configuration cannot run on the device."});
+    line.add({.name = "config",
+              .value = "P=V,...",
+              .summary = "Parameters that differ from their defaults.",
+              .default_value = ""});
+    line.add_device(
+        "A device; a model: sm_75, sm_80, sm_86, sm_89, sm_90, sm_100, sm_120; or limits given by hand, alone or after "
+        "a "
+        "model. For what is stored: 0, 1, ..., host, or a name as in 'smemtune db list'; this machine's first, else "
+        "the "
+        "only one.");
+    line.add_sizes("The problem: MxNxK; one number for a cube.", "4096");
+    line.add_operation("The operation of a stored winner; gemm unless --templates implies another.");
+    line.add_layout("The layout of the problem. Default: of NAME, its first one; of what is stored, nn.", "");
+    line.add_templates("NAME is sought in these folders of your own. For what is stored: names of templates.");
+    line.add({.name = "trial", .value = "N", .summary = "Explain this stored trial."});
+    line.add_database();
+    line.add_json();
+    line.accept_words(1);
+    return line;
+}
+
+// A template by name, with its defaults or --config.
+Subject read_configuration(const CommandLine& line, const std::string& name) {
+    Subject subject{.kernel = find_template(line.text("templates"), name)};
+    const auto& kernel = subject.kernel;
+    subject.device = any_device(line.text("device"));
+    const auto first = kernel.layouts.empty() ? std::string() : kernel.layouts.front();
+    subject.problem = make_problem(kernel.operation, line.text("sizes"), kernel.types.front(),
+                                   line.text("layout").empty() ? first : line.text("layout"), subject.device);
+    subject.configuration = default_configuration(kernel);
+    for (const auto& [parameter, value] : parse_configuration(line.text("config")).values) {
+        std::vector<std::string> known;
+        for (const auto& each : kernel.parameters) known.push_back(each.name);
+        if (std::ranges::find(known, parameter) == known.end()) {
+            throw UsageError(fmt::format("--config: {} has no parameter '{}'{} Its parameters are {}", kernel.name,
+                                         parameter, did_you_mean(parameter, known), fmt::join(known, ", ")));
+        }
+        subject.configuration.values[parameter] = value;
+    }
+    tell_fallback(line.text("device"), subject.device, host_for_limits);
+    return subject;
+}
+
+// The rows that --sizes and the other options leave, the fastest of each device and problem first.
+std::vector<TrialRow> matching_rows(const Store& store, const CommandLine& line, const std::string& name) {
+    auto templates = split(line.text("template").empty() ? line.text("templates") : line.text("template"), ',');
+    if (!name.empty()) templates = {name};
+    const auto& operation = line.text("operation");
+    std::vector<std::string> operations;
+    if (!operation.empty()) operations = {operation};
+    if (operation.empty() && templates.empty()) operations = {"gemm"};
+    auto rows = store.rows({.devices = line.given("device") ? stored_devices(line.text("device")) : split("", ','),
+                            .kernel_templates = templates,
+                            .sizes = stored_sizes(line.text("sizes"), known_size_forms(operation)),
+                            .operations = operations,
+                            .best_only = templates.empty()});
+    const auto layout = line.text("layout").empty() ? "nn" : line.text("layout");
+    std::erase_if(rows, [&](const TrialRow& row) {
+        return !std::holds_alternative<Measurement>(row.record.outcome) ||
+               (!row.problem.layout.empty() && row.problem.layout != layout);
+    });
+    if (rows.empty()) {
+        throw UsageError(fmt::format("{} holds no winner of {} {}{}{} See 'smemtune db best'", line.database().string(),
+                                     operations.empty() ? "size" : operations.front(), line.text("sizes"),
+                                     templates.empty() ? "" : fmt::format(" by {}", fmt::join(templates, ", ")),
+                                     did_you_mean_stored(store, templates)));
+    }
+    return rows;
+}
+
+// The fastest one. Throws UsageError where that needs a choice between devices.
+TrialRow find_row(const Store& store, const CommandLine& line, const std::string& name) {
+    if (line.given("trial")) {
+        const auto id = line.number("trial", 1, std::numeric_limits<long long>::max());
+        auto row = store.row(id);
+        if (!row) throw UsageError(fmt::format("--trial {}: there is no such trial; see 'smemtune db trials'", id));
+        return *row;
+    }
+    auto rows = matching_rows(store, line, name);
+    std::set<std::string> devices;
+    for (const auto& row : rows) devices.insert(row.device);
+    if (devices.size() > 1) {
+        const auto here = list_devices().front().device.name;
+        if (line.given("device") || !devices.contains(here)) {
+            throw UsageError(fmt::format("{} holds winners of several devices; choose one with --device: {}",
+                                         line.database().string(), fmt::join(devices, "; ")));
+        }
+        std::erase_if(rows, [&](const TrialRow& row) { return row.device != here; });
+    }
+    return *std::ranges::min_element(
+        rows, {}, [](const TrialRow& row) { return std::get<Measurement>(row.record.outcome).median_us; });
+}
+
+Subject read_stored(const CommandLine& line, const std::string& name) {
+    const Store store(line.database(), Store::Access::read);
+    const auto row = find_row(store, line, name);
+    Subject subject{.kernel = load_template(store.recall_template(row.record.key.kernel_template).value().files),
+                    .configuration = row.record.configuration,
+                    .problem = row.problem,
+                    .trial = row.id,
+                    .registers = row.record.resources.registers};
+    for (const auto& [id, device] : store.devices()) {
+        if (id == row.record.key.device) subject.device = device;
+    }
+    const auto* measured = std::get_if<Measurement>(&row.record.outcome);
+    const auto* rejected = std::get_if<Rejection>(&row.record.outcome);
+    subject.origin =
+        fmt::format("trial {}{} of {}, {}", row.id, row.winner ? ", the winner," : "", line.database().string(),
+                    measured != nullptr ? time_text(measured->median_us) : "rejected: " + rejected->reason);
+    return subject;
+}
+
 }  // namespace
 
-int explain_command(const Arguments& arguments, const ProcessEnvironment&) {
-    CommandLine line(
-        "explain",
-        "smemtune explain NAME: what a configuration takes from a multiprocessor, and what it gives back.\n\n"
-        "  smemtune explain tiled --config TILE_WIDTH=32\n"
-        "  smemtune explain tiled --device sm_90\n"
-        "  smemtune explain tiled --device "
-        "shared_bytes_per_multiprocessor=16384,threads_per_multiprocessor=1536");
-    line.add()("name", po::value<std::string>(), "a template");
-    line.add()("config", po::value<std::string>()->default_value("")->value_name("P=V,..."),
-               "parameters that differ from their defaults");
-    line.add()(
-        "device", po::value<std::string>()->default_value("auto")->value_name("D"),
-        "a device; a model: sm_75, sm_80, sm_86, sm_89, sm_90, sm_100, sm_120; or limits given by hand, alone or after "
-        "a model");
-    line.add()("size", po::value<std::string>()->default_value("4096")->value_name("MxNxK"), "the problem");
-    line.add()("templates", po::value<std::string>()->default_value("")->value_name("LIST"),
-               "folders with templates of your own");
-    line.add_json();
-    line.positional({"name"});
+int explain_command(const Arguments& arguments, const ProcessEnvironment& process_environment) {
+    auto line = options(process_environment);
     if (!line.parse(arguments)) return success;
-    if (!line.has("name")) throw UsageError("explain needs a template; see 'smemtune templates'");
-    const auto kernel = find_template(line.text("templates"), line.text("name"));
-    const auto device = any_device(line.text("device"));
-    const auto layout = kernel.layouts.empty() ? std::string() : kernel.layouts.front();
-    const auto problem = make_problem(kernel.operation, line.text("size"), kernel.types.front(), layout, device);
-    const auto configuration = read_configuration(kernel, line.text("config"));
-    for (const auto& [name, value] : configuration.values) {
-        const auto known = std::ranges::find(kernel.parameters, name, &Parameter::name);
-        if (known == kernel.parameters.end()) {
-            throw UsageError(kernel.name + " has no parameter '" + name + "'; see 'smemtune templates " + kernel.name +
-                             "'");
-        }
+    const auto name = line.words().empty() ? "" : line.words().front();
+    const bool chosen = line.given("sizes") || line.given("templates") || line.given("template");
+    const bool stored = line.given("trial") || (name.empty() ? chosen : line.given("db") && !line.given("config"));
+    if (name.empty() && !stored) {
+        throw UsageError(
+            "explain needs a template, a size or a trial; write for example 'smemtune explain tiled' or "
+            "'smemtune explain --sizes 4096'");
     }
-    const auto explanation = examine(kernel, configuration, problem, device);
-    if (line.get<bool>("json")) {
-        fmt::print("{}\n",
-                   json_text(document("explain", to_json(kernel, configuration, problem, device, explanation))));
+    const auto subject = stored ? read_stored(line, name) : read_configuration(line, name);
+    const auto explanation = examine(subject);
+    if (line.flag("json")) {
+        fmt::print("{}\n", json_text(document("explain", to_json(subject, explanation))));
     } else {
-        print(kernel, configuration, problem, device, explanation);
+        print(subject, explanation, process_environment.help_columns);
     }
-    return success;
+    return explanation.infeasibility ? nothing_found : success;
 }
 
 }  // namespace smemtune

@@ -19,44 +19,38 @@ namespace smemtune {
 
 namespace {
 
-namespace po = boost::program_options;
-
 CommandLine options(const ProcessEnvironment& process_environment) {
     CommandLine line(
-        "run",
-        "smemtune run: fetch the kernel of a problem through the runtime, launch it, verify every element and "
-        "time it.\n\n  smemtune run --size 4096x4096x128\n  smemtune run --operation batched_gemm --size "
-        "16x512x512x512");
-    line.add()("size", po::value<std::string>()->value_name("MxNxK"),
-               "the problem, or BATCHxMxNxK of batched_gemm; one number for a cube");
-    line.add()("device", po::value<std::string>()->default_value("auto")->value_name("D"), "0, 1, ..., host or auto");
-    line.add()("operation", po::value<std::string>()->default_value("")->value_name("NAME"),
-               "what to compute; gemm unless --templates says otherwise");
+        process_environment,
+        {.name = "run",
+         .summary =
+             "Fetch the kernel of a problem through the runtime, as an application does. Launch it, verify every "
+             "element of the result, and time it.",
+         .examples = {{"smemtune run --sizes 4096x4096x128", ""},
+                      {"smemtune run --operation batched_gemm --sizes 16x512x512x512", "A batch of 16 products."},
+                      {"smemtune run --sizes 4096 --templates tiled", "The best configuration of one template."}}});
+    line.add_sizes("The problem: MxNxK, or BATCHxMxNxK of batched_gemm; one number for a cube. Only one size.");
+    line.add_device("0, 1, ... for a GPU; host for the CPU; auto: the first GPU, or else the host.");
+    line.add_operation("The operation to compute; gemm unless --templates implies another.");
     line.add_type();
-    line.add()("layout", po::value<std::string>()->default_value("nn")->value_name("L"), "nn, nt, tn or tt");
-    line.add()("templates", po::value<std::string>()->default_value("")->value_name("LIST"),
-               "folders with templates of your own");
-    line.add()("template", po::value<std::string>()->default_value("")->value_name("NAME"), "only this one");
-    line.add_seed("of the inputs");
-    line.add_database(process_environment);
+    line.add_layout("nn, nt, tn or tt: t says that A or B is stored transposed.");
+    line.add_templates(
+        "The templates that may serve: names, or folders of your own, separated by commas. All by default.");
+    line.add_seed("Seed of the inputs.");
+    line.add_database();
     line.add_json();
     return line;
 }
 
-// Throws UsageError when none of `templates` computes the problem on the device; `name` is the only one, unless empty.
-void check_computable(const std::vector<KernelTemplate>& templates, const std::string& name, const Problem& problem,
-                      const Device& device) {
-    if (std::ranges::any_of(templates, [&](const KernelTemplate& each) {
-            return (name.empty() || each.name == name) && supports(each, problem, device);
-        })) {
-        return;
+// Throws UsageError when none of the templates computes the problem on the device.
+void check_computable(const TemplateChoice& choice, const Problem& problem, const Device& device) {
+    std::string why;
+    for (const auto& kernel : choice.kernels) {
+        const auto reason = why_unsupported(kernel, problem, device);
+        if (!reason) return;
+        why += "; " + kernel.name + " has " + *reason;
     }
-    if (!name.empty() && std::ranges::find(templates, name, &KernelTemplate::name) == templates.end()) {
-        throw UsageError("there is no template '" + name + "' of " + templates.front().operation.name +
-                         "; see 'smemtune templates'; one of your own is named by its folder, --templates FOLDER");
-    }
-    throw UsageError("no template" + (name.empty() ? std::string() : " '" + name + "'") + " can compute " +
-                     to_text(problem) + " on " + device.name + "; see 'smemtune templates'");
+    throw UsageError("no template can compute " + to_text(problem) + " on " + device.name + why);
 }
 
 struct Run {
@@ -133,28 +127,30 @@ void print(const Run& run) {
 int run_command(const Arguments& arguments, const ProcessEnvironment& process_environment) {
     auto line = options(process_environment);
     if (!line.parse(arguments)) return success;
-    if (!line.has("size"))
+    if (!line.has("sizes")) {
         throw UsageError(
-            "run needs --size; write for example --size 4096x4096x128, or for batched_gemm "
-            "--size 16x512x512x512");
-    const auto templates = choose_of_one_operation(line.text("templates"), line.text("operation"));
+            "run needs --sizes; write for example --sizes 4096x4096x128, or --sizes 16x512x512x512 for "
+            "batched_gemm");
+    }
+    const auto choice = choose_templates(line);
     const auto found = find_device(line.text("device"));
-    const auto problem = make_problem(templates.front().operation, line.text("size"), line.text("type"),
-                                      line.text("layout"), found.device);
-    const auto& name = line.text("template");
-    check_computable(templates, name, problem, found.device);
-    must_fit(templates.front().operation, problem, found.device);
+    const auto problem =
+        make_problem(choice.operation(), line.text("sizes"), line.text("type"), line.text("layout"), found.device);
+    check_computable(choice, problem, found.device);
+    must_fit(choice.operation(), problem, found.device);
+    check_host_time(choice.operation(), problem, found.device, line.text("device") == "host");
+    tell_fallback(line.text("device"), found.device, host_for_times);
     Runtime runtime({.database = line.database(),
                      .device = found.name,
-                     .template_folders = template_folders(line.text("templates")),
+                     .template_folders = choice.folders,
                      .host_compiler = process_environment.host_compiler});
-    const auto kernel = runtime.fetch(problem, name);
+    const auto kernel = runtime.fetch(problem, best_template(runtime, problem, choice));
     if (!std::filesystem::exists(line.database())) {
         fmt::print(stderr, "there is no database {}: the kernel is untuned\n", line.database().string());
     }
-    const auto binaries = compile_testbed(RuntimeInspector::compiler(runtime), templates.front(), problem);
-    const auto run = measure(runtime, kernel, templates.front().operation, binaries, line.seed());
-    if (line.get<bool>("json")) {
+    const auto binaries = compile_testbed(RuntimeInspector::compiler(runtime), choice.kernels.front(), problem);
+    const auto run = measure(runtime, kernel, choice.operation(), binaries, line.seed());
+    if (line.flag("json")) {
         fmt::print("{}\n", json_text(document("run", to_json(run))));
     } else {
         print(run);

@@ -6,6 +6,8 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "tuner/cli/argument_parsing.h"
+#include "tuner/cli/shell_text.h"
 #include "tuner/commands/command.h"
 #include "tuner/replay/simulate.h"
 #include "tuner/report/json.h"
@@ -17,28 +19,28 @@ namespace smemtune {
 
 namespace {
 
-namespace po = boost::program_options;
-
-constexpr const char* usage =
-    R"(smemtune simulate: replay searches over a recorded landscape, to see how many evaluations each needs. No GPU.
-
-  smemtune simulate --landscape cache.json.gz
-  smemtune simulate --landscape cache.json --compare --evaluations 500
-  smemtune simulate --landscape tuning.db --template joint_tiled --size 4096 --search random
-  smemtune simulate --landscape rtx3090.json.gz --start-from rtx2080ti.json.gz --compare
-
-A landscape is a cache file of Kernel Tuner, packed by gzip or not, or a database of smemtune. It should hold every
-configuration of its space, as an exhaustive search leaves it. The space of the replay is what it lists; a configuration
-that failed when it was recorded fails again, and costs an evaluation like any other.
-
-columns
-  to 90 %, 95 %, 99 %   median over the repeats of the evaluations until the best so far reached that fraction of the
-                        optimum (optimum / best); '-' when half of the repeats or more never got there
-  never                 the repeats that never got there, of each level
-  after 50, 100, 200    mean fraction of the optimum reached after as many evaluations; a failure counts as 0
-  ends at, with         where a tuning run would end because further gain is unlikely (--patience): median of the
-                        evaluations, mean fraction of the optimum, and how many repeats had less than 95 %
-  us/eval               time inside the search itself per evaluation)";
+const CommandHelp help{
+    .name = "simulate",
+    .summary =
+        "Replay searches over a recorded landscape, to see how many evaluations each needs. No GPU is needed. A "
+        "landscape is a cache file of Kernel Tuner, packed by gzip or not, or a database of smemtune that holds "
+        "every valid configuration of a template, as '--search exhaustive' leaves it.",
+    .examples = {{"smemtune simulate --landscape cache.json.gz --compare", "Every search."},
+                 {"smemtune simulate --landscape tuning.db --templates tiled --sizes 4096", ""},
+                 {"smemtune simulate --landscape rtx3090.json.gz --start-from rtx2080ti.json.gz", ""}},
+    .columns = {{"to 90 %, 95 %, 99 %",
+                 "Median of the evaluations until the best so far reached that fraction of the "
+                 "optimum (optimum / best); - when half of the repeats or more never did."},
+                {"never", "The repeats that never reached it, for each of the three."},
+                {"after 50, 100, 200",
+                 "Mean fraction of the optimum after so many evaluations; a failure counts as 0."},
+                {"ends at, with, short",
+                 "Where a tuning run would end because further gain is unlikely (--patience): median of the "
+                 "evaluations, mean fraction of the optimum, and the number of repeats with less than 95 %."},
+                {"us/eval", "Time inside the search itself for each evaluation."}},
+    .notes =
+        "The replay's space is the recorded configurations. One that failed when it was recorded fails again, and "
+        "costs an evaluation like any other."};
 
 struct Start {
     Landscape::Spelled configuration;
@@ -63,25 +65,41 @@ std::string text_of(const Landscape::Spelled& configuration) {
 }
 
 std::vector<std::string> searches_of(const CommandLine& line) {
-    const auto& known = search_names();
-    if (line.get<bool>("compare")) {
-        if (line.has("search")) throw UsageError("--compare replays every search; leave --search out");
-        auto every = known;
-        std::erase(every, "auto");  // it is one of the others
-        return every;
+    if (!line.flag("compare")) return {line.text("search")};
+    if (line.given("search")) throw UsageError("--compare replays every search; leave --search out");
+    auto every = search_names();
+    std::erase(every, "auto");  // it is one of the others
+    return every;
+}
+
+// The command that records every configuration.
+std::string exhaustive_command(const Landscape& landscape, const std::string& file) {
+    const auto words = split(landscape.problem, ' ');  // operation, type, perhaps a layout, size
+    const auto layout = words.size() == 4 && words[2] != "nn" ? " --layout " + words[2] : "";
+    return "smemtune --search exhaustive --templates " + landscape.kernel + " --sizes " + words.back() + layout +
+           " --db " + shell_word(file);
+}
+
+// Only a complete recording compares searches fairly: a search's own trials are those that it preferred.
+void check_complete(const Landscape& landscape, const std::string& file, bool partial) {
+    if (!landscape.valid || landscape.tried >= *landscape.valid) return;
+    const auto part =
+        fmt::format("{} holds {} of the {} valid configurations of {} for {}", file, count_text(landscape.tried),
+                    count_text(*landscape.valid), landscape.kernel, landscape.problem);
+    if (partial) {
+        fmt::print(stderr, "{}: the figures rank searches on this part only\n", part);
+        return;
     }
-    if (!line.has("search")) return {std::ranges::find(known, "auto") != known.end() ? "auto" : "random"};
-    if (std::ranges::find(known, line.text("search")) == known.end()) {
-        throw UsageError(fmt::format("search '{}' is unknown; known: {}", line.text("search"), fmt::join(known, " ")));
-    }
-    return {line.text("search")};
+    throw UsageError(part + ": the trials of a search, not a landscape. Record all with '" +
+                     exhaustive_command(landscape, file) + "', or replay this part with --partial");
 }
 
 void print(const Landscape& landscape, const ReplayRequest& request, const std::optional<Start>& start,
            const std::vector<ReplayResult>& results) {
     const auto order = landscape.by_cost();
     fmt::print("{}, {} {}: {} configurations, {} of them failed\n", landscape.device, landscape.kernel,
-               landscape.problem, landscape.costs.size(), landscape.costs.size() - order.size());
+               landscape.problem, count_text(landscape.costs.size()),
+               count_text(landscape.costs.size() - order.size()));
     fmt::print("optimum {:.4g} {}: {}\n", *landscape.costs[order.front()], landscape.objective,
                text_of(landscape.spelled((*landscape.space)[order.front()])));
     if (start) fmt::print("start, number {} of the sibling: {}\n", start->rank, text_of(start->configuration));
@@ -158,37 +176,50 @@ nlohmann::json to_json(const Landscape& landscape, const ReplayRequest& request,
 }
 
 void add_options(CommandLine& line) {
-    line.add()("landscape", po::value<std::string>()->value_name("FILE"),
-               "a cache file of Kernel Tuner or a database of smemtune");
-    line.add()("search", po::value<std::string>()->value_name("NAME"),
-               fmt::format("one of {}", fmt::join(search_names(), ", ")).c_str());
-    line.add()("compare", po::bool_switch(), "every search, the best first by evaluations to 95 %");
-    line.add()("evaluations", po::value<long long>()->default_value(1000)->value_name("N"),
-               "configurations that a repeat tries at most");
-    line.add()("repeats", po::value<long long>()->default_value(30)->value_name("N"),
-               "with seeds N, N + 1, ...; on all cores, which changes none of the counts");
-    line.add_seed("of the first repeat");
-    line.add()("in-flight", po::value<long long>()->default_value(1)->value_name("N"),
-               "proposals pending before the oldest is observed: how far compiling runs ahead");
-    line.add()(
-        "patience",
-        po::value<long long>()->default_value(static_cast<long long>(StoppingPolicy{}.patience))->value_name("N"),
-        "as of smemtune tune: evaluations in a row without gain before a run would end");
-    line.add()("start-from", po::value<std::string>()->value_name("FILE"),
-               "begin with the best configuration of another landscape that is valid in this one: a sibling GPU's");
-    line.add()("device", po::value<std::string>()->default_value("")->value_name("TEXT"),
-               "of a database with several devices: the one whose name has TEXT");
-    line.add()("start-device", po::value<std::string>()->default_value("")->value_name("TEXT"),
-               "likewise for --start-from");
-    line.add()("template", po::value<std::string>()->default_value("")->value_name("NAME"), "likewise for templates");
-    line.add()("size", po::value<std::string>()->default_value("")->value_name("MxNxK"), "likewise for sizes");
+    line.add(
+        {.name = "landscape", .value = "FILE", .summary = "A cache file of Kernel Tuner or a database of smemtune."});
+    line.add_device("Of a database with several devices: 0, 1, ..., host, or a name as in 'smemtune db list'.", "");
+    line.add_templates("Of a database with several templates: the name of one.");
+    line.add_sizes("Of a database with several sizes: one of them.", "");
+    line.add_operation("Of a database with several operations: one of them.");
+    line.add_layout("Of a database with several layouts: nn, nt, tn or tt.", "");
+    line.add({.name = "partial", .summary = "Replay an incomplete recording all the same."});
+    line.add({.name = "search",
+              .value = "S",
+              .summary = "The search to replay.",
+              .default_value = "auto",
+              .choices = search_names()});
+    line.add({.name = "compare", .summary = "Replay every search; the best first, by evaluations to 95 %."});
+    line.add({.name = "evaluations",
+              .value = "N",
+              .summary = "The most configurations that a repeat tries.",
+              .default_value = "1000"});
+    line.add({.name = "repeats",
+              .value = "N",
+              .summary = "The number of repeats, each with its own seed. They run on all cores.",
+              .default_value = "30"});
+    line.add_seed("Seed of the first repeat; the next ones count up.");
+    line.add({.name = "in-flight",
+              .value = "N",
+              .summary = "Proposals pending before the oldest is observed: how far compiling runs ahead.",
+              .default_value = "1"});
+    line.add({.name = "patience",
+              .value = "N",
+              .summary = "As of 'smemtune tune': evaluations in a row without gain before a run would end.",
+              .default_value = std::to_string(StoppingPolicy{}.patience)});
+    line.add({.name = "start-from",
+              .value = "FILE",
+              .summary =
+                  "Begin with the best configuration of another landscape, such as a similar GPU's, that is valid "
+                  "in this one."});
+    line.add({.name = "start-device", .value = "D", .summary = "--device of that landscape.", .default_value = ""});
     line.add_json();
 }
 
 }  // namespace
 
-int simulate_command(const Arguments& arguments, const ProcessEnvironment&) {
-    CommandLine line("simulate", usage);
+int simulate_command(const Arguments& arguments, const ProcessEnvironment& process_environment) {
+    CommandLine line(process_environment, help);
     add_options(line);
     if (!line.parse(arguments)) return success;
     if (!line.has("landscape")) {
@@ -201,11 +232,15 @@ int simulate_command(const Arguments& arguments, const ProcessEnvironment&) {
                           .stopping = {.patience = static_cast<std::size_t>(line.number("patience", 1, 1'000'000))},
                           .threads = std::max(1U, std::thread::hardware_concurrency())};
     const auto searches = searches_of(line);
-    LandscapeFilter filter{line.text("device"), line.text("template"), line.text("size")};
+    const auto& templates = line.text("template").empty() ? line.text("templates") : line.text("template");
+    LandscapeFilter filter{stored_devices(line.text("device")), split(templates, ','),
+                           stored_sizes(line.text("sizes"), known_size_forms(line.text("operation"))),
+                           split(line.text("operation"), ','), line.text("layout")};
     const auto landscape = read_landscape(line.text("landscape"), filter);
+    check_complete(landscape, line.text("landscape"), line.flag("partial"));
     std::optional<Start> start;
     if (line.has("start-from")) {
-        filter.device = line.text("start-device");
+        filter.devices = stored_devices(line.text("start-device"));
         const auto& file = line.text("start-from");
         start = start_from(read_landscape(file, filter), landscape, file);
         request.starts = {landscape.configuration(start->configuration).value()};
@@ -216,7 +251,7 @@ int simulate_command(const Arguments& arguments, const ProcessEnvironment&) {
         results.push_back(replay(landscape, request));
     }
     std::ranges::stable_sort(results, better);
-    if (line.get<bool>("json")) {
+    if (line.flag("json")) {
         fmt::print("{}\n", json_text(document("simulate", to_json(landscape, request, start, results))));
     } else {
         print(landscape, request, start, results);

@@ -1,47 +1,112 @@
-// smemtune templates
+// smemtune templates: the kernels that can be tuned.
 #include <fmt/format.h>
 
+#include <map>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "templates/launch/limits.h"
 #include "tuner/cli/argument_parsing.h"
 #include "tuner/commands/command.h"
 #include "tuner/report/json.h"
-#include "tuner/report/table.h"
 #include "tuner/report/text.h"
 
 namespace smemtune {
 
 namespace {
 
-namespace po = boost::program_options;
+// What --templates and the name choose; every one when neither is given.
+std::vector<KernelTemplate> chosen_by(const CommandLine& line) {
+    const auto& list = line.text("templates");
+    if (!line.words().empty()) return {find_template(list, line.words().front())};
+    if (!line.text("template").empty()) return {find_template(list, line.text("template"))};
+    return choose_templates(list, line.text("operation"));
+}
 
-void describe(const KernelTemplate& kernel, const std::string& size, const Device& device) {
+// Manifests break long expressions.
+std::string one_line(const std::string& expression) {
+    std::istringstream words(expression);
+    std::string text;
+    for (std::string word; words >> word;) text += (text.empty() ? "" : " ") + word;
+    return text;
+}
+
+std::string parameter_text(const Parameter& parameter) {
+    return fmt::format("{}. One of {} [default: {}]{}", parameter.summary, fmt::join(parameter.values, ", "),
+                       parameter.default_value, parameter.runtime ? "; a run-time argument" : "");
+}
+
+// What each rule removed that no earlier one had removed.
+std::string census_text(const ParameterSpace& space, std::size_t columns) {
+    std::vector<HelpRow> rows;
+    for (const auto& [constraint, points] : space.census()) {
+        if (points == 0) continue;
+        rows.push_back({count_text(points), constraint.reason + "\n" + one_line(constraint.text())});
+    }
+    if (rows.empty()) return "No rule removes any.\n";
+    return "A configuration that breaks several rules counts for the first one. Removed by\n" +
+           help_rows(rows, columns);
+}
+
+void describe(const KernelTemplate& kernel, const std::string& size, const Device& device, std::size_t columns) {
     const auto layout = kernel.layouts.empty() ? std::string() : kernel.layouts.front();
     const auto problem = make_problem(kernel.operation, size, kernel.types.front(), layout, device);
     const auto space = feasible_space(kernel, problem, device);
-    fmt::print("{}: {}\n  computes {}: {}\n  types:", kernel.name, kernel.summary, kernel.operation.name,
-               kernel.operation.summary);
-    for (const auto& type : kernel.types) fmt::print(" {}", type);
-    if (!kernel.layouts.empty()) fmt::print("; layouts:");
-    for (const auto& each : kernel.layouts) fmt::print(" {}", each);
-    fmt::print("; compute capability {}.{} and up{}\n\nparameters\n", kernel.compute_capability / 10,
-               kernel.compute_capability % 10, kernel.host ? ", and the host" : "");
-    for (const auto& parameter : kernel.parameters) {
-        std::string values;
-        for (const auto value : parameter.values) values += fmt::format(" {}", value);
-        fmt::print("  {} in{} (default {}{}): {}\n", parameter.name, values, parameter.default_value,
-                   parameter.runtime ? ", a run-time argument" : "", parameter.summary);
+    fmt::print("{}", wrap(kernel.name + ": " + kernel.summary, columns));
+    std::vector<HelpRow> facts{{"operation", kernel.operation.name + ": " + kernel.operation.summary},
+                               {"types", fmt::format("{}", fmt::join(kernel.types, ", "))}};
+    if (!kernel.layouts.empty()) facts.push_back({"layouts", fmt::format("{}", fmt::join(kernel.layouts, ", "))});
+    facts.push_back({"runs on", fmt::format("compute capability {}.{} and higher{}", kernel.compute_capability / 10,
+                                            kernel.compute_capability % 10, kernel.host ? ", and the host" : "")});
+    std::vector<HelpRow> parameters;
+    for (const auto& parameter : kernel.parameters) parameters.push_back({parameter.name, parameter_text(parameter)});
+    fmt::print("{}\nparameters\n{}", help_rows(facts, columns), help_rows(parameters, columns));
+    std::vector<HelpRow> derived;
+    for (const auto& each : kernel.derived) {
+        derived.push_back({each.name, one_line(each.value) + (each.summary.empty() ? "" : "\n" + each.summary)});
     }
-    if (!kernel.derived.empty()) fmt::print("\nderived\n");
-    for (const auto& derived : kernel.derived) {
-        fmt::print("  {} = {}{}{}\n", derived.name, derived.value, derived.summary.empty() ? "" : ": ",
-                   derived.summary);
+    if (!derived.empty()) fmt::print("\nderived values\n{}", help_rows(derived, columns));
+    fmt::print("\n{}{}",
+               wrap(fmt::format("{} configurations, {} of them valid for {} on {}.", count_text(space.raw_size()),
+                                count_text(space.size()), to_text(problem), device.name),
+                    columns),
+               census_text(space, columns));
+}
+
+nlohmann::json to_json(const std::vector<KernelTemplate>& kernels) {
+    auto json = nlohmann::json::array();
+    for (const auto& kernel : kernels) {
+        auto parameters = nlohmann::json::object();
+        auto runtime = nlohmann::json::array();
+        for (const auto& parameter : kernel.parameters) {
+            parameters[parameter.name] = parameter.values;
+            if (parameter.runtime) runtime.push_back(parameter.name);
+        }
+        json.push_back({{"name", kernel.name},
+                        {"operation", kernel.operation.name},
+                        {"summary", kernel.summary},
+                        {"types", kernel.types},
+                        {"layouts", kernel.layouts},
+                        {"compute_capability", kernel.compute_capability},
+                        {"host", kernel.host},
+                        {"hash", kernel.hash},
+                        {"parameters", parameters},
+                        {"runtime_parameters", runtime}});
     }
-    fmt::print("\n{} configurations, {} of them valid for {} on {}; removed, by the first rule that each breaks:\n",
-               space.raw_size(), space.size(), to_text(problem), device.name);
-    for (const auto& [constraint, points] : space.census()) {
-        if (points > 0) fmt::print("  {:>8}  {}\n            {}\n", points, constraint.reason, constraint.text());
+    return json;
+}
+
+void print_list(const std::vector<KernelTemplate>& kernels, std::size_t columns) {
+    std::map<std::string, std::vector<HelpRow>> by_operation;
+    for (const auto& kernel : kernels) {
+        by_operation[kernel.operation.name + ": " + kernel.operation.summary].push_back(
+            {kernel.name, fmt::format("{} ({} parameter{})", kernel.summary, kernel.parameters.size(),
+                                      kernel.parameters.size() == 1 ? "" : "s")});
+    }
+    const auto* before = "";
+    for (const auto& [operation, rows] : by_operation) {
+        fmt::print("{}{}{}", before, wrap(operation, columns), help_rows(rows, columns));
+        before = "\n";
     }
 }
 
@@ -49,61 +114,30 @@ void describe(const KernelTemplate& kernel, const std::string& size, const Devic
 
 int templates_command(const Arguments& arguments, const ProcessEnvironment& process_environment) {
     CommandLine line(
-        "templates",
-        "smemtune templates [NAME]: the kernels that can be tuned; one in detail, with its parameters and what "
-        "each rule removes from its space.\n\n"
-        "  smemtune templates tiled --device sm_90 --size 4096x11008x128\n"
-        "  smemtune templates --templates ./my_kernels");
-    line.add()("name", po::value<std::string>(), "a template");
-    line.add()("templates", po::value<std::string>()->default_value("")->value_name("LIST"),
-               "folders with templates of your own");
-    line.add()("device", po::value<std::string>()->default_value("auto")->value_name("D"),
-               "a device, or a model such as sm_90");
-    line.add()("size", po::value<std::string>()->default_value("4096")->value_name("MxNxK"),
-               "the problem to count for");
+        process_environment,
+        {.name = "templates",
+         .summary = "List the kernels that can be tuned. With NAME, describe one: its parameters, and how many "
+                    "configurations each rule removes.",
+         .words = "[NAME]",
+         .examples = {{"smemtune templates tiled --device sm_90 --sizes 4096x11008x128", ""},
+                      {"smemtune templates --templates ./my_kernels", "Those of a folder of your own."}}});
+    line.add_templates("Templates to show: names, or folders of your own, separated by commas. All by default.");
+    line.add_operation("Only the templates of this operation.");
+    line.add_device("The device to count valid configurations for, or a model such as sm_90.");
+    line.add_sizes("The problem to count valid configurations for.", "4096");
     line.add_json();
-    line.positional({"name"});
+    line.accept_words(1);
     if (!line.parse(arguments)) return success;
-    auto kernels = choose_templates(line.text("templates"), "");
-    if (line.has("name")) {
-        const auto& name = line.text("name");
-        std::erase_if(kernels, [&](const KernelTemplate& kernel) { return kernel.name != name; });
-        if (kernels.empty()) throw UsageError("there is no template '" + name + "'; see 'smemtune templates'");
-        if (!line.get<bool>("json")) {
-            describe(kernels.front(), line.text("size"), any_device(line.text("device")));
-            return success;
-        }
+    const auto kernels = chosen_by(line);
+    if (line.flag("json")) {
+        fmt::print("{}\n", json_text(document("templates", {{"templates", to_json(kernels)}})));
+    } else if (!line.words().empty()) {
+        const auto device = any_device(line.text("device"));
+        describe(kernels.front(), line.text("sizes"), device, process_environment.help_columns);
+        tell_fallback(line.text("device"), device, host_for_limits);
+    } else {
+        print_list(kernels, process_environment.help_columns);
     }
-    if (line.get<bool>("json")) {
-        auto json = nlohmann::json::array();
-        for (const auto& kernel : kernels) {
-            auto parameters = nlohmann::json::object();
-            auto runtime = nlohmann::json::array();
-            for (const auto& parameter : kernel.parameters) {
-                parameters[parameter.name] = parameter.values;
-                if (parameter.runtime) runtime.push_back(parameter.name);
-            }
-            json.push_back({{"name", kernel.name},
-                            {"operation", kernel.operation.name},
-                            {"summary", kernel.summary},
-                            {"types", kernel.types},
-                            {"layouts", kernel.layouts},
-                            {"compute_capability", kernel.compute_capability},
-                            {"host", kernel.host},
-                            {"hash", kernel.hash},
-                            {"parameters", parameters},
-                            {"runtime_parameters", runtime}});
-        }
-        fmt::print("{}\n", json_text(document("templates", {{"templates", json}})));
-        return success;
-    }
-    std::vector<std::vector<std::string>> rows{{"template", "operation", "parameters", "summary"}};
-    for (const auto& kernel : kernels) {
-        std::string parameters;
-        for (const auto& parameter : kernel.parameters) parameters += (parameters.empty() ? "" : " ") + parameter.name;
-        rows.push_back({kernel.name, kernel.operation.name, parameters, kernel.summary});
-    }
-    fmt::print("{}", table(rows, process_environment.output_width));
     return success;
 }
 

@@ -1,4 +1,4 @@
-// smemtune tune: the main job.
+// smemtune tune: finds the fastest configurations and stores every trial.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -26,8 +26,6 @@ namespace smemtune {
 
 namespace {
 
-namespace po = boost::program_options;
-
 // `90`, `90s`, `2m`, `1h`.
 std::chrono::seconds parse_duration(const std::string& text) {
     std::size_t end = 0;
@@ -40,88 +38,95 @@ std::chrono::seconds parse_duration(const std::string& text) {
     const auto unit = text.substr(end);
     const auto seconds = unit.empty() || unit == "s" ? 1 : unit == "m" ? 60 : unit == "h" ? 3600 : 0;
     if (end == 0 || seconds == 0 || value < 1 || value > 1'000'000) {
-        throw UsageError("duration '" + text + "' does not fit; write for example 90s, 10m or 1h");
+        throw UsageError("duration '" + text + "' is not a time from 1 s on; write for example 90s, 10m or 1h");
     }
     return std::chrono::seconds(value * seconds);
 }
 
 CommandLine options(const ProcessEnvironment& process_environment) {
     CommandLine line(
-        "tune",
-        "smemtune [tune]: try the configurations of kernel templates on a device, verify and time each, and "
-        "store every outcome.\nRunning the same command again pays only for what is new.\n\n"
-        "  smemtune --device 0 --sizes 512..8192\n"
-        "  smemtune --sizes 512..8192:512,1000,4096x11008x128 --templates tiled,joint_tiled\n"
-        "  smemtune --operation batched_gemm --sizes 16x512x512x512,1000x32x32x64\n"
-        "  smemtune --templates ./my_kernels --operation stencil --sizes 4096");
-    line.add()("device", po::value<std::string>()->default_value("auto")->value_name("D"),
-               "0, 1, ... for a GPU, host for the CPU, auto: the first GPU or else the host; 0,1 or all: equal ones "
-               "share the work, each kind of them gets its own records");
-    line.add()(
-        "sizes", po::value<std::string>()->default_value("auto")->value_name("S"),
-        "512..8192 doubles, 512..8192:512 steps, 1000,4095 lists, 4096x11008x128 is MxNxK; of other operations the "
-        "extents in their order, 16x512x512x512 is BATCHxMxNxK of batched_gemm, where 512 alone is a batch of one; "
-        "auto: "
-        "512..8192, on the host 64..256, of batches 64x64x64x64 to 64x512x512x512, on the host 4x32x32x32,4x64x64x64");
-    line.add()("operation", po::value<std::string>()->default_value("")->value_name("NAME"),
-               "what to compute, batched_gemm for example; gemm unless --templates says otherwise");
+        process_environment,
+        {.name = "tune",
+         .summary =
+             "Find the fastest configurations of kernel templates on a device: try configurations, verify and time "
+             "each, store every outcome. The same command run again measures only what is new.",
+         .examples = {{"smemtune --device 0 --sizes 512..8192", "'tune' may be left out before an option."},
+                      {"smemtune --sizes 512..8192:512,1000,4096x11008x128 --templates tiled", ""},
+                      {"smemtune --operation batched_gemm --sizes 16x512x512x512,1000x32x32x64", ""},
+                      {"smemtune --templates ./my_kernels --operation stencil --sizes 4096", "Kernels of your own."}},
+         .notes =
+             "--sizes auto is 512..8192; for batched_gemm 64x64x64x64 to 64x512x512x512. On the host it is 64..256; "
+             "for batched_gemm 4x32x32x32,4x64x64x64."});
+    line.add_device(
+        "0, 1, ... for a GPU; host for the CPU; auto: the first GPU, or else the host. 0,1 or all: several "
+        "GPUs; equal ones share the work, others get records of their own.");
+    line.add_sizes(
+        "512..8192 doubles; 512..8192:512 steps; 1000,4095 lists; 4096x11008x128 is MxNxK, and "
+        "16x512x512x512 is BATCHxMxNxK of batched_gemm, where 512 alone is a batch of one.",
+        "auto");
+    line.add_operation("The operation to compute, such as batched_gemm; gemm unless --templates implies another.");
     line.add_type();
-    line.add()("layout", po::value<std::string>()->default_value("nn")->value_name("L"),
-               "nn, nt, tn or tt: t says that A or B is stored transposed");
-    line.add()("templates", po::value<std::string>()->default_value("")->value_name("LIST"),
-               "names of templates and folders with templates, separated by commas; all of the operation by default");
-    std::string searches;
-    for (const auto& name : search_names()) searches += (searches.empty() ? "" : ", ") + name;
-    const auto search_help = fmt::format("{}; auto is {}, docs/search.md says why", searches, auto_search());
-    line.add()("search", po::value<std::string>()->default_value("auto")->value_name("S"), search_help.c_str());
-    line.add()("evaluations", po::value<long long>()->value_name("N"), "at most N configurations per size");
-    line.add()("budget", po::value<std::string>()->value_name("TIME"), "stop after 60s, 10m or 1h");
-    line.add()("roofline", po::value<double>()->value_name("PERCENT"),
-               "a size is done at this share of the device's peak FLOP/s");
-    line.add()(
-        "patience",
-        po::value<long long>()->default_value(static_cast<long long>(StoppingPolicy{}.patience))->value_name("N"),
-        "a template is done when N configurations in a row, and as many as it took to find its best, bring no "
-        "gain; exhaustive and random searches try everything");
-    line.add()("objective", po::value<std::string>()->default_value("time")->value_name("O"),
-               "time, or energy per launch, by the GPU's own counter");
-    line.add()("validate", po::value<long long>()->implicit_value(5)->value_name("N"),
-               "store nothing: tune from nothing with N other seeds (5), and time the winners against one another and "
-               "the stored one in a fresh process");
-    line.add()("deadline", po::value<std::string>()->default_value("30s")->value_name("TIME"),
-               "of one trial; one that runs longer is rejected");
-    line.add()("jobs,j", po::value<long long>()->value_name("N"),
-               "compile N configurations at once; one per core by default");
-    line.add_seed("of inputs, searches and the host's threads");
-    line.add()("retune", po::bool_switch(), "forget what is known about these sizes and templates first");
-    line.add()("checked", po::bool_switch(), "host device: report accesses outside shared arrays and arguments");
-    line.add()("wide", po::bool_switch(), "tables as wide as they need, whatever the terminal's width");
-    line.add_database(process_environment);
+    line.add_layout("nn, nt, tn or tt: t says that A or B is stored transposed.");
+    line.add_templates("The templates to tune: names, or folders of your own, separated by commas. All by default.");
+    line.add({.name = "search",
+              .value = "S",
+              .summary = fmt::format("How the next configuration is chosen; auto is {}.", auto_search()),
+              .default_value = "auto",
+              .choices = search_names()});
+    line.add({.name = "evaluations", .value = "N", .summary = "Try at most N configurations for each size."});
+    line.add({.name = "budget", .value = "TIME", .summary = "Stop after this time: 60s, 10m or 1h."});
+    line.add(
+        {.name = "roofline", .value = "PERCENT", .summary = "End a size at this share of the device's peak FLOP/s."});
+    line.add({.name = "patience",
+              .value = "N",
+              .summary =
+                  "End a template after N configurations in a row without gain, and at least as many as it took to "
+                  "find its best. Exhaustive and random searches try everything.",
+              .default_value = std::to_string(StoppingPolicy{}.patience)});
+    line.add({.name = "objective",
+              .value = "O",
+              .summary = "Minimise the time of a launch, or its energy by the GPU's own counter.",
+              .default_value = "time",
+              .choices = {"time", "energy"}});
+    line.add({.name = "validate",
+              .value = "N",
+              .summary =
+                  "Store nothing. Tune from nothing N times with other seeds (5 unless given), and time the winners "
+                  "and the stored one against one another in a fresh process.",
+              .implicit = "5"});
+    line.add(
+        {.name = "deadline", .value = "TIME", .summary = "Reject a trial that runs longer.", .default_value = "30s"});
+    line.add({.name = "jobs",
+              .value = "N",
+              .summary = "Compile N configurations at once; one per core by default.",
+              .letter = "j"});
+    line.add_seed("Seed of inputs, searches and the host's threads.");
+    line.add({.name = "retune", .summary = "Forget first what is stored for these sizes and templates."});
+    line.add({.name = "checked", .summary = "Host device: report accesses outside shared arrays and arguments."});
+    line.add_wide();
+    line.add_database();
     line.add_json();
     return line;
 }
 
 Objective parse_objective(const std::string& text, const Device& device) {
     if (text == "time") return Objective::time;
-    if (text != "energy") throw UsageError("objective '" + text + "' is unknown; known: time energy");
     if (device.is_host()) throw UsageError("--objective energy needs a GPU: the host has no counter that is read");
     return Objective::energy;
 }
 
 TuneRequest read_request(const CommandLine& line, const Device& device) {
     TuneRequest request;
-    request.templates = choose_of_one_operation(line.text("templates"), line.text("operation"));
+    request.templates = choose_templates(line).kernels;
     request.problems = make_problems(request.templates.front().operation, line.text("sizes"), line.text("type"),
                                      line.text("layout"), device);
     request.search = line.text("search");
-    const auto& names = search_names();
-    if (std::ranges::find(names, request.search) == names.end()) (void)make_search(request.search, {});
     if (line.has("evaluations")) {
         request.evaluations = static_cast<std::size_t>(line.number("evaluations", 1, 1LL << 40));
     }
     request.stopping.patience = static_cast<std::size_t>(line.number("patience", 1, 1LL << 40));
     if (line.has("roofline")) {
-        const auto percent = line.get<double>("roofline");
+        const auto percent = line.real("roofline");
         if (!(percent > 0 && percent <= 100)) {
             throw UsageError(fmt::format("--roofline {} is no share; write for example 90, for 90 %", percent));
         }
@@ -135,9 +140,9 @@ TuneRequest read_request(const CommandLine& line, const Device& device) {
     request.jobs = line.has("jobs") ? static_cast<unsigned>(line.number("jobs", 1, 1024))
                                     : std::max(1U, std::thread::hardware_concurrency());
     request.seed = line.seed();
-    request.retune = line.get<bool>("retune");
+    request.retune = line.flag("retune");
     nlohmann::json asked{{"sizes", line.text("sizes")},
-                         {"templates", line.text("templates")},
+                         {"templates", line.text("template").empty() ? line.text("templates") : line.text("template")},
                          {"search", request.search},
                          {"type", line.text("type")},
                          {"layout", line.text("layout")},
@@ -305,14 +310,14 @@ int exit_code(const std::vector<DeviceRun>& device_runs) {
 int tune_command(const Arguments& arguments, const ProcessEnvironment& process_environment) {
     auto line = options(process_environment);
     if (!line.parse(arguments)) return success;
-    const bool json = line.get<bool>("json");
+    const bool json = line.flag("json");
     Settings settings{.process_environment = process_environment,
                       .deadline = parse_duration(line.text("deadline")),
-                      .checked = line.get<bool>("checked"),
+                      .checked = line.flag("checked"),
                       .progress = json                          ? Progress::Style::silent
                                   : process_environment.redraws ? Progress::Style::redrawn
                                                                 : Progress::Style::lines,
-                      .width = line.get<bool>("wide") ? 0 : process_environment.output_width};
+                      .width = line.table_width()};
     if (line.has("validate")) {
         settings.validations = static_cast<std::size_t>(line.number("validate", 2, 1000));
     }
@@ -334,9 +339,13 @@ int tune_command(const Arguments& arguments, const ProcessEnvironment& process_e
         device_run.request.jobs = std::max(1U, device_run.request.jobs / static_cast<unsigned>(device_runs.size()));
         device_run.compiler =
             make_compiler(device, {.host_compiler = process_environment.host_compiler, .checked = settings.checked});
-        announce(device_run, settings);
         (void)device_run.compiler->version();  // a missing compiler is reported before the database is touched
+        announce(device_run, settings);
         device_run.spaces = plan(device_run.request, device);
+        tell_fallback(line.text("device"), device, host_for_times);
+        for (const auto& problem : device_run.request.problems) {
+            check_host_time(device_run.request.templates.front().operation, problem, device, true);
+        }
     }
     watch_for_interruption("\ninterrupted: finishing the trial in flight; once more stops at once\n");
     std::signal(SIGPIPE, SIG_IGN);

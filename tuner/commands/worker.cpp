@@ -5,13 +5,16 @@
 
 namespace smemtune {
 
-namespace po = boost::program_options;
-
-int worker_command(const Arguments& arguments, const ProcessEnvironment&) {
-    CommandLine line("worker", "smemtune worker: tries candidates for a coordinator, over file descriptors 3 and 4.");
-    line.add()("device", po::value<std::string>()->required(), "as the coordinator names it");
-    line.add_seed("of inputs and of the host's threads");
+int worker_command(const Arguments& arguments, const ProcessEnvironment& process_environment) {
+    CommandLine line(
+        process_environment,
+        {.name = "worker",
+         .summary = "Try candidates for 'smemtune tune', which starts this command. It reads requests from file "
+                    "descriptor 3 and answers on 4."});
+    line.add({.name = "device", .value = "D", .summary = "As the coordinator names it."});
+    line.add_seed("Seed of inputs and of the host's threads.");
     if (!line.parse(arguments)) return success;
+    if (!line.has("device")) throw UsageError("worker needs --device; 'smemtune tune' starts it with what it needs");
     serve_as_worker(line.text("device"), line.seed());
 }
 

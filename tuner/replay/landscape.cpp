@@ -5,11 +5,12 @@
 #include <algorithm>
 #include <charconv>
 #include <fstream>
-#include <functional>
 #include <set>
 #include <stdexcept>
 
 #include "db/store.h"
+#include "templates/launch/limits.h"
+#include "templates/manifest/catalog.h"
 #include "tuner/replay/kernel_tuner_cache.h"
 
 namespace smemtune {
@@ -102,41 +103,62 @@ Landscape from_cache(const std::filesystem::path& path) {
     return landscape;
 }
 
-// Keeps the rows whose name equals `wanted` if there are any: "tiled" is also a part of "joint_tiled".
-template <class Name>
-void prefer_whole(std::vector<TrialRow>& rows, const std::string& wanted, Name name) {
-    const auto is_whole = [&](const TrialRow& row) { return name(row) == wanted; };
-    if (std::ranges::any_of(rows, is_whole)) std::erase_if(rows, std::not_fn(is_whole));
+// `--sizes 512x512x512|1024x1024x1024`, or the first few and how many more; empty where there is only one.
+std::string choices(const char* option, const std::set<std::string>& names) {
+    constexpr std::size_t most = 6;
+    if (names.size() < 2) return {};
+    std::string text = std::string("; ") + option + " ";
+    std::size_t count = 0;
+    for (const auto& name : names) {
+        if (count == most) break;
+        text += (count++ == 0 ? "" : " | ") + name;
+    }
+    return names.size() > most ? text + " | ... (" + std::to_string(names.size()) + " in all)" : text;
 }
 
-std::string recording_of(const TrialRow& row) {
-    return row.device + ", " + row.kernel_template + ", " + to_text(row.problem);
-}
-
-// The trials of one recording; of several versions of a template or device, the one tried last.
-std::vector<TrialRow> one_recording(const std::filesystem::path& path, const LandscapeFilter& filter) {
-    auto rows = Store(path, Store::Access::read)
-                    .rows({.device = filter.device, .kernel_template = filter.kernel_template, .size = filter.size});
-    prefer_whole(rows, filter.device, [](const TrialRow& row) { return row.device; });
-    prefer_whole(rows, filter.kernel_template, [](const TrialRow& row) { return row.kernel_template; });
-    prefer_whole(rows, filter.size, [](const TrialRow& row) { return size_text(row.problem); });
-    if (rows.empty())
-        fail(path, "holds no trial of that device, template and size; list them with 'smemtune db trials'");
-    std::map<std::string, std::size_t> recordings;
-    for (const auto& row : rows) ++recordings[recording_of(row)];
-    if (recordings.size() > 1) {
-        std::string there;
-        for (const auto& [name, count] : recordings) there += "; " + name + " (" + std::to_string(count) + " trials)";
-        fail(path, "holds several recordings; choose one with --device, --template and --size. There is" +
-                       there.replace(0, 1, ":"));
+// The trials of one recording. Of several versions of a template or device, the one tried last.
+std::vector<TrialRow> one_recording(const std::filesystem::path& path, const Store& store,
+                                    const LandscapeFilter& filter) {
+    auto rows = store.rows({.devices = filter.devices,
+                            .kernel_templates = filter.kernel_templates,
+                            .sizes = filter.sizes,
+                            .operations = filter.operations});
+    std::erase_if(rows,
+                  [&](const TrialRow& row) { return !filter.layout.empty() && row.problem.layout != filter.layout; });
+    if (rows.empty()) fail(path, "holds no trial of that device, template and size; see 'smemtune db trials'");
+    std::set<std::string> devices, kernel_templates, problems;
+    for (const auto& row : rows) {
+        devices.insert(row.device);
+        kernel_templates.insert(row.kernel_template);
+        problems.insert(to_text(row.problem));
+    }
+    if (devices.size() > 1 || kernel_templates.size() > 1 || problems.size() > 1) {
+        fail(path, "holds several recordings; choose one" + choices("--device", devices) +
+                       choices("--templates", kernel_templates) + choices("--sizes and --layout, of", problems));
     }
     const auto last = std::ranges::max_element(rows, {}, &TrialRow::finished_at)->record.key;
     std::erase_if(rows, [&](const TrialRow& row) { return row.record.key != last; });
     return rows;
 }
 
+// The valid configurations of the template as it was recorded; nothing when its files cannot be read any more.
+std::optional<ParameterSpace> valid_space(const Store& store, const TrialRow& row) {
+    const auto kernel = store.recall_template(row.record.key.kernel_template);
+    if (!kernel || kernel->files.empty()) return std::nullopt;
+    try {
+        const auto loaded = load_template(kernel->files);
+        for (const auto& [id, device] : store.devices()) {
+            if (id == row.record.key.device) return feasible_space(loaded, row.problem, device);
+        }
+    } catch (const ManifestError&) {
+    } catch (const ExpressionError&) {
+    }
+    return std::nullopt;
+}
+
 Landscape from_database(const std::filesystem::path& path, const LandscapeFilter& filter) {
-    const auto rows = one_recording(path, filter);
+    const Store store(path, Store::Access::read);
+    const auto rows = one_recording(path, store, filter);
     std::map<std::string, std::set<std::int64_t>> values;
     std::map<Configuration, std::optional<double>> known;
     for (const auto& row : rows) {
@@ -153,6 +175,10 @@ Landscape from_database(const std::filesystem::path& path, const LandscapeFilter
                         .kernel = rows.front().kernel_template,
                         .problem = to_text(rows.front().problem),
                         .objective = "us"};
+    if (const auto space = valid_space(store, rows.front())) {
+        landscape.valid = space->size();
+        for (const auto& [configuration, cost] : known) landscape.tried += space->find(configuration) ? 1 : 0;
+    }
     set_points(landscape, std::move(parameters), known);
     return landscape;
 }

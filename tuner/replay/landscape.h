@@ -20,6 +20,10 @@ struct Landscape {
     std::string objective;  ///< the unit of `costs`: "ms", "us", or the name of the minimised quantity
     std::shared_ptr<const ParameterSpace> space;
     std::vector<std::optional<double>> costs;  ///< by index in the space, less being better; nothing for a failure
+    /// How many valid configurations the template has for the problem on the device; nothing when that is unknown, as
+    /// for Kernel Tuner's caches.
+    std::optional<std::size_t> valid{};
+    std::size_t tried = 0;  ///< how many of those it holds
     /// For each parameter whose values are not all whole numbers: the spelling of value i.
     std::map<std::string, std::vector<std::string>, std::less<>> spellings;
 
@@ -32,11 +36,13 @@ struct Landscape {
     [[nodiscard]] std::vector<std::size_t> by_cost() const;
 };
 
-/// Selects a recording in one of our databases by parts of names, or whole names. Empty matches everything.
+/// Selects one recording of a database of smemtune: names or patterns, as of Store::Filter.
 struct LandscapeFilter {
-    std::string device{};
-    std::string kernel_template{};
-    std::string size{};
+    std::vector<std::string> devices{};
+    std::vector<std::string> kernel_templates{};
+    std::vector<std::string> sizes{};
+    std::vector<std::string> operations{};
+    std::string layout{};  ///< empty: any
 };
 
 /// Reads a Kernel Tuner cache (JSON, gzip or not; closed, or open as an interrupted run leaves it) or one of our own

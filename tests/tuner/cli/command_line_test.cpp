@@ -2,8 +2,11 @@
 #include <gmock/gmock.h>
 
 #include <nlohmann/json.hpp>
+#include <sstream>
 
+#include "runtime/backend.h"
 #include "tests/tuner/support.h"
+#include "tuner/commands/command.h"
 
 namespace smemtune {
 namespace {
@@ -76,8 +79,11 @@ TEST_P(BadInput, GivesItsExitCodeOneLineAndChangesNothing) {
     EXPECT_EQ(finished.code, GetParam().code);
     EXPECT_EQ(finished.out, "");
     EXPECT_THAT(finished.err, HasSubstr(GetParam().says));
-    EXPECT_THAT(finished.err, ::testing::StartsWith("smemtune: "));
-    EXPECT_EQ(std::ranges::count(finished.err, '\n'), 1) << finished.err;
+    // Behind the line that tune begins with, where it had begun.
+    const auto last = finished.err.find("smemtune: ");
+    ASSERT_NE(last, std::string::npos) << finished.err;
+    EXPECT_THAT(finished.err.substr(0, last), ::testing::MatchesRegex("([^\n]*: [0-9]+ sizes?, [0-9]+ templates?\n)?"));
+    EXPECT_EQ(finished.err.find('\n', last), finished.err.size() - 1) << finished.err;
     EXPECT_THAT(finished.err, Not(HasSubstr("what()")));
     EXPECT_THAT(finished.err, Not(HasSubstr("boost")));
     EXPECT_THAT(finished.err, Not(HasSubstr("json.exception")));
@@ -105,11 +111,15 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(Mistake{{"tun"}, input, "there is no command 'tun'"},
                       Mistake{{"4096"}, input, "there is no command '4096'"}, Mistake{{""}, input, "no command"},
                       Mistake{{"--nonsense"}, input, "--nonsense"},
-                      Mistake{{"tune", "--template", "tiled"}, input, "--template"},
+                      Mistake{{"--evalutions", "5"}, input, "no such option; did you mean '--evaluations'? See"},
+                      Mistake{{"tun"}, input, "did you mean 'tune'? The commands are tune, run"},
+                      Mistake{{"db", "bets"}, input, "did you mean 'best'?"},
+                      Mistake{{"help", "nope"}, input, "there is no command 'nope'"},
+                      Mistake{{"4096"}, input, "to tune a size, write --sizes 4096"},
                       Mistake{{"tune", "--sizes"}, input, "--sizes"},
                       Mistake{{"tune", "4096"}, input, "'4096' is one word too many"},
                       Mistake{{"devices", "0"}, input, "'0' is one word too many"},
-                      Mistake{{"devices", "--nonsense"}, input, "see 'smemtune devices --help'"},
+                      Mistake{{"devices", "--nonsense"}, input, "See 'smemtune devices --help'"},
                       Mistake{{"tune", "--seed", "x"}, input, "'x'"}, Mistake{{"tune", "--seed", "-1"}, input, "-1"},
                       Mistake{{"tune", "--device", "host", "--device", "0"}, input, "more than once"},
                       Mistake{{"worker"}, input, "--device"}));
@@ -117,13 +127,14 @@ INSTANTIATE_TEST_SUITE_P(
 INSTANTIATE_TEST_SUITE_P(
     Tune, BadInput,
     ::testing::Values(
-        tuning({"--sizes", "abc"}, input, "size 'abc'"), tuning({"--sizes", ""}, input, "size ''"),
-        tuning({"--sizes", "512..8192:"}, input, "size '512..8192:'"), tuning({"--sizes", "0"}, input, "0 is not in"),
+        tuning({"--sizes", "abc"}, input, "--sizes 'abc'"), tuning({"--sizes", ""}, input, "--sizes ''"),
+        tuning({"--sizes", "512..8192:"}, input, "--sizes '512..8192:'"),
+        tuning({"--sizes", "0"}, input, "0 is not in"),
         tuning({"--sizes", "4096x4096"}, input, "has 2 extents where 3 are needed"),
         tuning({"--operation", "batched_gemm", "--sizes", "8x8x8"}, input,
                "has 3 extents where 4 are needed, BATCHxMxNxK"),
         tuning({"--sizes", "512,"}, input, "is not a whole number"),
-        tuning({"--sizes", "8192..512"}, input, "runs backwards"),
+        tuning({"--sizes", "8192..512"}, input, "--sizes 8192..512: the range runs backwards; write 512..8192\n"),
         tuning({"--sizes", "2147483648"}, input, "2147483648 is not in"),
         tuning({"--sizes", "64,2147483647"}, input, "gemm f32 nn 2147483647x2147483647x2147483647 needs 1.718e+11 GiB"),
         Mistake{{"--device", "7", "--sizes", "64", "--db", "new.db"}, environment, "there is no device '7'"},
@@ -132,14 +143,15 @@ INSTANTIATE_TEST_SUITE_P(
         tuning({"--type", "bf16"}, input, "bf16"), tuning({"--layout", "xx"}, input, "xx"),
         tuning({"--layout", "tt", "--sizes", "64", "--templates", "tiled"}, input,
                "no template can compute gemm f32 tt"),
-        tuning({"--search", "nope"}, input, "search 'nope' is unknown; known: auto exhaustive random"),
+        tuning({"--search", "nope"}, input, "--search 'nope' is unknown. Known: auto, exhaustive, random"),
+        tuning({"--search", "randon"}, input, "did you mean 'random'?"),
         tuning({"--evaluations", "0"}, input, "--evaluations 0 is less than 1"),
         tuning({"--evaluations", "-1"}, input, "--evaluations -1 is less than 1"),
         tuning({"--patience", "0"}, input, "--patience 0 is less than 1"),
         tuning({"--roofline", "0"}, input, "--roofline 0 is no share"),
         tuning({"--roofline", "101"}, input, "--roofline 101 is no share"),
         tuning({"--roofline", "90"}, input, "--roofline needs a GPU"),
-        tuning({"--objective", "speed"}, input, "objective 'speed' is unknown; known: time energy"),
+        tuning({"--objective", "speed"}, input, "--objective 'speed' is unknown. Known: time, energy"),
         tuning({"--objective", "energy"}, input, "--objective energy needs a GPU"),
         tuning({"--validate", "1"}, input, "--validate 1 is less than 2"),
         tuning({"--evaluations", "abc"}, input, "'abc'"), tuning({"--budget", "5x"}, input, "duration '5x'"),
@@ -147,8 +159,11 @@ INSTANTIATE_TEST_SUITE_P(
         tuning({"--budget", ""}, input, "duration ''"), tuning({"--deadline", "soon"}, input, "duration 'soon'"),
         tuning({"--jobs", "0"}, input, "--jobs 0 is less than 1"), tuning({"--jobs", "many"}, input, "'many'"),
         tuning({"--jobs", "100000"}, input, "--jobs 100000 is more than"),
-        tuning({"--templates", "nope"}, input, "'nope' is neither a folder nor a built-in template; known: "),
-        tuning({"--templates", ","}, input, "--templates names nothing"),
+        tuning({"--templates", "nope"}, input, "'nope' is neither a template nor a folder. The templates are "),
+        tuning({"--templates", "tield"}, input, "did you mean 'tiled'?"),
+        tuning({"--template", "tield"}, input, "there is no template 'tield'; did you mean 'tiled'?"),
+        tuning({"--operation", "batched_gem"}, input, "did you mean 'batched_gemm'?"),
+        tuning({"--templates", ","}, input, "--templates ',' names no template"),
         tuning({"--templates", "tiled,nope"}, input, "'nope'"),
         tuning({"--templates", "tiled,tiled_transpose"}, input, "compute both"),
         tuning({"--templates", "mixed"}, input, "compute both gemm and transpose"),
@@ -166,7 +181,7 @@ INSTANTIATE_TEST_SUITE_P(
 INSTANTIATE_TEST_SUITE_P(
     Explain, BadInput,
     ::testing::Values(
-        Mistake{{"explain"}, input, "explain needs a template"},
+        Mistake{{"explain"}, input, "explain needs a template, a size or a trial"},
         Mistake{{"explain", "nope"}, input, "there is no template 'nope'"},
         Mistake{{"explain", "tiled", "more"}, input, "'more' is one word too many"},
         Mistake{{"explain", "tiled", "--config", "WIDTH=16", "--device", "sm_90"}, input, "no parameter 'WIDTH'"},
@@ -178,8 +193,10 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{{"explain", "tiled", "--device", "threads=1"}, input, "device limit 'threads' is unknown; known: "},
         Mistake{{"explain", "tiled", "--device", "sm_90,warp_size=0"}, input, "warp_size"},
         Mistake{{"explain", "tiled", "--device", "warp_size=-1"}, input, "warp_size"},
-        Mistake{{"explain", "tiled", "--size", "1,2", "--device", "host"}, input, "one size is needed"},
-        Mistake{{"explain", "tiled", "--size", "x", "--device", "host"}, input, "size 'x'"},
+        Mistake{{"explain", "tiled", "--size", "1,2", "--device", "host"},
+                input,
+                "1,2 has several sizes, and one size is needed"},
+        Mistake{{"explain", "tiled", "--size", "x", "--device", "host"}, input, "--sizes 'x'"},
         Mistake{{"explain", "mine", "--templates", "broken"}, input, "mine.toml:2"},
         Mistake{{"templates", "nope"}, input, "there is no template 'nope'"},
         Mistake{{"templates", "tiled", "--size", "1..8", "--device", "host"}, input, "one size is needed"},
@@ -188,19 +205,20 @@ INSTANTIATE_TEST_SUITE_P(
 INSTANTIATE_TEST_SUITE_P(
     Run, BadInput,
     ::testing::Values(
-        Mistake{{"run"}, input, "run needs --size"},
-        Mistake{{"run", "--size", "1,2", "--device", "host"}, input, "one size is needed, '1,2' has several"},
+        Mistake{{"run"}, input, "run needs --sizes"},
+        Mistake{{"run", "--size", "1,2", "--device", "host"},
+                input,
+                "--sizes 1,2 has several sizes, and one size is needed"},
         Mistake{{"run", "--size", "4x4", "--device", "host"}, input, "has 2 extents"},
         Mistake{{"run", "--size", "1000000", "--device", "host", "--db", "a"}, input, "needs 3.725e+04 GiB"},
         Mistake{{"run", "--size", "4", "--device", "9"}, environment, "there is no device '9'"},
         Mistake{{"run", "--size", "4", "--device", "host", "--operation", "no"}, input, "operation 'no'"},
-        Mistake{{"run", "--size", "4", "--device", "host", "--template", "no", "--db", "a"}, input, "no template 'no'"},
-        Mistake{{"run", "--size", "4", "--device", "host", "--templates", "tiled", "--db", "a"},
+        Mistake{{"run", "--size", "4", "--device", "host", "--template", "no", "--db", "a"},
                 input,
-                "--templates takes folders here, and 'tiled' is none; write --template tiled for this one alone"},
-        Mistake{{"run", "--size", "4", "--device", "host", "--template", "tiled_transpose", "--db", "a"},
+                "there is no template 'no'"},
+        Mistake{{"run", "--size", "4x4x4", "--device", "host", "--template", "tiled_transpose", "--db", "a"},
                 input,
-                "no template 'tiled_transpose' of gemm"},
+                "has 3 extents where 2"},
         Mistake{{"run", "--size", "4", "--device", "host", "--type", "bf16", "--db", "a"}, input, "bf16"},
         Mistake{{"run", "--size", "4", "--device", "host", "--layout", "xx", "--db", "a"}, input, "xx"},
         Mistake{{"run", "--size", "4", "--device", "host", "--db", "text.db"}, database, "is not a database"},
@@ -224,14 +242,13 @@ INSTANTIATE_TEST_SUITE_P(
         benching({"--type", "bf16"}, input, "bf16"), benching({"--layout", "xx", "--sizes", "4"}, input, "xx"),
         benching({"--layout", "xx"}, input, "xx"), benching({"--operation", "no"}, input, "operation 'no'"),
         benching({"--templates", "no"}, input, "'no'"),
-        benching({"--templates", "tiled", "--sizes", "4"}, input, "write --template tiled for this one alone"),
         benching({"--against", "none.db"}, input, "--against 'none.db' is neither cublas, cublaslt nor a file"),
         benching({"--against", "folder"}, input, "'folder' is neither cublas"),
         benching({"--against", "cache.json", "--sizes", "4"}, input,
                  "cache.json: it is not what 'smemtune bench --json'"),
         benching({"--against", "list.json", "--sizes", "4"}, input, "list.json is no JSON object"),
         benching({"--against", "text.db", "--sizes", "4"}, database, "text.db: is not a database"),
-        benching({"--cache", "hot"}, input, "--cache 'hot' is unknown; known: cold warm both"),
+        benching({"--cache", "hot"}, input, "--cache 'hot' is unknown. Known: cold, warm, both"),
         benching({"--pairs", "0"}, input, "--pairs 0 give no interval of 95 % confidence; take 6 or more"),
         benching({"--proposals", "0"}, input, "--proposals 0 is less than 1"),
         benching({"--json", "no/folder/x.json"}, input, "--json no/folder/x.json cannot be written"),
@@ -244,11 +261,13 @@ INSTANTIATE_TEST_SUITE_P(
 INSTANTIATE_TEST_SUITE_P(
     Database, BadInput,
     ::testing::Values(
-        Mistake{{"db", "nope"}, input, "db 'nope' is none of list, show, best, trials"},
+        Mistake{{"db", "nope"}, input, "db 'nope' is unknown. Known: list, best, trials, show"},
         Mistake{{"db", "show", "--db", "good.db"}, input, "db show needs a trial's number"},
         Mistake{{"db", "show", "17", "--db", "good.db"}, input, "there is no trial 17"},
         Mistake{{"db", "show", "x", "--db", "good.db"}, input, "'x'"},
-        Mistake{{"db", "best", "17", "--db", "good.db"}, input, "db best takes no number"},
+        Mistake{{"db", "best", "17", "--db", "good.db"}, input, "'17' is one word too many"},
+        Mistake{{"db", "best", "good.db"}, input, "a database is named by --db good.db"},
+        Mistake{{"db", "list", "--rejected"}, input, "--rejected: there is no such option"},
         Mistake{{"db", "list", "--db", "none.db"}, database, "none.db: does not exist; tune first"},
         Mistake{{"db", "list", "--db", "no/such/folder/none.db"}, database, "does not exist"},
         Mistake{{"db", "trials", "--db", "folder"}, database, "folder: is a directory"},
@@ -283,7 +302,7 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{{"simulate", "--landscape", "good.db"}, input, "good.db: holds no trial"},
         Mistake{{"simulate", "--landscape", "newer.db"}, database, "newer smemtune"},
         Mistake{{"simulate", "--landscape", "corrupt.db"}, database, "corrupt"},
-        simulating({"--search", "nope"}, "search 'nope' is unknown; known: auto exhaustive random"),
+        simulating({"--search", "nope"}, "--search 'nope' is unknown. Known: auto, exhaustive, random"),
         simulating({"--search", "random", "--compare"}, "leave --search out"),
         simulating({"--evaluations", "0"}, "--evaluations 0 is less than 1"),
         simulating({"--repeats", "-1"}, "--repeats -1 is less than 1"), simulating({"--repeats", "x"}, "'x'"),
@@ -300,35 +319,77 @@ TEST(Help, OfTheProgramNamesEveryCommandAndExitCode) {
         EXPECT_EQ(finished.code, 0);
         EXPECT_EQ(finished.err, "");
         for (const auto* part : {"tune", "run", "devices", "templates", "explain", "simulate", "db", "exit codes",
-                                 "2 bad input", "130 interrupted", "--device 0 --sizes 512..8192"}) {
+                                 "2    bad input", "130  interrupted", "SMEMTUNE_DB", "XDG_DATA_HOME", "CXX", "COMMIT",
+                                 "TMPDIR", "--device 0 --sizes 512..8192"}) {
             EXPECT_THAT(finished.out, HasSubstr(part));
         }
     }
     EXPECT_THAT(run(scratch, {"--version"}).out, ::testing::MatchesRegex("smemtune [0-9]+\\.[0-9]+\\.[0-9]+\n"));
 }
 
-class EveryCommand : public ::testing::TestWithParam<std::string> {};
+// Each command with the words that lead to it.
+std::vector<Words> every_command() {
+    std::vector<Words> all;
+    for (const auto& command : commands()) {
+        if (*command.summary != '\0') all.push_back({command.name});
+    }
+    for (const auto& command : database_commands()) all.push_back({"db", command.name});
+    return all;
+}
 
-TEST_P(EveryCommand, HasHelpWithAnExample) {
+class EveryCommand : public ::testing::TestWithParam<Words> {};
+
+TEST_P(EveryCommand, HasHelpWithAnExampleThatFitsTheWidth) {
     const Scratch scratch;
-    for (const auto* flag : {"--help", "-h"}) {
-        const auto finished = run(scratch, {GetParam(), flag});
+    auto asked = Words{"help"};
+    asked.insert(asked.end(), GetParam().begin(), GetParam().end());
+    for (const std::size_t columns : {80U, 100U}) {
+        const Variables width{{"COLUMNS", std::to_string(columns)}};
+        const auto finished = run(scratch, asked, width);
         EXPECT_EQ(finished.code, 0);
         EXPECT_EQ(finished.err, "");
         EXPECT_THAT(finished.out, HasSubstr("\n  smemtune ")) << "an example on a line of its own";
-        EXPECT_THAT(finished.out, HasSubstr("--help"));
+        EXPECT_THAT(finished.out, Not(HasSubstr(" arg\n"))) << "Boost's word for a value";
+        std::istringstream lines(finished.out);
+        for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), columns) << line;
+        for (const auto* flag : {"--help", "-h"}) {
+            auto words = GetParam();
+            words.emplace_back(flag);
+            EXPECT_EQ(run(scratch, words, width).out, finished.out);
+        }
+    }
+    auto version = GetParam();
+    version.emplace_back("--version");
+    EXPECT_EQ(run(scratch, version).out, version_text());
+}
+
+INSTANTIATE_TEST_SUITE_P(Help, EveryCommand, ::testing::ValuesIn(every_command()), [](const auto& each) {
+    return each.param.size() == 1 ? each.param[0] : each.param[0] + "_" + each.param[1];
+});
+
+TEST(Help, OfTheProgramFitsTheWidthAndIsNeverWiderThan100) {
+    const Scratch scratch;
+    for (const auto& [asked, most] : std::map<std::string, std::size_t>{{"80", 80}, {"100", 100}, {"300", 100}}) {
+        std::istringstream lines(run(scratch, {"--help"}, {{"COLUMNS", asked}}).out);
+        for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), most) << line;
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Help, EveryCommand,
-                         ::testing::Values("tune", "run", "bench", "devices", "templates", "explain", "simulate",
-                                           "db"));
+TEST(Help, ListsEveryCommand) {
+    const Scratch scratch;
+    const auto help = run(scratch, {}).out;
+    for (const auto& words : every_command()) {
+        const auto text = words.size() == 1 ? help : run(scratch, {"db", "--help"}).out;
+        EXPECT_THAT(text, HasSubstr("\n  " + words.back() + " "));
+    }
+    EXPECT_THAT(help, Not(HasSubstr("\n  worker"))) << "smemtune alone starts it";
+}
 
 TEST(Help, OfTuneNamesTypesAndThePatience) {
     const Scratch scratch;
     const auto help = run(scratch, {"tune", "--help"}).out;
-    EXPECT_THAT(help, HasSubstr("numerics class of the elements: f32\n"));
-    EXPECT_THAT(help, HasSubstr("--patience N (=60)"));
+    EXPECT_THAT(help, HasSubstr("Type of the elements: f32."));
+    EXPECT_THAT(help, HasSubstr("--patience N "));
 }
 
 TEST(Commands, WithJsonPrintJson) {
@@ -389,7 +450,8 @@ std::string value_of(const std::string& text, const std::string& label) {
     const auto at = text.find("\n  " + label);
     if (at == std::string::npos) return "no line for " + label;
     const auto begin = text.find_first_not_of(' ', at + 3 + label.size());
-    return text.substr(begin, text.find_first_of(" ,\n", begin) - begin);
+    const auto value = text.substr(begin, text.find_first_of(" \n", begin) - begin);
+    return value.substr(0, value.find_last_not_of(',') + 1);
 }
 
 TEST(Commands, ExplainPrintsTheTextbooksNumbers) {
@@ -398,8 +460,8 @@ TEST(Commands, ExplainPrintsTheTextbooksNumbers) {
     struct Row {
         std::string width, bytes, threads, by_shared, resident, loads, operations, ratio;
     };
-    for (const auto& row : {Row{"16", "2048", "256", "8", "6", "512", "8192", "16"},
-                            Row{"32", "8192", "1024", "2", "1", "2048", "65536", "32"}}) {
+    for (const auto& row : {Row{"16", "2,048", "256", "8", "6", "512", "8,192", "16"},
+                            Row{"32", "8,192", "1,024", "2", "1", "2,048", "65,536", "32"}}) {
         const auto finished =
             run(scratch, {"explain", "tiled", "--config", "TILE_WIDTH=" + row.width, "--device", textbook});
         ASSERT_EQ(finished.code, 0) << finished.err;
@@ -419,9 +481,57 @@ TEST(Commands, ExplainPrintsTheTextbooksNumbers) {
 TEST(Commands, ExplainCountsSharedLoadsWhereTheModelHasThem) {
     const Scratch scratch;
     const auto counted = run(scratch, {"explain", "thread_tiled", "--device", "threads_per_multiprocessor=1536"}).out;
-    EXPECT_THAT(value_of(counted, "loads from shared"), HasSubstr("2560")) << "8 steps: 4 warps, 64 columns; 64 rows";
+    EXPECT_THAT(value_of(counted, "loads from shared"), HasSubstr("2,560")) << "8 steps: 4 warps, 64 columns; 64 rows";
     EXPECT_THAT(run(scratch, {"explain", "tiled", "--device", "threads_per_multiprocessor=1536"}).out,
                 Not(HasSubstr("loads from shared")));
+}
+
+TEST(Commands, SayWhenAutoFallsBackToTheHost) {
+    if (list_devices().size() > 1) GTEST_SKIP() << "there is a GPU";
+    const Scratch scratch;
+    const auto small = run(scratch, {"run", "--sizes", "16", "--templates", "naive", "--db", "a.db"});
+    EXPECT_EQ(small.code, 0) << small.err;
+    EXPECT_THAT(small.err, HasSubstr("no GPU found: using the host CPU; its times say nothing about a GPU\n"));
+    const auto asked_for = run(scratch, {"run", "--sizes", "16", "--device", "host", "--templates", "naive"});
+    EXPECT_THAT(asked_for.err, Not(HasSubstr("no GPU found")));
+    const auto large = run(scratch, {"run", "--sizes", "8192", "--db", "a.db"});
+    EXPECT_EQ(large.code, 2);
+    EXPECT_THAT(large.err,
+                HasSubstr("minutes for each kernel on the host CPU; choose a smaller size, or write --device "
+                          "host"));
+    const auto limits = run(scratch, {"explain", "tiled"});
+    EXPECT_THAT(limits.err, HasSubstr("using the limits of the host CPU; name a GPU's, such as --device sm_90\n"));
+}
+
+TEST(Commands, TakeTheOlderSpellings) {
+    const Scratch scratch;
+    for (const Words& spelling :
+         {Words{"--sizes", "16", "--templates", "naive"}, Words{"--size", "16", "--template", "naive"},
+          Words{"--size=16", "--template=naive"}}) {
+        for (const auto* command : {"tune", "run", "bench"}) {
+            Words words{command, "--device", "host", "--db", "a.db"};
+            if (std::string(command) == "tune") words.insert(words.end(), {"--evaluations", "1"});
+            words.insert(words.end(), spelling.begin(), spelling.end());
+            const auto finished = run(scratch, words);
+            EXPECT_EQ(finished.code, 0) << command << finished.err;
+            EXPECT_THAT(finished.out, HasSubstr("naive")) << command;
+        }
+    }
+}
+
+TEST(Commands, RunServesTheBestOfTheTemplatesThatAreNamed) {
+    const Scratch scratch;
+    ASSERT_EQ(run(scratch, {"--device", "host", "--sizes", "16", "--templates", "naive,tiled", "--evaluations", "4",
+                            "--db", "a.db"})
+                  .code,
+              0);
+    for (const auto& [list, served] :
+         std::map<std::string, std::string>{{"tiled", "tiled"}, {"row_tile,naive", "naive"}}) {
+        const auto finished =
+            run(scratch, {"run", "--device", "host", "--sizes", "16", "--templates", list, "--db", "a.db", "--json"});
+        ASSERT_EQ(finished.code, 0) << finished.err;
+        EXPECT_THAT(finished.out, HasSubstr("\"" + served + "\"")) << "row_tile is untuned";
+    }
 }
 
 }  // namespace

@@ -100,7 +100,7 @@ class MalformedSizes : public ::testing::TestWithParam<Malformed> {};
 
 TEST_P(MalformedSizes, AreNamedWithAnExampleOfWhatFits) {
     const auto message = complaint([] { parse_sizes(GetParam().text, gemm_form); });
-    EXPECT_THAT(message, HasSubstr("size '" + std::string(GetParam().part) + "': "));
+    EXPECT_THAT(message, HasSubstr("--sizes '" + std::string(GetParam().part) + "': "));
     EXPECT_THAT(message, HasSubstr(GetParam().why));
     EXPECT_THAT(message, HasSubstr("write for example 512..8192"));
     EXPECT_EQ(message.find('\n'), std::string::npos);
@@ -120,11 +120,27 @@ INSTANTIATE_TEST_SUITE_P(
         Malformed{"4x4x4x4", "4x4x4x4", "has 4 extents"}, Malformed{"4xx4", "4xx4", "'' is not a whole number"},
         Malformed{"4x4x", "4x4x", "'' is not a whole number"}, Malformed{"8..", "8..", "'' is not a whole number"},
         Malformed{"..8", "..8", "'' is not a whole number"}, Malformed{"8...16", "8...16", "'.16'"},
-        Malformed{"8..4", "8..4", "runs backwards"}, Malformed{"0..8", "0..8", "0 is not in"},
-        Malformed{"8..16:0", "8..16:0", "0 is not in"}, Malformed{"8..16:", "8..16:", "'' is not a whole number"},
-        Malformed{"8..16:-1", "8..16:-1", "-1 is not in"}, Malformed{"8:2", "8:2", "'8:2' is not a whole number"},
+        Malformed{"0..8", "0..8", "0 is not in"}, Malformed{"8..16:0", "8..16:0", "0 is not in"},
+        Malformed{"8..16:", "8..16:", "'' is not a whole number"}, Malformed{"8..16:-1", "8..16:-1", "-1 is not in"},
+        Malformed{"8:2", "8:2", "'8:2' is not a whole number"},
         Malformed{"1..2147483647:1", "1..2147483647:1", "has more than 100000 sizes"},
         Malformed{"8,16..x,32", "16..x", "'x' is not a whole number"}));
+
+TEST(Sizes, OfARangeThatRunsBackwardsAreNamedWithTheRightOrder) {
+    EXPECT_EQ(complaint([] { parse_sizes("16,8..4", gemm_form); }),
+              "--sizes 8..4: the range runs backwards; write 4..8");
+    EXPECT_EQ(complaint([] { parse_sizes("8..4:2", gemm_form); }),
+              "--sizes 8..4:2: the range runs backwards; write 4..8:2");
+}
+
+TEST(StoredSizes, OfANumberAreThoseOfEveryOperation) {
+    const SizeForm batched{.names = {"BATCH", "M", "N", "K"}, .counts = {"BATCH"}};
+    EXPECT_EQ(stored_sizes("512", {gemm_form, batched}), (std::vector<std::string>{"512x512x512", "1x512x512x512"}));
+    EXPECT_EQ(stored_sizes("64..128,7", {gemm_form}), (std::vector<std::string>{"64x64x64", "128x128x128", "7x7x7"}));
+    EXPECT_EQ(stored_sizes("624x6848x512,512x*", {gemm_form}), (std::vector<std::string>{"624x6848x512", "512x*"}));
+    EXPECT_TRUE(stored_sizes("", {gemm_form}).empty()) << "no filter";
+    EXPECT_NE(complaint([] { stored_sizes("abc", {gemm_form}); }), "");
+}
 
 }  // namespace
 }  // namespace smemtune

@@ -70,6 +70,13 @@ TEST_F(BenchCommand, TheRemedyNamesTheOperationAndItsFolders) {
                                     fixture("work") + " --db a.db\n"));
 }
 
+TEST_F(BenchCommand, TheJsonRecordsTheCommandLineAsAShellTakesIt) {
+    const auto finished = bench({"--sizes", "16", "--against", "b.db", "--json", "it's.json"});
+    EXPECT_EQ(finished.code, 0) << finished.err;
+    EXPECT_EQ(json::parse(read_text(*scratch / "it's.json")).at("command_line"),
+              R"(smemtune bench --device host --db a.db --pairs 6 --sizes 16 --against b.db --json 'it'\''s.json')");
+}
+
 TEST_F(BenchCommand, TheJsonOnStandardOutputIsTheOnlyThingThere) {
     for (const auto& words : std::vector<std::vector<std::string>>{{"--json"}, {"--json", "-"}}) {
         auto more = words;

@@ -77,7 +77,7 @@ protected:
     [[nodiscard]] std::vector<std::int64_t> untried() const {
         std::vector<std::int64_t> values;
         for (const auto value : {64, 48, 32, 24, 16, 12, 1, 8, 4}) {
-            const auto rows = fake_.store.rows({.size = "16x16"});
+            const auto rows = fake_.store.rows({.sizes = {"16x16"}});
             const bool tried = std::ranges::any_of(
                 rows, [&](const TrialRow& row) { return row.record.configuration.values.at("WORK") == value; });
             if (!tried) values.push_back(value);

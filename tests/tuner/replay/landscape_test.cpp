@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "templates/launch/limits.h"
 #include "tests/tuner/support.h"
 
 namespace smemtune {
@@ -232,9 +233,9 @@ void write_database(const std::string& path, const std::vector<std::string>& nam
 TEST(Landscape, OfADatabaseIsOneTemplateOnOneProblem) {
     const Scratch scratch;
     write_database(scratch / "tuning.json", {"tiled", "joint_tiled"});  // told apart by its first bytes
-    const auto landscape = read_landscape(scratch / "tuning.json", {.kernel_template = "tiled", .size = "128"});
+    const auto landscape = read_landscape(scratch / "tuning.json", {.kernel_templates = {"tiled"}, .sizes = {"128x*"}});
     EXPECT_EQ(landscape.device, "GPU Y");
-    EXPECT_EQ(landscape.kernel, "tiled") << "not joint_tiled: all of a name goes before a part of one";
+    EXPECT_EQ(landscape.kernel, "tiled") << "not joint_tiled";
     EXPECT_EQ(landscape.problem, "gemm f32 nn 128x128x128");
     EXPECT_EQ(landscape.objective, "us");
     EXPECT_THAT(points(landscape), ElementsAre("T=4 failed", "T=8 5.0", "T=16 4.0"));
@@ -244,11 +245,42 @@ TEST(Landscape, OfADatabaseWithSeveralSaysWhatThereIs) {
     const Scratch scratch;
     write_database(scratch / "tuning.db", {"tiled", "naive"});
     EXPECT_THAT(complaint([&] { read_landscape(scratch / "tuning.db"); }),
-                AllOf(HasSubstr("tuning.db: holds several recordings; choose one with --device, --template and --size"),
-                      HasSubstr("GPU Y, naive, gemm f32 nn 128x128x128 (3 trials)"),
-                      HasSubstr("GPU Y, tiled, gemm f32 nn 64x64x64 (3 trials)")));
-    EXPECT_THAT(complaint([&] { read_landscape(scratch / "tuning.db", {.kernel_template = "none"}); }),
-                HasSubstr("holds no trial of that device, template and size"));
+                HasSubstr("tuning.db: holds several recordings; choose one; --templates naive | tiled; --sizes and "
+                          "--layout, of gemm f32 "
+                          "nn 128x128x128 | gemm f32 nn 64x64x64"));
+    for (const auto& nothing : {LandscapeFilter{.kernel_templates = {"none"}}, LandscapeFilter{.layout = "tt"}})
+        EXPECT_THAT(complaint([&] { read_landscape(scratch / "tuning.db", nothing); }),
+                    HasSubstr("holds no trial of that device, template and size"));
+}
+
+TEST(Landscape, OfADatabaseWithManyRecordingsNamesTheFirst) {
+    const Scratch scratch;
+    std::vector<std::string> names;
+    for (int i = 10; i < 40; ++i) names.push_back("kernel_" + std::to_string(i));
+    write_database(scratch / "tuning.db", names);
+    const auto message = complaint([&] { read_landscape(scratch / "tuning.db"); });
+    EXPECT_THAT(message, HasSubstr("kernel_14 | kernel_15 | ... (30 in all)"));
+    EXPECT_LT(message.size(), 400U);
+}
+
+TEST(Landscape, OfADatabaseCountsTheValidConfigurationsThatWereTried) {
+    const Scratch scratch;
+    const auto device = model_device("sm_90");
+    const auto problem = gemm(64, 64, 64);
+    const auto kernels = load_templates(builtin_sources());
+    const auto& kernel = *std::ranges::find(kernels, "tiled", &KernelTemplate::name);
+    const auto space = feasible_space(kernel, problem, device);
+    Store store(scratch / "tuning.db");
+    const TrialKey key{store.remember(device),
+                       store.remember(TemplateRecord{"tiled", "gemm", kernel.hash, kernel.files}),
+                       store.remember(problem)};
+    const auto read_again = [&] { return read_landscape(scratch / "tuning.db"); };
+    for (std::size_t i = 0; i < space.size(); ++i) {
+        store.remember({key, space[i], Measurement{.median_us = 5.0, .samples_us = {5.0}}});
+        EXPECT_EQ(read_again().tried, i + 1);
+    }
+    EXPECT_EQ(read_again().valid, space.size());
+    EXPECT_EQ(read(cache({fine})).valid, std::nullopt) << "a cache does not say which configurations are valid";
 }
 
 }  // namespace

@@ -1,0 +1,105 @@
+// The commands that look up stored trials, on a database that was tuned on the host device: db, explain, simulate.
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/tuner/support.h"
+
+namespace smemtune {
+namespace {
+
+using nlohmann::json;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+using Words = std::vector<std::string>;
+
+// tiled complete at 16 and 48x16x16; a few of naive and row_tile at 16.
+class StoredTrials : public ::testing::Test {
+protected:
+    static void SetUpTestSuite() {
+        scratch = std::make_unique<Scratch>();
+        tune({"--sizes", "16,48x16x16", "--templates", "tiled", "--search", "exhaustive"});
+        tune({"--sizes", "16", "--templates", "naive,row_tile", "--search", "random", "--evaluations", "4"});
+    }
+    static void TearDownTestSuite() { scratch.reset(); }
+
+    static void tune(Words words) {
+        words.insert(words.end(), {"--device", "host", "--db", "t.db"});
+        const auto tuned = run(*scratch, words);
+        ASSERT_EQ(tuned.code, 0) << tuned.err;
+    }
+    static Finished on_database(Words words) {
+        words.insert(words.end(), {"--db", "t.db"});
+        return run(*scratch, words);
+    }
+
+    static inline std::unique_ptr<Scratch> scratch;
+};
+
+TEST_F(StoredTrials, FiltersAreExactAndPatternsAreAskedFor) {
+    const auto text = [](Words words) {
+        words.insert(words.begin(), {"db", "trials"});
+        return on_database(std::move(words)).out;
+    };
+    EXPECT_THAT(text({"--sizes", "16"}), AllOf(HasSubstr("16x16x16"), Not(HasSubstr("48x16x16"))));
+    EXPECT_THAT(text({"--size", "48x*"}), AllOf(HasSubstr("48x16x16"), Not(HasSubstr(" 16x16x16"))));
+    EXPECT_THAT(text({"--templates", "row_tile"}), Not(HasSubstr("tiled")));
+    EXPECT_THAT(text({"--templates", "*tile*"}),
+                AllOf(HasSubstr("tiled"), HasSubstr("row_tile"), Not(HasSubstr("naive"))));
+    EXPECT_THAT(text({"--device", "host", "--templates", "naive"}), HasSubstr("naive"));
+    const auto none = on_database({"db", "trials", "--template", "tield"});
+    EXPECT_EQ(none.code, 0);
+    EXPECT_THAT(none.err, HasSubstr("no trial matches; did you mean 'tiled'?"));
+}
+
+TEST_F(StoredTrials, ExplainTakesTheWinnerOfASizeOrATrial) {
+    const auto winner =
+        Store(*scratch / "t.db", Store::Access::read).rows({.sizes = {"16x16x16"}, .best_only = true}).at(0);
+    const auto explained = json::parse(on_database({"explain", "--sizes", "16", "--json"}).out, nullptr, false);
+    ASSERT_FALSE(explained.is_discarded());
+    EXPECT_EQ(explained.at("trial"), winner.id);
+    EXPECT_EQ(explained.at("template"), winner.kernel_template);
+    const auto text = on_database({"explain", "--trial", std::to_string(winner.id)});
+    EXPECT_EQ(text.code, 0) << text.err;
+    EXPECT_THAT(text.out, AllOf(HasSubstr(winner.kernel_template), HasSubstr("the winner"), HasSubstr("16x16x16")));
+    const auto other = on_database({"explain", "--size", "16", "--template", "tiled"});
+    EXPECT_THAT(other.out, AllOf(HasSubstr("tiled"), HasSubstr("TILE_WIDTH="))) << other.err;
+    const auto absent = on_database({"explain", "--sizes", "17"});
+    EXPECT_EQ(absent.code, 2);
+    EXPECT_THAT(absent.err, HasSubstr("t.db holds no winner of gemm 17. See 'smemtune db best'"));
+    EXPECT_THAT(on_database({"explain", "--sizes", "16", "--templates", "tield"}).err,
+                HasSubstr("by tield; did you mean 'tiled'?"));
+}
+
+TEST_F(StoredTrials, ExplainOfAConfigurationThatCannotRunExitsWith1) {
+    const auto explained =
+        run(*scratch, {"explain", "tiled", "--config", "TILE_WIDTH=32", "--device", "shared_bytes_per_block=4096"});
+    EXPECT_EQ(explained.code, 1);
+    EXPECT_THAT(explained.out, HasSubstr("NOT FEASIBLE"));
+}
+
+TEST_F(StoredTrials, SimulateReplaysACompleteRecordingOnly) {
+    const auto simulate = [](Words words) {
+        words.insert(words.begin(), {"simulate", "--landscape", "t.db", "--repeats", "2", "--search", "random"});
+        return run(*scratch, words);
+    };
+    const auto complete = simulate({"--templates", "tiled", "--sizes", "16"});
+    EXPECT_EQ(complete.code, 0) << complete.err;
+    const auto part = simulate({"--templates", "naive"});
+    EXPECT_EQ(part.code, 2);
+    EXPECT_THAT(part.err,
+                AllOf(HasSubstr("valid configurations of naive for gemm f32 nn 16x16x16: the trials of a search"),
+                      HasSubstr("smemtune --search exhaustive --templates naive --sizes 16x16x16 --db t.db"),
+                      HasSubstr("--partial")));
+    const auto all_the_same = simulate({"--templates", "naive", "--partial"});
+    EXPECT_EQ(all_the_same.code, 0) << all_the_same.err;
+    EXPECT_THAT(all_the_same.err, HasSubstr("on this part only"));
+    const auto several = simulate({"--templates", "tiled"});
+    EXPECT_EQ(several.code, 2);
+    EXPECT_THAT(several.err, HasSubstr("holds several recordings; choose one; --sizes and --layout, of "));
+}
+
+}  // namespace
+}  // namespace smemtune
