@@ -9,8 +9,8 @@ namespace smemtune {
 /// Closes the library with its owner.
 class DynamicLibrary {
 public:
-    /// The first of `names` that opens, as dlopen() finds it. When none does, it is no library, and error() says why
-    /// the last one did not open.
+    /// Opens the first of `names` that dlopen() finds. If none opens, the object holds no library, and error() gives
+    /// the reason for the last name.
     explicit DynamicLibrary(const std::vector<std::string>& names);
     ~DynamicLibrary();
     DynamicLibrary(const DynamicLibrary&) = delete;
@@ -19,14 +19,15 @@ public:
     explicit operator bool() const { return handle_ != nullptr; }
     [[nodiscard]] const std::string& error() const { return error_; }
 
-    /// Sets `function` to the address of `name`, or to null when the library has no such symbol, and tells which.
+    /// Sets `function` to the address of `name` and returns true. If the library lacks that symbol, sets it to null and
+    /// returns false.
     template <class Function>
     bool find(const char* name, Function*& function) const {
         function = reinterpret_cast<Function*>(address_of(name));
         return function != nullptr;
     }
 
-    /// Leaves the library open for the life of the process: some do not survive to be unloaded.
+    /// Leaves the library open for the life of the process: some libraries cannot be unloaded safely.
     void keep_open() { keeps_open_ = true; }
 
 private:

@@ -1,4 +1,4 @@
-// Content names: the same text has the same name everywhere.
+// Hashes of content: the same text has the same name everywhere.
 #pragma once
 
 #include <string>

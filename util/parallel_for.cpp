@@ -19,7 +19,7 @@ void parallel_for(std::size_t count, std::size_t threads, const std::function<vo
             try {
                 work(i);
             } catch (...) {
-                next = count;  // begins no further call; all of a lower index have begun
+                next = count;  // no further call begins; all calls of a lower index have begun already
                 const std::scoped_lock lock(mutex);
                 if (i < failed_at) {
                     failed_at = i;

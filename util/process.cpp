@@ -35,7 +35,8 @@ ProcessResult run_process(const std::vector<std::string>& arguments, std::chrono
     posix_spawn_file_actions_adddup2(&actions, pipe_ends[1], STDERR_FILENO);
     posix_spawnattr_t attributes;
     posix_spawnattr_init(&attributes);
-    // A group of its own: a deadline ends its children too, and Ctrl-C does not cut a compile in flight.
+    // The program gets its own process group: the deadline ends its children too, and Ctrl-C does not interrupt a
+    // running compile.
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
     posix_spawnattr_setpgroup(&attributes, 0);
     pid_t pid = 0;
@@ -70,7 +71,7 @@ ProcessResult run_process(const std::vector<std::string>& arguments, std::chrono
         if (!result.timed_out && left_ms() == 0) result.timed_out = true;
         if (result.timed_out) kill(-pid, SIGKILL);
         ended = waitpid(pid, &status, result.timed_out ? 0 : WNOHANG);
-        // Its output is closed, so it is about to end; or else it lives on, and its limit still holds.
+        // The program has closed its output, so it usually ends soon. Its time limit still applies if it does not.
         if (ended == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
     if (ended == pid) result.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);

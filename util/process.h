@@ -14,7 +14,7 @@ struct ProcessResult {
     std::string output;  ///< standard output and error together
 };
 
-/// Looks `arguments[0]` up on PATH. Kills the program when it runs past `limit`.
+/// Finds `arguments[0]` on PATH. Kills the program when it runs longer than `limit`.
 ProcessResult run_process(const std::vector<std::string>& arguments, std::chrono::milliseconds limit);
 
 }  // namespace smemtune

@@ -8,10 +8,10 @@ namespace smemtune {
 
 namespace {
 
-// The largest r for which less than 2.5 % of binomial(n, 1/2) lies below r: order statistics r and n + 1 - r, counted
-// from 1, then enclose the median with 95 % confidence. 0 when n is too small for any.
+// The largest r with P(X < r) < 2.5 % for X ~ binomial(n, 1/2). Order statistics r and n + 1 - r, counted from 1, then
+// enclose the median with 95 % confidence. 0 if n is too small.
 std::size_t rank_of_interval(std::size_t n) {
-    double probability = std::pow(0.5, static_cast<double>(n));  // of exactly k
+    double probability = std::pow(0.5, static_cast<double>(n));  // P(X = k)
     double below = 0;
     std::size_t k = 0;
     while (below + probability <= 0.025) {
@@ -30,7 +30,7 @@ double quantile(std::vector<double> values, double fraction) {
     const auto lower = static_cast<std::size_t>(at);
     const auto upper = std::min(lower + 1, values.size() - 1);
     const auto weight = at - static_cast<double>(lower);
-    if (weight == 0 || values[lower] == values[upper]) return values[lower];  // else infinite values would give NaN
+    if (weight == 0 || values[lower] == values[upper]) return values[lower];  // avoids NaN from infinite values
     return values[lower] + weight * (values[upper] - values[lower]);
 }
 

@@ -1,4 +1,4 @@
-// A folder for files that are thrown away.
+// A temporary folder, removed with its contents.
 #pragma once
 
 #include <filesystem>
@@ -6,7 +6,7 @@
 
 namespace smemtune {
 
-/// A new folder where the system keeps temporary files. It is removed with its contents.
+/// A new folder where the system keeps temporary files. The destructor removes it with its contents.
 class TemporaryFolder {
 public:
     /// Its name begins with `prefix`. Throws std::runtime_error.
@@ -18,7 +18,7 @@ public:
     [[nodiscard]] const std::filesystem::path& path() const { return path_; }
     [[nodiscard]] std::filesystem::path operator/(const std::filesystem::path& name) const { return path_ / name; }
 
-    /// Writes a file, and creates the folders on its way. Throws std::runtime_error.
+    /// Writes a file and creates the folders on its path. Throws std::runtime_error.
     void write(const std::filesystem::path& name, const std::string& text) const;
 
 private:

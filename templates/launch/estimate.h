@@ -1,5 +1,5 @@
-// The expected time of a configuration by its template's [model], before anything is compiled. It orders candidates and
-// forbids none.
+// Estimates the time of a configuration from its template's [model], before anything is compiled. The estimate orders
+// candidates and rejects none.
 #pragma once
 
 #include <cstdint>
@@ -23,19 +23,19 @@ struct ModelValues {
     }
 };
 
-/// Without a model, all zeros.
+/// All values are 0 if the template has no model.
 ModelValues model_values(const KernelTemplate& kernel_template, const Configuration& configuration,
                          const Problem& problem, const Device& device);
 
-/// A lower bound of the time of one launch, in microseconds (in multiprocessor cycles / 1000 where the clock is not
-/// known); nothing when the template declares no model, or the launch does not fit the device.
+/// A lower bound of the time of one launch, in microseconds (or in units of 1000 multiprocessor cycles if the clock is
+/// unknown). Nothing if the template declares no model or the launch does not fit the device.
 ///
-/// A multiprocessor works through its share of the blocks in waves. For each wave the busiest of four resources counts:
+/// A multiprocessor runs its share of the blocks in waves. The busiest of four resources decides the time of a wave:
 /// - arithmetic: two operations per lane and cycle, 128 lanes;
-/// - global memory: 64 bytes per cycle and multiprocessor, what the L2 cache delivers (DeepGEMM's and CUTLASS's
-///   performance models use the same rate);
+/// - global memory: 64 bytes per cycle and multiprocessor, the rate of the L2 cache (DeepGEMM's and CUTLASS's
+/// performance models use the same rate);
 /// - shared memory: 32 words per cycle, one for each bank (CUDA C++ Programming Guide, "Shared Memory");
-/// - latency: a phase of a block takes at least one trip to memory and its barriers, which other resident blocks hide.
+/// - latency: a phase of a block takes at least one trip to memory and its barriers; other resident blocks hide it.
 std::optional<double> estimated_us(const KernelTemplate& kernel_template, const Configuration& configuration,
                                    const Problem& problem, const Device& device);
 

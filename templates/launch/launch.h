@@ -10,11 +10,11 @@
 
 namespace smemtune {
 
-/// Device memory that a kernel works in, beside its operands. It holds zeros before the first launch, and whatever one
-/// launch left before the next; launches that run at the same time have one each.
+/// Device memory that a kernel needs beside its operands. It holds zeros before the first launch; each launch finds
+/// what the launch before left there. Launches that run at the same time need a workspace each.
 struct WorkspaceArgument {
     std::int64_t bytes = 0;  ///< 0: the address is null
-    std::size_t place = 0;   ///< of its address among the kernel's arguments: the last
+    std::size_t place = 0;   ///< index of its address among the kernel's arguments: the last one
 
     friend bool operator==(const WorkspaceArgument&, const WorkspaceArgument&) = default;
 };
@@ -26,16 +26,16 @@ struct Launch {
     std::int64_t static_shared_bytes = 0;   ///< per block
     std::int64_t dynamic_shared_bytes = 0;  ///< per block
     std::int64_t registers = 0;             ///< per thread; 0 when not known
-    std::vector<int> runtime_arguments{};   ///< what follows the operation's arguments, in the manifest's order
+    std::vector<int> runtime_arguments{};   ///< the arguments after the operation's, in the manifest's order
     std::optional<WorkspaceArgument> workspace{};
 
-    // What does not fit in 64 bits is the largest number that does: no device allows it.
+    // A value that overflows 64 bits saturates at the largest one, which no device allows.
     [[nodiscard]] std::int64_t threads() const;
     [[nodiscard]] std::int64_t blocks() const;
     [[nodiscard]] std::int64_t shared_bytes() const;
 };
 
-/// By the manifest; `registers` is its estimate. Throws ExpressionError.
+/// Evaluates the manifest's rules; `registers` is its estimate. Throws ExpressionError.
 Launch launch_of(const KernelTemplate& kernel_template, const Configuration& configuration, const Problem& problem,
                  const Device& device);
 

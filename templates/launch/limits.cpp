@@ -10,8 +10,8 @@ namespace smemtune {
 
 namespace {
 
-// The device's limits as constraints over the manifest's own expressions, so that the space is pruned by them as early
-// as by the template's rules. broken_limit() says the same of a single launch.
+// The device's limits as constraints over the manifest's expressions. The space can then prune by them as early as by
+// the template's rules. broken_limit() checks the same limits for a single launch.
 std::vector<Constraint> limit_constraints(const KernelTemplate& kernel_template) {
     const auto in = [](const Expression& expression) { return "(" + expression.text() + ")"; };
     const auto& block = kernel_template.block;
@@ -70,7 +70,7 @@ std::optional<std::string> broken_limit(const Launch& launch, const Device& devi
     if (launch.workspace && device.memory_bytes > 0 && launch.workspace->bytes > device.memory_bytes) {
         return over("bytes of workspace", launch.workspace->bytes, device.memory_bytes);
     }
-    if (launch.registers > device.registers_per_thread) {  // first: the products below could not hold any number
+    if (launch.registers > device.registers_per_thread) {  // first: else the products below could overflow
         return over("registers per thread", launch.registers, device.registers_per_thread);
     }
     const std::array checks{

@@ -1,4 +1,4 @@
-// Which configurations a device can hold: the limits of blocks and grids, and the feasible space under them.
+// Decides which configurations fit a device: the limits of blocks and grids, and the feasible space under them.
 #pragma once
 
 #include <optional>
@@ -11,15 +11,15 @@ namespace smemtune {
 /// The first limit of `device` that `launch` breaks, in words; nothing when it fits.
 std::optional<std::string> broken_limit(const Launch& launch, const Device& device);
 
-/// Why a configuration is not feasible, without enumerating the space: a parameter or value that is unknown, the
-/// constraint that removes it with its reason, or the limit that it breaks. Nothing when it is.
+/// Explains why a configuration is not feasible, without enumerating the space: an unknown parameter or value, the
+/// constraint that removes it with its reason, or the limit that it breaks. Nothing if it is feasible.
 std::optional<std::string> infeasibility(const KernelTemplate& kernel_template, const Configuration& configuration,
                                          const Problem& problem, const Device& device);
 
 /// The template's valid configurations for a problem on a device: its own constraints and the device's limits.
 ParameterSpace feasible_space(const KernelTemplate& kernel_template, const Problem& problem, const Device& device);
 
-/// The configurations that the template's own constraints leave, whether or not the device can hold them.
+/// The configurations that satisfy the template's own constraints, whether or not they fit the device.
 ParameterSpace declared_space(const KernelTemplate& kernel_template, const Problem& problem, const Device& device);
 
 }  // namespace smemtune

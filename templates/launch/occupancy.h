@@ -1,4 +1,4 @@
-// How many blocks and registers a multiprocessor gives to a launch.
+// Computes how many blocks fit on a multiprocessor, and the registers that they take.
 #pragma once
 
 #include <cstdint>
@@ -8,13 +8,13 @@
 
 namespace smemtune {
 
-/// Warps are given registers in units of this many,
+/// Warps get registers in units of this many.
 inline constexpr std::int64_t register_unit = 256;
-/// and in multiples of this many warps: a multiprocessor has four schedulers.
+/// A multiprocessor has four schedulers, so warps are counted in multiples of this many.
 inline constexpr std::int64_t warps_together = 4;
 
-/// What the hardware checks when it launches a block: as if each scheduler held as many of the block's warps as the
-/// fullest one. The largest 64-bit number when it does not fit in 64 bits.
+/// The registers that the hardware checks when it launches a block: it assumes that each scheduler holds as many of the
+/// block's warps as the fullest one. The largest 64-bit number if the result overflows.
 std::int64_t registers_per_block(const Launch& launch, const Device& device);
 
 /// Resident blocks per multiprocessor, by each limit.
@@ -25,13 +25,13 @@ struct Occupancy {
     std::int64_t by_blocks = 0;
 
     [[nodiscard]] std::int64_t blocks() const;
-    /// "threads", "shared memory", "registers" or "blocks": the first of them that allows no more than blocks().
+    /// The first of "threads", "shared memory", "registers" and "blocks" that allows no more than blocks().
     [[nodiscard]] std::string_view limiter() const;
 };
 
-/// Registers are given out per warp, in units of 256, to warps in multiples of four per multiprocessor; shared memory
-/// in units of 128 bytes (256 before compute capability 8) on top of what is reserved per block (CUDA C++ Programming
-/// Guide, "Compute Capabilities"; the arithmetic of its occupancy calculator).
+/// Registers are allocated per warp in units of 256, and warps in multiples of four per multiprocessor. Shared memory
+/// is allocated in units of 128 bytes (256 before compute capability 8), plus the bytes reserved per block. Source:
+/// CUDA C++ Programming Guide, "Compute Capabilities", and the arithmetic of its occupancy calculator.
 Occupancy occupancy(const Launch& launch, const Device& device);
 
 }  // namespace smemtune

@@ -23,7 +23,7 @@ const std::string& file(const SourceTree& tree, const SourceTree& library, const
                         "folder), or name the right one");
 }
 
-// The file that a line of a source includes by quotes, if it does.
+// The file that a line of source includes in quotes, if any.
 std::optional<std::string> included(std::string_view line) {
     for (const std::string_view token : {"#", "include", "\""}) {
         const auto start = line.find_first_not_of(" \t");
@@ -33,7 +33,8 @@ std::optional<std::string> included(std::string_view line) {
     return std::string(line.substr(0, line.find('"')));
 }
 
-// Adds a source with everything that it includes by quotes, under the root of the tree. `wanted_at` is FILE:LINE.
+// Adds a source and, recursively, everything that it includes in quotes. Paths start at the root of the tree.
+// `wanted_at` is FILE:LINE.
 void collect(const SourceTree& tree, const SourceTree& library, const std::string& path, const std::string& wanted_at,
              SourceTree& files) {
     const auto& text = file(tree, library, path, wanted_at);
@@ -51,7 +52,8 @@ void collect(const SourceTree& tree, const SourceTree& library, const std::strin
 std::string hash_of(const KernelTemplate& kernel) {
     std::string text;
     const auto add = [&](const std::string& part) { text += std::to_string(part.size()) + ":" + part; };
-    // The reference and the manifests' words do not change what a kernel is; its code and its launch do.
+    // The hash leaves out the reference and the manifest's summaries. It covers what decides the machine code and the
+    // launch.
     SourceTree code;
     collect(kernel.files, {}, kernel.source_path, kernel.path + ":1", code);
     add(kernel.name);
@@ -67,7 +69,7 @@ std::string hash_of(const KernelTemplate& kernel) {
         add(argument.name);
         add(std::to_string(static_cast<int>(argument.kind)));
     }
-    // The order of several run-time parameters tells them apart in a launch. A single one may come and go.
+    // A launch tells several run-time parameters apart by their order. With a single one, the order need not be hashed.
     std::string runtime;
     for (const auto& parameter : kernel.parameters) {
         if (parameter.runtime) runtime += (runtime.empty() ? "" : ",") + parameter.name;
@@ -134,14 +136,15 @@ std::vector<KernelTemplate> load_templates(const SourceTree& tree, const SourceT
         if (same != templates.end()) {
             throw ManifestError(path + ":1: template '" + kernel->name + "' is also in " + same->path + "; rename one");
         }
-        kernel->files[path] = without_extends(path, text, find);  // so that they need no other kernel's files
+        kernel->files[path] = without_extends(path, text, find);  // needs no other kernel's files
         const auto& home = kernel->operation.path;
         collect(tree, library, kernel->source_path, path + ":1", kernel->files);
         collect(tree, library, kernel->operation.reference_path, home + ":1", kernel->files);
-        // Without the kernel that may share its manifest, so that load_template finds one kernel.
+        // Leaves out the other kernel that may share the manifest, so that load_template finds one kernel.
         if (home != path) kernel->files[home] = operation_alone(home, file(tree, library, home, path + ":1"));
         kernel->hash = hash_of(*kernel);
-        // A list that does not name this version was written for another one: it expires when the source changes.
+        // A `same_code` list that does not name this version was written for another version. It expires when the
+        // source changes.
         if (std::erase(kernel->same_code_as, kernel->hash) == 0) kernel->same_code_as.clear();
         templates.push_back(std::move(*kernel));
     }

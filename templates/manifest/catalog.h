@@ -1,4 +1,4 @@
-// The templates there are: those built into the program, and those of a user's folder.
+// Loads all templates: the built-in ones and those of a user's folder.
 #pragma once
 
 #include <filesystem>
@@ -10,7 +10,7 @@
 
 namespace smemtune {
 
-/// A manifest that cannot be used: `gemm/tiled.toml:12: what is wrong; what to write instead`.
+/// A manifest that cannot be used. The message has the form `gemm/tiled.toml:12: what is wrong; what to write instead`.
 class ManifestError : public std::runtime_error {
 public:
     using std::runtime_error::runtime_error;
@@ -22,11 +22,11 @@ const SourceTree& builtin_sources();
 /// The .toml, .cu and .h files under `folder`. Throws ManifestError when it cannot be read or has no manifest.
 SourceTree read_sources(const std::filesystem::path& folder);
 
-/// Every kernel of `tree`, sorted by operation and name. Operations and shared headers that it does not hold itself are
-/// taken from `library`. Throws ManifestError.
+/// All kernels of `tree`, sorted by operation and name. `library` supplies the operations and shared headers that the
+/// tree lacks. Throws ManifestError.
 std::vector<KernelTemplate> load_templates(const SourceTree& tree, const SourceTree& library = builtin_sources());
 
-/// The one kernel of a tree that came from KernelTemplate::files. Throws ManifestError.
+/// Loads the one kernel of a tree that came from KernelTemplate::files. Throws ManifestError.
 KernelTemplate load_template(const SourceTree& files);
 
 }  // namespace smemtune

@@ -36,7 +36,7 @@ std::map<std::string, Named> names_in(const toml::table& manifest) {
     return names;
 }
 
-// Appends the entry, or replaces the one of the same name.
+// Appends the entry, or replaces the entry of the same name.
 void put(toml::array& to, toml::node& entry) {
     const auto* name = name_of(entry);
     for (auto& each : to) {
@@ -47,7 +47,7 @@ void put(toml::array& to, toml::node& entry) {
     to.push_back(std::move(entry));
 }
 
-// Malformed entries stay as they are: whoever reads the result reports them.
+// Malformed entries stay as they are; the parser of the result reports them.
 void add(toml::table& manifest, toml::table&& other) {
     for (const auto key : lists) {
         auto* theirs = other.get_as<toml::array>(key);
@@ -70,7 +70,8 @@ void add(toml::table& manifest, toml::table&& other) {
     }
 }
 
-// The key under which a manifest names the one that it extends; empty if it extends none. `like` is the earlier name.
+// The key under which a manifest names the manifest that it extends; empty if it extends none. `like` is the earlier
+// name.
 std::string_view key_of(const toml::table& manifest) {
     const auto* head = manifest.get_as<toml::table>("template");
     for (const std::string_view key : {"extends", "like"}) {
@@ -79,7 +80,7 @@ std::string_view key_of(const toml::table& manifest) {
     return {};
 }
 
-// `before` are the manifests that lead here.
+// `before` holds the chain of manifests that led here, to detect cycles.
 toml::table complete(const std::string& path, const std::string& text, const FindManifest& find,
                      std::vector<std::string> before) {
     auto manifest = parse_toml(path, text);

@@ -1,4 +1,4 @@
-// One kernel as its manifest describes it, and the operation that it computes.
+// A kernel as its manifest describes it, and the operation that it computes.
 #pragma once
 
 #include <array>
@@ -26,19 +26,19 @@ struct ElementType {
     std::int64_t bytes;
     double unit_roundoff;  ///< u: a rounded operation is exact within a factor 1 + d, |d| <= u
 };
-/// Throws std::invalid_argument naming the known ones.
+/// Throws std::invalid_argument, which lists the known names.
 const ElementType& element_type(std::string_view name);
 
-/// An argument of the kernel function, in its place.
+/// One argument of the kernel function.
 struct Argument {
     enum class Kind { extent, stride, scalar, input, output, batch_stride };  // hashes hold their places: add behind
     std::string name;
     Kind kind = Kind::extent;
     Expression rows;  ///< of an input or output matrix, row-major
     Expression columns;
-    std::string stride;        ///< the argument that holds its leading dimension
-    Expression count{"1"};     ///< of such matrices, one behind the other
-    std::string batch_stride;  ///< the argument that holds how far each starts behind the one before
+    std::string stride;        ///< name of the argument that holds its leading dimension
+    Expression count{"1"};     ///< matrices in memory, one after another
+    std::string batch_stride;  ///< name of the argument that holds the distance between their starts
 
     [[nodiscard]] bool is_matrix() const { return kind == Kind::input || kind == Kind::output; }
 };
@@ -49,32 +49,32 @@ struct Shape {
 };
 Shape shape_of(const Argument& argument, const Environment& environment);
 
-/// One verification of a trial: the inputs, the values of the scalars, the layout of the matrices.
+/// One verification of a trial: inputs, values of the scalars, layout of the matrices.
 struct Check {
-    bool integers = false;               ///< small integers, for exact answers; else uniform in [-1, 1]
-    bool poison = true;                  ///< outputs hold NaN first; else random values that the kernel may read
+    bool integers = false;               ///< small integers, for exact answers; otherwise uniform in [-1, 1]
+    bool poison = true;                  ///< outputs start as NaN; else as random values that the kernel may read
     std::int64_t padding = 0;            ///< elements between the rows of a matrix with a stride
-    std::int64_t batch_padding = 0;      ///< and between matrices with a batch stride
+    std::int64_t batch_padding = 0;      ///< elements between matrices with a batch stride
     std::vector<std::string> broadcast;  ///< inputs that are one matrix for the whole batch: their batch stride is 0
     std::map<std::string, double> scalars;
 };
 
-/// An operation: kernels that compute the same one share its arguments and can replace one another.
+/// An operation. Kernels of one operation share its arguments and can replace one another.
 struct Operation {
     std::string name;
     std::string summary;
     std::vector<std::string> extents;
-    std::map<std::string, Environment> layouts;  ///< each with its constants; empty when there are none
+    std::map<std::string, Environment> layouts;  ///< the constants of each layout; empty if there are none
     std::vector<Argument> arguments;
     std::vector<Check> checks;
     Expression operations;       ///< arithmetic operations of a problem, for FLOP/s
-    Expression bytes;            ///< moved at least: every input read and every output written once
-    Expression terms;            ///< rounded operations behind one output element; 0 when it must be exact
+    Expression bytes;            ///< bytes moved at least: every input is read and every output written once
+    Expression terms;            ///< rounded operations per output element; 0 if the result must be exact
     std::string reference_path;  ///< of the FP64 reference kernel's source
     std::string path;            ///< of the manifest that declares it
 };
 
-/// Per block, for `explain` and to order candidates; all optional in the manifest.
+/// Values per block, to order candidates and for `explain`. The manifest may leave out any of them.
 struct Model {
     Expression phases;
     Expression loads_per_phase;
@@ -83,7 +83,7 @@ struct Model {
     Expression shared_loads_per_phase;
 };
 
-/// A name that a manifest gives to an expression its rules share.
+/// A named expression (`[[derived]]`) that the manifest's rules share.
 struct Derived {
     std::string name;
     std::string value;  ///< as written
@@ -93,32 +93,32 @@ struct Derived {
 };
 
 struct KernelTemplate {
-    std::string name;  ///< also of its entry point
+    std::string name;  ///< also the name of its entry point
     std::string summary;
     Operation operation;
     std::vector<std::string> types;
     std::vector<std::string> layouts;
     std::vector<Parameter> parameters;
-    std::vector<Derived> derived;  ///< for people, and the constants: expressions hold their values already
+    std::vector<Derived> derived;  ///< for display, and for the constants: expressions already contain the values
     std::vector<Constraint> constraints;
     std::array<Expression, 3> block;
     std::array<Expression, 3> grid;
     Expression static_shared_bytes;
     Expression dynamic_shared_bytes;
-    std::optional<Expression> workspace_bytes;  ///< of a launch; with it, the kernel's last argument is their address
+    std::optional<Expression> workspace_bytes;  ///< workspace of a launch; the kernel's last argument is its address
     std::optional<Expression> registers;        ///< per thread, an estimate
-    std::int64_t compute_capability = 0;        ///< the least that it runs on
-    bool host = false;                          ///< plain enough to run on the host device
-    bool baseline = false;                      ///< what the others of its operation are compared with
+    std::int64_t compute_capability = 0;        ///< the lowest one that it runs on
+    bool host = false;                          ///< can run on the host device
+    bool baseline = false;                      ///< the other templates of its operation are compared with it
     std::optional<Model> model;
     std::string path;         ///< of its manifest
     std::string source_path;  ///< of its .cu file
-    SourceTree files;         ///< everything that it is made of, shared headers included
-    /// Covers everything that decides machine code and launch, and neither summaries nor parameters and their values. A
-    /// configuration that was tried before a parameter was added, under the same hash, means that parameter's default.
+    SourceTree files;         ///< all its files, shared headers included
+    /// Hash of everything that decides machine code and launch. Summaries, parameters and their values are not part of
+    /// it. A parameter may be added under the same hash: configurations stored before then have its default value.
     std::string hash;
-    /// Hashes of earlier versions that, by the manifest, have the same machine code and launch: what was stored of them
-    /// counts as if it were of this one.
+    /// Hashes of earlier versions that, by the manifest, have the same machine code and launch. Trials stored under
+    /// them count as this version's.
     std::vector<std::string> same_code_as;
 
     /// Whether `other` is the hash of this version or of one with the same machine code.
@@ -127,23 +127,23 @@ struct KernelTemplate {
     [[nodiscard]] std::vector<std::string> same_code_hashes() const;
 };
 
-/// Whether the template can compute a problem on a device at all, whatever the configuration.
+/// Whether the template can compute a problem on a device at all, in any configuration.
 bool supports(const KernelTemplate& kernel_template, const Problem& problem, const Device& device);
-/// "layouts: nn"; nothing when it supports it.
+/// The unmet requirement, such as "layouts: nn"; nothing if the template supports the problem.
 std::optional<std::string> why_unsupported(const KernelTemplate& kernel_template, const Problem& problem,
                                            const Device& device);
 
-/// Extents, layout constants, `element_bytes` and `device.*`. Throws std::invalid_argument when the problem does not
-/// fit the operation (extents, layout, type).
+/// The values that expressions may name: extents, layout constants, `element_bytes` and `device.*`. Throws
+/// std::invalid_argument if the problem does not fit the operation (extents, layout, type).
 Environment environment_of(const Operation& operation, const Problem& problem, const Device& device);
 
-/// The configuration that a template starts from: each parameter's default.
+/// The default configuration: each parameter has its default value.
 Configuration default_configuration(const KernelTemplate& kernel_template);
 
-/// The part of a configuration that decides the program: all but the run-time parameters.
+/// The part of a configuration that decides the program: all parameters but the run-time ones.
 Configuration compiled_part(const KernelTemplate& kernel_template, const Configuration& configuration);
 
-/// The most arguments of a kernel, run-time parameters included.
+/// The largest number of arguments of a kernel, run-time parameters included.
 constexpr std::size_t most_arguments = 64;
 
 /// The text of `configuration.h`: the compiled parameters, layout constants and constant derived values as `constexpr

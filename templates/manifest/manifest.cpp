@@ -36,7 +36,7 @@ Parameter read_parameter(const Section& section) {
     return parameter;
 }
 
-// A constant is compiled in, so it may name only what is known then.
+// Constants are compiled in, so they may use only values that are known at compile time.
 void check_constant(const Section& section, const Derived& derived, const KernelTemplate& kernel) {
     const auto is_known = [&](const std::string& name) {
         const auto parameter = std::ranges::find(kernel.parameters, name, &Parameter::name);
@@ -52,7 +52,7 @@ void check_constant(const Section& section, const Derived& derived, const Kernel
     }
 }
 
-// Each may use those before it.
+// Each derived value may use the ones before it.
 Derived read_derived(const Section& section, Names& known, const KernelTemplate& kernel) {
     section.allow_only({"name", "value", "summary", "constant"});
     Derived derived{.name = section.value<std::string>("name", "\"THREADS\""),
@@ -82,7 +82,7 @@ std::array<Expression, 3> read_extent3(const Section& section, const std::string
     return result;
 }
 
-// An expression for what is fixed when the kernel is compiled.
+// An expression over values that are fixed when the kernel is compiled.
 Expression read_compiled(const Section& section, const std::string& key, const std::string& example, const Names& known,
                          const std::vector<Parameter>& parameters) {
     auto expression = section.expression(key, example, known);
@@ -96,7 +96,7 @@ Expression read_compiled(const Section& section, const std::string& key, const s
     return expression;
 }
 
-// Run-time parameters stand beside the operation's arguments in the kernel's signature.
+// Run-time parameters follow the operation's arguments in the kernel's signature.
 void check_runtime_parameter(const Section& section, const Parameter& parameter, const KernelTemplate& kernel) {
     const auto& arguments = kernel.operation.arguments;
     if (!parameter.runtime) return;

@@ -1,5 +1,5 @@
-// Reads manifests: TOML to Operation and KernelTemplate. What is misspelt, missing or inconsistent is an error with
-// file, line and remedy, before anything is compiled.
+// Reads manifests: TOML to Operation and KernelTemplate. Misspelt, missing or inconsistent entries are errors with
+// file, line and remedy, found before anything is compiled.
 #pragma once
 
 #include <functional>
@@ -13,21 +13,23 @@ namespace smemtune {
 /// Operations by name.
 using Operations = std::map<std::string, Operation>;
 
-/// The `[operation]` that a manifest holds, if any. `path` is the manifest's, for errors and to find its reference.
-/// Throws ManifestError.
+/// Reads the `[operation]` of a manifest, if it has one. `path` is the manifest's path: errors quote it, and the
+/// reference is looked up relative to it. Throws ManifestError.
 std::optional<Operation> parse_operation(const std::string& path, const std::string& text);
 
-/// The manifest without the `[template]` that it may hold beside its operation. Throws ManifestError.
+/// The manifest without its `[template]`, if it holds one beside its operation. Throws ManifestError.
 std::string operation_alone(const std::string& path, const std::string& text);
 
-/// The text of the manifest at `path`. Throws ManifestError that begins with `wanted_at`, FILE:LINE, if there is none.
+/// Finds the text of the manifest at `path`. If there is none, throws a ManifestError that begins with `wanted_at`
+/// (FILE:LINE).
 using FindManifest = std::function<const std::string&(const std::string& path, const std::string& wanted_at)>;
 
-/// The manifest with what it takes from the one that it extends written out; `text` itself if it extends none.
+/// Returns the manifest with all inherited entries written out; returns `text` unchanged if it extends no other
+/// manifest.
 std::string without_extends(const std::string& path, const std::string& text, const FindManifest& find);
 
-/// The `[template]` that a manifest holds, if any; `files` and `hash` are left empty, and `same_code_as` holds all of
-/// the manifest's `same_code`. `find` is for manifests that extend another. Throws ManifestError.
+/// Reads the `[template]` of a manifest, if it has one. `files` and `hash` stay empty, and `same_code_as` holds the
+/// whole `same_code` list. `find` looks up manifests that this one extends. Throws ManifestError.
 std::optional<KernelTemplate> parse_template(const std::string& path, const std::string& text,
                                              const Operations& operations, const FindManifest& find = {});
 

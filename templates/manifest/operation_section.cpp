@@ -109,7 +109,7 @@ void check_arguments(const Section& section, const Operation& operation) {
 
 std::map<std::string, Environment> read_layouts(const Section& section, const std::vector<std::string>& extents) {
     std::map<std::string, Environment> layouts;
-    std::optional<std::vector<std::string>> first;  // the names that every layout gives a value
+    std::optional<std::vector<std::string>> first;  // names that every layout must define
     for (const auto& [layout, node] : section.table_at("layouts", "{ nn = { TRANSPOSE_A = 0 } }")) {
         const auto* table = node.as_table();
         if (table == nullptr) section.fail_at("layouts", "'layouts' must be tables: nn = { TRANSPOSE_A = 0 }");

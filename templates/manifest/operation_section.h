@@ -9,7 +9,7 @@ namespace smemtune {
 /// Throws ManifestError.
 Operation read_operation(const Section& section);
 
-/// The names that every expression of an operation and of its templates may use.
+/// The names that all expressions of an operation and of its templates may use.
 Names names_of(const Operation& operation);
 
 }  // namespace smemtune

@@ -15,7 +15,7 @@ std::string Names::expand(const std::string& text) const {
     };
     std::string result;
     for (auto at = text.begin(); at != text.end();) {
-        const auto end = std::find_if_not(at, text.end(), in_name);  // a number, too, is taken as a whole
+        const auto end = std::find_if_not(at, text.end(), in_name);  // a number is one token, too
         const std::string word(at, end);
         const auto found = derived.find(word);
         result += found == derived.end() ? word : "(" + found->second + ")";
@@ -41,7 +41,7 @@ toml::table parse_toml(const std::string& path, const std::string& text) {
 }
 
 void Section::fail(const std::string& path, const toml::source_region& where, const std::string& what) {
-    // An entry that came from another manifest names that file.
+    // Inherited entries name the file that they came from.
     throw ManifestError((where.path ? *where.path : path) + ":" + std::to_string(where.begin.line) + ": " + what);
 }
 
@@ -77,7 +77,7 @@ Expression Section::expression(const std::string& key, const std::string& exampl
 
 Expression Section::checked(const std::string& key, const std::string& text, const Names& known) const {
     try {
-        const Expression written(text);  // first, so that an error quotes what the author wrote
+        const Expression written(text);  // parsed first, so that errors quote the author's text
         Expression expression(known.expand(written.text()));
         for (const auto& name : expression.names()) {
             if (!known.values.contains(name)) {

@@ -1,4 +1,4 @@
-// One table of a manifest: typed access by key, each failure with its line.
+// One table of a manifest: typed access by key, with the line of each error.
 #pragma once
 
 #define TOML_HEADER_ONLY 1  // Debian's compiled libtomlplusplus has no static form, which the portable build needs
@@ -17,27 +17,27 @@ namespace smemtune {
 
 /// The names that a manifest's expressions may use.
 struct Names {
-    std::set<std::string> values;                ///< known once a configuration, a problem and a device are
-    std::map<std::string, std::string> derived;  ///< shorthands: each stands for an expression over `values`
+    std::set<std::string> values;                ///< known once configuration, problem and device are known
+    std::map<std::string, std::string> derived;  ///< shorthands for expressions over `values`
 
     /// `text` with every shorthand replaced by its expression, in parentheses.
     [[nodiscard]] std::string expand(const std::string& text) const;
 };
 
-/// Throws ManifestError with the line of what is not TOML.
+/// Throws ManifestError with the line of the syntax error.
 toml::table parse_toml(const std::string& path, const std::string& text);
 
 bool is_identifier(const std::string& text);
 bool is_int(std::int64_t value);
 
-/// Everything that fails throws ManifestError. `example` is a value as it would be written, for the message.
+/// All failures throw ManifestError. `example` is a sample value for the message, in TOML.
 class Section {
 public:
-    /// `path` and `table` must outlive it; `title` is how messages call it: "[launch]".
+    /// `path` and `table` must outlive the section. Messages call it `title`, such as "[launch]".
     Section(const std::string& path, std::string title, const toml::table& table)
         : path_(path), title_(std::move(title)), table_(table) {}
 
-    /// `path` is the file of a place that knows only its line.
+    /// `path` is the file of a position that has only a line.
     [[noreturn]] static void fail(const std::string& path, const toml::source_region& where, const std::string& what);
     [[noreturn]] void fail(const std::string& what) const { fail(path_, table_.source(), title_ + " " + what); }
     [[noreturn]] void fail_at(const std::string& key, const std::string& what) const;
@@ -76,17 +76,17 @@ public:
     /// Empty when the key is absent.
     [[nodiscard]] toml::table table_at(const std::string& key, const std::string& example) const;
 
-    /// `known` is what the expression may name.
+    /// `known`: the names that the expression may use.
     [[nodiscard]] Expression expression(const std::string& key, const std::string& example, const Names& known) const;
     [[nodiscard]] Expression checked(const std::string& key, const std::string& text, const Names& known) const;
 
-    /// The tables of `[[key]]`, each called `title`; none when the key is absent.
+    /// The tables of `[[key]]`, each named `title` in messages; none if the key is absent.
     [[nodiscard]] std::vector<Section> sections(const std::string& key, const std::string& title) const;
     /// The table of `[key]`, if any.
     [[nodiscard]] std::optional<Section> section(const std::string& key) const;
 
     [[nodiscard]] const std::string& path() const { return path_; }
-    /// A file named in the manifest, which names it from its own folder.
+    /// A path that the manifest gives relative to its own folder.
     [[nodiscard]] std::string beside(const std::string& file) const;
 
 private:

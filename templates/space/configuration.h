@@ -1,4 +1,4 @@
-// One value for each parameter of a template: what a trial tries.
+// A configuration: one value for each parameter of a template.
 #pragma once
 
 #include <compare>
@@ -19,13 +19,14 @@ struct Configuration {
 /// The one canonical spelling: `TSZ_COLS=16,TSZ_ROWS=64`, sorted by name.
 std::string to_text(const Configuration& configuration);
 
-/// With the default values of the parameters that it does not name.
+/// This configuration, completed with the default values of the parameters that it lacks.
 Configuration completed(Configuration configuration, const Configuration& defaults);
 
-/// The values that differ from `defaults`: completed() with the same defaults gives the configuration back.
+/// The values that differ from `defaults`. completed() with the same defaults restores the configuration.
 Configuration differing(Configuration configuration, const Configuration& defaults);
 
-/// Reads what to_text writes, in any order and with spaces. Throws std::invalid_argument naming what does not fit.
+/// Reads the format of to_text, in any order and with spaces. Throws std::invalid_argument, which names the malformed
+/// part.
 Configuration parse_configuration(std::string_view text);
 
 }  // namespace smemtune

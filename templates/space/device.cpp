@@ -14,8 +14,8 @@ namespace {
 constexpr std::int64_t kib = 1024;
 constexpr std::int64_t greatest_limit = std::int64_t{1} << 50;  // given by hand: sums and small multiples still fit
 
-// What differs between compute capabilities (CUDA C++ Programming Guide, "Technical Specifications per Compute
-// Capability"); the multiprocessors, L2 and clock are those of the largest common part.
+// The values that differ between compute capabilities (CUDA C++ Programming Guide, "Technical Specifications per
+// Compute Capability"). Multiprocessors, L2 and clock are those of the largest common GPU.
 struct Model {
     std::string_view name;
     int compute_capability, multiprocessors, threads_per_multiprocessor, blocks_per_multiprocessor;

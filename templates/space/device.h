@@ -1,4 +1,4 @@
-// A compute device as the limits see it: what a block, a multiprocessor and a grid can hold.
+// A compute device as the limits describe it: the capacity of a block, a multiprocessor and a grid.
 #pragma once
 
 #include <array>
@@ -19,10 +19,10 @@ struct Device {
     std::int64_t threads_per_block = 0;
     std::int64_t threads_per_multiprocessor = 0;
     std::int64_t blocks_per_multiprocessor = 0;
-    std::int64_t static_shared_bytes_per_block = 0;  ///< what `__shared__` arrays may take
+    std::int64_t static_shared_bytes_per_block = 0;  ///< the maximum for `__shared__` arrays
     std::int64_t shared_bytes_per_block = 0;         ///< the opt-in maximum of dynamic shared memory
     std::int64_t shared_bytes_per_multiprocessor = 0;
-    std::int64_t shared_bytes_reserved_per_block = 0;  ///< taken by the system from the multiprocessor's
+    std::int64_t shared_bytes_reserved_per_block = 0;  ///< taken by the system out of the multiprocessor's
     std::int64_t registers_per_thread = 0;
     std::int64_t registers_per_block = 0;
     std::int64_t registers_per_multiprocessor = 0;
@@ -38,11 +38,11 @@ struct Device {
     [[nodiscard]] bool is_host() const { return compute_capability == 0; }
 };
 
-/// The host as a device of its own, whose kernels are checked as they run and take many times longer.
+/// The host in checked mode, a device of its own: every access is checked, so times are many times longer.
 Device checked(Device host);
 bool is_checked(const Device& device);
 
-/// The numeric fields under the names that expressions (`device.NAME`), hand-given limits and JSON use.
+/// The numeric fields by name, as expressions (`device.NAME`), limits given by hand and JSON use them.
 struct DeviceField {
     std::string_view name;
     std::int64_t Device::*member;
@@ -52,13 +52,14 @@ const std::vector<DeviceField>& device_fields();
 /// `device.NAME` for each field.
 Environment environment_of(const Device& device);
 
-/// FP32 operations per second with every lane multiplying and adding at the highest clock; 0 when unknown.
+/// Peak FP32 operations per second: every lane multiplies and adds at the highest clock. 0 if unknown.
 double peak_fp32_flops(const Device& device);
 
-/// A device known by name: `sm_75`, `sm_80`, `sm_86`, `sm_89`, `sm_90`, `sm_100`, `sm_120`: the largest part of that
-/// compute capability, by the tables of the CUDA C++ Programming Guide. Or limits given by hand, alone
-/// (`threads_per_multiprocessor=1536,shared_bytes_per_multiprocessor=16384`: what is not given does not limit) or on
-/// top of a model (`sm_90,shared_bytes_per_block=65536`). Throws std::invalid_argument naming what is unknown.
+/// A device by name. `sm_75`, `sm_80`, `sm_86`, `sm_89`, `sm_90`, `sm_100` and `sm_120` are the largest GPU of that
+/// compute capability, by the tables of the CUDA C++ Programming Guide. Limits can be given by hand on top of a model
+/// (`sm_90,shared_bytes_per_block=65536`) or alone
+/// (`threads_per_multiprocessor=1536,shared_bytes_per_multiprocessor=16384`); absent limits do not limit. Throws
+/// std::invalid_argument, which names the unknown part.
 Device model_device(std::string_view specification);
 
 }  // namespace smemtune

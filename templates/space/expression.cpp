@@ -1,4 +1,4 @@
-// Parsing by precedence climbing into code for a stack machine, and that machine.
+// Parses by precedence climbing into code for a stack machine, and runs that code.
 #include "templates/space/expression.h"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace smemtune {
 
 namespace {
 
-constexpr std::size_t max_depth = 64;  // of the stack: no manifest nests this deep, and evaluation needs no allocation
+constexpr std::size_t max_depth = 64;  // stack entries: no manifest nests this deep, and evaluation needs no allocation
 
 }  // namespace
 
@@ -82,7 +82,7 @@ private:
             const auto to_else = emit(Op::jump_if_zero, -1);
             ternary();
             expect(":");
-            const auto to_end = emit(Op::jump, -1);  // only one of the two branches leaves a value
+            const auto to_end = emit(Op::jump, -1);  // only one of the two branches pushes a value
             land(to_else);
             ternary();
             land(to_end);

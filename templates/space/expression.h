@@ -17,7 +17,7 @@
 
 namespace smemtune {
 
-/// A malformed expression, or one that has no value (unknown name, overflow, division by zero). The message quotes it.
+/// An expression that is malformed or has no value (unknown name, overflow, division by zero). The message quotes it.
 class ExpressionError : public std::runtime_error {
 public:
     using std::runtime_error::runtime_error;
@@ -27,13 +27,13 @@ public:
 using Environment = std::map<std::string, std::int64_t, std::less<>>;
 
 /// Operators: `?: || && | ^ & == != < <= > >= << >> + - * / % ! - ~ ()`; functions: min, max, ceil_div, round_up.
-/// Comparisons and logic give 0 or 1; `&&`, `||` and `?:` evaluate only what C would.
+/// Comparisons and logic give 0 or 1; `&&`, `||` and `?:` skip the operands that C skips.
 class Expression {
 public:
     static constexpr std::array<std::string_view, 4> functions{"min", "max", "ceil_div", "round_up"};
 
     Expression() : Expression("0") {}
-    /// Throws ExpressionError with the column of the first character that does not fit.
+    /// Throws ExpressionError with the column of the syntax error.
     explicit Expression(std::string text);
 
     [[nodiscard]] const std::string& text() const { return text_; }
@@ -44,7 +44,8 @@ public:
     [[nodiscard]] std::int64_t evaluate(const Environment& environment) const;
     /// `values[i]` is the value of `names()[i]`, or of the slot that `rebind` gave it.
     [[nodiscard]] std::int64_t evaluate(std::span<const std::int64_t> values) const;
-    /// The same expression reading name `n` from slot `slot_of(n)`: many expressions can share one array of values.
+    /// The same expression, reading name `n` from slot `slot_of(n)`. Several expressions can then share one array of
+    /// values.
     [[nodiscard]] Expression rebind(const std::function<std::size_t(const std::string&)>& slot_of) const;
 
     friend bool operator==(const Expression& a, const Expression& b) { return a.text_ == b.text_; }
@@ -93,7 +94,7 @@ private:
     std::string text_;
     std::vector<std::string> names_;
     std::vector<Instruction> code_;  // for a stack machine
-    std::size_t depth_ = 0;          // the most stack that the code needs
+    std::size_t depth_ = 0;          // the largest stack that the code needs
 };
 
 }  // namespace smemtune

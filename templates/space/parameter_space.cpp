@@ -12,8 +12,8 @@ namespace {
 
 using Names = std::set<std::size_t>;  // parameters, by index
 
-// Binds first what lets some constraint be checked soonest: again and again the constraint with the fewest points
-// still to enumerate before it can be checked, then the parameters that no constraint mentions.
+// Chooses a binding order in which constraints can be checked early. Greedy: repeatedly takes the constraint with the
+// fewest points left to enumerate before it can be checked. Parameters that no constraint mentions come last.
 std::vector<std::size_t> binding_order(const std::vector<Parameter>& parameters, std::vector<Names> unbound) {
     const auto points = [&](const Names& names) {
         double product = 1;
@@ -88,7 +88,7 @@ ParameterSpace::ParameterSpace(std::vector<Parameter> parameters, const std::vec
 
 void ParameterSpace::enumerate(const std::vector<std::size_t>& order) {
     const auto depth_count = order.size();
-    // A rule is checked at the depth that binds its last parameter; one without parameters, before the first.
+    // A rule is checked at the depth that binds its last parameter; a rule without parameters, before the first depth.
     std::vector<std::vector<std::size_t>> checks(depth_count + 1);
     for (std::size_t rule = 0; rule < rules_.size(); ++rule) {
         std::size_t last = 0;
@@ -117,7 +117,7 @@ void ParameterSpace::enumerate(const std::vector<std::size_t>& order) {
         ++count_;
         points_.insert(points_.end(), chosen.begin(), chosen.end());
     };
-    auto decided = depth_count;  // below this depth nothing is checked any more: every point there is valid
+    auto decided = depth_count;  // below this depth no rule is left to check: every point is valid
     while (decided > 0 && checks[decided].empty()) --decided;
     const auto descend = [&](const auto& self, std::size_t depth) -> void {
         if (depth == decided && below[depth] > max_size - count_) {
@@ -133,12 +133,11 @@ void ParameterSpace::enumerate(const std::vector<std::size_t>& order) {
     };
     descend(descend, 0);
 
-    // Back to the declared order, so that an index means the same whatever the binding order was.
+    // Restores the declared order, so that indices do not depend on the binding order.
     if (!std::ranges::is_sorted(order)) sort_points();
 }
 
-// By counting, parameter after parameter from the last to the first: the cost is linear, and no two points are
-// compared.
+// Radix sort, from the last parameter to the first: linear cost, without comparing points.
 void ParameterSpace::sort_points() {
     const auto width = parameters_.size();
     std::vector<std::uint32_t> rows(count_);

@@ -1,4 +1,4 @@
-// The valid configurations of a template: every combination of parameter values that no constraint removes.
+// The valid configurations of a template: all combinations of parameter values that satisfy the constraints.
 #pragma once
 
 #include <cstddef>
@@ -24,27 +24,27 @@ struct Parameter {
 struct Constraint {
     Expression rule;
     std::string reason;
-    std::string written;  ///< the rule for people, where it is shorter than the expression
+    std::string written;  ///< the rule in short form for display, if shorter than the expression
 
     [[nodiscard]] const std::string& text() const { return written.empty() ? rule.text() : written; }
 };
 
 class ParameterSpace {
 public:
-    /// How many raw points a constraint removed that no earlier check had removed.
+    /// The raw points that a constraint removed and no earlier check had removed.
     struct Removed {
         Constraint constraint;
         std::uint64_t points = 0;
     };
 
-    /// Enumerates at once. `constants` names everything in the rules that is not a parameter. Parameters are bound in
-    /// an order in which rules can be checked early, so the cost follows the valid points rather than the raw ones.
-    /// Throws ExpressionError when a rule has no value, std::length_error beyond `max_size` valid points.
+    /// Enumerates at once. `constants` names everything in the rules that is not a parameter. The binding order lets
+    /// rules be checked early, so the cost follows the number of valid points, not of raw ones. Throws ExpressionError
+    /// if a rule has no value, std::length_error beyond `max_size` valid points.
     ParameterSpace(std::vector<Parameter> parameters, std::vector<Constraint> constraints,
                    const Environment& constants);
 
-    /// The points given, whatever rule left them: a recorded space. Throws std::invalid_argument when one has not
-    /// exactly these parameters, each with one of its values.
+    /// A recorded space of these points, without rules. Throws std::invalid_argument if a point does not have exactly
+    /// these parameters, each with one of its values.
     ParameterSpace(std::vector<Parameter> parameters, const std::vector<Configuration>& points);
 
     static constexpr std::size_t max_size = 20'000'000;
@@ -52,14 +52,14 @@ public:
     [[nodiscard]] std::size_t size() const { return count_; }
     /// In lexicographic order of the parameters as declared. Precondition: index < size().
     [[nodiscard]] Configuration operator[](std::size_t index) const;
-    /// For each parameter as declared, which of its values: an index into Parameter::values.
+    /// The point as value indices: for each parameter as declared, an index into Parameter::values.
     [[nodiscard]] std::span<const std::uint16_t> point(std::size_t index) const {
         return std::span(points_).subspan(index * parameters_.size(), parameters_.size());
     }
-    /// The index of a point; nothing when it is not valid. Costs the logarithm of size().
+    /// The index of a point; nothing if it is not valid. Takes O(log size()).
     [[nodiscard]] std::optional<std::size_t> find(std::span<const std::uint16_t> wanted) const;
     [[nodiscard]] std::optional<std::size_t> find(const Configuration& configuration) const;
-    /// Product of the numbers of values; census and valid points add up to it.
+    /// Product of the numbers of values. The census and the valid points add up to it.
     [[nodiscard]] std::uint64_t raw_size() const { return raw_size_; }
     [[nodiscard]] const std::vector<Removed>& census() const { return census_; }
     [[nodiscard]] const std::vector<Parameter>& parameters() const { return parameters_; }

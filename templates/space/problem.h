@@ -1,4 +1,4 @@
-// A problem: what is to be computed, on which element type, how large.
+// A problem: an operation with its element type and extents.
 #pragma once
 
 #include <compare>
