@@ -44,7 +44,7 @@ bool has_same_code(Connection& connection, const TemplateRecord& kernel_template
 
 void adopt_same_code(Connection& connection, const TemplateRecord& kernel_template, const Configuration& defaults) {
     auto rows = find_same_code(connection, kernel_template);
-    if (rows.empty()) return;  // another process was faster
+    if (rows.empty()) return;  // another process has adopted them already
     auto present = Query(connection, "SELECT id FROM templates WHERE name = ? AND hash = ?")
                        .with(kernel_template.name, kernel_template.hash)
                        .first(read_id);

@@ -1,4 +1,4 @@
-// Stored versions of a template whose machine code is that of another version.
+// Adopts stored versions of a template that have the same machine code as this version.
 #pragma once
 
 #include <string>
@@ -9,16 +9,17 @@
 
 namespace smemtune {
 
-/// A JSON array, for SQL's json_each.
+/// A JSON array, for json_each in SQL.
 std::string json_array(const std::vector<std::string>& texts);
 
-/// Whether the database has a row of this name under one of `same_code_as`.
+/// Whether the database has a row of this template's name under one of its `same_code_as` hashes.
 bool has_same_code(Connection& connection, const TemplateRecord& kernel_template);
 
-/// Turns those rows into the one of `kernel_template`: trials, machine code and winners stay. Without a row under its
-/// hash, the newest of them gets it. All others give it their trials and machine code and are deleted; where both have
-/// a trial of one configuration, the one under its hash stays, with the other's crown if it is a measurement. The files
-/// are left to the caller, and `defaults` are those of Store::remember. Inside the caller's transaction.
+/// Merges those rows into the row of `kernel_template`, with their trials, machine code and winners. If no row has its
+/// hash, the newest of them gets that hash. The other rows pass on their trials and machine code, and are deleted. If
+/// both rows have a trial of the same configuration, the trial under its hash stays; it becomes the winner if the other
+/// was and it is a measurement. The stored files do not change; the caller updates them. `defaults` are those of
+/// Store::remember. Runs inside the caller's transaction.
 void adopt_same_code(Connection& connection, const TemplateRecord& kernel_template, const Configuration& defaults);
 
 }  // namespace smemtune

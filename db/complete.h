@@ -1,4 +1,4 @@
-// Completes the stored configurations of a template that has got new parameters.
+// Completes stored configurations after a template got new parameters.
 #pragma once
 
 #include "db/query.h"
@@ -6,9 +6,9 @@
 
 namespace smemtune {
 
-/// Gives the trials and machine code of a template the defaults of the parameters that they lack. If two trials then
-/// have the same configuration, the one that was complete stays; it becomes the winner if the other was and it is a
-/// measurement. Runs inside the caller's transaction.
+/// Gives the trials and machine code of a template the default values of the parameters that they lack. If two trials
+/// then have the same configuration, the one that was complete before stays; it becomes the winner if the other was and
+/// it is a measurement. Runs inside the caller's transaction.
 void complete_configurations(Connection& connection, std::int64_t kernel_template, const Configuration& defaults);
 
 }  // namespace smemtune

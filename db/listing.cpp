@@ -1,4 +1,4 @@
-// The queries of a Store whose answers people read.
+// Queries of a Store whose answers are shown to the user.
 #include <nlohmann/json.hpp>
 
 #include "db/store_state.h"
@@ -7,7 +7,7 @@ namespace smemtune {
 
 namespace {
 
-// For people's filters: trials as `t` with their `d` (device), `k` (template), `p` (problem) and `w` (winner).
+// Filters of the user's. Trials are `t` with their `d` (device), `k` (template), `p` (problem) and `w` (winner).
 constexpr auto joined_trials = R"sql(
 trials AS t JOIN devices AS d ON d.id = t.device JOIN templates AS k ON k.id = t.template
 JOIN problems AS p ON p.id = t.problem
@@ -32,14 +32,15 @@ SELECT (SELECT user_version FROM pragma_user_version), (SELECT count(*) FROM dev
        (SELECT count(*) FROM trials WHERE rejected_at IS NOT NULL),
        (SELECT count(*) FROM binaries), (SELECT count(*) FROM runs))sql";
 
-// `column` is like one of the patterns in parameter `number`, a JSON list; with an empty list, always.
+// A condition: `column` matches a pattern of parameter `number`, which is a JSON list. An empty list matches
+// everything.
 std::string matches(const std::string& column, int number) {
     const auto list = "?" + std::to_string(number);
     return "(" + list + " = '[]' OR EXISTS (SELECT 1 FROM json_each(" + list + ") WHERE " + column +
            " LIKE value ESCAPE '\\'))";
 }
 
-// SQL's LIKE has % for any text and _ for any letter.
+// In SQL's LIKE, % stands for any text and _ for any letter.
 std::string like_patterns(const std::vector<std::string>& patterns) {
     auto list = nlohmann::json::array();
     for (const auto& pattern : patterns) {

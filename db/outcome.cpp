@@ -1,4 +1,4 @@
-// The names of the stages, as they are stored.
+// The stored names of the stages.
 #include "db/outcome.h"
 
 #include <array>
@@ -9,7 +9,7 @@ namespace smemtune {
 
 namespace {
 
-// Stored in the database, whose schema lists them again: a new name needs a migration.
+// The schema also lists these names: a new name needs a migration.
 constexpr std::array<std::pair<Stage, std::string_view>, 6> stage_names{{{Stage::limits, "limits"},
                                                                          {Stage::compile, "compile"},
                                                                          {Stage::launch, "launch"},

@@ -11,7 +11,7 @@ namespace smemtune {
 
 /// Where a candidate failed. A closed set: these names are stored.
 enum class Stage {
-    limits,   ///< asks for more than the device holds, by the manifest or by what the compiler reports
+    limits,   ///< needs more than the device holds, by the manifest or the compiler's report
     compile,  ///< the compiler refused it
     launch,   ///< the device refused to load or launch it
     wrong,    ///< it gave a wrong result, or wrote where it must not
@@ -32,17 +32,18 @@ struct Rejection {
 struct Measurement {
     double median_us = 0;            ///< device time of one launch
     double spread_us = 0;            ///< half the distance between the quartiles
-    std::vector<double> samples_us;  ///< each the mean of one batch of launches
-    bool cut_short = false;          ///< clearly behind the best, so not sampled further
+    std::vector<double> samples_us;  ///< each one is the mean of a batch of launches
+    bool cut_short = false;          ///< clearly slower than the best, so sampling ended early
     std::int64_t clock_khz = 0;      ///< multiprocessor clock while timing; 0 when unknown
-    double energy_uj = 0;            ///< of one launch, by the whole device; 0 when unknown
+    double energy_uj = 0;            ///< energy of one launch, for the whole device; 0 when unknown
 
     bool operator==(const Measurement&) const = default;
 };
 
 using Outcome = std::variant<Measurement, Rejection>;
 
-/// What a kernel needs, by its compiler; zero where the compiler did not run or does not say.
+/// The resources that a kernel needs, as its compiler reports them; 0 if the compiler did not run or does not report
+/// them.
 struct Resources {
     std::int64_t registers = 0;  ///< per thread
     std::int64_t spill_bytes = 0;

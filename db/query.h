@@ -16,10 +16,10 @@ namespace smemtune {
 
 struct Connection {
     SQLite::Database database;
-    std::unordered_map<std::string, SQLite::Statement> statements{};  ///< prepared once; they end before the database
+    std::unordered_map<std::string, SQLite::Statement> statements{};  ///< prepared once; destroyed before the database
 };
 
-/// One use of a prepared statement. It is reset at the end, so that it holds no lock.
+/// One use of a prepared statement. The destructor resets the statement, which releases its lock.
 class Query {
 public:
     Query(Connection& connection, const std::string& sql)
@@ -56,7 +56,8 @@ private:
     SQLite::Statement& statement_;
 };
 
-/// Locks before it reads. Two processes that read first and then want to write would deadlock, and one would fail.
+/// A transaction that takes the write lock before it reads. Otherwise two processes that read first and then write
+/// would deadlock, and one would fail.
 struct WriteTransaction : SQLite::Transaction {
     explicit WriteTransaction(Connection& connection)
         : SQLite::Transaction(connection.database, SQLite::TransactionBehavior::IMMEDIATE) {}

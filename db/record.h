@@ -14,26 +14,27 @@
 
 namespace smemtune {
 
-/// A template as it was when it was tried: enough to compile any of its configurations again.
+/// A template as it was when it was tried, with everything needed to compile any of its configurations again.
 struct TemplateRecord {
     std::string name;
     std::string operation;
-    std::string hash;                          ///< of everything that decides the machine code and its launch
+    std::string hash;                          ///< hash of everything that decides machine code and launch
     std::map<std::string, std::string> files;  ///< path -> text: manifest, source, headers, operation, reference
-    /// Of earlier versions with the same machine code, as KernelTemplate::same_code_as; asked for, never stored.
+    /// Hashes of earlier versions with the same machine code, as in KernelTemplate::same_code_as. Used in look-ups,
+    /// never stored.
     std::vector<std::string> same_code_as{};
 
     bool operator==(const TemplateRecord&) const = default;
 };
 
-/// One run of the tuner: the request and the tools.
+/// One run of the tuner: the request and the versions of its tools.
 struct RunRecord {
     std::string request{};   ///< JSON: sizes, templates, search, seed, budget
     std::string policy{};    ///< JSON: how trials were verified and timed
     std::string versions{};  ///< JSON: smemtune, compiler, driver
 };
 
-/// The rows of device, template and problem that a trial belongs to.
+/// The row numbers of the device, template and problem that a trial belongs to.
 struct TrialKey {
     std::int64_t device = 0;
     std::int64_t kernel_template = 0;
@@ -55,7 +56,7 @@ struct TrialRecord {
     bool operator==(const TrialRecord&) const = default;
 };
 
-/// A trial with the names behind its key, for people and for dispatch.
+/// A trial with the names behind its key, for display and for the runtime.
 struct TrialRow {
     std::int64_t id = 0;
     std::string device;
@@ -65,10 +66,10 @@ struct TrialRow {
     TrialRecord record;
     bool winner = false;
     std::string finished_at;  ///< UTC, ISO 8601
-    std::string decided_at;   ///< of a winner: when it was declared
+    std::string decided_at;   ///< when the winner was declared; empty for other trials
 };
 
-/// A run with its times, UTC in ISO 8601; `finished_at` and `how` are empty when it has no end.
+/// A run with its times in UTC, ISO 8601. `finished_at` and `how` are empty if the run has no end.
 struct RunRow {
     RunRecord record;
     std::string started_at, finished_at, how;
@@ -78,8 +79,8 @@ struct RunRow {
 struct BinaryRecord {
     std::int64_t kernel_template = 0;
     Configuration configuration;
-    std::string target{};    ///< what it runs on: "sm_90a", "host-x86_64"
-    std::string compiler{};  ///< what made it: name, version, options
+    std::string target{};    ///< where it runs: "sm_90a", "host-x86_64"
+    std::string compiler{};  ///< its compiler: name, version, options
     std::vector<std::uint8_t> code{};
     Resources resources{};
 

@@ -12,13 +12,13 @@ namespace {
 
 using Json = nlohmann::ordered_json;  // keeps the order of the extents
 
-// What is stored of a trial, besides when. The one place that fixes the order in which it is bound and read.
+// The stored columns of a trial, except its times. This list alone fixes the order of binding and reading.
 constexpr std::array<std::string_view, 20> trial_columns{
     "device",     "template",   "problem",     "configuration",       "median_us",
     "spread_us",  "samples_us", "cut_short",   "clock_khz",           "rejected_at",
     "reason",     "registers",  "spill_bytes", "static_shared_bytes", "dynamic_shared_bytes",
     "compile_ms", "verify_ms",  "time_ms",     "energy_uj",           "run"};
-constexpr std::size_t key_columns = 4;  // the first ones, which a trial is found by
+constexpr std::size_t key_columns = 4;  // the first columns, which identify a trial
 
 // The position of a column, from 0. An unknown name does not compile.
 consteval int at(std::string_view name) {
@@ -27,7 +27,7 @@ consteval int at(std::string_view name) {
     return static_cast<int>(found - trial_columns.begin());
 }
 
-// The columns, each behind `prefix`, separated by commas.
+// The columns, each with `prefix`, separated by commas.
 std::string listed(const std::string& prefix) {
     std::string text;
     for (const auto column : trial_columns) {
@@ -42,13 +42,13 @@ std::string extents_json(const Problem& problem) {
     return json.dump();
 }
 
-// Parses the text of a column. Whatever `read` throws means that the row is damaged.
+// Parses the text of a column. Any exception of `read` means that the row is damaged.
 template <class Read>
 auto read_text(const SQLite::Column& column, Read read) {
     const auto text = column.getString();
     try {
         return read(text);
-    } catch (const std::exception& error) {  // nlohmann's, or invalid_argument of the parsers
+    } catch (const std::exception& error) {  // from nlohmann, or invalid_argument from the parsers
         throw UnreadableRow(std::string(column.getName()) + " cannot be read: " + error.what());
     }
 }

@@ -11,12 +11,12 @@
 
 namespace smemtune {
 
-/// A row that smemtune cannot have written: damaged, or edited by hand.
+/// A row that smemtune cannot have written. It is damaged or was edited by hand.
 struct UnreadableRow : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-// A binder fills the parameters of its statement in order, from the first.
+// A binder fills the parameters of its statement in order, starting with the first.
 
 constexpr auto insert_problem = "INSERT INTO problems (operation, type, layout, extents, size) VALUES (?, ?, ?, ?, ?)";
 constexpr auto find_problem = "SELECT id FROM problems WHERE operation = ? AND type = ? AND layout = ? AND extents = ?";
@@ -32,11 +32,11 @@ std::pair<std::int64_t, Device> read_device(const SQLite::Statement& row);
 std::string upsert_trial();
 void bind(SQLite::Statement& upsert, const TrialRecord& trial);
 
-/// Selects trials, as `t`, for read_trial; `rest` begins with WHERE.
+/// Selects trials for read_trial, as `t`; `rest` begins with WHERE.
 std::string select_trials(const std::string& rest);
 TrialRecord read_trial(const SQLite::Statement& row);
 
-/// Selects trials as `t` with their `d` (device), `k` (template), `p` (problem) and `w` (winner), for read_row.
+/// Selects trials for read_row, as `t` with their `d` (device), `k` (template), `p` (problem) and `w` (winner).
 std::string select_rows(const std::string& rest);
 TrialRow read_row(const SQLite::Statement& row);
 

@@ -1,4 +1,4 @@
-// Every public function is one transaction at most, and lets no SQLite exception out.
+// Every public function runs at most one transaction, and turns SQLite's exceptions into StoreError.
 #include "db/store.h"
 
 #include <cmath>
@@ -139,8 +139,8 @@ std::int64_t Store::remember(const TemplateRecord& kernel_template, const Config
         }
         return state_->find_or_add(find, add);
     });
-    // The same code may have got more values, or another summary: what is stored must be able to make the newest
-    // winner.
+    // The template may have more values or another summary under the same hash. The stored files must be able to
+    // compile its newest winner.
     if (const auto known = recall_template(id); known && known->files != kernel_template.files) {
         state_->guarded([&] {
             WriteTransaction transaction(state_->connection);
@@ -221,7 +221,7 @@ std::vector<TrialRecord> Store::trials(const TrialKey& key) const {
 }
 
 void Store::forget(const TrialKey& key) {
-    state_->guarded([&] {  // a winner among them goes with its trial
+    state_->guarded([&] {  // deletes the trials, and with them a winner among them
         state_->query("DELETE FROM trials WHERE device = ? AND template = ? AND problem = ?")
             .with(key.device, key.kernel_template, key.problem)
             .run();

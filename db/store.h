@@ -13,17 +13,17 @@
 
 namespace smemtune {
 
-/// The file cannot be used: absent, not a database, corrupt, of a newer schema, read-only or locked. The message says
-/// which, and what to do; the file is as it was.
+/// The file cannot be used: absent, not a database, corrupt, of a newer schema, read-only or locked. The message gives
+/// the cause and the remedy. The file is unchanged.
 class StoreError : public std::runtime_error {
 public:
     using std::runtime_error::runtime_error;
 };
 
 struct StoreOptions {
-    /// How long to wait for other processes that write, before calling the file locked.
+    /// How long to wait for other writing processes before the file counts as locked.
     std::chrono::milliseconds patience{60'000};
-    /// Do without shared memory between processes. Set by itself on network filesystems that are recognised.
+    /// Work without memory shared between processes. Recognised network filesystems set this automatically.
     bool rollback_journal = false;
 };
 
@@ -31,49 +31,51 @@ class Store {
 public:
     enum class Access {
         write,  ///< created when absent, migrated when older
-        read,   ///< must exist; a read-only file is read as it is now: open it again to see what others add
+        read,   ///< must exist; a read-only file is a snapshot: open it again to see newer rows
     };
 
-    /// Throws StoreError. A process that holds a Store must not open, copy or close the file by other means, nor use
-    /// the Store across fork(): POSIX drops a process's locks on a file when any of its descriptors is closed.
+    /// Throws StoreError. A process that holds a Store must not open, copy or close the file by other means, and must
+    /// not use the Store across fork(). Reason: POSIX drops all locks of a process on a file when the process closes
+    /// any descriptor of it.
     explicit Store(const std::filesystem::path& path, Access access = Access::write, StoreOptions options = {});
     ~Store();
     Store(Store&&) noexcept;
     Store& operator=(Store&&) noexcept;
 
-    // Rows are found by content, or added: the same device, template or problem always has the same number.
+    // Rows are identified by their content: the same device, template or problem always has the same number.
     std::int64_t remember(const Device& device);
-    /// A template whose files changed under the same hash (more values, another summary, a new parameter) gets the new
-    /// ones, and in the same transaction its trials and machine code get the `defaults` of parameters that they lack:
-    /// they were tried with what is that parameter's default now. Rows of its `same_code_as` become this one (adopt.h).
+    /// Files that changed under the same hash (more values, another summary, a new parameter) are updated. The same
+    /// transaction gives the template's trials and machine code the `defaults` of parameters that they lack: they were
+    /// tried with code that behaves as these defaults do. Rows of its `same_code_as` are merged into this one
+    /// (adopt.h).
     std::int64_t remember(const TemplateRecord& kernel_template, const Configuration& defaults = {});
     std::int64_t remember(const Problem& problem);
 
     /// Each text of a run is JSON, or empty.
     std::int64_t start_run(const RunRecord& run);
-    /// `how`: "complete", "budget", "interrupted", ... A run without an end was killed.
+    /// `how`: "complete", "budget", "interrupted", ... A killed run has no end.
     void finish_run(std::int64_t run, const std::string& how);
-    /// Nothing when it has no end, or is not known.
+    /// Nothing if the run has no end or is unknown.
     [[nodiscard]] std::optional<std::string> how_ended(std::int64_t run) const;
 
-    /// One transaction: after it returns, a kill loses nothing. A trial tried again replaces the earlier one.
-    /// `run` 0 is none. Throws std::invalid_argument when a time is negative or not finite.
+    /// Stores a trial in one transaction; after it returns, a kill loses nothing. A repeated trial replaces the earlier
+    /// one. `run` 0 means no run. Throws std::invalid_argument if a time is negative or not finite.
     void remember(const TrialRecord& trial);
     [[nodiscard]] std::optional<TrialRecord> recall(const TrialKey& key, const Configuration& configuration) const;
     /// All trials of a key, in the order in which they were first stored.
     [[nodiscard]] std::vector<TrialRecord> trials(const TrialKey& key) const;
-    /// Forgets the trials of a key (`--retune`), and a winner among them.
+    /// Deletes the trials of a key (`--retune`), and a winner among them.
     void forget(const TrialKey& key);
 
-    /// Sets the winner of a device and problem, over all templates, with its machine code if there is any. One
-    /// transaction. The trial must have been remembered and be a measurement (StoreError otherwise). It stays the
-    /// winner when it is measured again, and no longer is when it is rejected.
+    /// Sets the winner of a device and problem, over all templates, with its machine code if any. One transaction. The
+    /// trial must be stored and be a measurement, or StoreError is thrown. The trial remains the winner when it is
+    /// measured again, but not when it is rejected.
     void set_winner(const TrialKey& key, const Configuration& configuration, const std::optional<BinaryRecord>& binary);
-    /// The winner, or the fastest measured trial where no winner was set yet.
+    /// The winner; the fastest measured trial if no winner was set.
     [[nodiscard]] std::optional<TrialRow> best(std::int64_t device, std::int64_t problem) const;
-    /// The best of each problem of that operation, type and layout on a device. With `kernel_template` (a name), the
-    /// fastest measured trial of that template for each problem, winner or not; with `hashes` (as of KernelTemplate),
-    /// of those versions of it alone.
+    /// The winner (or fastest measured trial) of each problem of that operation, type and layout on a device. With
+    /// `kernel_template` (a name): the fastest measured trial of that template for each problem, winner or not. With
+    /// `hashes` (as of KernelTemplate), only trials of those versions count.
     [[nodiscard]] std::vector<TrialRow> best_of(std::int64_t device, const std::string& operation,
                                                 const std::string& type, const std::string& layout,
                                                 const std::string& kernel_template = {},
@@ -83,29 +85,29 @@ public:
                                                             const Configuration& configuration,
                                                             const std::string& target) const;
     [[nodiscard]] std::optional<TemplateRecord> recall_template(std::int64_t kernel_template) const;
-    /// Every device that was tuned, with its row.
+    /// All devices that were tuned, with their row numbers.
     [[nodiscard]] std::vector<std::pair<std::int64_t, Device>> devices() const;
-    /// Nothing when this device was never tuned.
+    /// Nothing if this device was never tuned.
     [[nodiscard]] std::optional<std::int64_t> find(const Device& device) const;
     [[nodiscard]] std::optional<std::int64_t> find(const Problem& problem) const;
 
-    /// For people: each list holds names, in upper or lower case, or patterns in which `*` stands for any text; an
-    /// empty list means all.
+    /// A filter in the user's terms. Each list holds names, in upper or lower case, or patterns in which `*` stands for
+    /// any text. An empty list matches everything.
     struct Filter {
-        enum class Sort { time, date, id };  ///< the fastest first and the rejected last; the latest first; the first
+        enum class Sort { time, date, id };  ///< time: fastest first, rejected last; date: latest first; id: ascending
         std::vector<std::string> devices{}, kernel_templates{}, sizes{}, operations{};
         bool best_only = false;  ///< one row per device and problem
         bool rejected_only = false;
         Sort sort = Sort::time;
         std::optional<std::size_t> limit{};
     };
-    /// Sorted by time, rows are grouped by device and problem.
+    /// When sorted by time, rows are grouped by device and problem.
     [[nodiscard]] std::vector<TrialRow> rows(const Filter& filter) const;
-    /// How many rows the filter has without its limit.
+    /// The number of rows that the filter matches, ignoring its limit.
     [[nodiscard]] std::size_t count(const Filter& filter) const;
-    /// The measured trial that is the fastest of its device and problem.
+    /// The fastest measured trial of a device and problem.
     [[nodiscard]] std::optional<TrialRow> fastest(std::int64_t device, std::int64_t problem) const;
-    /// Trials of a template as it is now; 0 where device, template or problem is unknown.
+    /// The number of trials of this version of a template; 0 if device, template or problem is unknown.
     [[nodiscard]] std::size_t count(const Device& device, const std::string& kernel_template, const std::string& hash,
                                     const Problem& problem) const;
 
@@ -113,15 +115,15 @@ public:
     struct Group {
         std::string name;
         std::int64_t measured = 0, rejected = 0;
-        std::int64_t winners = 0;           ///< among them
+        std::int64_t winners = 0;           ///< winners among these trials
         std::string first_at{}, last_at{};  ///< UTC, ISO 8601
     };
     struct Inventory {
         std::vector<Group> devices, templates, problems;
     };
-    /// Groups that have trials which match the filter.
+    /// The groups with at least one trial that matches the filter.
     [[nodiscard]] Inventory inventory(const Filter& filter) const;
-    /// The rows of an operation's templates, all their versions included.
+    /// The row numbers of an operation's templates, in all versions.
     [[nodiscard]] std::vector<std::int64_t> templates_of(const std::string& operation) const;
     /// The best measured time of `kernel_template` (a name) on a device and problem.
     [[nodiscard]] std::optional<double> best_us(std::int64_t device, std::int64_t problem,

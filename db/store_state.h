@@ -13,7 +13,7 @@ struct Store::State {
     StoreOptions options;
     Connection connection;
 
-    // Runs what touches the database, and puts what SQLite throws into words.
+    // Runs database code and turns SQLite's exceptions into StoreError with an explanation.
     template <class Work>
     auto guarded(Work work) {
         try {
@@ -31,7 +31,7 @@ struct Store::State {
     std::int64_t find_or_add(Find find, Add add) {
         if (const auto id = find()) return *id;
         WriteTransaction transaction(connection);
-        if (const auto id = find()) return *id;  // another process was faster
+        if (const auto id = find()) return *id;  // another process has added it
         add();
         const std::int64_t id = *find();
         transaction.commit();

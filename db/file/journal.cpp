@@ -18,7 +18,7 @@ std::uintmax_t size_or_zero(const std::filesystem::path& file) {
     return none ? 0 : size;
 }
 
-// A `file:` URI: the only way to tell SQLite that a file does not change while it is open.
+// A `file:` URI. Only a URI can tell SQLite that a file does not change while it is open.
 std::string immutable_address(const std::filesystem::path& file) {
     constexpr auto hex = "0123456789ABCDEF";
     std::string address = "file:";
@@ -36,7 +36,7 @@ std::string immutable_address(const std::filesystem::path& file) {
 }  // namespace
 
 Journal journal_for(long filesystem_type) {
-    // from linux/magic.h; those that it lacks are from statfs(2)
+    // From linux/magic.h; the numbers missing there are from statfs(2).
     constexpr std::array<std::uint32_t, 16> without_shared_memory{
         0x6969,      // NFS
         0x517B,      // SMB
@@ -56,14 +56,14 @@ Journal journal_for(long filesystem_type) {
         0x786F4256,  // VirtualBox shared folder
     };
     for (const auto type : without_shared_memory) {
-        if (static_cast<std::uint32_t>(filesystem_type) == type) return Journal::rollback;  // the sign is not fixed
+        if (static_cast<std::uint32_t>(filesystem_type) == type) return Journal::rollback;  // the sign of f_type varies
     }
     return Journal::wal;
 }
 
 Journal journal_at(const std::filesystem::path& file) {
     struct statfs filesystem {};
-    if (statfs(file.parent_path().c_str(), &filesystem) != 0) return Journal::rollback;  // works everywhere
+    if (statfs(file.parent_path().c_str(), &filesystem) != 0) return Journal::rollback;  // works on every filesystem
     return journal_for(static_cast<long>(filesystem.f_type));
 }
 
@@ -76,13 +76,13 @@ bool is_in_wal_mode(const std::filesystem::path& file) {
     return content->pMethods->xRead(content, &write_version, 1, 18) == SQLITE_OK && write_version == 2;
 }
 
-// Durability: a kill loses nothing in either mode, because the system already holds what was written. In WAL mode a
-// power cut may lose the last trials but never damages the file, even if only checkpoints are synchronised; a rollback
-// journal needs every commit synchronised for that (https://www.sqlite.org/pragma.html#pragma_synchronous).
+// Durability: a killed process loses nothing in either mode, because the system already holds its writes. In WAL mode
+// only checkpoints are synchronised: a power cut may lose the last trials but never damages the file. With a rollback
+// journal every commit must be synchronised for that (https://www.sqlite.org/pragma.html#pragma_synchronous).
 void set_journal(SQLite::Database& database, Journal journal) {
     const auto mode = [&] { return database.execAndGet("PRAGMA journal_mode").getString(); };
     if (journal == Journal::wal && mode() != "wal") {
-        // Fails while another process uses the file. The old mode then stays until a later opening changes it.
+        // This fails while another process uses the file. The old mode then stays until a later opening changes it.
         database.tryExec("PRAGMA journal_mode = WAL");
     }
     database.exec(mode() == "wal" ? "PRAGMA synchronous = NORMAL" : "PRAGMA synchronous = FULL");

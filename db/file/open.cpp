@@ -1,5 +1,5 @@
-// Opening goes in four steps: look at the path, peek at the content without a trace, check it under SQLite's locks, and
-// only then create, migrate or change the journal.
+// Opening takes four steps: check the path; peek at the content without creating files; check the content under
+// SQLite's locks; and only then create, migrate or change the journal.
 #include "db/file/open.h"
 
 #include <fcntl.h>
@@ -23,13 +23,13 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// Every page of a file up to this size is checked when it is opened, in about 20 ms. Damage in a larger file is found
+// A file up to this size has all its pages checked when it is opened, in about 20 ms. Damage in a larger file is found
 // when the damaged page is read.
 constexpr std::int64_t largest_checked_bytes = 4 << 20;
 
 // The arguments of open_database.
 struct Request {
-    fs::path name;  // as the person wrote it, for messages
+    fs::path name;  // as the user wrote it, for messages
     fs::path file;  // absolute, symbolic links followed: SQLite keeps its other files beside this one
     StoreOptions options;
     Migrations steps;
@@ -70,7 +70,7 @@ void prepare_to_write(const Request& request) {
     }
 }
 
-// The schema version, 0 when the database is empty. Throws StoreError when it is not ours to use.
+// The schema version; 0 if the database is empty. Throws StoreError if the file is not a database of smemtune.
 int check_identity(const Request& request, SQLite::Database& database) {
     const int id = database.execAndGet("PRAGMA application_id").getInt();
     const int version = database.execAndGet("PRAGMA user_version").getInt();
@@ -87,14 +87,14 @@ int check_identity(const Request& request, SQLite::Database& database) {
     return version;
 }
 
-// Refuses a file that is not ours or is newer, before SQLite has locked, recovered or created anything. It reads
-// through SQLite all the same: closing a descriptor of our own would drop the locks of this process's other Stores.
+// Refuses a foreign or newer file before SQLite locks, recovers or creates anything. It reads through SQLite
+// nevertheless: closing a file descriptor of our own would drop the locks of this process's other Stores.
 void peek(const Request& request) {
     try {
         auto database = open_immutable(request.file);
         check_identity(request, database);
     } catch (const SQLite::Exception&) {
-        // Damaged, or being written at this moment; the check under locks tells.
+        // The file is damaged, or is being written at this moment. The check under locks tells which.
     }
 }
 
@@ -113,8 +113,9 @@ SQLite::Database connect(const Request& request, int flags) {
     return database;
 }
 
-// Takes a file out of WAL mode, which it got on a local disk, because there is no shared memory here. An exclusive lock
-// makes the log readable without it. Two processes that wait for the lock could deadlock, so each tries and lets go.
+// Takes a file out of WAL mode, which it got on a local disk: there is no shared memory on this filesystem. An
+// exclusive lock makes the log readable without shared memory. Two processes that wait for the lock could deadlock, so
+// each one tries, releases and retries.
 void leave_wal_mode(const Request& request) {
     const auto deadline = std::chrono::steady_clock::now() + request.options.patience;
     while (is_in_wal_mode(request.file)) {
@@ -131,12 +132,13 @@ void leave_wal_mode(const Request& request) {
             const bool is_busy = (error.getErrorCode() & 0xff) == SQLITE_BUSY;
             if (!is_busy || std::chrono::steady_clock::now() > deadline) throw;
             std::this_thread::sleep_for(
-                std::chrono::milliseconds(5 + getpid() % 16));  // so that two processes do not retry in step
+                std::chrono::milliseconds(5 + getpid() % 16));  // differs between processes, to avoid retries in step
         }
     }
 }
 
-// Each step commits together with its version number, so a kill or a second process finds it done or not begun.
+// Each step commits together with its version number. After a kill, or for a second process, the step is either done or
+// not begun.
 void migrate(const Request& request, SQLite::Database& database) {
     for (;;) {
         SQLite::Transaction transaction(database, SQLite::TransactionBehavior::IMMEDIATE);
@@ -160,7 +162,7 @@ SQLite::Database open_for_writing(const Request& request, bool has_content) {
     migrate(request, database);
     checkpoint_on_close(database, true);
     set_journal(database, journal);
-    database.exec("PRAGMA foreign_keys = ON");  // only now: a migration may have to rebuild a table
+    database.exec("PRAGMA foreign_keys = ON");  // only now: a migration may rebuild a table
     return database;
 }
 
@@ -181,8 +183,9 @@ SQLite::Database open_unchanging(const Request& request) {
     return database;
 }
 
-// Whether the file can be read without locks: its log is empty and stays empty, because nobody has it open, or nobody
-// can. A reader that may not write would otherwise have to create files there, which lock the owner out.
+// Whether the file can be read without locks. Its log must be empty and stay empty: either no process has the file
+// open, or no process can open its log. Otherwise a reader without write access would have to create files, which would
+// lock the owner out.
 bool is_at_rest(const Request& request) {
     if (!is_in_wal_mode(request.file) || has_pending_journal(request.file)) return false;
     if (request.options.rollback_journal || journal_at(request.file) == Journal::rollback) return true;
@@ -191,8 +194,8 @@ bool is_at_rest(const Request& request) {
     return !is_writable && !fs::exists(request.file.string() + "-shm");
 }
 
-// Opens for writing where that is allowed, though it writes nothing: SQLite can then recover what a killed process left
-// behind, and remove the log's files on closing.
+// Opens for writing if permitted, though nothing is written. SQLite can then recover the log of a killed process and
+// remove the log's files on closing.
 SQLite::Database open_for_reading(const Request& request) {
     if (is_at_rest(request)) return open_unchanging(request);
     try {

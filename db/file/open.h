@@ -1,4 +1,4 @@
-// Opens the database file. Whatever is wrong with it is found here, before anything is changed.
+// Opens the database file. Reports everything that is wrong with the file before anything is changed.
 #pragma once
 
 #include <chrono>
@@ -12,8 +12,8 @@
 
 namespace smemtune {
 
-/// Opens, checks, and for Access::write creates or migrates. Several processes may do so at once.
-/// Throws StoreError; the file is then as it was.
+/// Opens and checks the file; for Access::write, also creates or migrates it. Several processes may call this at once.
+/// Throws StoreError and leaves the file as it was.
 SQLite::Database open_database(const std::filesystem::path& path, Store::Access access, const StoreOptions& options,
                                Migrations steps = migrations());
 
@@ -21,7 +21,7 @@ SQLite::Database open_database(const std::filesystem::path& path, Store::Access 
 std::string explain(const std::filesystem::path& path, const SQLite::Exception& error,
                     std::chrono::milliseconds patience);
 
-/// The same for content that smemtune cannot have written.
+/// Explains content that smemtune cannot have written, in the same form.
 std::string explain_corrupt(const std::filesystem::path& path, const std::string& detail);
 
 }  // namespace smemtune

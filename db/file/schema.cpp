@@ -1,4 +1,4 @@
-// History of the schema. A released step is never edited: a change is a new step at the end of the list.
+// History of the schema. A released step is never edited. A change is a new step at the end of the list.
 //   1  devices, templates, problems, runs, trials, winners, binaries; the view `best`
 //   2  what a trial cost the worker, and the energy of a launch
 #include "db/file/schema.h"

@@ -1,4 +1,4 @@
-// The schema as SQL, and the steps by which older files become newer ones.
+// The schema as SQL, and the migration steps for older files.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ constexpr std::int32_t application_id = 0x736d656d;
 /// Step i brings a file from schema version i to i + 1, in one transaction; version 0 is an empty file.
 using Migrations = std::span<const char* const>;
 
-/// All steps there are; their number is the schema version of this library.
+/// All migration steps. Their number is the schema version of this library.
 Migrations migrations();
 
 }  // namespace smemtune
