@@ -1,4 +1,4 @@
-// A backend is one compute device: load, allocate, copy, launch, time.
+// The interface of a compute device: load, allocate, copy, launch, time.
 #pragma once
 
 #include <cstddef>
@@ -11,19 +11,20 @@
 #include "runtime/compiler.h"
 #include "templates/launch/launch.h"
 
-struct CUstream_st;  // what cudaStream_t points to, without a CUDA header
+struct CUstream_st;  // cudaStream_t points to it; declared here, so no CUDA header is needed
 
 namespace smemtune {
 
 using StreamHandle = CUstream_st*;
 
-/// The device refuses to load or launch a kernel; it can go on with the next one.
+/// The device refused to load or launch a kernel. The device can still be used.
 class LaunchError : public std::runtime_error {
 public:
     using std::runtime_error::runtime_error;
 };
 
-/// A kernel did what it must not, such as an illegal access. On a GPU nothing in this process can use the device again.
+/// A kernel did something illegal, such as an access out of bounds. On a GPU, this process can no longer use the
+/// device.
 class DeviceFault : public std::runtime_error {
 public:
     using std::runtime_error::runtime_error;
@@ -35,24 +36,25 @@ public:
     using std::runtime_error::runtime_error;
 };
 
-/// The device has too little memory left; it can go on with less.
+/// The device has too little free memory. It can still be used with less.
 class OutOfMemory : public DeviceError {
 public:
     using DeviceError::DeviceError;
 };
 
-/// Machine code that is loaded on a device. Launching is const, from any thread.
+/// Machine code that is loaded on a device. Any thread may launch it.
 class LoadedKernel {
 public:
     virtual ~LoadedKernel() = default;
-    /// `arguments[i]` points to the value of the kernel's i-th parameter. Asynchronous on a GPU; on the host device it
-    /// returns when done. On a GPU no lock and no allocation; a kernel with a workspace (workspace.h) takes the
-    /// stream's, under a lock. Throws LaunchError, DeviceFault.
+    /// `arguments[i]` points to the value of the kernel's i-th parameter. The launch is asynchronous on a GPU; on the
+    /// host device it returns when the kernel is done. On a GPU it takes no lock and allocates nothing, except that a
+    /// kernel with a workspace (workspace.h) takes a lock to find its stream's workspace. Throws LaunchError,
+    /// DeviceFault.
     virtual void launch(StreamHandle stream, const Launch& launch, void* const* arguments) const = 0;
 };
 
-/// A kernel of one problem that knows its launch: a configuration of a template (ConfiguredKernel), a kernel that the
-/// runtime fetched, or a call of a vendor's library.
+/// A kernel of one problem together with its launch: a configuration of a template (ConfiguredKernel), a kernel that
+/// the runtime fetched, or a call of a vendor's library.
 class BoundKernel {
 public:
     virtual ~BoundKernel() = default;
@@ -79,38 +81,39 @@ public:
 
     virtual ~Backend() = default;
     [[nodiscard]] virtual const Device& device() const = 0;
-    /// Makes this the calling thread's device: launches on the default stream go there.
+    /// Makes this device current for the calling thread: launches on the default stream go to it.
     virtual void make_current() {}
-    /// Throws LaunchError. `dynamic_shared_bytes` is the most that launches will ask for.
+    /// Throws LaunchError. `dynamic_shared_bytes` is the largest amount that later launches ask for.
     [[nodiscard]] virtual std::unique_ptr<LoadedKernel> load(const Binary& binary,
                                                              std::int64_t dynamic_shared_bytes) = 0;
-    /// At least 256-byte aligned on a GPU, element-aligned on the host, where the end of the memory is the end of what
-    /// may be accessed. Throws OutOfMemory.
+    /// On a GPU the memory is aligned to at least 256 bytes. On the host it is aligned to elements, and any access past
+    /// its last byte is out of bounds. Throws OutOfMemory.
     [[nodiscard]] virtual std::unique_ptr<Memory> allocate(std::size_t bytes) = 0;
-    /// Likewise; every byte is 0.
+    /// Like allocate(), with every byte set to 0.
     [[nodiscard]] virtual std::unique_ptr<Memory> allocate_zeroed(std::size_t bytes) = 0;
     virtual void copy_to_device(Memory& to, std::span<const std::byte> from) = 0;
     virtual void copy_to_host(std::span<std::byte> to, const Memory& from) = 0;
-    /// Memory that nobody holds now, be it this process or another.
+    /// Memory that is free now; memory of other processes does not count as free.
     [[nodiscard]] virtual std::size_t free_bytes() = 0;
     /// Waits for everything launched. Throws DeviceFault.
     virtual void synchronize() = 0;
-    /// Device time of the whole batch, launched back to back; as one graph where that hides the launches' host time.
+    /// Device time of the whole batch, launched back to back. The batch runs as one graph if that hides the host's time
+    /// per launch.
     [[nodiscard]] virtual double time_us(std::span<const Call> calls) = 0;
-    /// Energy of one launch, in microjoules, as the mean over the batch repeated for a third of a second and more; 0
-    /// when unknown. Of the whole device: what else runs there counts as well.
+    /// Energy of one launch in microjoules: the mean over batches repeated for at least a third of a second; 0 when
+    /// unknown. The counter covers the whole device, so other work on it counts, too.
     [[nodiscard]] virtual double energy_uj(std::span<const Call> /*calls*/) { return 0; }
-    /// The multiprocessor clock now; 0 when unknown.
+    /// The current multiprocessor clock; 0 when unknown.
     [[nodiscard]] virtual std::int64_t clock_khz() { return 0; }
 };
 
 struct BackendOptions {
-    unsigned seed = 0;     ///< host: of the order in which the threads of a block run
-    unsigned threads = 0;  ///< host: blocks run at once; 0 is one per core
+    unsigned seed = 0;     ///< host: decides the order in which the threads of a block run
+    unsigned threads = 0;  ///< host: blocks that run at once; 0 means one per core
 };
 
-/// `0`, `1`, ... for a GPU, `host` for the CPU, `auto` for the first GPU or else the host. Throws DeviceError naming
-/// what there is.
+/// Opens a device: `0`, `1`, ... for a GPU, `host` for the CPU, `auto` for the first GPU or else the host. Throws
+/// DeviceError, which lists the devices of this machine.
 std::unique_ptr<Backend> open_backend(const std::string& name, const BackendOptions& options = {});
 
 /// A device and the name that opens it.
@@ -121,10 +124,10 @@ struct ListedDevice {
 /// Every GPU, then the host. Creates no context.
 std::vector<ListedDevice> list_devices();
 
-/// Versions of what stands between the program and `device`: driver and CUDA runtime; empty for the host.
+/// Versions of the software below `device`: driver and CUDA runtime; empty for the host.
 std::string platform_versions(const Device& device);
 
-/// The device that `name` opens, without opening it. Throws DeviceError naming what there is.
+/// The device that `name` would open, without opening it. Throws DeviceError, which lists the devices of this machine.
 ListedDevice find_device(const std::string& name);
 
 }  // namespace smemtune

@@ -7,9 +7,9 @@ namespace smemtune {
 
 namespace {
 
-// Behind the source, whose lines keep their numbers: launches pass what the manifest says, and a kernel that takes
-// something else would read beyond it. Types of one size are as good as each other; 0 stands for any pointer. The
-// names are such that no macro of the source has them.
+// A check appended to the source, so that the source's lines keep their numbers. Launches pass the parameters of the
+// manifest; a kernel with other parameters would read beyond them. The check compares sizes only, and 0 stands for any
+// pointer. Its names are unlikely to be macros of the source.
 std::string check_of_parameters(const KernelTemplate& kernel, const Problem& problem, bool of_reference) {
     std::string sizes;
     std::string names;
@@ -68,7 +68,7 @@ Program program_of(const KernelTemplate& kernel_template, const Configuration& c
 
 Program reference_program(const KernelTemplate& kernel_template, const Problem& problem) {
     Program program{"reference", kernel_template.operation.reference_path, kernel_template.files};
-    // With the defaults: the reference may stand in the same source as the kernel.
+    // The program holds a configuration with the defaults, because the reference may share its source with the kernel.
     program.files["configuration.h"] = render(kernel_template, default_configuration(kernel_template), problem);
     program.files.at(program.source_path) += check_of_parameters(kernel_template, problem, true);
     return program;

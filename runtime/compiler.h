@@ -1,4 +1,5 @@
-// Compilers: a template's source and one configuration in, machine code for one kind of device out. No device needed.
+// Compilers turn a template's source and one configuration into machine code for one kind of device. No device is
+// needed.
 #pragma once
 
 #include <chrono>
@@ -14,7 +15,7 @@
 
 namespace smemtune {
 
-/// A program to compile: files in memory, `configuration.h` among them, and the entry point to look for.
+/// A program to compile: files in memory, including `configuration.h`, and the name of its entry point.
 struct Program {
     std::string entry;
     std::string source_path;  ///< which of the files is the source
@@ -29,17 +30,17 @@ Program reference_program(const KernelTemplate& kernel_template, const Problem& 
 
 struct Binary {
     std::string entry;
-    std::string target;    ///< what it runs on: "sm_90a", "host-x86_64"
+    std::string target;    ///< where it runs: "sm_90a", "host-x86_64"
     std::string compiler;  ///< name, version and options
     std::vector<std::uint8_t> code;
     Resources resources;
     double compile_ms = 0;
 
-    /// Whether it reports accesses outside of its arguments and arrays (CompilerOptions::checked; host device alone).
+    /// Whether the code reports accesses outside its arguments and arrays (CompilerOptions::checked; host device only).
     [[nodiscard]] bool is_checked() const { return target.ends_with("-checked"); }
 };
 
-/// The compiler itself is absent or broken; not the candidate's fault.
+/// The compiler itself is absent or broken. No candidate causes this.
 class CompilerError : public std::runtime_error {
 public:
     using std::runtime_error::runtime_error;
@@ -48,10 +49,10 @@ public:
 class Compiler {
 public:
     virtual ~Compiler() = default;
-    /// Many threads may call it at once. Machine code, or a rejection with the compiler's first error and its line.
-    /// Throws CompilerError.
+    /// Returns machine code, or a rejection with the compiler's first error and its line. Many threads may call it at
+    /// once. Throws CompilerError.
     [[nodiscard]] virtual std::variant<Binary, Rejection> compile(const Program& program) const = 0;
-    /// The target and compiler of each Binary that it compiles: machine code with the same two can be used again.
+    /// The target and compiler of every Binary that it compiles. Stored machine code with the same two can be reused.
     [[nodiscard]] virtual std::string target() const = 0;
     [[nodiscard]] virtual std::string version() const = 0;
 };
@@ -62,7 +63,7 @@ struct CompilerOptions {
     std::chrono::seconds time_limit{60};
 };
 
-/// NVRTC for a GPU, the system's C++ compiler for the host. The compiler is looked for at the first compile.
+/// NVRTC for a GPU, the system's C++ compiler for the host. The compiler is located at the first compile.
 std::unique_ptr<Compiler> make_compiler(const Device& device, const CompilerOptions& options = {});
 
 }  // namespace smemtune

@@ -12,13 +12,13 @@ namespace smemtune {
 
 class ConfiguredKernel final : public BoundKernel {
 public:
-    /// `kernel` has its workspace already (workspace.h), if `launch` asks for one.
+    /// If `launch` asks for a workspace, `kernel` must have it already (workspace.h).
     ConfiguredKernel(std::shared_ptr<const LoadedKernel> kernel, Launch launch)
         : kernel_(std::move(kernel)), launch_(std::move(launch)) {}
 
     [[nodiscard]] const Launch& parameters() const { return launch_; }
 
-    /// Appends the configuration's run-time arguments. Inline: this is the path of the public runtime.
+    /// Appends the configuration's run-time arguments. Inline, because the public runtime launches through it.
     void launch(StreamHandle stream, std::span<void* const> arguments) const override {
         if (launch_.runtime_arguments.empty()) return kernel_->launch(stream, launch_, arguments.data());
         std::array<void*, most_arguments> all{};

@@ -1,4 +1,4 @@
-// The parts of a Runtime that smemtune's own tools use and applications do not see. Not installed.
+// Access to a Runtime's internals for smemtune's own tools. Not installed.
 #pragma once
 
 #include "runtime/backend.h"
@@ -8,11 +8,11 @@ namespace smemtune {
 
 class RuntimeInspector {
 public:
-    /// The device that fetched kernels run on, to allocate and time there.
+    /// The device of the fetched kernels, to allocate and time on it.
     static Backend& backend(Runtime& runtime);
     static const Compiler& compiler(const Runtime& runtime);
-    /// A runtime with another database that shares the device and the templates of this one, so that the kernels of
-    /// both can be timed in turn. Throws StoreError.
+    /// A runtime with another database that shares this one's device and templates, so that kernels of both can be
+    /// timed in turn. Throws StoreError.
     static Runtime beside(const Runtime& runtime, const std::filesystem::path& database);
 };
 

@@ -30,7 +30,7 @@ struct Kernel::State {
     Choice choice;
     Problem problem;
     std::vector<Argument> arguments;
-    std::shared_ptr<Backend> backend;  // outlives `kernel`
+    std::shared_ptr<Backend> backend;  // must outlive `kernel`
     ConfiguredKernel kernel;
     std::optional<GemmKind> gemm;  // nothing for other operations
     bool transposed_a = false;
@@ -61,7 +61,7 @@ void Kernel::launch(CUstream_st* stream, std::span<void* const> arguments) const
 
 namespace {
 
-// The stride of a stored matrix whose rows have `row` elements; `ld` is its name.
+// The stride of a stored matrix with rows of `row` elements. `ld` is the name of the argument.
 long long stride_of(std::int64_t given, std::int64_t row, const char* ld) {
     if (given != 0 && given < row) {
         throw std::invalid_argument(std::string(ld) + "=" + std::to_string(given) + " is shorter than a row of " +
@@ -107,13 +107,14 @@ void Kernel::launch(CUstream_st* stream, const GemmOperands& operands) const {
 
 struct Runtime::State {
     std::vector<KernelTemplate> templates;
-    std::vector<std::string> own;  // those of folders, by name
+    std::vector<std::string> own;  // names of the templates from folders
     std::optional<Store> store;
     std::shared_ptr<Backend> backend;
     std::shared_ptr<Compiler> compiler;
     std::mutex mutex;
     std::map<std::pair<Problem, std::string>, Kernel> fetched;
-    std::map<std::string, std::shared_ptr<const LoadedKernel>> loaded;  // by code and configuration: sizes share them
+    std::map<std::string, std::shared_ptr<const LoadedKernel>>
+        loaded;  // by code and configuration: problems share them
 
     std::shared_ptr<const LoadedKernel> load(const Candidate& candidate, const Problem& problem, std::string& why_not);
     Kernel fetch(const Problem& problem, const std::string& kernel_template);
@@ -162,7 +163,7 @@ Kernel Runtime::fetch(const Problem& problem, std::string_view kernel_template) 
 std::shared_ptr<const LoadedKernel> Runtime::State::load(const Candidate& candidate, const Problem& problem,
                                                          std::string& why_not) {
     const auto& kernel = candidate.kernel_template;
-    // Sizes share a loaded kernel unless they need different amounts of dynamic shared memory.
+    // Problems of several sizes share a loaded kernel unless they need different amounts of dynamic shared memory.
     const auto dynamic = launch_of(kernel, candidate.configuration, problem, backend->device()).dynamic_shared_bytes;
     const auto key = kernel.hash + std::to_string(dynamic) + render(kernel, candidate.configuration, problem);
     if (const auto known = loaded.find(key); known != loaded.end()) return known->second;
@@ -183,7 +184,7 @@ std::shared_ptr<const LoadedKernel> Runtime::State::load(const Candidate& candid
                                                  binary_key(compiler->target(), problem));
         if (stored) {
             auto known = ready({kernel.name, compiler->target(), stored->compiler, stored->code, stored->resources});
-            if (known) return known;  // else it is of no use here, and made anew
+            if (known) return known;  // otherwise it cannot be used here and is compiled again
         }
     }
     try {
@@ -191,7 +192,7 @@ std::shared_ptr<const LoadedKernel> Runtime::State::load(const Candidate& candid
         if (const auto* rejection = std::get_if<Rejection>(&compiled)) return refused(rejection->reason);
         return ready(std::get<Binary>(compiled));
     } catch (const CompilerError& error) {
-        return refused(error.what());  // of another candidate there may be machine code
+        return refused(error.what());  // another candidate may have stored machine code
     }
 }
 
@@ -201,7 +202,7 @@ Kernel Runtime::State::fetch(const Problem& problem, const std::string& kernel_t
     Candidates candidates(problem, device, store ? &*store : nullptr, templates, kernel_template, own);
     while (const auto candidate = candidates.next()) {
         auto kernel = load(*candidate, problem, why_not);
-        if (!kernel) continue;  // the next best may do
+        if (!kernel) continue;  // try the next best
         const auto& operation = candidate->kernel_template.operation;
         const auto launch = launch_of(candidate->kernel_template, candidate->configuration, problem, device);
         try {

@@ -13,11 +13,11 @@ namespace smemtune {
 
 namespace {
 
-// The default where it is valid; else the valid configuration that differs from it in the fewest parameters.
+// The default if it is valid; else the valid configuration that differs from it in the fewest parameters.
 std::optional<Configuration> sane_default(const KernelTemplate& kernel, const Problem& problem, const Device& device) {
     const auto defaults = default_configuration(kernel);
     if (!infeasibility(kernel, defaults, problem, device)) return defaults;
-    for (const auto& parameter : kernel.parameters) {  // before a large space is enumerated
+    for (const auto& parameter : kernel.parameters) {  // tried first, to avoid enumerating a large space
         for (const auto value : parameter.values) {
             auto near = defaults;
             near.values[parameter.name] = value;
@@ -52,13 +52,14 @@ Candidates::Candidates(const Problem& problem, const Device& device, const Store
     if (store == nullptr) return;
     const auto distance_of = [&](const auto& known) { return distance(device, known.second); };
     devices_ = store->devices();
-    // What is fast under checks says nothing of what is fast without.
+    // Times in checked mode say nothing about times without it.
     std::erase_if(devices_, [&](const auto& known) {
         return std::isinf(distance_of(known)) || (is_checked(known.second) && known.second != device);
     });
     std::ranges::stable_sort(devices_, std::ranges::greater{}, distance_of);
-    // Of those that differ in nothing that the distance counts, this very one is the nearest.
-    std::stable_partition(devices_.begin(), devices_.end(),  // clang 14 cannot take what std::ranges' returns
+    // The distance may be 0 for several devices; this very device comes first among them.
+    std::stable_partition(devices_.begin(),
+                          devices_.end(),  // clang 14 rejects the range that std::ranges' version returns
                           [&](const auto& known) { return known.second != device; });
 }
 
@@ -74,7 +75,7 @@ std::optional<Candidate> Candidates::next() {
 }
 
 void Candidates::read_nearest_device() {
-    // A template that is asked for by name is the present version, unless only the database knows it.
+    // A template that is chosen by name must be the current version, unless only the database has it.
     const auto named = std::ranges::find(templates_, kernel_template_, &KernelTemplate::name);
     const auto hashes = named == templates_.end() ? std::vector<std::string>{} : named->same_code_hashes();
     const auto [number, device] = std::move(devices_.back());
@@ -109,14 +110,14 @@ std::optional<Candidate> Candidates::tuned(const TrialRow& row) const {
                       .expected_us = std::get<Measurement>(row.record.outcome).median_us,
                       .device = row.device};
         return Candidate{std::move(kernel), configuration, std::move(choice), row.record.key.kernel_template};
-    } catch (const ManifestError&) {  // of a newer smemtune, whose manifests say more
+    } catch (const ManifestError&) {  // a manifest of a newer smemtune
         return std::nullopt;
     } catch (const ExpressionError&) {  // a rule of the template has no value for this problem
         return std::nullopt;
     }
 }
 
-// What promises most comes first: the operations that its tiling gets out of one load.
+// Most promising first: by the operations per load that the tiling achieves.
 std::vector<Candidate> Candidates::untuned() const {
     std::vector<std::pair<double, Candidate>> ranked;
     for (const auto& kernel : templates_) {

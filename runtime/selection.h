@@ -1,5 +1,5 @@
-// Chooses configurations for a problem: tuned for it, else for its nearest neighbour, else on a similar device, else a
-// sane default.
+// Chooses configurations for a problem. In order of preference: tuned for the problem, tuned for a nearby size, tuned
+// on a similar device, a template's default.
 #pragma once
 
 #include <optional>
@@ -18,21 +18,22 @@ struct Candidate {
     KernelTemplate kernel_template;
     Configuration configuration;
     Choice choice;
-    std::optional<std::int64_t> template_row;  ///< in the database, where there may be machine code
+    std::optional<std::int64_t> template_row;  ///< row in the database that may have machine code
 };
 
-/// Best founded first; every one is valid for `problem` on `device`. Each is made when it is asked for: who takes the
-/// first pays for no other.
+/// The candidates for `problem` on `device`, best founded first; all are valid. Each is computed on demand, so a caller
+/// that takes only the first does not pay for the others.
 class Candidates {
 public:
-    /// What is passed must outlive it. `store` may be null. `kernel_template` restricts the choice to one template
-    /// unless it is empty. Of it, and of those that `own` names, stored winners count only if their source is that of
-    /// `templates`; of the others an earlier version serves, until the problem is tuned again.
+    /// The arguments must outlive this object. `store` may be null. `kernel_template`, unless empty, restricts the
+    /// choice to one template. For that template and those named by `own`, stored winners count only if they have the
+    /// current source in `templates`. For other templates, winners of earlier versions count until the problem is tuned
+    /// again.
     Candidates(const Problem& problem, const Device& device, const Store* store,
                const std::vector<KernelTemplate>& templates, std::string_view kernel_template,
                std::span<const std::string> own = {});
 
-    /// Nothing after the last.
+    /// The next candidate; nothing after the last.
     std::optional<Candidate> next();
 
 private:
@@ -47,23 +48,23 @@ private:
     const std::vector<KernelTemplate>& templates_;
     std::string kernel_template_;
     std::span<const std::string> own_;
-    std::vector<std::pair<std::int64_t, Device>> devices_;  // whose rows were not read yet, the nearest last
-    std::vector<TrialRow> rows_;                            // of one of them, the nearest problem first
+    std::vector<std::pair<std::int64_t, Device>> devices_;  // not read yet; the nearest is last
+    std::vector<TrialRow> rows_;                            // of the current device; the nearest problem is first
     std::size_t row_ = 0;
     bool rows_here_ = true;
     std::optional<std::vector<Candidate>> untuned_;
     std::size_t default_ = 0;
 };
 
-/// Euclidean distance of the extents' logarithms: doubling one extent is as far as halving it. Infinite between
-/// problems of different operations, types or layouts.
+/// Euclidean distance between the logarithms of the extents: doubling an extent is as far as halving it. Infinite if
+/// operations, types or layouts differ.
 double distance(const Problem& a, const Problem& b);
 
-/// Euclidean distance of the logarithms of compute capability, multiprocessors, shared memory and registers of one, L2
-/// cache and clock. Infinite between a GPU and the host.
+/// Euclidean distance between the logarithms of compute capability, multiprocessors, shared memory and registers per
+/// multiprocessor, L2 cache and clock. Infinite between a GPU and the host.
 double distance(const Device& a, const Device& b);
 
-/// Under which machine code is stored: what it runs on, and what else than the configuration it was made for.
+/// The key of stored machine code: the target, the type and the layout. The configuration is stored separately.
 std::string binary_key(const std::string& target, const Problem& problem);
 
 }  // namespace smemtune

@@ -35,9 +35,9 @@ private:
 
     [[nodiscard]] void* address_for(StreamHandle stream) const {
         if (workspace_.bytes == 0) return nullptr;
-        // One handle, cudaStreamPerThread, means another stream in each thread.
+        // The handle cudaStreamPerThread means a different stream in each thread.
         const bool per_thread = reinterpret_cast<std::uintptr_t>(stream) == 2;
-        // (A handle that comes again, after its stream, finds that one's workspace.)
+        // A handle that is reused after its stream was destroyed finds the workspace of that stream.
         const std::pair key(stream, per_thread ? std::this_thread::get_id() : std::thread::id());
         const std::scoped_lock lock(mutex_);
         auto& memory = memories_[key];

@@ -1,4 +1,4 @@
-// NVIDIA's matrix products as kernels like any other: cuBLAS and cublasLt, opened by name when they are asked for.
+// NVIDIA's matrix products as kernels: cuBLAS and cublasLt, loaded by name on first use.
 #pragma once
 
 #include <memory>
@@ -10,35 +10,35 @@
 
 namespace smemtune {
 
-/// The library is not installed, or cannot be used here. Names the files that it was looked for as.
+/// The library is not installed or cannot be used. The message lists the file names that were tried.
 class VendorError : public std::runtime_error {
 public:
     using std::runtime_error::runtime_error;
 };
 
-/// A kernel of the library, and the numbers that name its algorithm.
+/// A kernel of the library, with the numbers that identify its algorithm.
 struct VendorKernel {
     std::string detail;
     std::unique_ptr<BoundKernel> kernel;
 };
 
-/// Products of `f32` in FP32, without TF32, in the layouts nn, nt, tn and tt, with 32 MiB of workspace: what NVIDIA
-/// recommends on Hopper, and more than it does elsewhere (cuBLAS documentation, cublasSetWorkspace). Its kernels take
-/// the arguments of the problem's operation, gemm or batched_gemm, serve one thread at a time, and keep what they need
-/// of this; the backend must outlive them. A call that is refused is a LaunchError.
+/// Products of `f32` in FP32, without TF32, in the layouts nn, nt, tn and tt. The workspace has 32 MiB: NVIDIA's
+/// recommendation for Hopper, and more than for other architectures (cuBLAS documentation, cublasSetWorkspace). The
+/// kernels take the arguments of the problem's operation, gemm or batched_gemm. They serve one thread at a time. They
+/// share ownership of this object's handles; the backend must outlive them. A refused call throws LaunchError.
 class Cublas {
 public:
-    /// `names`: of libcublas, tried in turn; by default the soname, then the toolkit's folder. It is never closed
-    /// again. Throws VendorError.
+    /// `names` are file names of libcublas, tried in turn. The default is the soname, then the toolkit's folder. The
+    /// library is never closed. Throws VendorError.
     explicit Cublas(Backend& backend, const std::vector<std::string>& names = usual_names());
     static std::vector<std::string> usual_names();
 
     /// `13.1.0`.
     [[nodiscard]] std::string version() const;
-    /// cublasSgemm or cublasSgemmStridedBatched, which choose by themselves, at each call.
+    /// cublasSgemm or cublasSgemmStridedBatched, which choose an algorithm at each call.
     [[nodiscard]] std::unique_ptr<BoundKernel> gemm(const Problem& problem) const;
-    /// The proposals of cublasLt's heuristic for packed rows and matrices and aligned operands, the most promising
-    /// first; at most `most`. Each computes this problem alone.
+    /// The proposals of cublasLt's heuristic, best first, at most `most` of them. Rows and matrices must be packed and
+    /// operands aligned. Each kernel computes only this problem.
     [[nodiscard]] std::vector<VendorKernel> proposals(const Problem& problem, int most) const;
 
 private:

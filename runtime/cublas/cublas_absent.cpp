@@ -1,4 +1,4 @@
-// In place of cublas.cpp where cuBLAS's headers are not installed.
+// Replaces cublas.cpp if cuBLAS's headers are not installed.
 #include "runtime/cublas/cublas.h"
 
 namespace smemtune {

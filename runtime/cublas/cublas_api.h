@@ -1,4 +1,4 @@
-// The functions of cuBLAS and cublasLt, found by name. Includes their headers, for the types alone.
+// The functions of cuBLAS and cublasLt, looked up by name. The headers are included for their types only.
 #pragma once
 
 #include <cublasLt.h>
@@ -13,7 +13,7 @@ namespace smemtune {
 
 class CublasApi {
 public:
-    /// Opens the first of `names`, and never closes it again. Throws VendorError.
+    /// Opens the first of `names` and never closes it. Throws VendorError.
     explicit CublasApi(const std::vector<std::string>& names);
 
     decltype(&cublasCreate_v2) create = nullptr;
@@ -40,9 +40,9 @@ public:
     decltype(&cublasLtMatrixLayoutDestroy) lt_matrix_destroy = nullptr;
     decltype(&cublasLtMatrixLayoutSetAttribute) lt_matrix_attribute = nullptr;
 
-    /// Throws VendorError: without this call the library is of no use.
+    /// For calls that the library cannot work without. Throws VendorError.
     void require(cublasStatus_t status, const char* call) const;
-    /// Throws LaunchError: another algorithm may compute what this one refuses.
+    /// For calls that only one algorithm may refuse. Throws LaunchError.
     void launched(cublasStatus_t status, const char* call) const;
 
 private:

@@ -7,9 +7,9 @@ namespace smemtune {
 
 namespace {
 
-using SharedApi = std::shared_ptr<const CublasApi>;  // shares the ownership of a session
+using SharedApi = std::shared_ptr<const CublasApi>;  // shares ownership of its session
 
-// The descriptors of one product, which its proposals share.
+// The descriptors of one product, shared by all proposals for it.
 class LtProduct {
 public:
     LtProduct(SharedApi api, const ColumnMajorGemm& product) : api_(std::move(api)), product_(product) {
@@ -101,7 +101,7 @@ private:
     cublasLtMatrixLayout_t first_ = nullptr, second_ = nullptr, result_ = nullptr;
 };
 
-// The numbers that name an algorithm within one version of the library.
+// The numbers that identify an algorithm within one version of the library.
 std::string describe(const CublasApi& api, const cublasLtMatmulAlgo_t& algorithm) {
     static constexpr std::array<std::pair<cublasLtMatmulAlgoConfigAttributes_t, const char*>, 4> attributes{
         {{CUBLASLT_ALGO_CONFIG_ID, "algorithm"},

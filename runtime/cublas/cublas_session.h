@@ -1,4 +1,4 @@
-// The state that all kernels of one Cublas share, and their form.
+// The state that all kernels of one Cublas share, and the type of these kernels.
 #pragma once
 
 #include <functional>
@@ -13,7 +13,7 @@ namespace smemtune {
 
 constexpr std::size_t cublas_workspace_bytes = std::size_t{32} << 20;
 
-/// Handles on one device and the workspace that their calls share.
+/// The handles on one device, and the workspace that their calls share.
 struct Cublas::Session {
     CublasApi api;
     std::unique_ptr<Memory> workspace;
@@ -39,7 +39,8 @@ struct Cublas::Session {
     Session(const Session&) = delete;
     Session& operator=(const Session&) = delete;
 
-    // Only when the stream changes: setting it drops the workspace, and an application does not set it at each call.
+    // Set only if the stream changes: setting it drops the workspace, and an application would not set it at each call
+    // either.
     void use(StreamHandle stream) const {
         if (stream_ == stream) return;
         api.launched(api.set_stream(handle, stream), "cublasSetStream");

@@ -1,4 +1,4 @@
-// The arguments of matrix products by name: typed callers and vendor libraries take them apart and put them together.
+// Converts between the arguments of matrix products by name and by position, for typed callers and vendor libraries.
 #pragma once
 
 #include <array>
@@ -23,13 +23,13 @@ struct GemmArguments {
     long long ldc = 0, stride_c = 0;
 };
 
-/// The operation: `gemm` has neither batch nor batch strides among its arguments.
+/// Which operation. `gemm` has neither a batch nor batch strides among its arguments.
 enum class GemmKind { single, batched };
 GemmKind gemm_kind(const Problem& problem);
-/// Nothing for other operations, also those of a user's folder that have the same name and other arguments.
+/// Nothing for other operations, including user-defined ones with the same name and other arguments.
 std::optional<GemmKind> gemm_kind(const Operation& operation);
 
-/// The matrices of a product as they are stored, in elements.
+/// Sizes of the stored matrices of a product, in elements.
 struct GemmShapes {
     struct Shape {
         std::int64_t rows = 0, columns = 0;
@@ -43,18 +43,18 @@ GemmArguments gemm_extents(const Problem& problem, GemmKind kind);
 /// Extents and strides of packed rows and matrices. The layout is nn, nt, tn or tt.
 GemmArguments packed_gemm(const Problem& problem);
 
-/// From what a launch gets: one address for each argument, in the order of the kind's `operation.toml`.
+/// Reads the arguments of a launch: one address for each, in the order of the kind's `operation.toml`.
 GemmArguments gemm_arguments(void* const* arguments, GemmKind kind = GemmKind::single);
-/// The addresses that a launch gets, in that order.
+/// The arguments of a launch as addresses, in the same order.
 std::array<void*, 15> addresses_of(GemmArguments& arguments, GemmKind kind);
 
-/// The same product as libraries for column-major matrices compute it: a row-major matrix is the transpose of a
-/// column-major one, and C^T = op(B)^T op(A)^T.
+/// The same product for libraries with column-major matrices: a row-major matrix is the transpose of a column-major
+/// one, and C^T = op(B)^T op(A)^T.
 struct ColumnMajorGemm {
     struct Matrix {
         const void* data = nullptr;
         bool transposed = false;
-        std::int64_t rows = 0, columns = 0, stride = 0, batch_stride = 0;  ///< as it is stored
+        std::int64_t rows = 0, columns = 0, stride = 0, batch_stride = 0;  ///< as stored
     };
     int batch = 1;
     int m = 0, n = 0, k = 0;  ///< of the transposed product: its rows are the columns of C

@@ -15,10 +15,10 @@ namespace smemtune {
 namespace {
 
 [[noreturn]] void fail(cudaError_t error, const char* what) {
-    (void)cudaGetLastError();  // nobody else shall meet the error
+    (void)cudaGetLastError();  // clears the error for later calls
     const auto text = std::string(what) + ": " + cudaGetErrorString(error) + " (" + cudaGetErrorName(error) + ")";
     switch (error) {
-        // Errors after which the context is of no use any more.
+        // Errors that leave the context unusable.
         case cudaErrorIllegalAddress:
         case cudaErrorLaunchTimeout:
         case cudaErrorAssert:
@@ -58,7 +58,7 @@ using Graph = std::unique_ptr<std::remove_pointer_t<cudaGraph_t>, Closer<cudaGra
 using GraphExec = std::unique_ptr<std::remove_pointer_t<cudaGraphExec_t>, Closer<cudaGraphExecDestroy>>;
 using Library = std::unique_ptr<std::remove_pointer_t<cudaLibrary_t>, Closer<cudaLibraryUnload>>;
 
-// Sets the calling thread's device and puts back what an application had set.
+// Sets the calling thread's device and restores the application's device afterwards.
 class Current {
 public:
     explicit Current(int ordinal) {
@@ -77,7 +77,7 @@ private:
     bool changed_ = false;
 };
 
-// Lets the calling thread allocate while a stream is captured.
+// Lets the calling thread allocate while it captures a stream.
 class DuringCapture {
 public:
     DuringCapture() { check(cudaThreadExchangeStreamCaptureMode(&mode_), "capture mode"); }
@@ -96,7 +96,7 @@ public:
         check(cudaLibraryLoadData(&library, binary.code.data(), nullptr, nullptr, 0, nullptr, nullptr, 0), "load");
         library_.reset(library);
         check(cudaLibraryGetKernel(&kernel_, library, binary.entry.c_str()), "find the kernel");
-        // Once, at load: setting it at each launch would race with launches from other threads.
+        // Set once, at load: setting it at each launch would race with launches from other threads.
         if (dynamic_shared_bytes > 0) {
             check(cudaFuncSetAttribute(function(), cudaFuncAttributeMaxDynamicSharedMemorySize,
                                        static_cast<int>(dynamic_shared_bytes)),
@@ -104,7 +104,7 @@ public:
         }
         cudaFuncAttributes attributes{};
         check(cudaFuncGetAttributes(&attributes, function()), "kernel attributes");
-        constexpr int portable = 8;  // blocks of a cluster that every device with clusters can hold
+        constexpr int portable = 8;  // cluster size that every device with clusters supports
         if (attributes.requiredClusterWidth > portable) {
             check(cudaFuncSetAttribute(function(), cudaFuncAttributeNonPortableClusterSizeAllowed, 1),
                   "allow a cluster of more than 8 blocks");
@@ -204,7 +204,7 @@ public:
         return with_enqueue(calls, [&](const auto& enqueue) { return between_events(enqueue); });
     }
 
-    // The next batch runs while the counter is read after the one before, so that the GPU is never idle.
+    // The counter is read while the next batch runs, so the GPU is never idle.
     [[nodiscard]] double energy_uj(std::span<const Call> calls) override {
         auto counter = sensors_.millijoules();
         if (!counter) return 0;
@@ -237,8 +237,8 @@ private:
         for (const auto& call : calls) call.kernel->launch(stream_.get(), call.arguments);
     }
 
-    // Hands `use` a function that puts the batch on the stream. A graph hides the host's microseconds per launch; one
-    // long launch needs none.
+    // Calls `use` with a function that enqueues the batch. A graph hides the host's microseconds per launch; a single
+    // launch needs no graph.
     template <class Use>
     double with_enqueue(std::span<const Call> calls, const Use& use) {
         if (calls.size() == 1) return use([&] { issue(calls); });
@@ -247,7 +247,7 @@ private:
         try {
             issue(calls);
         } catch (...) {
-            cudaStreamEndCapture(stream_.get(), &captured);  // or else the stream would stay in capture for good
+            cudaStreamEndCapture(stream_.get(), &captured);  // otherwise the stream would stay in capture
             const Graph unfinished(captured);
             throw;
         }

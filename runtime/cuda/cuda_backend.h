@@ -1,4 +1,4 @@
-// NVIDIA GPUs through the CUDA runtime, linked statically: it finds the driver at its first call, or reports none.
+// NVIDIA GPUs through the CUDA runtime. The runtime is linked statically and looks for the driver at its first call.
 #pragma once
 
 #include <memory>

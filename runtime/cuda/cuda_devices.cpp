@@ -11,10 +11,10 @@ namespace smemtune {
 
 namespace {
 
-// No kernel's fault, whatever it is.
+// An error here is never a kernel's fault.
 void check(cudaError_t error, const char* what) {
     if (error == cudaSuccess) return;
-    (void)cudaGetLastError();  // nobody else shall meet the error
+    (void)cudaGetLastError();  // clears the error for later calls
     throw DeviceError(std::string(what) + ": " + cudaGetErrorString(error) + " (" + cudaGetErrorName(error) + ")");
 }
 
@@ -46,7 +46,8 @@ Device cuda_device(int ordinal) {
             .grid_y = properties.maxGridSize[1],
             .grid_z = properties.maxGridSize[2],
             .l2_bytes = properties.l2CacheSize,
-            .memory_bytes = static_cast<std::int64_t>(properties.totalGlobalMem >> 30U << 30U),  // whole GiB: names it
+            .memory_bytes = static_cast<std::int64_t>(properties.totalGlobalMem >>
+                                                      30U << 30U),  // whole GiB: it is part of the name
             .clock_khz = attribute(cudaDevAttrClockRate)};
 }
 
@@ -59,7 +60,7 @@ std::string cuda_bus_id(int ordinal) {
 std::vector<Device> cuda_devices() {
     int count = 0;
     if (cudaGetDeviceCount(&count) != cudaSuccess) {
-        (void)cudaGetLastError();  // no driver, or none that fits: no GPU, and no error left behind
+        (void)cudaGetLastError();  // no driver or no suitable one: no GPU; clears the error
         return {};
     }
     std::vector<Device> devices;

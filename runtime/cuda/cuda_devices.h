@@ -14,10 +14,10 @@ std::vector<Device> cuda_devices();
 /// Throws DeviceError.
 Device cuda_device(int ordinal);
 
-/// `0000:1B:00.0`: what NVML knows the device by. Throws DeviceError.
+/// The PCI bus id that NVML expects, such as `0000:1B:00.0`. Throws DeviceError.
 std::string cuda_bus_id(int ordinal);
 
-/// The driver, its CUDA version and the runtime's, for the record.
+/// Versions of the driver, its CUDA version and the CUDA runtime, for the record.
 std::string cuda_versions();
 
 }  // namespace smemtune

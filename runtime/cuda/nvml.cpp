@@ -6,7 +6,7 @@ namespace smemtune {
 
 namespace {
 
-// The few functions used, declared here: nvml.h is not in every toolkit installation, and its ABI is stable.
+// Declarations of the few functions used. Not every toolkit installation has nvml.h; its ABI is stable.
 using Init = int();
 using HandleByBusId = int(const char*, void**);
 using DriverVersion = int(char*, unsigned);

@@ -1,4 +1,4 @@
-// The clock and the energy counter of a GPU, from the driver's management library where it is installed.
+// Reads a GPU's clock and energy counter from NVML, the driver's management library, if it is installed.
 #pragma once
 
 #include <cstdint>
@@ -12,15 +12,15 @@ namespace smemtune {
 /// The driver's version as NVIDIA writes it, `580.159.04`; empty without the library.
 std::string nvidia_driver();
 
-/// Reads one GPU's sensors. Opens libnvidia-ml at construction; without it everything is unknown.
+/// Reads one GPU's sensors. The constructor opens libnvidia-ml; without that library all values are unknown.
 class GpuSensors {
 public:
-    /// `bus_id` as the CUDA runtime gives it: `0000:1b:00.0`.
+    /// `bus_id` in the CUDA runtime's form: `0000:1b:00.0`.
     explicit GpuSensors(const std::string& bus_id);
 
-    /// The multiprocessor clock now, in kHz; 0 when unknown.
+    /// The current multiprocessor clock in kHz; 0 when unknown.
     [[nodiscard]] std::int64_t clock_khz() const;
-    /// The energy used since the driver was loaded, in mJ; it is updated every 20 to 100 ms. Volta and newer.
+    /// The energy used since the driver was loaded, in mJ. The counter changes every 20 to 100 ms. Volta and newer.
     [[nodiscard]] std::optional<std::uint64_t> millijoules() const;
 
 private:

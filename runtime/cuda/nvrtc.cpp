@@ -12,7 +12,7 @@ namespace smemtune {
 
 namespace {
 
-// libnvrtc's functions, found by name: a program that only fetches finished machine code runs without the library.
+// The functions of libnvrtc, looked up by name: a program that only fetches stored machine code runs without libnvrtc.
 class Nvrtc {
 public:
     static const Nvrtc& instance() {
@@ -109,8 +109,8 @@ std::string first_error(const std::string& log) {
     return log.substr(start, log.find('\n', start) - start);
 }
 
-// Passed to every program, and part of the version: device code as the manifest declares it, ptxas's report, and no
-// cache behind our back.
+// Options of every program; they are part of the compiler's version. They select device code as the manifest declares
+// it and ptxas's report, and disable NVRTC's own cache.
 constexpr std::array common_options{"-std=c++17", "--ptxas-options=-v", "--no-cache"};
 
 int past_deadline(void* deadline, void*) {
@@ -120,7 +120,7 @@ int past_deadline(void* deadline, void*) {
 }  // namespace
 
 NvrtcCompiler::NvrtcCompiler(std::int64_t compute_capability, const CompilerOptions& options)
-    // From 9.0 on, the 'a' targets hold what is particular to one architecture (wgmma, setmaxnreg).
+    // From 9.0 on, only the 'a' targets have the features of one architecture (wgmma, setmaxnreg).
     : target_("sm_" + std::to_string(compute_capability) + (compute_capability >= 90 ? "a" : "")),
       time_limit_(options.time_limit) {}
 
@@ -153,7 +153,7 @@ std::variant<Binary, Rejection> NvrtcCompiler::compile(const Program& program) c
         throw CompilerError(version() + " cannot compile for " + target_ + ": " + first_error(log) +
                             "; use a newer CUDA Toolkit");
     }
-    // ptxas refuses what does not fit the target (too much shared memory) under a result of its own.
+    // If a kernel does not fit the target (too much shared memory), ptxas refuses it with a result code of its own.
     if (result == NVRTC_ERROR_COMPILATION || (result != NVRTC_SUCCESS && !log.empty())) {
         return Rejection{Stage::compile, first_error(log)};
     }
@@ -172,7 +172,7 @@ std::variant<Binary, Rejection> NvrtcCompiler::compile(const Program& program) c
 
 Resources parse_ptxas_report(const std::string& log, const std::string& entry) {
     Resources resources;
-    // The report of one kernel starts at its name; another's may follow.
+    // A kernel's report starts at its name and ends where another kernel's begins.
     const auto begin = log.find("'" + entry + "'");
     if (begin == std::string::npos) return resources;
     const auto next = log.find("Compiling entry function", begin);

@@ -1,4 +1,5 @@
-// NVRTC: a program in memory to machine code (cubin, never PTX). Opened at the first compile; needs no GPU.
+// NVRTC compiles a program in memory to machine code (cubin, never PTX). It is loaded at the first compile and needs no
+// GPU.
 #pragma once
 
 #include "runtime/compiler.h"
@@ -18,7 +19,7 @@ private:
     std::chrono::seconds time_limit_;
 };
 
-/// Registers, spills and static shared memory of `entry` from what ptxas prints with -v.
+/// Parses registers, spills and static shared memory of `entry` from the output of ptxas -v.
 Resources parse_ptxas_report(const std::string& log, const std::string& entry);
 
 }  // namespace smemtune

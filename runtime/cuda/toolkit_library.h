@@ -1,4 +1,4 @@
-// Where the libraries of the CUDA Toolkit that are opened at run time are looked for.
+// Where to look for libraries of the CUDA Toolkit that are loaded at run time.
 #pragma once
 
 #include <string>
@@ -6,8 +6,8 @@
 
 namespace smemtune {
 
-/// Names for DynamicLibrary: of `libnvrtc` the soname of the toolkit built with, the same in that toolkit's folder and
-/// in the usual one, and last whatever is called `libnvrtc.so`.
+/// File names for DynamicLibrary, in order. For `libnvrtc`: the soname of the build's toolkit; that soname in the
+/// build's toolkit folder and in the usual one; at last, `libnvrtc.so`.
 std::vector<std::string> toolkit_library_names(const std::string& library);
 
 }  // namespace smemtune

@@ -41,8 +41,8 @@ struct BlockRunner::Stacks {
         return {context.sp, context.size, context};
     }
 
-    // What abandoned fibers left behind must not be held against the next ones, where this library is built with
-    // AddressSanitizer; else does nothing.
+    // Clears AddressSanitizer's marks of abandoned fibers, which the next fibers on these stacks would trip over. Does
+    // nothing in builds without AddressSanitizer.
     void forget() const { ASAN_UNPOISON_MEMORY_REGION(base, most_threads * stack_bytes); }
 
     char* base;
@@ -53,9 +53,9 @@ struct BlockRunner::Fibers {
         enum class State { ready, at_barrier, done };
         SmemtuneThread self{};
         Fibers* all = nullptr;
-        boost::context::fiber scheduler;  // where to go on barriers
+        boost::context::fiber scheduler;  // resumed at a barrier
         State state = State::ready;
-        // Never destroyed unless it ran to its end: a fiber of an abandoned launch owns nothing that needs unwinding,
+        // Destroyed only if the fiber ran to its end. A fiber of an abandoned launch owns nothing that needs unwinding,
         // and unwinding through a kernel compiled without exceptions would end the process.
         alignas(boost::context::fiber) std::byte storage[sizeof(boost::context::fiber)]{};
 
@@ -64,10 +64,10 @@ struct BlockRunner::Fibers {
 
     static void suspend(Fiber& fiber) { fiber.scheduler = std::move(fiber.scheduler).resume(); }
 
-    // What a fiber did. Plain values: nothing on the stack of an abandoned fiber is ever destroyed.
+    // A fiber's violation. Plain values: objects on the stack of an abandoned fiber are never destroyed.
     struct Violation {
         const Fiber* by = nullptr;
-        const void* address = nullptr;  // of an access; else an array's index was out of its bounds
+        const void* address = nullptr;  // of an access; null if an array index was out of bounds
         long long bytes = 0;
         bool write = false;
         const void* code = nullptr;
@@ -126,7 +126,7 @@ struct BlockRunner::Fibers {
     Violation violation;
 };
 
-// The generator takes 0 for 1.
+// + 1, because the generator treats a seed of 0 like 1.
 BlockRunner::BlockRunner(unsigned seed)
     : order_(seed + 1), stacks_(std::make_unique<Stacks>()), fibers_(std::make_unique<Fibers>()) {}
 BlockRunner::~BlockRunner() = default;

@@ -16,11 +16,12 @@ namespace smemtune {
 /// The entry points of a compiled kernel.
 struct HostEntry {
     void (*call)(void* const* arguments) = nullptr;  ///< the kernel, for one thread
-    SmemtuneThread** (*current)() = nullptr;         ///< where the kernel looks for the running thread, per OS thread
+    SmemtuneThread** (*current)() = nullptr;  ///< address of the kernel's pointer to the running thread, per OS thread
 };
 
-/// Fibers meet at __syncthreads; between two barriers they run one after another, in an order drawn anew from the seed
-/// for each stretch. So a kernel that lacks a barrier sees values that are not there yet, and gives wrong results.
+/// Runs the threads as fibers that meet at __syncthreads. Between two barriers they run one after another. The seed
+/// decides their order, a new one for each stretch between barriers. A kernel that lacks a barrier therefore reads
+/// stale values and gives wrong results.
 class BlockRunner {
 public:
     explicit BlockRunner(unsigned seed);
@@ -28,9 +29,9 @@ public:
     BlockRunner(const BlockRunner&) = delete;
     BlockRunner& operator=(const BlockRunner&) = delete;
 
-    /// `prototype` holds block, block size, grid size, ranges. Returns what the kernel did wrong (an access out of
-    /// bounds, a barrier that not all threads reach), with thread and block; empty when nothing.
-    /// `locate` turns a code address into "file:line".
+    /// `prototype` holds block, block size, grid size and ranges. Returns the kernel's violation (an access out of
+    /// bounds, or a barrier that not all threads reach) with thread and block; empty if there is none. `locate` turns a
+    /// code address into "file:line".
     std::string run(const HostEntry& entry, const SmemtuneThread& prototype, void* const* arguments,
                     const std::function<std::string(const void*)>& locate);
 

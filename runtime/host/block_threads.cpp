@@ -37,7 +37,7 @@ void BlockThreads::run(const Work& work) {
     if (!fault_.empty()) throw DeviceFault(fault_);
     double total = 0;
     for (const auto each : cpu_us_) total += each;
-    // CPU time, as if the blocks had been spread evenly: what else runs on the machine does not count.
+    // CPU time, as if the blocks were spread evenly over the threads. Other load on the machine does not count.
     total_us_ += total / static_cast<double>(std::min<std::int64_t>(work.blocks, std::ssize(threads_)));
 }
 
@@ -79,7 +79,7 @@ void BlockThreads::run_blocks(const Work& work, BlockRunner& runner, std::unique
                            static_cast<unsigned>(block / grid.x / grid.y)};
         const auto fault = runner.run(*work.entry, prototype, work.arguments, work.locate);
         if (fault.empty()) continue;
-        next_block_ = work.blocks;  // the others stop after the block they are at
+        next_block_ = work.blocks;  // the other threads stop after their current block
         const std::scoped_lock lock(fault_mutex_);
         if (fault_.empty()) fault_ = fault;
     }

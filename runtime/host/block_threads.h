@@ -1,4 +1,4 @@
-// The threads that blocks are spread over. They wait between launches.
+// The threads that run the blocks of a launch. They wait between launches.
 #pragma once
 
 #include <atomic>
@@ -20,7 +20,7 @@ namespace smemtune {
 
 class BlockThreads {
 public:
-    /// One launch, as the threads that run its blocks see it.
+    /// One launch, as seen by the threads that run its blocks.
     struct Work {
         const HostEntry* entry;
         SmemtuneThread prototype;
@@ -37,11 +37,11 @@ public:
     BlockThreads(const BlockThreads&) = delete;
     BlockThreads& operator=(const BlockThreads&) = delete;
 
-    /// Throws DeviceFault; DeviceError or std::bad_alloc when there is no memory for a block's stacks and shared
+    /// Throws DeviceFault. Throws DeviceError or std::bad_alloc if there is no memory for a block's stacks and shared
     /// memory.
     void run(const Work& work);
 
-    /// Of all launches so far.
+    /// CPU time of all launches so far.
     [[nodiscard]] double total_us() const { return total_us_; }
 
 private:

@@ -20,7 +20,7 @@ GuardedMemory::GuardedMemory(std::size_t bytes) : size_(bytes) {
         munmap(base_, reserved_);
         throw OutOfMemory("the host has no memory for " + std::to_string(bytes) + " bytes");
     }
-    // Flush with the end, as far as 16-byte accesses to its beginning allow.
+    // The memory ends at the guard area, as closely as the 16-byte alignment of its beginning allows.
     data_ = base_ + moat + (usable - bytes) / 16 * 16;
 }
 

@@ -1,5 +1,5 @@
-// Memory in the middle of a wide stretch of addresses that fault: an index that goes astray, even by gigabytes, hits
-// it.
+// Memory surrounded by a wide range of addresses that fault, so that even an index that is off by gigabytes hits a
+// fault.
 #pragma once
 
 #include "runtime/backend.h"

@@ -26,7 +26,8 @@ std::string cpu_name() {
     return "CPU";
 }
 
-// Without swapping: unlike what is free, it counts what the system's caches would give back. 0 when unknown.
+// Memory available without swapping. Unlike free memory, it includes caches that the system would release. 0 when
+// unknown.
 std::size_t available_bytes() {
     std::ifstream info("/proc/meminfo");
     for (std::string line; std::getline(info, line);) {
@@ -49,7 +50,7 @@ public:
         return std::make_unique<Registered>(bytes, shared_);
     }
     [[nodiscard]] std::unique_ptr<Memory> allocate_zeroed(std::size_t bytes) override {
-        return allocate(bytes);  // fresh from the system
+        return allocate(bytes);  // new pages from the system are zero
     }
     void copy_to_device(Memory& to, std::span<const std::byte> from) override {
         std::memcpy(to.data(), from.data(), from.size());
@@ -143,7 +144,7 @@ Device host_device() {
     device.multiprocessors = std::max(1U, std::thread::hardware_concurrency());
     device.l2_bytes = 0;
     device.memory_bytes =
-        (sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE)) >> 30 << 30;  // whole GiB: it names the device
+        (sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE)) >> 30 << 30;  // whole GiB: part of the device's name
     device.clock_khz = 0;
     return device;
 }

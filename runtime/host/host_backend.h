@@ -1,4 +1,4 @@
-// The host CPU as a device: the same kernels, compiled by the system's compiler, blocks spread over threads.
+// The host CPU as a device. The system's compiler compiles the same kernels, and threads run the blocks.
 #pragma once
 
 #include <memory>
@@ -7,7 +7,7 @@
 
 namespace smemtune {
 
-/// The host's limits: those of a large GPU where a CPU has none, so that the same configurations are feasible.
+/// The host's limits. Where a CPU has no such limit, it is a large GPU's, so that the same configurations are feasible.
 Device host_device();
 
 std::unique_ptr<Backend> open_host(const BackendOptions& options);

@@ -27,7 +27,7 @@ std::string wrapper(const Program& program) {
            "extern \"C\" SmemtuneThread** smemtune_current() { return &smemtune_host::current; }\n";
 }
 
-// A file system that fails is no fault of the candidate.
+// A filesystem error is not the candidate's fault.
 void write(const TemporaryFolder& folder, const std::string& name, const std::string& text) {
     try {
         folder.write(name, text);
@@ -49,7 +49,7 @@ std::vector<std::uint8_t> read_file(const fs::path& path) {
     return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
 }
 
-// The first error, without the temporary folder's name.
+// The compiler's first error, without the temporary folder's name.
 std::string first_error(std::string output, const std::string& folder) {
     for (auto at = output.find(folder); at != std::string::npos; at = output.find(folder)) {
         output.erase(at, folder.size() + 1);
@@ -57,7 +57,7 @@ std::string first_error(std::string output, const std::string& folder) {
     const auto error = output.find("error:");
     const auto start = error == std::string::npos ? 0 : output.rfind('\n', error) + 1;
     auto line = output.substr(start, output.find('\n', start) - start);
-    // The compiler quotes the source below its complaint.
+    // The compiler quotes the source below its message.
     if (output.substr(start, 400).find("extern __shared__") != std::string::npos) {
         line += " (the host device has no `extern __shared__`; use dynamic_shared<T>() of device/shared.h)";
     }
@@ -98,7 +98,7 @@ std::variant<Binary, Rejection> HostCompiler::compile(const Program& program) co
                 command.insert(command.end(), {"--param", std::string("asan-") + setting});
             }
         }
-        // An access that clang merges with another has no line any more.
+        // clang may merge several accesses into one, which then has no line.
         if (clang) command.insert(command.end(), {"-mllvm", "-enable-tail-merge=false"});
     }
     command.insert(command.end(), {in("smemtune_wrapper.cpp"), "-o", in("kernel.so")});
@@ -128,7 +128,7 @@ std::variant<Binary, Rejection> HostCompiler::compile(const Program& program) co
 std::string HostCompiler::target() const {
     utsname name{};
     uname(&name);
-    // Code is of use only to a backend that shares the headers it was compiled against.
+    // The target names the headers, because code runs only on a backend with the same headers.
     static const auto headers = [] {
         std::string text;
         for (const auto& [path, content] : host_headers()) text += content;

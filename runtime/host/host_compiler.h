@@ -1,4 +1,4 @@
-// Compiles kernels for the CPU with the system's C++ compiler, against cuda_on_cpu.h, into a shared object.
+// Compiles kernels for the CPU into shared objects, with the system's C++ compiler and cuda_on_cpu.h.
 #pragma once
 
 #include <mutex>

@@ -1,4 +1,4 @@
-// A shared object in anonymous memory: nothing on disk, and no name that a later one could be taken for.
+// A shared object in anonymous memory. It leaves nothing on disk and shares its name with no other object.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace smemtune {
 
 class SharedObject {
 public:
-    /// Throws DeviceError when there is no memory for it, LaunchError when `code` cannot be loaded.
+    /// Throws DeviceError if there is no memory for it, LaunchError if `code` cannot be loaded.
     explicit SharedObject(const std::vector<std::uint8_t>& code);
     ~SharedObject();
     SharedObject(const SharedObject&) = delete;
@@ -25,7 +25,7 @@ public:
         if (!library_->find(name, function)) throw LaunchError(std::string("the kernel's code has no ") + name);
     }
 
-    /// "tiled.cu:31", from the debug information that checked kernels carry.
+    /// "tiled.cu:31", from the debug information of checked kernels.
     [[nodiscard]] std::string locate(const void* address) const;
 
 private:
