@@ -12,7 +12,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;  // keeps the order of the extents
 
-// The stored columns of a trial, except its times. This list alone fixes the order of binding and reading.
+// The stored columns of a trial, except its date. This list alone fixes the order of binding and reading.
 constexpr std::array<std::string_view, 20> trial_columns{
     "device",     "template",   "problem",     "configuration",       "median_us",
     "spread_us",  "samples_us", "cut_short",   "clock_khz",           "rejected_at",

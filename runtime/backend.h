@@ -93,7 +93,7 @@ public:
     [[nodiscard]] virtual std::unique_ptr<Memory> allocate_zeroed(std::size_t bytes) = 0;
     virtual void copy_to_device(Memory& to, std::span<const std::byte> from) = 0;
     virtual void copy_to_host(std::span<std::byte> to, const Memory& from) = 0;
-    /// Memory that is free now; memory of other processes does not count as free.
+    /// Memory that no process holds now.
     [[nodiscard]] virtual std::size_t free_bytes() = 0;
     /// Waits for everything launched. Throws DeviceFault.
     virtual void synchronize() = 0;

@@ -113,8 +113,7 @@ struct Runtime::State {
     std::shared_ptr<Compiler> compiler;
     std::mutex mutex;
     std::map<std::pair<Problem, std::string>, Kernel> fetched;
-    std::map<std::string, std::shared_ptr<const LoadedKernel>>
-        loaded;  // by code and configuration: problems share them
+    std::map<std::string, std::shared_ptr<const LoadedKernel>> loaded;  // by code; problems share them
 
     std::shared_ptr<const LoadedKernel> load(const Candidate& candidate, const Problem& problem, std::string& why_not);
     Kernel fetch(const Problem& problem, const std::string& kernel_template);

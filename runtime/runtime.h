@@ -99,7 +99,7 @@ public:
         std::filesystem::path database;  ///< may be absent: then everything is untuned
         std::string device = "auto";     ///< "0", "1", ... for a GPU, "host", or "auto": the first GPU, else the host
         std::vector<std::filesystem::path>
-            template_folders;  ///< of the application's own kernels; each replaces the built-in one of its name
+            template_folders;               ///< the application's kernels; each replaces the built-in one of its name
         std::string host_compiler = "c++";  ///< for the host device
     };
 

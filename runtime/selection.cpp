@@ -58,8 +58,7 @@ Candidates::Candidates(const Problem& problem, const Device& device, const Store
     });
     std::ranges::stable_sort(devices_, std::ranges::greater{}, distance_of);
     // The distance may be 0 for several devices; this very device comes first among them.
-    std::stable_partition(devices_.begin(),
-                          devices_.end(),  // clang 14 rejects the range that std::ranges' version returns
+    std::stable_partition(devices_.begin(), devices_.end(),  // clang 14 rejects the std::ranges version
                           [&](const auto& known) { return known.second != device; });
 }
 

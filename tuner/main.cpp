@@ -1,4 +1,4 @@
-// smemtune: arguments in, exit code out. Only this file reads the environment.
+// smemtune: turns arguments into an exit code. Only this file reads the environment.
 #include <fmt/format.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -20,7 +20,7 @@ std::string variable(const char* name) {
     return value == nullptr ? "" : value;
 }
 
-// Empty when no variable says where. The XDG specification asks to ignore a relative XDG_DATA_HOME.
+// Empty if no variable gives the folder. The XDG specification says to ignore a relative XDG_DATA_HOME.
 std::filesystem::path default_database(const std::filesystem::path& chosen, const std::filesystem::path& data,
                                        const std::filesystem::path& home) {
     if (!chosen.empty()) return chosen;
@@ -28,7 +28,7 @@ std::filesystem::path default_database(const std::filesystem::path& chosen, cons
     return home.empty() ? home : home / ".local/share/smemtune/tuning.db";
 }
 
-// COLUMNS, else what the terminal says; 0 when neither says it.
+// COLUMNS, else the terminal's width; 0 if both are unknown.
 std::size_t terminal_columns() {
     const auto columns = std::strtoul(variable("COLUMNS").c_str(), nullptr, 10);
     if (columns > 0) return columns;
@@ -36,7 +36,7 @@ std::size_t terminal_columns() {
     return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
-// 0 where standard output is no terminal.
+// 0 if standard output is not a terminal.
 std::size_t output_width(std::size_t columns) {
     if (isatty(STDOUT_FILENO) == 0) return 0;
     return columns == 0 ? 80 : columns;

@@ -46,8 +46,7 @@ Device cuda_device(int ordinal) {
             .grid_y = properties.maxGridSize[1],
             .grid_z = properties.maxGridSize[2],
             .l2_bytes = properties.l2CacheSize,
-            .memory_bytes = static_cast<std::int64_t>(properties.totalGlobalMem >>
-                                                      30U << 30U),  // whole GiB: it is part of the name
+            .memory_bytes = static_cast<std::int64_t>(properties.totalGlobalMem >> 30U << 30U),  // GiB: in the name
             .clock_khz = attribute(cudaDevAttrClockRate)};
 }
 

@@ -16,7 +16,7 @@ namespace smemtune {
 /// The entry points of a compiled kernel.
 struct HostEntry {
     void (*call)(void* const* arguments) = nullptr;  ///< the kernel, for one thread
-    SmemtuneThread** (*current)() = nullptr;  ///< address of the kernel's pointer to the running thread, per OS thread
+    SmemtuneThread** (*current)() = nullptr;         ///< the kernel's pointer to its running thread, per OS thread
 };
 
 /// Runs the threads as fibers that meet at __syncthreads. Between two barriers they run one after another. The seed

@@ -1,4 +1,4 @@
-// The baselines that `smemtune bench --against` names.
+// The baselines of a comparison, as `smemtune bench --against` lists them.
 #pragma once
 
 #include <filesystem>
@@ -23,11 +23,11 @@ struct Baselines {
     std::optional<PreviousReport> previous;
 };
 
-/// `list`: cublas, cublaslt, databases and at most one JSON file of a previous report, with commas between them. A list
-/// without libraries and databases means both libraries. Throws std::invalid_argument.
+/// Parses `list`: any of cublas, cublaslt, databases and at most one JSON file of a previous report, separated by
+/// commas. A list without libraries and databases means both libraries. Throws std::invalid_argument.
 Baselines parse_baselines(const std::string& list);
 
-/// The ratios that changed by more than noise, as text.
+/// Describes the ratios that changed by more than noise.
 std::string changes_since(const PreviousReport& previous, const BenchReport& report);
 
 }  // namespace smemtune

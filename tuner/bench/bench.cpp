@@ -13,7 +13,8 @@ namespace smemtune {
 
 namespace {
 
-// Longer batches than a search's: several launches of milliseconds make a graph, which hides the host's time for each.
+// Batches are longer than in a search, so that several launches of milliseconds form a graph. A graph hides the host's
+// time per launch.
 constexpr SamplingPolicy sampling_policy{.batch_us = 6000};
 
 // One of two kernels that are timed in turn.
@@ -21,7 +22,7 @@ struct Side {
     const BoundKernel& kernel;
     double launch_us = 0;
 
-    // Microseconds of the batch.
+    // Times a batch. Returns microseconds for the whole batch.
     double time_launches(Backend& backend, Testbed& testbed, int launches) {
         const auto time = time_batch(backend, testbed, kernel, launches);
         launch_us = time.launch_us;
@@ -54,7 +55,7 @@ public:
         try {
             measure(problem, result);
         } catch (const DeviceError& error) {
-            result.why_not = error.what();  // out of memory, most likely: another problem may fit
+            result.why_not = error.what();  // usually out of memory: other problems may fit
         }
         return result;
     }
@@ -110,7 +111,7 @@ private:
                             Testbed& testbed) {
         Comparison result{.competitor = competitor, .kernel = theirs.description};
         try {
-            // The first check has packed operands, as those that are timed.
+            // Verifies on the first check only: it has packed operands, like the operands that are timed.
             const auto verdict = testbed.verify_first_check(*theirs.kernel);
             result.why_not = verdict.wrong.value_or("");
             result.wrong = verdict.wrong.has_value();
@@ -141,7 +142,7 @@ private:
         return times;
     }
 
-    // Compiled once for each type and layout: the binaries depend on nothing else.
+    // Compiled once for each type and layout; the binaries do not depend on the size.
     const TestbedBinaries& binaries_for(const Problem& problem) {
         const std::pair key(problem.type, problem.layout);
         auto known = binaries_.find(key);
@@ -177,11 +178,12 @@ Ratio compare(Backend& backend, Testbed& testbed, const BoundKernel& ours, const
               const PairPolicy& policy, const std::function<bool()>& interrupted) {
     std::array sides{Side{ours}, Side{theirs}};
     for (auto& side : sides) {
-        side.time_launches(backend, testbed, 1);  // tells how many launches make a batch
+        side.time_launches(backend, testbed, 1);  // determines the launches per batch
         side.time_a_batch(backend, testbed);
     }
     Pairs pairs(policy);
-    // AB BA AB ...: what the first of a pair leaves to the second (clock, temperature) meets both alike.
+    // The order alternates, AB BA AB ...: the first of a pair affects the second (clock, temperature), so each kernel
+    // comes first equally often.
     for (std::size_t turn = 0; !pairs.finished() && (turn == 0 || !interrupted()); ++turn) {
         Pair pair;
         double total_us = 0;
@@ -201,7 +203,8 @@ std::vector<double> host_times(const std::vector<std::function<void()>>& calls, 
                                double launch_us) {
     using Clock = std::chrono::steady_clock;
     constexpr int bursts = 21;
-    // Far from the thousand launches or so that a stream's queue holds, and not much work to wait for.
+    // Few enough launches that the stream's queue, which holds about a thousand, stays far from full, and that waiting
+    // for them takes little time.
     const auto each = static_cast<int>(std::clamp(20'000 / std::max(launch_us, 1.0), 1.0, 50.0));
     std::vector<std::vector<double>> samples(calls.size());
     for (int burst = 0; burst <= bursts; ++burst) {
@@ -210,7 +213,7 @@ std::vector<double> host_times(const std::vector<std::function<void()>>& calls, 
             const auto begin = Clock::now();
             for (int k = 0; k < each; ++k) calls[i]();
             const std::chrono::duration<double, std::micro> took = Clock::now() - begin;
-            if (burst > 0) samples[i].push_back(took.count() / each);  // the first warms up
+            if (burst > 0) samples[i].push_back(took.count() / each);  // the first burst warms up
         }
     }
     wait();

@@ -1,4 +1,4 @@
-// The report of a comparison, as tables and as JSON.
+// Prints a comparison as tables and as JSON.
 #pragma once
 
 #include <map>
@@ -11,11 +11,11 @@
 
 namespace smemtune {
 
-/// How the figures of a report came about.
+/// The origin of a report's figures.
 struct Provenance {
-    std::string command_line;  ///< that measured the figures
-    std::string version;       ///< of smemtune
-    std::string commit;        ///< empty when nobody said
+    std::string command_line;  ///< the command that measured the figures
+    std::string version;       ///< smemtune's version
+    std::string commit;        ///< smemtune's commit; empty when unknown
     std::string date;          ///< UTC
     Device device;
     std::string platform;  ///< driver and CUDA versions; empty for the host
@@ -29,26 +29,26 @@ struct Provenance {
 struct BenchReport {
     Provenance provenance;
     std::vector<ProblemBench> problems;
-    bool complete = true;                             ///< false when it was interrupted, or failed on the way
-    std::map<std::string, Configuration> defaults{};  ///< of the templates, by name
+    bool complete = true;                             ///< false if the run was interrupted or failed
+    std::map<std::string, Configuration> defaults{};  ///< each template's default configuration, by name
 };
 
-/// The ratios against one competitor, taken together.
+/// A summary of the ratios against one competitor.
 struct Overall {
     Cache cache = Cache::cold;
     std::string competitor;
-    double mean = 0;  ///< geometric
+    double mean = 0;  ///< geometric mean
     std::size_t problems = 0;
-    std::size_t ahead = 0;   ///< ratios whose interval lies above 1
-    std::size_t behind = 0;  ///< below 1; the rest is level
+    std::size_t ahead = 0;   ///< ratios whose 95 % interval lies above 1
+    std::size_t behind = 0;  ///< ratios whose interval lies below 1; the rest are level
 };
 std::vector<Overall> overall(const std::vector<ProblemBench>& problems);
 
-/// Tables of at most `width` columns (0: of any width): each ratio with its interval; the kernels; host time of a call;
-/// then the geometric means.
+/// Tables of at most `width` columns (0: any width), in this order: each ratio with its interval, the kernels, the host
+/// time of a call, the geometric means.
 std::string to_text(const BenchReport& report, std::size_t width = 0);
 
-/// The content of the document `bench` of docs/json.md.
+/// The `bench` document of docs/json.md.
 nlohmann::json to_json(const BenchReport& report);
 
 }  // namespace smemtune

@@ -13,8 +13,8 @@ namespace smemtune {
 
 namespace {
 
-// Two processes differ by as much as this: their addresses differ, which pairs within one process do not see. The
-// finals call winners equal within the same share.
+// Two processes differ by up to this share, because their addresses differ; pairs within one process do not show it.
+// The finals use the same share to call finalists equals.
 constexpr double least_change = 0.005;
 
 std::string name_of(const Problem& problem, std::string_view cache, const std::string& competitor) {

@@ -1,4 +1,4 @@
-// Compares the ratios of a previous report with those of this one.
+// Compares this report's ratios with those of a previous report.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ struct Figure {
 };
 
 std::vector<Figure> figures_of(const std::vector<ProblemBench>& problems);
-/// Reads the JSON that `smemtune bench --json` wrote. Throws std::invalid_argument when it is something else.
+/// Reads the output of `smemtune bench --json`. Throws std::invalid_argument if the text is something else.
 std::vector<Figure> figures_of(const nlohmann::json& report);
 
 struct Change {
@@ -28,13 +28,13 @@ struct Changes {
     std::size_t compared = 0;
     std::vector<Change> fallen;        ///< the worst first
     std::vector<Change> risen;         ///< the best first
-    std::vector<std::string> missing;  ///< names of ratios that were not measured now
+    std::vector<std::string> missing;  ///< names of previous ratios that were not measured now
 };
 
-/// More than noise is a change of more than half a percent, with intervals that do not meet.
+/// A change counts if it exceeds half a percent and the two intervals do not overlap.
 Changes changes(const std::vector<Figure>& before, const std::vector<Figure>& now);
 
-/// One line for each change, and one in any case.
+/// One line for each change; at least one line in all.
 std::string to_text(const Changes& changes);
 
 }  // namespace smemtune

@@ -95,7 +95,7 @@ private:
         return competitor_kernel(std::move(detail), std::move(best.kernel));
     }
 
-    // The proposals that run, the fastest first. `refused` becomes the message of the last one that does not.
+    // The proposals that run, fastest first. `refused` receives the message of the last proposal that does not.
     std::vector<TimedProposal> by_time(std::vector<VendorKernel>& proposals, Testbed& testbed, std::string& refused) {
         std::vector<TimedProposal> timed;
         std::optional<double> best_us;

@@ -1,4 +1,4 @@
-// The kernels that our winners are compared with: those of another database, cuBLAS and cublasLt.
+// Competitors of our winners: the kernels of another database, cuBLAS and cublasLt.
 #pragma once
 
 #include <filesystem>
@@ -15,7 +15,7 @@
 
 namespace smemtune {
 
-/// A template with its configuration, or an algorithm of a library, which has no configuration.
+/// Describes a kernel: a template with its configuration, or a library's algorithm, which has no configuration.
 struct KernelDescription {
     std::string name;
     std::optional<Configuration> configuration{};
@@ -25,7 +25,7 @@ struct KernelDescription {
 struct CompetitorKernel {
     KernelDescription description;
     std::shared_ptr<const BoundKernel> kernel;
-    /// Calls it as an application does, on the default stream, with the operation's arguments.
+    /// Calls the kernel as an application does: on the default stream, with the operation's arguments.
     std::function<void(std::span<void* const>)> call;
 };
 
@@ -39,26 +39,26 @@ class Competitor {
 public:
     virtual ~Competitor() = default;
     [[nodiscard]] virtual std::string name() const = 0;
-    /// The version of a library; the name of a database.
+    /// A library's version, or a database's name.
     [[nodiscard]] virtual std::string version() const = 0;
-    /// Chooses a kernel on the testbed of this problem, for the L2 cache as it is set there. Throws DeviceFault,
+    /// Chooses a kernel on the testbed of this problem, with the testbed's current cache setting. Throws DeviceFault,
     /// DeviceError.
     [[nodiscard]] virtual CompetitorKernelOrReason prepare(const Operation& operation, const Problem& problem,
                                                            Testbed& testbed) = 0;
 };
 
-/// The kernel that the database behind `runtime` holds for exactly this problem; with `kernel_template`, the best of
-/// that template. A winner of another size does not count. `runtime` must outlive the result.
+/// The kernel that the database behind `runtime` has for exactly this problem; winners of other sizes do not count.
+/// With `kernel_template`, the best kernel of that template. `runtime` must outlive the result.
 CompetitorKernelOrReason stored_winner(Runtime& runtime, const Problem& problem, const std::string& kernel_template);
 
 /// The winners of another database, on the device of `runtime`. Throws StoreError.
 std::unique_ptr<Competitor> database_competitor(const Runtime& runtime, const std::filesystem::path& database);
 
-/// `cublas`: the kernel that the library chooses at each call.
+/// `cublas`: the library chooses its kernel at each call.
 std::unique_ptr<Competitor> cublas_competitor(const Cublas& library);
 
-/// `cublaslt`: of at most `most` proposals of its heuristic, each timed on `backend`, the fastest that is right; if all
-/// are wrong, the fastest.
+/// `cublaslt`: times at most `most` proposals of its heuristic on `backend` and uses the fastest one that is right; if
+/// all are wrong, the fastest one.
 std::unique_ptr<Competitor> cublaslt_competitor(const Cublas& library, Backend& backend, int most);
 
 }  // namespace smemtune

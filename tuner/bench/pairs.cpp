@@ -8,7 +8,8 @@ namespace smemtune {
 
 namespace {
 
-// The upper quartile: a clock that sags for half the time is not the usual one, and one lucky boost is not either.
+// The usual clock is the upper quartile: a clock that sags half of the time does not lower it, and one short boost does
+// not raise it.
 double usual_clock(const std::vector<Pair>& pairs) {
     std::vector<double> known;
     for (const auto& pair : pairs) {
@@ -27,7 +28,7 @@ void Pairs::add(const Pair& pair, double total_us) {
 bool Pairs::finished() const {
     if (pairs_.empty()) return false;
     const auto ratio = result();
-    // Comes to an end whatever the clock does: a quarter of the pairs is not below the upper quartile, and counts.
+    // This ends whatever the clock does: at least a quarter of the pairs reaches the upper quartile and counts.
     if (ratio.pairs < least_for_interval) return false;
     if (total_us_ > policy_.longest_us) return true;
     if (ratio.pairs < policy_.least) return false;

@@ -1,4 +1,4 @@
-// How much faster one kernel is than another, from samples taken in turn. Fed plain numbers; knows nothing of devices.
+// Compares the speed of two kernels from samples taken in turn. It is fed plain numbers and knows nothing of devices.
 #pragma once
 
 #include <cstddef>
@@ -10,11 +10,11 @@
 namespace smemtune {
 
 struct PairPolicy {
-    std::size_t least = 30;   ///< pairs that count; fewer than `least_for_interval` are as many as that
-    std::size_t most = 120;   ///< where the interval stays wide
-    double narrow = 0.005;    ///< it is narrow once its width is below this share of the ratio
-    double longest_us = 5e6;  ///< of samples in all; beyond it the fewest pairs that give an interval are enough
-    double sag = 0.02;        ///< pairs whose clock is this share below the usual one do not count
+    std::size_t least = 30;   ///< least number of valid pairs, at least `least_for_interval`
+    std::size_t most = 120;   ///< most pairs, if the interval stays wide
+    double narrow = 0.005;    ///< stop once the interval is narrower than this share of the ratio
+    double longest_us = 5e6;  ///< time limit for all samples; beyond it, `least_for_interval` pairs suffice
+    double sag = 0.02;        ///< a pair is dropped if its clock is this share below the usual one
 };
 
 /// One sample of each kernel, taken one after the other.
@@ -25,24 +25,24 @@ struct Pair {
 };
 
 struct Ratio {
-    double median = 0;  ///< of theirs / ours over the pairs that count: above 1, ours is faster
-    double low = 0;     ///< and where it lies with 95 % confidence, by order statistics
+    double median = 0;  ///< median of theirs / ours over valid pairs; above 1, ours is faster
+    double low = 0;     ///< 95 % confidence interval, by order statistics
     double high = 0;
-    double ours_us = 0;  ///< medians, for the record: the ratio is not theirs
+    double ours_us = 0;  ///< medians for the record; `median` is not their quotient
     double theirs_us = 0;
-    std::size_t pairs = 0;       ///< that count
-    std::size_t dropped = 0;     ///< taken while the clock sagged
-    std::int64_t clock_khz = 0;  ///< the usual one, 0 when unknown
+    std::size_t pairs = 0;       ///< valid pairs
+    std::size_t dropped = 0;     ///< pairs dropped because the clock sagged
+    std::int64_t clock_khz = 0;  ///< the usual clock; 0 when unknown
 };
 
 class Pairs {
 public:
     explicit Pairs(const PairPolicy& policy) : policy_(policy) {}
 
-    /// `total_us`: what taking it took.
+    /// `total_us` is the time that it took to measure the pair.
     void add(const Pair& pair, double total_us);
     [[nodiscard]] bool finished() const;
-    /// Precondition: something was added.
+    /// Precondition: at least one pair was added.
     [[nodiscard]] Ratio result() const;
 
 private:

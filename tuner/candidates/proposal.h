@@ -1,4 +1,4 @@
-// A configuration of a template that may be tried.
+// A configuration of a template, proposed for a trial.
 #pragma once
 
 #include <chrono>
@@ -16,19 +16,20 @@ struct TemplateConfiguration {
     Configuration configuration;
 };
 
-/// A candidate that was given to the compiler.
+/// A candidate that was submitted to the compiler.
 struct Proposal {
     TemplateSearch* search = nullptr;
     Configuration configuration;
     std::shared_future<CompilePool::Result> compiled{};
-    bool compiled_before = false;  ///< for another problem or run-time argument
+    bool compiled_before = false;  ///< for another problem or other run-time arguments
 
     [[nodiscard]] bool is_compiled() const {
         return compiled.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
     }
-    /// The machine code; null when the compiler refused. Waits for the compiler.
+    /// The machine code; null if the compiler refused it. Waits for the compiler.
     [[nodiscard]] const Binary* binary() const { return std::get_if<Binary>(&compiled.get()); }
-    /// The launch with what the compiler reported in place of the manifest's estimates. Precondition: binary().
+    /// The launch, with the compiler's figures in place of the manifest's estimates. Precondition: binary() is not
+    /// null.
     [[nodiscard]] TrialInput input(const Problem& problem, const Device& device) const {
         return trial_input(search->kernel_template(), configuration, problem, device, *binary());
     }

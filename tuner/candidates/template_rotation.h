@@ -1,4 +1,4 @@
-// Which template proposes the next candidate of a problem's search.
+// Decides which template proposes the next candidate of a problem's search.
 #pragma once
 
 #include <cstddef>
@@ -8,14 +8,14 @@
 
 namespace smemtune {
 
-/// The templates propose in turns, so that a slow one costs little and a fast one does not starve the others.
+/// Templates propose in turns: a slow template costs little, and a fast one does not starve the others.
 class TemplateRotation {
 public:
-    /// `evaluations`: a limit over all templates, of which a turn takes no more than an equal share. `searches` must
-    /// outlive the rotation.
+    /// `evaluations` limits all templates together; a turn takes at most an equal share of it. `searches` must outlive
+    /// the rotation.
     TemplateRotation(const TemplateSearches& searches, std::optional<std::size_t> evaluations);
 
-    /// The next candidate where `best_cost` is the least cost so far; nothing when no template is worth another one.
+    /// The next candidate, given the least cost so far; nothing if no template is worth another proposal.
     std::optional<TemplateConfiguration> next(std::optional<double> best_cost);
 
 private:
@@ -24,7 +24,7 @@ private:
     const TemplateSearches& searches_;
     std::size_t share_;
     std::size_t turn_ = 0;      // index of the template that proposes
-    std::size_t proposed_ = 0;  // its proposals in this turn
+    std::size_t proposed_ = 0;  // proposals in this turn
 };
 
 }  // namespace smemtune

@@ -14,18 +14,19 @@ namespace {
 constexpr std::size_t least_opening = 4;
 constexpr std::size_t most_opening = 48;
 
-// Evaluations before a template is judged: 1.5 * sqrt(size). After them its best is within 1.5 of what it can reach, in
-// most spaces.
+// Evaluations before a template is judged: 1.5 * sqrt(size). In most spaces, the best of that many is within a factor
+// of 1.5 of the template's optimum.
 std::size_t opening_of(const ParameterSpace& space, const WarmStart& elsewhere) {
     const auto wanted = static_cast<std::size_t>(1.5 * std::sqrt(static_cast<double>(space.size())));
     const auto opening = std::clamp(wanted, least_opening, most_opening);
-    // A template that was slow at a neighbouring size shows with its winner from there whether it still is.
+    // A template that was slow at a neighbouring size is tried first with its winner from there. That one trial shows
+    // whether it is still slow.
     return elsewhere.behind && *elsewhere.behind > pruning::slow_template ? 1 : opening;
 }
 
 double logarithm(std::int64_t value) { return std::log2(static_cast<double>(std::max<std::int64_t>(1, value))); }
 
-// Numbers that tell a model more than the parameters do: resources, occupancy, waves, reuse.
+// Features for the model beyond the parameters: resources, occupancy, waves, reuse.
 std::vector<double> features_of(const KernelTemplate& kernel, const Configuration& configuration,
                                 const Problem& problem, const Device& device) {
     const auto launch = launch_of(kernel, configuration, problem, device);
@@ -41,7 +42,7 @@ std::vector<double> features_of(const KernelTemplate& kernel, const Configuratio
             reuse.operations_per_load()};
 }
 
-// Run-time arguments are swept anew for each problem, so they start from their defaults.
+// Run-time arguments are swept for each problem, so they start at their defaults.
 void with_default_arguments(const KernelTemplate& kernel, std::vector<Configuration>& winners) {
     for (const auto& parameter : kernel.parameters) {
         if (!parameter.runtime) continue;
@@ -123,14 +124,15 @@ void TemplateSearch::resume(bool complete) {
 
 bool TemplateSearch::is_open(std::optional<double> best) const {
     if (is_used_up()) return false;
-    if (!learns_) return true;  // the whole space was asked for
+    if (!learns_) return true;  // the user asked for the whole space
     if (ended_before_ || stopping_.gain_is_unlikely()) return false;
-    // A template without a right candidate is given up later than a slow one.
+    // A template without a valid candidate gets more evaluations than a slow one before it is given up.
     if (!stopping_.best()) return stopping_.evaluations() < std::max(4 * opening_, patience_);
     return stopping_.evaluations() < opening_ || !best || keeps_up(*best);
 }
 
-// The less of the space is left to try, the less the template may be behind.
+// The template may be up to slow_template times the best while all of its space is left; the margin shrinks with the
+// untried share.
 bool TemplateSearch::keeps_up(double best) const {
     const auto untried = static_cast<double>(left_) / static_cast<double>(tried_.size());
     return stopping_.best() && *stopping_.best() <= (1 + (pruning::slow_template - 1) * untried) * best;

@@ -9,9 +9,9 @@ namespace smemtune {
 
 namespace {
 
-constexpr std::size_t most_sizes = 3;                // nearest sizes on this device whose winners are tried
-constexpr std::size_t most_devices = 3;              // similar devices whose winner is tried
-const double near = std::log(4.0) * std::sqrt(3.0);  // the distance of a problem four times as large in three extents
+constexpr std::size_t most_sizes = 3;                // nearest sizes on this device
+constexpr std::size_t most_devices = 3;              // most similar devices
+const double near = std::log(4.0) * std::sqrt(3.0);  // distance of a problem four times as large in three extents
 
 std::vector<TrialRow> nearest_first(const Store& store, std::int64_t device_row, const Problem& problem,
                                     const std::string& kernel_template) {
@@ -20,7 +20,7 @@ std::vector<TrialRow> nearest_first(const Store& store, std::int64_t device_row,
     return rows;
 }
 
-// The nearest other sizes.
+// The nearest tuned sizes other than this one.
 std::vector<TrialRow> nearby(const Store& store, std::int64_t device_row, const Problem& problem,
                              const KernelTemplate& kernel_template) {
     auto rows = nearest_first(store, device_row, problem, kernel_template.name);

@@ -1,5 +1,5 @@
-// Where a search starts: winners of other sizes on this device, and of similar devices. They are measured again like
-// every other candidate.
+// Start points of a search: winners of other sizes on this device, and winners on similar devices. They are measured
+// like all other candidates.
 #pragma once
 
 #include <cstdint>
@@ -12,16 +12,16 @@
 namespace smemtune {
 
 struct WarmStart {
-    /// Winners of the template for the nearest problems on the device itself, then on the most similar other ones; the
-    /// most promising first, none twice.
+    /// Winners of the template for the nearest problems on this device, then on the most similar other devices. The
+    /// most promising first, each once.
     std::vector<Configuration> starts;
-    /// The template's best time over the best of all templates, for the nearest problem on the device itself (at most
-    /// a factor of four away in every extent); nothing when unknown.
+    /// The template's best time divided by the best of all templates, at the nearest problem on this device (at most a
+    /// factor of four away in every extent); nothing if unknown.
     std::optional<double> behind;
 };
 
-/// The template's fastest configurations at the `most` nearest other sizes that were tuned on the device itself, the
-/// nearest first, none twice.
+/// The template's fastest configurations at the `most` nearest other sizes that were tuned on this device. The nearest
+/// first, each once.
 std::vector<Configuration> winners_nearby(const Store& store, std::int64_t device_row, const Problem& problem,
                                           const KernelTemplate& kernel_template, std::size_t most);
 

@@ -31,7 +31,7 @@ void check_operation(const std::string& operation, const std::string& list) {
         fmt::join(known, ", ")));
 }
 
-// Keeps the templates that `names` lists.
+// Keeps only the templates that `names` lists.
 void keep_named(std::vector<KernelTemplate>& kernels, const std::string& names) {
     const auto wanted = split(names, ',');
     const auto known = names_of(kernels);
@@ -156,7 +156,7 @@ std::vector<DeviceGroup> choose_devices(const std::string& list) {
     for (auto& [name, device] : chosen) {
         auto group = std::ranges::find(groups, device, &DeviceGroup::device);
         if (group == groups.end()) group = groups.insert(groups.end(), {device, {}});
-        // Several workers of the host may share it; on a GPU they would disturb each other's times.
+        // Several workers may share the host; on one GPU they would disturb each other's times.
         if (!device.is_host() && std::ranges::find(group->names, name) != group->names.end()) {
             throw UsageError("--device names GPU " + name + " twice");
         }
@@ -188,7 +188,7 @@ std::vector<SizeForm> known_size_forms(const std::string& operation) {
         if (kernel.operation.name == operation) return {size_form(kernel.operation)};
         if (seen.insert(kernel.operation.name).second) forms.push_back(size_form(kernel.operation));
     }
-    // An operation of the user's own: as many extents as it may have, and no counts.
+    // For a user-defined operation: up to the largest number of extents, without counts.
     for (const auto& names : {std::vector<std::string>{"1"}, {"1", "2"}, {"1", "2", "3"}, {"1", "2", "3", "4"}}) {
         forms.push_back({.names = names});
     }
@@ -219,7 +219,7 @@ Problem make_problem(const Operation& operation, const std::string& size, const 
     return std::move(problems.front());
 }
 
-// Measured: the FP64 references, the checks and the timing of a matrix product take 8 core-seconds per GFLOP.
+// Measured: references, checks and timing of a matrix product take 8 core-seconds per GFLOP.
 void check_host_time(const Operation& operation, const Problem& problem, const Device& device, bool asked_for) {
     if (!device.is_host()) return;
     const auto environment = environment_of(operation, problem, device);

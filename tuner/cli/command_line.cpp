@@ -17,9 +17,9 @@ namespace po = boost::program_options;
 
 namespace {
 
-constexpr const char* words_option = "words";  // Boost collects the words without a dash under this name
+constexpr const char* words_option = "words";  // Boost stores words without a dash here
 
-// `sizes,size,s`: Boost takes all names of an option in one text.
+// Boost takes all names of an option in one text: `sizes,size,s`.
 std::string all_names(const Option& option) {
     auto names = option.name;
     for (const auto& old : option.old_names) names += "," + old;
@@ -63,7 +63,7 @@ CommandLine::CommandLine(const ProcessEnvironment& process_environment, CommandH
 }
 
 void CommandLine::add(Option option) {
-    // --help and --version stay the last ones.
+    // Keeps --help and --version last.
     options_.insert(options_.size() < 2 ? options_.end() : options_.end() - 2, std::move(option));
 }
 
@@ -159,7 +159,7 @@ std::filesystem::path CommandLine::database() const {
 }
 
 void CommandLine::store(const std::vector<std::string>& arguments) {
-    // An option is written in full: a shortened name could mean another option tomorrow.
+    // Options must be written in full: an abbreviation could become ambiguous in a later version.
     const auto style = po::command_line_style::unix_style & ~po::command_line_style::allow_guessing;
     const auto description = describe(options_);
     po::positional_options_description positional;

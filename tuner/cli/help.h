@@ -1,4 +1,4 @@
-// Lays out help texts: paragraphs and lists of terms, wrapped to a width.
+// Formats help texts: paragraphs and lists of terms, wrapped to a width.
 #pragma once
 
 #include <cstddef>
@@ -14,12 +14,12 @@ struct HelpRow {
     std::string text;
 };
 
-/// `text` with its lines broken at spaces, and within words that are longer than a line, so that none exceeds
-/// `columns`. Each line begins with `indent` spaces and ends with a newline.
+/// Wraps `text` to `columns`. Lines break at spaces, or within a word that is longer than a line. Each line begins with
+/// `indent` spaces and ends with a newline.
 std::string wrap(std::string_view text, std::size_t columns, std::size_t indent = 0);
 
-/// Terms on the left, indented by two, their texts in a column on the right. A term too long for the left column has
-/// its text on the line below.
+/// Lists terms, indented by two, with their explanations in a column on the right. A term that is too long for the left
+/// column has its explanation on the next line.
 std::string help_rows(const std::vector<HelpRow>& rows, std::size_t columns);
 
 }  // namespace smemtune

@@ -1,15 +1,15 @@
-// Ctrl-C: the first one asks a command to end in order, the second one ends the program.
+// Ctrl-C: the first signal asks a command to finish in order; the second one ends the program.
 #pragma once
 
 #include <atomic>
 
 namespace smemtune {
 
-/// True once SIGINT or SIGTERM has come after watch_for_interruption().
+/// True once SIGINT or SIGTERM arrived after watch_for_interruption().
 const std::atomic<bool>& interrupted();
 
-/// From now on the first of these signals writes `hint` to standard error, and the second ends the program with
-/// interrupted_by_user. `hint` must last as long as the program.
+/// From now on, the first signal prints `hint` to standard error, and the second one ends the program with
+/// interrupted_by_user. `hint` must live until the program ends.
 void watch_for_interruption(const char* hint);
 
 }  // namespace smemtune

@@ -1,4 +1,4 @@
-// Command lines as text that a shell takes.
+// Quotes command lines for a shell.
 #pragma once
 
 #include <string>
@@ -6,10 +6,10 @@
 
 namespace smemtune {
 
-/// `text` as one word: in single quotes where a shell would take it apart or change it.
+/// `text` as one shell word: in single quotes if a shell would split or change it.
 std::string shell_word(const std::string& text);
 
-/// `command` and the words behind it.
+/// `command` followed by the words.
 std::string shell_text(const std::string& command, const std::vector<std::string>& words);
 
 }  // namespace smemtune

@@ -9,7 +9,7 @@ namespace smemtune {
 
 namespace {
 
-constexpr std::int64_t largest = 2147483647;  // extents are ints in the kernels
+constexpr std::int64_t largest = 2147483647;  // kernels take extents as int
 constexpr std::size_t most_sizes = 100'000;
 
 [[noreturn]] void fail(std::string_view part, const std::string& why, const std::string& product = "4096x11008x128") {
@@ -53,7 +53,7 @@ std::string joined(const std::vector<std::string>& parts) {
     return text;
 }
 
-// One number for every extent that is no count.
+// A single number stands for every extent except counts.
 std::vector<std::int64_t> cube(std::int64_t edge, const SizeForm& form, std::int64_t count = 1) {
     std::vector<std::int64_t> extents;
     for (const auto& name : form.names) extents.push_back(form.counts.contains(name) ? count : edge);
@@ -134,7 +134,7 @@ std::vector<std::string> stored_sizes(std::string_view text, const std::vector<S
 
 std::string automatic_sizes(const SizeForm& form, bool host) {
     if (form.counts.empty()) return host ? "64..256" : "512..8192";
-    // Where one matrix would be too little work for a device.
+    // A single matrix would be too little work for a device.
     std::string text;
     for (const std::int64_t edge : host ? std::vector{32, 64} : std::vector{64, 128, 256, 512}) {
         text += (text.empty() ? "" : ",") + joined(words(cube(edge, form, host ? 4 : 64)));

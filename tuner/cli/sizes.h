@@ -1,4 +1,4 @@
-// Problem sizes as people write them: `512..8192`, `512..8192:512`, `1000,4095`, `4096x11008x128`, mixed with commas.
+// Parses problem sizes: `512..8192`, `512..8192:512`, `1000,4095`, `4096x11008x128`, mixed with commas.
 #pragma once
 
 #include <cstdint>
@@ -11,23 +11,24 @@
 
 namespace smemtune {
 
-/// The extents of an operation, as its sizes give them.
+/// The extents of an operation, as sizes list them.
 struct SizeForm {
     std::vector<std::string> names;  ///< M, N, K
-    std::set<std::string> counts{};  ///< those that say how many matrices there are
+    std::set<std::string> counts{};  ///< the extents that count matrices
 };
 SizeForm size_form(const Operation& operation);
 
-/// Each size has one value for each extent; a single number stands for all of them, but counts are 1 then. In the order
-/// written, none twice. Throws std::invalid_argument naming the part that does not fit, and an example that does.
+/// Parses sizes. Each size has one value for each extent. A single number stands for all extents, but counts are then
+/// 1. Keeps the order and drops duplicates. Throws std::invalid_argument, which names the malformed part and a valid
+/// example.
 std::vector<std::vector<std::int64_t>> parse_sizes(std::string_view text, const SizeForm& form);
 
-/// The sizes of a database that `text` means, as patterns for Store::Filter: those of `--sizes`, where `512` is the
-/// size of any operation whose extents are all 512 (a batch of one included), and patterns such as `512x*`. Empty:
-/// every size. `forms` are those of the operations that are known. Throws std::invalid_argument.
+/// Converts sizes to patterns for Store::Filter. `text` has the form of `--sizes`, but `512` means the size of any
+/// operation whose extents are all 512 (or a batch of one of these), and patterns such as `512x*` are allowed. An empty
+/// text means all sizes. `forms` are those of all known operations. Throws std::invalid_argument.
 std::vector<std::string> stored_sizes(std::string_view text, const std::vector<SizeForm>& forms);
 
-/// The sizes that are tuned unless --sizes is given: minutes of work, on the host too.
+/// The default of --sizes: minutes of work, even on the host.
 std::string automatic_sizes(const SizeForm& form, bool host);
 
 }  // namespace smemtune

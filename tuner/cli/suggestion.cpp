@@ -15,7 +15,7 @@ std::string lower(std::string_view text) {
 
 }  // namespace
 
-// Row i of the table holds the distances of the first i letters of `a` to every beginning of `b`.
+// Row i of the table holds the distances between the first i letters of `a` and every prefix of `b`.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
     std::vector<std::vector<std::size_t>> table(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
     for (std::size_t i = 0; i <= a.size(); ++i) {

@@ -1,4 +1,4 @@
-// smemtune bench: our winners against vendor libraries, other databases and earlier figures.
+// smemtune bench: compares our winners with vendor libraries, other databases and earlier figures.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -99,7 +99,7 @@ std::size_t read_pairs(const CommandLine& line) {
     return static_cast<std::size_t>(pairs);
 }
 
-// Found out before anything is measured.
+// Fails before anything is measured.
 void check_writable(const std::filesystem::path& file) {
     std::error_code ignored;
     const bool there = std::filesystem::exists(file, ignored);
@@ -107,7 +107,7 @@ void check_writable(const std::filesystem::path& file) {
     if (!there) std::filesystem::remove(file, ignored);
 }
 
-// A file is published, so folders of this machine are no part of it: of `a,/home/b.db`, `a,b.db` stays.
+// Removes folders from a file's path, because the report may be published: `a,/home/b.db` becomes `a,b.db`.
 std::string without_folders(const std::string& word) {
     std::string text;
     std::string item;
@@ -124,7 +124,7 @@ std::string without_folders(const std::string& word) {
     return text + item;
 }
 
-// The command line, for the record.
+// The command line, for the report.
 std::string command_line(Arguments arguments) {
     std::ranges::transform(arguments, arguments.begin(), without_folders);
     return shell_text("smemtune bench", arguments);
@@ -143,7 +143,7 @@ std::string remedy(const CommandLine& line, const std::string& sizes, const std:
     return text + " --db " + shell_word(line.database().string());
 }
 
-// Every problem that the database has a winner for on this device.
+// All problems for which the database has a winner on this device.
 std::vector<Problem> stored_problems(const std::filesystem::path& database, const Device& device,
                                      const TemplateChoice& choice, const CommandLine& line) {
     std::vector<Problem> problems;
@@ -164,7 +164,7 @@ std::vector<Problem> stored_problems(const std::filesystem::path& database, cons
             for (const auto& best : store.best_of(*row, operation.name, line.text("type"), each)) add(best.problem);
             continue;
         }
-        // The runtime serves a named template as it is now, so only trials of that code count.
+        // For a named template, the runtime serves only its current code, so only trials of that code count.
         for (const auto& kernel : choice.kernels) {
             const auto rows =
                 store.best_of(*row, operation.name, line.text("type"), each, kernel.name, kernel.same_code_hashes());
@@ -177,7 +177,7 @@ std::vector<Problem> stored_problems(const std::filesystem::path& database, cons
 std::vector<Problem> read_problems(const CommandLine& line, const TemplateChoice& choice, const Device& device) {
     const auto& operation = choice.operation();
     const auto& layout = line.text("layout");
-    // Types, layouts and sizes are checked, whatever is stored.
+    // Types, layouts and sizes are checked even if nothing is stored.
     auto problems = make_problems(operation, line.text("sizes") == "stored" ? "64" : line.text("sizes"),
                                   line.text("type"), layout.empty() ? "nn" : layout, device);
     if (line.text("sizes") != "stored") return problems;
@@ -238,7 +238,7 @@ std::string progress_text(const ProblemBench& result) {
     return result.why_not.empty() ? text : text + "; not measured to the end: " + result.why_not;
 }
 
-// What was asked for and could not be had, with the remedy.
+// Reports each problem without a winner, with the command that tunes it. Returns the exit code.
 int complain(const std::vector<ProblemBench>& problems, const CommandLine& line) {
     int code = success;
     for (const auto& each : problems) {
@@ -255,8 +255,8 @@ int complain(const std::vector<ProblemBench>& problems, const CommandLine& line)
     return code;
 }
 
-// Compares each problem into `report`. Where several templates are named, each problem has its own best one. Returns
-// the exception that ended it early, if any.
+// Compares each problem and adds it to `report`. If several templates are named, each problem uses its own best one.
+// Returns the exception that ended the comparison early, if any.
 std::exception_ptr measure(BenchRequest request, const TemplateChoice& choice, Runtime& runtime,
                            std::span<const std::unique_ptr<Competitor>> competitors, BenchReport& report) {
     watch_for_interruption("");
@@ -339,7 +339,8 @@ int bench_command(const Arguments& arguments, const ProcessEnvironment& process_
         report.provenance.competitors[competitor->name()] = competitor->version();
     for (const auto& kernel : choice.kernels) report.defaults.emplace(kernel.name, default_configuration(kernel));
     const auto failure = measure(request, choice, runtime, competitors, report);
-    // Whatever ended it, the measured problems are printed and written; an empty report never overwrites a file.
+    // Prints and writes the measured problems even if the comparison ended early. An empty report never overwrites a
+    // file.
     if (!report.problems.empty()) tell(report, baselines, json_path, line.table_width());
     if (failure) std::rethrow_exception(failure);
     const auto code = complain(report.problems, line);

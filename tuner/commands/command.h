@@ -1,4 +1,4 @@
-// The commands, one file each, and the list of them.
+// The list of commands. Each is implemented in its own file.
 #pragma once
 
 #include <span>
@@ -25,17 +25,17 @@ int worker_command(const Arguments& arguments, const ProcessEnvironment& process
 
 struct Command {
     const char* name;
-    const char* summary;  ///< one line; empty: not for people, and not shown
+    const char* summary;  ///< one line; empty for a command that the help omits
     CommandFunction function;
 };
 
 /// Every command, in the order of the help.
 std::span<const Command> commands();
-/// What `smemtune db` can be followed by.
+/// The subcommands of `smemtune db`.
 std::span<const Command> database_commands();
 
-/// Runs the command that `arguments` begin with. Options alone are those of tune; no argument, `help` and `--help`
-/// print the help. Throws UsageError when there is no such command.
+/// Runs the command that `arguments` begin with. Options without a command belong to tune. No argument, `help` and
+/// `--help` print the help. Throws UsageError if there is no such command.
 int dispatch(Arguments arguments, const ProcessEnvironment& process_environment);
 
 }  // namespace smemtune

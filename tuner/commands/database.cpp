@@ -1,4 +1,4 @@
-// smemtune db: looks into the tuning database.
+// smemtune db: shows the content of the tuning database.
 #include <fmt/format.h>
 
 #include <array>
@@ -157,7 +157,7 @@ int trials_command(const Arguments& arguments, const ProcessEnvironment& process
     filter.rejected_only = line.flag("rejected");
     filter.sort = parse_sort(line.text("sort"));
     const bool json = line.flag("json");
-    // A program that reads JSON takes all of it.
+    // JSON lists all rows by default, because a program reads it.
     const auto limit = line.has("limit") ? line.number("limit", 0, 1LL << 40) : json ? 0 : shown_trials;
     if (limit > 0) filter.limit = static_cast<std::size_t>(limit);
     trials(Store(line.database(), Store::Access::read), filter, json, line.table_width());

@@ -1,4 +1,4 @@
-// smemtune devices: the devices of this machine and their limits.
+// smemtune devices: lists the devices of this machine and their limits.
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>

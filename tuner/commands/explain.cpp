@@ -1,4 +1,4 @@
-// smemtune explain: the resources, occupancy and reuse of a configuration.
+// smemtune explain: shows the resources, occupancy and reuse of a configuration.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,7 +23,7 @@ namespace smemtune {
 
 namespace {
 
-// Limits given by hand may leave one out: then it allows any number.
+// Limits given by hand may omit one, which then allows any number.
 constexpr std::int64_t countless = 1'000'000;
 
 std::string number_text(std::int64_t number) {
@@ -31,15 +31,15 @@ std::string number_text(std::int64_t number) {
 }
 std::string blocks_text(std::int64_t blocks) { return blocks >= countless ? "any number" : number_text(blocks); }
 
-// A configuration on a problem and a device, and where it comes from.
+// A configuration for a problem and a device, with its origin.
 struct Subject {
     KernelTemplate kernel;
     Configuration configuration;
     Problem problem;
     Device device;
-    std::string origin;                   // of a stored trial, for people
-    std::optional<std::int64_t> trial{};  // its number
-    std::int64_t registers = 0;           // as it was compiled then; 0 when unknown
+    std::string origin;                   // the stored trial, for display
+    std::optional<std::int64_t> trial{};  // the trial's number
+    std::int64_t registers = 0;           // as compiled for that trial; 0 when unknown
 };
 
 struct Explanation {
@@ -50,8 +50,8 @@ struct Explanation {
     std::optional<std::string> infeasibility;
 };
 
-// Registers come from the compiler where there is one for the device, else from the stored trial or the manifest's
-// estimate.
+// The number of registers comes from the compiler, if there is one for the device; else from the stored trial; else
+// from the manifest's estimate.
 Explanation examine(const Subject& subject) {
     const auto& [kernel, configuration, problem, device, origin, trial, registers] = subject;
     Explanation result{.launch = launch_of(kernel, configuration, problem, device),
@@ -190,7 +190,7 @@ CommandLine options(const ProcessEnvironment& process_environment) {
     return line;
 }
 
-// A template by name, with its defaults or --config.
+// A template by name, with its default configuration or --config.
 Subject read_configuration(const CommandLine& line, const std::string& name) {
     Subject subject{.kernel = find_template(line.text("templates"), name)};
     const auto& kernel = subject.kernel;
@@ -212,7 +212,7 @@ Subject read_configuration(const CommandLine& line, const std::string& name) {
     return subject;
 }
 
-// The rows that --sizes and the other options leave, the fastest of each device and problem first.
+// The rows that match --sizes and the other options. The fastest of each device and problem comes first.
 std::vector<TrialRow> matching_rows(const Store& store, const CommandLine& line, const std::string& name) {
     auto templates = split(line.text("template").empty() ? line.text("templates") : line.text("template"), ',');
     if (!name.empty()) templates = {name};
@@ -239,7 +239,8 @@ std::vector<TrialRow> matching_rows(const Store& store, const CommandLine& line,
     return rows;
 }
 
-// The fastest one. Throws UsageError where that needs a choice between devices.
+// The row of --trial, or else the fastest one. If the rows are of several devices, those of this machine's device
+// count; throws UsageError if the user must choose.
 TrialRow find_row(const Store& store, const CommandLine& line, const std::string& name) {
     if (line.given("trial")) {
         const auto id = line.number("trial", 1, std::numeric_limits<long long>::max());

@@ -1,4 +1,4 @@
-// smemtune run: one problem the way an application computes it, then verified and timed.
+// smemtune run: computes one problem as an application does, then verifies and times it.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -57,10 +57,10 @@ struct Run {
     Problem problem;
     Device device;
     Choice choice;
-    double operations = 0;  // of one launch,
-    double bytes = 0;       // and what it must move at least
+    double operations = 0;  // operations of one launch
+    double bytes = 0;       // bytes that a launch must move at least
     Testbed::Verdict verdict;
-    Measurement measured;  // where the verdict is that all is right
+    Measurement measured;  // set if the result is right
 };
 
 Run measure(Runtime& runtime, const Kernel& kernel, const Operation& operation, const TestbedBinaries& binaries,

@@ -1,4 +1,4 @@
-// smemtune simulate: searches replayed over a recorded landscape, with no GPU.
+// smemtune simulate: replays searches over a recorded landscape, without a GPU.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -44,10 +44,10 @@ const CommandHelp help{
 
 struct Start {
     Landscape::Spelled configuration;
-    std::size_t rank = 0;  // among the sibling's, 1 being its best
+    std::size_t rank = 0;  // rank among the sibling's configurations, from 1 for its best
 };
 
-// The best of a sibling that is valid here.
+// The sibling's best configuration that is valid here.
 Start start_from(const Landscape& sibling, const Landscape& landscape, const std::string& file) {
     std::size_t rank = 0;
     for (const auto index : sibling.by_cost()) {
@@ -68,19 +68,20 @@ std::vector<std::string> searches_of(const CommandLine& line) {
     if (!line.flag("compare")) return {line.text("search")};
     if (line.given("search")) throw UsageError("--compare replays every search; leave --search out");
     auto every = search_names();
-    std::erase(every, "auto");  // it is one of the others
+    std::erase(every, "auto");  // `auto` stands for one of the others
     return every;
 }
 
-// The command that records every configuration.
+// The command that records all configurations.
 std::string exhaustive_command(const Landscape& landscape, const std::string& file) {
-    const auto words = split(landscape.problem, ' ');  // operation, type, perhaps a layout, size
+    const auto words = split(landscape.problem, ' ');  // operation, type, optional layout, size
     const auto layout = words.size() == 4 && words[2] != "nn" ? " --layout " + words[2] : "";
     return "smemtune --search exhaustive --templates " + landscape.kernel + " --sizes " + words.back() + layout +
            " --db " + shell_word(file);
 }
 
-// Only a complete recording compares searches fairly: a search's own trials are those that it preferred.
+// Only a complete recording compares searches fairly: an incomplete one has mostly the configurations that its own
+// search preferred.
 void check_complete(const Landscape& landscape, const std::string& file, bool partial) {
     if (!landscape.valid || landscape.tried >= *landscape.valid) return;
     const auto part =
@@ -131,7 +132,7 @@ void print(const Landscape& landscape, const ReplayRequest& request, const std::
     fmt::print("{}", table(rows));
 }
 
-// Infinite and absent numbers are null: JSON has neither.
+// Infinite and missing numbers become null, because JSON has neither.
 nlohmann::json number(double value) { return std::isfinite(value) ? nlohmann::json(value) : nlohmann::json(); }
 
 nlohmann::json to_json(const ReplayResult& result) {

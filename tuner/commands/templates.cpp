@@ -1,4 +1,4 @@
-// smemtune templates: the kernels that can be tuned.
+// smemtune templates: lists the kernels that can be tuned.
 #include <fmt/format.h>
 
 #include <map>
@@ -15,7 +15,7 @@ namespace smemtune {
 
 namespace {
 
-// What --templates and the name choose; every one when neither is given.
+// The templates that --templates and the name choose; all if neither is given.
 std::vector<KernelTemplate> chosen_by(const CommandLine& line) {
     const auto& list = line.text("templates");
     if (!line.words().empty()) return {find_template(list, line.words().front())};
@@ -23,7 +23,7 @@ std::vector<KernelTemplate> chosen_by(const CommandLine& line) {
     return choose_templates(list, line.text("operation"));
 }
 
-// Manifests break long expressions.
+// Joins the lines of an expression: manifests break long ones.
 std::string one_line(const std::string& expression) {
     std::istringstream words(expression);
     std::string text;
@@ -36,7 +36,7 @@ std::string parameter_text(const Parameter& parameter) {
                        parameter.default_value, parameter.runtime ? "; a run-time argument" : "");
 }
 
-// What each rule removed that no earlier one had removed.
+// The configurations that each rule removed and no earlier rule had removed.
 std::string census_text(const ParameterSpace& space, std::size_t columns) {
     std::vector<HelpRow> rows;
     for (const auto& [constraint, points] : space.census()) {

@@ -26,7 +26,7 @@ namespace smemtune {
 
 namespace {
 
-// `90`, `90s`, `2m`, `1h`.
+// Parses a duration: `90`, `90s`, `2m`, `1h`.
 std::chrono::seconds parse_duration(const std::string& text) {
     std::size_t end = 0;
     long long value = 0;
@@ -159,7 +159,7 @@ TuneRequest read_request(const CommandLine& line, const Device& device) {
     return request;
 }
 
-// One kind of device: its workers, its database connection, its progress.
+// One kind of device, with its workers, database connection and progress.
 struct DeviceRun {
     DeviceGroup group;
     TuneRequest request;
@@ -176,12 +176,12 @@ struct Settings {
     std::chrono::seconds deadline;
     bool checked = false;
     Progress::Style progress = Progress::Style::silent;
-    std::size_t width = 0;  // of tables
+    std::size_t width = 0;  // for tables
     std::size_t validations = 0;
     std::size_t device_runs = 1;
 };
 
-// Before the configurations are counted, which may take seconds.
+// Printed before the configurations are counted, which may take seconds.
 void announce(const DeviceRun& device_run, const Settings& settings) {
     if (settings.progress == Progress::Style::silent) return;
     const auto& [group, request, spaces, compiler, report, validation, failure] = device_run;
@@ -190,7 +190,7 @@ void announce(const DeviceRun& device_run, const Settings& settings) {
                counted(request.templates.size(), "template"));
 }
 
-// `12 of 40 known from earlier runs, `, or nothing where none is.
+// `12 of 40 known from earlier runs, `, or empty if none are known.
 std::string known_text(const DeviceRun& device_run, const Store& store, std::size_t valid) {
     if (device_run.request.retune) return "";
     std::size_t known = 0;
@@ -243,7 +243,7 @@ void hold(DeviceRun& device_run, const Settings& settings) {
     }
 }
 
-// Different devices at the same time, each on a thread of its own.
+// Different kinds of devices run at the same time, each on its own thread.
 void run_all(std::vector<DeviceRun>& device_runs, const Settings& settings) {
     std::vector<std::jthread> threads;
     threads.reserve(device_runs.size());
@@ -258,7 +258,7 @@ void run_all(std::vector<DeviceRun>& device_runs, const Settings& settings) {
     }
 }
 
-// On standard output. Several kinds of devices have a report each.
+// Prints to standard output. Several kinds of devices have one report each.
 void print(const std::vector<DeviceRun>& device_runs, const Settings& settings, bool json) {
     auto all = nlohmann::json::array();
     for (const auto& device_run : device_runs) {
@@ -277,7 +277,7 @@ void print(const std::vector<DeviceRun>& device_runs, const Settings& settings, 
     fmt::print("{}\n", json_text(document(settings.validations > 0 ? "tune --validate" : "tune", std::move(content))));
 }
 
-// Of the worst that happened.
+// Returns the exit code of the worst result.
 int exit_code(const std::vector<DeviceRun>& device_runs) {
     int code = success;
     for (const auto& [group, request, spaces, compiler, report, validation, failure] : device_runs) {
@@ -326,7 +326,7 @@ int tune_command(const Arguments& arguments, const ProcessEnvironment& process_e
         if (settings.checked && !group.device.is_host()) {
             throw UsageError("--checked is for --device host; on a GPU use compute-sanitizer");
         }
-        // A device of its own in the database: checked kernels are many times slower.
+        // Checked mode is a separate device in the database, because its kernels are many times slower.
         if (settings.checked) group.device = checked(group.device);
         auto& device_run = device_runs.emplace_back();
         device_run.group = std::move(group);
@@ -339,7 +339,7 @@ int tune_command(const Arguments& arguments, const ProcessEnvironment& process_e
         device_run.request.jobs = std::max(1U, device_run.request.jobs / static_cast<unsigned>(device_runs.size()));
         device_run.compiler =
             make_compiler(device, {.host_compiler = process_environment.host_compiler, .checked = settings.checked});
-        (void)device_run.compiler->version();  // a missing compiler is reported before the database is touched
+        (void)device_run.compiler->version();  // reports a missing compiler before the database is touched
         announce(device_run, settings);
         device_run.spaces = plan(device_run.request, device);
         tell_fallback(line.text("device"), device, host_for_times);

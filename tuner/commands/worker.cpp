@@ -1,4 +1,4 @@
-// smemtune worker: started by the coordinator, never by a person.
+// smemtune worker: started by the coordinator only, never by the user.
 #include "tuner/worker/worker.h"
 
 #include "tuner/commands/command.h"

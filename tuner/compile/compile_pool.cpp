@@ -11,10 +11,10 @@ namespace smemtune {
 
 namespace {
 
-constexpr std::size_t most_sources = 16;  // more templates are seldom tuned at once
+constexpr std::size_t most_sources = 16;  // few runs tune more templates at once
 constexpr std::string_view generated = "configuration.h";
 
-// All files but the one that is written for each candidate.
+// All files except the one that is generated for each candidate.
 bool same_sources(const SourceTree& a, const SourceTree& b) {
     auto other = b.begin();
     const auto skip = [](auto at, const SourceTree& tree) {
@@ -42,7 +42,8 @@ CompilePool::~CompilePool() {
     for (auto& thread : threads_) thread.request_stop();
 }
 
-// Comparing the sources with those seen before is far cheaper than a digest, so that is made once per template.
+// Compares the sources with those seen before, which is far cheaper than a digest. So the digest is computed once per
+// template.
 std::string CompilePool::key_of(const Program& program) {
     auto known = std::ranges::find_if(
         sources_, [&](const Sources& sources) { return same_sources(sources.files, program.files); });
@@ -61,7 +62,7 @@ std::string CompilePool::key_of(const Program& program) {
            (configuration == program.files.end() ? "" : '\0' + configuration->second);
 }
 
-// Marks it as the last used.
+// Marks the entry as the most recently used.
 CompilePool::Known* CompilePool::find(const std::string& key) {
     const auto found = by_key_.find(key);
     if (found == by_key_.end()) return nullptr;
@@ -102,7 +103,7 @@ void CompilePool::speculate(std::vector<LazyProgram> programs) {
     changed_.notify_all();
 }
 
-// Results that are not there yet stay, whatever their age.
+// Pending results are kept, whatever their age.
 void CompilePool::forget_oldest() {
     for (auto at = known_.end(); known_.size() > most_kept_ && at != known_.begin();) {
         --at;
@@ -124,7 +125,7 @@ std::shared_ptr<void> CompilePool::throttle() {
 
 bool CompilePool::may_begin() const { return throttles_ == 0 || compiling_ < std::max(1U, width_ / 4); }
 
-// A compile that has begun cannot be put off: one thread in eight, but at least one, is kept for submitted programs.
+// A running compile cannot be stopped. So one thread in eight, but at least one, is reserved for submitted programs.
 bool CompilePool::may_speculate() const {
     return !speculative_.empty() && throttles_ == 0 && speculating_ + std::max(1U, width_ / 8) < width_;
 }
@@ -138,7 +139,7 @@ void CompilePool::run(Task task, std::unique_lock<std::mutex>& lock) {
     --compiling_;
 }
 
-// Does nothing for a program that was submitted meanwhile.
+// Does nothing if the program was submitted in the meantime.
 void CompilePool::compile_speculatively(std::unique_lock<std::mutex>& lock) {
     const auto program = speculative_.front()();
     speculative_.pop_front();
@@ -162,7 +163,7 @@ void CompilePool::serve(const std::stop_token& stop) {
             queue_.pop_front();
             run(std::move(task), lock);
         }
-        changed_.notify_one();  // there may be room for another
+        changed_.notify_one();  // another compile may start now
     }
 }
 

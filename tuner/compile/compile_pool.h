@@ -22,31 +22,31 @@ class CompilePool {
 public:
     using Result = std::variant<Binary, Rejection>;
 
-    /// `compiler` must outlive the pool, which keeps the last `most_kept` results, speculative ones included.
-    /// `finished` is called after each compile, by the thread that did it.
+    /// `compiler` must outlive the pool. The pool keeps the last `most_kept` results, including speculative ones.
+    /// `finished` is called after each compile, by the compiling thread.
     CompilePool(const Compiler& compiler, unsigned threads, std::function<void()> finished = {},
                 std::size_t most_kept = 256);
-    /// Drops what has not begun.
+    /// Drops all queued compiles.
     ~CompilePool();
     CompilePool(const CompilePool&) = delete;
     CompilePool& operator=(const CompilePool&) = delete;
 
-    /// The same program is compiled once, as long as it is kept or still to be compiled. The future throws what the
-    /// compiler throws.
+    /// Submits a program. A program that is kept or queued is not compiled again. The future throws the compiler's
+    /// exceptions.
     std::shared_future<Result> submit(const Program& program);
-    /// Whether the program was submitted before, and is kept; a speculative compile does not count.
+    /// Whether the program was submitted before and is still kept. Speculative compiles do not count.
     [[nodiscard]] bool was_asked_for(const Program& program);
 
-    /// Makes a program when a thread is about to compile it, under the pool's lock. What it refers to must outlive the
-    /// pool; it must neither throw nor call the pool.
+    /// Creates a program just before a thread compiles it, under the pool's lock. It must neither throw nor call the
+    /// pool. Everything that it refers to must outlive the pool.
     using LazyProgram = std::function<Program()>;
-    /// Programs that may be submitted later, in the order in which to compile them; they replace earlier ones that have
-    /// not begun. They are compiled while nothing else is queued, by all threads but some, because a compile that has
-    /// begun cannot be put off.
+    /// Sets programs that may be submitted later, in the order in which to compile them. They replace earlier ones that
+    /// are still queued. They are compiled only while no submitted program is queued. Some threads never compile them,
+    /// because a running compile cannot be stopped.
     void speculate(std::vector<LazyProgram> programs);
 
-    /// While its result lives, the pool begins compiles on a quarter of its threads only: compilers that run at once
-    /// slow one another, and another compile must be done first. The pool must outlive the result.
+    /// While the result lives, the pool starts compiles on only a quarter of its threads. Use it while a more urgent
+    /// compile runs elsewhere: concurrent compilers slow one another. The pool must outlive the result.
     [[nodiscard]] std::shared_ptr<void> throttle();
 
 private:
@@ -56,7 +56,7 @@ private:
         std::shared_future<Result> result;
         bool asked_for;
     };
-    // The files that the configurations of one template share, and their digest.
+    // The shared files of one template's configurations, and their digest.
     struct Sources {
         SourceTree files;
         std::string digest;
@@ -78,13 +78,13 @@ private:
     std::condition_variable_any changed_;
     std::deque<Task> queue_;
     std::deque<LazyProgram> speculative_;
-    unsigned width_;            // threads
-    unsigned compiling_ = 0;    // threads that compile
-    unsigned speculating_ = 0;  // of those, the ones whose program was not submitted
-    int throttles_ = 0;         // that live
-    std::list<Known> known_;    // the last used first
+    unsigned width_;            // number of threads
+    unsigned compiling_ = 0;    // threads that compile now
+    unsigned speculating_ = 0;  // those of them that compile speculatively
+    int throttles_ = 0;         // throttles that exist now
+    std::list<Known> known_;    // most recently used first
     std::map<std::string, std::list<Known>::iterator, std::less<>> by_key_;
-    std::list<Sources> sources_;  // the last used first
+    std::list<Sources> sources_;  // most recently used first
     std::size_t most_kept_;
     std::vector<std::jthread> threads_;
 };

@@ -8,7 +8,7 @@ namespace smemtune {
 
 namespace {
 
-// A search tries more than half of a space that small, and the pool keeps all its programs for the next problems.
+// A search tries more than half of a space this small, and the pool keeps all its programs for later problems.
 constexpr std::size_t most_configurations = 192;
 
 }  // namespace
@@ -20,7 +20,7 @@ std::vector<CompilePool::LazyProgram> speculative_programs(const TemplateSearche
     if (configurations > most_configurations) return {};
 
     struct Expected {
-        std::int64_t registers;  // loops unrolled into many registers compile long
+        std::int64_t registers;  // more registers mean longer compiles: loops are unrolled
         CompilePool::LazyProgram program;
     };
     std::vector<Expected> expected;
@@ -30,11 +30,11 @@ std::vector<CompilePool::LazyProgram> speculative_programs(const TemplateSearche
         for (auto& configuration : search->untried()) {
             try {
                 const auto launch = launch_of(kernel, configuration, problem, device);
-                if (broken_limit(launch, device)) continue;  // rejected before it is compiled
+                if (broken_limit(launch, device)) continue;  // would be rejected without a compile
                 expected.push_back({launch.registers, [&kernel, &problem, configuration = std::move(configuration)] {
                                         return program_of(kernel, configuration, problem);
                                     }});
-            } catch (const ExpressionError&) {  // likewise rejected
+            } catch (const ExpressionError&) {  // would be rejected, too
             }
         }
     }

@@ -1,4 +1,4 @@
-// Programs that a search may ask for later, for compilers that would otherwise have nothing to do.
+// Programs that a search may ask for later, for idle compilers.
 #pragma once
 
 #include <optional>
@@ -9,10 +9,9 @@
 
 namespace smemtune {
 
-/// The programs of every untried configuration of the templates that are open where `best` is the least cost. Those
-/// expected to compile longest come first, so that nobody waits for them at the end. None where the spaces together are
-/// so large that few of the programs would be asked for. Templates and problem must outlive the result; searches and
-/// device need not.
+/// The programs of all untried configurations of the templates that are still open where `best` is the least cost. The
+/// longest expected compiles come first, so that nobody waits for them at the end. Empty if the spaces are so large
+/// that few of the programs would be used. Templates and problem must outlive the result; searches and device need not.
 std::vector<CompilePool::LazyProgram> speculative_programs(const TemplateSearches& searches, std::optional<double> best,
                                                            const Problem& problem, const Device& device);
 

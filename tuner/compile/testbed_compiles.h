@@ -1,4 +1,4 @@
-// The programs of the testbeds of a run.
+// Compiles the programs of a run's testbeds.
 #pragma once
 
 #include <future>
@@ -10,15 +10,15 @@
 
 namespace smemtune {
 
-/// Compiles the testbed's programs once for each type and layout of one operation: they do not depend on extents. The
-/// pool is throttled meanwhile, because no candidate can be tried without them.
+/// Compiles a testbed's programs once for each type and layout of one operation; they do not depend on extents. The
+/// pool is throttled meanwhile, because no candidate can be tried without these programs.
 class TestbedCompiles {
 public:
-    /// Both must outlive it.
+    /// The pool and the compiler must outlive it.
     TestbedCompiles(const Compiler& compiler, CompilePool& pool) : compiler_(compiler), pool_(pool) {}
 
-    /// Begins the compile if it has not begun. The future throws what the compiler throws. `kernel_template` is any of
-    /// the operation; it and `problem` must outlive the compile.
+    /// Begins the compile if necessary. The future throws the compiler's exceptions. `kernel_template` is any template
+    /// of the operation; it and `problem` must outlive the compile.
     std::shared_future<TestbedBinaries> of(const KernelTemplate& kernel_template, const Problem& problem);
 
 private:

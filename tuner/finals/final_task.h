@@ -1,4 +1,4 @@
-// One measurement of finalists by one worker.
+// One measurement of finalists, done by one worker.
 #pragma once
 
 #include <vector>
@@ -7,17 +7,17 @@
 
 namespace smemtune {
 
-/// Candidates to measure in turn with one another.
+/// Candidates to measure in turn.
 struct FinalTask {
     enum class Purpose {
-        decide,   ///< finalists, against one another
-        compare,  ///< the winner and the baseline
+        decide,   ///< finalists against one another
+        compare,  ///< the winner against the baseline
         energy,   ///< the winner alone
     };
     Purpose purpose = Purpose::decide;
     std::vector<Proposal> candidates{};
     int rounds = 0;
-    std::vector<std::size_t> entrants{};  ///< index of each candidate in the FinalsScheduler
+    std::vector<std::size_t> entrants{};  ///< each candidate's index in the FinalsScheduler
 };
 
 }  // namespace smemtune

@@ -9,9 +9,9 @@ namespace smemtune {
 
 namespace {
 
-constexpr int comparing_rounds = 3;         // of the winner and the baseline
-constexpr double steady_us = 10'000;        // launches that last longer differ by a per mille: one round suffices
-constexpr std::size_t least_per_share = 2;  // rounds for a device, so that they are worth its warm-up
+constexpr int comparing_rounds = 3;         // between winner and baseline
+constexpr double steady_us = 10'000;        // launches longer than this vary by about 0.1 %, so one round suffices
+constexpr std::size_t least_per_share = 2;  // fewer rounds per device are not worth its warm-up
 
 }  // namespace
 
@@ -49,7 +49,7 @@ void FinalsScheduler::finish(const FinalTask& task, const std::optional<std::vec
         if (const auto* measured = std::get_if<Measurement>(&(*outcomes)[i])) {
             learn(entrant, *measured);
         } else if (task.purpose == FinalTask::Purpose::decide) {
-            // It compiled before and no longer does: another toolkit, or a time limit.
+            // The candidate compiled before but no longer does: the toolkit changed, or a time limit was hit.
             outcomes_[entrant] = (*outcomes)[i];
             elimination_.drop(entrant);
         }
@@ -58,7 +58,7 @@ void FinalsScheduler::finish(const FinalTask& task, const std::optional<std::vec
     if (winner_) {
         over_ = true;
     } else if (incomplete_) {
-        choose_winner(first_valid());  // earlier measurements decide
+        choose_winner(first_valid());  // decides by earlier measurements
     } else {
         end_round();
     }
@@ -78,7 +78,7 @@ FinalTask FinalsScheduler::task(FinalTask::Purpose purpose, std::vector<std::siz
     return task;
 }
 
-// Equal devices share the rounds: both samples of a pair are always from the same device.
+// Equal devices share the rounds. Both samples of a pair always come from the same device.
 void FinalsScheduler::start_round() {
     round_.clear();
     const bool by_time = settings_.objective == Objective::time;
@@ -111,7 +111,7 @@ void FinalsScheduler::learn(std::size_t entrant, const Measurement& measured) {
     if (by_time) {
         round.insert(round.end(), measured.samples_us.begin(), measured.samples_us.end());
     } else {
-        incomplete_ = incomplete_ || measured.energy_uj <= 0;  // the counter failed: an unknown energy is not 0
+        incomplete_ = incomplete_ || measured.energy_uj <= 0;  // the counter failed: the energy is unknown, not 0
         round.push_back(measured.energy_uj);
     }
     auto all = measurement_of(times);
@@ -121,7 +121,7 @@ void FinalsScheduler::learn(std::size_t entrant, const Measurement& measured) {
         const auto enough = std::min(known.samples_us.size(), static_cast<std::size_t>(EliminationPolicy{}.rounds));
         if (!known.cut_short && times.size() < enough) all = known;
     }
-    // Not every round measures energy: a known one stays.
+    // Not every round measures energy, so a known energy is kept.
     const auto* before = std::get_if<Measurement>(&outcomes_[entrant]);
     all.energy_uj = measured.energy_uj;
     if (all.energy_uj <= 0 && before != nullptr) all.energy_uj = before->energy_uj;
@@ -129,8 +129,8 @@ void FinalsScheduler::learn(std::size_t entrant, const Measurement& measured) {
     outcomes_[entrant] = std::move(all);
 }
 
-// Of equals, the one with the least shared memory wins, then the one with the fewest threads. Its energy and its ratio
-// to the baseline are measured at the end.
+// Ties go to the candidate with the least shared memory, then the fewest threads. At the end, the winner's energy is
+// measured and the winner is compared with the baseline.
 void FinalsScheduler::choose_winner(const std::vector<std::size_t>& equals) {
     const auto smallest = std::ranges::min_element(equals, {}, [&](std::size_t entrant) {
         const auto& each = entrants_[entrant];

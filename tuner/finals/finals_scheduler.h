@@ -1,4 +1,4 @@
-// The tasks of the finals: finalists are measured again, in turn with one another, and one of them wins.
+// Schedules the finals: finalists are measured again, in turn, until one of them wins.
 #pragma once
 
 #include <deque>
@@ -13,35 +13,35 @@
 
 namespace smemtune {
 
-/// Splits the rounds into tasks for workers, until PairedElimination has decided. Then it measures the winner's energy
-/// and compares the winner with the baseline.
+/// Splits the rounds into tasks for workers until PairedElimination has decided. Then measures the winner's energy and
+/// compares the winner with the baseline.
 class FinalsScheduler {
 public:
     struct Settings {
         Objective objective = Objective::time;
         std::size_t workers = 1;                          ///< equal devices that share the rounds
-        double launch_us = 0;                             ///< of the best, as far as known
-        bool energy = false;                              ///< also measure the winner's energy at the end
-        std::vector<Measurement> known{};                 ///< by entrant: stands until there are as many new samples
-        std::function<Launch(const Proposal&)> launch{};  ///< of a compiled entrant: of equals, the smallest wins
+        double launch_us = 0;                             ///< of the best candidate, as far as known
+        bool energy = false;                              ///< measure the winner's energy at the end, too
+        std::vector<Measurement> known{};                 ///< by entrant; replaced once there are as many new samples
+        std::function<Launch(const Proposal&)> launch{};  ///< of a compiled entrant; ties go to the smallest
     };
 
-    /// The first `finalists` of the entrants compete. `baseline` is the index of the entrant that the winner is
-    /// compared with; it need not be a finalist.
+    /// The first `finalists` of the entrants compete. `baseline` is the index of the entrant to compare the winner
+    /// with; it need not be a finalist.
     FinalsScheduler(std::vector<Proposal> entrants, std::size_t finalists, std::optional<std::size_t> baseline,
                     Settings settings);
 
-    /// Nothing when it is over, or when what is left depends on tasks that workers have.
+    /// The next task; nothing if the finals are over or depend on tasks that workers have.
     std::optional<FinalTask> next();
-    /// One outcome for each candidate of the task; nothing when the worker was lost over them.
+    /// Reports one outcome for each candidate of the task, or nothing if the task lost its worker.
     void finish(const FinalTask& task, const std::optional<std::vector<Outcome>>& outcomes);
-    /// The worker was lost before it began.
+    /// Takes back a task whose worker was lost before the task began.
     void give_back(FinalTask task);
 
     [[nodiscard]] bool is_over() const { return over_; }
-    /// Index of an entrant; nothing when none was right any more. Precondition: over.
+    /// The winner's index among the entrants; nothing if no entrant is valid any more. Precondition: over.
     [[nodiscard]] std::optional<std::size_t> winner() const { return winner_; }
-    /// By entrant: its new measurement, or its rejection.
+    /// The new outcome of each entrant that was measured or rejected.
     [[nodiscard]] const std::map<std::size_t, Outcome>& outcomes() const { return outcomes_; }
 
 private:
@@ -61,7 +61,7 @@ private:
     std::map<std::size_t, std::vector<double>> round_;     // costs of this round, by entrant
     std::map<std::size_t, std::vector<double>> times_us_;  // of all rounds, by entrant
     std::map<std::size_t, Outcome> outcomes_;
-    bool incomplete_ = false;  // a worker was lost over a task, or an energy is unknown
+    bool incomplete_ = false;  // a task lost its worker, or an energy is unknown
     std::optional<std::size_t> winner_;
     bool over_ = false;
 };

@@ -26,7 +26,7 @@ void PairedElimination::add(const std::vector<std::vector<double>>& samples) {
 
 void PairedElimination::drop(std::size_t finalist) {
     std::erase(equals_, finalist);
-    if (std::erase(remaining_, finalist) == 0) return;  // eliminated before, by another share of the same round
+    if (std::erase(remaining_, finalist) == 0) return;  // eliminated already, in another share of the same round
     if (remaining_.size() < 2) {
         equals_ = remaining_;
         remaining_.clear();
@@ -46,7 +46,7 @@ void PairedElimination::decide() {
     }
     remaining_ = std::move(left);
     if (!certain && static_cast<int>(samples_[leader].size()) < policy_.most_rounds) return;
-    // Undecided after so many rounds, a finalist is an equal if it looks like one.
+    // After this many rounds, an undecided finalist counts as an equal if its median is close enough.
     const auto bar = median(samples_[leader]) * (1 + policy_.equal);
     std::erase_if(remaining_, [&](std::size_t each) { return median(samples_[each]) > bar; });
     equals_ = std::move(remaining_);

@@ -1,4 +1,4 @@
-// Which finalist is the fastest, decided from paired samples. It is fed plain numbers and knows nothing of devices.
+// Decides which finalist is the fastest, from paired samples. It is fed plain numbers and knows nothing of devices.
 #pragma once
 
 #include <cstddef>
@@ -7,35 +7,35 @@
 namespace smemtune {
 
 struct EliminationPolicy {
-    /// Rounds at a time: with six pairs, the median of their ratios lies between the least and the largest in 97 of 100
-    /// cases (binomial, two-sided).
+    /// Rounds at a time. With six pairs, the median of their ratios lies between the least and the largest with 97 %
+    /// confidence (two-sided, binomial).
     int rounds = 6;
     int most_rounds = 24;
     double equal = 0.005;  ///< finalists whose costs differ by less than this share are equals
 };
 
-/// Finalists are measured in rounds, one sample of each in turn, so that a drifting clock affects all alike. A finalist
-/// that is certainly slower than the leader is eliminated. It is decided when all that are left are certain to be
-/// equals, or when the rounds are used up: then they are equals within the noise.
+/// Measures finalists in rounds, one sample of each in turn, so that a drifting clock affects all alike. A finalist
+/// that is certainly slower than the leader is eliminated. The decision falls when all remaining finalists are
+/// certainly equal, or when the rounds are used up: then they are equal within the noise.
 class PairedElimination {
 public:
     PairedElimination(std::size_t finalists, const EliminationPolicy& policy);
 
-    /// The finalists that the next rounds measure, ascending; empty when it is decided.
+    /// The finalists that the next rounds measure, ascending; empty once decided.
     [[nodiscard]] const std::vector<std::size_t>& remaining() const { return remaining_; }
-    /// One entry for each that remains: a sample per round.
+    /// Adds the samples of the remaining finalists: one list for each, one sample per round.
     void add(const std::vector<std::vector<double>>& samples);
     /// Eliminates a finalist that failed.
     void drop(std::size_t finalist);
 
-    /// The finalists that no other one certainly beats, ascending. Precondition: decided.
+    /// The finalists that no other one certainly beats, in ascending order. Precondition: decided.
     [[nodiscard]] const std::vector<std::size_t>& equals() const { return equals_; }
 
 private:
     void decide();
 
     EliminationPolicy policy_;
-    std::vector<std::vector<double>> samples_;  // sample k of each is of the same round
+    std::vector<std::vector<double>> samples_;  // sample k of every finalist is of the same round
     std::vector<std::size_t> remaining_;
     std::vector<std::size_t> equals_;
 };

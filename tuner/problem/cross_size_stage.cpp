@@ -9,7 +9,7 @@ namespace smemtune {
 
 namespace {
 
-constexpr std::size_t most_sizes = 4;  // whose winners are tried
+constexpr std::size_t most_sizes = 4;  // nearest sizes whose winners are tried
 
 }  // namespace
 
@@ -17,7 +17,7 @@ CrossSizeStage::CrossSizeStage(const TuneRun& run, const Problem& problem, const
                                TrialLedger& ledger)
     : run_(run), problem_(problem), searches_(searches), ledger_(ledger) {}
 
-// A template that is clearly slow here gets none.
+// A template that is clearly slow here gets no transferred trials.
 bool CrossSizeStage::find() {
     candidates_.clear();
     if (!ledger_.best_cost()) return false;
@@ -39,7 +39,7 @@ std::optional<TemplateConfiguration> CrossSizeStage::next() {
     return candidate;
 }
 
-// The winner has been measured beside the other trials of the search: only transferred ones are new to it.
+// The search has already compared the winner with the other trials. Only transferred trials are new.
 FinalsStage::Trials CrossSizeStage::choose_finalists(const TrialLedger::Trial* winner) const {
     auto finalists = ledger_.by_cost();
     if (finalists.empty()) return {};

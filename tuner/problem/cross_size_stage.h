@@ -1,4 +1,4 @@
-// Cross-size transfer: when all problems of a run are done, each tries the winners of its nearest sizes.
+// Cross-size transfer: when all problems of a run are done, each one tries the winners of its nearest sizes.
 #pragma once
 
 #include <deque>
@@ -14,13 +14,13 @@ public:
     /// All arguments must outlive it.
     CrossSizeStage(const TuneRun& run, const Problem& problem, const TemplateSearches& searches, TrialLedger& ledger);
 
-    /// Collects the stored winners of the nearest sizes that were not tried here; false when there are none.
+    /// Collects stored winners of the nearest sizes that are untried here. Returns false if there are none.
     bool find();
-    /// The next of them.
+    /// The next collected winner; nothing after the last.
     std::optional<TemplateConfiguration> next();
-    /// Drops those that were not given yet.
+    /// Drops the collected winners that next() has not returned.
     void clear() { candidates_.clear(); }
-    /// The winner and the transferred trials that may be better in truth; none when there are no such trials.
+    /// The winner and the transferred trials that may be faster than it; empty if there are no such trials.
     [[nodiscard]] FinalsStage::Trials choose_finalists(const TrialLedger::Trial* winner) const;
 
 private:

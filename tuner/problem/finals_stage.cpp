@@ -11,7 +11,7 @@ namespace smemtune {
 
 namespace {
 
-// The row's measurement: what won was measured.
+// The row's measurement. A winner always has one.
 const Measurement& measurement_in(const TrialRow& row) { return std::get<Measurement>(row.record.outcome); }
 
 }  // namespace
@@ -31,19 +31,19 @@ FinalsStage::Trials FinalsStage::choose_finalists() const {
     return finalists;
 }
 
-// Whether an earlier run decided among the same trials, for the same objective: then the stored winner is one of the
+// Whether an earlier run decided among the same trials for the same objective. The stored winner is then one of the
 // best.
 bool FinalsStage::is_settled(const TrialLedger::Trial& best) const {
     const auto stored = run_.resources.store.best(best.record.key.device, best.record.key.problem);
     if (!stored || !stored->winner) return false;
-    if (competes(*stored)) return true;  // it is not known here, and has won against what is
+    if (competes(*stored)) return true;  // not among these trials, and it won against them
     const auto cost = ledger_.cost_of(measurement_in(*stored));
     const auto best_cost = ledger_.cost_of(*best.measurement());
     return cost && *cost <= (1 + pruning::least_finals_margin) * *best_cost;
 }
 
-// Whether a stored winner stands against the trials here. Not when it is one of them, nor when it belongs to an older
-// version of a template that was changed since.
+// Whether a stored winner competes with the trials here. It does not if it is one of them, or if it belongs to an
+// outdated version of a template.
 bool FinalsStage::competes(const TrialRow& stored) const {
     const bool superseded = std::ranges::any_of(searches_, [&](const auto& search) {
         return search->kernel_template().name == stored.kernel_template &&
@@ -111,7 +111,7 @@ void FinalsStage::set_winner() {
     const auto& record = winner->record;
     auto& store = run_.resources.store;
     const auto stored = store.best(record.key.device, record.key.problem);
-    // An earlier run may have found better: another template, or a configuration not proposed this time.
+    // An earlier run may have found a faster one: another template, or a configuration not proposed this time.
     const bool stands = stored && stored->winner && competes(*stored) &&
                         ledger_.cost_of(measurement_in(*stored)) < ledger_.cost_of(*winner->measurement());
     if (stands) return;

@@ -1,4 +1,4 @@
-// The end of a problem's search: the best candidates are measured again in turn, and one of them is stored as winner.
+// The finals of a problem: the best candidates are measured again in turn, and one of them is stored as the winner.
 #pragma once
 
 #include <optional>
@@ -17,26 +17,26 @@ public:
     /// All arguments must outlive it.
     FinalsStage(const TuneRun& run, const Problem& problem, const TemplateSearches& searches, TrialLedger& ledger);
 
-    /// The trials that may be the best in truth; none when there is nothing to decide.
+    /// The trials that may be the fastest; empty if there is nothing to decide.
     [[nodiscard]] Trials choose_finalists() const;
-    /// Begins finals of these, at least one, beside the fastest baseline: has their programs compiled.
+    /// Begins finals of these trials (at least one) and the fastest baseline: submits their programs to the compiler.
     void start(Trials finalists);
     /// Whether the finals wait for the compiler.
     [[nodiscard]] bool is_compiling() const;
-    /// For one of `workers`, who share the rounds. Nothing when it is over or depends on tasks that workers have.
-    /// Precondition: started, and not compiling.
+    /// The next task for one of `workers`, who share the rounds. Nothing if the finals are over or depend on tasks that
+    /// workers have. Precondition: started, and not compiling.
     std::optional<FinalTask> next(std::size_t workers);
-    /// One outcome for each candidate; nothing when the worker was lost over them.
+    /// Reports one outcome for each candidate, or nothing if the task lost its worker.
     void finish(const FinalTask& task, const std::optional<std::vector<Outcome>>& outcomes);
-    /// The worker was lost before it began.
+    /// Takes back a task whose worker was lost before the task began.
     void give_back(FinalTask task);
     /// Whether the winner is decided and stored.
     [[nodiscard]] bool is_over() const { return scheduler_ && scheduler_->is_over(); }
 
-    /// The winner of the finals. Where there were none, or an earlier winner that is not known here stands: the stored
-    /// winner among what is known, or else the least cost. Null when nothing was measured.
+    /// The winner of the finals. If there were no finals, or an earlier winner outside these trials remains the best:
+    /// the stored winner if it is known here, else the trial with the least cost. Null if nothing was measured.
     [[nodiscard]] const TrialLedger::Trial* winner() const;
-    /// Keeps the present winner() until the next finals, whatever is measured meanwhile.
+    /// Fixes the present winner() until the next finals, whatever is measured in the meantime.
     void keep_winner() { winner_ = winner(); }
 
 private:
@@ -49,10 +49,10 @@ private:
     const Problem& problem_;
     const TemplateSearches& searches_;
     TrialLedger& ledger_;
-    Trials entrants_;  // the finalists, then the baseline unless it is one of them
+    Trials entrants_;  // the finalists, and the baseline unless it is a finalist
     std::size_t finalists_ = 0;
-    std::optional<std::size_t> baseline_;  // among the entrants
-    std::vector<Proposal> proposals_;      // of the entrants
+    std::optional<std::size_t> baseline_;  // index among the entrants
+    std::vector<Proposal> proposals_;      // by entrant
     std::optional<FinalsScheduler> scheduler_;
     const TrialLedger::Trial* winner_ = nullptr;
 };

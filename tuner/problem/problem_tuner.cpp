@@ -58,7 +58,7 @@ std::optional<Task> ProblemTuner::next(std::size_t workers) {
         if (!begin_) begin_ = Clock::now();
         compile_ahead(run_.ahead);
         if (auto proposal = pipeline_.take(workers)) return TrialTask{std::move(*proposal)};
-        if (pipeline_.taken() > 0) return std::nullopt;  // their outcomes may make a template worth another proposal
+        if (pipeline_.taken() > 0) return std::nullopt;  // pending outcomes may make a template worth another proposal
         advance();
     }
     if (!is_in_finals() || is_compiling()) return std::nullopt;
@@ -111,7 +111,7 @@ bool ProblemTuner::is_ready(std::size_t workers) {
     if (!is_searching()) return true;
     if (!begin_) begin_ = Clock::now();
     compile_ahead(run_.ahead);
-    if (pipeline_.empty()) return pipeline_.taken() == 0;  // then its finals begin
+    if (pipeline_.empty()) return pipeline_.taken() == 0;  // true: the finals can begin
     return pipeline_.is_ready(workers);
 }
 
@@ -131,8 +131,8 @@ std::size_t ProblemTuner::compile_ahead(std::size_t most) {
     return pipeline_.fill(most, [] { return std::nullopt; });
 }
 
-// Within a limit of evaluations most of them would be in vain; on the host, compilers would take processor time from
-// the kernels that are measured.
+// With a limit of evaluations, most speculative programs would be wasted. On the host, compilers would take processor
+// time from the kernels that are measured.
 std::vector<CompilePool::LazyProgram> ProblemTuner::speculative_programs() const {
     if (state_ != State::search || run_.request.evaluations || run_.resources.device.is_host()) return {};
     return smemtune::speculative_programs(searches_, ledger_.best_cost(), problem_, run_.resources.device);

@@ -1,4 +1,4 @@
-// One problem's tuning on one kind of device: which task is next, and when it is done.
+// Tunes one problem on one kind of device: chooses the next task and knows when it is done.
 #pragma once
 
 #include <chrono>
@@ -21,10 +21,9 @@ namespace smemtune {
 /// their outcomes. All calls are made under one lock.
 ///
 ///     search -> sweep -> finals -> done
-///     done -> transfer -> transfer_sweep -> transfer_finals -> done      (begin_transfer, where there is something
-///     new)
+/// done -> transfer -> transfer_sweep -> transfer_finals -> done      (begin_transfer, if there is something new)
 ///
-/// end_search() leads from a search to its sweep, stop() from anywhere to done.
+/// end_search() leads from a search to its sweep; stop() leads from any state to done.
 class ProblemTuner {
 public:
     using Clock = std::chrono::steady_clock;
@@ -34,42 +33,43 @@ public:
     ProblemTuner(const ProblemTuner&) = delete;
     ProblemTuner& operator=(const ProblemTuner&) = delete;
 
-    /// For one of `workers`, who may all have their share of the finals. Nothing when it is done, or when what is left
+    /// The next task for one of `workers`, who may share the finals. Nothing if the problem is done, or if the rest
     /// depends on tasks that workers have.
     std::optional<Task> next(std::size_t workers = 1);
-    /// Whether there may be more trials, so that another worker is welcome.
+    /// Whether there may be more trials. If so, another worker is useful.
     [[nodiscard]] bool is_searching() const;
-    /// Whether the next task can begin at once: a worker that would wait for a compiler may look elsewhere first.
+    /// Whether the next task can begin at once. If not, a worker may look for work elsewhere.
     [[nodiscard]] bool is_ready(std::size_t workers = 1);
     /// Whether the next task waits for the compiler.
     [[nodiscard]] bool is_compiling() const;
-    /// Whether enough is known here for another problem to start from.
+    /// Whether enough is known about this problem for another one to start from its results.
     [[nodiscard]] bool is_well_known() const;
-    /// Programs that the search may ask for later, for compilers that have nothing to do. They change little before
-    /// open_searches() does.
+    /// Programs that the search may ask for later, for idle compilers. They change little unless open_searches()
+    /// changes.
     [[nodiscard]] std::vector<CompilePool::LazyProgram> speculative_programs() const;
-    /// Templates that are worth another proposal.
+    /// The number of templates that are worth another proposal.
     [[nodiscard]] std::size_t open_searches() const;
     [[nodiscard]] bool is_done() const { return state_ == State::done; }
-    /// The latest run that had stored anything of this problem before; 0 when there is none.
+    /// The latest earlier run that stored anything about this problem; 0 if there is none.
     [[nodiscard]] std::int64_t last_run() const { return ledger_.last_run(); }
 
-    /// Finishes a compiled candidate of a TrialTask without a trial where that is possible; false otherwise.
+    /// Finishes a compiled candidate of a TrialTask without a trial if possible; returns false otherwise.
     bool settle_without_trial(const Proposal& candidate) { return pipeline_.settle_without_trial(candidate); }
     void finish(const Proposal& candidate, const TrialReport& report) { pipeline_.finish(candidate, report); }
-    /// One outcome for each candidate; nothing when the worker was lost over them.
+    /// Reports one outcome for each candidate, or nothing if the task lost its worker.
     void finish(const FinalTask& task, const std::optional<std::vector<Outcome>>& outcomes, double seconds);
-    /// The worker was lost before it began.
+    /// Takes back a task whose worker was lost before the task began.
     void give_back(Task task);
     void add_wait(double seconds) { effort_.wait += seconds; }
-    /// When it is done: tries the winners of the nearest sizes that are new here; those near the winner are finalists
-    /// beside it. It stays done where there are none.
+    /// Precondition: none; acts only if the problem is done. Tries those winners of the nearest sizes that are new
+    /// here; the ones close to this problem's winner compete with it in finals. Without new winners, the problem stays
+    /// done.
     void begin_transfer();
-    /// Submits candidates until `most` wait for a worker; gives how many do.
+    /// Submits candidates until `most` wait for a worker. Returns how many wait.
     std::size_t compile_ahead(std::size_t most);
-    /// No further trials, for that reason; the finals follow.
+    /// Ends the search for the given reason; the finals follow.
     void end_search(const std::string& why);
-    /// No further tasks, for that reason.
+    /// Ends all work for the given reason.
     void stop(const std::string& why);
 
     [[nodiscard]] const Problem& problem() const { return problem_; }
@@ -97,8 +97,9 @@ private:
     FinalsStage finals_;
     CrossSizeStage cross_size_;
     State state_ = State::search;
-    std::optional<Clock::time_point> begin_ = Clock::now();  // of this search; nothing before a transfer's first task
-    std::string ended_;                                      // why the search ended
+    std::optional<Clock::time_point> begin_ =
+        Clock::now();    // start of this search; nothing before a transfer's first task
+    std::string ended_;  // why the search ended
 };
 
 }  // namespace smemtune

@@ -1,5 +1,5 @@
-// Run-time parameters need no other machine code, so a search leaves them at their defaults. At its end, the sweep
-// tries the best few configurations with every value.
+// Run-time parameters do not change the machine code, so a search leaves them at their defaults. At its end, the sweep
+// tries the best few configurations with all their values.
 #pragma once
 
 #include <vector>
@@ -9,11 +9,11 @@
 
 namespace smemtune {
 
-/// The configuration with every other valid combination of its run-time parameters' values.
+/// The configuration with each other valid combination of values of its run-time parameters.
 std::vector<Configuration> runtime_variants(const KernelTemplate& kernel_template, const Configuration& configuration,
                                             const Problem& problem, const Device& device);
 
-/// The variants of the best trials that were not tried; with `transferred`, of the transferred ones among the best.
+/// The untried variants of the best trials. With `transferred`, only of transferred trials among the best.
 std::vector<TemplateConfiguration> sweep_candidates(TrialLedger& ledger, const Problem& problem, const Device& device,
                                                     bool transferred);
 

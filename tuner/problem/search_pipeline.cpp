@@ -22,16 +22,16 @@ std::size_t SearchPipeline::fill(std::size_t most, const Source& source) {
 
 void SearchPipeline::submit(TemplateConfiguration candidate) {
     auto& search = *candidate.search;
-    if (ledger_.recall(search, candidate.configuration)) return;  // swept before, or tried by another process
+    if (ledger_.recall(search, candidate.configuration)) return;  // tried before, in the sweep or by another process
     const auto& kernel = search.kernel_template();
     auto record = record_of(candidate);
-    // The manifest's estimates rule a candidate out before it is compiled.
+    // The manifest's estimates may reject a candidate before it is compiled.
     try {
         const auto launch = launch_of(kernel, candidate.configuration, problem_, run_.resources.device);
         if (auto broken = broken_limit(launch, run_.resources.device)) {
             record.outcome = Rejection{Stage::limits, *broken};
         }
-    } catch (const ExpressionError& error) {  // its launch does not fit 64 bits
+    } catch (const ExpressionError& error) {  // a value of its launch overflows 64 bits
         record.outcome = Rejection{Stage::limits, error.what()};
     }
     if (std::holds_alternative<Rejection>(record.outcome)) {
@@ -65,7 +65,7 @@ bool SearchPipeline::settle_without_trial(const Proposal& candidate) {
     const auto* compiled = candidate.binary();
     if (compiled != nullptr && !candidate.compiled_before) effort_.compile += compiled->compile_ms * 1e-3;
     auto& search = *candidate.search;
-    // Another process that tunes into the same database may have been faster.
+    // Another process with the same database may have tried it already.
     if (ledger_.recall(search, candidate.configuration)) {
         --taken_;
         return true;
@@ -131,7 +131,7 @@ TrialRecord SearchPipeline::record_of(const TemplateConfiguration& candidate) co
     return {.key = candidate.search->key(), .configuration = candidate.configuration, .run = run_.run_row};
 }
 
-// With what the compiler reported.
+// The launch has the compiler's figures.
 TrialRecord SearchPipeline::record_of(const Proposal& candidate, const TrialInput& input) const {
     auto record = record_of({candidate.search, candidate.configuration});
     record.resources = input.binary.resources;

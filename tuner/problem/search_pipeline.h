@@ -1,4 +1,4 @@
-// The candidates of one problem between their proposal and their outcome.
+// Holds the candidates of one problem between proposal and outcome.
 #pragma once
 
 #include <deque>
@@ -10,46 +10,47 @@
 
 namespace smemtune {
 
-/// Keeps enough compiles in flight that the device does not wait for them, hands compiled candidates to workers, and
-/// enters their outcomes into the ledger.
+/// Keeps enough compiles in flight that the device need not wait for them, hands compiled candidates to workers, and
+/// records their outcomes in the ledger.
 class SearchPipeline {
 public:
-    /// The next candidate to compile; nothing when there is none now.
+    /// The next candidate to compile; nothing if there is none at the moment.
     using Source = std::function<std::optional<TemplateConfiguration>()>;
 
-    /// Adds its times to `effort`. All arguments must outlive the pipeline.
+    /// Adds the times that it measures to `effort`. All arguments must outlive the pipeline.
     SearchPipeline(const TuneRun& run, const Problem& problem, TrialLedger& ledger, const Operation& operation,
                    Effort& effort);
 
-    /// Submits candidates of `source` until `most` wait, and gives how many do.
+    /// Submits candidates from `source` until `most` wait. Returns how many wait.
     std::size_t fill(std::size_t most, const Source& source);
-    /// Gives a candidate to the compiler, unless its outcome is stored or it breaks a limit of the device.
+    /// Submits a candidate to the compiler, unless its outcome is stored or it breaks a limit of the device.
     void submit(TemplateConfiguration candidate);
-    /// Drops everything that waits.
+    /// Drops all waiting candidates.
     void clear() { waiting_.clear(); }
 
-    /// The next candidate for one of `workers`. One worker alone gets them in the order of their proposal. Several get
-    /// a compiled one first: a program may take ten times as long to compile as those proposed after it, and their
-    /// outcomes arrive in no order anyway.
+    /// The next candidate for one of `workers`. A single worker gets them in the order of proposal. Several workers get
+    /// compiled ones first: one program may take ten times as long to compile as the programs after it, and with
+    /// several workers outcomes arrive out of order anyway.
     std::optional<Proposal> take(std::size_t workers);
     /// Whether the candidate that take() would give is compiled. Precondition: not empty.
     [[nodiscard]] bool is_ready(std::size_t workers);
     [[nodiscard]] bool empty() const { return waiting_.empty(); }
-    /// Candidates that workers have.
+    /// The number of candidates that workers have.
     [[nodiscard]] std::size_t taken() const { return taken_; }
 
-    /// Finishes a compiled candidate without a trial where that is possible: its outcome is stored meanwhile, the
-    /// compiler refused it, it breaks a limit, or its machine code was timed already.
+    /// Finishes a compiled candidate without a trial if possible: another process has stored its outcome, the compiler
+    /// refused it, it breaks a limit, or its machine code was timed before.
     bool settle_without_trial(const Proposal& candidate);
     void finish(const Proposal& candidate, const TrialReport& report);
-    /// The worker was lost before it began.
+    /// Takes back a candidate whose worker was lost before the trial began.
     void give_back(Proposal candidate);
 
-    /// Whether another candidate may be proposed: within the limit of evaluations, and not fast enough yet.
+    /// Whether another candidate may be proposed: the limit of evaluations is not reached, and the best is not good
+    /// enough.
     [[nodiscard]] bool wants_more() const { return !is_good_enough() && !is_full(); }
-    /// Whether known, waiting and taken candidates reach the request's limit of evaluations.
+    /// Whether the candidates that are tried, waiting or taken reach the request's limit of evaluations.
     [[nodiscard]] bool is_full() const;
-    /// Whether the best reaches the request's share of the device's peak.
+    /// Whether the best candidate reaches the request's share of the device's peak.
     [[nodiscard]] bool is_good_enough() const;
 
 private:

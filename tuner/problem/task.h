@@ -1,4 +1,4 @@
-// One task of a worker.
+// A worker's task.
 #pragma once
 
 #include <variant>

@@ -39,7 +39,7 @@ void TrialLedger::load(const TemplateSearches& searches) {
         for (auto& record : run_.resources.store.trials(search->key())) {
             last_run_ = std::max(last_run_, record.run);
             if (!search->space().find(record.configuration)) continue;
-            // Complete measurements decide which of those that were cut short are ruled out.
+            // Complete measurements give the best time, which decides whether a trial that was cut short is ruled out.
             const auto* measured = std::get_if<Measurement>(&record.outcome);
             if (measured != nullptr && !measured->cut_short) {
                 best_us_ = std::min(best_us_.value_or(measured->median_us), measured->median_us);
@@ -60,8 +60,8 @@ void TrialLedger::load(const TemplateSearches& searches) {
     }
 }
 
-// The energy of a stored trial may be unknown. One that was cut short, on its first check alone, may be the best of
-// those that are left.
+// The energy of a stored trial may be unknown. A trial that was cut short, perhaps after its first check, may be the
+// best of those that are left.
 bool TrialLedger::answers_request(const TrialRecord& record) const {
     const auto* measured = std::get_if<Measurement>(&record.outcome);
     if (measured == nullptr) return true;
@@ -121,7 +121,7 @@ const TrialLedger::Trial* TrialLedger::equal_code(const TrialInput& input) const
 
 void TrialLedger::index_code(const TrialInput& input, const Trial& trial) { by_code_.emplace(code_key(input), &trial); }
 
-// The energy of a clearly slow candidate is not measured: it is taken to be proportional to its time.
+// The energy of a clearly slow candidate is not measured; it is estimated in proportion to its time.
 std::optional<double> TrialLedger::cost_of(const Measurement& measurement) const {
     if (run_.request.objective == Objective::time) return measurement.median_us;
     if (measurement.energy_uj > 0) return measurement.energy_uj;

@@ -17,7 +17,7 @@ using nlohmann::json;
     throw std::invalid_argument(path + ": " + what);
 }
 
-// Python writes NaN, Infinity and -Infinity, which JSON lacks. Quoted, they are strings in place of numbers.
+// Python writes NaN, Infinity and -Infinity, which JSON lacks. Quotes turn them into strings.
 void quote_non_finite(std::string& text) {
     bool quoted = false;
     for (std::size_t i = 0; i < text.size(); ++i) {
@@ -36,8 +36,8 @@ void quote_non_finite(std::string& text) {
     }
 }
 
-// A run appends entries, each on a line that ends in a comma, and closes the file at its end. An interrupted run leaves
-// the file open, at worst in the middle of an entry, which is then dropped.
+// A run appends one entry per line, each with a comma, and closes the file at its end. An interrupted run leaves the
+// file open, at worst within an entry, which is then dropped.
 json parse_open_or_closed(const std::string& path, std::string text) {
     quote_non_finite(text);
     auto parsed = json::parse(text, nullptr, false);
@@ -55,7 +55,7 @@ json parse_open_or_closed(const std::string& path, std::string text) {
 std::string spelling(const json& value) {
     if (value.is_string()) return value.get<std::string>();
     if (value.is_boolean()) return value.get<bool>() ? "1" : "0";
-    // 16.0 becomes 16. Beyond 2^53 a double is not an exact whole number.
+    // Converts 16.0 to 16. Doubles beyond 2^53 may not be exact whole numbers.
     if (value.is_number_float() && std::abs(value.get<double>()) < 0x1p53 &&
         std::trunc(value.get<double>()) == value.get<double>()) {
         return std::to_string(static_cast<std::int64_t>(value.get<double>()));
@@ -77,14 +77,14 @@ std::string text_or(const json& header, const char* key, const std::string& othe
     return found != header.end() && found->is_string() ? found->get<std::string>() : otherwise;
 }
 
-// Kernel Tuner's metrics of which more is better.
+// Kernel Tuner's metrics that are maximised.
 bool is_rate(const std::string& objective) {
     static constexpr std::array rates{"GFLOP/s",  "TFLOP/s",  "GB/s",    "TB/s",
                                       "GFLOPS/W", "TFLOPS/W", "GFLOP/J", "TFLOP/J"};
     return std::ranges::find(rates, objective) != rates.end();
 }
 
-// Kernel Tuner has written its failure strings under the objective and under "__error__", and reads them under any key.
+// Kernel Tuner has written failures as strings, under the objective or under "__error__". It reads them under any key.
 bool is_failure(const json& entry, const std::vector<RecordedParameter>& parameters) {
     static constexpr std::array failures{"InvalidConfig", "CompilationFailedConfig", "RuntimeFailedConfig",
                                          "ErrorConfig"};
@@ -171,7 +171,7 @@ private:
     std::string objective_;
     Recording recording_;
     std::vector<std::unordered_map<std::string, std::size_t>>
-        indices_;  // for each parameter, the index of each spelling
+        indices_;  // for each parameter: the index of each spelling
 };
 
 }  // namespace

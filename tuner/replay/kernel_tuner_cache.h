@@ -1,4 +1,4 @@
-// Reads the cache files of Kernel Tuner: one JSON object with a header and one entry per configuration.
+// Reads cache files of Kernel Tuner: a JSON object with a header and one entry per configuration.
 #pragma once
 
 #include <cstddef>
@@ -10,25 +10,24 @@ namespace smemtune {
 
 struct RecordedParameter {
     std::string name;
-    std::vector<std::string>
-        values;  ///< as spelt, distinct; the declared ones first, then those that only entries have
+    std::vector<std::string> values;  ///< spellings, distinct: declared ones first, then those found only in entries
 };
 
 struct Recording {
     struct Entry {
-        std::vector<std::size_t> values;  ///< for each parameter, which of its values
-        std::optional<double> cost;       ///< less being better; nothing when it failed
+        std::vector<std::size_t> values;  ///< for each parameter: the index of its value
+        std::optional<double> cost;       ///< lower is better; nothing for a failure
     };
     std::string device;
     std::string kernel;
     std::string problem;    ///< `4096x4096`
-    std::string objective;  ///< "ms" for the usual "time"; else its name, as its reciprocal where more is better
+    std::string objective;  ///< "ms" for "time"; otherwise its name, or the name of its reciprocal if it is maximised
     std::vector<RecordedParameter> parameters;
     std::vector<Entry> entries;
 };
 
-/// Reads closed files and open ones, which end after the comma of an entry, or in the middle of one. `path` is for
-/// errors. Throws std::invalid_argument when the text is not JSON, not a cache, or an empty one.
+/// Reads closed files and open ones. An open file ends after the comma of an entry or within one. `path` is for
+/// messages. Throws std::invalid_argument if the text is not JSON, is not a cache, or is empty.
 Recording parse_kernel_tuner_cache(const std::string& path, std::string text);
 
 }  // namespace smemtune

@@ -32,7 +32,7 @@ struct CloseGzip {
     void operator()(gzFile_s* file) const { gzclose_r(file); }
 };
 
-// zlib reads a file that is not gzip as it is.
+// zlib also reads files that are not gzip.
 std::string read_text(const std::filesystem::path& path) {
     const std::unique_ptr<gzFile_s, CloseGzip> file(gzopen(path.c_str(), "rb"));
     if (!file) fail(path, "cannot be read; check its permissions");
@@ -49,7 +49,7 @@ std::string read_text(const std::filesystem::path& path) {
     return text;
 }
 
-// The value, if the text is one whole number in its usual spelling.
+// The value, if the text is exactly one whole number in canonical form.
 std::optional<std::int64_t> whole(const std::string& spelling) {
     std::int64_t value = 0;
     const auto* end = spelling.data() + spelling.size();
@@ -58,8 +58,8 @@ std::optional<std::int64_t> whole(const std::string& spelling) {
                                                                                     : std::nullopt;
 }
 
-// Configurations hold whole numbers only. If a parameter has any other value (a string, a fraction), none of its values
-// are replaced by their indices; Landscape::spellings keeps the originals.
+// Configurations hold whole numbers only. If a parameter has any other value (a string, a fraction), all its values are
+// replaced by their indices; Landscape::spellings keeps the originals.
 std::vector<Parameter> to_parameters(const std::vector<RecordedParameter>& recorded, Landscape& landscape) {
     std::vector<Parameter> parameters;
     for (const auto& [name, spellings] : recorded) {
@@ -103,7 +103,8 @@ Landscape from_cache(const std::filesystem::path& path) {
     return landscape;
 }
 
-// `--sizes 512x512x512|1024x1024x1024`, or the first few and how many more; empty where there is only one.
+// `--sizes 512x512x512|1024x1024x1024`, or the first few sizes and the number of others; empty if there is only one
+// size.
 std::string choices(const char* option, const std::set<std::string>& names) {
     constexpr std::size_t most = 6;
     if (names.size() < 2) return {};
@@ -116,7 +117,7 @@ std::string choices(const char* option, const std::set<std::string>& names) {
     return names.size() > most ? text + " | ... (" + std::to_string(names.size()) + " in all)" : text;
 }
 
-// The trials of one recording. Of several versions of a template or device, the one tried last.
+// The trials of one recording. If there are several versions of a template or device, the latest one counts.
 std::vector<TrialRow> one_recording(const std::filesystem::path& path, const Store& store,
                                     const LandscapeFilter& filter) {
     auto rows = store.rows({.devices = filter.devices,
@@ -141,7 +142,7 @@ std::vector<TrialRow> one_recording(const std::filesystem::path& path, const Sto
     return rows;
 }
 
-// The valid configurations of the template as it was recorded; nothing when its files cannot be read any more.
+// The recorded template's valid configurations; nothing if its files cannot be read any more.
 std::optional<ParameterSpace> valid_space(const Store& store, const TrialRow& row) {
     const auto kernel = store.recall_template(row.record.key.kernel_template);
     if (!kernel || kernel->files.empty()) return std::nullopt;

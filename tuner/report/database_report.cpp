@@ -50,7 +50,7 @@ std::string or_dash(const std::optional<double>& value, const std::function<std:
 std::string share_text(double share) { return fmt::format("{:.1f} %", 100 * share); }
 std::string ratio_text(double ratio) { return fmt::format("{:.2f}", ratio); }
 
-// Calls `add` for each trial of a device, and gives all the tables, each below its device's name.
+// Builds one table for each device with `add`, and returns all tables, each below its device's name.
 std::string by_device(std::span<const TrialFacts> trials, const Table& empty, std::size_t width,
                       const std::function<void(Table&, const TrialFacts&)>& add) {
     std::string text;
@@ -65,7 +65,7 @@ std::string by_device(std::span<const TrialFacts> trials, const Table& empty, st
     return text;
 }
 
-// `won the finals` says why it is the winner where another trial has a shorter time.
+// `won the finals` explains why the winner is not the trial with the shortest time.
 std::string outcome_text(const TrialFacts& trial) {
     const auto* measured = std::get_if<Measurement>(&trial.row.record.outcome);
     if (measured == nullptr) return std::string(to_text(std::get<Rejection>(trial.row.record.outcome).stage));
@@ -160,7 +160,7 @@ void add_measurement(Facts& facts, const TrialFacts& trial, const Measurement& m
                                                 : ""));
 }
 
-// `a: 1, b: x`, of what is no object as it is.
+// `a: 1, b: x`; a value that is not an object is returned as it is.
 std::string flat_text(const std::string& json_text) {
     const auto json = nlohmann::json::parse(json_text, nullptr, false);
     if (!json.is_object()) return json_text;

@@ -1,4 +1,4 @@
-// What `smemtune db` prints.
+// The output of `smemtune db`.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -9,18 +9,19 @@
 
 namespace smemtune {
 
-/// The file with its size, then the devices, templates and problems that have trials.
+/// The file with its size, then all devices, templates and problems with trials.
 std::string inventory_text(const Store::Summary& summary, std::uintmax_t bytes, const Store::Inventory& inventory,
                            std::size_t width);
 nlohmann::json inventory_json(const Store::Summary& summary, std::uintmax_t bytes, const Store::Inventory& inventory);
 
-/// Tables of winners, one for each device: time, speed, share of the peak, times the baseline, date.
+/// Tables of winners, one for each device, with time, speed, share of the peak, ratio to the baseline and date.
 std::string best_text(std::span<const TrialFacts> winners, std::size_t width);
 
-/// Tables of trials, one for each device: time or the stage that rejected them. `more` have not been listed.
+/// Tables of trials, one for each device, with the time or the stage of the rejection. `more` is the number of trials
+/// beyond those listed.
 std::string trials_text(std::span<const TrialFacts> trials, std::size_t more, std::size_t width);
 
-/// Everything that is known of one trial and the run that made it; `run` is null when it is not known.
+/// All facts about one trial and the run that made it; `run` is null if unknown.
 std::string trial_text(const TrialFacts& trial, const RunRow* run, std::size_t width);
 
 nlohmann::json trial_json(const TrialFacts& trial);

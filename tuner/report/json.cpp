@@ -8,7 +8,7 @@ using nlohmann::json;
 
 namespace {
 
-// Writes a number whose 0 means that it is unknown.
+// Writes a number, unless it is 0, which means unknown.
 template <class Number>
 void set_known(json& to, const char* name, Number value) {
     if (value != 0) to[name] = value;
@@ -22,7 +22,7 @@ json document(const std::string& command, json content) {
     return content;
 }
 
-// JSON objects have no order, which the extents need: `dimensions` holds it.
+// JSON objects have no order, but extents do: `dimensions` holds it.
 void to_json(json& to, const Problem& problem) {
     to = {{"operation", problem.operation},
           {"type", problem.type},
@@ -38,7 +38,7 @@ void to_json(json& to, const Problem& problem) {
 void from_json(const json& from, Problem& problem) {
     problem = {from.at("operation"), from.at("type"), from.value("layout", ""), {}};
     const auto& extents = from.at("extents");
-    if (extents.is_array()) {  // pairs: before the schema had a version
+    if (extents.is_array()) {  // an older form: pairs
         problem.extents = extents;
         return;
     }
@@ -66,7 +66,7 @@ void from_json(const json& from, Device& device) {
     }
 }
 
-// The host's compiler reports no registers.
+// The host's compiler does not report registers.
 void to_json(json& to, const Resources& resources) {
     to = {{"static_shared_bytes", resources.static_shared_bytes},
           {"dynamic_shared_bytes", resources.dynamic_shared_bytes}};

@@ -1,5 +1,5 @@
-// The JSON form of values that reports and messages share, and the frame of what `--json` prints: docs/json.md.
-// nlohmann::json finds the conversions by itself: `nlohmann::json value = problem;` and `value.get<Problem>()`.
+// JSON forms of values that reports and messages share, and the outer object of all `--json` output: docs/json.md.
+// nlohmann::json finds the conversions itself: `nlohmann::json value = problem;` and `value.get<Problem>()`.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -14,14 +14,15 @@
 
 namespace smemtune {
 
-/// The version of the schema in docs/json.md. It grows when a key is renamed, removed, or changes its meaning.
+/// The schema version in docs/json.md. It increases when a key is renamed, removed, or changes its meaning.
 constexpr int json_schema = 1;
 
-/// `content`, an object, with the version of the schema and the command that prints it: `tune`, `db best`.
+/// Adds to `content`, an object, the schema version and the command that prints it: `tune`, `db best`.
 nlohmann::json document(const std::string& command, nlohmann::json content);
 
-/// Unknown values are absent. from_json() throws nlohmann::json::exception when a field is absent or of another type,
-/// and std::invalid_argument when a rejection's stage is unknown. Problems are also read as older versions wrote them.
+/// Unknown values are left out. from_json() throws nlohmann::json::exception if a field is missing or has the wrong
+/// type, and std::invalid_argument if a rejection's stage is unknown. It also reads problems in the form of older
+/// versions.
 void to_json(nlohmann::json& to, const Problem& problem);
 void from_json(const nlohmann::json& from, Problem& problem);
 void to_json(nlohmann::json& to, const Configuration& configuration);

@@ -15,8 +15,8 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto redraw_period = 100ms;
-constexpr auto tick_period = 1s;   // so that the elapsed time goes on while nothing else happens
-constexpr auto line_period = 30s;  // where nothing is redrawn
+constexpr auto tick_period = 1s;   // updates the elapsed time when nothing else happens
+constexpr auto line_period = 30s;  // if the line is not redrawn
 
 double seconds_since(Progress::Clock::time_point begin) {
     return std::chrono::duration<double>(Progress::Clock::now() - begin).count();
@@ -50,7 +50,7 @@ Progress::Progress(std::FILE* out, Style style, const Plan& plan, const std::str
     : out_(out), style_(style), plan_(plan), label_(label.empty() ? "" : label + ": ") {
     if (style_ == Style::silent) return;
     if (!label.empty() || isatty(fileno(out)) == 0) style_ = Style::lines;
-    if (style_ == Style::lines) drawn_ = begin_;  // the first line is due later
+    if (style_ == Style::lines) drawn_ = begin_;  // the first line is not due at once
     ticker_ = std::jthread([this](const std::stop_token& stop) { tick(stop); });
 }
 
@@ -125,7 +125,7 @@ std::size_t Progress::number_of(const std::string& size) {
     return numbers_.try_emplace(size, numbers_.size() + 1).first->second;
 }
 
-// Trials that are recalled from the database cost nothing, so the time that the others took is what tells.
+// Trials that are recalled from the database cost nothing, so the estimate uses only the time of the others.
 ProgressState Progress::state() const {
     ProgressState state{.part = part_,
                         .size = size_.empty() ? 1 : numbers_.at(size_),
@@ -147,7 +147,7 @@ ProgressState Progress::state() const {
         if (tried > 0 && done < total) state.left = (total - done) / tried * state.seconds;
     } else if (part_.empty() && sizes_done > 0 && sizes_done < sizes) {
         const auto left = done_seconds_ * sizes / sizes_done - state.seconds;
-        if (left > 0) state.left = left;  // not after sizes that were all known before
+        if (left > 0) state.left = left;  // not after sizes that were known completely
     }
     if (plan_.budget) {
         const auto rest = std::max(0.0, static_cast<double>(plan_.budget->count()) - state.seconds);
@@ -156,13 +156,13 @@ ProgressState Progress::state() const {
     return state;
 }
 
-// At most once in a `period`.
+// Draws at most once in a `period`.
 void Progress::update(Clock::duration period) {
     const auto now = Clock::now();
     if (now - drawn_ < period) return;
     drawn_ = now;
     if (style_ == Style::lines) return write_line(progress_line(state()));
-    // The last column stays free: some terminals go to the next line when it is written.
+    // The last column stays free: some terminals wrap as soon as it is written.
     fmt::print(out_, "\r{}\x1b[K", progress_line(state(), width() - 1));
     shown_ = true;
     std::fflush(out_);

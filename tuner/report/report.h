@@ -1,4 +1,4 @@
-// The report at the end of a tuning run.
+// The final report of a tuning run.
 #pragma once
 
 #include <filesystem>
@@ -9,11 +9,11 @@
 
 namespace smemtune {
 
-/// Tables of at most `width` columns (0: of any width): the winners with their speed, the searches, where the time of
-/// sizes and workers went; then how many configurations were tried and rejected, and why.
+/// Tables of at most `width` columns (0: any width): winners with their speed, searches, and the time of sizes and
+/// workers. Then the numbers of tried and rejected configurations, with the reasons.
 std::string to_text(const TuneReport& report, std::size_t width = 0);
 
-/// The content of the document `tune` of docs/json.md.
+/// The `tune` document of docs/json.md.
 nlohmann::json to_json(const TuneReport& report, const std::filesystem::path& database);
 
 }  // namespace smemtune

@@ -13,12 +13,12 @@ namespace smemtune {
 
 namespace {
 
-constexpr std::size_t gap = 2;            // between two columns
+constexpr std::size_t gap = 2;            // between columns
 constexpr std::size_t detail_indent = 4;  // of a detail below its row
 
 using Cells = std::vector<std::string>;
 
-// `12.5 us`, `1.9..2.1`, `-`: a number with its unit, or none. Not `512x512`.
+// A number with its unit, or none: `12.5 us`, `1.9..2.1`, `-`. But not `512x512`.
 bool is_numeric(const std::string& cell) {
     if (cell.empty() || cell == "-") return true;
     auto begin = cell.find_first_not_of("+-");
@@ -27,7 +27,7 @@ bool is_numeric(const std::string& cell) {
     return begin == std::string::npos || cell[begin] == ' ' || cell[begin] == 'e' || cell[begin] == '/';
 }
 
-// The layout of the cells that are shown, before it is known whether they fit.
+// The layout of the visible cells, before it is known whether they fit.
 class Layout {
 public:
     explicit Layout(std::vector<Cells> rows) : rows_(std::move(rows)) {
@@ -62,7 +62,8 @@ private:
     std::vector<bool> right_;
 };
 
-// The words with which all cells of the first column begin, and a space: `gemm f32 nn `. A word is left to each.
+// The words that all cells of the first column begin with, and a space: `gemm f32 nn `. At least one word stays in each
+// cell.
 std::string common_words(const std::vector<Cells>& rows) {
     auto common = rows[1].front();
     for (std::size_t i = 1; i < rows.size(); ++i) {

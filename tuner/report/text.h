@@ -1,4 +1,4 @@
-// Text for people and for programs: lists, units, configurations, JSON.
+// Formats lists, units, configurations and JSON.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -9,17 +9,17 @@
 
 namespace smemtune {
 
-/// The parts of a list that are not empty.
+/// Joins the parts of a list that are not empty.
 std::vector<std::string> split(const std::string& text, char separator);
 
-/// Lines of at most `width` characters, broken at spaces and after commas, and within words that are longer. The first
-/// is indented by `first` spaces, the others by `rest`. With a width of 0, one line.
+/// Wraps text to `width` characters; 0 means one line. Lines break at spaces and after commas, or within a word that is
+/// longer than a line. The first line is indented by `first` spaces, the others by `rest`.
 std::string folded(const std::string& text, std::size_t width, std::size_t first = 0, std::size_t rest = 0);
 
-/// The parameters whose values are not the template's defaults, `TILE_WIDTH=32,PAD=1`; `default` where there are none.
+/// The parameters that differ from the template's defaults: `TILE_WIDTH=32,PAD=1`; `default` if none do.
 std::string differences_text(const Configuration& configuration, const Configuration& defaults);
 
-/// Indented; bytes that are no UTF-8, as a compiler's message may have, are replaced.
+/// Indented JSON. Bytes that are not UTF-8, such as in a compiler's message, are replaced.
 std::string json_text(const nlohmann::json& json);
 
 /// `812 us`, `3.21 ms`.

@@ -7,12 +7,12 @@ namespace smemtune {
 
 namespace {
 
-// Nothing when the operation says nothing of its arithmetic.
+// Nothing if the operation does not declare its arithmetic.
 std::optional<double> operations_of(const Operation& operation, const Problem& problem, const Device& device) {
     try {
         const auto operations = operation.operations.evaluate(environment_of(operation, problem, device));
         return operations > 0 ? std::optional(static_cast<double>(operations)) : std::nullopt;
-    } catch (const std::exception&) {  // the manifest is another version's
+    } catch (const std::exception&) {  // the manifest is of another version of smemtune
         return std::nullopt;
     }
 }
@@ -61,7 +61,7 @@ const KernelTemplate* TrialReader::kernel(std::int64_t row) {
         if (const auto record = store_.recall_template(row)) {
             found->second = std::make_unique<KernelTemplate>(load_template(record->files));
         }
-    } catch (const ManifestError&) {  // of another version of smemtune
+    } catch (const ManifestError&) {  // the manifest is of another version of smemtune
     }
     return found->second.get();
 }

@@ -1,4 +1,4 @@
-// What a stored trial means: its row with what its template, operation and device add.
+// A stored trial with derived facts from its template, operation and device.
 #pragma once
 
 #include <cstdint>
@@ -15,17 +15,17 @@ namespace smemtune {
 struct TrialFacts {
     TrialRow row;
     Device device;
-    std::optional<Configuration> defaults;     ///< of the template; nothing when its manifest cannot be read
-    std::optional<double> flops;               ///< per second; nothing for a rejected trial and where nobody can tell
+    std::optional<Configuration> defaults;     ///< the template's defaults; nothing if its manifest cannot be read
+    std::optional<double> flops;               ///< per second; nothing if rejected or unknown
     std::optional<double> share_of_peak;       ///< of the device's FP32 peak
-    std::optional<double> times_baseline;      ///< how many times as fast as the baseline's best trial
-    std::optional<std::int64_t> faster_trial;  ///< of a winner: the trial whose stored time is shorter
+    std::optional<double> times_baseline;      ///< speed relative to the baseline's best trial
+    std::optional<std::int64_t> faster_trial;  ///< for a winner: a trial with a shorter stored time
 
-    /// The parameters that differ from the defaults, or all of them when nobody knows the defaults.
+    /// The parameters that differ from the defaults; all parameters if the defaults are unknown.
     [[nodiscard]] std::string differences() const;
 };
 
-/// Looks up the facts of trials of one database, and keeps what several of them share. `store` must outlive it.
+/// Looks up facts about the trials of one database. It caches what several trials share. `store` must outlive it.
 class TrialReader {
 public:
     explicit TrialReader(const Store& store);
@@ -38,8 +38,8 @@ private:
 
     const Store& store_;
     std::map<std::int64_t, Device> devices_;
-    std::map<std::int64_t, std::unique_ptr<KernelTemplate>> kernels_;  // null when the manifest cannot be read
-    std::map<std::string, std::string> baselines_;                     // the name of each operation's, or nothing
+    std::map<std::int64_t, std::unique_ptr<KernelTemplate>> kernels_;  // null if the manifest cannot be read
+    std::map<std::string, std::string> baselines_;  // baseline name by operation; nothing if there is none
 };
 
 }  // namespace smemtune
