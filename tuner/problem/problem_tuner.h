@@ -21,7 +21,7 @@ namespace smemtune {
 /// their outcomes. All calls are made under one lock.
 ///
 ///     search -> sweep -> finals -> done
-/// done -> transfer -> transfer_sweep -> transfer_finals -> done      (begin_transfer, if there is something new)
+///     done -> transfer -> transfer_sweep -> transfer_finals -> done      (begin_transfer, if there is something new)
 ///
 /// end_search() leads from a search to its sweep; stop() leads from any state to done.
 class ProblemTuner {
@@ -61,9 +61,8 @@ public:
     /// Takes back a task whose worker was lost before the task began.
     void give_back(Task task);
     void add_wait(double seconds) { effort_.wait += seconds; }
-    /// Precondition: none; acts only if the problem is done. Tries those winners of the nearest sizes that are new
-    /// here; the ones close to this problem's winner compete with it in finals. Without new winners, the problem stays
-    /// done.
+    /// Does nothing unless the problem is done. Tries those winners of the nearest sizes that are new here; the ones
+    /// close to this problem's winner compete with it in finals. Without new winners, the problem stays done.
     void begin_transfer();
     /// Submits candidates until `most` wait for a worker. Returns how many wait.
     std::size_t compile_ahead(std::size_t most);
@@ -97,9 +96,8 @@ private:
     FinalsStage finals_;
     CrossSizeStage cross_size_;
     State state_ = State::search;
-    std::optional<Clock::time_point> begin_ =
-        Clock::now();    // start of this search; nothing before a transfer's first task
-    std::string ended_;  // why the search ended
+    std::optional<Clock::time_point> begin_ = Clock::now();  // nothing before a transfer's first task
+    std::string ended_;                                      // why the search ended
 };
 
 }  // namespace smemtune

@@ -60,8 +60,8 @@ void TrialLedger::load(const TemplateSearches& searches) {
     }
 }
 
-// The energy of a stored trial may be unknown. A trial that was cut short, perhaps after its first check, may be the
-// best of those that are left.
+// The energy of a stored trial may be unknown. A trial that was cut short counts only while the best time rules it out:
+// otherwise it might be the fastest one, and must be measured completely.
 bool TrialLedger::answers_request(const TrialRecord& record) const {
     const auto* measured = std::get_if<Measurement>(&record.outcome);
     if (measured == nullptr) return true;

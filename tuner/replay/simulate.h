@@ -28,9 +28,8 @@ struct ReplayResult {
     /// Evaluations until the best cost so far is at most optimum / fraction. Failed configurations count.
     struct Level {
         double fraction = 0;
-        double median =
-            std::numeric_limits<double>::infinity();  ///< infinite if at least half of the repeats never reach it
-        unsigned never = 0;                           ///< repeats that never reach it
+        double median = std::numeric_limits<double>::infinity();  ///< repeats that never reach it are infinite
+        unsigned never = 0;                                       ///< repeats that never reach it
     };
     /// Mean over the repeats of optimum / best so far; a repeat without a success counts as 0.
     struct Mark {

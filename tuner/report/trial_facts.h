@@ -39,7 +39,7 @@ private:
     const Store& store_;
     std::map<std::int64_t, Device> devices_;
     std::map<std::int64_t, std::unique_ptr<KernelTemplate>> kernels_;  // null if the manifest cannot be read
-    std::map<std::string, std::string> baselines_;  // baseline name by operation; nothing if there is none
+    std::map<std::string, std::string> baselines_;                     // by operation; empty if it has none
 };
 
 }  // namespace smemtune

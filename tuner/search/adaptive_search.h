@@ -1,4 +1,4 @@
-// The base of the searches that adapt to the costs they observe: starts come first, no point is proposed twice.
+// The base class of searches that adapt to observed costs. Start points come first, and no point is proposed twice.
 #pragma once
 
 #include <cstdint>
@@ -10,22 +10,22 @@
 
 namespace smemtune {
 
-/// The points not yet proposed. Every operation takes constant time.
+/// The points that were not proposed yet. Every operation takes constant time.
 class UntriedPoints {
 public:
     explicit UntriedPoints(std::size_t size);
     [[nodiscard]] std::size_t size() const { return points_.size(); }
     [[nodiscard]] bool contains(std::size_t index) const { return place_[index] < points_.size(); }
     void remove(std::size_t index);
-    /// One of them, uniformly distributed. Precondition: size() > 0.
+    /// A point drawn uniformly. Precondition: size() > 0.
     [[nodiscard]] std::size_t draw(std::mt19937_64& random) const { return points_[random() % points_.size()]; }
 
 private:
-    std::vector<std::uint32_t> points_;  // a ParameterSpace has at most 20 million
-    std::vector<std::uint32_t> place_;   // of each point: its index in points_, or one beyond its end
+    std::vector<std::uint32_t> points_;  // a ParameterSpace has at most 20 million points
+    std::vector<std::uint32_t> place_;   // of each point: its index in points_; an index past the end if it was removed
 };
 
-/// A strategy implements propose() and, if outcomes change its state, update(). A point is its index in the space.
+/// A strategy implements propose(), and update() if outcomes change its state. A point is its index in the space.
 class AdaptiveSearch : public Search {
 public:
     explicit AdaptiveSearch(SearchSetup setup);
@@ -33,20 +33,20 @@ public:
     void observe(const Configuration& configuration, std::optional<double> cost) final;
 
 protected:
-    /// By point: its cost, or infinity when it was rejected.
+    /// The cost of each point; infinity if it was rejected.
     using Costs = std::unordered_map<std::size_t, double>;
 
-    /// An untried point. Precondition: there is one.
+    /// Returns an untried point. Precondition: there is one.
     virtual std::size_t propose() = 0;
-    /// Called once for each point when its cost is known; infinity when it was rejected.
+    /// Called once for each point when its cost becomes known; infinity means rejected.
     virtual void update(std::size_t /*index*/, double /*cost*/) {}
 
-    /// An untried point drawn at random, whatever was observed; the best of several draws by the estimate if there is
-    /// one.
+    /// An untried point drawn at random, independent of the observations. If the setup has an estimate, the best of
+    /// several draws by that estimate.
     std::size_t draw_untried();
-    /// Uniformly distributed over 0 ... bound - 1. Precondition: bound > 0.
+    /// A uniform random integer in 0 ... bound - 1. Precondition: bound > 0.
     std::size_t random_below(std::size_t bound) { return random_() % bound; }
-    /// Uniformly distributed over [0, 1).
+    /// A uniform random number in [0, 1).
     double random_fraction() { return static_cast<double>(random_() >> 11) * 0x1.0p-53; }
     template <typename T>
     void shuffle(std::vector<T>& values) {  // std::shuffle differs between standard libraries

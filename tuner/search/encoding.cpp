@@ -10,7 +10,7 @@ namespace {
 constexpr double rank_scale = 1.0;
 constexpr double alignment_scale = 0.5;
 
-// Scaled linearly to [0, 1].
+// Scales linearly to [0, 1].
 std::vector<float> to_unit(const std::vector<float>& numbers) {
     const auto [low, high] = std::ranges::minmax(numbers);
     auto unit = numbers;
@@ -18,7 +18,7 @@ std::vector<float> to_unit(const std::vector<float>& numbers) {
     return unit;
 }
 
-// 0 counts as odd: it commonly means "off", which resembles no other value.
+// 0 counts as odd: it usually means "off" and is not similar to any other value.
 float alignment(std::int64_t value) {
     return value == 0 ? 0.0F : static_cast<float>(std::countr_zero(static_cast<std::uint64_t>(value)));
 }
@@ -47,7 +47,7 @@ void Encoding::add_parameter(std::size_t parameter) {
     };
     add(to_unit(ranks), rank_scale);
     const auto [least, most] = std::ranges::minmax(alignments);
-    // With two values, or powers of two, the alignment repeats the rank.
+    // If there are only two values, or only powers of two, the alignment repeats the rank.
     if (values.size() > 2 && most > least && to_unit(alignments) != to_unit(ranks)) {
         add(to_unit(alignments), alignment_scale);
     }

@@ -8,22 +8,22 @@
 namespace smemtune {
 
 /// Each parameter gives a column with the rank of its value and, if that differs, a column with the value's alignment:
-/// the number of times it can be halved. (96 is next to 80, but may perform like 64.) The setup's features and its
-/// estimate are encoded by their rank too, so their scale does not matter: the share of a sample that is smaller.
+/// how often it can be halved. (96 is next to 80, but may perform like 64.) The setup's features and its estimate are
+/// encoded by rank, too, so their scale does not matter: the share of a sample's values that are smaller.
 class Encoding {
 public:
-    /// Keeps a reference to `cache`.
+    /// Keeps a reference to `cache`, which must outlive it.
     explicit Encoding(FeatureCache& cache);
 
-    /// For each column, the prior of one over its length scale (see Covariance).
+    /// The prior of each column's inverse length scale (see Covariance).
     [[nodiscard]] const std::vector<double>& inverse_scales() const { return inverse_scales_; }
-    /// As long as inverse_scales().
+    /// The number of columns: as many as inverse_scales().
     [[nodiscard]] std::vector<float> encode(std::size_t index) const;
 
 private:
     struct ParameterColumn {
         std::size_t parameter;
-        std::vector<float> encoded;  // each of its values
+        std::vector<float> encoded;  // of each value
     };
     void add_parameter(std::size_t parameter);
     void add_features();
@@ -31,7 +31,7 @@ private:
 
     FeatureCache& cache_;
     std::vector<ParameterColumn> columns_;
-    std::vector<std::vector<double>> samples_;  // of each feature, and last of the estimate; sorted
+    std::vector<std::vector<double>> samples_;  // sorted sample of each feature and, last, of the estimate
     std::vector<double> inverse_scales_;
 };
 

@@ -1,4 +1,4 @@
-// Caches the features and the estimate that a setup's callbacks give for each point: they may be slow.
+// Caches the results of a setup's callbacks (features and estimate) for each point, because they may be slow.
 #pragma once
 
 #include <optional>
@@ -16,9 +16,9 @@ public:
     [[nodiscard]] const ParameterSpace& space() const { return *setup_.space; }
     [[nodiscard]] bool has_estimate() const { return setup_.estimate != nullptr; }
     [[nodiscard]] bool has_any() const { return has_estimate() || setup_.features; }
-    /// Precondition: has_estimate(). NaN becomes infinity, here and in features().
+    /// Precondition: has_estimate(). NaN becomes infinity, as in features().
     double estimate(std::size_t index);
-    /// Valid as long as this object. Empty if the setup has none.
+    /// The reference is valid as long as this object. Empty if the setup has no features.
     const std::vector<double>& features(std::size_t index);
 
 private:
@@ -28,7 +28,7 @@ private:
     };
 
     SearchSetup setup_;
-    std::unordered_map<std::size_t, Answers> answers_;  // its nodes do not move as it grows
+    std::unordered_map<std::size_t, Answers> answers_;  // its elements do not move as it grows
 };
 
 }  // namespace smemtune

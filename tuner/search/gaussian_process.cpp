@@ -22,7 +22,7 @@ using Eigen::VectorXf;
 constexpr double least_pivot = 1e-8;
 constexpr float least_variance = 1e-6F;
 
-// A row for each point, so that a column, which the loops below read as a whole, lies in one piece.
+// One row for each point. A column is contiguous, because the loops below read whole columns.
 ArrayXXf to_array(const Rows& points, std::size_t width) {
     ArrayXXf result(static_cast<Index>(points.size()), static_cast<Index>(width));
     for (std::size_t i = 0; i < points.size(); ++i) {
@@ -31,7 +31,7 @@ ArrayXXf to_array(const Rows& points, std::size_t width) {
     return result;
 }
 
-// The covariances of `point` with each row of `points`.
+// The covariances between `point` and each row of `points`.
 template <typename Scalar>
 Eigen::Array<Scalar, Eigen::Dynamic, 1> covariances(const Covariance& covariance,
                                                     const Eigen::Ref<const ArrayXXf>& points, const float* point) {
@@ -47,13 +47,14 @@ Eigen::Array<Scalar, Eigen::Dynamic, 1> covariances(const Covariance& covariance
     return factors * (-sum).exp();
 }
 
-// The gradient of the negative logarithm of the posterior density by the logarithms of the scales, and last of the
-// noise (Rasmussen and Williams, equation 5.9): with a = K^-1 y, half the trace of (K^-1 - a a') dK, and the prior's.
+// The gradient of the negative log posterior density with respect to the logarithms of the scales and, last, of the
+// noise (Rasmussen and Williams, equation 5.9). With a = K^-1 y it is half the trace of (K^-1 - a a') dK, plus the
+// gradient of the prior.
 VectorXd gradient(const Covariance& covariance, const Covariance& prior, const ArrayXXf& points,
                   const VectorXd& values) {
     const auto n = points.rows();
     const auto width = points.cols();
-    MatrixXd signal = MatrixXd::Zero(n, n);  // the covariances without the noise; the half below the diagonal
+    MatrixXd signal = MatrixXd::Zero(n, n);  // covariances without the noise; lower triangle only
     for (Index j = 0; j + 1 < n; ++j) {
         const Eigen::RowVectorXf point = points.row(j);
         signal.col(j).tail(n - j - 1) = covariances<double>(covariance, points.bottomRows(n - j - 1), point.data());
@@ -102,7 +103,7 @@ Covariance fitted(Covariance covariance, const Covariance& prior, const Rows& po
     const auto width = covariance.inverse_scales.size();
     const auto rows = to_array(points, width);
     const VectorXd targets = Eigen::Map<const VectorXd>(values.data(), static_cast<Index>(values.size()));
-    std::vector<double> step_size(width + 1, 0.2);  // in the logarithm
+    std::vector<double> step_size(width + 1, 0.2);  // of the logarithm
     std::vector<double> previous(width + 1, 0.0);
     for (int step = 0; step < steps; ++step) {
         const auto slopes = gradient(covariance, prior, rows, targets);
@@ -110,7 +111,7 @@ Covariance fitted(Covariance covariance, const Covariance& prior, const Rows& po
             auto slope = slopes[static_cast<Index>(f)];
             const auto agreement = slope * previous[f];
             if (agreement > 0) step_size[f] = std::min(step_size[f] * 1.3, 1.0);
-            if (agreement < 0) {  // stepped over the minimum: a smaller step, after one of rest
+            if (agreement < 0) {  // stepped over the minimum: rest for one step, then take a smaller one
                 step_size[f] *= 0.5;
                 slope = 0;
             }
@@ -128,16 +129,16 @@ Covariance fitted(Covariance covariance, const Covariance& prior, const Rows& po
     return covariance;
 }
 
-// With L L' = K, the covariances of the points, and C, those of the points with the candidates: the mean at the
-// candidates is (L^-1 C)' (L^-1 y), and each point takes the square of its row of L^-1 C from their variance.
+// Let L L' = K be the covariances of the points and C those between points and candidates. The mean at the candidates
+// is (L^-1 C)' (L^-1 y). Each point reduces their variance by the square of its row of L^-1 C.
 struct Posterior::State {
     Covariance covariance;
-    ArrayXXf candidates;   // a row each
+    ArrayXXf candidates;   // one row each
     ArrayXf variance;      // at the candidates
-    Index count = 0;       // of the points; the arrays below have room for more
-    ArrayXXf points;       // a row each
-    MatrixXd factor;       // L, transposed: a row of L lies in one piece
-    MatrixXf explained{};  // L^-1 C, transposed: a column for each point
+    Index count = 0;       // number of points; the arrays below have room for more
+    ArrayXXf points;       // one row each
+    MatrixXd factor;       // the transpose of L, so that a row of L is contiguous
+    MatrixXf explained{};  // the transpose of L^-1 C: one column for each point
 
     State(Covariance given, const Rows& rows)
         : covariance(std::move(given)),
@@ -183,7 +184,7 @@ Posterior::Prediction Posterior::predict(const std::vector<std::optional<double>
     VectorXd whitened = VectorXd::Zero(s.count);  // L^-1 y
     for (Index i = 0; i < s.count; ++i) {
         const auto& value = values[static_cast<std::size_t>(i)];
-        if (!value) continue;  // the predicted mean: its whitened value is 0
+        if (!value) continue;  // the value is the predicted mean, so its whitened value is 0
         whitened[i] = (*value - s.factor.col(i).head(i).dot(whitened.head(i))) / s.factor(i, i);
     }
     const auto candidates = static_cast<std::size_t>(s.candidates.rows());

@@ -1,4 +1,4 @@
-// Decides when to stop a search, from the costs alone.
+// Decides when to stop a search, from its costs alone.
 #pragma once
 
 #include <cstddef>
@@ -7,11 +7,11 @@
 namespace smemtune {
 
 struct StoppingPolicy {
-    /// Further gain is unlikely after this many evaluations in a row without one,
+    /// Gain is unlikely after this many evaluations in a row without one,
     std::size_t patience = 60;
-    /// and after this many times the evaluations that the last gain took: a late gain says that gains are hard to find.
+    /// and also after this many times the evaluations that the last gain took: a late gain means that gains are rare.
     double persistence = 2;
-    double gain = 0.005;  ///< an improvement by less than this share is no gain
+    double gain = 0.005;  ///< smaller improvements, as a share of the cost, are not gains
 };
 
 class Stopping {
@@ -21,7 +21,7 @@ public:
     /// The cost of one more evaluation; nothing when it was rejected.
     void add(std::optional<double> cost);
     [[nodiscard]] bool gain_is_unlikely() const;
-    /// Whether gain_is_unlikely() held after any evaluation so far, even if a gain followed.
+    /// Whether gain_is_unlikely() was true after any evaluation so far, even if a gain followed.
     [[nodiscard]] bool gain_was_unlikely() const { return was_unlikely_; }
     [[nodiscard]] std::size_t evaluations() const { return evaluations_; }
     [[nodiscard]] std::optional<double> best() const { return best_; }
@@ -29,9 +29,9 @@ public:
 private:
     StoppingPolicy policy_;
     std::size_t evaluations_ = 0;
-    std::size_t found_at_ = 0;       // the evaluation that brought the last gain
-    std::optional<double> best_;     // the least cost
-    std::optional<double> to_beat_;  // the cost at the last gain: small steps add up to one
+    std::size_t found_at_ = 0;       // the evaluation of the last gain
+    std::optional<double> best_;     // least cost
+    std::optional<double> to_beat_;  // the cost at the last gain, so that several small steps add up to a gain
     bool was_unlikely_ = false;
 };
 

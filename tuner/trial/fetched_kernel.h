@@ -1,4 +1,5 @@
-// A kernel that the runtime fetched, as a testbed takes it: what is verified and timed is the application's own path.
+// A kernel fetched from the runtime, for a testbed. It launches as an application does, so that path is verified and
+// timed.
 #pragma once
 
 #include <utility>

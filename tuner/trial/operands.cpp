@@ -13,11 +13,11 @@ namespace smemtune {
 
 namespace {
 
-constexpr int most_sets = 64;  // of rotating operands: small problems would need thousands
+constexpr int most_sets = 64;  // limit for rotating operands: small problems would need thousands of sets
 enum Mode : int { uniform = 0, integer = 1, poisoned = 2 };
 
-// Integers so small that a sum of `terms` products is exact in an Element, in any order. Beyond 2^24 terms this holds
-// with high probability only: partial sums of products of -1, 0 and 1 grow as the square root of their number.
+// Integers small enough that an Element holds any sum of `terms` products exactly, in any order. Beyond 2^24 terms this
+// is only highly probable: partial sums of products of -1, 0 and 1 grow with the square root of their number.
 int integer_magnitude(std::int64_t terms, const Check& check) {
     double scale = 1;
     for (const auto& [name, value] : check.scalars) scale = std::max(scale, std::abs(value));
@@ -25,7 +25,7 @@ int integer_magnitude(std::int64_t terms, const Check& check) {
     return std::clamp(static_cast<int>(most), 1, 8);
 }
 
-// A matrix without an argument for its strides is dense.
+// A matrix without a stride argument is dense.
 MatrixOperand matrix_of(const Argument& argument, const Environment& environment, const Check& check) {
     const auto shape = shape_of(argument, environment);
     MatrixOperand matrix{.argument = &argument, .rows = shape.rows, .columns = shape.columns, .count = shape.count};
@@ -36,7 +36,7 @@ MatrixOperand matrix_of(const Argument& argument, const Environment& environment
     return matrix;
 }
 
-// In floating point, so that an absurd size does not overflow.
+// Uses floating point, so that absurd sizes do not overflow.
 double elements_of(const Argument& argument, const Environment& environment) {
     const auto shape = shape_of(argument, environment);
     return static_cast<double>(shape.rows) * static_cast<double>(shape.columns) * static_cast<double>(shape.count);
@@ -52,7 +52,7 @@ double operand_bytes(const Operation& operation, const Environment& environment,
     return bytes;
 }
 
-// Bytes of the references of every output, for one check: values and magnitudes.
+// Bytes of all references for one check: values and magnitudes.
 double reference_bytes(const Operation& operation, const Environment& environment) {
     double bytes = 0;
     for (const auto& argument : operation.arguments) {
@@ -62,7 +62,7 @@ double reference_bytes(const Operation& operation, const Environment& environmen
     return bytes;
 }
 
-// How many sets rotate: together they exceed twice the L2 cache.
+// The number of rotating sets. Together they exceed twice the L2 cache.
 int sets_of(double operand_bytes, const Device& device) {
     const auto wanted = 2.0 * static_cast<double>(device.l2_bytes) / operand_bytes;
     return std::clamp(static_cast<int>(std::ceil(wanted)), 1, most_sets);
@@ -169,7 +169,7 @@ std::unique_ptr<Operands> OperandFactory::make(const Check& check, std::uint64_t
     return operands;
 }
 
-// With `changed`, it fills nothing: each thread reports the first element that is not as it was filled, or -1.
+// With `changed`, checks instead of filling: each thread reports the first element that has changed, or -1.
 void OperandFactory::fill(const MatrixOperand& matrix, const Check& check, Memory* changed) {
     const bool poison = matrix.argument->kind == Argument::Kind::output && check.poison;
     int mode = poison ? poisoned : check.integers ? integer : uniform;

@@ -1,4 +1,4 @@
-// The operands that candidates are launched on: matrices between guard bands, how they are filled, and their size.
+// The operands of candidates: matrices between guard bands, their values, and their size in memory.
 #pragma once
 
 #include <cstdint>
@@ -12,58 +12,58 @@
 
 namespace smemtune {
 
-constexpr std::int64_t block_threads = 256;  ///< of the testbed's own kernels
-/// Threads of a launch that goes over all elements of a matrix: a multiple of `block_threads`.
+constexpr std::int64_t block_threads = 256;  ///< block size of the testbed's own kernels
+/// Threads for a launch that visits all elements of a matrix: a multiple of `block_threads`.
 std::int64_t matrix_threads(const Device& device);
 
-/// The matrices of one argument: `count` of them in memory, `batch_stride` elements apart.
+/// The matrices of one argument: `count` matrices, `batch_stride` elements apart.
 struct MatrixOperand {
     const Argument* argument = nullptr;
     long long rows = 0, columns = 0, stride = 0, count = 0, batch_stride = 0;
-    bool broadcast = false;  ///< one matrix for the whole batch: kernels get 0 as its batch stride
+    bool broadcast = false;  ///< one matrix for the whole batch: its batch stride is 0
     std::unique_ptr<Memory> memory;
     std::uint64_t seed = 0;
-    long long guard = 0;  ///< elements in the guard band before it, and in the one behind it
+    long long guard = 0;  ///< elements in each guard band, before and after it
 
     [[nodiscard]] long long elements() const { return 2 * guard + count * batch_stride; }
 };
 
-/// One set of operands for one check. Values live here: a launch takes their addresses.
+/// One set of operands for one check. It owns the values, because a launch takes their addresses.
 struct Operands {
     std::vector<MatrixOperand> matrices;  ///< in the order of the operation's arguments
     std::vector<int> extents;
     std::vector<long long> strides;
     std::vector<float> scalars;
     std::vector<void*> addresses;
-    std::vector<void*> pointers;  ///< what a launch takes: one for each argument
+    std::vector<void*> pointers;  ///< arguments of a launch: one address for each
 };
 
-/// Operands and references of every check, in bytes.
+/// Bytes of the operands and references of all checks.
 double check_bytes(const Operation& operation, const Environment& environment, long long element_bytes);
 
-/// How many sets of operands rotate: together more than twice the L2 cache, if that takes not too many.
+/// The number of operand sets that rotate: together they exceed twice the L2 cache, unless that takes too many sets.
 int rotating_sets(const Operation& operation, const Environment& environment, long long element_bytes,
                   const Device& device);
 
-/// The bytes that a testbed of the problem allocates: operands and references of every check, rotating operands.
+/// The bytes that a testbed allocates for the problem: operands and references of all checks, and rotating operands.
 double testbed_bytes(const Operation& operation, const Problem& problem, const Device& device);
 
-/// Throws std::invalid_argument when the device's memory cannot hold the least that a testbed needs: operands and
+/// Throws std::invalid_argument if the device's memory is too small for a testbed. The minimum is operands and
 /// references of one check at a time, and rotating operands.
 void must_fit(const Operation& operation, const Problem& problem, const Device& device);
 
-/// Makes the operands of one problem and fills them, on the device. What it is given must outlive it.
+/// Allocates and fills the operands of one problem on the device. All arguments must outlive it.
 class OperandFactory {
 public:
-    /// `fill` is kernels/fill.cu. When it is a checked binary, like the candidates, matrices have no guard bands: then
-    /// every access outside is found where it happens.
+    /// `fill` is kernels/fill.cu. If it is a checked binary, the candidates are, too. Matrices then have no guard
+    /// bands, because checked kernels report each access out of bounds where it happens.
     OperandFactory(Backend& backend, const Operation& operation, const Environment& environment,
                    long long element_bytes, const Binary& fill);
 
     /// Throws OutOfMemory.
     std::unique_ptr<Operands> make(const Check& check, std::uint64_t operand_seed);
     void refill_outputs(const Operands& operands, const Check& check);
-    /// Names the first input that is no longer as it was filled; nothing when all are.
+    /// Names the first input that has changed since it was filled; nothing if none has.
     std::optional<std::string> changed_input(const Operands& operands, const Check& check);
 
 private:
@@ -77,7 +77,7 @@ private:
     std::int64_t threads_;
     long long guard_;
     std::unique_ptr<LoadedKernel> kernel_;
-    std::unique_ptr<Memory> first_changed_;  // what each thread reports
+    std::unique_ptr<Memory> first_changed_;  // each thread's report
 };
 
 }  // namespace smemtune

@@ -12,7 +12,7 @@ namespace smemtune {
 
 namespace {
 
-// One element of a memory that may be large.
+// Reads one element, without copying a large memory.
 class ElementView : public Memory {
 public:
     ElementView(std::byte* data, std::size_t size) : data_(data), size_(size) {}
@@ -60,7 +60,7 @@ std::vector<OutputReference> OutputComparison::references(const Operands& operan
     std::vector<OutputReference> result;
     auto pointers = operands.pointers;
     std::vector<void*> outputs;
-    outputs.reserve(2 * operands.matrices.size());  // so that the addresses taken below stay good
+    outputs.reserve(2 * operands.matrices.size());  // keeps the addresses taken below valid
     long long most = 0;
     for (const auto& matrix : operands.matrices) {
         if (!is_output(matrix)) continue;

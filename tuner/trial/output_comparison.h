@@ -1,4 +1,4 @@
-// Whether a kernel's outputs are right: an FP64 reference of every element, and the comparison with it.
+// Decides whether a kernel's outputs are right: compares every element with an FP64 reference.
 #pragma once
 
 #include <cstdint>
@@ -12,26 +12,26 @@
 
 namespace smemtune {
 
-/// FP64 values of one output, one for each element: the reference, and the sum of the absolute values of its terms,
-/// which its error bound is relative to.
+/// FP64 values for each element of an output: the reference, and the sum of the absolute values of its terms. The error
+/// bound is relative to that sum.
 struct OutputReference {
     std::unique_ptr<Memory> value, magnitude;
 };
 
-/// Computes references and compares outputs with them, on the device. What it is given must outlive it.
+/// Computes references and compares outputs with them on the device. All arguments must outlive it.
 class OutputComparison {
 public:
-    /// `reference` is the operation's FP64 kernel, `compare` is kernels/compare.cu. `terms`: products that are summed
-    /// for one element. Throws OutOfMemory.
+    /// `reference` is the operation's FP64 kernel, `compare` is kernels/compare.cu. `terms` is the number of products
+    /// in each element's sum. Throws OutOfMemory.
     OutputComparison(Backend& backend, const ElementType& element_type, std::int64_t terms, const Binary& reference,
                      const Binary& compare);
 
-    /// One for each output, from these inputs. Throws OutOfMemory.
+    /// The references of these inputs, one for each output. Throws OutOfMemory.
     std::vector<OutputReference> references(const Operands& operands);
 
-    /// Describes the first element that differs from its reference by more than its bound, or that was written outside
-    /// the matrices; nothing when all is right. Integer inputs have a bound of 0. Raises `worst` to the largest error
-    /// as a fraction of its bound.
+    /// Describes the first element that differs from its reference by more than its bound, or the first write outside
+    /// the matrices; nothing if all is right. The bound is 0 for integer inputs. Raises `worst` to the largest error as
+    /// a fraction of its bound.
     std::optional<std::string> first_difference(const Operands& operands,
                                                 const std::vector<OutputReference>& references, const Check& check,
                                                 double& worst);
@@ -46,12 +46,12 @@ private:
     std::int64_t terms_;
     std::int64_t threads_;
     std::unique_ptr<LoadedKernel> reference_, compare_;
-    std::unique_ptr<Memory> first_wrong_, worst_;  // what each thread reports
+    std::unique_ptr<Memory> first_wrong_, worst_;  // each thread's report
 };
 
-/// gamma_n = n*u / (1 - n*u): n rounded operations change a sum of products by at most gamma_n times the sum of their
-/// absolute values, in whatever order they are added (Higham, Accuracy and Stability of Numerical Algorithms, 2002,
-/// section 3.1). Infinite from n*u = 1 on.
+/// gamma_n = n*u / (1 - n*u). n rounded operations change a sum of products by at most gamma_n times the sum of
+/// absolute values, in any order of addition (Higham, Accuracy and Stability of Numerical Algorithms, 2002, section
+/// 3.1). Infinite if n*u >= 1.
 double error_factor(std::int64_t terms, double unit_roundoff);
 
 }  // namespace smemtune

@@ -1,4 +1,4 @@
-// The operands that candidates are timed on.
+// The operands for timing.
 #pragma once
 
 #include <cstddef>
@@ -10,19 +10,20 @@
 
 namespace smemtune {
 
-/// Sets of operands that launches take in turn, so that none finds its own in the L2 cache. `factory` must outlive it.
+/// Sets of operands that launches use in turn, so that no launch finds its operands in the L2 cache. `factory` must
+/// outlive it.
 class RotatingOperands {
 public:
     RotatingOperands(OperandFactory& factory, const Check& check, int sets, std::uint64_t seed)
         : factory_(factory), check_(check), count_(sets), seed_(seed) {}
 
-    /// Makes all sets or, without the memory for that, none. False when they were there already. Throws OutOfMemory.
+    /// Allocates all sets, or none if memory is short. Returns false if they existed already. Throws OutOfMemory.
     bool ensure();
-    /// The set of the next launch; with `rotate`, the launch after it takes another one. Precondition: ensure().
+    /// The set for the next launch. With `rotate`, the launch after it uses another set. Precondition: ensure().
     const Operands& next(bool rotate);
     /// Frees the sets.
     void clear();
-    /// How many sets there are, or will be.
+    /// The number of sets, allocated or not.
     [[nodiscard]] int count() const { return count_; }
 
 private:

@@ -1,4 +1,4 @@
-// When to stop timing a candidate. Fed plain numbers; knows nothing of devices.
+// Decides when to stop timing a candidate. It is fed plain numbers and knows nothing of devices.
 #pragma once
 
 #include <optional>
@@ -10,29 +10,29 @@
 namespace smemtune {
 
 struct SamplingPolicy {
-    double batch_us = 2000;   ///< a sample is a batch of launches about this long, so that the clock's grain is small
-    int most_launches = 200;  ///< of one batch
+    double batch_us = 2000;   ///< target time of a batch (one sample), long compared with the clock's resolution
+    int most_launches = 200;  ///< limit for one batch
     int least_samples = 3;
     int most_samples = 9;
     double steady_spread =
-        0.005;  ///< enough once half the distance between quartiles is below this share of the median
-    double behind = pruning::slow_candidate;  ///< a candidate this many times the best is not sampled further
-    double longest_us = 1e6;                  ///< nor one whose samples have taken this long, beyond the least
-    bool energy = false;  ///< measure the energy of a launch as well, of what is not cut short: a third of a second
+        0.005;  ///< stop once half the interquartile range is below this share of the median
+    double behind = pruning::slow_candidate;  ///< stop if a candidate is this many times the best
+    double longest_us = 1e6;                  ///< stop after this much sampling time, once there are enough samples
+    bool energy = false;  ///< also measure the energy of a launch, unless cut short; takes a third of a second
 };
 
 class Sampling {
 public:
-    /// `best_us`: the fastest candidate so far. Without one, no candidate is clearly slower.
+    /// `best_us` is the time of the fastest candidate so far. Without it, no candidate counts as clearly slower.
     explicit Sampling(const SamplingPolicy& policy, std::optional<double> best_us = std::nullopt)
         : policy_(policy), best_us_(best_us) {}
 
-    /// Launches for the next batch, given what one launch is known to take.
+    /// The number of launches in the next batch, given the time of one launch.
     [[nodiscard]] int launches(double launch_us) const;
-    /// The mean of one batch, in microseconds per launch; `batch_us` is what the batch took.
+    /// Adds a batch: its mean time per launch, in microseconds, and the time of the whole batch.
     void add(double launch_us, double batch_us);
     [[nodiscard]] bool finished() const;
-    /// Median and spread of what was added. Precondition: something was.
+    /// Median and spread of the added samples. Precondition: at least one was added.
     [[nodiscard]] Measurement result() const;
 
 private:
@@ -44,7 +44,7 @@ private:
     std::vector<double> samples_us_;
 };
 
-/// Median and spread of samples, whatever took them. Precondition: not empty.
+/// Median and spread of given samples. Precondition: not empty.
 Measurement measurement_of(std::vector<double> samples_us);
 
 }  // namespace smemtune

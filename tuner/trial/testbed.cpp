@@ -42,7 +42,7 @@ struct Testbed::State {
     std::optional<OutputComparison> comparison{};
     std::optional<RotatingOperands> rotating{};
     std::vector<std::optional<PreparedCheck>> prepared{};  // one for each check
-    bool keep_all = true;                                  // false: they do not fit beside one another
+    bool keep_all = true;                                  // false if they do not fit into memory together
     Cache cache = Cache::cold;
 
     PreparedCheck prepare(const Check& check) {
@@ -57,7 +57,7 @@ struct Testbed::State {
         }
         return *prepared[i];
     }
-    // A wrong kernel may have written into any operands: the next candidate gets new ones.
+    // A wrong kernel may have overwritten any operands, so the next candidate gets new ones.
     void discard_operands() {
         std::ranges::fill(prepared, std::nullopt);
         rotating->clear();
@@ -96,7 +96,7 @@ Testbed::Testbed(Backend& backend, const Operation& operation, const Problem& pr
     state.rotating.emplace(*state.factory, state.operation.checks.front(), sets, seed);
     state.prepared.resize(operation.checks.size());
     state.keep_all = all < 0.7 * static_cast<double>(backend.device().memory_bytes);
-    // Now, so that no trial's deadline pays for the references.
+    // Computed now, so that their time does not count against a trial's deadline.
     for (std::size_t i = 0; state.keep_all && i < operation.checks.size(); ++i) (void)state.prepared_check(i);
 }
 
@@ -128,7 +128,8 @@ Testbed::Verdict Testbed::verify(const BoundKernel& kernel, std::optional<double
             state.discard_operands();
             return verdict;
         }
-        // Only here: a later check has padded rows, which may be slower than the packed ones that are timed.
+        // Only on the first check: later checks have padded rows, which may be slower than the packed rows used for
+        // timing.
         if (i == 0 && slow_us && us > *slow_us) {
             verdict.clearly_slower = true;
             return verdict;

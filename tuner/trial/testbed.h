@@ -13,18 +13,18 @@
 
 namespace smemtune {
 
-/// The kernels that a testbed runs itself.
+/// The testbed's own kernels.
 struct TestbedBinaries {
     Binary reference, fill, compare;
 };
 
-/// Compiles them for an operation's element type and layout. Throws CompilerError when one does not compile.
+/// Compiles them for an operation's element type and layout. Throws CompilerError if one does not compile.
 TestbedBinaries compile_testbed(const Compiler& compiler, const KernelTemplate& kernel_template,
                                 const Problem& problem);
 
 class Testbed {
 public:
-    /// Throws OutOfMemory, as all functions here that run a kernel: operands are allocated when they are needed.
+    /// Throws OutOfMemory, as do all functions below that run a kernel: operands are allocated when first needed.
     Testbed(Backend& backend, const Operation& operation, const Problem& problem, const TestbedBinaries& binaries,
             std::uint64_t seed);
     ~Testbed();
@@ -32,28 +32,29 @@ public:
     Testbed& operator=(const Testbed&) = delete;
 
     struct Verdict {
-        std::optional<std::string> wrong;  ///< the first thing that is wrong; nothing when all is right
-        double first_launch_us = 0;        ///< of the launch on the first check, once and cold
+        std::optional<std::string> wrong;  ///< the first defect; nothing if all is right
+        double first_launch_us = 0;        ///< first launch on the first check, cold
         double worst = 0;                  ///< largest error, as a fraction of what the forward error bound allows
-        bool clearly_slower = false;       ///< right on the first check, and too slow to be worth the others
+        bool clearly_slower = false;       ///< right on the first check, but too slow for the others
     };
-    /// Runs the kernel on each of the operation's checks and compares every element of every output. A kernel whose
-    /// first launch takes longer than `slow_us` runs on the first check alone. Throws LaunchError, DeviceFault.
+    /// Runs the kernel on all checks of the operation and compares every element of every output. A kernel whose first
+    /// launch takes more than `slow_us` runs on the first check only. Throws LaunchError, DeviceFault.
     Verdict verify(const BoundKernel& kernel, std::optional<double> slow_us = std::nullopt);
-    /// Runs it on the first check alone, whose operands are like those that kernels are timed on.
+    /// Runs the kernel on the first check only. Its operands have the same form as those used for timing.
     Verdict verify_first_check(const BoundKernel& kernel);
 
-    /// Whether the operands of a launch are in the L2 cache already. Operands that exceed the cache never are.
+    /// Whether a launch finds its operands in the L2 cache. Operands larger than the cache are never in it.
     enum class Cache {
-        cold,  ///< sets of operands rotate that together exceed twice the L2 cache
+        cold,  ///< operand sets rotate; together they exceed twice the L2 cache
         warm,  ///< every launch takes the same set
     };
-    /// For the batches to come; cold unless this is called.
+    /// Sets the cache mode of later batches; the default is cold.
     void set_cache(Cache cache);
-    /// Whether warm differs from cold: whether more than one set rotates.
+    /// Whether warm and cold differ: whether more than one set of operands rotates.
     [[nodiscard]] bool rotates() const;
 
-    /// `count` launches of `kernel`. The calls point to it, and to operands that live until a kernel is found wrong.
+    /// `count` launches of `kernel`. The calls refer to the kernel, and to operands that stay valid until a kernel is
+    /// found wrong.
     std::vector<Backend::Call> batch(const BoundKernel& kernel, int count);
 
 private:

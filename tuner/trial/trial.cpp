@@ -26,7 +26,7 @@ ConfiguredKernel load(Backend& backend, const TrialInput& input) {
     }
 }
 
-// A candidate whose first launch takes longer skips the other checks.
+// If a candidate's first launch takes longer than this, the other checks are skipped.
 std::optional<double> slow_us(const SamplingPolicy& policy, std::optional<double> best_us) {
     if (!best_us) return std::nullopt;
     return pruning::first_launch_limit_us(policy.behind, *best_us);
@@ -52,7 +52,7 @@ TrialInput trial_input(const KernelTemplate& kernel_template, const Configuratio
 
 Measurement time_kernel(Backend& backend, Testbed& testbed, const BoundKernel& kernel, const SamplingPolicy& policy,
                         std::optional<double> best_us, std::optional<double> first_launch_us) {
-    // A warm-up tells how many launches make a batch; a launch that takes far longer than a batch needs none.
+    // The warm-up shows how many launches make a batch. A launch much longer than a batch needs no warm-up.
     auto launch_us = first_launch_us.value_or(0);
     if (launch_us < 10 * policy.batch_us) launch_us = time_batch(backend, testbed, kernel, 1).launch_us;
     Sampling sampling(policy, best_us);

@@ -1,4 +1,4 @@
-// How threads wait for something that another thread does.
+// Lets threads wait for an event on another thread.
 #pragma once
 
 #include <atomic>
@@ -6,11 +6,11 @@
 
 namespace smemtune {
 
-/// Read count(), look for work, and wait(count) when there is none: an event in between is not lost. The counter has
-/// 32 bits, so that the wait is a futex; to miss an event, exactly 2^32 of them would have to come in between.
+/// Usage: read count(), look for work, and wait(count) if there is none. An event in between is not lost. The counter
+/// has 32 bits, so that the wait is a futex. An event could be missed only if exactly 2^32 events came in between.
 class EventCount {
 public:
-    /// Wakes every thread that waits. Never blocks.
+    /// Wakes all waiting threads. Never blocks.
     void notify() {
         ++count_;
         count_.notify_all();

@@ -13,13 +13,12 @@ namespace smemtune {
 
 namespace {
 
-// Configurations of a template that break the device's limits, recorded one by one.
+// The most configurations of a template that are recorded one by one as breaking the device's limits.
 constexpr std::uint64_t most_over_limits = 1000;
 
-// A search that learns gets the configurations that the device can hold, with run-time arguments at their defaults: the
-// sweep tries those at the end. A search of the whole space also gets the configurations that only the device's limits
-// remove: they cost nothing and are stored as rejected, with the reason. When there are too many, they are only
-// counted.
+// A search that learns gets the feasible configurations with run-time arguments at their defaults; the sweep tries the
+// other arguments at the end. A search of the whole space also gets the configurations that only the device's limits
+// remove: they cost nothing and are stored as rejected, with the reason. If there are too many, they are only counted.
 ParameterSpace space_to_search(const TuneRequest& request, const KernelTemplate& kernel, const Problem& problem,
                                const Device& device) {
     if (learns(request.search)) {
@@ -36,7 +35,7 @@ ParameterSpace space_to_search(const TuneRequest& request, const KernelTemplate&
     return over_limits > most_over_limits ? std::move(feasible) : declared_space(kernel, problem, device);
 }
 
-// In parallel: a space of millions takes a second.
+// In parallel, because a space of millions of points takes a second.
 void enumerate(const TuneRequest& request, const Device& device, std::vector<std::vector<PlannedSpace>>& spaces) {
     std::vector<std::pair<const Problem*, PlannedSpace*>> all;
     for (std::size_t i = 0; i < spaces.size(); ++i) {
@@ -68,7 +67,7 @@ std::vector<std::vector<PlannedSpace>> plan(const TuneRequest& request, const De
                                         "; looked at: " + names + "; see 'smemtune templates'");
         }
         must_fit(row.front().kernel_template->operation, problem, device);
-        // A good candidate early lets the others be cut short.
+        // The most promising template comes first: an early good candidate cuts others short.
         std::ranges::stable_sort(row, std::ranges::greater{}, [&](const PlannedSpace& planned) {
             const auto& kernel = *planned.kernel_template;
             return model_values(kernel, default_configuration(kernel), problem, device).operations_per_load();

@@ -1,4 +1,4 @@
-// Which templates a run searches for each problem, and the space of each.
+// Chooses the templates that a run searches for each problem, and enumerates their spaces.
 #pragma once
 
 #include <memory>
@@ -11,12 +11,12 @@ namespace smemtune {
 
 /// A template's space on one problem.
 struct PlannedSpace {
-    const KernelTemplate* kernel_template = nullptr;  ///< of the request, which must outlive it
+    const KernelTemplate* kernel_template = nullptr;  ///< belongs to the request, which must outlive it
     std::shared_ptr<const ParameterSpace> space;
 };
 
-/// For each problem the templates that support it, the most promising first, with their spaces enumerated. Throws
-/// std::invalid_argument when no template supports a problem.
+/// For each problem, the templates that support it, most promising first, with enumerated spaces. Throws
+/// std::invalid_argument if no template supports a problem.
 std::vector<std::vector<PlannedSpace>> plan(const TuneRequest& request, const Device& device);
 
 }  // namespace smemtune

@@ -34,7 +34,7 @@ void Scheduler::work() {
     for (const auto& slot : slots_) run_.report.workers.push_back(slot.time);
 }
 
-// The life of a worker's thread. An exception ends the run, unless the worker is lost and another one is left.
+// The body of a worker's thread. An exception ends the run, except that a lost worker does not if others are left.
 void Scheduler::serve(WorkerSlot& slot) {
     Lock lock(mutex_);
     std::optional<Work> work;
@@ -56,16 +56,16 @@ void Scheduler::serve(WorkerSlot& slot) {
     events_.notify();
 }
 
-// Throws the error when no worker is left.
+// Rethrows the error if no worker is left.
 void Scheduler::lose(WorkerSlot& slot, std::optional<Work>& work, const WorkerError& error) {
     if (work) work->tuner->give_back(std::move(work->task));
     slot.prepared = nullptr;
-    if (interrupted()) return;  // the signal that interrupts this program ended it too
+    if (interrupted()) return;  // the signal that interrupted this program also ended the worker
     if (--workers_ == 0) throw error;
     run_.progress.say(std::string(error.what()) + "; going on without this device");
 }
 
-// Waits for a task; nothing when there will be none.
+// Waits for a task; nothing if there will be no more.
 std::optional<Scheduler::Work> Scheduler::take(WorkerSlot& slot, Lock& lock) {
     while (!failure_ && !interrupted()) {
         const auto seen = events_.count();
@@ -85,9 +85,10 @@ std::optional<Scheduler::Work> Scheduler::take(WorkerSlot& slot, Lock& lock) {
     return std::nullopt;
 }
 
-// A task whose program is compiled, first of a problem that the worker has prepared: where memory is short, every
-// change costs a preparation. Rather than wait, one of several workers goes on to the next problem once enough is known
-// of this one for that to start from. One worker alone keeps to the order, which makes its search repeatable.
+// Takes a task whose program is compiled. It prefers problems that the worker has prepared, because switching costs a
+// preparation if memory is short. Instead of waiting, one of several workers goes on to the next problem, once enough
+// is known about this one for that problem to start from. A single worker keeps to the order, which makes its search
+// repeatable.
 std::optional<Scheduler::Work> Scheduler::take_at_once(const Worker& worker, std::size_t problems) {
     for (const bool anywhere : {false, true}) {
         for (std::size_t i = 0; i < (anywhere ? problems : std::min(problems, tuners_.size())); ++i) {
@@ -101,7 +102,8 @@ std::optional<Scheduler::Work> Scheduler::take_at_once(const Worker& worker, std
     return std::nullopt;
 }
 
-// Also when the budget is spent: then the candidates that are found show whether the same command has more to try.
+// The transfer also begins after the budget is spent: the candidates that it finds show whether repeating the command
+// would try more.
 bool Scheduler::begin_transfer() {
     if (transfers_ || tuners_.size() < 2 || !learns(run_.request.search) || !has_new_trials()) return false;
     transfers_ = true;
@@ -110,8 +112,8 @@ bool Scheduler::begin_transfer() {
     return true;
 }
 
-// Trials of this run may have changed the winners that other sizes try. Recalled trials were known to the run that made
-// them, unless that was cut short.
+// Only trials of this run can have changed the winners that other sizes try. Recalled trials were known to the run that
+// made them, unless that run was cut short.
 bool Scheduler::has_new_trials() const {
     if (run_.report.measured > 0 || !run_.report.rejected.empty()) return true;
     std::int64_t last_run = 0;
@@ -119,13 +121,14 @@ bool Scheduler::has_new_trials() const {
     return last_run > 0 && run_.resources.store.how_ended(last_run) != "complete";
 }
 
-// A transfer has few programs for each problem: while a worker keeps to one, the compilers go on to the next.
+// A transfer has few programs for each problem. While a worker stays with one problem, the compilers go on to the next.
 void Scheduler::compile_ahead() {
     auto room = run_.ahead;
     for (const auto& tuner : tuners_) room -= std::min(room, tuner->compile_ahead(room));
 }
 
-// Once a worker waits for a search's programs, idle compilers make those that it may ask for next, until it has ended.
+// Once a worker waits for a search's programs, idle compilers make the programs that the search may ask for next, until
+// the search ends.
 void Scheduler::speculate(bool waits) {
     const auto first = std::ranges::find_if(tuners_, [](const auto& tuner) { return tuner->is_searching(); });
     const ProblemTuner* tuner = first == tuners_.end() ? nullptr : first->get();
@@ -137,8 +140,9 @@ void Scheduler::speculate(bool waits) {
     speculated_searches_ = searches;
 }
 
-// Prepares the next problem that is not, in the order in which they will be needed. Within a budget, which this must
-// not overrun for nothing, only problems that are being searched. False when there is none, or no memory.
+// Prepares the next unprepared problem, in the order in which problems will be needed. With a budget, only problems
+// that are being searched are prepared, so as not to overrun the budget in vain. False if there is none or memory is
+// short.
 bool Scheduler::prepare_ahead(WorkerSlot& slot, std::size_t problems, Lock& lock) {
     auto& worker = *slot.worker;
     const bool open_ended = deadline_ == Clock::time_point::max();
@@ -170,12 +174,12 @@ void Scheduler::wait(WorkerSlot& slot, std::uint32_t seen, Lock& lock) {
     if (tuner != nullptr) tuner->add_wait(waited);
 }
 
-// Problems begin in their order.
+// Starts problems in their order.
 ProblemTuner& Scheduler::tuner_of(std::size_t problem) {
     if (problem == tuners_.size()) {
         const auto& begun = run_.request.problems[problem];
         tuners_.push_back(std::make_unique<ProblemTuner>(run_, begun, spaces_[problem]));
-        // Before its candidates, none of which can be tried without the testbed.
+        // Compiled before its candidates, which cannot be tried without the testbed.
         if (tuners_.back()->open_searches() > 0) (void)testbeds_.of(template_of(problem), begun);
     }
     return *tuners_[problem];
@@ -192,7 +196,7 @@ bool Scheduler::interrupted() {
     return true;
 }
 
-// No further trials; problems that were begun get their winner.
+// Ends all searches; problems that have begun still get their winner.
 bool Scheduler::budget_is_spent() {
     if (Clock::now() < deadline_) return false;
     const bool through = tuners_.size() == run_.request.problems.size() &&
@@ -227,7 +231,7 @@ void Scheduler::try_candidate(WorkerSlot& slot, ProblemTuner& tuner, const Propo
     const auto report = slot.worker->trial(input, best_us);
     lock.lock();
     slot.time.trials += seconds_since(begin);
-    // The signal that interrupts this program may have ended the worker: then the crash is not the candidate's.
+    // The signal that interrupts this program may have ended the worker. The crash is then not the candidate's fault.
     const auto* lost = std::get_if<Rejection>(&report.outcome);
     if (run_.resources.interrupted && lost != nullptr && lost->stage == Stage::crash) return;
     tuner.finish(candidate, report);
@@ -259,7 +263,7 @@ void Scheduler::measure_finalists(WorkerSlot& slot, ProblemTuner& tuner, const F
     tuner.finish(task, outcomes, seconds);
 }
 
-// Costs nothing when the problem was prepared before and still is.
+// Takes no time if the problem is still prepared.
 void Scheduler::prepare(WorkerSlot& slot, const ProblemTuner& tuner, Lock& lock) {
     if (slot.prepared == &tuner) return;
     auto& worker = *slot.worker;
@@ -278,7 +282,7 @@ void Scheduler::prepare(WorkerSlot& slot, const ProblemTuner& tuner, Lock& lock)
     slot.prepared = &tuner;
 }
 
-// Does it without the lock. The worker starts first, while its first programs compile.
+// Runs `work` without the lock. The worker starts first, while its first programs compile.
 void Scheduler::time_preparation(WorkerSlot& slot, Lock& lock, const std::function<void()>& work) {
     const auto started = slot.worker->starting();
     lock.unlock();

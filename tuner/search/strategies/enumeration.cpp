@@ -36,7 +36,7 @@ std::unique_ptr<Search> enumeration(const SearchSetup& setup, std::vector<std::s
         const auto index = setup.space->find(start);
         if (!index) continue;
         const auto found = std::find(front, order.end(), *index);
-        if (found == order.end()) continue;  // a start named twice
+        if (found == order.end()) continue;  // a duplicate start
         std::rotate(front, found, found + 1);
         ++front;
     }

@@ -16,7 +16,7 @@ public:
 
 private:
     static constexpr std::size_t population = 20;
-    static constexpr std::size_t tournament = 3;  // members drawn, of which the best becomes a parent
+    static constexpr std::size_t tournament = 3;  // members drawn; the best of them becomes a parent
 
     struct Member {
         double cost;
@@ -31,7 +31,7 @@ private:
             if (index && random_below(2) == 0) index = changed(space(), *index, 1, random());
             if (index && untried().contains(*index)) return *index;
         }
-        for (int i = 0; i < tries; ++i) {  // the population is uniform: mutate more
+        for (int i = 0; i < tries; ++i) {  // the population has become uniform: mutate more
             const auto index = changed(space(), parent(), 1 + random_below(3), random());
             if (index && untried().contains(*index)) return *index;
         }
@@ -59,7 +59,7 @@ private:
         if (members_.size() > population) members_.pop_back();
     }
 
-    std::vector<Member> members_;  // the cheapest first
+    std::vector<Member> members_;  // lowest cost first
     std::size_t proposed_ = 0;
 };
 

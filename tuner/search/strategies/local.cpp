@@ -23,7 +23,8 @@ private:
             queue_.pop_back();
             if (untried().contains(index)) return index;
         }
-        // Asked ahead of the outcomes, it may perturb too early. That does no harm: it still moves to what costs less.
+        // If it is called before the outcomes are known, it may perturb too early. That is harmless: a lower cost is
+        // still accepted later.
         return *perturbed_.insert(best_cost_ == infinity ? draw_untried() : perturbation()).first;
     }
 
@@ -45,11 +46,11 @@ private:
         } else if (was_perturbed && ++perturbations_ % patience == 0) {
             strength_ = strength_ < space().parameters().size() ? strength_ + 1 : weakest;
         }
-        // A perturbed point is moved to whatever it costs, unless it was rejected.
+        // Moves to a perturbed point at any cost, unless it was rejected.
         if (cost < current_cost_ || (was_perturbed && cost < infinity)) move_to(index, cost);
     }
 
-    // Neighbours already known to cost less are moved to at once, without an evaluation.
+    // Moves at once to a neighbour that is already known to cost less, without an evaluation.
     void move_to(std::size_t index, double cost) {
         std::vector<std::size_t> near;
         for (bool moved = true; moved;) {
@@ -72,12 +73,12 @@ private:
     static constexpr std::size_t weakest = 2;
     static constexpr int patience = 4;
 
-    std::vector<std::size_t> queue_;   // neighbours still to try, the next one last
+    std::vector<std::size_t> queue_;   // untried neighbours; the next one is last
     std::set<std::size_t> perturbed_;  // perturbed points whose outcome is pending
     double current_cost_ = infinity;
     std::size_t best_ = 0;
     double best_cost_ = infinity;
-    std::size_t strength_ = weakest;  // parameters that a perturbation changes, at least
+    std::size_t strength_ = weakest;  // least number of parameters that a perturbation changes
     int perturbations_ = 0;
 };
 

@@ -1,12 +1,12 @@
-// Greedy iterated local search: downhill over neighbours; a perturbation of the best point; downhill again.
+// Greedy iterated local search: descend over neighbours, perturb the best point, descend again.
 #pragma once
 
 #include "tuner/search/search.h"
 
 namespace smemtune {
 
-/// Moves to the first neighbour that costs less. If none does, draws some parameters of the best point anew, and one
-/// more of them after every few perturbations without a new best.
+/// Moves to the first neighbour that costs less. If there is none, it changes some parameters of the best point at
+/// random. After every few perturbations without a new best, it changes one more.
 std::unique_ptr<Search> local_search(SearchSetup setup);
 
 }  // namespace smemtune

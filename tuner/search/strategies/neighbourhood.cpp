@@ -7,8 +7,8 @@ namespace smemtune {
 
 namespace {
 
-// With thousands of values, a step to every one would cost thousands of look-ups. So: every value up to 64 away, and
-// beyond that the distances that are powers of two.
+// With thousands of values, visiting each one would cost thousands of look-ups. Instead: all values up to 64 steps
+// away, then only those whose distance is a power of two.
 bool reaches(int from, int to) {
     const auto distance = std::abs(to - from);
     constexpr int near = 64;
@@ -52,7 +52,7 @@ std::optional<std::size_t> changed(const ParameterSpace& space, std::size_t inde
         std::swap(free[random() % free.size()], free.back());
         const auto i = free.back();
         free.pop_back();
-        // Any value but its own.
+        // Any value except the present one.
         const auto count = space.parameters()[i].values.size();
         point[i] = static_cast<std::uint16_t>((point[i] + 1 + random() % (count - 1)) % count);
     }

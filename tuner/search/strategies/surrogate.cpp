@@ -18,8 +18,9 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-// No library's model fits: Debian's dlib depends on OpenCV and X11, its xgboost has no static library, and neither adds
-// a point without training again. Of all models a Gaussian process needs the fewest points, and there are never many.
+// No library's model fits: Debian's dlib depends on OpenCV and X11, its xgboost has no static library, and neither can
+// add a point without training again. A Gaussian process needs the fewest points of all models, and there are never
+// many.
 class Surrogate : public AdaptiveSearch {
 public:
     explicit Surrogate(SearchSetup given)
@@ -29,17 +30,17 @@ public:
           covariance_(prior_) {}
 
 private:
-    static constexpr std::size_t first_sample = 10;  // proposals before the model is asked
+    static constexpr std::size_t first_sample = 10;  // proposals before the model is used
     static constexpr std::size_t most_candidates = 2000;
     static constexpr std::size_t most_modelled = 256;  // points in the model
-    static constexpr std::size_t most_pending = 64;    // pending points in the model, beside those
+    static constexpr std::size_t most_pending = 64;    // pending points, beside those
     static constexpr std::size_t most_fitted = 128;    // points that the covariance is fitted to
     static constexpr int fitting_steps = 12;
-    static constexpr float optimism = 2;  // of the lower confidence bound, in standard deviations
+    static constexpr float optimism = 2;  // standard deviations in the lower confidence bound
 
     struct Known {
         std::size_t index;
-        std::optional<double> cost;  // infinite when rejected, nothing while it is pending
+        std::optional<double> cost;  // infinite if rejected, nothing while pending
         std::vector<float> row;
     };
 
@@ -76,7 +77,7 @@ private:
         feasible_.insert(std::ranges::upper_bound(feasible_, cost), cost);
     }
 
-    // Around the best start, one adjacent neighbour for each parameter shows what that parameter does there.
+    // One adjacent neighbour of the best start for each parameter, to learn the parameter's effect there.
     void surround_start() {
         const auto centre = best_start();
         if (!centre) return;
@@ -92,7 +93,7 @@ private:
         }
     }
 
-    // The start that costs least; while no outcome is known, the first.
+    // The start with the least cost; the first start while no cost is known.
     std::optional<std::size_t> best_start() const {
         std::optional<std::size_t> best;
         auto least = infinity;
@@ -108,7 +109,7 @@ private:
         return best;
     }
 
-    // Of 50 points drawn, the one farthest from those already tried.
+    // Draws 50 points and takes the one farthest from all tried points.
     std::size_t spread() {
         if (feature_cache().has_estimate() && known_.size() % 2 == 0) return draw_untried();
         constexpr int draws = 50;
@@ -130,12 +131,12 @@ private:
         return farthest;
     }
 
-    // The modelled value of a cost: its logarithm, or the cost itself once a cost is not positive.
+    // The modelled value of a cost: its logarithm, or the cost itself if any cost is not positive.
     [[nodiscard]] double value(double cost) const { return feasible_.front() > 0 ? std::log(cost) : cost; }
 
-    // The model's values, standardised. They are capped at median + (median - best) / 2, which rejected points get too:
-    // otherwise the model would mostly explain how bad the bad ones are. A pending point has no value: a guess in its
-    // place would soon rest on other guesses.
+    // The standardised values of the model. They are capped at median + (median - best) / 2, and rejected points get
+    // the cap: otherwise the model would mostly explain differences between bad points. Pending points have no value:
+    // with guesses in their place, new guesses would soon rest on old ones.
     std::vector<std::optional<double>> standardised(const std::vector<std::size_t>& which) const {
         const auto median = value(feasible_[feasible_.size() / 2]);
         const auto worst = median + (median - value(feasible_.front())) / 2;
@@ -160,7 +161,8 @@ private:
         return values;
     }
 
-    // Indices into known_ of the points with a cost: all of them, or the best `most` / 2 and as many drawn at random.
+    // Indices into known_ of points with a cost: all of them, or the best `most` / 2 and as many others drawn at
+    // random.
     std::vector<std::size_t> selected(std::size_t most) {
         std::vector<std::size_t> order;
         for (std::size_t i = 0; i < known_.size(); ++i) {
@@ -179,11 +181,11 @@ private:
         for (auto i = known_.size(); i-- > 0 && found.size() < most_pending;) {
             if (!known_[i].cost) found.push_back(i);
         }
-        std::ranges::reverse(found);  // in the order of asking, which is mostly that of the answers
+        std::ranges::reverse(found);  // back in the order of proposing, which is mostly that of the answers
         return found;
     }
 
-    // Fits the covariance to the points with a cost, once there are enough of them.
+    // Fits the covariance to the points with a cost, if there are enough of them.
     void fit() {
         const auto fit_to = selected(most_fitted);
         if (fit_to.size() < first_sample) return;
@@ -194,7 +196,8 @@ private:
         covariance_ = fitted(covariance_, prior_, rows, values, fitting_steps);
     }
 
-    // Fits the covariance again, renews the candidates, and builds the model anew. The more points, the more rarely.
+    // Fits the covariance, renews the candidates, and rebuilds the model. The more points there are, the more rarely it
+    // does so.
     void refresh() {
         fit();
         candidates_ = new_candidates();
@@ -202,15 +205,15 @@ private:
         for (const auto index : candidates_) rows.push_back(encoding_.encode(index));
         posterior_.emplace(covariance_, rows);
         modelled_ = selected(most_modelled);
-        const auto latest = pending();  // last, so that their predicted means rest on all the others
+        const auto latest = pending();  // pending points come last, because their means depend on all others
         modelled_.insert(modelled_.end(), latest.begin(), latest.end());
         for (const auto i : modelled_) posterior_->add(known_[i].row);
         next_modelled_ = known_.size();
         refresh_at_ = known_.size() + std::clamp<std::size_t>(known_.size() / 8, 1, 64);
     }
 
-    // The candidates: a small space as a whole; of a large one, the best of the earlier candidates by their bounds, the
-    // neighbours of the first of these and of the best points known, and points drawn at random.
+    // The candidates. A small space is used as a whole. For a large one: the best earlier candidates by their bounds,
+    // the neighbours of the first few of these and of the best known points, and points drawn at random.
     std::vector<std::size_t> new_candidates() {
         std::vector<std::size_t> found;
         if (space().size() <= most_candidates) {
@@ -227,8 +230,7 @@ private:
         return found;
     }
 
-    // Fills up with points drawn at random. If features are costly, most of these are kept from one renewal to the
-    // next.
+    // Fills up with points drawn at random. If features are costly, most of the earlier random points are kept.
     void add_drawn(std::vector<std::size_t>& found) {
         const auto wanted = most_candidates - std::min(found.size(), most_candidates);
         const auto kept = feature_cache().has_any() ? std::min(drawn_.size(), wanted - wanted / 16) : 0;
@@ -255,7 +257,7 @@ private:
 
     void add_near_best(std::vector<std::size_t>& found) {
         constexpr std::size_t most_surrounded = 5;
-        constexpr int jumps = 60;  // from each, in two parameters or three
+        constexpr int jumps = 60;  // from each point, in two or three parameters
         auto best = selected(2 * most_surrounded);
         std::ranges::stable_sort(best, {}, [&](std::size_t i) { return *known_[i].cost; });
         best.resize(std::min(best.size(), most_surrounded));
@@ -289,16 +291,16 @@ private:
     Encoding encoding_;
     Covariance prior_;
     Covariance covariance_;
-    std::vector<Known> known_;  // in the order of proposing or, if not proposed, of observing
+    std::vector<Known> known_;  // in the order of proposing, or of observing if not proposed
     std::unordered_map<std::size_t, std::size_t> known_of_;
-    std::vector<double> feasible_;  // the costs of those not rejected, sorted
+    std::vector<double> feasible_;  // costs of all points that were not rejected, sorted
     bool prepared_ = false;
     std::vector<std::size_t> around_start_;
     std::vector<std::size_t> candidates_;
-    std::vector<std::size_t> drawn_;     // the candidates drawn at random, the latest last
-    std::vector<float> bounds_;          // lower confidence bounds of the candidates, as of the last proposal
+    std::vector<std::size_t> drawn_;     // random candidates; the latest is last
+    std::vector<float> bounds_;          // lower confidence bounds of the candidates at the last proposal
     std::vector<std::size_t> modelled_;  // indices into known_
-    std::size_t next_modelled_ = 0;      // the first of known_ that the model lacks
+    std::size_t next_modelled_ = 0;      // the first of known_ that is not in the model yet
     std::optional<Posterior> posterior_;
     std::size_t refresh_at_ = 0;
 };
