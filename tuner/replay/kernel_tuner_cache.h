@@ -10,8 +10,7 @@ namespace smemtune {
 
 struct RecordedParameter {
     std::string name;
-    std::vector<std::string>
-        values;  ///< spellings, distinct: declared ones first, then those found only in entries
+    std::vector<std::string> values;  ///< spellings, distinct: declared ones first, then those found only in entries
 };
 
 struct Recording {

@@ -116,7 +116,7 @@ OperandFactory::OperandFactory(Backend& backend, const Operation& operation, con
 std::unique_ptr<Operands> OperandFactory::make(const Check& check, std::uint64_t operand_seed) {
     auto operands = std::make_unique<Operands>();
     const auto count = operation_.arguments.size();
-    // Reserved, so that the addresses taken below stay good.
+    // Reserved, which keeps the addresses taken below valid
     operands->extents.reserve(count);
     operands->strides.reserve(count);
     operands->scalars.reserve(count);

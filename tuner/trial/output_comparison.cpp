@@ -12,7 +12,7 @@ namespace smemtune {
 
 namespace {
 
-// Reads one element, without copying a large memory.
+// A view of one element of a memory, which may be large.
 class ElementView : public Memory {
 public:
     ElementView(std::byte* data, std::size_t size) : data_(data), size_(size) {}

@@ -14,8 +14,7 @@ struct SamplingPolicy {
     int most_launches = 200;  ///< limit for one batch
     int least_samples = 3;
     int most_samples = 9;
-    double steady_spread =
-        0.005;  ///< stop once half the interquartile range is below this share of the median
+    double steady_spread = 0.005;  ///< stop once half the interquartile range is below this share of the median
     double behind = pruning::slow_candidate;  ///< stop if a candidate is this many times the best
     double longest_us = 1e6;                  ///< stop after this much sampling time, once there are enough samples
     bool energy = false;  ///< also measure the energy of a launch, unless cut short; takes a third of a second

@@ -1,4 +1,4 @@
-// The threads of a tuning run: one for each worker.
+// Runs the threads of a tuning run, one for each worker.
 #pragma once
 
 #include <chrono>
@@ -17,17 +17,17 @@
 
 namespace smemtune {
 
-/// Workers take tasks from the first problem that has one ready. Rather than wait, they go on to the next problem or
-/// prepare those that are to come. When all are done, the cross-size transfer begins, once.
+/// Workers take tasks from the first problem that has one ready. Instead of waiting, they go on to the next problem or
+/// prepare later ones. When all problems are done, the cross-size transfer begins, once.
 class Scheduler {
 public:
     using Clock = std::chrono::steady_clock;
 
-    /// After `deadline` no trial is begun. Someone must notify `events` when a compile is done.
+    /// After `deadline`, no further trial begins. Someone must notify `events` when a compile is done.
     Scheduler(const TuneRun& run, const std::vector<std::vector<PlannedSpace>>& spaces, Clock::time_point deadline,
               EventCount& events);
-    /// Returns when everything is done or the run is interrupted; the results go to the run's report. Throws what a
-    /// worker's thread met that is not a candidate's fault, WorkerError when the last worker is lost.
+    /// Returns when everything is done or the run is interrupted. The results go to the run's report. Throws exceptions
+    /// of workers' threads that are not a candidate's fault, and WorkerError if the last worker is lost.
     void work();
 
 private:
@@ -40,7 +40,7 @@ private:
         Worker* worker;
         WorkerTime time{};
         const ProblemTuner* prepared = nullptr;
-        std::set<std::size_t> tried_ahead{};  // problems prepared ahead, or for which there was no memory to spare
+        std::set<std::size_t> tried_ahead{};  // problems prepared ahead, or not, for lack of memory
     };
 
     void serve(WorkerSlot& slot);
@@ -72,12 +72,12 @@ private:
     EventCount& events_;
     std::mutex mutex_;  // guards everything below, the tuners, the store, the report and the progress
     std::vector<WorkerSlot> slots_;
-    std::size_t workers_ = 0;  // that are not lost
+    std::size_t workers_ = 0;  // workers that are not lost
     std::vector<std::unique_ptr<ProblemTuner>> tuners_;
     TestbedCompiles testbeds_;
     bool transfers_ = false;                        // the cross-size transfer has begun
-    const ProblemTuner* speculated_for_ = nullptr;  // the problem whose programs the pool was last given,
-    std::size_t speculated_searches_ = 0;           // and its open templates then
+    const ProblemTuner* speculated_for_ = nullptr;  // problem of the pool's speculative programs
+    std::size_t speculated_searches_ = 0;           // its open templates at that time
     std::exception_ptr failure_;
 };
 

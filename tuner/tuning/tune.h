@@ -1,4 +1,4 @@
-// The entry point: one tuning run.
+// The entry point of a tuning run.
 #pragma once
 
 #include <vector>
@@ -12,7 +12,7 @@ namespace smemtune {
 
 class Progress;
 
-/// Searches `spaces` (of plan()) and stores every outcome and each problem's winner. Throws WorkerError when the last
+/// Searches `spaces` (from plan()), and stores every outcome and each problem's winner. Throws WorkerError if the last
 /// worker is lost.
 TuneReport tune(const TuneRequest& request, const std::vector<std::vector<PlannedSpace>>& spaces,
                 const TuneResources& resources, Progress& progress);

@@ -15,25 +15,25 @@
 
 namespace smemtune {
 
-/// Where the time went, in seconds.
+/// How the time of a problem was spent, in seconds.
 struct Effort {
-    double compile = 0;  ///< over all threads
-    double verify = 0;   ///< in workers, like the next
+    double compile = 0;  ///< summed over all threads
+    double verify = 0;   ///< in workers, like `time`
     double time = 0;
     double finals = 0;  ///< measuring the finalists in turn
-    double wait = 0;    ///< workers that waited for a compiler
+    double wait = 0;    ///< time that workers waited for a compiler
     double total = 0;   ///< from the first proposal to the winner
 };
 
-/// Where a worker's time went, in seconds.
+/// How a worker's time was spent, in seconds.
 struct WorkerTime {
     std::string device;
-    double start = 0;   ///< starting the process, which opens the device
+    double start = 0;   ///< starting the process, including opening the device
     double layout = 0;  ///< preparing problems: operands and references
     double trials = 0;
     double finals = 0;
-    double compiler = 0;  ///< waiting for it with nothing else to do
-    double idle = 0;      ///< nothing to do until another worker is done
+    double compiler = 0;  ///< waiting for the compiler, with no other work
+    double idle = 0;      ///< waiting for other workers
 };
 
 struct ProblemResult {
@@ -50,22 +50,22 @@ struct ProblemResult {
     std::optional<double> baseline_us;      ///< best time of the operation's baseline template
     std::map<std::string, double> best_us;  ///< by template
     std::size_t valid = 0;                  ///< configurations of all templates
-    std::size_t evaluations = 0;            ///< in this run and before
-    std::string ended;                      ///< why no more were tried
+    std::size_t evaluations = 0;            ///< in this run and earlier ones
+    std::string ended;                      ///< why the search ended
     Effort effort;
 };
 
 struct TuneReport {
     Device device;
-    std::size_t devices = 1;  ///< equal ones that shared the work
-    std::string search;       ///< the strategy behind `auto`
+    std::size_t devices = 1;  ///< equal devices that shared the work
+    std::string search;       ///< the strategy, if `auto` was requested
     std::vector<ProblemResult> problems;
     std::vector<WorkerTime> workers;
     std::size_t planned = 0, recalled = 0, measured = 0;
-    std::size_t same_code = 0;                     ///< of the measured: had the machine code of another one
+    std::size_t same_code = 0;                     ///< measured candidates with the machine code of another one
     std::map<Stage, std::size_t> rejected{};       ///< in this run
-    std::map<std::string, std::size_t> reasons{};  ///< of them, in full
-    /// Configurations that were never tried because they need more than the device has; by template and limit.
+    std::map<std::string, std::size_t> reasons{};  ///< how often each full reason occurred
+    /// Configurations that were never tried because they exceed the device's limits, by template and limit.
     std::map<std::string, std::uint64_t> left_out{};
     std::string ended = "complete";  ///< or "interrupted", "budget"
     double seconds = 0;

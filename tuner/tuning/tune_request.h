@@ -1,4 +1,4 @@
-// The question that a tuning run answers.
+// The request of a tuning run.
 #pragma once
 
 #include <chrono>
@@ -22,11 +22,11 @@ struct TuneRequest {
     Objective objective = Objective::time;
     std::optional<std::size_t> evaluations;      ///< per problem, over all templates
     std::optional<std::chrono::seconds> budget;  ///< for the whole run
-    std::optional<double> roofline;              ///< a problem is good enough at this share of the device's peak
-    StoppingPolicy stopping;                     ///< of a template's search
-    unsigned jobs = 1;                           ///< compiles at once
+    std::optional<double> roofline;              ///< a problem is done at this share of the device's peak
+    StoppingPolicy stopping;                     ///< for the search of each template
+    unsigned jobs = 1;                           ///< concurrent compiles
     unsigned seed = 0;
-    bool retune = false;  ///< forget what is known about these problems and templates
+    bool retune = false;  ///< delete the stored trials of these problems and templates first
     std::string text;     ///< JSON, for the record
 };
 

@@ -12,12 +12,12 @@ class Worker;
 struct Device;
 struct SamplingPolicy;
 
-/// The caller owns all of them; they outlive the run.
+/// The caller owns all resources; they must outlive the run.
 struct TuneResources {
     const Device& device;
     const Compiler& compiler;
     Store& store;
-    std::vector<Worker*> workers;  ///< of equal devices; the run goes on without a lost one unless it is the last
+    std::vector<Worker*> workers;  ///< of equal devices; the run continues while at least one is left
     const SamplingPolicy& sampling;
     const std::atomic<bool>& interrupted;
 };

@@ -1,4 +1,4 @@
-// What all problems of one run share.
+// State that all problems of one run share.
 #pragma once
 
 #include <cstddef>
@@ -16,10 +16,10 @@ class Progress;
 struct TuneRun {
     const TuneRequest& request;
     const TuneResources& resources;
-    std::int64_t device_row;  ///< in the store, like the next
+    std::int64_t device_row;  ///< row in the store, like `run_row`
     std::int64_t run_row;
     CompilePool& pool;
-    std::size_t ahead;  ///< candidates that compile, or wait for a worker
+    std::size_t ahead;  ///< candidates that compile or wait for a worker
     TuneReport& report;
     Progress& progress;
 };

@@ -32,7 +32,7 @@ Winner& winner_of(Validation& validation, const std::string& kernel_template, co
     return validation.winners.emplace_back(Winner{.kernel_template = kernel_template, .configuration = configuration});
 }
 
-// Each winner's time over the reference's, less 1: the median over pairs of samples.
+// Each winner's time relative to the reference's, minus 1: the median over pairs of samples.
 void compare_with(std::size_t reference, Validation& validation, const std::vector<Measurement>& measured) {
     for (std::size_t i = 0; i < measured.size(); ++i) {
         std::vector<double> ratios;
@@ -42,7 +42,7 @@ void compare_with(std::size_t reference, Validation& validation, const std::vect
     }
 }
 
-// Times the winners in turn with one another.
+// Times the winners in turn.
 void time_in_turn(Validation& validation, const std::vector<PlannedSpace>& spaces, const TuneResources& resources) {
     std::vector<TrialInput> inputs;
     const KernelTemplate* any = nullptr;
@@ -71,11 +71,11 @@ void time_in_turn(Validation& validation, const std::vector<PlannedSpace>& space
     const auto fastest = static_cast<std::size_t>(std::ranges::min_element(validation.winners, {}, &Winner::us) -
                                                   validation.winners.begin());
     compare_with(fastest, validation, *measured);
-    // The medians of pairs may put another one first.
+    // The medians of paired ratios may make another winner the fastest.
     const auto first = static_cast<std::size_t>(std::ranges::min_element(validation.winners, {}, &Winner::behind) -
                                                 validation.winners.begin());
     if (first != fastest) compare_with(first, validation, *measured);
-    // Medians of pairs need not agree in their order; what is left of that is noise.
+    // A negative difference remains only if the paired ratios contradict one another, which is noise.
     for (auto& winner : validation.winners) winner.behind = std::max(0.0, winner.behind);
     std::ranges::stable_sort(validation.winners, {}, &Winner::behind);
 }

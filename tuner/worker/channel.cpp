@@ -69,7 +69,7 @@ Channel::Status Channel::receive(Bytes& message, Clock::time_point deadline) {
     }
     if (size > longest_message) return Status::closed;
     message.clear();
-    // In chunks: a broken worker's length must not allocate more than it sends.
+    // Reads in chunks, so that a wrong length from a broken worker does not allocate more than the worker sends.
     while (message.size() < size) {
         const auto begin = message.size();
         message.resize(begin + std::min(chunk_bytes, size - begin));

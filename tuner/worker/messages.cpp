@@ -8,7 +8,7 @@ namespace smemtune {
 
 using nlohmann::json;
 
-// nlohmann::json finds these by argument-dependent lookup, which does not look into unnamed namespaces.
+// nlohmann::json finds these functions by argument-dependent lookup, which ignores unnamed namespaces.
 
 static void to_json(json& to, const Binary& binary) {
     to = {{"entry", binary.entry},         {"target", binary.target},
@@ -89,7 +89,7 @@ static void from_json(const json& from, ErrorReply& reply) { reply.reason = from
 
 namespace {
 
-// A variant is its alternative's number and value.
+// A variant is stored as the index of its alternative, and the value.
 template <class... Types>
 json tagged(const std::variant<Types...>& value) {
     return std::visit([&](const auto& each) { return json{{"type", value.index()}, {"value", each}}; }, value);

@@ -1,5 +1,5 @@
-// The messages between the coordinator and a worker as types. encode() and decode...() are the only places that know
-// their form on the wire (CBOR). Both sides are always the same program, so that form may change with any version.
+// The messages between coordinator and worker, as types. Only encode() and decode...() know the wire format (CBOR).
+// Both sides are always the same program, so the format may change with any version.
 #pragma once
 
 #include <optional>
@@ -17,18 +17,18 @@ namespace smemtune {
 /// Prepares a problem: allocates its operands and computes its references.
 struct PrepareRequest {
     Problem problem;
-    SourceTree files;  ///< of a template of the problem's operation
+    SourceTree files;  ///< of any template of the problem's operation
     TestbedBinaries binaries;
-    bool only_if_room = false;         ///< prepare it beside the current problem, or not at all without memory
-    std::vector<Problem> evictable{};  ///< prepared problems that give up their memory first
+    bool only_if_room = false;         ///< keep the current problem prepared, too; do nothing if memory is short
+    std::vector<Problem> evictable{};  ///< prepared problems to release first
 };
-/// Loads, verifies and times a candidate of the problem that was prepared last.
+/// Loads, verifies and times a candidate of the most recently prepared problem.
 struct TrialRequest {
     TrialInput input;
     SamplingPolicy policy;
     std::optional<double> best_us{};  ///< the fastest candidate so far
 };
-/// Times finalists of that problem in turn, `rounds` batches of each.
+/// Times finalists of that problem in turn: `rounds` batches of each.
 struct FinalRequest {
     std::vector<TrialInput> inputs;
     SamplingPolicy policy;
@@ -36,7 +36,7 @@ struct FinalRequest {
 };
 using Request = std::variant<PrepareRequest, TrialRequest, FinalRequest>;
 
-/// The first message of a worker: its device is open.
+/// A worker's first message: its device is open.
 struct ReadyReply {};
 struct PrepareReply {};
 struct TrialReply {
@@ -45,20 +45,20 @@ struct TrialReply {
 struct FinalReply {
     std::vector<Measurement> measurements;  ///< one for each input
 };
-/// A kernel made the device useless; the worker has ended.
+/// A kernel made the device unusable. The worker has ended.
 struct FaultReply {
     std::string reason;
 };
-/// The worker could not go on, through no fault of a candidate; it has ended.
+/// The worker failed, but no candidate is at fault. The worker has ended.
 struct ErrorReply {
     std::string reason;
 };
 struct Reply {
     std::variant<ReadyReply, PrepareReply, TrialReply, FinalReply, FaultReply, ErrorReply> body;
-    std::vector<Problem> prepared{};  ///< the problems that are prepared now
+    std::vector<Problem> prepared{};  ///< all problems that are prepared now
 };
 
-/// Bytes that are no message, and what is wrong with them.
+/// Malformed bytes. The message says what is wrong with them.
 struct MalformedMessage {
     std::string reason;
 };

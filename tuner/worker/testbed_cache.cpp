@@ -9,7 +9,7 @@ namespace smemtune {
 
 namespace {
 
-constexpr double most_of_free = 0.5;  // the rest is for others that use the device
+constexpr double most_of_free = 0.5;  // the rest is for other users of the device
 
 }  // namespace
 
@@ -25,7 +25,7 @@ void TestbedCache::prepare(const PrepareRequest& request) {
     try {
         add(request);
     } catch (const OutOfMemory&) {
-        // Memory that was free may be taken by the time it is allocated.
+        // Memory that was free may be taken before it is allocated.
         if (request.only_if_room) return;
         if (entries_.empty()) throw;
         entries_.clear();

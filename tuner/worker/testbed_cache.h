@@ -1,4 +1,4 @@
-// The problems that a worker has prepared on its device: as many as leave half of the free memory alone.
+// A worker's prepared problems on its device: as many as fit into half of the free memory.
 #pragma once
 
 #include <list>
@@ -10,21 +10,21 @@
 
 namespace smemtune {
 
-/// Least recently used last. `backend` must outlive it.
+/// Ordered from most to least recently used. `backend` must outlive it.
 class TestbedCache {
 public:
     TestbedCache(Backend& backend, unsigned seed) : backend_(backend), seed_(seed) {}
 
-    /// Makes the problem current, and prepares it unless it is prepared already: other problems give up their memory
-    /// where it needs it, evictable ones first. With `only_if_room` the current problem remains, only evictable ones
-    /// give up their memory, and without enough nothing is prepared. Throws OutOfMemory.
+    /// Makes the problem current, after preparing it if necessary. If memory is short, other problems are released,
+    /// evictable ones first. With `only_if_room`, the current problem stays current, only evictable problems are
+    /// released, and nothing is prepared if that is not enough. Throws OutOfMemory.
     void prepare(const PrepareRequest& request);
 
     /// The testbed of the current problem. Precondition: prepare() was called.
     [[nodiscard]] Testbed& current() { return *entries_.front().testbed; }
-    /// False when no other problem was prepared.
+    /// Releases all problems but the current one. False if there were none.
     bool evict_all_but_current();
-    /// The current one first.
+    /// The prepared problems, the current one first.
     [[nodiscard]] std::vector<Problem> problems() const;
 
 private:
@@ -41,7 +41,7 @@ private:
 
     Backend& backend_;
     unsigned seed_;
-    std::list<Entry> entries_;  // the current problem first
+    std::list<Entry> entries_;  // the current problem is first
 };
 
 }  // namespace smemtune

@@ -17,7 +17,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using namespace std::chrono_literals;
 
-constexpr auto start_deadline = 60s;  // creating a context takes 0.2 s, on a busy machine several seconds
+constexpr auto start_deadline = 60s;  // creating a context takes 0.2 s, but several seconds on a busy machine
 
 }  // namespace
 
@@ -31,7 +31,7 @@ void Worker::prepare(const std::atomic<bool>& interrupted) { ensure_prepared(&in
 void Worker::prepare_ahead(const Problem& problem, const SourceTree& files, const TestbedBinaries& binaries,
                            const std::atomic<bool>& interrupted) {
     ensure_started();
-    // A loss here needs no report: if the problem is the cause, prepare() will meet it again.
+    // A loss here needs no report: if the problem caused it, prepare() will fail, too.
     (void)ask<PrepareReply>(PrepareRequest{problem, files, binaries, true, evictable_}, options_.prepare_deadline,
                             &interrupted);
 }
@@ -65,8 +65,8 @@ void Worker::start() {
         throw WorkerError("cannot start a worker: " + why);
     }
     if (child == 0) {
-        // Only calls that are safe between fork and exec. A worker must not outlive a coordinator that is killed, not
-        // even inside a kernel that never returns.
+        // Only async-signal-safe calls are allowed between fork and exec. A worker must not outlive a killed
+        // coordinator, not even inside a kernel that never returns.
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         if (getppid() != coordinator) _exit(127);
         const auto read_end = fcntl(down[0], F_DUPFD, 10);
@@ -91,7 +91,7 @@ void Worker::start() {
 }
 
 void Worker::stop() {
-    channel_.reset();  // a worker that waits for a request ends by itself
+    channel_.reset();  // a worker that waits for a request then ends by itself
     prepared_.clear();
     evictable_.clear();
     if (process_ == 0) return;
@@ -164,8 +164,8 @@ Worker::Answer<Expected> Worker::ask(const Request& request, std::chrono::millis
     return answer;
 }
 
-// An operator, or a system out of memory, may end a worker at any time. That is no fault of the request, so a new
-// worker gets it once more, and only a second loss counts.
+// The operator or the system (out of memory) may kill a worker at any time, which is not the request's fault. So the
+// request is sent once more to a new worker. Only a second loss counts.
 template <class Expected>
 Worker::Answer<Expected> Worker::ask_prepared(const Request& request, std::chrono::milliseconds limit) {
     ensure_prepared();

@@ -1,5 +1,5 @@
-// The coordinator's side of a worker: the process that touches the device. It loads, verifies and times, and nothing
-// else, so an illegal access, a hang or a malformed answer costs the worker, not the run.
+// The coordinator's side of a worker. A worker is the process that touches the device: it loads, verifies and times,
+// and does nothing else. An illegal access, a hang or a malformed answer therefore ends the worker, not the run.
 #pragma once
 
 #include <atomic>
@@ -16,7 +16,7 @@
 
 namespace smemtune {
 
-/// Where a worker runs and how it is started.
+/// Where a worker runs and how to start it.
 struct WorkerOptions {
     std::string executable;  ///< this program; it is started as `EXECUTABLE worker ...`
     std::string device;
@@ -26,16 +26,17 @@ struct WorkerOptions {
     SamplingPolicy sampling;
 };
 
-/// Answers the coordinator on file descriptors 3 and 4 until it hangs up, and ends the process.
+/// The worker's main loop: answers the coordinator on file descriptors 3 and 4 until it hangs up, then ends the
+/// process.
 [[noreturn]] void serve_as_worker(const std::string& device, unsigned seed);
 
-/// No worker can be had: the device is gone, or the workers are lost before they answer.
+/// No worker can be used: the device is gone, or workers are lost before they answer.
 class WorkerError : public std::runtime_error {
 public:
     using std::runtime_error::runtime_error;
 };
 
-/// Starts a worker when there is something to do, and another one when it dies, hangs or answers nonsense.
+/// Starts a worker at the first request, and another one if it dies, hangs or sends a malformed answer.
 class Worker {
 public:
     explicit Worker(WorkerOptions options) : options_(std::move(options)) {}
@@ -43,49 +44,50 @@ public:
     Worker(const Worker&) = delete;
     Worker& operator=(const Worker&) = delete;
 
-    /// Ends the worker process; the next request starts another one. Must be called by the thread that made the
-    /// requests: a worker dies with the thread that started it.
+    /// Ends the worker process. The next request starts another one. Call this on the thread that makes the requests: a
+    /// worker ends with the thread that started it.
     void release() { stop(); }
 
     [[nodiscard]] const std::string& device() const { return options_.device; }
 
-    /// Starts a worker unless one lives. Throws WorkerError.
+    /// Starts a worker unless one is running. Throws WorkerError.
     void ensure_started();
-    /// The requests that follow are about this problem. `files` are those of a template of its operation, which is the
-    /// same for all problems until the worker is released. prepare() prepares it, or else the first request does.
+    /// Selects the problem of later requests. `files` are those of any template of its operation; the operation must
+    /// not change until the worker is released. The problem is prepared by prepare(), or else by the first request.
     void select(const Problem& problem, const SourceTree& files, TestbedBinaries binaries);
-    /// Prepares the selected problem. Throws WorkerError, also when it is interrupted: then the worker is lost.
+    /// Prepares the selected problem. Throws WorkerError, also if it is interrupted; the worker is then lost.
     void prepare(const std::atomic<bool>& interrupted);
-    /// Prepares another problem beside the selected one, so that selecting it takes no time. Without enough memory it
-    /// does nothing: is_prepared() tells. A worker that is lost meanwhile is replaced by the next request. Throws
-    /// WorkerError when none can be had.
+    /// Prepares another problem beside the selected one, so that selecting it later takes no time. Does nothing if
+    /// memory is short: see is_prepared(). If the worker is lost meanwhile, the next request starts a new one. Throws
+    /// WorkerError if no worker can be started.
     void prepare_ahead(const Problem& problem, const SourceTree& files, const TestbedBinaries& binaries,
                        const std::atomic<bool>& interrupted);
     [[nodiscard]] bool is_prepared(const Problem& problem) const;
-    /// The problem stays prepared until another one needs its memory; it gives it up before all others.
+    /// Makes the problem evictable: it stays prepared until another problem needs its memory, and is released before
+    /// all others.
     void allow_eviction(const Problem& problem) { evictable_.push_back(problem); }
-    /// The time that starting workers took so far.
+    /// The total time spent on starting workers so far.
     [[nodiscard]] std::chrono::duration<double> starting() const { return starting_; }
 
-    /// `best_us`: the fastest candidate so far. A lost worker is a rejection, and the next request starts a new one.
-    /// When something else may have ended it (a signal, a malformed answer), a new worker tries once more first.
-    /// Throws WorkerError.
+    /// Runs a trial. `best_us` is the time of the fastest candidate so far. If the worker is lost, the trial is
+    /// rejected and the next request starts a new worker. If something else may have ended the worker (a signal, a
+    /// malformed answer), a new worker first tries again. Throws WorkerError.
     TrialReport trial(const TrialInput& input, std::optional<double> best_us);
 
-    /// Times `inputs` in turn. With `energy`, it measures the energy of each as well, whatever the sampling policy
-    /// says. Nothing when the worker was lost, as in trial(). Throws WorkerError.
+    /// Times `inputs` in turn. With `energy`, also measures the energy of each, whatever the sampling policy says.
+    /// Nothing if the worker was lost, as in trial(). Throws WorkerError.
     std::optional<std::vector<Measurement>> final_round(const std::vector<TrialInput>& inputs, int rounds,
                                                         bool energy = false);
 
 private:
-    /// How a request lost its worker.
+    /// How a worker was lost during a request.
     struct Loss {
         enum class Cause { ended, overdue, malformed, fault, error };
         Cause cause;
-        std::string reason;      ///< after "the worker"; of a fault or an error, what the worker said
-        bool by_signal = false;  ///< `ended` alone
+        std::string reason;      ///< continues "the worker"; after a fault or an error, the worker's own message
+        bool by_signal = false;  ///< for `ended` only
 
-        /// Something else than the request may have been the cause.
+        /// Whether something other than the request may be the cause.
         [[nodiscard]] bool is_worth_a_retry() const { return by_signal || cause == Cause::malformed; }
     };
     template <class Expected>
@@ -94,7 +96,7 @@ private:
     void start();
     void stop();
     void ensure_prepared(const std::atomic<bool>* interrupted = nullptr);
-    /// When it is interrupted, it is overdue at once. After a loss no worker lives.
+    /// If interrupted, the deadline is over at once. After a loss, no worker is running.
     template <class Expected>
     Answer<Expected> ask(const Request& request, std::chrono::milliseconds limit,
                          const std::atomic<bool>* interrupted = nullptr);
@@ -102,16 +104,16 @@ private:
     Answer<Expected> receive(std::chrono::steady_clock::time_point deadline);
     template <class Expected>
     Answer<Expected> ask_prepared(const Request& request, std::chrono::milliseconds limit);
-    /// Ends a worker that hung up or must go; `ended`.
+    /// Ends a worker that hung up or must end. Returns `ended`.
     Loss reap();
 
     WorkerOptions options_;
     pid_t process_ = 0;
     std::unique_ptr<Channel> channel_;
     std::optional<PrepareRequest> selected_;
-    bool selected_is_current_ = false;  // in the worker that lives now
-    std::vector<Problem> prepared_;     // likewise
-    std::vector<Problem> evictable_;    // the worker does not know yet
+    bool selected_is_current_ = false;  // in the running worker
+    std::vector<Problem> prepared_;     // in the running worker
+    std::vector<Problem> evictable_;    // not sent to the worker yet
     std::chrono::duration<double> starting_{};
 };
 

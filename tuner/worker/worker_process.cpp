@@ -1,4 +1,4 @@
-// The worker's own process: it answers requests on its device until the coordinator hangs up.
+// The worker process: answers requests on its device until the coordinator hangs up.
 #include <chrono>
 #include <csignal>
 #include <memory>
@@ -11,8 +11,8 @@ namespace smemtune {
 
 namespace {
 
-// Memory that was free when a problem was prepared may be gone when its operands rotate: then the other problems give
-// up theirs.
+// Memory may be short when a problem's operands rotate, although it was free when the problem was prepared. The other
+// problems are then released.
 template <class Work>
 auto with_room(TestbedCache& cache, const Work& work) {
     try {
@@ -32,7 +32,7 @@ TrialReport try_one(Backend& backend, TestbedCache& cache, const TrialRequest& r
     } catch (const NoRoomForWorkspace& error) {
         report.outcome = Rejection{Stage::launch, error.what()};
     }
-    // A wrong kernel may have written into the operands of other problems.
+    // A wrong kernel may have overwritten the operands of other problems.
     const auto* rejection = std::get_if<Rejection>(&report.outcome);
     if (rejection != nullptr && rejection->stage == Stage::wrong) cache.evict_all_but_current();
     return report;
@@ -56,7 +56,8 @@ Reply answer(Backend& backend, TestbedCache& cache, const Request& request) {
 }  // namespace
 
 void serve_as_worker(const std::string& device, unsigned seed) {
-    // These signals reach the whole process group; the coordinator handles them after the trial in flight.
+    // The terminal sends these signals to the whole process group. The coordinator handles them after the trial in
+    // flight.
     std::signal(SIGINT, SIG_IGN);
     std::signal(SIGTERM, SIG_IGN);
     std::signal(SIGPIPE, SIG_IGN);
@@ -78,12 +79,12 @@ void serve_as_worker(const std::string& device, unsigned seed) {
         }
     } catch (const DeviceFault& fault) {
         channel.send(encode(Reply{FaultReply{fault.what()}}));
-        std::_Exit(1);  // after a fault no call to the device works, not even one that frees memory
+        std::_Exit(1);  // after a fault every call to the device fails, even one that frees memory
     } catch (const std::exception& error) {
         channel.send(encode(Reply{ErrorReply{error.what()}}));
         std::_Exit(1);
     }
-    // The coordinator is gone. The system frees everything faster than one allocation after the other.
+    // The coordinator is gone. Exiting frees everything faster than freeing each allocation.
     std::_Exit(0);
 }
 
