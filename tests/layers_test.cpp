@@ -1,5 +1,4 @@
-// Holds the folders to their order and to what each may use: util <- templates <- db <-
-// runtime <- tuner.
+// Checks the order of the folders and what each may use: util <- templates <- db <- runtime <- tuner.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -22,13 +21,13 @@ using testing::IsEmpty;
 
 using Paths = std::set<std::string>;
 
-// Lowest first.
+// The lowest layer first.
 const std::vector<std::string> layers{"util", "templates", "db", "runtime", "tuner"};
 
-// The layer that a path from the root lies in; layers.end() when it is in none.
+// The layer of a path relative to the root; layers.end() if it is in none.
 auto layer_of(const std::string& path) { return std::ranges::find(layers, path.substr(0, path.find('/'))); }
 
-// How far the comment, string or character goes that `rest` starts with; 0 when it starts with none of them.
+// The length of the comment, string or character literal at the start of `rest`; 0 if there is none.
 std::size_t extent_of_token(std::string_view rest) {
     const auto past = [&](std::string_view end, std::size_t from) {
         const auto at = rest.find(end, from);
@@ -43,8 +42,7 @@ std::size_t extent_of_token(std::string_view rest) {
     return std::min(at + 1, rest.size());
 }
 
-// The code without its comments, and without what stands in quotes unless `strings` are kept. Lines stay where they
-// are.
+// The code without comments, and without the content of quotes unless `strings` are kept. Line numbers do not change.
 std::string code_of(const std::string& text, bool strings) {
     std::string code;
     for (std::size_t at = 0; at < text.size();) {
@@ -61,19 +59,19 @@ std::string code_of(const std::string& text, bool strings) {
     return code;
 }
 
-// A kernel's source, or a header that kernels share: the templates' kernels and the testbed's own.
+// A kernel's source, or a header shared by kernels: of the templates and of the testbed.
 bool is_kernel_header(const std::string& path) {
     return path.ends_with(".h") && (path.starts_with("templates/kernels/") || path.starts_with("tuner/trial/kernels/"));
 }
 bool is_kernel_code(const std::string& path) { return path.ends_with(".cu") || is_kernel_header(path); }
 
-// Where an include by quotes leads, as the compiler looks for it; empty when there is no such file.
+// The file that an include in quotes refers to, found as the compiler does; empty if there is none.
 std::string resolve(const std::string& path, const std::string& name, const Paths& files) {
     const auto beside = (fs::path(path).parent_path() / name).lexically_normal().generic_string();
     std::vector<std::string> candidates{beside, name};
-    if (is_kernel_code(path)) candidates.push_back("templates/kernels/" + name);  // the root of a kernel's includes,
+    if (is_kernel_code(path)) candidates.push_back("templates/kernels/" + name);  // root of the kernels' includes
     if (path.starts_with("tuner/trial/kernels/"))
-        candidates.push_back("tuner/trial/" + name);  // and of the testbed's own
+        candidates.push_back("tuner/trial/" + name);  // for the testbed's own kernels
     const auto found = std::ranges::find_if(candidates, [&](const auto& each) { return files.contains(each); });
     return found == candidates.end() ? "" : *found;
 }
@@ -81,12 +79,12 @@ std::string resolve(const std::string& path, const std::string& name, const Path
 bool is_cuda(const std::string& header) {
     return header.starts_with("cuda") || header.starts_with("nvrtc") || header.starts_with("cublas");
 }
-// The one header that may include CUDA's: private to its folder, and built only where cuBLAS's headers are installed.
+// The only header that may include cuBLAS's headers. It is private to its folder and built only if these are installed.
 constexpr const char* private_cuda_header = "runtime/cublas/cublas_api.h";
 
 bool is_sqlite(const std::string& header) { return header.starts_with("sqlite") || header.starts_with("SQLiteCpp"); }
 
-// What is wrong with including `header`, in quotes or in brackets; empty when nothing is.
+// The reason why including `header`, in quotes or brackets, is wrong; empty if it is allowed.
 std::string objection(const std::string& path, const std::string& header, bool quoted, const Paths& files) {
     const auto layer = layer_of(path);
     if (quoted) {
@@ -106,7 +104,7 @@ std::string objection(const std::string& path, const std::string& header, bool q
     return "";
 }
 
-// Everything wrong with one file: `PATH:LINE: what`. `files` are all those of the repository.
+// All violations in one file, as `PATH:LINE: what`. `files` are all files of the repository.
 std::vector<std::string> violations(const std::string& path, const std::string& text, const Paths& files) {
     static const std::regex include(R"re(^\s*#\s*include\s*(["<])([^">]+)[">])re");
     static const std::regex environment(R"(\b(secure_)?getenv\b)");
@@ -161,7 +159,7 @@ TEST(Layers, NoFileUsesWhatItsLayerMayNot) {
     EXPECT_EQ(seen.size(), layers.size());
 }
 
-// The same check, with something wrong planted in memory.
+// The same check on text with a violation planted in memory.
 std::vector<std::string> planted(const std::string& path, const std::string& line) {
     return violations(path, "// A file.\n" + line + "\n", repository());
 }
@@ -249,12 +247,12 @@ TEST(Layers, PlantedReadingOfTheEnvironmentIsFoundOutsideMain) {
     EXPECT_THAT(planted("tuner/tuning/tune.cpp", "const auto read = &::secure_getenv;"),
                 ElementsAre(HasSubstr("environment")));
     EXPECT_THAT(planted("tuner/main.cpp", "std::getenv(\"HOME\");"), IsEmpty());
-    // What looks like the start of a string or of a comment must not hide the rest.
+    // Text that looks like the start of a string or a comment must not hide the rest.
     EXPECT_THAT(planted("tuner/tuning/tune.cpp", "x = 20'000; getenv(a); y = 30'000; c = '\"'; // \""),
                 ElementsAre(HasSubstr("environment")));
 }
 
-// A folder that a reader can survey: its own headers and sources, without those of the folders in it.
+// Counts a folder's own headers and sources, without subfolders: a reader must be able to survey them.
 TEST(Layers, NoFolderHoldsMoreThanFifteenSources) {
     std::map<std::string, int> sources;
     for (const auto& path : repository()) {

@@ -5,7 +5,7 @@
 namespace smemtune {
 namespace {
 
-// The template `tiled`, and a later version of it with other text and the same machine code.
+// The template `tiled`, and a later version of it with a different text but the same machine code.
 class AdoptTest : public ::testing::Test {
 protected:
     static TemplateRecord later() {

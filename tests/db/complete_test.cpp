@@ -5,7 +5,7 @@
 namespace smemtune {
 namespace {
 
-// A template that gets the parameter PAD, by default 1, while its code stays.
+// A template that gets the parameter PAD with default 1; its code stays the same.
 class CompleteTest : public ::testing::Test {
 protected:
     static TemplateRecord with_pad() {
@@ -61,7 +61,7 @@ TEST_F(CompleteTest, AsLongAsTheManifestStaysNothingIsTouched) {
     EXPECT_TRUE(store.recall(key, tile(8)).has_value());
 }
 
-// As when an older manifest was used once more after a newer one.
+// This happens if an older manifest is used again after a newer one.
 TEST_F(CompleteTest, OfTwoTrialsOfOneConfigurationTheCompleteOneStaysAndGetsTheCrown) {
     store.remember(measured(key, padded(8), 5));
     store.remember(measured(key, padded(32), 9));

@@ -1,4 +1,4 @@
-// Several processes in one file, and processes that are killed in it.
+// Several processes use one file, and some of them are killed.
 #include <csignal>
 #include <random>
 #include <sstream>
@@ -12,7 +12,7 @@
 namespace smemtune {
 namespace {
 
-// The journal of a local disk, or of a network filesystem.
+// The journal for a local disk, or for a network filesystem.
 class ProcessesTest : public ::testing::TestWithParam<bool> {
 protected:
     StoreOptions options{.patience = std::chrono::seconds(30), .rollback_journal = GetParam()};
@@ -25,7 +25,7 @@ protected:
 };
 
 TEST_P(ProcessesTest, TwoThatStoreAtOnceLoseNothing) {
-    const int each = GetParam() ? 40 : 200;  // each commit of a rollback journal waits for the disk
+    const int each = GetParam() ? 40 : 200;  // with a rollback journal, each commit waits for the disk
     std::vector<Child> children;
     for (int process = 0; process < 2; ++process) {
         children.push_back(in_child([&](int output) {

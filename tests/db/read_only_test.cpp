@@ -1,4 +1,4 @@
-// Files and folders that may not be written: tried by a process without root's rights, for root may write everything.
+// Read-only files and folders. A process without root's rights tries them, because root may write everything.
 #include "db/file/journal.h"
 #include "tests/db/scratch.h"
 

@@ -1,4 +1,4 @@
-// What the database's tests share: a folder that goes away, children to be killed, and records to store.
+// Shared by the database's tests: a temporary folder, child processes to kill, and records to store.
 #pragma once
 
 #include <sys/wait.h>
@@ -21,7 +21,7 @@
 
 namespace smemtune {
 
-/// A folder of its own for a test, which anybody may enter.
+/// A temporary folder of one test. Every user may enter it.
 class Scratch {
 public:
     Scratch() {
@@ -37,8 +37,8 @@ public:
     std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
     const std::filesystem::path& path() const { return path_; }
 
-    /// Every file below, with its bytes; of what processes share while they run (-shm), the name alone. Only while this
-    /// process has no Store open: closing a file drops its locks.
+    /// All files below, with their bytes; only the name of a -shm file, which processes share while they run. Call it
+    /// only while this process has no Store open: closing a file drops its locks.
     std::map<std::string, std::string> contents() const {
         std::map<std::string, std::string> files;
         for (const auto& entry : std::filesystem::recursive_directory_iterator(path_)) {
@@ -57,9 +57,9 @@ private:
 /// A forked process.
 struct Child {
     pid_t id = 0;
-    int output = -1;  ///< what it writes to the descriptor it was handed
+    int output = -1;  ///< its end of the pipe that the child writes to
 
-    /// All it wrote, after its end.
+    /// Everything that it wrote. Waits for its end.
     std::string finish() {
         std::string text;
         char buffer[4096];
@@ -105,7 +105,7 @@ inline void execute(const std::filesystem::path& file, const std::string& sql) {
     SQLite::Database(file.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE).exec(sql);
 }
 
-/// Ends without closing, as if killed: what is in the log stays there.
+/// Ends the process without closing the file, like a kill: the log keeps its content.
 inline void execute_and_die(const std::filesystem::path& file, const std::string& sql) {
     in_child([&](int) {
         SQLite::Database database(file.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
@@ -158,14 +158,14 @@ inline TrialRecord rejected(const TrialKey& key, const Configuration& configurat
             .run = 0};
 }
 
-/// A key whose rows exist.
+/// A key with existing rows.
 inline TrialKey key_in(Store& store, std::int64_t size = 512, const std::string& device = "sm_90") {
     return {.device = store.remember(model_device(device)),
             .kernel_template = store.remember(tiled()),
             .problem = store.remember(gemm(size, size, size))};
 }
 
-/// A file with `trials` trials in it, for tests of opening.
+/// A file with `trials` trials, to test opening.
 inline std::filesystem::path stored(const std::filesystem::path& path, int trials = 1) {
     Store store(path);
     const auto key = key_in(store);

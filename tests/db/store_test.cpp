@@ -484,7 +484,7 @@ TEST(StoreReadOnly, RefusesToWriteAndServesOn) {
     const Scratch scratch;
     const auto path = stored(scratch / "tuned.db");
     Store store(path, Store::Access::read);
-    const auto key = key_in(store);  // known content needs no writing
+    const auto key = key_in(store);  // known content is not written again
     const auto error = error_of([&] { store.remember(measured(key, tile(2), 1)); });
     EXPECT_NE(error.find("is read-only"), std::string::npos) << error;
     EXPECT_THROW(store.remember(gemm(1, 2, 3)), StoreError);

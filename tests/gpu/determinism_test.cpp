@@ -6,7 +6,7 @@
 namespace smemtune {
 namespace {
 
-// Ragged, and with rows that are aligned.
+// Sizes that no tile divides, with aligned rows.
 class Determinism : public testing::TestWithParam<std::array<int, 3>> {};
 INSTANTIATE_TEST_SUITE_P(Sizes, Determinism, testing::Values(std::array{517, 331, 1031}, std::array{512, 332, 1032}));
 

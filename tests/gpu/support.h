@@ -21,7 +21,7 @@
 
 namespace smemtune {
 
-/// Of larger spaces so many configurations are drawn, always the same.
+/// The sample size for larger spaces. The sample is always the same.
 constexpr std::size_t most_configurations = 200;
 
 inline std::size_t elements(int rows, int columns) {
@@ -34,7 +34,7 @@ inline std::unique_ptr<Memory> upload(Backend& backend, std::span<const float> v
     return memory;
 }
 
-/// alpha * A * B + beta * C of packed matrices by a kernel of the operation gemm; C is where the result goes, too.
+/// Computes alpha * A * B + beta * C for packed matrices with a kernel of the operation gemm. The result is in C.
 struct Product {
     int m, n, k;
     float alpha, beta;
@@ -62,7 +62,7 @@ struct Product {
 
 using Visit = std::function<void(const std::string& name, const Binary& binary, const Launch& launch)>;
 
-/// Calls `visit` for configurations of `problem`, with the launch as the compiler's report makes it.
+/// Calls `visit` for configurations of `problem`, with the launch according to the compiler's report.
 inline void for_configurations(const Device& device, const Problem& problem, const Visit& visit) {
     const auto compiler = make_compiler(device);
     CompilePool pool(*compiler, std::max(1U, std::thread::hardware_concurrency()));

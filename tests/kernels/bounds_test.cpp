@@ -1,4 +1,5 @@
-// No kernel steps out of its operands or its shared memory: checked mode, operands without an element to spare.
+// No kernel accesses memory outside its operands or its shared memory. Uses checked mode and operands without spare
+// elements.
 #include "tests/kernels/support.h"
 
 namespace smemtune {

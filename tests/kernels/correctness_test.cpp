@@ -1,4 +1,4 @@
-// Every built-in kernel on the host device, by the operation's own checks, over sizes that no tile divides.
+// Runs every built-in kernel on the host device with the operation's own checks, on sizes that no tile divides.
 //
 // SMEMTUNE_ALL_CONFIGURATIONS=1 ctest -R kernels.      every feasible configuration instead of a sample
 #include <cstdlib>
@@ -40,7 +40,8 @@ TEST_P(Correctness, EveryConfigurationIsRightForEveryShape) {
     const auto backend = open_host({.seed = 3});
     const auto problems = problems_of(kernel, GetParam().layout);
     const bool all = std::getenv("SMEMTUNE_ALL_CONFIGURATIONS") != nullptr;
-    // Chosen for whole vectors, so that copies of 16 bytes are among them, and launched on everything.
+    // Configurations that are feasible for sizes in whole vectors, so that they include copies of 16 bytes. They are
+    // launched on all sizes.
     const auto aligned = problem_of(kernel, {64, 68, 36}, GetParam().layout);
     const auto configurations = configurations_of(kernel, aligned, all ? 0 : 5);
     std::vector<std::shared_future<CompilePool::Result>> compiled;
@@ -81,7 +82,8 @@ TEST_P(Correctness, TheSameConfigurationGivesTheSameBitsWhateverTheOrderOfThread
     }
 }
 
-// What makes warp_tiled take another way; the sizes above do the rest: whole and ragged, aligned and not, even and odd.
+// The parameters that select different code paths of warp_tiled. The sizes above cover the rest: whole and ragged,
+// aligned and not aligned, even and odd.
 TEST(CorrectnessOfWarpTiled, ItsSampleHasEveryWayInEveryLayout) {
     const auto kernel = builtin("warp_tiled");
     for (const auto& layout : kernel.layouts) {
@@ -97,7 +99,8 @@ TEST(CorrectnessOfWarpTiled, ItsSampleHasEveryWayInEveryLayout) {
 
 class SplitK : public testing::TestWithParam<Laid> {};
 
-// Also with less of K than blocks that share it. The order of blocks and threads changes no bit.
+// Includes sizes where K has fewer k-tiles than blocks share it. The order of blocks and threads must not change any
+// bit.
 TEST_P(SplitK, ThroughMemoryIsRightAndTheSameInAnyOrder) {
     const auto kernel = builtin(GetParam().kernel);
     const auto compiler = make_compiler(host_device(), {.host_compiler = SMEMTUNE_CXX});
@@ -145,7 +148,7 @@ class Batches : public Correctness {};
 TEST_P(Batches, AreRightFromOneMatrixToMoreThanAGridHasRows) {
     const auto backend = open_host({.seed = 3});
     auto device = backend->device();
-    device.grid_y = 7;  // so that few matrices are many
+    device.grid_y = 7;  // a small limit, so that few matrices exceed it
     const auto tools = compile_testbed(*compiler, kernel, problem_of(kernel, {1, 1, 1}, GetParam().layout));
     for (const auto& extents :
          std::vector<std::vector<std::int64_t>>{{1, 33, 17, 65}, {2, 1, 1, 1}, {7, 3, 70, 5}, {130, 5, 4, 9}}) {

@@ -1,5 +1,5 @@
-// Mutants die: of each staged kernel, copies that lack one barrier or have one bound shifted are found out by the host
-// device in checked mode, as a wrong result or as an access out of bounds.
+// Mutation tests. Each mutant is a copy of a staged kernel that lacks one barrier or has one shifted bound. The host
+// device in checked mode must detect every mutant, by a wrong result or an access out of bounds.
 #include <cctype>
 #include <iostream>
 #include <sstream>
@@ -11,52 +11,53 @@ namespace {
 
 struct Mutant {
     std::string name;
-    std::string path;  // of the file that was changed
+    std::string path;  // of the mutated file
     std::string source;
 };
 
-// A loop over what a thread or a tile holds: one step more leaves a local array, which nothing watches.
+// A loop over a thread's or a tile's own elements. One more step leaves a local array, which checked mode does not
+// watch.
 bool is_constant_loop(const std::string& line, std::size_t at) {
     const auto loop = line.rfind("for (", at);
     if (loop == std::string::npos || line.substr(loop, at - loop).find(')') != std::string::npos) return false;
     auto bound = line.substr(at, line.find(';', at) - at);
     if (const auto scope = bound.rfind("::"); scope != std::string::npos) bound.erase(0, scope);
-    if (bound.find("BATCH") != std::string::npos) return false;  // an extent
+    if (bound.find("BATCH") != std::string::npos) return false;  // BATCH is an extent
     return std::ranges::none_of(bound, [](unsigned char c) { return std::islower(c); });
 }
 
-// Changes there that give the same results.
+// Whether a change at this place gives the same results.
 bool is_harmless(const std::string& line, std::size_t at) {
-    const std::string_view code = "first_line() < LINES_PER_PASS";  // a line that is copied twice is the same twice
+    const std::string_view code = "first_line() < LINES_PER_PASS";  // copying a line twice is harmless
     const auto begin = line.find(code);
     return begin != std::string::npos && at >= begin && at < begin + code.size();
 }
 
-// Only changes that matter for some problem. What would not: `left > 0` (a phase of zeros), `>=` before a vector access
-// (the slow way is as right), the bounds of static assertions.
+// Changes that matter for some problem. Left out: `left > 0` (adds a phase of zeros), `>=` before a vector access (the
+// slow path is also right), the bounds of static assertions.
 std::vector<Mutant> mutants_of(const std::string& path, const std::string& source) {
     struct Change {
         std::string from, to;
     };
     static const std::vector<Change> changes{
-        {"__syncthreads();", ";"},             // the threads of a block no longer meet
-        {" < ", " <= "},                       // one too many: a guard, or the depth of a phase
-        {"int left = K", "int left = K - 1"},  // the last step along K is lost,
-        {"int left = K", "int left = K + 1"},  // or one is invented
-        {"ragged = K", "ragged = K - 1"},      // likewise
+        {"__syncthreads();", ";"},             // the threads of a block do not wait for each other
+        {" < ", " <= "},                       // one step too many: a guard, or the depth of a phase
+        {"int left = K", "int left = K - 1"},  // the last step along K is missing
+        {"int left = K", "int left = K + 1"},  // one step along K too many
+        {"ragged = K", "ragged = K - 1"},      // one step along K is missing
         {"ragged = K", "ragged = K + 1"},
-        {"(M - 1) / ", "M / "},  // a row of tiles that is not there,
-        {"(N - 1) / ", "N / "},  // or a column
-        {" >= M", " > M"},       // a guard at the end of C
+        {"(M - 1) / ", "M / "},  // one row of tiles too many
+        {"(N - 1) / ", "N / "},  // one column of tiles too many
+        {" >= M", " > M"},       // a wrong guard at the end of C
         {" >= N", " > N"},
-        {"buffer ^= 1", "buffer ^= 0"},                            // the tile that is read is overwritten
-        {"column(n)][a_next.row(n)", "row(n)][a_next.column(n)"},  // a tile that is not transposed
-        {"row(n) < rows && ", ""},                                 // a missing guard
+        {"buffer ^= 1", "buffer ^= 0"},                            // overwrites the tile that is read
+        {"column(n)][a_next.row(n)", "row(n)][a_next.column(n)"},  // does not transpose the tile
+        {"row(n) < rows && ", ""},                                 // a guard is missing
         {" && column(n) < columns", ""},
         {"row < rows ? columns - column : 0", "columns - column"},
-        {"left - BLOCK_K, ", "left, "},  // the last phase fetches what does not exist
-        {"(tx, ", "(ty, "},              // a thread takes another one's columns
-        {"i / 4 * threads", "i / 4"},    // and its own again
+        {"left - BLOCK_K, ", "left, "},  // the last phase loads elements that do not exist
+        {"(tx, ", "(ty, "},              // a thread takes another thread's columns
+        {"i / 4 * threads", "i / 4"},    // a thread takes its own columns again
     };
     std::vector<Mutant> mutants;
     std::istringstream lines(source);
@@ -81,7 +82,7 @@ std::vector<Mutant> mutants_of(const std::string& path, const std::string& sourc
     return mutants;
 }
 
-// The source, and the headers beside it that hold its body; the reference has one, too.
+// The source, and the headers beside it that hold its body. gemm/fp64.h belongs to the reference.
 std::vector<std::string> own_files(const KernelTemplate& kernel) {
     const auto folder = kernel.source_path.substr(0, kernel.source_path.rfind('/') + 1);
     std::vector<std::string> files;
@@ -92,17 +93,17 @@ std::vector<std::string> own_files(const KernelTemplate& kernel) {
     return files;
 }
 
-// Small enough for several phases and tiles, and with threads to spare where a guard holds them back. A mutant lives if
-// none of them finds it out.
+// Configurations that are small enough for several phases and tiles, and that have spare threads where guards are
+// needed. A mutant survives if none of them detects it.
 std::vector<Configuration> configurations_for(const KernelTemplate& kernel) {
     if (kernel.name == "rectangular_tiled") return {parse_configuration("TILE_ROWS=32,TILE_COLUMNS=32,TILE_DEPTH=16")};
-    if (kernel.name == "thread_tiled") {  // a thread has two fours of columns, and fetches several of each operand
+    if (kernel.name == "thread_tiled") {  // two groups of four columns per thread, and several loads of each operand
         return {parse_configuration("BLOCK_M=32,BLOCK_N=64,BLOCK_K=16,THREAD_M=4,THREAD_N=8")};
     }
     if (kernel.name == "warp_tiled") {
-        // Without clusters, which the host device has not. The first takes the pipeline wherever N has a whole tile,
-        // and has threads that copy no line of B in the last round; the second, by vectors, where rows are aligned; the
-        // third shares K through memory.
+        // All three are without clusters, which the host device lacks. The first takes the pipeline wherever N has a
+        // whole tile, and some of its threads copy no line of B in the last round. The second takes the pipeline with
+        // vectors, where rows are aligned. The third shares K through memory.
         const std::string common = "BLOCK_M=16,BLOCK_K=8,THREAD_M=4,THREAD_N=4,LANES_M=4,CLUSTER_K=1,A_FIRST=1,";
         return {parse_configuration(common + "BLOCK_N=96,SLICES_K=2,SPLIT_K=1,VECTOR_A=1,VECTOR_B=1,STAGES=3,ASYNC=1," +
                                     "LANE_PAIRS=1,BLOCKS_PER_SM=1,GROUP_M=4"),
@@ -132,9 +133,9 @@ protected:
     void SetUp() override {
         const auto reference =
             backend->load(binary_of(compiler->compile(reference_program(kernel, problem_of(kernel, {1, 1, 1})))), 0);
-        // Ragged with aligned rows; whole tiles across; ragged everywhere; less than one phase deep.
+        // In order: ragged with aligned rows; whole tiles across; ragged in all dimensions; less than one phase deep.
         std::vector<std::vector<std::int64_t>> sizes{{67, 36, 269}, {66, 64, 270}, {65, 71, 41}, {17, 33, 3}};
-        // Likewise and, before the last, with fewer phases than stages; wide enough for a pipeline without guards.
+        // The same for warp_tiled: wide enough for a pipeline without guards; the third has fewer phases than stages.
         if (kernel.name == "warp_tiled") {
             sizes.insert(sizes.end(), {{48, 192, 44}, {35, 197, 29}, {35, 192, 16}, {17, 101, 3}});
         }
@@ -154,10 +155,10 @@ protected:
         return pool.submit(program);
     }
 
-    // How the device found it out; nothing when it did not.
+    // How the device detected the mutant; nothing if it did not.
     std::optional<std::string> death(const Binary& binary, const Configuration& configuration) {
         auto device = backend->device();
-        device.grid_y = 2;  // fewer than a batch has matrices
+        device.grid_y = 2;  // fewer than the matrices of a batch
         std::shared_ptr<const LoadedKernel> loaded;
         try {
             for (const auto& [problem, operands] : cases) {

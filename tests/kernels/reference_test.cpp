@@ -1,4 +1,4 @@
-// The reference of matrix products, which by tiles must give what a plain loop gives.
+// The tiled reference of matrix products must give the same results as a plain loop.
 #include <cmath>
 #include <random>
 
@@ -7,7 +7,7 @@
 namespace smemtune {
 namespace {
 
-// C and its magnitudes, element by element.
+// The elements of C and their magnitudes.
 struct Answer {
     std::vector<double> value, magnitude;
     bool operator==(const Answer&) const = default;
@@ -37,7 +37,7 @@ protected:
         return memory;
     }
 
-    // What the kernel and the loop say to the same product.
+    // The results of the kernel and of the loop for the same product.
     std::pair<Answer, Answer> both(int M, int N, int K, float beta, std::int64_t blocks) const {
         const bool transposed_a = GetParam()[0] == 't';
         const bool transposed_b = GetParam()[1] == 't';

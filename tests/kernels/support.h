@@ -1,5 +1,5 @@
-// What the kernels' tests share: problems of awkward sizes, samples of configurations, and operands without an element
-// to spare.
+// Shared by the kernels' tests: problems of awkward sizes, samples of configurations, and operands without spare
+// elements.
 #pragma once
 
 #include <algorithm>
@@ -27,7 +27,7 @@
 
 namespace smemtune {
 
-/// Loaded once: every test of a program names them all.
+/// Loaded once, because every test of the program uses all of them to name its cases.
 inline const std::vector<KernelTemplate>& builtins() {
     static const auto templates = load_templates(builtin_sources());
     return templates;
@@ -64,8 +64,8 @@ inline std::vector<Laid> builtins_in_every_layout() {
     return all;
 }
 
-/// As many of `extents` as the template's operation has, behind a batch of three where it has one more; the first
-/// layout that it knows if none is given.
+/// A problem for the template: the first `extents`, as many as its operation has, after a batch of three if it has one.
+/// The default layout is the template's first one.
 inline Problem problem_of(const KernelTemplate& kernel, const std::vector<std::int64_t>& extents,
                           const std::string& layout = "") {
     Problem problem{.operation = kernel.operation.name, .type = kernel.types.front(), .layout = layout};
@@ -78,7 +78,8 @@ inline Problem problem_of(const KernelTemplate& kernel, const std::vector<std::i
     return problem;
 }
 
-/// The default and `count` more, spread over the feasible space from its first to its last; with count 0, all.
+/// The default configuration and `count` more, spread evenly over the feasible space; all configurations if `count` is
+/// 0.
 inline std::vector<Configuration> configurations_of(const KernelTemplate& kernel, const Problem& problem,
                                                     std::size_t count) {
     const auto space = feasible_space(kernel, problem, host_device());
@@ -103,8 +104,9 @@ inline std::shared_ptr<const LoadedKernel> load(Backend& backend, const Binary& 
 
 inline unsigned cores() { return std::max(1U, std::thread::hardware_concurrency()); }
 
-/// Operands that end with their last element, so that checked kernels cannot step past them unseen; between rows and
-/// matrices and in outputs lie NaNs. Inputs are small integers, so that a float holds every result exactly, or uniform.
+/// Operands that end with their last element, so that checked kernels cannot read past them undetected. NaNs fill the
+/// padding between rows and matrices, and the outputs. Inputs are uniform, or small integers for which a float holds
+/// every result exactly.
 class ExactOperands {
 public:
     ExactOperands(Backend& backend, const Operation& operation, const Problem& problem, const Check& check,
@@ -157,7 +159,7 @@ public:
         }
     }
 
-    /// Fills in what must come out, by the operation's reference kernel.
+    /// Computes the expected results with the operation's reference kernel.
     void expect(const LoadedKernel& reference) {
         fill();
         auto pointers = pointers_;
@@ -168,7 +170,7 @@ public:
         for (auto& matrix : matrices_) {
             if (!matrix.is_output()) continue;
             most = std::max(most, matrix.elements());
-            for (int i = 0; i < 2; ++i) {  // value and magnitude
+            for (int i = 0; i < 2; ++i) {  // the value, then the magnitude
                 results.push_back(backend_.allocate(static_cast<std::size_t>(matrix.elements()) * sizeof(double)));
                 addresses.push_back(results.back()->data());
                 pointers.push_back(&addresses.back());
@@ -195,7 +197,7 @@ public:
         backend_.synchronize();
     }
 
-    /// After run(): the first element that is not what was expected, or was touched and must not be.
+    /// Call after run(). The first element that differs from the expected value, or the first change in the padding.
     [[nodiscard]] std::optional<std::string> wrong() const {
         for (const auto& matrix : matrices_) {
             const auto after = values(matrix);
@@ -214,7 +216,7 @@ public:
         return std::nullopt;
     }
 
-    /// After run(): the bits of every output.
+    /// Call after run(). The bits of all outputs.
     [[nodiscard]] std::vector<unsigned> bits() const {
         std::vector<unsigned> all;
         for (const auto& matrix : matrices_) {
@@ -236,7 +238,7 @@ private:
 
         [[nodiscard]] bool is_output() const { return argument->kind == Argument::Kind::output; }
         [[nodiscard]] long long elements() const { return shape.count * shape.rows * shape.columns; }
-        /// Which element of the dense matrices lies there; none in the padding.
+        /// The index in the dense matrices of the element at this place; nothing in the padding.
         [[nodiscard]] std::optional<std::size_t> place(std::size_t at) const {
             const auto i = static_cast<long long>(at);
             const auto matrix = batch_stride == 0 ? 0 : i / batch_stride;

@@ -1,4 +1,5 @@
-// What warp_tiled's manifest estimates, against what its loaders do. Everything else the two share: derived constants.
+// Compares the estimates of warp_tiled's manifest with its loaders. Kernel and manifest share everything else through
+// derived constants.
 #include "tests/kernels/support.h"
 
 namespace smemtune {
@@ -19,8 +20,8 @@ bool has_only_powers_of_two(const Configuration& configuration) {
 
 class WarpTiledManifest : public testing::TestWithParam<std::string> {};
 
-// The host compiler evaluates the kernel's own constants. Estimates are never too high, and for powers of two the
-// pointers are exact.
+// The host compiler evaluates the kernel's own constants. Estimates must not be too high; for powers of two, the number
+// of pointers is exact.
 TEST_P(WarpTiledManifest, EstimatesWhatTheLoadersHoldInRegisters) {
     const auto kernel = builtin("warp_tiled");
     const auto problem = problem_of(kernel, {384, 384, 4096}, GetParam());

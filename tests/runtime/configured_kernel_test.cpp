@@ -7,7 +7,7 @@ namespace {
 
 using testing::ElementsAre;
 
-// Keeps the launches that it gets; every argument is an int.
+// Records its launches. Every argument is an int.
 class Recorder : public LoadedKernel {
 public:
     explicit Recorder(std::size_t arguments) : count_(arguments) {}
@@ -34,7 +34,7 @@ TEST(ConfiguredKernel, LaunchesWithItsLaunchAndAppendsTheRuntimeArguments) {
     const ConfiguredKernel kernel(recorder, {.block = {32, 1, 1}, .runtime_arguments = {7, 8}});
     kernel.launch(stream, arguments);
     b = 3;
-    const ConfiguredKernel copy = kernel;  // refers to its own run-time arguments
+    const ConfiguredKernel copy = kernel;  // must refer to its own copy of the run-time arguments
     copy.launch(nullptr, arguments);
     EXPECT_THAT(recorder->values, ElementsAre(ElementsAre(1, 2, 7, 8), ElementsAre(1, 3, 7, 8)));
     EXPECT_THAT(recorder->blocks, ElementsAre(32, 32));

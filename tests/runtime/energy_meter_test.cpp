@@ -7,7 +7,7 @@
 namespace smemtune {
 namespace {
 
-// A GPU that draws `watts`, whose counter moves every `period_ms`; a batch of `launches` takes `batch_ms`.
+// Simulates a GPU that draws `watts` and updates its counter every `period_ms`. A batch of `launches` takes `batch_ms`.
 EnergyMeter metered(double watts, double period_ms, double batch_ms, std::size_t launches) {
     EnergyMeter meter;
     for (double ms = batch_ms + 7; !meter.finished(); ms += batch_ms) {
@@ -33,10 +33,10 @@ TEST(EnergyMeter, OnlyWhatRunsBetweenTwoUpdatesFarEnoughApartCounts) {
     meter.add(0, 100, 50);
     meter.add(10, 100, 50);
     EXPECT_FALSE(meter.finished());
-    meter.add(20, 150, 50);  // an update: it begins here
+    meter.add(20, 150, 50);  // an update: the measurement begins
     meter.add(100, 200, 1);
-    meter.add(319, 900, 1);  // not far enough yet
-    meter.add(330, 900, 1);  // far enough, but no update
+    meter.add(319, 900, 1);  // too soon after the first update
+    meter.add(330, 900, 1);  // late enough, but not an update
     EXPECT_FALSE(meter.finished());
     EXPECT_EQ(meter.launch_uj(), 0);
     meter.add(400, 1150, 2);

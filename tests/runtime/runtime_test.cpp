@@ -16,7 +16,7 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-// A product of small integers, exact in floats, with padded rows; what is between them must stay as it is.
+// A product of small integers, exact in floats. Rows are padded, and the padding must not change.
 class Product {
     template <class Matrix>
     static auto& at(Matrix& matrix, int row, int column, int stride) {
@@ -148,10 +148,10 @@ TEST_F(OnHost, AWinnerWithAWorkspaceIsLaunchedLikeAnyOther) {
     tuned(gemm(15, 31, 100), "warp_tiled",
           "BLOCK_M=16,BLOCK_N=32,BLOCK_K=8,THREAD_M=4,THREAD_N=4,LANES_M=4,LANE_PAIRS=0,SLICES_K=2,STAGES=2,ASYNC=1,"
           "VECTOR_A=1,VECTOR_B=1,A_FIRST=1,BLOCKS_PER_SM=4,GROUP_M=4,CLUSTER_K=1,SPLIT_K=2");
-    const auto kernel = open(no_compiler).fetch(gemm(15, 31, 100));  // it outlives its runtime
+    const auto kernel = open(no_compiler).fetch(gemm(15, 31, 100));  // the kernel outlives its runtime
     EXPECT_EQ(kernel.choice().match, Match::exact);
     EXPECT_EQ(kernel.workspace_bytes(), (2 * 16 * 32 + 32) * 4) << "a tile's sums twice, and its counters";
-    auto* const another = reinterpret_cast<CUstream_st*>(0x100);  // to the host the name of a workspace
+    auto* const another = reinterpret_cast<CUstream_st*>(0x100);  // the host uses it only as the key of a workspace
     for (auto* stream : {another, static_cast<CUstream_st*>(nullptr), another}) {
         Product(15, 31, 100, 3).expect_right(kernel, 2, -1, stream);
     }
@@ -301,7 +301,7 @@ TEST_F(OnHost, ABatchIsPackedUnlessItsStridesSayOtherwise) {
     kernel.launch(nullptr, {.a = a.data(), .b = b.data(), .c = c.data(), .batch_stride_b = 0});
     EXPECT_EQ(c, (std::vector<float>{20, 20, 20, 20, 20, 20, 40, 40, 40, 40, 40, 40})) << "one B for both";
 
-    std::vector<float> rows(15, -1);  // the rows of both in turn, and one more element in each
+    std::vector<float> rows(15, -1);  // rows of both matrices alternate, with one more element in each
     kernel.launch(nullptr,
                   {.a = a.data(), .b = b.data(), .c = rows.data(), .ldc = 5, .alpha = 0.5, .batch_stride_c = 2});
     EXPECT_EQ(rows, (std::vector<float>{10, 10, 40, 40, -1, 10, 10, 40, 40, -1, 10, 10, 40, 40, -1}));

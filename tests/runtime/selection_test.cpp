@@ -173,8 +173,8 @@ TEST_F(Selection, WithoutADatabaseEveryTemplateOffersAValidDefault) {
         EXPECT_EQ(row, std::nullopt);
         EXPECT_EQ(infeasibility(kernel, configuration, problem, device), std::nullopt) << kernel.name;
     }
-    EXPECT_EQ(found.front().choice.kernel_template, "warp_tiled");  // most reuse first,
-    EXPECT_EQ(found.back().choice.kernel_template, "naive");        // none last
+    EXPECT_EQ(found.front().choice.kernel_template, "warp_tiled");  // most reuse
+    EXPECT_EQ(found.back().choice.kernel_template, "naive");        // no reuse
 }
 
 TEST_F(Selection, BehindTheTunedOnesStandTheDefaults) {
@@ -243,7 +243,7 @@ TEST_F(Selection, ATemplateThatLostItsProblemCanStillBeAskedFor) {
 TEST_F(Selection, ATemplateAskedForByNameIsWhatItIsNow) {
     const auto problem = gemm(100, 100, 100);
     auto& tiled = *std::ranges::find(templates, "tiled", &KernelTemplate::name);
-    tuned(problem, "TILE_WIDTH=8", 1);  // faster, but of a source that has changed since
+    tuned(problem, "TILE_WIDTH=8", 1);  // faster, but its source has changed since
     tiled.hash = "of the source as it is now";
     tuned(problem, "TILE_WIDTH=16", 5);
     EXPECT_EQ(first(problem, "tiled").configuration, "TILE_WIDTH=16");
@@ -251,7 +251,7 @@ TEST_F(Selection, ATemplateAskedForByNameIsWhatItIsNow) {
     EXPECT_EQ(first(problem, "tiled").configuration, "TILE_WIDTH=8") << "what only the database knows";
 }
 
-// A database that nobody has tuned into since: it is read as it is.
+// An old database that has not been tuned into since. It is read as it is.
 TEST_F(Selection, AnEarlierVersionWithTheSameMachineCodeServesAsThePresentOne) {
     const auto problem = gemm(100, 100, 100);
     tuned(problem, "TILE_WIDTH=8", 1);

@@ -1,4 +1,4 @@
-// Shared by the runtime's tests: kernels written in place, compiled for the host device.
+// Shared by the runtime's tests: kernels from source text, compiled for the host device.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +24,7 @@ inline std::string script(const std::filesystem::path& path, const std::string& 
     return path.string();
 }
 
-/// The kernel `k` in a file of its own, with the headers that templates share beside it.
+/// The kernel `k` in its own file, with the headers that templates share.
 inline Program program(const std::string& source) {
     auto files = builtin_sources();
     files["k.cu"] = source;
@@ -49,7 +49,7 @@ inline std::string reason_of(const Compiler& compiler, const std::string& source
     return rejection == nullptr ? "" : std::string(to_text(rejection->stage)) + ": " + rejection->reason;
 }
 
-/// The number of the first line that holds `text`, from 1.
+/// The number, from 1, of the first line that contains `text`.
 inline std::string line_of(const std::string& source, const std::string& text) {
     const auto at = source.find(text);
     if (at == std::string::npos) throw std::runtime_error("the source does not hold " + text);

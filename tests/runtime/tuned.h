@@ -1,4 +1,4 @@
-// A database with winners in it, and a template whose validity depends on the problem.
+// A database with winners, and a template that is valid only for some problems.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace smemtune {
 
-/// Remembers a winner as the tuner does.
+/// Stores a winner as the tuner does.
 inline void store_winner(Store& store, const Device& device, const KernelTemplate& kernel, const Problem& problem,
                          const Configuration& configuration, double median_us, const Binary* binary = nullptr) {
     const TrialKey key{.device = store.remember(device),
@@ -35,7 +35,7 @@ inline const KernelTemplate& find_template(const std::vector<KernelTemplate>& te
     return *found;
 }
 
-/// A right but slow gemm for which M must be a multiple of STEP.
+/// A correct but slow gemm that requires M to be a multiple of STEP.
 inline SourceTree stepping_sources() {
     return {{"stepping.toml", R"toml([template]
 name      = "stepping"

@@ -12,7 +12,7 @@ namespace {
 
 using testing::ElementsAre;
 
-// Counts its launches in the workspace: what it writes is how often this one was used before.
+// Counts its launches in the workspace. Its output is the number of earlier launches with the same workspace.
 class Workspaces : public testing::Test {
 protected:
     const std::unique_ptr<Backend> backend = open_host({.threads = 1});

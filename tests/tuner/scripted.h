@@ -1,4 +1,4 @@
-// A device whose times a test decides.
+// A simulated device whose times the test decides.
 #pragma once
 
 #include <algorithm>
@@ -13,16 +13,16 @@
 
 namespace smemtune {
 
-/// The host device with a clock and an L2 cache, where a batch takes what a test says.
+/// The host device with a clock and an L2 cache. The test decides how long a batch takes.
 class Scripted : public Backend {
 public:
     explicit Scripted(std::int64_t l2_bytes = 0) : device_(host_->device()) { device_.l2_bytes = l2_bytes; }
 
     std::function<double(const BoundKernel*)> launch_us = [](const BoundKernel*) { return 1.0; };
-    std::function<void(const Call&)> after = [](const Call&) {};  ///< each launch of a batch
+    std::function<void(const Call&)> after = [](const Call&) {};  ///< called after each launch of a batch
     std::function<std::int64_t()> clock = [] { return 0; };
     std::function<double(const BoundKernel*)> launch_uj = [](const BoundKernel*) { return 0.0; };
-    std::vector<const BoundKernel*> batches;  ///< whose, in the order in which they were timed
+    std::vector<const BoundKernel*> batches;  ///< the kernel of each timed batch, in order
 
     [[nodiscard]] std::size_t free_bytes() override { return host_->free_bytes(); }
     [[nodiscard]] const Device& device() const override { return device_; }
@@ -63,7 +63,7 @@ inline const KernelTemplate& template_of(const std::string& operation) {
     return *std::ranges::find(templates, operation, [](const KernelTemplate& each) { return each.operation.name; });
 }
 
-/// Products of 24x24x24 on a backend.
+/// 24x24x24 products on a backend.
 inline Testbed testbed_on(Backend& backend) {
     static const auto compiler = make_compiler(find_device("host").device, {.host_compiler = SMEMTUNE_CXX});
     static const auto binaries = compile_testbed(*compiler, template_of("gemm"), gemm(24, 24, 24));

@@ -1,5 +1,4 @@
-// What the tuner's tests share: a folder that goes away, the program run as a person runs it, its processes found
-// again.
+// Shared by the tuner's tests: a temporary folder, the program as a user runs it, and its processes.
 #pragma once
 
 #include <fcntl.h>
@@ -31,8 +30,7 @@ namespace smemtune {
 
 using namespace std::chrono_literals;
 
-/// What the build set, unless the environment says otherwise: on a machine that only runs the tests, files lie
-/// elsewhere.
+/// The build's setting, unless the environment overrides it: on a machine that only runs tests, files have other paths.
 inline std::string setting(const char* variable, const std::string& otherwise) {
     const auto* value = std::getenv(variable);
     return value == nullptr ? otherwise : value;
@@ -48,11 +46,11 @@ inline std::string read_text(const std::filesystem::path& file) {
     return {std::istreambuf_iterator<char>(stream), {}};
 }
 
-/// /proc/PROCESS/FILE; empty when the process is gone, or goes meanwhile.
+/// The content of /proc/PROCESS/FILE; empty if the process has ended.
 inline std::string read_process(pid_t process, const std::string& file) {
     try {
         return read_text("/proc/" + std::to_string(process) + "/" + file);
-    } catch (const std::ios_base::failure&) {  // how the library tells that a read failed
+    } catch (const std::ios_base::failure&) {  // the library throws it if a read fails
         return "";
     }
 }
@@ -62,7 +60,7 @@ inline void write_text(const std::filesystem::path& file, const std::string& tex
     std::ofstream(file, std::ios::binary) << text;
 }
 
-/// A folder of its own for a test.
+/// A temporary folder for one test.
 class Scratch {
 public:
     Scratch() : folder_("smemtune_tuner") {}
@@ -75,10 +73,10 @@ public:
 
     std::string operator/(const std::string& name) const { return (folder_ / name).string(); }
     const std::filesystem::path& path() const { return folder_.path(); }
-    /// Beside the folder that tests look at for changes: for what must lie somewhere.
+    /// A folder beside the scratch folder, for files that must not appear in contents().
     std::string aside() const { return path().string() + ".aside"; }
 
-    /// Every file and folder below, with its bytes.
+    /// All files and folders below, with their bytes.
     std::map<std::string, std::string> contents() const {
         std::map<std::string, std::string> files;
         for (const auto& entry : std::filesystem::recursive_directory_iterator(path())) {
@@ -98,8 +96,8 @@ struct Finished {
     std::string out, err;
 };
 
-/// smemtune, started with a home and temporary folder below `scratch` and nothing else of this process's environment
-/// that it could mistake for a wish. Killed with its owner.
+/// A running smemtune. Its home and temporary folders are below `scratch`, and it inherits no variable that it would
+/// interpret. The destructor kills it.
 class Running {
 public:
     Running(const Scratch& scratch, const std::vector<std::string>& arguments, Variables more = {})
@@ -139,7 +137,7 @@ public:
     Running(const Running&) = delete;
     Running& operator=(const Running&) = delete;
 
-    static constexpr const char* unset = "\1";  ///< a variable's value when it is not to be there
+    static constexpr const char* unset = "\1";  ///< stands for a variable that must not be set
 
     [[nodiscard]] pid_t process() const { return process_; }
     void signal(int number) const { kill(process_, number); }
@@ -155,7 +153,7 @@ public:
         return {WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status), read_text(out_), read_text(err_)};
     }
 
-    /// Its workers and compilers, those of them included that outlive it.
+    /// Its workers and compilers, including those that outlive it.
     [[nodiscard]] std::vector<pid_t> descendants() const {
         std::vector<pid_t> found;
         for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
@@ -187,7 +185,7 @@ inline Finished run(const Scratch& scratch, const std::vector<std::string>& argu
     return Running(scratch, arguments, more).wait();
 }
 
-/// Whether `condition` came true within `limit`.
+/// Whether `condition` becomes true within `limit`.
 inline bool soon(const std::function<bool()>& condition, std::chrono::milliseconds limit = 20s) {
     const auto deadline = std::chrono::steady_clock::now() + limit;
     while (!condition()) {
@@ -197,7 +195,7 @@ inline bool soon(const std::function<bool()>& condition, std::chrono::millisecon
     return true;
 }
 
-/// Trials in a database that another process may be writing; 0 where there is none yet.
+/// The number of trials in a database that another process may be writing; 0 if there is no database yet.
 inline std::int64_t trials_in(const std::string& path) {
     try {
         const auto summary = Store(path, Store::Access::read).summary();

@@ -21,7 +21,7 @@ TEST(ParallelFor, CallsEachIndexOnce) {
 
 TEST(ParallelFor, RunsAsManyAtOnceAsItHasThreads) {
     std::latch all_there(3);
-    parallel_for(3, 3, [&](std::size_t) { all_there.arrive_and_wait(); });  // with fewer threads it would never end
+    parallel_for(3, 3, [&](std::size_t) { all_there.arrive_and_wait(); });  // would never end with fewer threads
 }
 
 TEST(ParallelFor, RethrowsTheFirstFailureAndBeginsNothingAfterIt) {

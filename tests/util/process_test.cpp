@@ -22,7 +22,7 @@ double seconds_of(const std::function<void()>& work) {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
-// Gone, or dead and waiting for someone to ask how it ended.
+// The process has ended; perhaps its parent has not collected it yet.
 bool runs(const std::string& id) {
     std::ifstream status("/proc/" + id + "/stat");
     std::string text;
@@ -86,7 +86,7 @@ TEST(Process, AProgramThatClosesItsOutputEarlyIsWaitedFor) {
 TEST(Process, TheLimitHoldsWhileSignalsArrive) {
     struct sigaction handler {};
     struct sigaction before {};
-    handler.sa_handler = [](int) {};  // and no SA_RESTART: every wait is cut short
+    handler.sa_handler = [](int) {};  // without SA_RESTART: interrupts every wait
     sigaction(SIGALRM, &handler, &before);
     const itimerval often{{0, 20'000}, {0, 20'000}};
     setitimer(ITIMER_REAL, &often, nullptr);

@@ -20,7 +20,7 @@ constexpr StoreOptions impatient{.patience = std::chrono::milliseconds(150)};
 struct BadFile {
     std::string name;
     std::function<void(const path&)> make;
-    std::string says;  // after the path, by either access
+    std::string says;  // the message after the path, for both kinds of access
 };
 void PrintTo(const BadFile& file, std::ostream* stream) { *stream << file.name; }
 
@@ -167,8 +167,8 @@ TEST(Open, DamageFoundLaterIsAStoreErrorToo) {
     const auto file = stored(scratch / "tuned.db", 2000);
     Store store(file);
     const auto key = key_in(store);
-    in_child([&](int) {                                   // not here: closing the file would drop the store's locks
-        Store(file).remember(measured(key, tile(3), 1));  // so that the other store reads its pages again
+    in_child([&](int) {  // in a child: closing the file here would drop the store's locks
+        Store(file).remember(measured(key, tile(3), 1));  // makes the other store read its pages again
         overwrite(file, 30 * 4096, 40 * 4096);
         _exit(0);
     })
@@ -235,7 +235,7 @@ TEST(Migration, AnOlderFileIsBroughtUpStepByStepAndEachStepHappensOnce) {
     EXPECT_NE(error.find("newer smemtune (schema 3, this one knows up to 1)"), std::string::npos) << error;
 }
 
-// A file of version 1, with a measured trial that is the winner and a rejected one.
+// A file of schema version 1. It has a measured trial, which is the winner, and a rejected one.
 constexpr const char* filled_1 = R"sql(
 INSERT INTO devices VALUES (1, 'a', 90, 1, 32, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1);
 INSERT INTO templates VALUES (1, 'tiled', 'gemm', 'hash');
@@ -310,7 +310,7 @@ TEST(Migration, ProcessesThatOpenAtOnceDoNotDisturbEachOther) {
             if (round % 2 == 1) open_database(file, Access::write, {}, v1).exec("INSERT INTO a VALUES (4)");
             std::vector<Child> children;
             for (int i = 0; i < 6; ++i) {
-                // every other one comes from a local disk's point of view
+                // All other filesystems of this test count as local.
                 const StoreOptions options{.patience = std::chrono::seconds(20), .rollback_journal = rollback};
                 children.push_back(in_child([&](int output) {
                     say(output, error_of([&] { open_database(file, Access::write, options, v3); }));

@@ -1,4 +1,4 @@
-// Against a library of our own that computes on the CPU (tests/fixtures/cublas): the calls are those that a GPU gets.
+// Tests with a substitute library that computes on the CPU (tests/fixtures/cublas). It gets the same calls as on a GPU.
 #include "runtime/cublas/cublas.h"
 
 #include <dlfcn.h>
@@ -12,7 +12,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// Integers, so that every order of summation gives the same.
+// Integers, so that every order of summation gives the same result.
 struct Product {
     GemmArguments given;
     std::string layout;
@@ -22,7 +22,7 @@ struct Product {
     Product(const std::string& layout_name, int m, int n, int k, int padding) : layout(layout_name) {
         lay_out(1, m, n, k, padding, 0);
     }
-    // A batch, whose matrices lie `gap` elements apart.
+    // A batch with a `gap` in elements between matrices.
     Product(const std::string& layout_name, int batch, int m, int n, int k, int padding, int gap)
         : layout(layout_name), kind(GemmKind::batched) {
         lay_out(batch, m, n, k, padding, gap);
@@ -168,7 +168,7 @@ TEST_F(CublasTest, AStrideThatDoesNotFitItsDefaultIsRefused) {
     const Cublas library(*backend, {SMEMTUNE_FAKE_CUBLAS});
     for (const auto stride : {&GemmArguments::lda, &GemmArguments::ldb, &GemmArguments::ldc}) {
         Product product("nn", 3, 4, 5, 0);
-        product.given.*stride = (1LL << 32) + 8;  // as an int it would do
+        product.given.*stride = (1LL << 32) + 8;  // too large for an int
         EXPECT_THAT(error_of<LaunchError>([&] { (void)product.computed_by(*library.gemm(gemm(3, 4, 5))); }),
                     HasSubstr("a leading dimension of 4294967304 exceeds 2147483647"));
     }

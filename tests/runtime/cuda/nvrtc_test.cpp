@@ -24,7 +24,7 @@ std::vector<Configuration> sample(const KernelTemplate& kernel, const Problem& p
     const auto space = feasible_space(kernel, problem, device);
     std::vector<Configuration> configurations{default_configuration(kernel)};
     if (space.size() == 0) return configurations;
-    // The largest ask for most; one from the middle.
+    // The configurations with the largest resource needs, and one from the middle.
     for (const auto index : {space.size() - 1, space.size() / 2}) configurations.push_back(space[index]);
     return configurations;
 }
@@ -58,7 +58,7 @@ TEST_P(NvrtcTarget, CompilesWithoutAGpu) {
             EXPECT_EQ(binary.resources.static_shared_bytes, launch.static_shared_bytes);
             EXPECT_GE(binary.resources.registers, 8);
             EXPECT_EQ(binary.resources.spill_bytes, 0);
-            // What the limits accepted by the manifest's estimate, they accept by the true registers.
+            // A configuration that fits by the manifest's estimate must also fit with its real registers.
             launch.registers = binary.resources.registers;
             EXPECT_EQ(broken_limit(launch, device), std::nullopt);
         }
@@ -71,7 +71,7 @@ INSTANTIATE_TEST_SUITE_P(Architectures, NvrtcTarget,
                                          Target{"sm_100", "sm_100a"}, Target{"sm_120", "sm_120a"}),
                          [](const auto& instance) { return instance.param.name; });
 
-// Results are stored with this text: it stays as it is.
+// Results are stored with this text, so it must not change.
 TEST(Nvrtc, TheVersionTellsTheOptionsThatEveryProgramGets) {
     EXPECT_THAT(NvrtcCompiler(90, {}).version(),
                 MatchesRegex(R"(nvrtc [0-9]+\.[0-9]+ -std=c\+\+17 --ptxas-options=-v --no-cache)"));
@@ -116,7 +116,7 @@ TEST(Nvrtc, SpillsAreReported) {
     EXPECT_LE(binary.resources.registers, 64);
 }
 
-// As ptxas 13.0 prints them, for sm_90a.
+// The output of ptxas 13.0 for sm_90a.
 constexpr const char* report = R"(ptxas info    : 0 bytes gmem
 ptxas info    : Compiling entry function 'caller' for 'sm_90a'
 ptxas info    : Function properties for caller

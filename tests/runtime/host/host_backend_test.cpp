@@ -15,7 +15,7 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-// Launches a kernel whose arguments are one device array and integers; `out` goes there and comes back.
+// Launches a kernel with one device array and integers as arguments. Copies `out` to the device and back.
 void launch(Backend& backend, const LoadedKernel& kernel, const Launch& launch, std::vector<int>& out,
             std::vector<int> values = {}) {
     const auto memory = backend.allocate(out.size() * sizeof(int));
@@ -28,7 +28,7 @@ void launch(Backend& backend, const LoadedKernel& kernel, const Launch& launch, 
     backend.copy_to_host(std::as_writable_bytes(std::span(out)), *memory);
 }
 
-// Compiled once: the same source is used by several tests.
+// Compiles each source once, because several tests use the same one.
 const Binary& compiled(const std::string& source) {
     static std::map<std::string, Binary> known;
     const auto found = known.find(source);
@@ -36,7 +36,7 @@ const Binary& compiled(const std::string& source) {
                                 : known.emplace(source, must_compile(*host_compiler(), program(source))).first->second;
 }
 
-// Every thread writes into a row of its own where it is in block and grid, and how large they are.
+// Every thread writes its position in block and grid, and their sizes, into its own row.
 const char* const positions = R"(extern "C" __global__ void k(int* out) {
     const int block = (blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x;
     const int thread = (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x;
@@ -78,7 +78,7 @@ INSTANTIATE_TEST_SUITE_P(Dimensions, Indices,
                                          Shape{{3, 2, 1}, {5, 4, 1}}, Shape{{2, 3, 4}, {4, 3, 2}},
                                          Shape{{1, 1, 2}, {1, 16, 64}}, Shape{{100, 1, 1}, {1024, 1, 1}}));
 
-// A block hands values round a ring: after n rounds each thread has the value that it began with.
+// The threads of a block pass values around a ring. After as many rounds as threads, each has its own value again.
 const char* const ring = R"(#include "device/shared.h"
 extern "C" __global__ void k(int* out, int use_dynamic) {
     __shared__ int fixed[256];
@@ -110,7 +110,7 @@ TEST(HostBackend, ThreadsMeetAtBarriersAndBlocksShareNothing) {
     }
 }
 
-// What the last block sees of the others' writes is left to a GPU: here it would see them without a barrier, too.
+// Only a GPU can test whether the last block sees the other blocks' writes: here they would be visible without a fence.
 TEST(HostBackend, TheLastOfSeveralBlocksFindsOutThatItIs) {
     const auto last = compiled(R"(#include "device/last_block.h"
 extern "C" __global__ void k(int* out) {
@@ -152,7 +152,7 @@ extern "C" __global__ void k(int* out, int count) {
     for (int i = 0; i < 64; ++i) EXPECT_EQ(out[static_cast<std::size_t>(i)], most / 4 - 1 - i);
 }
 
-// The order in which the threads of a block come.
+// The order in which the threads of a block run.
 const char* const queue = R"(extern "C" __global__ void k(int* out) {
     out[1 + threadIdx.x] = out[0]++;
 }

@@ -1,4 +1,4 @@
-// What the host device does about accesses out of bounds: in checked mode it names them, else they end the process.
+// Accesses out of bounds on the host device: checked mode reports them; otherwise they end the process.
 #include <gmock/gmock.h>
 #include <sys/wait.h>
 
@@ -10,7 +10,7 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-// Does what it is told to, at a line that is marked with it.
+// Makes the access that its argument selects. Each access is on a line with a mark.
 const std::string misbehaving = R"(#include "configuration.h"
 #include "device/shared.h"
 
@@ -33,7 +33,7 @@ enum What { reads_argument, writes_argument, reads_row, writes_column, reads_dyn
 constexpr std::array marks{"reads an argument", "writes an argument", "reads a row",
                            "writes a column",   "reads dynamic",      "writes dynamic"};
 
-constexpr long long elements = 37;  // no multiple of anything: the end is no boundary
+constexpr long long elements = 37;  // not a multiple of any alignment, so the end is no boundary
 constexpr long long shared_elements = 50;
 constexpr Launch shape{.grid = {3, 1, 1}, .block = {16, 2, 1}, .dynamic_shared_bytes = shared_elements * 4};
 
@@ -42,7 +42,7 @@ public:
     explicit Misbehaving(bool checked)
         : kernel_(backend_->load(must_compile(*host_compiler(checked), program(misbehaving)), 0)) {}
 
-    // The message of the fault; empty when there is none.
+    // The message of the fault; empty if there is none.
     std::string run(What what, long long at) {
         void* data = data_->data();
         void* sink = sink_->data();
@@ -59,7 +59,7 @@ private:
 
 class Checked : public testing::Test {
 protected:
-    // File and line, thread and block.
+    // The file, line and thread that the message should name.
     static testing::Matcher<std::string> named(What what) {
         return AllOf(HasSubstr("k.cu:" + line_of(misbehaving, marks[what]) + ":"),
                      HasSubstr("thread (3,1,0) of block (2,0,0)"));
@@ -124,7 +124,7 @@ TEST_F(Checked, AfterAFaultTheNextLaunchRuns) {
 }
 
 TEST(Unchecked, AnAccessFarAwayEndsTheProcess) {
-    testing::FLAGS_gtest_death_test_style = "threadsafe";  // the device has threads: fork alone would lose them
+    testing::FLAGS_gtest_death_test_style = "threadsafe";  // the device has threads, which fork alone would lose
     const auto died = [](int status) { return !WIFEXITED(status) || WEXITSTATUS(status) != 0; };
     EXPECT_EXIT(Misbehaving(false).run(writes_argument, 100'000'000), died, "");
     EXPECT_EXIT(Misbehaving(false).run(reads_argument, -500'000'000), died, "");

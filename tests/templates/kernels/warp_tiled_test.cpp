@@ -8,7 +8,7 @@
 namespace smemtune {
 namespace {
 
-// With one value for parameters that have no say in the grid, or its space would be of millions.
+// Parameters that do not affect the grid get one value; otherwise the space would have millions of points.
 KernelTemplate warp_tiled() {
     const auto all = load_templates(builtin_sources());
     auto kernel = *std::ranges::find(all, "warp_tiled", &KernelTemplate::name);
@@ -20,7 +20,7 @@ KernelTemplate warp_tiled() {
     return kernel;
 }
 
-// The kernel tells from the grid which tiles are shared.
+// The kernel computes from the grid which tiles are shared.
 TEST(WarpTiled, ABlockHasATileOrAWholeClusterSharesOne) {
     const auto kernel = warp_tiled();
     const auto device = model_device("sm_90");
@@ -59,7 +59,7 @@ TEST(WarpTiled, ABlockHasATileOrAWholeClusterSharesOne) {
     EXPECT_GT(mixed, 1000);
 }
 
-// A space holds up to 20 million; three parameters that no rule names make 16 of each.
+// A space holds up to 20 million points. Three parameters that no rule names multiply the points by 16.
 TEST(WarpTiled, IsNoTooLargeSpaceWhereKIsSharedInMostWays) {
     const auto all = load_templates(builtin_sources());
     auto kernel = *std::ranges::find(all, "warp_tiled", &KernelTemplate::name);
@@ -85,7 +85,7 @@ TEST(WarpTiled, OfEveryExtentHasASpaceOfWhatFits) {
     EXPECT_NO_THROW((void)feasible_space(batched, batched_gemm(most, most, most, most), device));
 }
 
-// The blocks of all matrices together must run at once.
+// The blocks of all matrices must be able to run at the same time.
 TEST(WarpTiled, SharesKThroughMemoryInBatchesToo) {
     const auto all = load_templates(builtin_sources());
     auto kernel = *std::ranges::find(all, "batched_warp_tiled", &KernelTemplate::name);

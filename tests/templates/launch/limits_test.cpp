@@ -24,7 +24,7 @@ KernelTemplate builtin(const std::string& name) {
 
 Configuration tile(std::int64_t width) { return {{{"TILE_WIDTH", width}}}; }
 
-// What a launch that fits in everything becomes with one thing changed.
+// A launch that fits, with one thing changed.
 template <class Change>
 std::optional<std::string> broken_by(Change change) {
     Launch launch{.grid = {100, 1, 1}, .block = {256, 1, 1}, .static_shared_bytes = 1024, .registers = 32};
@@ -128,21 +128,22 @@ TEST(Limits, AnInfeasibilityNamesTheDevicesLimit) {
 
 TEST(Limits, TheFeasibleSpaceHoldsTheFeasibleConfigurations) {
     auto odd = builtin("tiled_transpose");
-    odd.constraints.clear();  // so that the limits have something to remove
+    odd.constraints.clear();  // so that only the limits remove points
     for (auto& parameter : odd.parameters) {
-        if (parameter.name == "ROWS_PER_THREAD") parameter.values = {1, 2, 4, 8, 128};  // 128: no thread at all
+        if (parameter.name == "ROWS_PER_THREAD")
+            parameter.values = {1, 2, 4, 8, 128};  // with 128, a block has no thread
     }
     odd.registers = Expression("TILE_WIDTH * 4");
     odd.dynamic_shared_bytes = Expression("(PAD - 1) * -1024 + (TILE_WIDTH - 64)");
     const Problem problem{.operation = "transpose", .extents = {{"M", 1000}, {"N", 3000}}};
     auto kernels = load_templates(builtin_sources());
     kernels.push_back(odd);
-    for (auto& kernel : kernels) {  // the largest spaces are reduced to their corners,
+    for (auto& kernel : kernels) {  // the largest spaces keep only the extreme values,
         if (!kernel.name.ends_with("warp_tiled")) continue;
         for (std::size_t i = 0; i < kernel.parameters.size(); ++i) {
             auto& values = kernel.parameters[i].values;
             values = {values.front(), values.back()};
-            if (i % 4 == 2) values.pop_back();  // and those to a sixteenth
+            if (i % 4 == 2) values.pop_back();  // and others a sixteenth of the points
         }
     }
     for (const auto* name : {"sm_75", "sm_90", "sm_90,threads_per_block=200,registers_per_block=20000",
@@ -155,7 +156,7 @@ TEST(Limits, TheFeasibleSpaceHoldsTheFeasibleConfigurations) {
                                                             : problem;
             const ParameterSpace every(kernel.parameters, {}, {});
             const auto space = feasible_space(kernel, size, device);
-            // Of a large space every seventh point: an odd stride meets each value of each parameter.
+            // Every seventh point of a large space: an odd stride reaches every value of every parameter.
             const std::size_t stride = every.size() > 1000 ? 7 : 1;
             for (std::size_t i = 0; i < every.size(); i += stride) {
                 const auto configuration = every[i];

@@ -1,4 +1,4 @@
-// Occupancy against cases worked out by hand, and against NVIDIA's own calculator.
+// Compares occupancy with cases computed by hand and with NVIDIA's own calculator.
 #include <cuda_occupancy.h>
 #include <gtest/gtest.h>
 
@@ -37,7 +37,8 @@ TEST(Occupancy, IsLimitedByBlocksWhenTheyAreSmall) {
 }
 
 TEST(Occupancy, CountsTheSharedMemoryThatIsReservedPerBlock) {
-    // 228 KiB hold 4 blocks of 57 KiB: 56 KiB of their own and 1 KiB of the system's; one byte more makes 57.125.
+    // 228 KiB hold 4 blocks of 57 KiB: 56 KiB of the block and 1 KiB reserved by the system. One more byte rounds up to
+    // 57.125 KiB.
     const auto device = model_device("sm_90");
     EXPECT_EQ(occupancy(launch(128, 56 * 1024), device).by_shared_memory, 4);
     EXPECT_EQ(occupancy(launch(128, 56 * 1024 + 1), device).by_shared_memory, 3);
@@ -135,7 +136,7 @@ TEST(Occupancy, AgreesWithNvidiasCalculator) {
             EXPECT_EQ(fits ? ours.blocks() : 0, theirs.activeBlocksPerMultiprocessor)
                 << name << ": " << sample.threads() << " threads, " << dynamic << " bytes, " << sample.registers
                 << " registers";
-            EXPECT_TRUE(!fits || ours.blocks() > 0);  // what the limits let through can run
+            EXPECT_TRUE(!fits || ours.blocks() > 0);  // whatever passes the limits can run
             resident += fits ? 1 : 0;
         }
         EXPECT_GT(resident, 500) << name;

@@ -16,7 +16,7 @@ using testing::HasSubstr;
 using testing::Key;
 using testing::StartsWith;
 
-// A user's kernel: operation, template and reference in two files.
+// A user's kernel in two files, with operation, template and reference.
 SourceTree users() {
     return {{"scale.toml", R"toml([operation]
 name       = "scale"
@@ -132,7 +132,8 @@ TEST(Catalog, AUsersKernelIsTwoFiles) {
     const auto templates = load_templates(tree);
     EXPECT_THAT(names_of(templates), ElementsAre("scale/scale"));
     EXPECT_EQ(templates[0].source_path, "scale.cu");
-    EXPECT_EQ(templates[0].operation.reference_path, "scale.cu");  // a second kernel in the same source
+    EXPECT_EQ(templates[0].operation.reference_path,
+              "scale.cu");  // the reference is a second kernel in the same source
     EXPECT_THAT(templates[0].files, ElementsAre(Key("scale.cu"), Key("scale.toml")));
 }
 
@@ -275,7 +276,7 @@ TEST(Catalog, TheHashChangesWithTheOrderOfRuntimeParameters) {
     EXPECT_EQ(hash_with("ORDER", "GROUP"), hash_with("ORDER", "GROUP"));
 }
 
-// Constants are part of the program, other derived names are not.
+// Constants are part of the program; other derived values are not.
 TEST(Catalog, TheHashChangesWithDerivedConstantsAlone) {
     const auto with_derived = [](const std::string& value, const std::string& more) {
         return hash(with(users(), "scale.toml", "[launch]",
@@ -303,7 +304,7 @@ TEST(Catalog, AListOfVersionsWithTheSameCodeCountsOnlyIfItNamesThePresentOne) {
     EXPECT_THAT(kernel("\"before\", \"of the version before\"").same_code_as, testing::IsEmpty());
 }
 
-// Whoever changes the text of such a kernel, or of a header that it includes, decides anew.
+// An author who changes the text of such a kernel, or of a header that it includes, must decide again.
 TEST(Catalog, TheBuiltInListsOfVersionsWithTheSameCodeNameThePresentOne) {
     for (const auto& kernel : load_templates(builtin_sources())) {
         if (kernel.files.at(kernel.path).find("same_code") == std::string::npos) continue;
@@ -332,7 +333,7 @@ TEST(Catalog, ReadsAFolderAsItsFilesByRelativePath) {
     folder.write({{"README.md", "not read"}, {"empty.h", ""}});
     tree["empty.h"] = "";
     EXPECT_EQ(read_sources(folder.path), tree);
-    EXPECT_EQ(read_sources(folder.path / ""), tree);  // as `--templates folder/` gives it
+    EXPECT_EQ(read_sources(folder.path / ""), tree);  // the form of `--templates folder/`
     EXPECT_EQ(read_sources(folder.path / "deep" / ".."), tree);
 }
 

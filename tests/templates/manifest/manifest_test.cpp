@@ -16,7 +16,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-// A kernel and its operation in one manifest, with every key that there is.
+// A kernel and its operation in one manifest that uses every key.
 const std::string good = R"toml([operation]
 name       = "scale"
 summary    = "B = alpha * A"
@@ -166,7 +166,7 @@ TEST(Manifest, DescribesAKernel) {
     ASSERT_EQ(kernel.parameters.size(), 2U);
     EXPECT_THAT(kernel.parameters[0].values, ElementsAre(64, 128, 256));
     EXPECT_EQ(kernel.parameters[0].default_value, 128);
-    EXPECT_EQ(kernel.parameters[1].default_value, 1);  // the first of its values
+    EXPECT_EQ(kernel.parameters[1].default_value, 1);  // the default is the first value
     ASSERT_EQ(kernel.constraints.size(), 1U);
     EXPECT_EQ(kernel.constraints[0].reason, "a block covers no more");
     EXPECT_EQ(kernel.block[1].text(), "1");
@@ -309,9 +309,9 @@ TEST(Manifest, AloneAnOperationIsTheSame) {
 
 struct Mistake {
     std::string name;
-    std::string from;  // the part of the good manifest that
-    std::string to;    // this replaces
-    std::string at;    // a part of the bad one: the error names its line
+    std::string from;  // part of the valid manifest
+    std::string to;    // its replacement
+    std::string at;    // part of the invalid manifest whose line the error names
     std::vector<std::string> words;
 };
 
@@ -504,7 +504,7 @@ TEST(Manifest, NumbersWhereBlocksBelongAreErrors) {
                 StartsWith("kernels/scale.toml:1: manifest 'parameter' must be written as [[parameter]]"));
 }
 
-// Manifests of one folder; `twin.toml` is the one that is read.
+// The manifests of one folder. The test reads `twin.toml`.
 struct Extension {
     std::map<std::string, std::string> files{{"kernels/scale.toml", good}};
 

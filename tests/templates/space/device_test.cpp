@@ -29,7 +29,7 @@ TEST(Device, EveryNamedModelIsComplete) {
             const bool may_be_zero = field.name == "memory_bytes" || field.name == "shared_bytes_reserved_per_block";
             EXPECT_TRUE(may_be_zero || device.*field.member > 0) << name << " " << field.name;
         }
-        // A block of the largest size fits, with what is reserved for it.
+        // A block of the largest size fits, including the memory reserved for it.
         EXPECT_LE(device.shared_bytes_per_block + device.shared_bytes_reserved_per_block,
                   device.shared_bytes_per_multiprocessor)
             << name;
@@ -63,7 +63,7 @@ TEST(Device, LimitsGivenByHandChangeAModel) {
     EXPECT_EQ(device.shared_bytes_per_block, 65536);
     EXPECT_EQ(device.multiprocessors, 2);
     EXPECT_EQ(device.threads_per_multiprocessor, 2048);
-    EXPECT_NE(device.name, "sm_90");  // it is not one
+    EXPECT_NE(device.name, "sm_90");  // it is not that model any more
 }
 
 TEST(Device, OfLimitsGivenByHandAloneTheOthersDoNotLimit) {

@@ -1,4 +1,4 @@
-// Random expressions, evaluated twice: by the library from their text, and here while they are made, in 128 bits.
+// Evaluates random expressions twice: the library from their text, and this test in 128 bits while it generates them.
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -49,7 +49,7 @@ struct Operator {
     std::string text;
     int level;
 };
-// C's table of precedence, as cppreference.com numbers it, turned round.
+// The precedences of C as on cppreference.com, in reverse order.
 const std::vector<Operator> operators{{"*", 10}, {"/", 10}, {"%", 10}, {"+", 9}, {"-", 9},  {"<<", 8},
                                       {">>", 8}, {"<", 7},  {"<=", 7}, {">", 7}, {">=", 7}, {"==", 6},
                                       {"!=", 6}, {"&", 5},  {"^", 4},  {"|", 3}, {"&&", 2}, {"||", 1}};
@@ -70,7 +70,7 @@ public:
 private:
     std::size_t below(std::size_t bound) { return std::uniform_int_distribution<std::size_t>(0, bound - 1)(random_); }
 
-    // Parentheses where C needs them, and now and then where it does not.
+    // Adds parentheses where C needs them, and sometimes where it does not.
     std::string wrapped(const Sample& sample, int least) {
         return sample.level < least || below(8) == 0 ? "(" + sample.text + ")" : sample.text;
     }
@@ -137,7 +137,7 @@ TEST(Expression, AgreesWithCOnRandomExpressions) {
     for (unsigned seed = 0; seed < 3000; ++seed) {
         const auto sample = Generator(seed, names).sample(static_cast<int>(1 + seed % 5));
         std::optional<std::int64_t> found;
-        const Expression expression(sample.text);  // every one of them is well formed
+        const Expression expression(sample.text);  // every generated expression is well formed
         try {
             found = expression.evaluate(names);
         } catch (const ExpressionError&) {
@@ -146,7 +146,7 @@ TEST(Expression, AgreesWithCOnRandomExpressions) {
         ASSERT_EQ(found, sample.value) << "seed " << seed << ": " << sample.text;
         ++(found ? with_value : without);
     }
-    EXPECT_GT(with_value, 1000);  // both kinds must be there for the agreement to say something
+    EXPECT_GT(with_value, 1000);  // both kinds must occur, or the test says nothing
     EXPECT_GT(without, 300);
 }
 

@@ -48,7 +48,7 @@ std::uint64_t removed(const ParameterSpace& space) {
     return sum;
 }
 
-// Every valid point by trying all of them, in the order that is promised.
+// All valid points in the promised order, by trying every combination.
 std::vector<Configuration> by_brute_force(const std::vector<Parameter>& parameters,
                                           const std::vector<Constraint>& constraints, const Environment& constants) {
     std::vector<Configuration> valid;
@@ -70,7 +70,7 @@ std::vector<Configuration> by_brute_force(const std::vector<Parameter>& paramete
 
 TEST(ParameterSpace, HoldsEveryCombinationWhenThereAreNoRules) {
     const ParameterSpace space({parameter("B", {4, 2}), parameter("A", {1, 3})}, {}, {});
-    EXPECT_THAT(texts(space), ElementsAre("A=1,B=4", "A=3,B=4", "A=1,B=2", "A=3,B=2"));  // as declared
+    EXPECT_THAT(texts(space), ElementsAre("A=1,B=4", "A=3,B=4", "A=1,B=2", "A=3,B=2"));  // in the declared order
     EXPECT_EQ(space.raw_size(), 4U);
 }
 
@@ -123,7 +123,7 @@ TEST(ParameterSpace, AgreesWithBruteForceOnRandomSpaces) {
     EXPECT_GT(valid, 1000U);
 }
 
-// No enumeration that looks at the raw points ends: only one that prunes does.
+// The space is so large that only an enumeration with pruning ends.
 TEST(ParameterSpace, TheCostFollowsTheValidPoints) {
     std::vector<Parameter> parameters;
     for (int i = 0; i < 12; ++i) parameters.push_back(parameter("P" + std::to_string(i), first_numbers(10)));
@@ -188,7 +188,8 @@ TEST(ParameterSpace, AParameterWithoutValuesLeavesNoPoints) {
 TEST(ParameterSpace, ARuleThatHasNoValueIsAnError) {
     const std::vector<Parameter> parameters{parameter("A", {8, 16}), parameter("B", {2, 0})};
     EXPECT_THROW(ParameterSpace(parameters, rules({"A % B == 0"}), {}), ExpressionError);
-    EXPECT_EQ(ParameterSpace(parameters, rules({"B != 0", "A % B == 0"}), {}).size(), 2U);  // the first guards it
+    EXPECT_EQ(ParameterSpace(parameters, rules({"B != 0", "A % B == 0"}), {}).size(),
+              2U);  // the first rule guards the second
     EXPECT_EQ(ParameterSpace(parameters, rules({"B != 0 && A % B == 0"}), {}).size(), 2U);
 }
 

@@ -104,7 +104,7 @@ TEST(HostTimes, ABurstHoldsFiftyCallsAtMostAndOneAtLeast) {
     EXPECT_THAT(log, StartsWith("|a|a|"));
 }
 
-// A competitor with the kernel that a test wants.
+// A competitor with a kernel that the test supplies.
 class Someone : public Competitor {
 public:
     explicit Someone(CompetitorKernelOrReason prepared) : prepared_(std::move(prepared)) {}
@@ -118,7 +118,7 @@ private:
     CompetitorKernelOrReason prepared_;
 };
 
-// A database with the winner of 24x24x24, tuned as a person does.
+// A database with a winner for 24x24x24, tuned through the program.
 class BenchTest : public ::testing::Test {
 protected:
     static void SetUpTestSuite() {
@@ -192,7 +192,7 @@ TEST_F(BenchTest, ACompetitorThatTheDeviceRefusesIsMissingAndNotWrong) {
     EXPECT_EQ(result.why_not, "too large for it");
 }
 
-// Its first problem does not fit.
+// The first problem does not fit into memory.
 class Large : public Someone {
 public:
     using Someone::Someone;

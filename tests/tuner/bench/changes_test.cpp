@@ -83,7 +83,7 @@ TEST(Changes, TheFiguresOfAReportAreThoseOfItsJson) {
     }
 }
 
-// As bench/results/gemm-f32-h200.json has it.
+// Figures from bench/results/gemm-f32-h200.json.
 TEST(Changes, AFileFromBeforeTheSchemaHadAVersionIsRead) {
     const auto old = nlohmann::json::parse(R"({"benchmark": "bench", "problems": [
         {"problem": {"operation": "gemm", "type": "f32", "layout": "nn", "extents": [["M", 4], ["N", 5], ["K", 6]]},

@@ -1,4 +1,4 @@
-// The vendor's library as a competitor: ours that computes on the CPU in its place (tests/fixtures/cublas).
+// Vendor libraries as competitors. A substitute library computes on the CPU (tests/fixtures/cublas).
 #include "tuner/bench/competitor.h"
 
 #include <dlfcn.h>

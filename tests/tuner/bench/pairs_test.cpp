@@ -10,7 +10,7 @@ namespace {
 constexpr std::int64_t full = 1'980'000;
 constexpr std::int64_t sagging = 1'900'000;  // 4 % less
 
-// `count` pairs whose ratios wander evenly by `noise` around `ratio`.
+// `count` pairs with ratios that vary evenly by `noise` around `ratio`.
 void add(Pairs& pairs, int count, double ratio, double noise = 0, std::int64_t clock_khz = full, double us = 100) {
     for (int i = 0; i < count; ++i) {
         const auto wander = noise * (count == 1 ? 0 : 2.0 * i / (count - 1) - 1);
@@ -100,7 +100,7 @@ TEST(Pairs, FewAreEnoughForAnEvenRatioAndManyForAWildOne) {
     const auto needed = [](double noise) {
         Pairs pairs({.least = 30, .most = 120});
         int count = 0;
-        // The ratio jumps from one end of the noise to the other.
+        // The ratio alternates between both ends of the noise.
         for (; !pairs.finished(); ++count) add(pairs, 1, count % 2 == 0 ? 1 - noise : 1 + noise);
         return count;
     };

@@ -7,7 +7,7 @@
 namespace smemtune {
 namespace {
 
-// Two evaluations without a gain end the search; then the trial that was in flight brings one.
+// Two evaluations without a gain end the search. Then a trial that was in flight brings a gain.
 TEST(TemplateSearch, ALateGainReopensItUnlessTheRunWasComplete) {
     const TuneRequest request{
         .problems = {{.operation = "transpose", .type = "f32", .layout = "", .extents = {{"M", 16}, {"N", 16}}}},

@@ -1,4 +1,4 @@
-// What a person gets who writes something wrong: the documented exit code, one clear line, and nothing changed.
+// Mistakes in the input: each gives the documented exit code and one clear line, and changes nothing.
 #include <gmock/gmock.h>
 
 #include <nlohmann/json.hpp>
@@ -20,7 +20,7 @@ using Words = std::vector<std::string>;
 struct Mistake {
     Words words;
     int code;
-    std::string says;  // part of the one line
+    std::string says;  // part of the message
     Variables variables{};
 };
 
@@ -28,7 +28,7 @@ void PrintTo(const Mistake& mistake, std::ostream* out) {
     for (const auto& word : mistake.words) *out << word << ' ';
 }
 
-// Everything that the rows below name. A database of each broken kind, folders of templates of each broken kind.
+// All files and folders that the tests below name: databases and template folders, each broken in one way.
 void lay_out(const Scratch& scratch) {
     for (const auto* folder : {"empty", "folder", "mixed", "broken", "unknown_key", "no_source", "bad_rule"}) {
         std::filesystem::create_directories(scratch / folder);
@@ -39,7 +39,7 @@ void lay_out(const Scratch& scratch) {
     std::filesystem::copy_file(scratch / "good.db", scratch / "newer.db");
     std::filesystem::copy_file(scratch / "good.db", scratch / "corrupt.db");
     std::fstream newer(scratch / "newer.db", std::ios::in | std::ios::out | std::ios::binary);
-    newer.seekp(60);  // the user version in SQLite's header, big-endian
+    newer.seekp(60);  // offset of the user version in SQLite's header, big-endian
     newer.write("\0\0\0\x63", 4);
     std::fstream corrupt(scratch / "corrupt.db", std::ios::in | std::ios::out | std::ios::binary);
     corrupt.seekp(4096);
@@ -74,12 +74,13 @@ TEST_P(BadInput, GivesItsExitCodeOneLineAndChangesNothing) {
     lay_out(scratch);
     const auto before = scratch.contents();
     Running running(scratch, GetParam().words, GetParam().variables);
-    if (!soon([&] { return running.ended(); })) running.signal(SIGKILL);  // it took the mistake for a wish
+    if (!soon([&] { return running.ended(); }))
+        running.signal(SIGKILL);  // a program that accepts the mistake would go on
     const auto finished = running.wait();
     EXPECT_EQ(finished.code, GetParam().code);
     EXPECT_EQ(finished.out, "");
     EXPECT_THAT(finished.err, HasSubstr(GetParam().says));
-    // Behind the line that tune begins with, where it had begun.
+    // The message may follow the first line of a tuning run.
     const auto last = finished.err.find("smemtune: ");
     ASSERT_NE(last, std::string::npos) << finished.err;
     EXPECT_THAT(finished.err.substr(0, last), ::testing::MatchesRegex("([^\n]*: [0-9]+ sizes?, [0-9]+ templates?\n)?"));
@@ -99,7 +100,7 @@ constexpr int input = 2;
 constexpr int environment = 3;
 constexpr int database = 4;
 
-// Host tunes: what is wrong comes on top.
+// A valid tune command on the host; `more` adds the mistake.
 Mistake tuning(const Words& more, int code, const std::string& says, const Variables& variables = {}) {
     Words words{"tune", "--device", "host", "--db", "new.db"};
     words.insert(words.end(), more.begin(), more.end());
@@ -224,7 +225,7 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{{"run", "--size", "4", "--device", "host", "--db", "text.db"}, database, "is not a database"},
         Mistake{{"run", "--size", "4", "--device", "host", "--db", "a"}, environment, "CXX", {{"CXX", "/bin/false"}}}));
 
-// Compares what good.db holds, which is nothing: what is wrong comes on top.
+// A valid bench command on good.db, which is empty; `more` adds the mistake.
 Mistake benching(const Words& more, int code, const std::string& says) {
     Words words{"bench", "--device", "host", "--db", "good.db"};
     words.insert(words.end(), more.begin(), more.end());
@@ -284,7 +285,7 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{{"--device", "host", "--templates", "tiled", "--db", "corrupt.db"}, database, "corrupt"},
         Mistake{{"--device", "host", "--templates", "tiled", "--db", "text.db/x.db"}, database, "text.db/x.db"}));
 
-// Replays the small landscape: what is wrong comes on top.
+// A valid replay of the small landscape; `more` adds the mistake.
 Mistake simulating(const Words& more, const std::string& says) {
     Words words{"simulate", "--landscape", "cache.json"};
     words.insert(words.end(), more.begin(), more.end());
@@ -327,7 +328,7 @@ TEST(Help, OfTheProgramNamesEveryCommandAndExitCode) {
     EXPECT_THAT(run(scratch, {"--version"}).out, ::testing::MatchesRegex("smemtune [0-9]+\\.[0-9]+\\.[0-9]+\n"));
 }
 
-// Each command with the words that lead to it.
+// All commands, as the words that call them.
 std::vector<Words> every_command() {
     std::vector<Words> all;
     for (const auto& command : commands()) {

@@ -90,7 +90,7 @@ TEST(Sizes, TheLargestExtentIsThatOfAnInt) {
 
 struct Malformed {
     const char* text;
-    const char* part;  // that the message quotes
+    const char* part;  // the message quotes it
     const char* why;
 };
 

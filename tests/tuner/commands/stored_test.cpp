@@ -1,4 +1,4 @@
-// The commands that look up stored trials, on a database that was tuned on the host device: db, explain, simulate.
+// The commands that read stored trials (db, explain, simulate), on a database that was tuned on the host device.
 #include <gmock/gmock.h>
 
 #include <nlohmann/json.hpp>
@@ -15,7 +15,7 @@ using ::testing::Not;
 
 using Words = std::vector<std::string>;
 
-// tiled complete at 16 and 48x16x16; a few of naive and row_tile at 16.
+// All trials of tiled at 16 and 48x16x16, and a few of naive and row_tile at 16.
 class StoredTrials : public ::testing::Test {
 protected:
     static void SetUpTestSuite() {

@@ -62,7 +62,7 @@ TEST(CompilePool, KeepsTheResultsThatWereUsedLast) {
     const auto ask = [&](const std::string& text) { (void)pool.submit(source(text)).get(); };
     for (const auto* text : {"a", "b", "a", "c"}) ask(text);
     EXPECT_EQ(compiler.begun().size(), 3U);
-    ask("a");  // used after b
+    ask("a");  // makes it more recent than b
     EXPECT_EQ(compiler.begun().size(), 3U);
     ask("b");
     EXPECT_EQ(compiler.begun().size(), 4U);

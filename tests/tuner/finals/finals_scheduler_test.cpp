@@ -5,7 +5,7 @@
 namespace smemtune {
 namespace {
 
-// A finalist, and the baseline that its winner is compared with.
+// One finalist, and a baseline to compare it with.
 FinalsScheduler sole_finalist(double launch_us, std::vector<Measurement> known = {}) {
     std::promise<CompilePool::Result> compiled;
     compiled.set_value(Binary{});
@@ -35,7 +35,7 @@ TEST(FinalsScheduler, ComparesLaunchesThatLastLongOnce) {
     EXPECT_EQ(task->rounds, 1);
 }
 
-// The search's samples are worth more than one, and what was cut short is worth less.
+// Several samples of the search outweigh a single new one, unless the search cut them short.
 TEST(FinalsScheduler, ASingleSampleReplacesNoneOfMore) {
     const Measurement searched{.median_us = 43'000, .spread_us = 20, .samples_us = {43'000, 42'990, 43'020}};
     auto cut = searched;
@@ -74,7 +74,7 @@ TEST(FinalsScheduler, EnergyThatIsNotCountedAnewStays) {
     EXPECT_EQ(outcome.energy_uj, 30);
 }
 
-// Two workers share the six rounds.
+// Two workers share six rounds.
 TEST(FinalsScheduler, ARoundEndsWhenTheLastOfItsSharesIsFinished) {
     std::promise<CompilePool::Result> compiled;
     compiled.set_value(Binary{});
@@ -95,7 +95,7 @@ TEST(FinalsScheduler, ARoundEndsWhenTheLastOfItsSharesIsFinished) {
     EXPECT_EQ(finals.winner(), 0);
 }
 
-// A share that its worker gave back is measured by another; one that cost two workers ends the finals.
+// If a worker gives a share back, another worker measures it. A share that cost two workers ends the finals.
 TEST(FinalsScheduler, ALostShareLeavesTheDecisionToEarlierMeasurements) {
     std::promise<CompilePool::Result> compiled;
     compiled.set_value(Binary{});

@@ -11,7 +11,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-// Measures until it is decided; `sample(finalist, round)`. Returns the rounds.
+// Measures with `sample(finalist, round)` until decided. Returns the number of rounds.
 int measure(PairedElimination& finals, const std::function<double(std::size_t, int)>& sample,
             int rounds = EliminationPolicy{}.rounds) {
     int measured = 0;
@@ -43,15 +43,15 @@ TEST(PairedElimination, EqualsAreCertainAtOnceWhenTheyAreSteady) {
     EXPECT_THAT(finals.equals(), ElementsAre(0, 1));
 }
 
-// The clock sags by a fifth over the rounds; a comparison of medians taken one after the other would be off by far more
-// than the two percent between them.
+// The clock slows by a fifth over the rounds. Medians measured one after another would differ by far more than the real
+// two percent.
 TEST(PairedElimination, ADriftThatAffectsAllDoesNotMatter) {
     PairedElimination finals(2, {});
     measure(finals, [](std::size_t finalist, int round) { return (finalist == 1 ? 100 : 102) * (1 + 0.03 * round); });
     EXPECT_THAT(finals.equals(), ElementsAre(1));
 }
 
-// The second finalist alternates around a median of `second`: no interval of ratios is narrow enough to decide.
+// The second finalist alternates around a median of `second`, so no interval of ratios is narrow enough to decide.
 std::vector<std::size_t> equals_of_a_noisy_race(double second) {
     PairedElimination finals(2, {});
     const auto sample = [&](std::size_t finalist, int round) {

@@ -14,8 +14,8 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::UnorderedElementsAre;
 
-// A search of WORK that ends after a few of its nine values, then the transfer. Every candidate takes 100 us, unless a
-// test says otherwise.
+// Searches WORK, ends after a few of its nine values, then begins the transfer. By default, every candidate takes 100
+// us.
 class CrossSizeTransfer : public ::testing::Test {
 protected:
     void start() {
@@ -41,7 +41,7 @@ protected:
         return steady(us == us_.end() ? 100 : us->second, uj == uj_.end() ? 100 : uj->second);
     }
 
-    // Performs all tasks, as one worker would.
+    // Performs all tasks like a single worker.
     void perform_all() {
         while (auto task = tuner_->next()) perform(*task);
         while (!tuner_->is_done() && soon([&] { return !tuner_->is_compiling(); })) {
@@ -62,7 +62,7 @@ protected:
         tuner_->finish(std::get<FinalTask>(task), outcomes, 0);
     }
 
-    // The fastest trial of the template at another size.
+    // The template's fastest trial at another size.
     void found_at(const Problem& problem, const Configuration& configuration, const KernelTemplate& kernel) {
         const TemplateRecord record{kernel.name, kernel.operation.name, kernel.hash, kernel.files};
         const TrialKey key{fake_.run->device_row, fake_.store.remember(record, default_configuration(kernel)),
@@ -73,7 +73,7 @@ protected:
     void found_at(std::int64_t size, std::int64_t value) {
         found_at(transpose(size), work(value), request_.templates.front());
     }
-    // Values of WORK that the search has not tried.
+    // The values of WORK that the search has not tried.
     [[nodiscard]] std::vector<std::int64_t> untried() const {
         std::vector<std::int64_t> values;
         for (const auto value : {64, 48, 32, 24, 16, 12, 1, 8, 4}) {
@@ -93,7 +93,7 @@ protected:
     TuneRequest& request_ = fake_.request;
     std::unique_ptr<ProblemTuner> tuner_;
     std::map<std::string, double> us_, uj_;
-    std::vector<std::string> tasks_;  // in turn; equal neighbours are one
+    std::vector<std::string> tasks_;  // in order; equal neighbours count once
 };
 
 TEST_F(CrossSizeTransfer, AWinnerOfAnotherSizeMeetsTheWinner) {
@@ -121,7 +121,7 @@ TEST_F(CrossSizeTransfer, WithoutNewWinnersNothingChanges) {
     plan_and_search();
     const auto before = tuner_->result();
     const auto trials = trials_in(database());
-    for (const auto value : {64, 5}) {  // tried, and not a value here
+    for (const auto value : {64, 5}) {  // one is tried already, the other is not valid here
         found_at(32 + value, value);
     }
     tuner_->begin_transfer();
@@ -273,14 +273,14 @@ TEST_F(CrossSizeTransfer, TheNextRunMeasuresNothing) {
     EXPECT_EQ(winners_in(database()), winners);
 }
 
-// A run-time argument is left at its default first, here as in a search.
+// Run-time arguments start at their defaults, as in a search.
 TEST_F(CrossSizeTransfer, TheRunTimeArgumentsOfATransferredOneAreSwept) {
     request_.templates = load_templates(read_sources(fixture("grouped")));
     request_.problems = {{.operation = "grouping", .type = "f32", .layout = "", .extents = {{"N", 16}}}};
     const auto grouped = [](int backwards, int group, int threads) {
         return Configuration{{{"BACKWARDS", backwards}, {"GROUP", group}, {"THREADS", threads}}};
     };
-    request_.evaluations = 1;  // the default alone
+    request_.evaluations = 1;  // only the default
     plan_and_search();
     request_.evaluations.reset();
     auto other = request_.problems.front();
@@ -299,7 +299,7 @@ TEST_F(CrossSizeTransfer, TheRunTimeArgumentsOfATransferredOneAreSwept) {
     EXPECT_EQ(tuner_->result().evaluations, 5U);
 }
 
-// The winner is one of the eight.
+// The winner is one of these eight.
 TEST(CrossSizeStage, ChoosesTheWinnerAndSevenTransferredTrials) {
     FakeRun fake;
     const auto& run = fake.start();

@@ -23,7 +23,7 @@ protected:
                                           .outcome = measurement,
                                           .run = fake_.run->run_row});
     }
-    // Performs the finals where WORK takes `us`.
+    // Performs the finals; each WORK takes the time in `us`.
     void measure(const std::map<std::int64_t, double>& us) {
         stage_->start(stage_->choose_finalists());
         ASSERT_TRUE(soon([&] { return !stage_->is_compiling(); }));

@@ -1,4 +1,4 @@
-// The tasks that a problem's tuning gives to its workers, without any worker.
+// The tasks of a problem's tuning, without real workers.
 #include "tuner/problem/problem_tuner.h"
 
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 namespace smemtune {
 namespace {
 
-// Another problem's candidates keep every compiler busy when the budget is spent; an earlier run has stored a trial.
+// When the budget is spent, candidates of another problem keep all compilers busy. An earlier run has stored a trial.
 TEST(ProblemTuner, WaitsForNoCompilerWhenASoleFinalistIsRecalled) {
     FakeRun fake;
     fake.compiler.hold_all();
@@ -36,7 +36,7 @@ TEST(ProblemTuner, WaitsForNoCompilerWhenASoleFinalistIsRecalled) {
     EXPECT_EQ(tuner.result().best->configuration, default_configuration(kernel));
 }
 
-// One template of nine configurations; the first to be tried compiles until the end of the test.
+// One template with nine configurations. The first candidate compiles until the end of the test.
 class ProblemTunerOnAGpu : public ::testing::Test {
 protected:
     ProblemTuner& tuner(const std::string& search, std::optional<std::size_t> evaluations = {}) {
@@ -66,7 +66,7 @@ TEST_F(ProblemTunerOnAGpu, OneWorkerKeepsToTheOrderAndSeveralTakeCompiledCandida
 TEST_F(ProblemTunerOnAGpu, TheRestOfASmallSpaceIsCompiledSpeculatively) {
     auto& tuner = this->tuner("surrogate");
     EXPECT_EQ(tuner.speculative_programs().size(), 9U);
-    EXPECT_FALSE(tuner.is_ready());  // proposes four
+    EXPECT_FALSE(tuner.is_ready());  // submits four proposals
     EXPECT_EQ(tuner.speculative_programs().size(), 5U);
     EXPECT_EQ(tuner.open_searches(), 1U);
     tuner.end_search("budget");

@@ -23,7 +23,7 @@ void write_gzip(const std::filesystem::path& file, const std::string& text) {
     gzclose(gzip);
 }
 
-// Laid out as Kernel Tuner writes it: a header, one entry per line.
+// The format of Kernel Tuner: a header, then one entry per line.
 std::string cache(const std::vector<std::string>& entries, const std::string& header = R"("objective": "time",)",
                   const std::string& parameters = R"("A": [1, 2, 4], "B": [10, 20])",
                   const std::string& keys = R"("A", "B")") {
@@ -144,7 +144,8 @@ TEST(Landscape, TakesValuesThatTheHeaderDoesNotDeclare) {
 
 TEST(Landscape, OfAnOpenCacheIsWhatTheInterruptedRunWrote) {
     const auto closed = cache({fine, R"({"A": 2, "B": 10, "time": 4.0})", R"({"A": 4, "B": 10, "time": 5.0})"});
-    const auto entries = closed.substr(0, closed.size() - 4);  // without }\n} of the file, with the last entry's
+    const auto entries = closed.substr(
+        0, closed.size() - 4);  // without the last four bytes: the braces that close the entry and the file
     ASSERT_TRUE(entries.ends_with("5.0"));
     for (const auto* tail : {"},\n", "},", "}", "},\n\n"}) {
         EXPECT_EQ(read(entries + tail).costs.size(), 3U) << tail;
@@ -232,7 +233,7 @@ void write_database(const std::string& path, const std::vector<std::string>& nam
 
 TEST(Landscape, OfADatabaseIsOneTemplateOnOneProblem) {
     const Scratch scratch;
-    write_database(scratch / "tuning.json", {"tiled", "joint_tiled"});  // told apart by its first bytes
+    write_database(scratch / "tuning.json", {"tiled", "joint_tiled"});  // its first bytes tell what it is
     const auto landscape = read_landscape(scratch / "tuning.json", {.kernel_templates = {"tiled"}, .sizes = {"128x*"}});
     EXPECT_EQ(landscape.device, "GPU Y");
     EXPECT_EQ(landscape.kernel, "tiled") << "not joint_tiled";

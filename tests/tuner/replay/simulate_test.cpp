@@ -10,7 +10,7 @@
 namespace smemtune {
 namespace {
 
-// X = 0, 1, 2, ... in this order, with these costs; 0 where it failed.
+// A space X = 0, 1, 2, ... with these costs in order; 0 stands for a failure.
 Landscape line(const std::vector<double>& costs) {
     Parameter parameter{.name = "X"};
     std::vector<Configuration> points;
@@ -76,7 +76,7 @@ std::vector<double> valley() {
     return costs;
 }
 
-// Everything but the time that the search took.
+// All results except the search's own time.
 std::vector<double> counts(const ReplayResult& result) {
     std::vector<double> all{result.evaluations};
     for (const auto& level : result.levels) all.insert(all.end(), {level.median, static_cast<double>(level.never)});

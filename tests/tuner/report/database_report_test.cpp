@@ -1,4 +1,4 @@
-// smemtune db on a database that a test fills: text and JSON.
+// Text and JSON of smemtune db, on a database that the test fills.
 #include "tuner/report/database_report.h"
 
 #include <gmock/gmock.h>
@@ -15,7 +15,7 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// 512x512x512 on an H100: naive, and three trials of tiled of which the second won the finals.
+// 512x512x512 on an H100: naive and three trials of tiled. The second trial of tiled won the finals.
 class DatabaseReport : public ::testing::Test {
 protected:
     static void SetUpTestSuite() {
@@ -144,7 +144,7 @@ TEST_F(DatabaseReport, ATrialIsShownWithItsRunAndAllItsParameters) {
     EXPECT_FALSE(shown.at("measurement").contains("energy_uj"));
 }
 
-// A template of another version of smemtune: its configurations are shown in full.
+// A template of another smemtune version: its configurations are shown in full.
 TEST(TrialFacts, AreThereWithoutTheTemplatesManifest) {
     const Scratch other;
     Store store(other / "t.db");

@@ -110,7 +110,7 @@ TEST(Progress, RedrawsOneLineOnATerminalAndLeavesNoneBehind) {
         }
     }
     std::string text;
-    // The output arrives in pieces.
+    // The output arrives in several writes.
     EXPECT_TRUE(soon(
         [&] {
             char piece[4096];

@@ -26,7 +26,7 @@ TEST(GaussianProcess, AgreesWithTheFormulaForTwoPoints) {
     Posterior posterior(kernel, {candidate});
     for (const auto& point : points) posterior.add(point);
     const auto [mean, variance] = posterior.predict({0.8, -1.1});
-    // The inverse of [[a, b], [b, a]] by hand.
+    // Uses the inverse of [[a, b], [b, a]], computed by hand.
     const auto a = 1.02;
     const auto b = kernel(points[0], points[1]);
     const auto k0 = kernel(points[0], candidate);

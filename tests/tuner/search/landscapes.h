@@ -1,4 +1,4 @@
-// Spaces whose best point is known by formula, to try searches on.
+// Spaces with a known optimum, to test searches.
 #pragma once
 
 #include <functional>
@@ -13,7 +13,7 @@ namespace smemtune {
 
 using Landscape = std::function<std::optional<double>(const Configuration&)>;
 
-/// Four parameters A to D of 8 values each, 4096 points.
+/// Four parameters, A to D, of 8 values each: 4096 points.
 inline std::shared_ptr<const ParameterSpace> cube(const std::string& rule = "1") {
     std::vector<Parameter> parameters;
     for (const auto* name : {"A", "B", "C", "D"}) parameters.push_back({name, {1, 2, 3, 4, 5, 6, 7, 8}, 1, ""});
@@ -21,7 +21,7 @@ inline std::shared_ptr<const ParameterSpace> cube(const std::string& rule = "1")
                                             Environment{});
 }
 
-/// Least, 1, where every parameter of the cube is `at`.
+/// The cost is least, 1, where every parameter is `at`.
 inline Landscape bowl(double at) {
     return [at](const Configuration& configuration) {
         double cost = 1;
@@ -32,7 +32,7 @@ inline Landscape bowl(double at) {
     };
 }
 
-/// Evaluations until the cost is at most `enough`; as many as `limit` when it never was.
+/// The number of evaluations until the cost is at most `enough`; `limit` if it never is.
 inline int evaluations_to(Search& search, const Landscape& landscape, double enough, int limit = 4096) {
     for (int count = 1; count < limit; ++count) {
         const auto configuration = search.next();

@@ -1,4 +1,4 @@
-// A compiler for tests: no process, no toolkit, and the test decides when each compile ends.
+// A compiler for tests without processes or a toolkit. The test decides when each compile ends.
 #pragma once
 
 #include <chrono>
@@ -14,8 +14,8 @@
 
 namespace smemtune {
 
-/// A program's text is its configuration header, or else its source; the text is the machine code, too. The text
-/// "wrong" is rejected, "broken" throws.
+/// A program's text is its configuration header, or else its source. It also serves as the machine code. The text
+/// "wrong" is rejected; "broken" throws.
 class FakeCompiler : public Compiler {
 public:
     [[nodiscard]] std::variant<Binary, Rejection> compile(const Program& program) const override {
@@ -23,7 +23,7 @@ public:
         {
             std::unique_lock lock(mutex_);
             begun_.push_back(text);
-            changed_.wait_for(lock, 10s, [&] { return !is_held(text); });  // an end, where a test has failed
+            changed_.wait_for(lock, 10s, [&] { return !is_held(text); });  // ends even if a test has failed
         }
         std::this_thread::sleep_for(delay);
         if (text == "broken") throw CompilerError("the compiler is gone");
@@ -34,7 +34,7 @@ public:
     [[nodiscard]] std::string target() const override { return "fake"; }
     [[nodiscard]] std::string version() const override { return "1"; }
 
-    /// Compiles of texts that contain `part` do not end before they are released.
+    /// Compiles of texts that contain `part` wait until they are released.
     void hold(const std::string& part) {
         const std::scoped_lock lock(mutex_);
         held_.insert(part);
@@ -59,7 +59,7 @@ public:
         return soon([&] { return begun().size() == programs; });
     }
 
-    std::chrono::milliseconds delay{0};  ///< of each compile
+    std::chrono::milliseconds delay{0};  ///< duration of each compile
 
 private:
     static std::string text_of(const Program& program) {

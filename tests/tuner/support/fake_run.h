@@ -1,4 +1,4 @@
-// A tuning run without workers: what a ProblemTuner and its parts need.
+// A tuning run without workers, for tests of ProblemTuner and its parts.
 #pragma once
 
 #include <atomic>
@@ -26,7 +26,7 @@ inline std::string name(const TemplateSearch& search, const Configuration& confi
 }
 inline std::string name(const Proposal& candidate) { return name(*candidate.search, candidate.configuration); }
 
-/// Tunes tests/fixtures/work at 16x16 for a GPU, unless a test changes the request before it calls start().
+/// Tunes tests/fixtures/work at 16x16 for a GPU. A test may change the request before it calls start().
 struct FakeRun {
     explicit FakeRun(unsigned threads = 1) : pool(compiler, threads) {}
     ~FakeRun() { compiler.release_all(); }
@@ -42,7 +42,7 @@ struct FakeRun {
                                    .report = report,
                                    .progress = progress});
     }
-    /// Searches of the first problem's templates, which nothing is known of.
+    /// Searches of the first problem's templates, without stored trials.
     [[nodiscard]] TemplateSearches searches() {
         TemplateSearches made;
         const auto& problem = request.problems.front();
@@ -56,7 +56,7 @@ struct FakeRun {
         return made;
     }
     [[nodiscard]] const Problem& problem() const { return request.problems.front(); }
-    /// The template `name` beside the fixture's own, which it is a copy of.
+    /// The template `name` beside the fixture's own, as a copy of it.
     void add_copy(const std::string& name) {
         auto sources = read_sources(fixture("work"));
         auto manifest = sources.at("work.toml");
@@ -81,7 +81,7 @@ struct FakeRun {
     std::optional<TuneRun> run;
 };
 
-/// A measurement of six equal samples.
+/// A measurement with six equal samples.
 inline Measurement steady(double us, double energy_uj = 0) {
     return {.median_us = us, .samples_us = std::vector<double>(6, us), .energy_uj = energy_uj};
 }

@@ -1,4 +1,4 @@
-// Kernels that fail in every way, next to right ones. By hand on a GPU machine:
+// Kernels that fail in every way, and right ones. To run it by hand on a GPU machine:
 //     export SMEMTUNE_TEST_DEVICE=0 SMEMTUNE_TEST_PROGRAM=./smemtune SMEMTUNE_TEST_FIXTURES=tests/fixtures
 //     ./tuner_tests --gtest_filter='Fixtures.*'
 #include <gmock/gmock.h>
@@ -14,14 +14,14 @@ using nlohmann::json;
 using ::testing::HasSubstr;
 
 const bool on_host = test_device() == "host";
-// Enough for a GPU to tell how much work there is; a CPU runs the heaviest of them for a second.
+// Enough work for a GPU to show the difference; a CPU runs the heaviest kernel for a second.
 const std::string size = on_host ? "64" : "4194304";
 
-// One row per BEHAVIOUR of tests/fixtures/misbehaving.
+// One row for each BEHAVIOUR of tests/fixtures/misbehaving.
 struct Failure {
     int behaviour;
-    const char* stage;   // empty: seen as right there
-    const char* reason;  // part of it
+    const char* stage;   // empty if the trial passes on this device
+    const char* reason;  // part of the reason
 };
 
 std::vector<Failure> failures() {
@@ -34,7 +34,7 @@ std::vector<Failure> failures() {
                               {8, "limits", "shared bytes per block"},
                               {10, "limits", "empty"},
                               {9, "launch", on_host ? "a_function_that_is_nowhere" : "launch"}};
-    // A CPU has stack for 128 values and no limit of 48 KiB for static arrays.
+    // A CPU's stack holds 128 values, and a CPU has no limit of 48 KiB for static arrays.
     list.push_back({7, on_host ? "" : "limits", on_host ? "" : "static shared bytes per block"});
     list.push_back({11, on_host ? "" : "limits", on_host ? "" : "registers per block"});
     return list;

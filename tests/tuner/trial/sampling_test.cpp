@@ -5,7 +5,7 @@
 namespace smemtune {
 namespace {
 
-// Feeds durations of one launch until the policy has enough; returns how many it took.
+// Feeds durations of one launch until the policy has enough. Returns the number of durations.
 int feed(Sampling& sampling, const std::function<double(int)>& launch_us, double batch_us = 2000) {
     int count = 0;
     while (!sampling.finished()) {

@@ -16,7 +16,7 @@ Testbed::Verdict made_up_verdict(const std::string& source, const std::string& m
     const auto device = find_device("host").device;
     static const auto compiler = make_compiler(device, {.host_compiler = SMEMTUNE_CXX});
     static const auto backend = open_backend("host", {.seed = 1, .threads = 1});
-    static std::map<std::string, TestbedBinaries> binaries;  // of f32 nn, always
+    static std::map<std::string, TestbedBinaries> binaries;  // always f32 nn
     const auto& operation = kernel.operation.name;
     if (!binaries.contains(operation)) binaries[operation] = compile_testbed(*compiler, kernel, problem);
     Testbed testbed(*backend, kernel.operation, problem, binaries.at(operation), 1);
@@ -29,7 +29,7 @@ Testbed::Verdict made_up_verdict(const std::string& source, const std::string& m
     return testbed.verify(configured, slow_us);
 }
 
-// Products of 19x23x17 on the host device, right but for what a test changes in this kernel's source.
+// 19x23x17 products on the host device. The kernel is right unless a test changes its source.
 class TestbedTest : public ::testing::Test {
 protected:
     static constexpr const char* source = R"(
@@ -57,7 +57,7 @@ grid = ["ceil_div(N, 8)", "ceil_div(M, 8)"]
 host = true
 )toml";
 
-    // The complaint about the kernel in which `from` became `to`; "" when it is right.
+    // The testbed's message about the kernel with `to` in place of `from`; "" if the kernel is right.
     static std::string verdict_of(const std::string& from, const std::string& to,
                                   const Problem& problem = gemm(19, 23, 17)) {
         std::string text = source;
@@ -67,7 +67,8 @@ host = true
         return verdict.wrong.value_or("");
     }
 
-    // The verdict on a kernel whose first thread counts to 500 million where `condition` holds: 0.1 s or more.
+    // The verdict on a kernel whose first thread counts to 500 million where `condition` holds, which takes 0.1 s or
+    // more.
     static Testbed::Verdict slow_where(const std::string& condition) {
         std::string text = source;
         text.insert(text.find("    if (row >= M"), "    if (row + column == 0 && " + condition +
@@ -111,7 +112,7 @@ TEST_F(TestbedTest, AWriteBehindTheOutputIsFound) {
     EXPECT_THAT(verdict_of("Element* c =", "C[M * ldc] = 0; Element* c ="), HasSubstr("writes outside C"));
 }
 
-// Values read behind one matrix are written behind another.
+// A kernel reads behind one matrix and writes the values behind another.
 TEST_F(TestbedTest, ACopyFromOutsideToOutsideIsFound) {
     EXPECT_THAT(verdict_of("Element* c =", "C[M * ldc] = A[M * lda]; Element* c ="), HasSubstr("writes outside C"));
     EXPECT_THAT(verdict_of("Element* c =", "C[M * ldc + 1] = C[M * ldc]; Element* c ="), HasSubstr("writes outside C"));

@@ -1,4 +1,4 @@
-// Trials on a device whose times a test decides.
+// Trials on a simulated device whose times the test decides.
 #include "tuner/trial/trial.h"
 
 #include <gmock/gmock.h>
@@ -13,7 +13,7 @@ using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// Products of 24x24x24, by a kernel that is right or forgets `alpha`.
+// 24x24x24 products by a kernel that is either right or ignores `alpha`.
 class TrialTest : public ::testing::Test {
 protected:
     static Binary compiled(const std::string& scale) {
@@ -85,7 +85,7 @@ TEST_F(TrialTest, AKernelThatIsClearlySlowerOnTheFirstCheckGetsNoOther) {
     EXPECT_THAT(measured(slower).samples_us, ElementsAre(first_us));
     EXPECT_EQ(backend.batches.size(), 1U);
     EXPECT_EQ(slower.time_ms, 0);
-    first_us -= 2;  // a cold first launch may take that long
+    first_us -= 2;  // the limit for a cold first launch
     const auto as_fast = report_of(right(), 1000);
     EXPECT_FALSE(measured(as_fast).cut_short);
     EXPECT_EQ(measured(as_fast).median_us, 1000);
@@ -144,7 +144,7 @@ TEST_F(TrialTest, EnergyIsMeasuredWhereItIsAskedForAndNotOfWhatIsCutShort) {
 TEST_F(TrialTest, FinalistsAreTimedInTurn) {
     const BoundKernel* first = nullptr;
     backend.launch_us = [&](const BoundKernel* kernel) {
-        if (backend.batches.size() == 3) first = kernel;  // after one warm-up of each
+        if (backend.batches.size() == 3) first = kernel;  // after one warm-up of each kernel
         return kernel == first ? 100.0 : 200.0;
     };
     const auto measured = play_final(backend, testbed, {right(), right()}, policy, 3);

@@ -1,4 +1,4 @@
-// Several workers on one run: here several of the host, on GPUs one for each.
+// Several workers in one run: here several on the host, on GPUs one for each GPU.
 #include <gmock/gmock.h>
 
 #include <nlohmann/json.hpp>
@@ -80,7 +80,7 @@ TEST(Devices, SeveralTransferTheWinnersBetweenSizes) {
     EXPECT_EQ(json::parse(second.out).at("measured"), 0);
 }
 
-// While the first programs compile, a worker prepares problems.
+// Workers prepare problems while the first programs compile.
 TEST(Devices, AWorkerThatIsKilledWhileItPreparesCostsNothing) {
     const Scratch scratch;
     Running running(scratch, tune_work("host,host", "16,32,48,64"));
@@ -111,7 +111,7 @@ TEST(Devices, TheReportSaysWhereEachWorkersTimeWent) {
         EXPECT_GT(worker.at("start_seconds"), 0);
         EXPECT_LE(sum, report.at("seconds").get<double>()) << "no second counts twice";
     }
-    // No run does without these.
+    // These exist in every run.
     for (const auto* part : {"prepare", "compiler", "trials"}) EXPECT_GT(sums[part], 0) << part;
 }
 

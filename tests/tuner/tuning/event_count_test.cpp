@@ -13,7 +13,7 @@ TEST(EventCount, AnEventBetweenLookingAndWaitingIsNotLost) {
     EventCount events;
     const auto seen = events.count();
     events.notify();
-    events.wait(seen);  // returns
+    events.wait(seen);  // returns at once
     EXPECT_NE(events.count(), seen);
 }
 

@@ -1,4 +1,4 @@
-// Runs that are killed, interrupted, or not alone.
+// Runs that are killed or interrupted, and runs beside one another.
 #include <gmock/gmock.h>
 
 #include <nlohmann/json.hpp>
@@ -25,7 +25,7 @@ std::vector<std::string> tune_endless(const std::string& deadline) {
             "--db", "t.db",     "--deadline", deadline};
 }
 
-// Processor time that a process has used, in clock ticks; -1 when it is gone.
+// The processor time of a process in clock ticks; -1 if it has ended.
 long ticks_of(pid_t process) {
     std::istringstream fields(read_process(process, "stat"));
     std::string field;
@@ -37,8 +37,8 @@ long ticks_of(pid_t process) {
     return ticks;
 }
 
-// Whether a worker has been busy for longer than any preparation takes, since it had used `before` ticks: it is inside
-// the endless kernel.
+// Whether a worker has used more processor time since `before` ticks than any preparation takes. It is then inside the
+// endless kernel.
 bool is_inside_a_kernel(const Running& running, long before = 0) {
     return std::ranges::any_of(running.descendants(), [&](pid_t process) {
         return read_process(process, "cmdline").find("worker") != std::string::npos &&
@@ -46,7 +46,7 @@ bool is_inside_a_kernel(const Running& running, long before = 0) {
     });
 }
 
-// Of all its processes the most.
+// The largest value among its processes.
 long most_ticks(const Running& running) {
     long most = 0;
     for (const auto process : running.descendants()) most = std::max(most, ticks_of(process));
@@ -58,7 +58,7 @@ TEST(Kill, AtAnyMomentLosesAtMostTheTrialInFlight) {
     const auto begin = std::chrono::steady_clock::now();
     ASSERT_EQ(run(undisturbed, tune_work("16,32")).code, 0);
     const auto whole = duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - begin);
-    constexpr int most_kills = 16;  // spread over as long as a whole run takes
+    constexpr int most_kills = 16;  // spread over the duration of a whole run
     const auto expected = winners_in(undisturbed / "t.db");
     ASSERT_EQ(expected,
               (std::vector<std::string>{"transpose f32 16x16 work WORK=1", "transpose f32 32x32 work WORK=1"}));
@@ -70,7 +70,7 @@ TEST(Kill, AtAnyMomentLosesAtMostTheTrialInFlight) {
         const Scratch scratch;
         const auto db = scratch / "t.db";
         std::int64_t stored = 0;
-        // Killed again and again until it is through; never more often than is left to do.
+        // Kills the run again and again until it completes. Each run must do at most the remaining work.
         for (bool through = false; !through;) {
             Running running(scratch, tune_work("16,32"));
             if (kills < most_kills) {
@@ -104,7 +104,7 @@ TEST(Kill, AtAnyMomentLosesAtMostTheTrialInFlight) {
     RecordProperty("finished_runs", finished_runs);
 }
 
-// The winner at 32 never returns at 16 and at 20, where the cross-size transfer tries it when all are done.
+// The winner at 32 never returns at 16 and at 20. The cross-size transfer tries it there.
 class BetweenSizes : public ::testing::Test {
 protected:
     void SetUp() override {
@@ -122,7 +122,7 @@ protected:
                 "2",        "--deadline", deadline};
     }
     [[nodiscard]] std::vector<std::string> winners() const { return winners_in(scratch_ / "t.db"); }
-    // The sizes where the winner at 32 was tried and rejected.
+    // The sizes at which the winner at 32 was tried and rejected.
     [[nodiscard]] std::set<std::string> rejected_at() const {
         std::set<std::string> sizes;
         for (const auto& row : Store(scratch_ / "t.db", Store::Access::read).rows({.rejected_only = true})) {
@@ -130,7 +130,7 @@ protected:
         }
         return sizes;
     }
-    // The same command does the rest, and the next one nothing.
+    // The same command does the rest; the next one has nothing to do.
     void go_on() const {
         const auto second = run(scratch_, tune("1s"));
         EXPECT_EQ(second.code, 0) << second.err;
@@ -181,7 +181,7 @@ TEST_F(BetweenSizes, AnInterruptStoresTheTrialInFlightAndTheNextRunGoesOn) {
     EXPECT_EQ(winners(), decided);
 }
 
-// The first of them takes longer than there is time, whenever it begins.
+// The first compile takes longer than the budget.
 TEST_F(BetweenSizes, ABudgetThatIsSpentIsSaidAndTheNextRunGoesOn) {
     auto words = tune("4s");
     words.insert(words.end(), {"--budget", "3s"});
@@ -266,7 +266,7 @@ TEST(Interrupt, ATermSignalIsHeededAlike) {
     EXPECT_EQ(running.wait().code, 130);
 }
 
-// As a terminal does it: every process of the group gets the signal.
+// Like a terminal: every process of the group gets the signal.
 TEST(Interrupt, TheKeyReachesTheWorkerTooAndCostsNoTrial) {
     const Scratch scratch;
     Running running(scratch, tune_work("16,32,48"));

@@ -1,4 +1,4 @@
-// Several workers, and workers that are lost: real processes on the host device, and one that ends before it is ready.
+// Several workers, and lost workers: real processes on the host device, and one that ends before it is ready.
 #include "tuner/tuning/scheduler.h"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// The main job from outside: what a second run pays, what budgets cut, what the database shows afterwards.
+// Tuning as a user sees it: what a second run repeats, what budgets cut, and what the database has afterwards.
 #include <gmock/gmock.h>
 
 #include <nlohmann/json.hpp>
@@ -14,7 +14,7 @@ using nlohmann::json;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// Tunes tests/fixtures/work at 16x16 into t.db; an option given here takes the place of that one.
+// Tunes tests/fixtures/work at 16x16 into t.db. The options replace or extend the default ones.
 std::vector<std::string> tune_work(const std::map<std::string, std::string>& other = {}) {
     std::map<std::string, std::string> options{
         {"--device", "host"}, {"--templates", fixture("work")}, {"--sizes", "16"}, {"--db", "t.db"}};
@@ -78,7 +78,7 @@ TEST(Tune, ALaterRunThatFindsOnlyWorseLeavesTheWinner) {
     (void)report_of(run(scratch, tune_work({{"--db", "all.db"}})));
     const auto best = std::vector<std::string>{"transpose f32 16x16 work WORK=1"};
     ASSERT_EQ(winners_in(scratch / "all.db"), best);
-    // Each seed proposes another two of the nine; only the best may win.
+    // Each seed proposes another two of the nine. Only the best of them may become the winner.
     for (const auto* seed : {"1", "2", "3", "4"}) {
         (void)report_of(
             run(scratch,
@@ -150,7 +150,7 @@ TEST(Tune, AddingToAManifestPaysOnlyForWhatIsNewAndEditingTheSourceForAll) {
     tuned(0, 6);
 }
 
-// The author says so in the manifest.
+// The author declares it in the manifest.
 TEST(Tune, AnEditThatKeepsTheMachineCodeKeepsTheTrials) {
     const Scratch scratch;
     const std::filesystem::path folder = scratch / "kernels";
@@ -250,7 +250,7 @@ TEST(Tune, RunTimeParametersAreSweptOnceAndWithinTheLimit) {
     EXPECT_EQ(swept({{"--db", "few.db"}, {"--evaluations", "3"}}), 3);
 }
 
-// As after a kill between the last trial and the finals: an older winner must not stand in the way of a faster one.
+// Simulates a kill between the last trial and the finals: an older winner must not prevent a faster one.
 TEST(Tune, TrialsThatAnotherRunLeftWithoutFinalsGetThem) {
     const Scratch scratch;
     (void)report_of(run(scratch, tune_work({{"--evaluations", "9"}, {"--search", "exhaustive"}})));
@@ -274,7 +274,7 @@ TEST(Tune, AFinishedRunIsFinishedAlsoForASearchThatLearns) {
     }
 }
 
-// At 16 a search of few steps does not find what there is; at 32 nothing else is to be found.
+// At 16, a short search misses the best configuration; at 32, there is only one to find.
 TEST(Tune, WhatALaterSizeFindsWinsAtAnEarlierOneToo) {
     const Scratch scratch;
     std::map<std::string, std::string> options{
@@ -302,7 +302,7 @@ TEST(Tune, WhatALaterSizeFindsWinsAtAnEarlierOneToo) {
     EXPECT_EQ(winners_in(scratch / "t.db"), winners);
 }
 
-// Each size was tuned alone; a third, where nothing is right, is reason enough to look what the two have to say.
+// Two sizes were tuned alone. A third size, at which no kernel is right, still triggers the transfer between the two.
 TEST(Tune, RejectionsCountAsTriedBetweenSizes) {
     const Scratch scratch;
     const std::filesystem::path folder = scratch / "kernels";
@@ -417,7 +417,7 @@ TEST(Tune, RunsUntunedWithoutADatabase) {
     EXPECT_EQ(scratch.contents(), before);
 }
 
-// Which database is meant: --db, else SMEMTUNE_DB, else the user's data folder.
+// The choice of the database: --db, else SMEMTUNE_DB, else the user's data folder.
 TEST(Tune, TheDatabaseIsWhereItsUserSays) {
     const Scratch scratch;
     auto words = tune_work({{"--evaluations", "1"}});

@@ -9,7 +9,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr auto enough = 10s;
 
-// A channel, and the raw ends of its pipes as the other side has them.
+// A channel, and the other side's raw ends of its pipes.
 struct Wire {
     Wire() {
         int down[2];
@@ -42,7 +42,7 @@ TEST(Channel, AMessageLargerThanAPipeArrives) {
     Channel channel(ends[0], ends[1]);
     Bytes large(5'000'000);
     for (std::size_t i = 0; i < large.size(); ++i) large[i] = static_cast<std::uint8_t>(i * i >> 8);
-    std::jthread sender([&] { EXPECT_TRUE(channel.send(large)); });  // a pipe holds 64 KiB
+    std::jthread sender([&] { EXPECT_TRUE(channel.send(large)); });  // longer than a pipe's 64 KiB
     Bytes received;
     ASSERT_EQ(channel.receive(received, Clock::now() + enough), Channel::Status::message);
     EXPECT_EQ(received, large);
@@ -95,7 +95,7 @@ TEST(Channel, ALengthThatCannotBeIsNotWaitedFor) {
     }
 }
 
-// The first bytes of a line that something printed into the pipe are a length, too.
+// If something prints into the pipe, its first bytes are read as a length.
 TEST(Channel, TextInPlaceOfAMessageIsNotBelieved) {
     Wire wire;
     const std::string text = "terminate called after throwing an instance of 'std::bad_alloc'\n";

@@ -48,7 +48,7 @@ T through_json(const T& value) {
     return json(value).template get<T>();
 }
 
-// Encodes a request or a reply, and decodes it as the other side does.
+// Encodes a request or a reply, then decodes it on the other side.
 template <class Body>
 Body through_the_wire(const Body& body) {
     if constexpr (std::is_constructible_v<Request, Body>) {

@@ -10,7 +10,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// A right copy of a matrix on the host device, whose first thread does first what a test wants of it.
+// A correct copy kernel for the host device. Its first thread first runs code that the test supplies.
 class WorkerTest : public ::testing::Test {
 protected:
     WorkerTest() { std::signal(SIGPIPE, SIG_IGN); }  // as the program does
@@ -41,7 +41,7 @@ grid = ["ceil_div(N, 8)", "ceil_div(M, 8)"]
 host = true
 )toml";
 
-    // True for the first that asks, in whatever process.
+    // True for the first caller, in whichever process.
     [[nodiscard]] std::string first(const std::string& mark) const {
         return "mkdir(\"" + (scratch / mark) + "\", 0700) == 0";
     }
@@ -60,7 +60,7 @@ host = true
 
     static bool is_measured(const TrialReport& report) { return std::holds_alternative<Measurement>(report.outcome); }
 
-    // The one that this process has started.
+    // The worker of this process.
     static pid_t worker_process() {
         for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
             const auto name = entry.path().filename().string();
@@ -75,7 +75,7 @@ host = true
     Worker worker{{.executable = program(), .device = "host", .trial_deadline = 2s}};
 };
 
-// The transposition of another size, prepared beside the selected one.
+// A transpose of another size, prepared beside the selected problem.
 class WorkerAheadTest : public WorkerTest {
 protected:
     void prepare_ahead(const Problem& problem) {
@@ -86,7 +86,8 @@ protected:
     static Problem transpose(std::int64_t rows, std::int64_t columns) {
         return {.operation = "transpose", .type = "f32", .layout = "", .extents = {{"M", rows}, {"N", columns}}};
     }
-    // To little more than it has: each allocation on the host device takes twice as much, most of it to guard it.
+    // Limits the memory to little more than is used now. On the host device each allocation takes twice its size,
+    // mostly for guard areas.
     static void limit_address_space(pid_t process) {
         const auto status = read_process(process, "status");
         const auto bytes = std::stoull(status.substr(status.find("VmSize:") + 7)) * 1024 + (4ULL << 30);
@@ -169,7 +170,7 @@ TEST_F(WorkerAheadTest, AnInterruptEndsAWorkerThatOnlyPrepares) {
     EXPECT_EQ(worker_process(), 0);
 }
 
-// The operands that are timed are allocated when they are first needed: here, when there is no memory any more.
+// Timing allocates its operands when they are first needed. Here, memory is short at that time.
 TEST_F(WorkerAheadTest, MakesRoomForTheProblemInUse) {
     const auto input = select("");
     worker.prepare(interrupted);
@@ -257,7 +258,7 @@ TEST_F(WorkerTest, AFinalRoundGoesOnInANewWorkerOnce) {
     EXPECT_TRUE(worker.final_round({input}, 2).has_value()) << "the next one meets a new worker";
 }
 
-// The error of the first trial of a worker.
+// The error of a worker's first trial.
 std::string first_trial(const std::string& executable, const std::string& device) {
     Worker worker({.executable = executable, .device = device});
     worker.select(gemm(1, 1, 1), {}, {});
@@ -280,7 +281,8 @@ TEST(Worker, AnUnknownDeviceIsAnErrorThatNamesIt) {
     EXPECT_NE(first_trial(program(), "nonsense").find("there is no device 'nonsense'"), std::string::npos);
 }
 
-// A program that sends prepared bytes, whatever it is asked, and notes each start. The first one may send others.
+// A program that sends prepared bytes, whatever the request, and records each start. Its first start may send other
+// bytes.
 class FakeWorkerTest : public ::testing::Test {
 protected:
     FakeWorkerTest() {
@@ -302,7 +304,7 @@ protected:
     static std::string replies(const Bodies&... bodies) {
         return (message(encode(Reply{bodies})) + ...);
     }
-    // After its greeting.
+    // The bytes after its greeting.
     void answers(const std::string& bytes) { write_text(scratch / "worker.answers", replies(ReadyReply{}) + bytes); }
     void first_answers(const std::string& bytes) {
         write_text(scratch / "worker.first", replies(ReadyReply{}) + bytes);
