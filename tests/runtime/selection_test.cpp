@@ -251,7 +251,7 @@ TEST_F(Selection, ATemplateAskedForByNameIsWhatItIsNow) {
     EXPECT_EQ(first(problem, "tiled").configuration, "TILE_WIDTH=8") << "what only the database knows";
 }
 
-// An old database that has not been tuned into since. It is read as it is.
+// Nobody has tuned into the database since the template changed. It is read as it is.
 TEST_F(Selection, AnEarlierVersionWithTheSameMachineCodeServesAsThePresentOne) {
     const auto problem = gemm(100, 100, 100);
     tuned(problem, "TILE_WIDTH=8", 1);

@@ -167,7 +167,7 @@ TEST(Open, DamageFoundLaterIsAStoreErrorToo) {
     const auto file = stored(scratch / "tuned.db", 2000);
     Store store(file);
     const auto key = key_in(store);
-    in_child([&](int) {  // in a child: closing the file here would drop the store's locks
+    in_child([&](int) {                                   // not here: closing the file would drop the store's locks
         Store(file).remember(measured(key, tile(3), 1));  // makes the other store read its pages again
         overwrite(file, 30 * 4096, 40 * 4096);
         _exit(0);
@@ -310,7 +310,7 @@ TEST(Migration, ProcessesThatOpenAtOnceDoNotDisturbEachOther) {
             if (round % 2 == 1) open_database(file, Access::write, {}, v1).exec("INSERT INTO a VALUES (4)");
             std::vector<Child> children;
             for (int i = 0; i < 6; ++i) {
-                // All other filesystems of this test count as local.
+                // Every second process opens the file as if it were on a local disk.
                 const StoreOptions options{.patience = std::chrono::seconds(20), .rollback_journal = rollback};
                 children.push_back(in_child([&](int output) {
                     say(output, error_of([&] { open_database(file, Access::write, options, v3); }));

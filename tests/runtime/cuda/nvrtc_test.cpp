@@ -24,7 +24,7 @@ std::vector<Configuration> sample(const KernelTemplate& kernel, const Problem& p
     const auto space = feasible_space(kernel, problem, device);
     std::vector<Configuration> configurations{default_configuration(kernel)};
     if (space.size() == 0) return configurations;
-    // The configurations with the largest resource needs, and one from the middle.
+    // The last configuration needs the most resources; the other one is from the middle.
     for (const auto index : {space.size() - 1, space.size() / 2}) configurations.push_back(space[index]);
     return configurations;
 }

@@ -130,20 +130,19 @@ TEST(Limits, TheFeasibleSpaceHoldsTheFeasibleConfigurations) {
     auto odd = builtin("tiled_transpose");
     odd.constraints.clear();  // so that only the limits remove points
     for (auto& parameter : odd.parameters) {
-        if (parameter.name == "ROWS_PER_THREAD")
-            parameter.values = {1, 2, 4, 8, 128};  // with 128, a block has no thread
+        if (parameter.name == "ROWS_PER_THREAD") parameter.values = {1, 2, 4, 8, 128};  // 128: a block without threads
     }
     odd.registers = Expression("TILE_WIDTH * 4");
     odd.dynamic_shared_bytes = Expression("(PAD - 1) * -1024 + (TILE_WIDTH - 64)");
     const Problem problem{.operation = "transpose", .extents = {{"M", 1000}, {"N", 3000}}};
     auto kernels = load_templates(builtin_sources());
     kernels.push_back(odd);
-    for (auto& kernel : kernels) {  // the largest spaces keep only the extreme values,
+    for (auto& kernel : kernels) {  // reduces the largest spaces to their corners
         if (!kernel.name.ends_with("warp_tiled")) continue;
         for (std::size_t i = 0; i < kernel.parameters.size(); ++i) {
             auto& values = kernel.parameters[i].values;
             values = {values.front(), values.back()};
-            if (i % 4 == 2) values.pop_back();  // and others a sixteenth of the points
+            if (i % 4 == 2) values.pop_back();  // and keeps a sixteenth of the corners
         }
     }
     for (const auto* name : {"sm_75", "sm_90", "sm_90,threads_per_block=200,registers_per_block=20000",

@@ -132,8 +132,7 @@ TEST(Catalog, AUsersKernelIsTwoFiles) {
     const auto templates = load_templates(tree);
     EXPECT_THAT(names_of(templates), ElementsAre("scale/scale"));
     EXPECT_EQ(templates[0].source_path, "scale.cu");
-    EXPECT_EQ(templates[0].operation.reference_path,
-              "scale.cu");  // the reference is a second kernel in the same source
+    EXPECT_EQ(templates[0].operation.reference_path, "scale.cu");  // a second kernel in this source
     EXPECT_THAT(templates[0].files, ElementsAre(Key("scale.cu"), Key("scale.toml")));
 }
 

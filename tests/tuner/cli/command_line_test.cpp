@@ -74,8 +74,7 @@ TEST_P(BadInput, GivesItsExitCodeOneLineAndChangesNothing) {
     lay_out(scratch);
     const auto before = scratch.contents();
     Running running(scratch, GetParam().words, GetParam().variables);
-    if (!soon([&] { return running.ended(); }))
-        running.signal(SIGKILL);  // a program that accepts the mistake would go on
+    if (!soon([&] { return running.ended(); })) running.signal(SIGKILL);  // it ignored the mistake
     const auto finished = running.wait();
     EXPECT_EQ(finished.code, GetParam().code);
     EXPECT_EQ(finished.out, "");

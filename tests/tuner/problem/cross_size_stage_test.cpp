@@ -299,7 +299,7 @@ TEST_F(CrossSizeTransfer, TheRunTimeArgumentsOfATransferredOneAreSwept) {
     EXPECT_EQ(tuner_->result().evaluations, 5U);
 }
 
-// The winner is one of these eight.
+// The eight trials include the winner.
 TEST(CrossSizeStage, ChoosesTheWinnerAndSevenTransferredTrials) {
     FakeRun fake;
     const auto& run = fake.start();

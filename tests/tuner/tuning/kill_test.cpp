@@ -181,7 +181,7 @@ TEST_F(BetweenSizes, AnInterruptStoresTheTrialInFlightAndTheNextRunGoesOn) {
     EXPECT_EQ(winners(), decided);
 }
 
-// The first compile takes longer than the budget.
+// The first trial that never returns takes longer than the budget, whenever it begins.
 TEST_F(BetweenSizes, ABudgetThatIsSpentIsSaidAndTheNextRunGoesOn) {
     auto words = tune("4s");
     words.insert(words.end(), {"--budget", "3s"});
