@@ -6,7 +6,7 @@ set -eu
 program=$1 device=$2 output=$3 sizes=${4:-512..8192}
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-teaching=naive,row_tile,row_column_tile,tiled,strip_tiled,rectangular_tiled,joint_tiled
+teaching=naive,row_tile,row_column_tile,tiled,strip_tiled,rectangular_tiled,joint_tiled,thread_tiled
 commit=${COMMIT:-$(git -C "$(dirname "$0")" rev-parse --short HEAD)}
 
 again() { "$program" --device "$device" --templates "$teaching" --sizes "$sizes" --search exhaustive --db "$scratch/tuning.db" --json; }
