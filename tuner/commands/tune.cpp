@@ -197,8 +197,10 @@ std::string known_text(const DeviceRun& device_run, const Store& store, std::siz
     for (std::size_t i = 0; i < device_run.spaces.size(); ++i) {
         for (const auto& planned : device_run.spaces[i]) {
             const auto& kernel = *planned.kernel_template;
-            const auto stored =
-                store.count(device_run.group.device, kernel.name, kernel.hash, device_run.request.problems[i]);
+            std::size_t stored = 0;
+            for (const auto& hash : kernel.same_code_hashes()) {
+                stored += store.count(device_run.group.device, kernel.name, hash, device_run.request.problems[i]);
+            }
             known += std::min(stored, planned.space->size());
         }
     }

@@ -159,7 +159,7 @@ void ProblemTuner::give_back(Task task) {
 }
 
 void ProblemTuner::begin_transfer() {
-    if (!is_done() || !pipeline_.wants_more() || !cross_size_.find()) return;
+    if (!is_done() || finals_.winner() == nullptr || !pipeline_.wants_more() || !cross_size_.find()) return;
     finals_.keep_winner();
     ledger_.begin_transfer();
     begin_.reset();

@@ -44,10 +44,8 @@ void TestbedCache::add(const PrepareRequest& request) {
     entries_.insert(request.only_if_room ? entries_.end() : entries_.begin(), {request.problem, std::move(testbed)});
 }
 
-bool TestbedCache::evict_all_but_current() {
-    if (entries_.size() <= 1) return false;
-    entries_.resize(1);
-    return true;
+void TestbedCache::evict_all_but_current() {
+    if (entries_.size() > 1) entries_.resize(1);
 }
 
 std::vector<Problem> TestbedCache::problems() const {

@@ -22,8 +22,8 @@ public:
 
     /// The testbed of the current problem. Precondition: prepare() was called.
     [[nodiscard]] Testbed& current() { return *entries_.front().testbed; }
-    /// Releases all problems but the current one. False if there were none.
-    bool evict_all_but_current();
+    /// Releases all problems but the current one.
+    void evict_all_but_current();
     /// The prepared problems, the current one first.
     [[nodiscard]] std::vector<Problem> problems() const;
 

@@ -12,13 +12,14 @@ namespace smemtune {
 namespace {
 
 // Memory may be short when a problem's operands rotate, although it was free when the problem was prepared. The other
-// problems are then released.
+// problems are then released, and the work is tried once more: also if there were none, for another process may have
+// released memory meanwhile.
 template <class Work>
 auto with_room(TestbedCache& cache, const Work& work) {
     try {
         return work();
     } catch (const OutOfMemory&) {
-        if (!cache.evict_all_but_current()) throw;
+        cache.evict_all_but_current();
     }
     return work();
 }

@@ -1,22 +1,21 @@
-// Asynchronous copies from global to shared memory: a thread starts them now and waits for them later (PTX ISA,
-// "cp.async"). Before compute capability 8.0, and on the host, they are ordinary copies that are complete at once.
+// Copies from global to shared memory that a thread starts now and waits for later (PTX ISA, "cp.async"). Where the
+// hardware has none (before compute capability 8.0, and on a CPU) they are made at once.
 #pragma once
 
 #if defined(SMEMTUNE_HOST) || __CUDA_ARCH__ < 800
 #define SMEMTUNE_COPIES_AT_ONCE
 #endif
 
-/// Starts a copy of `bytes` (4 or 16); both addresses must be aligned to `bytes`. If it is not `wanted`, it reads
-/// nothing and writes zeros.
+/// Copies `bytes` (4 or 16), to which both addresses are aligned; or reads nothing and writes zeros if not `wanted`.
 template <int bytes>
 __device__ __forceinline__ void copy_async(float* to, const float* from, bool wanted = true) {
-    static_assert(bytes == 4 || bytes == 16, "the instruction copies one element or a vector of four");
+    static_assert(bytes == 4 || bytes == 16, "what the instruction offers to one element, and to a vector of four");
 #ifdef SMEMTUNE_COPIES_AT_ONCE
     for (int i = 0; i < bytes / 4; ++i) to[i] = wanted ? from[i] : 0;
 #else
     const unsigned shared = static_cast<unsigned>(__cvta_generic_to_shared(to));
     const int read = wanted ? bytes : 0;
-    if (bytes == 16) {  // .cg: not through the L1 cache
+    if (bytes == 16) {  // past the L1 cache
         asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared), "l"(from), "r"(read) : "memory");
     } else {
         asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(shared), "l"(from), "r"(read) : "memory");
@@ -24,15 +23,15 @@ __device__ __forceinline__ void copy_async(float* to, const float* from, bool wa
 #endif
 }
 
-/// Makes the copies that were started since the last call one group.
+/// The copies started since the last call are one group.
 __device__ __forceinline__ void commit_copies() {
 #ifndef SMEMTUNE_COPIES_AT_ONCE
     asm volatile("cp.async.commit_group;" ::: "memory");
 #endif
 }
 
-/// Waits until at most `pending` of this thread's groups are incomplete; they complete in order. Other threads see the
-/// copies after the next barrier.
+/// Waits until no more than `pending` of this thread's groups are under way: the oldest are done first. Other threads
+/// see the copies after the next barrier.
 template <int pending>
 __device__ __forceinline__ void wait_for_copies() {
 #ifndef SMEMTUNE_COPIES_AT_ONCE

@@ -1,11 +1,11 @@
-// Clusters: blocks that run at the same time and can read each other's shared memory (compute capability 9.0 and up;
-// PTX ISA, "barrier.cluster", "mapa"). Elsewhere each block is a cluster of its own.
+// Clusters: blocks that run at the same time and reach each other's shared memory (compute capability 9.0 on; PTX ISA,
+// "barrier.cluster", "mapa"). Elsewhere a block is a cluster of its own.
 #pragma once
 
 #if !defined(SMEMTUNE_HOST) && __CUDA_ARCH__ >= 900
 #define SMEMTUNE_CLUSTERS
 constexpr int MOST_BLOCKS_OF_A_CLUSTER = 16;
-/// Stands after a kernel's launch bounds: so many blocks, neighbours in x, form a cluster. 1 is a cluster, too.
+/// After a kernel's launch bounds: so many blocks, neighbours in x, are a cluster; one, too, is launched as such.
 #define CLUSTER_OF(blocks) __cluster_dims__(blocks, 1, 1)
 #else
 constexpr int MOST_BLOCKS_OF_A_CLUSTER = 1;
@@ -21,7 +21,7 @@ __device__ __forceinline__ int cluster_rank() {
     return rank;
 }
 
-/// Waits for all threads of the cluster. What they wrote before is visible to all of them after.
+/// Waits for all threads of the cluster, and shows what they wrote to each other.
 __device__ __forceinline__ void cluster_barrier() {
 #ifdef SMEMTUNE_CLUSTERS
     asm volatile(
@@ -31,8 +31,7 @@ __device__ __forceinline__ void cluster_barrier() {
 #endif
 }
 
-/// Reads 16 bytes from the shared memory of block `rank`, at the place that `from` has in this block. `from` must be
-/// aligned to 16 bytes.
+/// Reads 16 bytes that stand in block `rank` where `from` is in this one, in shared memory; aligned to them.
 __device__ __forceinline__ void load_four_of(int rank, float* to, const float* from) {
 #ifdef SMEMTUNE_CLUSTERS
     const unsigned here = static_cast<unsigned>(__cvta_generic_to_shared(from));
