@@ -9,7 +9,7 @@
 
 namespace smemtune {
 
-/// Where a candidate failed. A closed set: these names are stored.
+/// The stage at which a candidate failed. The set is closed, because its names are stored.
 enum class Stage {
     limits,   ///< needs more than the device holds, by the manifest or the compiler's report
     compile,  ///< the compiler refused it

@@ -1,4 +1,4 @@
-// The inside of a Store, for the files that implement it.
+// The implementation state of a Store, for the files that implement it.
 #pragma once
 
 #include "db/file/open.h"

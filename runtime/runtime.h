@@ -68,9 +68,10 @@ public:
     [[nodiscard]] const Choice& choice() const;
     [[nodiscard]] const Problem& problem() const;
 
-    /// Enqueues the kernel on `stream` (null: the default stream) of the runtime's GPU, which must be current. It takes
-    /// no lock and allocates nothing. On the host device it runs at once, one launch at a time.
-    /// A kernel with a workspace has one workspace for each stream. A launch takes a lock, and the first launch on each
+    /// Enqueues the kernel on `stream` (null: the default stream) of the runtime's GPU, which must be current. Without
+    /// a workspace, a launch takes no lock and allocates nothing. On the host device the kernel runs at once, one
+    /// launch at a time.
+    /// A kernel with a workspace has one for each stream. A launch then takes a lock, and the first launch on each
     /// further stream allocates, even while the stream is captured. A graph uses the workspace of the stream that it
     /// was captured on. It must not run at the same time as launches on that stream or other graphs captured on it, and
     /// must not outlive the kernel. A stream must be idle when it is destroyed.

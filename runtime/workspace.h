@@ -1,4 +1,4 @@
-// The memory that a kernel needs beside its operands.
+// Workspaces: the memory that kernels need beside their operands.
 #pragma once
 
 #include <memory>

@@ -33,7 +33,7 @@ std::string explain(const std::filesystem::path& path, const SQLite::Exception& 
                     std::chrono::milliseconds patience) {
     const auto name = path.string();
     const auto what = one_line(error.what());
-    switch (error.getErrorCode() & 0xff) {  // the low byte of an extended code is the primary one
+    switch (error.getErrorCode() & 0xff) {  // the low byte of an extended code is the primary code
         case SQLITE_BUSY:
         case SQLITE_LOCKED:
             return name + ": the database is locked by another process, for more than " + seconds(patience) +

@@ -39,8 +39,7 @@ struct Cublas::Session {
     Session(const Session&) = delete;
     Session& operator=(const Session&) = delete;
 
-    // Set only if the stream changes: setting it drops the workspace, and an application would not set it at each call
-    // either.
+    // Sets the stream only if it changes, as an application would: setting it drops the workspace.
     void use(StreamHandle stream) const {
         if (stream_ == stream) return;
         api.launched(api.set_stream(handle, stream), "cublasSetStream");

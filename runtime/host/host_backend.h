@@ -7,7 +7,7 @@
 
 namespace smemtune {
 
-/// The host's limits. Where a CPU has no such limit, it is a large GPU's, so that the same configurations are feasible.
+/// The host's limits. Where a CPU has none, they are a large GPU's, so that the same configurations are feasible.
 Device host_device();
 
 std::unique_ptr<Backend> open_host(const BackendOptions& options);

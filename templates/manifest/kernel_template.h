@@ -31,7 +31,7 @@ const ElementType& element_type(std::string_view name);
 
 /// One argument of the kernel function.
 struct Argument {
-    enum class Kind { extent, stride, scalar, input, output, batch_stride };  // hashes hold their places: add behind
+    enum class Kind { extent, stride, scalar, input, output, batch_stride };  // hashes contain the numbers: append only
     std::string name;
     Kind kind = Kind::extent;
     Expression rows;  ///< of an input or output matrix, row-major

@@ -63,7 +63,7 @@ Check read_check(const Section& section, const std::vector<Argument>& arguments)
     check.poison = section.value_or<bool>("poison", "true", true);
     const auto scalars = section.table_at("scalars", "{ alpha = 1 }");
     for (const auto& [name, node] : scalars) {
-        const auto is_this = [&name = name](const Argument& a) {  // clang 14 captures no binding by itself
+        const auto is_this = [&name = name](const Argument& a) {  // clang 14 cannot capture a binding directly
             return a.kind == Argument::Kind::scalar && a.name == name.str();
         };
         if (std::ranges::any_of(arguments, is_this)) continue;

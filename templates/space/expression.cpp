@@ -62,7 +62,7 @@ private:
         if (!accept(token)) fail("expected '" + std::string(token) + "'");
     }
 
-    // `change` is what the instruction does to the height of the stack.
+    // `change`: by how much the instruction changes the stack's height.
     std::size_t emit(Op op, int change, std::int64_t operand = 0) {
         height_ += change;
         expression_.depth_ = std::max(expression_.depth_, static_cast<std::size_t>(height_));

@@ -1,7 +1,7 @@
 // Integer expressions of a manifest: C's operators and precedence over named 64-bit values, with overflow detected.
 //
-// Written here rather than taken from a library because the libraries at hand (muParser, tinyexpr, exprtk) compute in
-// double: 8192*8192*8192*8192 would be rounded, and `/` would not be C's integer division.
+// Not from a library: the libraries at hand (muParser, tinyexpr, exprtk) compute in double. They would round
+// 8192*8192*8192*8192, and their `/` is not C's integer division.
 #pragma once
 
 #include <array>

@@ -98,7 +98,7 @@ void ParameterSpace::enumerate(const std::vector<std::size_t>& order) {
         }
         checks[last].push_back(rule);
     }
-    std::vector<std::uint64_t> below(depth_count + 1, 1);  // raw points under one assignment of this depth
+    std::vector<std::uint64_t> below(depth_count + 1, 1);  // raw points below one assignment at this depth
     for (std::size_t depth = depth_count; depth-- > 0;) {
         below[depth] = below[depth + 1] * parameters_[order[depth]].values.size();
     }

@@ -42,7 +42,7 @@ Baselines parse_baselines(const std::string& list) {
                                         " and " + item);
         }
     }
-    // A previous report alone means both libraries, too: the new report must have ratios to compare.
+    // If only a previous report is named, both libraries are measured, so that there are ratios to compare.
     if (baselines.libraries.empty() && baselines.databases.empty()) baselines.libraries = {"cublas", "cublaslt"};
     return baselines;
 }

@@ -95,7 +95,7 @@ private:
     std::size_t trials_ = 0, recalled_ = 0;
     Best best_;
     double done_seconds_ = 0;  // when the last size finished
-    std::jthread ticker_;      // last member: its thread uses all others
+    std::jthread ticker_;      // the last member, because its thread uses the others
 };
 
 }  // namespace smemtune

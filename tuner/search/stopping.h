@@ -7,9 +7,10 @@
 namespace smemtune {
 
 struct StoppingPolicy {
-    /// Gain is unlikely after this many evaluations in a row without one,
+    /// Gain is unlikely after this many evaluations in a row without a gain.
     std::size_t patience = 60;
-    /// and also after this many times the evaluations that the last gain took: a late gain means that gains are rare.
+    /// It is also unlikely after this many times the evaluations that the last gain took: a late gain means that gains
+    /// are rare.
     double persistence = 2;
     double gain = 0.005;  ///< smaller improvements, as a share of the cost, are not gains
 };

@@ -57,19 +57,20 @@ TEST(Occupancy, CountsStaticAndDynamicSharedMemoryTogether) {
 
 TEST(Occupancy, GivesOutRegistersPerWarp) {
     const auto device = model_device("sm_90");
-    // 65 registers x 32 = 2,080 round up to 2,304 per warp; 65,536 hold 28 warps: 3 blocks of 8.
+    // 65 x 32 = 2,080 registers round up to 2,304 per warp. 65,536 registers hold 28 warps, which is 3 blocks of 8.
     const auto rounded = occupancy(launch(256, 0, 65), device);
     EXPECT_EQ(rounded.by_registers, 3);
     EXPECT_EQ(rounded.limiter(), "registers");
-    // 64 x 32 = 2,048 need no rounding: 32 warps, 4 blocks.
+    // 64 x 32 = 2,048 per warp need no rounding: 32 warps fit, which is 4 blocks.
     EXPECT_EQ(occupancy(launch(256, 0, 64), device).by_registers, 4);
-    // 255 round up to 8,192 per warp: 8 warps, 1 block.
+    // 255 x 32 round up to 8,192 per warp: 8 warps fit, which is 1 block.
     EXPECT_EQ(occupancy(launch(256, 0, 255), device).by_registers, 1);
-    // 160 x 32 = 5,120 per warp: 12 warps fit, 3 for each scheduler; 6 blocks of 2.
+    // 160 x 32 = 5,120 per warp: 12 warps fit, 3 for each scheduler, which is 6 blocks of 2 warps.
     EXPECT_EQ(occupancy(launch(64, 0, 160), device).by_registers, 6);
-    // 144 x 32 = 4,608 per warp: 14 would fit, but a scheduler's 16,384 hold 3; 12 warps, 1 block of 9.
+    // 144 x 32 = 4,608 per warp: 14 warps would fit, but each scheduler's 16,384 registers hold only 3 warps. 12 warps
+    // hold 1 block of 9.
     EXPECT_EQ(occupancy(launch(288, 0, 144), device).by_registers, 1);
-    // 224 x 32 = 7,168 per warp: 9 would fit, but schedulers hold 2 each; 8 warps are no block of 9.
+    // 224 x 32 = 7,168 per warp: 9 warps would fit, but each scheduler holds only 2. 8 warps hold no block of 9.
     EXPECT_EQ(occupancy(launch(288, 0, 224), device).by_registers, 0);
 }
 

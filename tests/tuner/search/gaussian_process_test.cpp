@@ -55,7 +55,7 @@ TEST(GaussianProcess, TheFitCallsNoiseWhatNoColumnExplains) {
     Rows points;
     std::vector<double> values;
     for (int i = 0; i < 40; ++i) {
-        points.push_back({static_cast<float>(i / 2) / 20});  // each point twice, of opposite value
+        points.push_back({static_cast<float>(i / 2) / 20});  // each point twice, with opposite values
         values.push_back(i % 2 == 0 ? 1 : -1);
     }
     const Covariance prior{{1.0}, 0.01};

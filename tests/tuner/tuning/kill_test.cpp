@@ -70,7 +70,7 @@ TEST(Kill, AtAnyMomentLosesAtMostTheTrialInFlight) {
         const Scratch scratch;
         const auto db = scratch / "t.db";
         std::int64_t stored = 0;
-        // Kills the run again and again until it completes. Each run must do at most the remaining work.
+        // Kills the run again and again until it completes. After `most_kills` kills in all, a run may end undisturbed.
         for (bool through = false; !through;) {
             Running running(scratch, tune_work("16,32"));
             if (kills < most_kills) {
