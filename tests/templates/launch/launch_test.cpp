@@ -29,6 +29,14 @@ TEST(Launch, ThatLacksAParametersValueIsAnError) {
     EXPECT_THROW((void)launch_of(builtin("tiled"), {}, gemm(1, 1, 1), model_device("sm_90")), ExpressionError);
 }
 
+TEST(Launch, WithAConstantThatHasNoValueIsAnError) {
+    auto kernel = builtin("tiled");
+    const std::string value = "64 / (TILE_WIDTH - 8)";
+    kernel.derived.push_back({.name = "PASSES", .value = value, .constant = true, .expression = Expression(value)});
+    EXPECT_THROW((void)launch_of(kernel, tile(8), gemm(1, 1, 1), model_device("sm_90")), ExpressionError);
+    EXPECT_NO_THROW((void)launch_of(kernel, tile(16), gemm(1, 1, 1), model_device("sm_90")));
+}
+
 TEST(Launch, CarriesTheRuntimeParametersInTheManifestsOrder) {
     auto kernel = builtin("joint_tiled");
     for (auto& parameter : kernel.parameters) parameter.runtime = parameter.name != "TSZ_COLS";
