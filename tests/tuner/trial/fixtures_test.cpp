@@ -51,7 +51,7 @@ TEST(Fixtures, EachFailureIsOneRejectionAndTheRunGoesOnToTheRightWinner) {
     EXPECT_EQ(report.at("problems").at(0).at("winner").at("configuration"), (json{{"BEHAVIOUR", 0}, {"WORK", 1}}));
 
     const auto trials = json::parse(run(scratch, {"db", "trials", "--db", "tuned.db", "--json"}).out).at("trials");
-    EXPECT_THAT(run(scratch, {"db", "trials", "--db", "tuned.db", "--size", "nothing"}).err,
+    EXPECT_THAT(run(scratch, {"db", "trials", "--db", "tuned.db", "--sizes", "777"}).err,
                 HasSubstr("nothing there matches; see 'smemtune db list'"));
     EXPECT_EQ(trials.size(), 14U) << "nothing is tried twice";
     std::map<std::string, int> expected_counts;
@@ -106,7 +106,7 @@ TEST(Fixtures, CheckedTrialsBelongToADeviceOfTheirOwn) {
                         "--deadline", "2s", "--db", "tuned.db"});
     const auto trials = json::parse(run(scratch, {"db", "trials", "--db", "tuned.db", "--json"}).out).at("trials");
     for (const auto& trial : trials) {
-        EXPECT_THAT(trial.at("device").get<std::string>(), HasSubstr("(checked)"));
+        EXPECT_THAT(trial.at("device_name").get<std::string>(), HasSubstr("(checked)"));
         if (trial.at("configuration").at("BEHAVIOUR") != 2) continue;
         EXPECT_THAT(trial.at("rejection").at("stage").get<std::string>(), "crash");
     }

@@ -395,7 +395,7 @@ TEST(Tune, AProductIsTunedStoredRunAndRead) {
         EXPECT_TRUE(json::accept(listed.out)) << what;
     }
     EXPECT_EQ(json::parse(run(scratch, {"db", "best", "--db", "t.db", "--json"}).out).at("winners").size(), 2U);
-    const auto some = run(scratch, {"db", "trials", "--db", "t.db", "--json", "--size", "17x33"}).out;
+    const auto some = run(scratch, {"db", "trials", "--db", "t.db", "--json", "--sizes", "17x33*"}).out;
     EXPECT_EQ(json::parse(some).at("trials").size(), 4U);
     const auto shown = json::parse(run(scratch, {"db", "show", "1", "--db", "t.db", "--json"}).out);
     EXPECT_EQ(shown.at("id"), 1);
