@@ -12,15 +12,18 @@
 //     thread (THREADS_N 16)     0      1          15        0       1             15
 //
 // The price is registers: a thread needs up to 128, so a multiprocessor holds 512 threads, a quarter of those of
-// `tiled`. `warp_tiled` comes next: it copies tiles into shared memory asynchronously, not through registers, several
-// phases ahead, and the threads of a warp form a block that is closer to a square, so together they read fewer values.
+// `tiled`. `warp_tiled` comes next: it copies tiles into shared memory asynchronously, not through registers, one or
+// more phases ahead. And the threads of a warp form a block that is closer to a square, so together they read fewer
+// values.
 #include "configuration.h"
 #include "device/vector.h"
 
 constexpr int THREADS_M = BLOCK_M / THREAD_M;
 constexpr int THREADS_N = BLOCK_N / THREAD_N;
 constexpr int THREADS = THREADS_M * THREADS_N;
-constexpr int PITCH = BLOCK_M + 4;  // of A's tile in shared memory: fewer threads write to the same bank at once
+/// Elements from one row of A's tile in shared memory to the next. The 4 of padding spread what a warp writes at once
+/// over the banks: no two threads meet in one for BLOCK_K = 8, two do for BLOCK_K = 16.
+constexpr int PITCH = BLOCK_M + 4;
 static_assert(BLOCK_M % THREAD_M == 0 && BLOCK_N % THREAD_N == 0, "whole threads tile a block");
 static_assert(THREAD_M % 4 == 0 && THREAD_N % 4 == 0 && BLOCK_K % 4 == 0, "reads are 16 bytes long");
 static_assert(THREADS <= 512, "a thread needs up to 128 registers");
@@ -32,6 +35,7 @@ static_assert(TRANSPOSE_A == 0 && TRANSPOSE_B == 0, "written for layout nn");
 /// row at a time.
 template <int ROWS, int COLUMNS>
 struct Share {
+    static_assert(4 * THREADS % COLUMNS == 0, "the threads fetch whole rows at once");
     static constexpr int ROWS_AT_ONCE = 4 * THREADS / COLUMNS;  // covered when each thread fetches four elements
     static constexpr int SIZE = ROWS * COLUMNS / THREADS;
     Element values[SIZE];
@@ -88,7 +92,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 512 / THREADS)
         for (int n = 0; n < b_next.SIZE; n += 4) {
             store_four(&b_tile[buffer][b_next.row(n)][b_next.column(n)], &b_next.values[n]);
         }
-        __syncthreads();  // both tiles are complete; and nobody reads the other two any more
+        __syncthreads();  // both tiles are complete, and nobody still reads the other buffer's tiles
 
         A += BLOCK_K;
         B += BLOCK_K * ldb;

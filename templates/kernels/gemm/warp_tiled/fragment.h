@@ -1,12 +1,13 @@
-// The values of A and B that a thread holds in registers, and the outer product that it adds to its accumulators.
+// The values of A and B that a thread holds in registers, and the outer product that it adds to its accumulators. An
+// FFMA is the machine instruction of one multiply-add.
 #pragma once
 
 #include "device/compiler_hints.h"
 #include "gemm/warp_tiled/shape.h"
 
-/// A thread's COUNT values of one operand for one k-step, in two buffers: while one is multiplied, the other is loaded.
-/// In a k-step's row of shared memory a thread owns groups of 4 neighbouring elements, so that each load is 16 bytes.
-/// The groups are 4 * LANES apart; the groups in between belong to the other lanes of the warp:
+/// A thread's COUNT values of one operand for one k-step (step along K), in two buffers: while one is multiplied, the
+/// other is loaded. In a k-step's row of shared memory a thread owns groups of 4 neighbouring elements, so that each
+/// load is 16 bytes. The groups are 4 * LANES apart; the groups in between belong to the other lanes of the warp:
 ///
 ///     element(lane, i) = 4 * lane + 4 * LANES * (i / 4) + i % 4
 ///
@@ -50,7 +51,9 @@ __device__ __forceinline__ void fix_register_order(FragmentA& a, FragmentB& b, i
 ///
 ///     n = 0: m = 0 1 2 .. M-1      n = 1: m = M-1 .. 2 1 0      n = 2: m = 0 1 2 .. M-1      ...
 ///
-/// The two register banks deliver one operand each per cycle, and an FFMA has three operands.
+/// An FFMA has three operands, and the two register banks deliver one read each per cycle. So with three different
+/// operands it needs two cycles, unless one is held back from the FFMA before (`.reuse`) and the other two lie in
+/// different banks.
 __device__ __forceinline__ void multiply(Element (&accumulators)[ACCUMULATORS], const FragmentA& a, const FragmentB& b,
                                          int buffer) {
 #pragma unroll

@@ -5,17 +5,19 @@
 #include "gemm/warp_tiled/fragment.h"
 #include "gemm/warp_tiled/tile_loader.h"
 
-/// For k-tiles that the loaders can copy without guards, two at least.
+/// For k-tiles that the loaders can copy without looking at the matrix's extents. Needs two k-tiles or more, which
+/// the copies beyond the last k-tile rely on (below).
 ///
 /// Shared memory holds STAGES stages, used in turn: k-tile t is in stage t % STAGES. While k-tile t is multiplied, the
-/// copies of k-tile t + STAGES - 1 start, into the stage that k-tile t - 1 has left. Copies have STAGES - 1 k-tiles of
-/// time to arrive. STAGES = 3:
+/// copies of k-tile t + STAGES - 1 start, into the stage that k-tile t - 1 has left. They start in step COPY_STEP and
+/// are waited for in the last step of k-tile t + STAGES - 2. So they have STAGES - 2 + (SLICE_STEPS - 1 - COPY_STEP) /
+/// SLICE_STEPS k-tiles of time to arrive: 2.375 for STAGES = 4, SLICE_STEPS = 8. STAGES = 3:
 ///
-///     multiplied:              |   k-tile 0    |   k-tile 1    |   k-tile 2    |   k-tile 3    |
-///     stage 0   [copies of 0]  | read          | copies of 3 ............      | read
-///     stage 1   [copies of 1 ........]         | read          | copies of 4 ............
-///     stage 2                  | copies of 2 ............      | read          | copies of 5 ..
-///                              ^ barrier       ^ barrier       ^ barrier       ^ barrier
+///     multiplied:              | k-tile 0        | k-tile 1        | k-tile 2        | k-tile 3
+///     stage 0   [copies of 0]  | read            |  [copies of 3 ..|.............]   | read
+///     stage 1   [copies of 1 ..|.............]   | read            |  [copies of 4 ..|.............]
+///     stage 2                  |  [copies of 2 ..|.............]   | read            |  [copies of 5 ..
+///                              ^ barrier         ^ barrier         ^ barrier         ^ barrier
 ///
 /// One k-tile, SLICE_STEPS = 4. The fragments of the next k-step are loaded ahead of its multiplications, into the
 /// other buffer; those of the next k-tile's first k-step, too, so that no multiplication waits behind the barrier:
@@ -62,7 +64,9 @@ __device__ __forceinline__ void multiply_pipelined(Element (&accumulators)[ACCUM
     int filling = (STAGES - 1) * STAGE_ELEMENTS;
 #pragma unroll 1
     for (int k_tile = 0; k_tile < k_tiles; ++k_tile) {
-        // Copies start even if no k-tile follows: they read nothing, and a branch around them would cost more.
+        // Copies start even if no k-tile follows, because a branch around them would cost more. Asynchronous copies
+        // then read nothing. Copies through registers read the last k-tile again (advance 0), so they need two k-tiles
+        // or more: before k-tile 1 the pointers may be outside of the matrix. No one multiplies what they store.
         const bool more = k_tile + STAGES - 1 < k_tiles;
         const long long advance_a = a_loader.advance(more);
         const long long advance_b = b_loader.advance(more);
@@ -94,8 +98,9 @@ __device__ __forceinline__ void multiply_pipelined(Element (&accumulators)[ACCUM
     wait_for_copies<0>();
 }
 
-/// For any matrices and any number of k-tiles: one k-tile at a time through stage 0, every copy guarded. `a_tile` and
-/// `b_tile` are at the first k-step; `room_m` rows and `room_n` columns exist from there.
+/// For any matrices and any number of k-tiles: one k-tile at a time through stage 0, every copy guarded. With one stage
+/// it needs two barriers per k-tile: before the copies and after them. `a_tile` and `b_tile` are at the first k-step;
+/// `room_m` rows and `room_n` columns exist from there.
 __device__ __forceinline__ void multiply_guarded(Element (&accumulators)[ACCUMULATORS], FragmentA& a, FragmentB& b,
                                                  Element* shared, const Element* a_tile, long long lda, int room_m,
                                                  const Element* b_tile, long long ldb, int room_n, int k_tiles,

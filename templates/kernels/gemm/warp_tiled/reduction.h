@@ -1,5 +1,6 @@
 // Adds up the sums of those that share a tile along K: slices of a block, blocks of a cluster, clusters of the grid.
-// Every sum is added in an order that never changes, so a configuration gives the same bits each time.
+// Every sum is added in an order that never changes. So a configuration gives the same bits each time, on all GPUs with
+// equally many multiprocessors: their number decides which tiles are shared.
 #pragma once
 
 #include "device/cluster.h"
@@ -54,9 +55,11 @@ __device__ __forceinline__ void add_up(const WorkTile& work, const ThreadCoord& 
 /// Split-K, in two steps:
 ///
 ///   1. In a cluster. Each block writes its accumulators to its own shared memory. After a barrier of the cluster, the
-///      block with rank r adds up its 1 / CLUSTER_K of the tile from the shared memory of all.
+///      block with rank r adds up its part of the tile from the shared memory of all: 1 / CLUSTER_K of the tile if
+///      CLUSTER_K divides ACCUMULATORS / 4.
 ///   2. Between the SPLIT_K clusters (or single blocks), if there are several. Each writes its part to the workspace
-///      and counts up the tile's counter for its rank. The block that arrives last adds up all SPLIT_K parts.
+///      and counts up the tile's counter for its rank. Of the SPLIT_K blocks with one rank, the last to arrive adds up
+///      their parts. So blocks of different clusters may finish the same tile.
 ///
 /// The workspace of a tile:  SPLIT_K x [BLOCK_M * BLOCK_N sums]  [32 counters, one per rank].
 ///

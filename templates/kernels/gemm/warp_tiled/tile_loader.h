@@ -27,7 +27,9 @@
 //
 //     loader.first_copy(stage, i, steps)      starts copy i of k-tile 0, of which `steps` k-steps exist: zeros follow
 //     loader.advance(more)                    how far away the next k-tile is
-//     loader.copy(stage, i, advance, more)    starts copy i of the next k-tile, or of none if there are no `more`
+//     loader.copy(stage, i, advance, more)    starts copy i of the next k-tile. If there are no `more`, an asynchronous
+//     copy
+//                                             reads nothing; one through registers reads the last k-tile again
 //     loader.store(stage)                     writes to shared memory what went through registers
 //
 // Copies are asynchronous and go straight to shared memory, with two exceptions that go through registers
@@ -63,8 +65,9 @@ struct MnMajorLoader {
     static constexpr int COPIES = Partition::COPIES;
     static constexpr bool THROUGH_REGISTERS = ASYNC == 0;
 
-    Element* to;                             // of copy 0, in stage 0
-    const Element* from[Partition::PASSES];  // of each pass; BLOCK_K k-steps before what is copied next
+    Element* to;  // of copy 0, in stage 0
+    /// Of each pass. Until its first_copy: in k-tile 0. After it: BLOCK_K k-steps before what is copied next.
+    const Element* from[Partition::PASSES];
     Element held[THROUGH_REGISTERS ? COPIES * WIDTH : 1];
     long long k_stride;  // from one k-step to the next in global memory
 
@@ -148,8 +151,9 @@ struct KMajorLoader {
     static constexpr int COPIES = Partition::COPIES;
     static constexpr bool THROUGH_REGISTERS = ASYNC == 0 || WIDTH == 4;
 
-    Element* to;                             // of copy 0, in stage 0
-    const Element* from[Partition::PASSES];  // of each pass; BLOCK_K k-steps before what is copied next
+    Element* to;  // of copy 0, in stage 0
+    /// Of each pass. Until its first_copy: in k-tile 0. After it: BLOCK_K k-steps before what is copied next.
+    const Element* from[Partition::PASSES];
     Element held[THROUGH_REGISTERS ? COPIES * WIDTH : 1];
     long long k_stride;  // from one k-step to the next in global memory
 

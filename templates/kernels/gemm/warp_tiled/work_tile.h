@@ -15,13 +15,17 @@
 /// A block finds itself there by
 ///
 ///     blocks = gridDim.x / SPLIT_K,  split = blockIdx.x / blocks,  block = blockIdx.x % blocks
-///     shared_tiles = (blocks - tiles) / (CLUSTER_K - 1),  whole_tiles = tiles - shared_tiles
+///     shared_tiles = (blocks - tiles) / (CLUSTER_K - 1), or 0 if CLUSTER_K = 1
+///     whole_tiles = tiles - shared_tiles
 ///     block < whole_tiles:   tile = block,                                            sharers = 1, rank = 0
 ///     otherwise:             tile = whole_tiles + (block - whole_tiles) / CLUSTER_K,  sharers = CLUSTER_K,
 ///                            rank = the block's rank in its cluster
 ///
-/// The raster. Tiles are numbered down GROUP_M rows of tiles, then in the next column, so that blocks that run at the
-/// same time share rows of A and columns of B in the L2 cache. GROUP_M = 2, 3 x 4 tiles:
+/// With CLUSTER_K > 1, blocks of whole tiles are in clusters, too, but each works alone. So whole_tiles is a multiple
+/// of CLUSTER_K.
+///
+/// The raster is the order of the tiles. They are numbered down GROUP_M rows of tiles, then in the next column, so that
+/// blocks that run at the same time share rows of A and columns of B in the L2 cache. GROUP_M = 2, 3 x 4 tiles:
 ///
 ///     0  2  4  6
 ///     1  3  5  7
