@@ -50,16 +50,29 @@ std::string or_dash(const std::optional<double>& value, const std::function<std:
 std::string share_text(double share) { return fmt::format("{:.1f} %", 100 * share); }
 std::string ratio_text(double ratio) { return fmt::format("{:.2f}", ratio); }
 
-// Builds one table for each device with `add`, and returns all tables, each below its device's name.
-std::string by_device(std::span<const TrialFacts> trials, const Table& empty, std::size_t width,
-                      const std::function<void(Table&, const TrialFacts&)>& add) {
+bool is_alike(const TrialRow& a, const TrialRow& b) {
+    return a.problem.operation == b.problem.operation && a.problem.type == b.problem.type &&
+           a.problem.layout == b.problem.layout;
+}
+
+// Builds tables with `add`, one for each device, operation, type and layout: what the problems of a table have in
+// common then fits into its heading. A device's tables are below its name.
+std::string grouped(std::span<const TrialFacts> trials, const Table& empty, std::size_t width,
+                    const std::function<void(Table&, const TrialFacts&)>& add) {
     std::string text;
+    std::int64_t device = 0;
     for (std::size_t begin = 0; begin < trials.size();) {
-        const auto& device = trials[begin].row.record.key.device;
+        const auto& first = trials[begin].row;
+        text += text.empty() ? "" : "\n";
+        if (device != first.record.key.device) text += first.device + "\n";
+        device = first.record.key.device;
         auto table = empty;
         auto end = begin;
-        for (; end < trials.size() && trials[end].row.record.key.device == device; ++end) add(table, trials[end]);
-        text += (text.empty() ? "" : "\n") + trials[begin].row.device + "\n" + table.to_text(width);
+        for (; end < trials.size() && trials[end].row.record.key.device == device && is_alike(first, trials[end].row);
+             ++end) {
+            add(table, trials[end]);
+        }
+        text += table.to_text(width);
         begin = end;
     }
     return text;
@@ -98,7 +111,7 @@ std::string best_text(std::span<const TrialFacts> winners, std::size_t width) {
     const Table empty(
         {{"problem"}, {"template"}, {"time"}, {"FLOP/s"}, {"of peak"}, {"x baseline"}, {"date", true}, {"trial", true}},
         "differs from default");
-    return by_device(winners, empty, width, [](Table& table, const TrialFacts& winner) {
+    return grouped(winners, empty, width, [](Table& table, const TrialFacts& winner) {
         const auto& row = winner.row;
         table.add({to_text(row.problem), row.kernel_template,
                    time_text(std::get<Measurement>(row.record.outcome).median_us), or_dash(winner.flops, rate_text),
@@ -111,7 +124,7 @@ std::string best_text(std::span<const TrialFacts> winners, std::size_t width) {
 std::string trials_text(std::span<const TrialFacts> trials, std::size_t more, std::size_t width) {
     const Table empty({{"problem"}, {"trial"}, {"template"}, {"time"}, {"outcome"}, {"date", true}},
                       "differs from default");
-    auto text = by_device(trials, empty, width, [](Table& table, const TrialFacts& trial) {
+    auto text = grouped(trials, empty, width, [](Table& table, const TrialFacts& trial) {
         const auto& row = trial.row;
         const auto* measured = std::get_if<Measurement>(&row.record.outcome);
         const auto* rejection = std::get_if<Rejection>(&row.record.outcome);
