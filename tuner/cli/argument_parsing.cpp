@@ -17,6 +17,7 @@ namespace {
 
 std::vector<std::string> names_of(const std::vector<KernelTemplate>& kernels) {
     std::vector<std::string> names;
+    names.reserve(kernels.size());
     for (const auto& kernel : kernels) names.push_back(kernel.name);
     return names;
 }

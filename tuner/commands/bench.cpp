@@ -26,7 +26,7 @@ namespace smemtune {
 
 namespace {
 
-CommandLine options(const ProcessEnvironment& process_environment) {
+CommandLine bench_options(const ProcessEnvironment& process_environment) {
     CommandLine line(
         process_environment,
         {.name = "bench",
@@ -303,7 +303,7 @@ void tell(const BenchReport& report, const Baselines& baselines, const std::stri
 }  // namespace
 
 int bench_command(const Arguments& arguments, const ProcessEnvironment& process_environment) {
-    auto line = options(process_environment);
+    auto line = bench_options(process_environment);
     if (!line.parse(arguments)) return success;
     const auto choice = choose_templates(line);
     const auto baselines = parse_baselines(line.text("against"));

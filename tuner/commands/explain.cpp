@@ -153,7 +153,7 @@ nlohmann::json to_json(const Subject& subject, const Explanation& e) {
     return json;
 }
 
-CommandLine options(const ProcessEnvironment& process_environment) {
+CommandLine explain_options(const ProcessEnvironment& process_environment) {
     CommandLine line(
         process_environment,
         {.name = "explain",
@@ -285,7 +285,7 @@ Subject read_stored(const CommandLine& line, const std::string& name) {
 }  // namespace
 
 int explain_command(const Arguments& arguments, const ProcessEnvironment& process_environment) {
-    auto line = options(process_environment);
+    auto line = explain_options(process_environment);
     if (!line.parse(arguments)) return success;
     const auto name = line.words().empty() ? "" : line.words().front();
     const bool chosen = line.given("sizes") || line.given("templates") || line.given("template");

@@ -19,7 +19,7 @@ namespace smemtune {
 
 namespace {
 
-CommandLine options(const ProcessEnvironment& process_environment) {
+CommandLine run_options(const ProcessEnvironment& process_environment) {
     CommandLine line(
         process_environment,
         {.name = "run",
@@ -125,7 +125,7 @@ void print(const Run& run) {
 }  // namespace
 
 int run_command(const Arguments& arguments, const ProcessEnvironment& process_environment) {
-    auto line = options(process_environment);
+    auto line = run_options(process_environment);
     if (!line.parse(arguments)) return success;
     if (!line.has("sizes")) {
         throw UsageError(

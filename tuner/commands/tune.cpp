@@ -43,7 +43,7 @@ std::chrono::seconds parse_duration(const std::string& text) {
     return std::chrono::seconds(value * seconds);
 }
 
-CommandLine options(const ProcessEnvironment& process_environment) {
+CommandLine tune_options(const ProcessEnvironment& process_environment) {
     CommandLine line(
         process_environment,
         {.name = "tune",
@@ -310,7 +310,7 @@ int exit_code(const std::vector<DeviceRun>& device_runs) {
 }  // namespace
 
 int tune_command(const Arguments& arguments, const ProcessEnvironment& process_environment) {
-    auto line = options(process_environment);
+    auto line = tune_options(process_environment);
     if (!line.parse(arguments)) return success;
     const bool json = line.flag("json");
     Settings settings{.process_environment = process_environment,

@@ -21,7 +21,7 @@ namespace smemtune {
 class TrialLedger {
 public:
     struct Trial {
-        TemplateSearch* search;
+        TemplateSearch* search = nullptr;
         TrialRecord record;
         bool transferred = false;  ///< tried because it is the winner at a neighbouring size
 

@@ -127,7 +127,9 @@ std::vector<TrialRow> one_recording(const std::filesystem::path& path, const Sto
     std::erase_if(rows,
                   [&](const TrialRow& row) { return !filter.layout.empty() && row.problem.layout != filter.layout; });
     if (rows.empty()) fail(path, "holds no trial of that device, template and size; see 'smemtune db trials'");
-    std::set<std::string> devices, kernel_templates, problems;
+    std::set<std::string> devices;
+    std::set<std::string> kernel_templates;
+    std::set<std::string> problems;
     for (const auto& row : rows) {
         devices.insert(row.device);
         kernel_templates.insert(row.kernel_template);
