@@ -40,6 +40,7 @@ Store::Filter::Sort parse_sort(const std::string& text) {
 std::vector<TrialFacts> read_all(const Store& store, std::vector<TrialRow> rows) {
     TrialReader reader(store);
     std::vector<TrialFacts> facts;
+    facts.reserve(rows.size());
     for (auto& row : rows) facts.push_back(reader.read(std::move(row)));
     return facts;
 }
