@@ -44,7 +44,7 @@ std::string search_table(const TuneReport& report, std::size_t width) {
         table.add({to_text(result.problem), count_text(result.evaluations), count_text(result.valid), result.ended,
                    seconds_text(result.effort.total)});
     }
-    return "\nthe searches: configurations tried of those that are valid, and why no more\n" + table.to_text(width);
+    return "\nthe searches: valid configurations tried, and why each search ended\n" + table.to_text(width);
 }
 
 std::string effort_table(const TuneReport& report, std::size_t width) {
