@@ -1,7 +1,7 @@
 # The two commands of the README, for Debian 12. Everything else is CMake: see CONTRIBUTING.md.
 PACKAGES := g++ cmake ninja-build libboost-dev libboost-context-dev libboost-program-options-dev libsqlite3-dev \
             libsqlitecpp-dev libtomlplusplus-dev libfmt-dev nlohmann-json3-dev zlib1g-dev \
-            libeigen3-dev
+            libeigen3-dev libmd-dev
 BUILD := build/release
 
 .PHONY: help demo test cuda packages release

@@ -27,6 +27,14 @@ find_package(fmt REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(Eigen3 3.4 REQUIRED NO_MODULE)
 
+# libmd has neither a CMake package nor other dependencies: SHA-256 alone is no reason to link OpenSSL.
+find_path(SMEMTUNE_LIBMD_HEADERS sha2.h REQUIRED)
+mark_as_advanced(SMEMTUNE_LIBMD_HEADERS)
+set(SMEMTUNE_LIBMD md)
+if(SMEMTUNE_PORTABLE)
+    set(SMEMTUNE_LIBMD -l:libmd.a)
+endif()
+
 # Debian has no static libfmt, so a portable build compiles it in.
 set(SMEMTUNE_FMT fmt::fmt)
 if(SMEMTUNE_PORTABLE)

@@ -16,5 +16,16 @@ TEST(Hash, DistinguishesTexts) {
     EXPECT_NE(content_hash("a"), content_hash(std::string_view("a\0", 2)));
 }
 
+// The examples of FIPS 180-4, as NIST publishes them.
+TEST(Hash, Sha256IsTheStandardOne) {
+    EXPECT_EQ(sha256(""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+    EXPECT_EQ(sha256("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+}
+
+TEST(Hash, Sha256SeesEveryByte) {
+    EXPECT_NE(sha256(std::string_view("a\0", 2)), sha256("a"));
+    EXPECT_NE(sha256(std::string(100, 'x') + "y"), sha256(std::string(100, 'x') + "z"));
+}
+
 }  // namespace
 }  // namespace smemtune
