@@ -12,7 +12,7 @@ namespace smemtune {
 namespace {
 
 // An error here is never a kernel's fault.
-void check(cudaError_t error, const char* what) {
+void expect_success(cudaError_t error, const char* what) {
     if (error == cudaSuccess) return;
     (void)cudaGetLastError();  // clears the error for later calls
     throw DeviceError(std::string(what) + ": " + cudaGetErrorString(error) + " (" + cudaGetErrorName(error) + ")");
@@ -23,11 +23,11 @@ void check(cudaError_t error, const char* what) {
 Device cuda_device(int ordinal) {
     const auto attribute = [&](cudaDeviceAttr which) -> std::int64_t {
         int value = 0;
-        check(cudaDeviceGetAttribute(&value, which, ordinal), "device attribute");
+        expect_success(cudaDeviceGetAttribute(&value, which, ordinal), "device attribute");
         return value;
     };
     cudaDeviceProp properties{};
-    check(cudaGetDeviceProperties(&properties, ordinal), "device properties");
+    expect_success(cudaGetDeviceProperties(&properties, ordinal), "device properties");
     return {.name = properties.name,
             .compute_capability = properties.major * 10 + properties.minor,
             .multiprocessors = properties.multiProcessorCount,
@@ -52,7 +52,7 @@ Device cuda_device(int ordinal) {
 
 std::string cuda_bus_id(int ordinal) {
     std::array<char, 32> text{};
-    check(cudaDeviceGetPCIBusId(text.data(), static_cast<int>(text.size()), ordinal), "bus id");
+    expect_success(cudaDeviceGetPCIBusId(text.data(), static_cast<int>(text.size()), ordinal), "bus id");
     return text.data();
 }
 

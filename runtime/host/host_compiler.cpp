@@ -28,7 +28,7 @@ std::string wrapper(const Program& program) {
 }
 
 // A filesystem error is not the candidate's fault.
-void write(const TemporaryFolder& folder, const std::string& name, const std::string& text) {
+void write_text(const TemporaryFolder& folder, const std::string& name, const std::string& text) {
     try {
         folder.write(name, text);
     } catch (const std::runtime_error& error) {
@@ -69,9 +69,9 @@ std::string first_error(std::string output, const std::string& folder) {
 std::variant<Binary, Rejection> HostCompiler::compile(const Program& program) const {
     const auto begin = std::chrono::steady_clock::now();
     const TemporaryFolder folder = make_folder();
-    for (const auto& [path, text] : program.files) write(folder, path, text);
-    for (const auto& [path, text] : host_headers()) write(folder, path, text);
-    write(folder, "smemtune_wrapper.cpp", wrapper(program));
+    for (const auto& [path, text] : program.files) write_text(folder, path, text);
+    for (const auto& [path, text] : host_headers()) write_text(folder, path, text);
+    write_text(folder, "smemtune_wrapper.cpp", wrapper(program));
     const auto in = [&](const char* name) { return (folder / name).string(); };
 
     std::vector<std::string> command{options_.host_compiler,

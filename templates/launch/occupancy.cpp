@@ -7,7 +7,7 @@ namespace smemtune {
 
 namespace {
 
-constexpr std::int64_t unlimited = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t no_limit = std::numeric_limits<std::int64_t>::max();
 
 std::int64_t round_up(std::int64_t value, std::int64_t unit) { return (value + unit - 1) / unit * unit; }
 
@@ -24,7 +24,7 @@ std::int64_t registers_per_warp(const Launch& launch, const Device& device) {
 std::int64_t registers_per_block(const Launch& launch, const Device& device) {
     const auto warps = round_up(warps_of(launch, device), warps_together);
     std::int64_t registers = 0;
-    return __builtin_mul_overflow(registers_per_warp(launch, device), warps, &registers) ? unlimited : registers;
+    return __builtin_mul_overflow(registers_per_warp(launch, device), warps, &registers) ? no_limit : registers;
 }
 
 std::int64_t Occupancy::blocks() const { return std::min({by_threads, by_shared_memory, by_registers, by_blocks}); }
@@ -43,8 +43,8 @@ Occupancy occupancy(const Launch& launch, const Device& device) {
     Occupancy result;
     result.by_threads = device.threads_per_multiprocessor / (warps * device.warp_size);
     result.by_blocks = device.blocks_per_multiprocessor;
-    result.by_shared_memory = shared == 0 ? unlimited : device.shared_bytes_per_multiprocessor / shared;
-    result.by_registers = unlimited;
+    result.by_shared_memory = shared == 0 ? no_limit : device.shared_bytes_per_multiprocessor / shared;
+    result.by_registers = no_limit;
     if (launch.registers > 0) {
         const auto resident_warps = device.registers_per_multiprocessor / registers_per_warp(launch, device);
         result.by_registers = resident_warps / warps_together * warps_together / warps;

@@ -9,7 +9,7 @@ namespace smemtune {
 
 namespace {
 
-constexpr std::size_t most_sizes = 4;  // nearest sizes whose winners are tried
+constexpr std::size_t most_neighbours = 4;  // nearest sizes whose winners are tried
 
 }  // namespace
 
@@ -24,7 +24,7 @@ bool CrossSizeStage::find() {
     for (const auto& search : searches_) {
         if (!search->keeps_up(*ledger_.best_cost())) continue;
         auto winners =
-            winners_nearby(run_.resources.store, run_.device_row, problem_, search->kernel_template(), most_sizes);
+            winners_nearby(run_.resources.store, run_.device_row, problem_, search->kernel_template(), most_neighbours);
         for (auto& winner : search->untried_among(std::move(winners))) {
             candidates_.push_back({search.get(), std::move(winner)});
         }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <limits>
 #include <random>
 #include <unordered_map>
 
@@ -33,6 +34,8 @@ public:
     void observe(const Configuration& configuration, std::optional<double> cost) final;
 
 protected:
+    /// The cost of a rejected point.
+    static constexpr double infinity = std::numeric_limits<double>::infinity();
     /// The cost of each point; infinity if it was rejected.
     using Costs = std::unordered_map<std::size_t, double>;
 

@@ -1,7 +1,6 @@
 #include "tuner/search/strategies/annealing.h"
 
 #include <cmath>
-#include <limits>
 
 #include "tuner/search/adaptive_search.h"
 #include "tuner/search/strategies/neighbourhood.h"
@@ -9,8 +8,6 @@
 namespace smemtune {
 
 namespace {
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 class Annealing : public AdaptiveSearch {
 public:

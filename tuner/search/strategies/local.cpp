@@ -1,6 +1,5 @@
 #include "tuner/search/strategies/local.h"
 
-#include <limits>
 #include <set>
 
 #include "tuner/search/adaptive_search.h"
@@ -9,8 +8,6 @@
 namespace smemtune {
 
 namespace {
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 class LocalSearch : public AdaptiveSearch {
 public:

@@ -16,8 +16,6 @@ namespace smemtune {
 
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
-
 // No library's model fits: Debian's dlib depends on OpenCV and X11, its xgboost has no static library, and neither can
 // add a point without training again. A Gaussian process needs the fewest points of all models, and there are never
 // many.
