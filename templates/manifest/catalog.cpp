@@ -152,6 +152,21 @@ std::vector<KernelTemplate> load_templates(const SourceTree& tree, const SourceT
     return templates;
 }
 
+std::string operation_identity(const KernelTemplate& kernel_template, const Problem& problem) {
+    const auto& operation = kernel_template.operation;
+    std::string text;
+    const auto add = [&](const std::string& part) { text += std::to_string(part.size()) + ":" + part; };
+    add(operation.name);
+    add(operation.definition);
+    if (const auto layout = operation.layouts.find(problem.layout); layout != operation.layouts.end()) {
+        add(to_text(Configuration{layout->second}));
+    }
+    SourceTree reference;
+    collect(kernel_template.files, {}, operation.reference_path, operation.path + ":1", reference);
+    for (const auto& [path, content] : reference) add(content);
+    return sha256(text).substr(0, 32);
+}
+
 KernelTemplate load_template(const SourceTree& files) {
     auto templates = load_templates(files, {});
     if (templates.size() != 1) {

@@ -26,6 +26,10 @@ SourceTree read_sources(const std::filesystem::path& folder);
 /// tree lacks. Throws ManifestError.
 std::vector<KernelTemplate> load_templates(const SourceTree& tree, const SourceTree& library = builtin_sources());
 
+/// Identifies what the operation of a kernel computes and how it is verified: arguments, terms, checks, the layout's
+/// constants, and the text of the reference with its includes. Summaries and comments in the manifest do not count.
+std::string operation_identity(const KernelTemplate& kernel_template, const Problem& problem);
+
 /// Loads the one kernel of a tree that came from KernelTemplate::files. Throws ManifestError.
 KernelTemplate load_template(const SourceTree& files);
 

@@ -72,6 +72,7 @@ struct Operation {
     Expression terms;            ///< rounded operations per output element; 0 if the result must be exact
     std::string reference_path;  ///< of the FP64 reference kernel's source
     std::string path;            ///< of the manifest that declares it
+    std::string definition;  ///< what the manifest says of arguments, terms and checks, without summaries; for hashes
 };
 
 /// Values per block, to order candidates and for `explain`. The manifest may leave out any of them.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
+#include <sstream>
 
 #include "templates/manifest/catalog.h"
 
@@ -109,6 +110,14 @@ std::optional<Section> Section::section(const std::string& key) const {
     if (node == nullptr) return std::nullopt;
     if (!node->is_table()) fail_at(key, "'" + key + "' must be a table: [" + key + "]");
     return Section(path_, "[" + key + "]", *node->as_table());
+}
+
+std::string Section::text_without(const std::set<std::string>& keys) const {
+    auto table = table_;
+    for (const auto& key : keys) table.erase(key);
+    std::ostringstream text;
+    text << toml::json_formatter(table);
+    return text.str();
 }
 
 std::string Section::beside(const std::string& file) const {

@@ -85,6 +85,9 @@ public:
     /// The table of `[key]`, if any.
     [[nodiscard]] std::optional<Section> section(const std::string& key) const;
 
+    /// All that the section says, in one form whatever its layout and comments, without these keys.
+    [[nodiscard]] std::string text_without(const std::set<std::string>& keys) const;
+
     [[nodiscard]] const std::string& path() const { return path_; }
     /// A path that the manifest gives relative to its own folder.
     [[nodiscard]] std::string beside(const std::string& file) const;

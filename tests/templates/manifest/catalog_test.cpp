@@ -325,6 +325,55 @@ TEST(Catalog, TheHashDoesNotChangeWithWords) {
     EXPECT_EQ(hash(tree), before);
 }
 
+// The identity of the users' operation after `from` in a file became `to`.
+std::string identity_with(const std::string& file, const std::string& from, const std::string& to,
+                          const std::string& layout = "") {
+    auto tree = users();
+    auto& text = tree.at(file);
+    if (!from.empty()) text.replace(text.find(from), from.size(), to);
+    const auto kernel = load_templates(tree).front();
+    return operation_identity(kernel, {"scale", "f32", layout, {{"M", 3}, {"N", 5}}});
+}
+
+TEST(OperationIdentity, ChangesWithWhatAKernelIsVerifiedAgainst) {
+    const auto before = identity_with("scale.toml", "", "");
+    EXPECT_EQ(before.size(), 32U);
+    for (const auto& [from, to] : std::vector<std::pair<std::string, std::string>>{
+             {R"({ inputs = "uniform" })", R"({ inputs = "integer" })"},
+             {R"({ inputs = "uniform" })", R"({ inputs = "uniform" }, { inputs = "integer" })"},
+             {R"({ inputs = "uniform" })", R"({ inputs = "uniform", poison = false })"},
+             {"terms      = \"1\"", "terms      = \"2\""},
+             {R"(rows = "M", columns = "N" },)", R"(rows = "N", columns = "M" },)"},
+             {R"(kind = "input")", R"(kind = "output")"}}) {
+        EXPECT_NE(identity_with("scale.toml", from, to), before) << to;
+    }
+    EXPECT_NE(identity_with("scale.cu", "reference(int M", "reference(int  M"), before);
+    EXPECT_NE(identity_with("deep/er.h", "<cmath>", "<math.h>"), before) << "the reference includes it";
+}
+
+TEST(OperationIdentity, DoesNotChangeWithWordsOrLayout) {
+    const auto before = identity_with("scale.toml", "", "");
+    for (const auto& [from, to] :
+         std::vector<std::pair<std::string, std::string>>{{"terms      = \"1\"", "terms = \"1\"  # a comment"},
+                                                          {"extents    =", "summary = \"new\"\nextents ="},
+                                                          {"operations = \"M * N\"", "operations = \"2 * M * N\""},
+                                                          {"2 * M * N * element_bytes", "M * N"},
+                                                          {"values = [64, 128]", "values = [64]"}}) {
+        EXPECT_EQ(identity_with("scale.toml", from, to), before) << to;
+    }
+}
+
+TEST(OperationIdentity, IsThatOfALayoutAndOfAStoredTemplate) {
+    const auto templates = load_templates(builtin_sources());
+    const auto& gemm_kernel = *std::ranges::find(templates, "tiled", &KernelTemplate::name);
+    auto problem = gemm(64, 64, 64);
+    const auto nn = operation_identity(gemm_kernel, problem);
+    EXPECT_EQ(operation_identity(load_template(gemm_kernel.files), problem), nn);
+    EXPECT_EQ(operation_identity(*std::ranges::find(templates, "naive", &KernelTemplate::name), problem), nn);
+    problem.layout = "nt";
+    EXPECT_NE(operation_identity(gemm_kernel, problem), nn);
+}
+
 TEST(Catalog, ReadsAFolderAsItsFilesByRelativePath) {
     const Folder folder;
     auto tree = users();
