@@ -14,7 +14,8 @@ SELECT id FROM templates WHERE name = ? AND hash IN (SELECT value FROM json_each
 constexpr auto move_crowns = R"sql(
 UPDATE winners SET trial = twin.id
 FROM trials AS old JOIN trials AS twin USING (device, problem, configuration)
-WHERE winners.trial = old.id AND old.template = ? AND twin.template = ? AND twin.median_us IS NOT NULL)sql";
+WHERE winners.trial = old.id AND old.template = ? AND twin.template = ? AND twin.cut_short = 0
+    AND twin.verified_by IS NOT NULL)sql";
 
 std::vector<std::int64_t> find_same_code(Connection& connection, const TemplateRecord& kernel_template) {
     return Query(connection, same_code_rows)

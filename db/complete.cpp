@@ -13,7 +13,7 @@ constexpr auto move_winners = R"sql(
 UPDATE winners SET trial = twin.id
 FROM trials AS old JOIN trials AS twin USING (device, template, problem)
 WHERE winners.trial = old.id AND old.template = ? AND old.configuration = ? AND twin.configuration = ?
-    AND twin.median_us IS NOT NULL)sql";
+    AND twin.cut_short = 0 AND twin.verified_by IS NOT NULL)sql";
 
 void rename(Connection& connection, const std::string& table, std::int64_t kernel_template, const std::string& from,
             const std::string& to) {

@@ -22,7 +22,8 @@ WHERE device = ? AND problem = ? AND template = (SELECT id FROM templates WHERE 
 
 constexpr auto best_time_of_template = R"sql(
 SELECT median_us FROM trials
-WHERE device = ? AND problem = ? AND median_us IS NOT NULL AND template IN (SELECT id FROM templates WHERE name = ?)
+WHERE device = ? AND problem = ? AND cut_short = 0 AND verified_by IS NOT NULL
+    AND template IN (SELECT id FROM templates WHERE name = ?)
 ORDER BY median_us LIMIT 1)sql";
 
 constexpr auto counts = R"sql(
@@ -107,7 +108,8 @@ std::size_t Store::count(const Device& device, const std::string& kernel_templat
 
 std::optional<TrialRow> Store::fastest(std::int64_t device, std::int64_t problem) const {
     static const std::string sql = select_rows(
-        "WHERE t.device = ? AND t.problem = ? AND t.median_us IS NOT NULL ORDER BY t.median_us, t.id LIMIT 1");
+        "WHERE t.device = ? AND t.problem = ? AND t.cut_short = 0 AND t.verified_by IS NOT NULL "
+        "ORDER BY t.median_us, t.id LIMIT 1");
     return state_->guarded([&] { return state_->query(sql).with(device, problem).first(read_row); });
 }
 

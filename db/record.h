@@ -5,6 +5,8 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <variant>
 #include <vector>
 
 #include "db/outcome.h"
@@ -43,6 +45,10 @@ struct TrialKey {
     bool operator==(const TrialKey&) const = default;
 };
 
+/// The `verified_by` of a complete measurement if it is unknown what it was verified against, or its machine code has
+/// been replaced since.
+inline constexpr std::string_view unrecorded = "unrecorded";
+
 struct TrialRecord {
     TrialKey key;
     Configuration configuration;
@@ -52,6 +58,29 @@ struct TrialRecord {
     double verify_ms = 0;  ///< the worker's time for verifying; 0 when unknown
     double time_ms = 0;    ///< the worker's time for timing; 0 when unknown
     std::int64_t run = 0;
+    /// The identity of what it was verified against in full (verification_identity of tuner/trial/testbed.h); empty if
+    /// it never passed every check. Of a rejection: what it was tried against.
+    std::string verified_by{};
+    std::string code_hash{};    ///< SHA-256 of the machine code that was verified and timed; empty when unknown
+    std::string toolchain{};    ///< compiler and driver; empty when unknown
+    std::int64_t attempts = 1;  ///< how often it was tried with this toolchain, if it crashed or timed out
+
+    /// Whether it may win or be served: measured completely, and verified in full.
+    [[nodiscard]] bool is_verified() const {
+        const auto* measured = std::get_if<Measurement>(&outcome);
+        return measured != nullptr && !measured->cut_short && !verified_by.empty();
+    }
+
+    /// Whether it crashed or timed out, which may have been another program's fault, or the compiler's or driver's.
+    [[nodiscard]] bool may_be_retried() const {
+        const auto* rejection = std::get_if<Rejection>(&outcome);
+        return rejection != nullptr && (rejection->stage == Stage::crash || rejection->stage == Stage::timeout);
+    }
+    /// Whether it was verified, as far as is known, as the operation with this identity (operation_identity of
+    /// templates/manifest/catalog.h).
+    [[nodiscard]] bool was_verified_as(const std::string& operation_identity) const {
+        return verified_by == unrecorded || verified_by.starts_with(operation_identity + "/");
+    }
 
     bool operator==(const TrialRecord&) const = default;
 };

@@ -13,11 +13,30 @@ namespace {
 using Json = nlohmann::ordered_json;  // keeps the order of the extents
 
 // The stored columns of a trial, except its date. This list alone fixes the order of binding and reading.
-constexpr std::array<std::string_view, 20> trial_columns{
-    "device",     "template",   "problem",     "configuration",       "median_us",
-    "spread_us",  "samples_us", "cut_short",   "clock_khz",           "rejected_at",
-    "reason",     "registers",  "spill_bytes", "static_shared_bytes", "dynamic_shared_bytes",
-    "compile_ms", "verify_ms",  "time_ms",     "energy_uj",           "run"};
+constexpr std::array<std::string_view, 24> trial_columns{"device",
+                                                         "template",
+                                                         "problem",
+                                                         "configuration",
+                                                         "median_us",
+                                                         "spread_us",
+                                                         "samples_us",
+                                                         "cut_short",
+                                                         "clock_khz",
+                                                         "rejected_at",
+                                                         "reason",
+                                                         "registers",
+                                                         "spill_bytes",
+                                                         "static_shared_bytes",
+                                                         "dynamic_shared_bytes",
+                                                         "compile_ms",
+                                                         "verify_ms",
+                                                         "time_ms",
+                                                         "energy_uj",
+                                                         "run",
+                                                         "verified_by",
+                                                         "code_hash",
+                                                         "toolchain",
+                                                         "attempts"};
 constexpr std::size_t key_columns = 4;  // the first columns, which identify a trial
 
 // The position of a column, from 0. An unknown name does not compile.
@@ -154,6 +173,13 @@ void bind(SQLite::Statement& upsert, const TrialRecord& trial) {
     bind_at(at("verify_ms"), trial.verify_ms);
     bind_at(at("time_ms"), trial.time_ms);
     if (trial.run != 0) bind_at(at("run"), trial.run);
+    const auto bind_known = [&](int column, const std::string& text) {
+        if (!text.empty()) bind_at(column, text);
+    };
+    bind_known(at("verified_by"), trial.verified_by);
+    bind_known(at("code_hash"), trial.code_hash);
+    bind_known(at("toolchain"), trial.toolchain);
+    bind_at(at("attempts"), trial.attempts);
 }
 
 std::string select_trials(const std::string& rest) { return "SELECT " + listed("t.") + " FROM trials AS t " + rest; }
@@ -184,7 +210,11 @@ TrialRecord read_trial(const SQLite::Statement& row) {
     trial.compile_ms = row.getColumn(at("compile_ms")).getDouble();
     trial.verify_ms = row.getColumn(at("verify_ms")).getDouble();
     trial.time_ms = row.getColumn(at("time_ms")).getDouble();
-    trial.run = row.getColumn(at("run")).getInt64();  // 0 for NULL
+    trial.run = row.getColumn(at("run")).getInt64();                   // 0 for NULL
+    trial.verified_by = row.getColumn(at("verified_by")).getString();  // empty for NULL, like the next two
+    trial.code_hash = row.getColumn(at("code_hash")).getString();
+    trial.toolchain = row.getColumn(at("toolchain")).getString();
+    trial.attempts = row.getColumn(at("attempts")).getInt64();
     return trial;
 }
 

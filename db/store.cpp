@@ -2,10 +2,12 @@
 #include "db/store.h"
 
 #include <cmath>
+#include <span>
 
 #include "db/adopt.h"
 #include "db/complete.h"
 #include "db/store_state.h"
+#include "util/hash.h"
 
 namespace smemtune {
 
@@ -17,9 +19,15 @@ INSERT INTO runs (request, policy, versions, started_at) VALUES (?, ?, ?, strfti
 constexpr auto end_run = R"sql(
 UPDATE runs SET how = ?, finished_at = strftime('%Y-%m-%dT%H:%M:%fZ', 'now') WHERE id = ?)sql";
 
-constexpr auto find_measured_trial = R"sql(
-SELECT id FROM trials
-WHERE device = ? AND template = ? AND problem = ? AND configuration = ? AND median_us IS NOT NULL)sql";
+constexpr auto find_verified_trial = R"sql(
+SELECT id, code_hash FROM trials
+WHERE device = ? AND template = ? AND problem = ? AND configuration = ? AND cut_short = 0
+    AND verified_by IS NOT NULL)sql";
+
+// Trials of other problems may share the machine code that a new winner replaces. They were not verified with the new.
+constexpr auto forget_verification = R"sql(
+UPDATE trials SET verified_by = 'unrecorded'
+WHERE template = ? AND configuration = ? AND code_hash = ? AND cut_short = 0 AND verified_by IS NOT NULL)sql";
 
 constexpr auto upsert_winner = R"sql(
 INSERT INTO winners (device, problem, trial, decided_at) VALUES (?, ?, ?, strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))
@@ -32,7 +40,8 @@ ORDER BY p.id)sql";
 
 constexpr auto best_of_one_template = R"sql(
 WHERE t.id IN (SELECT (SELECT f.id FROM trials AS f
-                       WHERE f.device = ?1 AND f.problem = q.id AND f.median_us IS NOT NULL
+                       WHERE f.device = ?1 AND f.problem = q.id AND f.cut_short = 0
+                           AND f.verified_by IS NOT NULL
                            AND f.template IN (SELECT id FROM templates WHERE name = ?2
                                               AND (?3 = '[]' OR hash IN (SELECT value FROM json_each(?3))))
                        ORDER BY f.median_us, f.id LIMIT 1)
@@ -43,6 +52,8 @@ const std::string& or_empty_object(const std::string& json) {
     static const std::string empty_object = "{}";
     return json.empty() ? empty_object : json;
 }
+
+std::string hash_of(const BinaryRecord& binary) { return sha256(std::as_bytes(std::span(binary.code))); }
 
 void check_times(const TrialRecord& trial) {
     const auto check = [](double time, const char* what) {
@@ -60,6 +71,48 @@ void check_times(const TrialRecord& trial) {
         check(measurement->energy_uj, "energy_uj");
         for (const double sample : measurement->samples_us) check(sample, "samples_us");
     }
+}
+
+template <class State>
+void upsert(State& state, const TrialRecord& trial) {
+    static const std::string sql = upsert_trial();
+    auto query = state.query(sql);
+    bind(*query, trial);
+    query.run();
+}
+
+template <class State>
+void replace_binary(State& state, const BinaryRecord& binary) {
+    const auto configuration = to_text(binary.configuration);
+    const auto before =
+        state.query(find_binary).with(binary.kernel_template, configuration, binary.target).first(read_binary);
+    auto query = state.query(upsert_binary);
+    bind(*query, binary);
+    query.run();
+    if (!before || before->code == binary.code) return;
+    state.query(forget_verification).with(binary.kernel_template, configuration, hash_of(*before)).run();
+}
+
+// Inside the caller's transaction.
+template <class State>
+void declare_winner(State& state, const TrialKey& key, const Configuration& configuration,
+                    const std::optional<BinaryRecord>& binary) {
+    const auto trial = state.query(find_verified_trial)
+                           .with(key.device, key.kernel_template, key.problem, to_text(configuration))
+                           .first([](const SQLite::Statement& row) {
+                               return std::pair(row.getColumn(0).getInt64(), row.getColumn(1).getString());
+                           });
+    if (!trial) {
+        throw StoreError(state.path.string() + ": holds no completely measured and verified trial of " +
+                         to_text(configuration) +
+                         " to declare the winner; was it forgotten by another process? Run again");
+    }
+    if (binary && hash_of(*binary) != trial->second) {
+        throw StoreError(state.path.string() + ": the machine code for " + to_text(configuration) +
+                         " is not the code that was verified; was it tried by another process? Run again");
+    }
+    state.query(upsert_winner).with(key.device, key.problem, trial->first).run();
+    if (binary) replace_binary(state, *binary);
 }
 
 }  // namespace
@@ -195,12 +248,7 @@ std::optional<std::string> Store::how_ended(std::int64_t run) const {
 
 void Store::remember(const TrialRecord& trial) {
     check_times(trial);
-    static const std::string sql = upsert_trial();
-    state_->guarded([&] {
-        auto query = state_->query(sql);
-        bind(*query, trial);
-        query.run();
-    });
+    state_->guarded([&] { upsert(*state_, trial); });
 }
 
 std::optional<TrialRecord> Store::recall(const TrialKey& key, const Configuration& configuration) const {
@@ -232,19 +280,17 @@ void Store::set_winner(const TrialKey& key, const Configuration& configuration,
                        const std::optional<BinaryRecord>& binary) {
     state_->guarded([&] {
         WriteTransaction transaction(state_->connection);
-        const auto trial = state_->query(find_measured_trial)
-                               .with(key.device, key.kernel_template, key.problem, to_text(configuration))
-                               .first(read_id);
-        if (!trial) {
-            throw StoreError(state_->path.string() + ": holds no measured trial of " + to_text(configuration) +
-                             " to declare the winner; was it forgotten by another process? Run again");
-        }
-        state_->query(upsert_winner).with(key.device, key.problem, *trial).run();
-        if (binary) {
-            auto query = state_->query(upsert_binary);
-            bind(*query, *binary);
-            query.run();
-        }
+        declare_winner(*state_, key, configuration, binary);
+        transaction.commit();
+    });
+}
+
+void Store::set_winner(const TrialRecord& trial, const BinaryRecord& binary) {
+    check_times(trial);
+    state_->guarded([&] {
+        WriteTransaction transaction(state_->connection);
+        upsert(*state_, trial);
+        declare_winner(*state_, trial.key, trial.configuration, binary);
         transaction.commit();
     });
 }

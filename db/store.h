@@ -68,13 +68,18 @@ public:
     void forget(const TrialKey& key);
 
     /// Sets the winner of a device and problem, over all templates, with its machine code if any. One transaction. The
-    /// trial must be stored and be a measurement, or StoreError is thrown. The trial remains the winner when it is
-    /// measured again, but not when it is rejected.
+    /// trial must be stored, measured completely and verified in full, and its `code_hash` must be that of the machine
+    /// code, or StoreError is thrown. The trial remains the winner when it is measured again, but not when it is
+    /// rejected or cut short.
     void set_winner(const TrialKey& key, const Configuration& configuration, const std::optional<BinaryRecord>& binary);
-    /// The winner; the fastest measured trial if no winner was set.
+    /// The same, and stores the trial in the same transaction. Trials of other problems that were verified with machine
+    /// code that `binary` replaces are `unrecorded` from then on.
+    void set_winner(const TrialRecord& trial, const BinaryRecord& binary);
+    /// The winner; the fastest trial if no winner was set. Here and in best_of, fastest and best_us only trials count
+    /// that were measured completely and verified in full (TrialRecord::is_verified).
     [[nodiscard]] std::optional<TrialRow> best(std::int64_t device, std::int64_t problem) const;
-    /// The winner (or fastest measured trial) of each problem of that operation, type and layout on a device. With
-    /// `kernel_template` (a name): the fastest measured trial of that template for each problem, winner or not. With
+    /// The winner (or fastest trial) of each problem of that operation, type and layout on a device. With
+    /// `kernel_template` (a name): the fastest trial of that template for each problem, winner or not. With
     /// `hashes` (as of KernelTemplate), only trials of those versions count.
     [[nodiscard]] std::vector<TrialRow> best_of(std::int64_t device, const std::string& operation,
                                                 const std::string& type, const std::string& layout,
@@ -105,7 +110,7 @@ public:
     [[nodiscard]] std::vector<TrialRow> rows(const Filter& filter) const;
     /// The number of rows that the filter matches, ignoring its limit.
     [[nodiscard]] std::size_t count(const Filter& filter) const;
-    /// The fastest measured trial of a device and problem.
+    /// The fastest trial of a device and problem, winner or not.
     [[nodiscard]] std::optional<TrialRow> fastest(std::int64_t device, std::int64_t problem) const;
     /// The number of trials of this version of a template; 0 if device, template or problem is unknown.
     [[nodiscard]] std::size_t count(const Device& device, const std::string& kernel_template, const std::string& hash,

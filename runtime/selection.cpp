@@ -88,7 +88,8 @@ void Candidates::read_nearest_device() {
 bool Candidates::is_outdated(const TrialRow& row) const {
     if (std::ranges::find(own_, row.kernel_template) == own_.end()) return false;
     const auto now = std::ranges::find(templates_, row.kernel_template, &KernelTemplate::name);
-    return now != templates_.end() && !now->is_same_code(row.template_hash);
+    if (now == templates_.end()) return false;
+    return !now->is_same_code(row.template_hash) || !row.record.was_verified_as(operation_identity(*now, row.problem));
 }
 
 std::optional<Candidate> Candidates::tuned(const TrialRow& row) const {

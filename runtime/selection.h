@@ -27,8 +27,8 @@ class Candidates {
 public:
     /// The arguments must outlive this object. `store` may be null. `kernel_template`, unless empty, restricts the
     /// choice to one template. For that template and those named by `own`, stored winners count only if they have the
-    /// current source in `templates`. For other templates, winners of earlier versions count until the problem is tuned
-    /// again.
+    /// current source in `templates`; for `own`, they must also have been verified as their present operation, as far
+    /// as is known. For other templates, winners of earlier versions count until the problem is tuned again.
     Candidates(const Problem& problem, const Device& device, const Store* store,
                const std::vector<KernelTemplate>& templates, std::string_view kernel_template,
                std::span<const std::string> own = {});

@@ -1,6 +1,7 @@
 // History of the schema. A released step is never edited. A change is a new step at the end of the list.
 //   1  devices, templates, problems, runs, trials, winners, binaries; the view `best`
 //   2  what a trial cost the worker, and the energy of a launch
+//   3  what a trial was verified against, its machine code and toolchain; only verified trials win or are the best
 #include "db/file/schema.h"
 
 #include <array>
@@ -184,7 +185,71 @@ ALTER TABLE trials ADD COLUMN energy_uj REAL                                   -
     CHECK (energy_uj IS NULL OR (energy_uj > 0 AND energy_uj < 9e999 AND median_us IS NOT NULL));
 )sql";
 
-constexpr std::array all_steps{version_1, version_2};
+// Only a complete measurement (cut_short = 0) that passed every check (verified_by) may win or be served. The condition
+// must stand in these words in every query that uses the index.
+constexpr const char* version_3 = R"sql(
+ALTER TABLE trials ADD COLUMN verified_by TEXT                                 -- the identity of what it was verified
+    CHECK (verified_by <> '');                                                 -- against in full; NULL: never in full
+ALTER TABLE trials ADD COLUMN code_hash TEXT CHECK (code_hash <> '');          -- SHA-256 of the machine code
+ALTER TABLE trials ADD COLUMN toolchain TEXT CHECK (toolchain <> '');          -- compiler and driver
+ALTER TABLE trials ADD COLUMN attempts INTEGER NOT NULL DEFAULT 1 CHECK (attempts >= 1);  -- after crash or timeout
+UPDATE trials SET verified_by = 'unrecorded' WHERE cut_short = 0;
+
+DROP INDEX trials_by_speed;
+CREATE INDEX trials_by_speed ON trials (device, problem, median_us, id, template)
+WHERE cut_short = 0 AND verified_by IS NOT NULL;
+
+DELETE FROM winners WHERE trial IN (SELECT id FROM trials WHERE cut_short IS NOT 0);
+
+DROP TRIGGER only_a_measured_trial_wins;
+CREATE TRIGGER only_a_verified_trial_wins BEFORE INSERT ON winners
+WHEN NOT EXISTS (SELECT 1 FROM trials WHERE id = NEW.trial AND cut_short = 0 AND verified_by IS NOT NULL)
+BEGIN
+    SELECT RAISE (ABORT, 'a winner must be measured completely and verified in full');
+END;
+CREATE TRIGGER only_a_verified_trial_succeeds BEFORE UPDATE OF trial ON winners
+WHEN NOT EXISTS (SELECT 1 FROM trials WHERE id = NEW.trial AND cut_short = 0 AND verified_by IS NOT NULL)
+BEGIN
+    SELECT RAISE (ABORT, 'a winner must be measured completely and verified in full');
+END;
+
+DROP TRIGGER a_rejected_trial_loses_its_crown;
+CREATE TRIGGER an_unverified_trial_is_no_winner AFTER UPDATE OF cut_short, verified_by ON trials
+WHEN NEW.cut_short IS NOT 0 OR NEW.verified_by IS NULL
+BEGIN
+    DELETE FROM winners WHERE device = NEW.device AND problem = NEW.problem AND trial = NEW.id;
+END;
+
+DROP VIEW best;
+DROP VIEW best_trials;
+-- One row per device and problem with such a trial: the winner, else the fastest. Each is found by a seek.
+CREATE VIEW best_trials AS
+SELECT d.id AS device, p.id AS problem,
+       coalesce((SELECT w.trial FROM winners AS w WHERE w.device = d.id AND w.problem = p.id),
+                (SELECT t.id FROM trials AS t WHERE t.device = d.id AND t.problem = p.id
+                     AND t.cut_short = 0 AND t.verified_by IS NOT NULL
+                 ORDER BY t.median_us, t.id LIMIT 1)) AS trial
+FROM devices AS d CROSS JOIN problems AS p
+WHERE trial IS NOT NULL;
+
+-- The same for people: sqlite3 FILE 'select * from best'
+CREATE VIEW best AS
+SELECT d.name AS device, p.operation, p.type, p.layout, p.size,
+       k.name AS template, t.configuration,
+       t.median_us AS time_us, t.spread_us, json_array_length(t.samples_us) AS samples,
+       t.registers, t.static_shared_bytes + t.dynamic_shared_bytes AS shared_bytes,
+       CASE WHEN w.trial = t.id THEN 'yes' ELSE 'no' END AS decided,
+       coalesce(w.decided_at, t.finished_at) AS since
+FROM best_trials AS b
+JOIN trials AS t ON t.id = b.trial
+JOIN devices AS d ON d.id = b.device
+JOIN problems AS p ON p.id = b.problem
+JOIN templates AS k ON k.id = t.template
+LEFT JOIN winners AS w ON w.device = b.device AND w.problem = b.problem
+ORDER BY d.name, d.id, p.operation, p.type, p.layout, p.id;
+)sql";
+
+constexpr std::array all_steps{version_1, version_2, version_3};
 
 }  // namespace
 

@@ -36,14 +36,14 @@ protected:
 };
 
 TEST_F(AdoptTest, ARowOfAVersionWithTheSameCodeBecomesThePresentOne) {
-    store.remember(measured(key, tile(8), 5));
+    const auto winner = with_code(measured(key, tile(8), 5), {42});
     store.remember(rejected(key, tile(64), Stage::limits));
-    store.set_winner(key, tile(8), binary(key.kernel_template, 8, 42));
+    store.set_winner(winner, binary(key.kernel_template, 8, 42));
     EXPECT_EQ(store.remember(later()), key.kernel_template);
     auto stored = later();
     stored.same_code_as.clear();
     EXPECT_EQ(store.recall_template(key.kernel_template), stored) << "hash and files are the present ones";
-    EXPECT_EQ(store.trials(key), (std::vector{measured(key, tile(8), 5), rejected(key, tile(64), Stage::limits)}));
+    EXPECT_EQ(store.trials(key), (std::vector{rejected(key, tile(64), Stage::limits), winner}));
     EXPECT_TRUE(store.best(key.device, key.problem)->winner);
     EXPECT_EQ(store.best(key.device, key.problem)->template_hash, "later hash");
     EXPECT_EQ(store.recall_binary(key.kernel_template, tile(8), "sm_90a"), binary(key.kernel_template, 8, 42));
@@ -62,9 +62,8 @@ TEST_F(AdoptTest, WithoutTheClaimOrUnderAnotherNameItStaysAnotherVersion) {
 TEST_F(AdoptTest, WhereBothVersionsHaveARowTheEarlierOneAddsWhatThePresentOneLacks) {
     const auto present = with_row(store.remember(unrelated()));
     store.remember(measured(key, tile(8), 5));
-    store.remember(measured(key, tile(16), 6));
     store.remember(measured(present, tile(16), 7));
-    store.set_winner(key, tile(16), binary(key.kernel_template, 16, 1));
+    store.set_winner(with_code(measured(key, tile(16), 6), {1}), binary(key.kernel_template, 16, 1));
     EXPECT_EQ(store.remember(later()), present.kernel_template);
     EXPECT_EQ(store.recall(present, tile(8)), measured(present, tile(8), 5));
     EXPECT_EQ(store.recall(present, tile(16)), measured(present, tile(16), 7)) << "the present version's own";

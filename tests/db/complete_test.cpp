@@ -32,12 +32,12 @@ protected:
 };
 
 TEST_F(CompleteTest, ATrialWithoutANewParameterIsOneWithItsPreset) {
-    store.remember(measured(key, tile(8), 5));
     store.remember(rejected(key, tile(64), Stage::limits));
-    store.set_winner(key, tile(8), binary(tile(8), 42));
+    store.set_winner(with_code(measured(key, tile(8), 5), {42}), binary(tile(8), 42));
     add_pad();
-    EXPECT_EQ(store.trials(key), (std::vector{measured(key, padded(8), 5), rejected(key, padded(64), Stage::limits)}));
-    EXPECT_EQ(store.recall(key, padded(8)), measured(key, padded(8), 5));
+    const auto winner = with_code(measured(key, padded(8), 5), {42});
+    EXPECT_EQ(store.trials(key), (std::vector{rejected(key, padded(64), Stage::limits), winner}));
+    EXPECT_EQ(store.recall(key, padded(8)), winner);
     EXPECT_EQ(store.recall(key, padded(8, 0)), std::nullopt);
     EXPECT_EQ(store.recall(key, tile(8)), std::nullopt);
     EXPECT_TRUE(store.best(key.device, key.problem)->winner);
@@ -63,16 +63,15 @@ TEST_F(CompleteTest, AsLongAsTheManifestStaysNothingIsTouched) {
 
 // This happens if an older manifest is used again after a newer one.
 TEST_F(CompleteTest, OfTwoTrialsOfOneConfigurationTheCompleteOneStaysAndGetsTheCrown) {
-    store.remember(measured(key, padded(8), 5));
+    const auto complete = with_code(measured(key, padded(8), 5), {1});
+    store.set_winner(complete, binary(padded(8), 1));
     store.remember(measured(key, padded(32), 9));
-    store.set_winner(key, padded(8), binary(padded(8), 1));
-    store.remember(measured(key, tile(8), 4));
-    store.set_winner(key, tile(8), binary(tile(8), 2));
+    store.set_winner(with_code(measured(key, tile(8), 4), {2}), binary(tile(8), 2));
     add_pad();
-    EXPECT_EQ(store.trials(key), (std::vector{measured(key, padded(8), 5), measured(key, padded(32), 9)}));
+    EXPECT_EQ(store.trials(key), (std::vector{complete, measured(key, padded(32), 9)}));
     const auto best = store.best(key.device, key.problem).value();
     EXPECT_TRUE(best.winner);
-    EXPECT_EQ(best.record, measured(key, padded(8), 5));
+    EXPECT_EQ(best.record, complete);
     EXPECT_EQ(store.summary().binaries, 1);
     EXPECT_EQ(store.recall_binary(key.kernel_template, padded(8), "sm_90a"), binary(padded(8), 1));
 }
@@ -86,6 +85,16 @@ TEST_F(CompleteTest, ACrownDoesNotGoToARejectedTrial) {
     const auto best = store.best(key.device, key.problem).value();
     EXPECT_FALSE(best.winner);
     EXPECT_EQ(best.record.configuration, padded(32));
+}
+
+TEST_F(CompleteTest, AWinnersPlaceDoesNotGoToATrialThatWasCutShort) {
+    auto twin = measured(key, padded(8), 3);
+    std::get<Measurement>(twin.outcome).cut_short = true;
+    store.remember(twin);
+    store.remember(measured(key, tile(8), 4));
+    store.set_winner(key, tile(8), std::nullopt);
+    add_pad();
+    EXPECT_EQ(store.best(key.device, key.problem), std::nullopt);
 }
 
 TEST_F(CompleteTest, AConfigurationThatCannotBeReadIsACorruptDatabaseAndNothingChanges) {

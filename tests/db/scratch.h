@@ -10,14 +10,17 @@
 #include <functional>
 #include <iterator>
 #include <map>
+#include <span>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include <SQLiteCpp/Column.h>
 #include <SQLiteCpp/Database.h>
 #include <gtest/gtest.h>
 
 #include "db/store.h"
+#include "util/hash.h"
 
 namespace smemtune {
 
@@ -144,7 +147,14 @@ inline TrialRecord measured(const TrialKey& key, const Configuration& configurat
             .compile_ms = 12.5,
             .verify_ms = 3.25,
             .time_ms = 40.5,
-            .run = 0};
+            .run = 0,
+            .verified_by = "operation/testbed"};
+}
+
+/// The same trial, whose machine code has these bytes.
+inline TrialRecord with_code(TrialRecord trial, const std::vector<std::uint8_t>& code) {
+    trial.code_hash = sha256(std::as_bytes(std::span(code)));
+    return trial;
 }
 
 inline TrialRecord rejected(const TrialKey& key, const Configuration& configuration, Stage stage) {

@@ -23,6 +23,9 @@ TEST_F(StoreTest, EveryFieldOfAMeasurementComesBack) {
     auto trial = measured(key, {{{"TSZ_ROWS", 64}, {"TSZ_COLS", 16}, {"PAD", -1}}}, 1.0 / 3);
     std::get<Measurement>(trial.outcome).cut_short = true;
     trial.run = store.start_run({R"({"sizes":"512"})", R"({"samples":20})", R"({"smemtune":"0.1"})"});
+    trial.code_hash = "of the code";
+    trial.toolchain = "nvrtc 13.0";
+    trial.attempts = 2;
     store.remember(trial);
     EXPECT_EQ(store.recall(key, trial.configuration), trial);
     EXPECT_EQ(Store(path, Store::Access::read).recall(key, trial.configuration), trial);
@@ -222,7 +225,9 @@ TEST_F(StoreTest, OnlyAMeasuredTrialIsCrowned) {
     store.remember(rejected(key, tile(64), Stage::wrong));
     for (const int width : {64, 999}) {
         const auto error = error_of([&] { store.set_winner(key, tile(width), {}); });
-        EXPECT_NE(error.find("no measured trial of TILE_WIDTH=" + std::to_string(width)), std::string::npos) << error;
+        EXPECT_NE(error.find("no completely measured and verified trial of TILE_WIDTH=" + std::to_string(width)),
+                  std::string::npos)
+            << error;
     }
     EXPECT_EQ(store.best(key.device, key.problem)->record.configuration, tile(16)) << "the earlier winner stays";
 }
@@ -252,7 +257,6 @@ TEST_F(StoreTest, ForgettingTakesTheTrialsOfTheKeyAndTheirCrown) {
 }
 
 TEST_F(StoreTest, TheWinnersMachineCodeComesBackByteForByte) {
-    store.remember(measured(key, tile(16), 7));
     BinaryRecord binary{
         .kernel_template = key.kernel_template,
         .configuration = tile(16),
@@ -260,23 +264,109 @@ TEST_F(StoreTest, TheWinnersMachineCodeComesBackByteForByte) {
         .compiler = "NVRTC 13.0 --use_fast_math",
         .code = {0x7f, 'E', 'L', 'F', 0, 0xff, 0, 1},
         .resources = {.registers = 128, .spill_bytes = 4, .static_shared_bytes = 1, .dynamic_shared_bytes = 2}};
-    store.set_winner(key, tile(16), binary);
+    const auto trial = measured(key, tile(16), 7);
+    store.set_winner(with_code(trial, binary.code), binary);
     EXPECT_EQ(store.recall_binary(key.kernel_template, tile(16), "sm_90a"), binary);
     EXPECT_EQ(store.recall_binary(key.kernel_template, tile(16), "sm_80"), std::nullopt);
 
     binary.code = {1, 2, 3};
     binary.compiler = "NVRTC 13.1";
-    store.set_winner(key, tile(16), binary);
+    store.set_winner(with_code(trial, binary.code), binary);
     EXPECT_EQ(store.recall_binary(key.kernel_template, tile(16), "sm_90a"), binary);
     EXPECT_EQ(store.summary().binaries, 1);
 }
 
 TEST_F(StoreTest, ACrownWithABinaryThatIsRefusedIsNoCrown) {
-    store.remember(measured(key, tile(16), 7));
     const BinaryRecord without_code{
         .kernel_template = key.kernel_template, .configuration = tile(16), .target = "sm_90a"};
-    EXPECT_THROW(store.set_winner(key, tile(16), without_code), StoreError);
-    EXPECT_FALSE(store.best(key.device, key.problem)->winner);
+    EXPECT_THROW(store.set_winner(with_code(measured(key, tile(16), 7), {}), without_code), StoreError);
+    EXPECT_EQ(store.recall(key, tile(16)), std::nullopt);
+    EXPECT_EQ(store.best(key.device, key.problem), std::nullopt);
+}
+
+TEST_F(StoreTest, TheMachineCodeOfAWinnerIsTheCodeThatWasVerified) {
+    const BinaryRecord binary{
+        .kernel_template = key.kernel_template, .configuration = tile(16), .target = "sm_90a", .code = {1, 2}};
+    for (const auto& trial : {measured(key, tile(16), 7), with_code(measured(key, tile(16), 7), {1, 3})}) {
+        const auto error = error_of([&] { store.set_winner(trial, binary); });
+        EXPECT_NE(error.find("is not the code that was verified"), std::string::npos) << error;
+    }
+    EXPECT_EQ(store.summary().binaries, 0);
+    EXPECT_EQ(store.best(key.device, key.problem), std::nullopt);
+}
+
+// The machine code of a configuration is stored once for all problems.
+TEST_F(StoreTest, ATrialWhoseMachineCodeIsReplacedWasNotVerifiedWithTheNewOne) {
+    const auto larger = key_in(store, 1024);
+    BinaryRecord binary{
+        .kernel_template = key.kernel_template, .configuration = tile(16), .target = "sm_90a", .code = {1}};
+    const auto before = with_code(measured(key, tile(16), 7), binary.code);
+    store.set_winner(before, binary);
+    store.set_winner(with_code(measured(larger, tile(16), 50), binary.code), binary);
+    EXPECT_EQ(store.recall(key, tile(16)), before) << "the same code";
+    binary.code = {2};
+    const auto after = with_code(measured(larger, tile(16), 50), binary.code);
+    store.set_winner(after, binary);
+    EXPECT_EQ(store.recall(key, tile(16))->verified_by, unrecorded);
+    EXPECT_EQ(store.recall(larger, tile(16)), after);
+    EXPECT_TRUE(store.best(key.device, key.problem)->winner) << "it still counts";
+}
+
+// Either may be wrong: a trial that was cut short has passed the first check only.
+class UnverifiedTest : public StoreTest {
+protected:
+    void SetUp() override {
+        auto cut_short = measured(key, tile(8), 1);
+        std::get<Measurement>(cut_short.outcome).cut_short = true;
+        auto never_verified = measured(key, tile(16), 2);
+        never_verified.verified_by.clear();
+        unverified = {cut_short, never_verified};
+        for (const auto& trial : unverified) store.remember(trial);
+    }
+    [[nodiscard]] std::vector<TrialRow> best_of(const std::string& name) const {
+        return store.best_of(key.device, "gemm", "f32", "nn", name);
+    }
+
+    std::vector<TrialRecord> unverified;
+};
+
+TEST_F(UnverifiedTest, IsNeverTheBestByAnyQuery) {
+    EXPECT_EQ(store.best(key.device, key.problem), std::nullopt);
+    EXPECT_EQ(store.fastest(key.device, key.problem), std::nullopt);
+    EXPECT_EQ(store.best_us(key.device, key.problem, "tiled"), std::nullopt);
+    EXPECT_TRUE(best_of("").empty());
+    EXPECT_TRUE(best_of("tiled").empty());
+    EXPECT_TRUE(store.rows({.best_only = true}).empty());
+    EXPECT_EQ(store.trials(key).size(), 2U) << "but known";
+    const auto right = measured(key, tile(32), 3);
+    store.remember(right);
+    EXPECT_EQ(store.best(key.device, key.problem)->record, right);
+    EXPECT_EQ(store.fastest(key.device, key.problem)->record, right);
+    EXPECT_EQ(store.best_us(key.device, key.problem, "tiled"), 3);
+    for (const std::string name : {"", "tiled"}) {
+        ASSERT_EQ(best_of(name).size(), 1U);
+        EXPECT_EQ(best_of(name).front().record, right);
+    }
+    EXPECT_EQ(store.rows({.best_only = true}).at(0).record, right);
+    EXPECT_EQ(value_of(path, "SELECT group_concat(configuration) FROM best"), "TILE_WIDTH=32");
+}
+
+TEST_F(UnverifiedTest, CanNeitherWinNorStayTheWinner) {
+    const auto right = measured(key, tile(32), 3);
+    store.remember(right);
+    for (const auto& trial : unverified) {
+        EXPECT_THROW(store.set_winner(key, trial.configuration, {}), StoreError);
+        const auto id = "(SELECT id FROM trials WHERE configuration = '" + to_text(trial.configuration) + "')";
+        EXPECT_THROW(execute(path, "INSERT INTO winners VALUES (1, 1, " + id + ", '2025-01-01T00:00:00Z')"),
+                     SQLite::Exception);
+        store.set_winner(key, right.configuration, {});
+        EXPECT_THROW(execute(path, "UPDATE winners SET trial = " + id), SQLite::Exception);
+        auto again = trial;
+        again.configuration = right.configuration;
+        store.remember(again);
+        EXPECT_EQ(store.best(key.device, key.problem), std::nullopt);
+        store.remember(right);
+    }
 }
 
 TEST_F(StoreTest, WhatBreaksTheRulesIsRefusedAndNothingIsStored) {
@@ -410,7 +500,7 @@ TEST_F(StoreTest, TheSummaryCounts) {
     store.finish_run(store.start_run({}), "complete");
     const auto summary = store.summary();
     EXPECT_EQ(summary.path, path);
-    EXPECT_EQ(summary.schema_version, 2);
+    EXPECT_EQ(summary.schema_version, 3);
     EXPECT_EQ(summary.devices, 1);
     EXPECT_EQ(summary.templates, 1);
     EXPECT_EQ(summary.problems, 1);

@@ -1,12 +1,15 @@
 // A database with winners, and a template that is valid only for some problems.
 #pragma once
 
+#include <span>
 #include <string>
 
 #include "db/store.h"
 #include "runtime/selection.h"
 #include "templates/launch/limits.h"
+#include "templates/manifest/catalog.h"
 #include "tests/runtime/support.h"
+#include "util/hash.h"
 
 namespace smemtune {
 
@@ -20,7 +23,10 @@ inline void store_winner(Store& store, const Device& device, const KernelTemplat
     Measurement measurement;
     measurement.median_us = median_us;
     measurement.samples_us = {median_us};
-    store.remember(TrialRecord{.key = key, .configuration = configuration, .outcome = measurement});
+    TrialRecord trial{.key = key, .configuration = configuration, .outcome = measurement};
+    trial.verified_by = operation_identity(kernel, problem) + "/testbed";
+    if (binary != nullptr) trial.code_hash = sha256(std::as_bytes(std::span(binary->code)));
+    store.remember(trial);
     std::optional<BinaryRecord> code;
     if (binary != nullptr) {
         code = BinaryRecord{key.kernel_template, configuration, binary_key(binary->target, problem),

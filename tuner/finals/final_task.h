@@ -13,6 +13,7 @@ struct FinalTask {
         decide,   ///< finalists against one another
         compare,  ///< the winner against the baseline
         energy,   ///< the winner alone
+        verify,   ///< one candidate in full, with the machine code that is to be stored
     };
     Purpose purpose = Purpose::decide;
     std::vector<Proposal> candidates{};

@@ -18,6 +18,7 @@ constexpr std::size_t least_per_share = 2;  // fewer rounds per device are not w
 FinalsScheduler::FinalsScheduler(std::vector<Proposal> entrants, std::size_t finalists,
                                  std::optional<std::size_t> baseline, Settings settings)
     : entrants_(std::move(entrants)),
+      finalists_(finalists),
       baseline_(baseline),
       settings_(std::move(settings)),
       elimination_(finalists, EliminationPolicy{}) {
@@ -43,33 +44,52 @@ void FinalsScheduler::give_back(FinalTask task) {
 
 void FinalsScheduler::finish(const FinalTask& task, const std::optional<std::vector<Outcome>>& outcomes) {
     --taken_;
+    if (over_) return;
     incomplete_ = incomplete_ || !outcomes;
     for (std::size_t i = 0; outcomes && i < outcomes->size(); ++i) {
         const auto entrant = task.entrants[i];
-        if (const auto* measured = std::get_if<Measurement>(&(*outcomes)[i])) {
+        const auto& outcome = (*outcomes)[i];
+        if (task.purpose == FinalTask::Purpose::verify) {
+            learn_verdict(entrant, outcome);
+        } else if (const auto* measured = std::get_if<Measurement>(&outcome)) {
             learn(entrant, *measured);
         } else if (task.purpose == FinalTask::Purpose::decide) {
             // The candidate compiled before but no longer does: the toolkit changed, or a time limit was hit.
-            outcomes_[entrant] = (*outcomes)[i];
+            outcomes_[entrant] = outcome;
             elimination_.drop(entrant);
         }
+    }
+    if (task.purpose == FinalTask::Purpose::verify && !outcomes) {
+        waiting_.clear();
+        over_ = true;  // interrupted: without its verification there is no winner
+        return;
     }
     if (!waiting_.empty() || taken_ > 0) return;
     if (winner_) {
         over_ = true;
+    } else if (chosen_) {
+        if (verified_.contains(*chosen_)) return end_with_winner();
+        choose_winner();
     } else if (incomplete_) {
-        choose_winner(first_valid());  // decides by earlier measurements
+        choose_winner({});  // decides by earlier measurements
     } else {
         end_round();
     }
 }
 
-std::vector<std::size_t> FinalsScheduler::first_valid() const {
-    for (std::size_t entrant = 0; entrant < entrants_.size(); ++entrant) {
-        const auto found = outcomes_.find(entrant);
-        if (found == outcomes_.end() || std::holds_alternative<Measurement>(found->second)) return {entrant};
+void FinalsScheduler::learn_verdict(std::size_t entrant, const Outcome& outcome) {
+    if (const auto* measured = std::get_if<Measurement>(&outcome)) {
+        verified_[entrant] = *measured;
+        if (winner_) compare_with_baseline();
+    } else {
+        outcomes_[entrant] = outcome;
+        std::erase(equals_, entrant);
     }
-    return {};
+}
+
+bool FinalsScheduler::is_valid(std::size_t entrant) const {
+    const auto found = outcomes_.find(entrant);
+    return found == outcomes_.end() || std::holds_alternative<Measurement>(found->second);
 }
 
 FinalTask FinalsScheduler::task(FinalTask::Purpose purpose, std::vector<std::size_t> entrants, int rounds) const {
@@ -129,24 +149,69 @@ void FinalsScheduler::learn(std::size_t entrant, const Measurement& measured) {
     outcomes_[entrant] = std::move(all);
 }
 
-// Ties go to the candidate with the least shared memory, then the fewest threads. At the end, the winner's energy is
-// measured and the winner is compared with the baseline.
-void FinalsScheduler::choose_winner(const std::vector<std::size_t>& equals) {
-    const auto smallest = std::ranges::min_element(equals, {}, [&](std::size_t entrant) {
+void FinalsScheduler::choose_winner(std::vector<std::size_t> equals) {
+    equals_ = std::move(equals);
+    choose_winner();
+}
+
+// The winner is verified after it was timed. If it is wrong, another one is chosen.
+void FinalsScheduler::choose_winner() {
+    for (;;) {
+        chosen_ = smallest_equal();
+        if (!chosen_) chosen_ = next_best();
+        if (!chosen_) break;
+        if (entrants_[*chosen_].binary() != nullptr) {
+            waiting_.push_back(task(FinalTask::Purpose::verify, {*chosen_}, 1));
+            return;
+        }
+        learn_verdict(*chosen_, std::get<Rejection>(entrants_[*chosen_].compiled.get()));
+    }
+    over_ = true;
+}
+
+// Ties go to the candidate with the least shared memory, then the fewest threads.
+std::optional<std::size_t> FinalsScheduler::smallest_equal() const {
+    const auto smallest = std::ranges::min_element(equals_, {}, [&](std::size_t entrant) {
         const auto& each = entrants_[entrant];
         const auto launch = each.binary() == nullptr ? Launch{} : settings_.launch(each);
         return std::tuple(launch.shared_bytes(), launch.threads(), each.search->kernel_template().name,
                           to_text(each.configuration));
     });
-    if (smallest != equals.end() && entrants_[*smallest].binary() != nullptr) {
-        winner_ = *smallest;
-        if (settings_.energy) waiting_.push_back(task(FinalTask::Purpose::energy, {*winner_}, 1));
-        if (baseline_ && *baseline_ != *winner_) {
-            const auto rounds = settings_.launch_us > steady_us ? 1 : comparing_rounds;
-            waiting_.push_back(task(FinalTask::Purpose::compare, {*winner_, *baseline_}, rounds));
+    return smallest == equals_.end() ? std::nullopt : std::optional(*smallest);
+}
+
+// The best of the other finalists. Without new measurements, it is the first: finalists are sorted by their costs.
+std::optional<std::size_t> FinalsScheduler::next_best() const {
+    std::optional<std::size_t> best;
+    const auto cost = [&](std::size_t entrant) {
+        const auto found = outcomes_.find(entrant);
+        if (incomplete_ || found == outcomes_.end()) return 0.0;
+        const auto& measured = std::get<Measurement>(found->second);
+        return settings_.objective == Objective::time ? measured.median_us : measured.energy_uj;
+    };
+    for (std::size_t entrant = 0; entrant < finalists_; ++entrant) {
+        if (is_valid(entrant) && (!best || cost(entrant) < cost(*best))) best = entrant;
+    }
+    return best;
+}
+
+// At the end, the winner's energy is measured and the winner is compared with the baseline.
+void FinalsScheduler::end_with_winner() {
+    winner_ = chosen_;
+    if (settings_.energy) waiting_.push_back(task(FinalTask::Purpose::energy, {*winner_}, 1));
+    if (baseline_ && *baseline_ != *winner_ && is_valid(*baseline_)) {
+        if (settings_.verify_baseline) {
+            waiting_.push_back(task(FinalTask::Purpose::verify, {*baseline_}, 1));
+        } else {
+            compare_with_baseline();
         }
     }
     over_ = waiting_.empty();
+}
+
+void FinalsScheduler::compare_with_baseline() {
+    const auto rounds = settings_.launch_us > steady_us ? 1 : comparing_rounds;
+    waiting_.push_back(task(FinalTask::Purpose::compare, {*winner_, *baseline_}, rounds));
 }
 
 }  // namespace smemtune

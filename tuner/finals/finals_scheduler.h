@@ -13,8 +13,9 @@
 
 namespace smemtune {
 
-/// Splits the rounds into tasks for workers until PairedElimination has decided. Then measures the winner's energy and
-/// compares the winner with the baseline.
+/// Splits the rounds into tasks for workers until PairedElimination has decided. Then verifies the winner's machine
+/// code in full, and chooses another winner if it is wrong. Then measures the winner's energy and compares the winner
+/// with the baseline, which is verified first unless it was.
 class FinalsScheduler {
 public:
     struct Settings {
@@ -22,6 +23,7 @@ public:
         std::size_t workers = 1;                          ///< equal devices that share the rounds
         double launch_us = 0;                             ///< of the best candidate, as far as known
         bool energy = false;                              ///< measure the winner's energy at the end, too
+        bool verify_baseline = false;                     ///< it was not verified in full before
         std::vector<Measurement> known{};                 ///< by entrant; replaced once there are as many new samples
         std::function<Launch(const Proposal&)> launch{};  ///< of a compiled entrant; ties go to the smallest
     };
@@ -43,16 +45,25 @@ public:
     [[nodiscard]] std::optional<std::size_t> winner() const { return winner_; }
     /// The new outcome of each entrant that was measured or rejected.
     [[nodiscard]] const std::map<std::size_t, Outcome>& outcomes() const { return outcomes_; }
+    /// The entrants that were verified in full in these finals, each with the few samples that its verification took.
+    [[nodiscard]] const std::map<std::size_t, Measurement>& verified() const { return verified_; }
 
 private:
     void start_round();
     void end_round();
     void learn(std::size_t entrant, const Measurement& measured);
-    void choose_winner(const std::vector<std::size_t>& equals);
-    [[nodiscard]] std::vector<std::size_t> first_valid() const;
+    void learn_verdict(std::size_t entrant, const Outcome& outcome);
+    void choose_winner(std::vector<std::size_t> equals);
+    void choose_winner();
+    void end_with_winner();
+    void compare_with_baseline();
+    [[nodiscard]] bool is_valid(std::size_t entrant) const;
+    [[nodiscard]] std::optional<std::size_t> smallest_equal() const;
+    [[nodiscard]] std::optional<std::size_t> next_best() const;
     [[nodiscard]] FinalTask task(FinalTask::Purpose purpose, std::vector<std::size_t> entrants, int rounds) const;
 
     std::vector<Proposal> entrants_;
+    std::size_t finalists_;
     std::optional<std::size_t> baseline_;
     Settings settings_;
     PairedElimination elimination_;
@@ -61,8 +72,11 @@ private:
     std::map<std::size_t, std::vector<double>> round_;     // costs of this round, by entrant
     std::map<std::size_t, std::vector<double>> times_us_;  // of all rounds, by entrant
     std::map<std::size_t, Outcome> outcomes_;
-    bool incomplete_ = false;  // a task lost its worker, or an energy is unknown
+    bool incomplete_ = false;            // a task lost its worker, or an energy is unknown
+    std::vector<std::size_t> equals_;    // of the elimination; a tie-break decides among them
+    std::optional<std::size_t> chosen_;  // the winner if it is verified
     std::optional<std::size_t> winner_;
+    std::map<std::size_t, Measurement> verified_;
     bool over_ = false;
 };
 

@@ -41,7 +41,7 @@ std::optional<TemplateConfiguration> CrossSizeStage::next() {
 
 // The search has already compared the winner with the other trials. Only transferred trials are new.
 FinalsStage::Trials CrossSizeStage::choose_finalists(const TrialLedger::Trial* winner) const {
-    auto finalists = ledger_.by_cost();
+    auto finalists = ledger_.verified_by_cost();
     if (finalists.empty()) return {};
     const auto& best = *finalists.front()->measurement();
     const auto limit = *ledger_.cost_of(best) * pruning::finals_limit(best);

@@ -21,7 +21,7 @@ FinalsStage::FinalsStage(const TuneRun& run, const Problem& problem, const Templ
     : run_(run), problem_(problem), searches_(searches), ledger_(ledger) {}
 
 FinalsStage::Trials FinalsStage::choose_finalists() const {
-    auto finalists = ledger_.by_cost();
+    auto finalists = ledger_.verified_by_cost();
     if (finalists.empty()) return {};
     const auto& best = *finalists.front();
     if (ledger_.added() == 0 && is_settled(best)) return {};
@@ -49,7 +49,8 @@ bool FinalsStage::competes(const TrialRow& stored) const {
         return search->kernel_template().name == stored.kernel_template &&
                !search->kernel_template().is_same_code(stored.template_hash);
     });
-    return !superseded && !ledger_.contains(stored.record.key, stored.record.configuration);
+    return !superseded && ledger_.may_stand(stored.record) &&
+           !ledger_.contains(stored.record.key, stored.record.configuration);
 }
 
 void FinalsStage::start(Trials finalists) {
@@ -87,13 +88,15 @@ void FinalsStage::start_scheduler(std::size_t workers) {
     std::vector<Measurement> known;
     for (const auto* entrant : entrants_) known.push_back(*entrant->measurement());
     const auto launch = [this](const Proposal& each) { return each.input(problem_, run_.resources.device).launch; };
-    scheduler_.emplace(proposals_, finalists_, baseline_,
-                       FinalsScheduler::Settings{.objective = run_.request.objective,
-                                                 .workers = std::max<std::size_t>(1, workers),
-                                                 .launch_us = entrants_.front()->measurement()->median_us,
-                                                 .energy = by_time && !run_.resources.device.is_host(),
-                                                 .known = std::move(known),
-                                                 .launch = launch});
+    scheduler_.emplace(
+        proposals_, finalists_, baseline_,
+        FinalsScheduler::Settings{.objective = run_.request.objective,
+                                  .workers = std::max<std::size_t>(1, workers),
+                                  .launch_us = entrants_.front()->measurement()->median_us,
+                                  .energy = by_time && !run_.resources.device.is_host(),
+                                  .verify_baseline = baseline_ && !ledger_.is_verified(*entrants_[*baseline_]),
+                                  .known = std::move(known),
+                                  .launch = launch});
     if (scheduler_->is_over()) set_winner();
 }
 
@@ -105,26 +108,54 @@ void FinalsStage::finish(const FinalTask& task, const std::optional<std::vector<
 void FinalsStage::give_back(FinalTask task) { scheduler_->give_back(std::move(task)); }
 
 void FinalsStage::set_winner() {
-    for (const auto& [entrant, outcome] : scheduler_->outcomes()) ledger_.replace(*entrants_[entrant], outcome);
-    if (!scheduler_->winner()) return;
-    const auto* winner = entrants_[*scheduler_->winner()];
-    const auto& record = winner->record;
-    auto& store = run_.resources.store;
-    const auto stored = store.best(record.key.device, record.key.problem);
+    const auto chosen = scheduler_->winner();
+    for (const auto& [entrant, outcome] : scheduler_->outcomes()) {
+        if (entrant != chosen) ledger_.replace(*entrants_[entrant], renewed(entrant));
+    }
+    if (!chosen) return;
+    auto& winner = *entrants_[*chosen];
+    auto record = renewed(*chosen);
+    const auto stored = run_.resources.store.best(record.key.device, record.key.problem);
     // An earlier run may have found a faster one: another template, or a configuration not proposed this time.
-    const bool stands = stored && stored->winner && competes(*stored) &&
-                        ledger_.cost_of(measurement_in(*stored)) < ledger_.cost_of(*winner->measurement());
-    if (stands) return;
-    const auto& binary = *proposals_[*scheduler_->winner()].binary();
-    store.set_winner(record.key, record.configuration,
-                     BinaryRecord{record.key.kernel_template, record.configuration, binary_key(binary.target, problem_),
-                                  binary.compiler, binary.code, record.resources});
-    winner_ = winner;
+    const bool stands =
+        stored && stored->winner && competes(*stored) &&
+        ledger_.cost_of(measurement_in(*stored)) < ledger_.cost_of(std::get<Measurement>(record.outcome));
+    if (stands) return ledger_.replace(winner, std::move(record));
+    const auto& binary = *proposals_[*chosen].binary();
+    const BinaryRecord code{record.key.kernel_template,
+                            record.configuration,
+                            binary_key(binary.target, problem_),
+                            binary.compiler,
+                            binary.code,
+                            record.resources};
+    ledger_.replace_as_winner(winner, std::move(record), code);
+    winner_ = &winner;
+}
+
+// The entrant's record after the finals. An outcome belongs to the machine code that it was measured with: a
+// measurement of code that was never verified does not replace one of code that was.
+TrialRecord FinalsStage::renewed(std::size_t entrant) const {
+    const auto& trial = *entrants_[entrant];
+    auto record = trial.record;
+    const auto* binary = proposals_[entrant].binary();
+    const bool same_code = binary != nullptr && record.code_hash == code_hash_of(*binary);
+    const auto measured = scheduler_->outcomes().find(entrant);
+    const auto verified = scheduler_->verified().find(entrant);
+    const bool is_verified = verified != scheduler_->verified().end();
+    if (measured != scheduler_->outcomes().end()) {
+        if (!is_verified && !same_code && std::holds_alternative<Measurement>(measured->second)) return record;
+        record.outcome = measured->second;
+    } else if (is_verified && !same_code) {
+        record.outcome = verified->second;
+    }
+    ledger_.sign(record, binary, is_verified || ledger_.is_verified(trial));
+    return record;
 }
 
 const TrialLedger::Trial* FinalsStage::winner() const {
     if (winner_ != nullptr) return winner_;
-    const auto measured = ledger_.by_time();
+    auto measured = ledger_.by_time();
+    std::erase_if(measured, [this](const auto* trial) { return !ledger_.is_verified(*trial); });
     if (measured.empty()) return nullptr;
     const auto& key = measured.front()->record.key;
     const auto stored = run_.resources.store.best(key.device, key.problem);

@@ -42,6 +42,7 @@ public:
 private:
     void start_scheduler(std::size_t workers);
     void set_winner();
+    [[nodiscard]] TrialRecord renewed(std::size_t entrant) const;
     [[nodiscard]] bool is_settled(const TrialLedger::Trial& best) const;
     [[nodiscard]] bool competes(const TrialRow& stored) const;
 

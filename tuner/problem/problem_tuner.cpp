@@ -37,14 +37,21 @@ ProblemTuner::ProblemTuner(const TuneRun& run, const Problem& problem, const std
     : run_(run),
       problem_(problem),
       searches_(make_searches(run, problem, spaces)),
-      ledger_(run, problem),
+      ledger_(run, problem, verification_identity(*spaces.front().kernel_template, problem, run.resources.compiler)),
       rotation_(searches_, run.request.evaluations),
       pipeline_(run, problem, ledger_, searches_.front()->kernel_template().operation, effort_),
       finals_(run, problem, searches_, ledger_),
       cross_size_(run, problem, searches_, ledger_) {
     ledger_.load(searches_);
-    const bool complete = last_run() > 0 && run.resources.store.how_ended(last_run()) == "complete";
-    for (const auto& search : searches_) search->resume(complete);
+    if (compile_ahead(1) == 0) begin_search();
+}
+
+// The stored trials that were to be tried again have been.
+void ProblemTuner::begin_search() {
+    ledger_.release();
+    const bool complete = last_run() > 0 && run_.resources.store.how_ended(last_run()) == "complete";
+    for (const auto& search : searches_) search->resume(complete && !ledger_.has_foreign_trials());
+    state_ = State::search;
 }
 
 bool ProblemTuner::is_searching() const { return !is_in_finals() && !is_done(); }
@@ -71,6 +78,7 @@ std::optional<Task> ProblemTuner::next(std::size_t workers) {
 // The next state of a search that has nothing left to try.
 void ProblemTuner::advance() {
     switch (state_) {
+        case State::unverified: return begin_search();
         case State::search:
             ended_ = why_no_more();
             state_ = State::sweep;
@@ -121,11 +129,12 @@ bool ProblemTuner::is_compiling() const {
 }
 
 bool ProblemTuner::is_well_known() const {
-    const bool is_new = state_ == State::search || state_ == State::sweep;
+    const bool is_new = state_ == State::unverified || state_ == State::search || state_ == State::sweep;
     return !is_new || ledger_.trials().size() >= well_known;
 }
 
 std::size_t ProblemTuner::compile_ahead(std::size_t most) {
+    if (state_ == State::unverified) return pipeline_.fill_with_unverified(most);
     if (state_ == State::search) return pipeline_.fill(most, [this] { return rotation_.next(ledger_.best_cost()); });
     if (state_ == State::transfer) return pipeline_.fill(most, [this] { return cross_size_.next(); });
     return pipeline_.fill(most, [] { return std::nullopt; });
@@ -168,6 +177,7 @@ void ProblemTuner::begin_transfer() {
 
 void ProblemTuner::end_search(const std::string& why) {
     if (!is_searching()) return;
+    if (state_ == State::unverified) begin_search();
     if (!is_transferring()) ended_ = why;
     state_ = is_transferring() ? State::transfer_sweep : State::sweep;
     cross_size_.clear();
@@ -176,6 +186,7 @@ void ProblemTuner::end_search(const std::string& why) {
 
 void ProblemTuner::stop(const std::string& why) {
     if (is_done()) return;
+    if (state_ == State::unverified) begin_search();
     if (!is_transferring()) ended_ = why;
     cross_size_.clear();
     pipeline_.clear();

@@ -20,15 +20,17 @@ namespace smemtune {
 /// Coordinates the stages of one problem. It owns no thread and touches no device: workers ask it for tasks and report
 /// their outcomes. All calls are made under one lock.
 ///
-///     search -> sweep -> finals -> done
+///     unverified -> search -> sweep -> finals -> done
 ///     done -> transfer -> transfer_sweep -> transfer_finals -> done      (begin_transfer, if there is something new)
 ///
+/// `unverified` tries stored trials again that were verified against something else, and those due for a retry.
 /// end_search() leads from a search to its sweep; stop() leads from any state to done.
 class ProblemTuner {
 public:
     using Clock = std::chrono::steady_clock;
 
     /// `run` and `problem` must outlive it.
+    /// The first of `spaces` has the template whose operation trials are verified as.
     ProblemTuner(const TuneRun& run, const Problem& problem, const std::vector<PlannedSpace>& spaces);
     ProblemTuner(const ProblemTuner&) = delete;
     ProblemTuner& operator=(const ProblemTuner&) = delete;
@@ -55,6 +57,10 @@ public:
 
     /// Finishes a compiled candidate of a TrialTask without a trial if possible; returns false otherwise.
     bool settle_without_trial(const Proposal& candidate) { return pipeline_.settle_without_trial(candidate); }
+    /// Whether a compiled candidate was timed before, so that it need only be verified.
+    [[nodiscard]] bool needs_only_verification(const Proposal& candidate) const {
+        return pipeline_.needs_only_verification(candidate);
+    }
     void finish(const Proposal& candidate, const TrialReport& report) { pipeline_.finish(candidate, report); }
     /// Reports one outcome for each candidate, or nothing if the task lost its worker.
     void finish(const FinalTask& task, const std::optional<std::vector<Outcome>>& outcomes, double seconds);
@@ -76,11 +82,12 @@ public:
     [[nodiscard]] ProblemResult result() const;
 
 private:
-    enum class State { search, sweep, finals, transfer, transfer_sweep, transfer_finals, done };
+    enum class State { unverified, search, sweep, finals, transfer, transfer_sweep, transfer_finals, done };
 
     [[nodiscard]] bool is_transferring() const;
     [[nodiscard]] bool is_in_finals() const { return state_ == State::finals || state_ == State::transfer_finals; }
     void advance();
+    void begin_search();
     void submit_sweep();
     void begin_finals(FinalsStage::Trials finalists);
     void end();
@@ -95,7 +102,7 @@ private:
     SearchPipeline pipeline_;
     FinalsStage finals_;
     CrossSizeStage cross_size_;
-    State state_ = State::search;
+    State state_ = State::unverified;
     std::optional<Clock::time_point> begin_ = Clock::now();  // nothing before a transfer's first task
     std::string ended_;                                      // why the search ended
 };

@@ -20,6 +20,15 @@ std::size_t SearchPipeline::fill(std::size_t most, const Source& source) {
     return waiting_.size();
 }
 
+std::size_t SearchPipeline::fill_with_unverified(std::size_t most) {
+    while (waiting_.size() < most) {
+        auto candidate = ledger_.next_unverified();
+        if (!candidate) break;
+        submit(std::move(*candidate));
+    }
+    return waiting_.size();
+}
+
 void SearchPipeline::submit(TemplateConfiguration candidate) {
     auto& search = *candidate.search;
     if (ledger_.recall(search, candidate.configuration)) return;  // tried before, in the sweep or by another process
@@ -71,6 +80,7 @@ bool SearchPipeline::settle_without_trial(const Proposal& candidate) {
         return true;
     }
     auto record = record_of({&search, candidate.configuration});
+    bool verified = false;
     if (compiled == nullptr) {
         record.outcome = std::get<Rejection>(candidate.compiled.get());
     } else {
@@ -81,14 +91,21 @@ bool SearchPipeline::settle_without_trial(const Proposal& candidate) {
             record.outcome = Rejection{Stage::limits, *broken};
         } else if (equal != nullptr) {
             record.outcome = equal->record.outcome;
+            verified = !equal->record.verified_by.empty();
             ++run_.report.same_code;
         } else {
             return false;
         }
     }
+    ledger_.sign(record, compiled, verified);
     --taken_;
     ledger_.add(search, std::move(record));
     return true;
+}
+
+bool SearchPipeline::needs_only_verification(const Proposal& candidate) const {
+    return ledger_.timed_before(*candidate.search, candidate.configuration, code_hash_of(*candidate.binary()))
+        .has_value();
 }
 
 void SearchPipeline::finish(const Proposal& candidate, const TrialReport& report) {
@@ -98,9 +115,16 @@ void SearchPipeline::finish(const Proposal& candidate, const TrialReport& report
     record.outcome = report.outcome;
     record.verify_ms = report.verify_ms;
     record.time_ms = report.time_ms;
+    ledger_.sign(record, &input.binary, report.verified);
+    const auto before = ledger_.timed_before(*candidate.search, candidate.configuration, record.code_hash);
+    const bool timed = !before || !record.is_verified();
+    if (!timed) {
+        record.outcome = before->outcome;
+        record.time_ms = before->time_ms;
+    }
     effort_.verify += report.verify_ms * 1e-3;
     effort_.time += report.time_ms * 1e-3;
-    const auto& trial = ledger_.add(*candidate.search, std::move(record));
+    const auto& trial = ledger_.add(*candidate.search, std::move(record), timed);
     const auto* measured = trial.measurement();
     if (measured == nullptr) return;
     ledger_.index_code(input, trial);

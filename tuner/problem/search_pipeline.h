@@ -23,6 +23,8 @@ public:
 
     /// Submits candidates from `source` until `most` wait. Returns how many wait.
     std::size_t fill(std::size_t most, const Source& source);
+    /// Submits the stored trials that are to be tried again until `most` wait. Returns how many wait.
+    std::size_t fill_with_unverified(std::size_t most);
     /// Submits a candidate to the compiler, unless its outcome is stored or it breaks a limit of the device.
     void submit(TemplateConfiguration candidate);
     /// Drops all waiting candidates.
@@ -41,6 +43,8 @@ public:
     /// Finishes a compiled candidate without a trial if possible: another process has stored its outcome, the compiler
     /// refused it, it breaks a limit, or its machine code was timed before.
     bool settle_without_trial(const Proposal& candidate);
+    /// Whether a compiled candidate was timed before with this machine code, so that it need only be verified.
+    [[nodiscard]] bool needs_only_verification(const Proposal& candidate) const;
     void finish(const Proposal& candidate, const TrialReport& report);
     /// Takes back a candidate whose worker was lost before the trial began.
     void give_back(Proposal candidate);

@@ -1,6 +1,9 @@
 #include "tuner/problem/trial_ledger.h"
 
 #include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <span>
 
 #include "db/store.h"
 #include "tuner/report/text.h"
@@ -10,6 +13,10 @@
 namespace smemtune {
 
 namespace {
+
+constexpr std::size_t most_verified_again = 8;  // the finals admit no more
+constexpr std::size_t most_retries = 8;         // for each problem in one run: a timeout costs its whole deadline
+constexpr std::int64_t most_attempts = 2;       // with one toolchain
 
 std::string code_key(const TrialInput& input) {
     const auto& launch = input.launch;
@@ -25,88 +32,219 @@ std::string code_key(const TrialInput& input) {
 
 }  // namespace
 
+std::string code_hash_of(const Binary& binary) { return sha256(std::as_bytes(std::span(binary.code))); }
+
 Progress::Best TrialLedger::Trial::shown() const {
     const auto& kernel = search->kernel_template();
     return {time_text(measurement()->median_us),
             kernel.name + " " + differences_text(record.configuration, default_configuration(kernel))};
 }
 
-TrialLedger::TrialLedger(const TuneRun& run, const Problem& problem) : run_(run), problem_(problem) {}
+TrialLedger::TrialLedger(const TuneRun& run, const Problem& problem, std::string identity)
+    : run_(run), problem_(problem), identity_(std::move(identity)) {}
 
 void TrialLedger::load(const TemplateSearches& searches) {
-    std::vector<std::pair<TemplateSearch*, TrialRecord>> stored;
     for (const auto& search : searches) {
         for (auto& record : run_.resources.store.trials(search->key())) {
             last_run_ = std::max(last_run_, record.run);
             if (!search->space().find(record.configuration)) continue;
-            // Complete measurements give the best time, which decides whether a trial that was cut short is ruled out.
-            const auto* measured = std::get_if<Measurement>(&record.outcome);
-            if (measured != nullptr && !measured->cut_short) {
-                best_us_ = std::min(best_us_.value_or(measured->median_us), measured->median_us);
-            }
-            stored.emplace_back(search.get(), std::move(record));
+            stored_.push_back({search.get(), std::move(record)});
         }
     }
+    sort_stored();
+    // Complete measurements give the best time, which decides whether a trial that was cut short is ruled out.
+    for (const auto& [search, record] : stored_) {
+        const auto* measured = std::get_if<Measurement>(&record.outcome);
+        if (measured == nullptr || !is_current(record)) continue;
+        best_us_ = std::min(best_us_.value_or(measured->median_us), measured->median_us);
+        const auto cost = cost_of(*measured);
+        if (cost) best_stored_cost_ = std::min(best_stored_cost_.value_or(*cost), *cost);
+    }
+}
+
+// Sorts the stored trials into those that are tried again, if there is reason to, and the others.
+void TrialLedger::sort_stored() {
+    std::vector<Stored> others;
+    for (auto& stored : stored_) {
+        const auto* measured = std::get_if<Measurement>(&stored.record.outcome);
+        if (measured != nullptr) {
+            const bool foreign = !measured->cut_short && !is_current(stored.record);
+            foreign_ = foreign_ || foreign;
+            if (foreign) {
+                unverified_.push_back(std::move(stored));
+            } else {
+                others.push_back(std::move(stored));
+            }
+            continue;
+        }
+        if (still_counts(stored.record)) {
+            others.push_back(std::move(stored));
+        } else if (is_due_for_retry(stored.record)) {
+            if (retries_.size() < most_retries) retries_.push_back({stored.search, stored.record.configuration});
+        } else {
+            foreign_ = true;  // untried again: the search may propose it
+        }
+    }
+    stored_ = std::move(others);
+    const auto cost = [this](const Stored& stored) {
+        return cost_of(std::get<Measurement>(stored.record.outcome)).value_or(HUGE_VAL);
+    };
+    std::ranges::stable_sort(unverified_, {}, cost);
+}
+
+std::optional<TemplateConfiguration> TrialLedger::next_unverified() {
+    if (!unverified_.empty() && verified_again_ + awaited_.size() < most_verified_again &&
+        may_be_among_the_fastest(unverified_.front().record)) {
+        awaited_.push_back(std::move(unverified_.front()));
+        unverified_.pop_front();
+        return TemplateConfiguration{awaited_.back().search, awaited_.back().record.configuration};
+    }
+    if (retries_.empty()) return std::nullopt;
+    auto retry = std::move(retries_.front());
+    retries_.pop_front();
+    ++run_.report.retried;
+    return retry;
+}
+
+bool TrialLedger::may_be_among_the_fastest(const TrialRecord& record) const {
+    const auto cost = cost_of(std::get<Measurement>(record.outcome));
+    if (!cost) return false;
+    const auto is_behind = [&](const std::optional<double>& best) {
+        return best && *cost > (1 + pruning::most_finals_margin) * *best;
+    };
+    return !is_behind(best_stored_cost_) && !is_behind(best_cost_) &&
+           std::ranges::none_of(awaited_, [&](const Stored& stored) {
+               return is_behind(cost_of(std::get<Measurement>(stored.record.outcome)));
+           });
+}
+
+void TrialLedger::stop_awaiting(const Trial& trial) {
+    const auto erased = std::erase_if(awaited_, [&](const Stored& stored) {
+        return stored.search == trial.search && stored.record.configuration == trial.record.configuration;
+    });
+    if (is_verified(trial)) verified_again_ += erased;
+}
+
+void TrialLedger::release() {
     if (run_.request.objective == Objective::energy) {
-        std::stable_partition(stored.begin(), stored.end(), [](const auto& each) {
-            const auto* measured = std::get_if<Measurement>(&each.second.outcome);
+        std::stable_partition(stored_.begin(), stored_.end(), [](const auto& each) {
+            const auto* measured = std::get_if<Measurement>(&each.record.outcome);
             return measured != nullptr && measured->energy_uj > 0;
         });
     }
-    for (auto& [search, record] : stored) {
+    std::ranges::move(unverified_, std::back_inserter(stored_));
+    unverified_.clear();
+    for (auto& [search, record] : stored_) {
         if (!answers_request(record)) continue;
         ++run_.report.recalled;
         learn(*search, std::move(record), true);
     }
+    stored_.clear();
 }
 
 // The energy of a stored trial may be unknown. A trial that was cut short counts only while the best time rules it out:
 // otherwise it might be the fastest one, and must be measured completely.
 bool TrialLedger::answers_request(const TrialRecord& record) const {
     const auto* measured = std::get_if<Measurement>(&record.outcome);
-    if (measured == nullptr) return true;
+    if (measured == nullptr) return still_counts(record);
     if (measured->cut_short) {
         return best_us_ && measured->median_us > pruning::slow_stored_candidate * *best_us_;
     }
     return run_.request.objective == Objective::time || measured->energy_uj > 0;
 }
 
+bool TrialLedger::is_current(const TrialRecord& record) const {
+    return record.is_verified() && record.verified_by == identity_;
+}
+
+// A limit or a refused launch has nothing to do with verification. Of rejections from before, nothing is known that
+// speaks against them.
+bool TrialLedger::still_counts(const TrialRecord& rejected) const {
+    const auto stage = std::get<Rejection>(rejected.outcome).stage;
+    if (stage == Stage::limits || stage == Stage::launch) return true;
+    if (is_due_for_retry(rejected)) return false;
+    return rejected.verified_by.empty() || rejected.verified_by == identity_;
+}
+
+// A crash or a timeout may have been another program's fault, or the compiler's or driver's. It is retried once, and
+// again with another toolchain; in a later run, when the device may be quiet.
+bool TrialLedger::is_due_for_retry(const TrialRecord& rejected) const {
+    if (!rejected.may_be_retried() || rejected.run == run_.run_row) return false;
+    return rejected.attempts < most_attempts || rejected.toolchain != run_.toolchain;
+}
+
+std::optional<TrialRecord> TrialLedger::timed_before(const TemplateSearch& search, const Configuration& configuration,
+                                                     const std::string& code_hash) const {
+    auto record = run_.resources.store.recall(search.key(), configuration);
+    if (!record || !record->is_verified() || is_current(*record)) return std::nullopt;
+    if (record->code_hash != code_hash || !answers_request(*record)) return std::nullopt;
+    return record;
+}
+
 bool TrialLedger::recall(TemplateSearch& search, const Configuration& configuration) {
     auto record = run_.resources.store.recall(search.key(), configuration);
     if (!record || !answers_request(*record)) return false;
+    if (record->is_verified() && !is_current(*record)) return false;
     ++run_.report.recalled;
     learn(search, std::move(*record), true);
     return true;
 }
 
-const TrialLedger::Trial& TrialLedger::add(TemplateSearch& search, TrialRecord record) {
-    run_.resources.store.remember(record);
+const TrialLedger::Trial& TrialLedger::add(TemplateSearch& search, TrialRecord record, bool timed) {
+    auto& store = run_.resources.store;
+    if (record.may_be_retried()) {
+        const auto before = store.recall(record.key, record.configuration);
+        const bool again = before && before->may_be_retried() && before->toolchain == record.toolchain;
+        record.attempts = again ? before->attempts + 1 : 1;
+    }
+    store.remember(record);
     auto& report = run_.report;
     if (const auto* rejection = std::get_if<Rejection>(&record.outcome)) {
         ++report.rejected[rejection->stage];
         ++report.reasons[search.kernel_template().name + " " + std::string(to_text(rejection->stage)) + ": " +
                          rejection->reason];
     } else {
-        ++report.measured;
+        ++(timed ? report.measured : report.verified_again);
     }
     ++added_;
     return learn(search, std::move(record), false);
 }
 
-void TrialLedger::replace(Trial& trial, Outcome outcome) {
-    trial.record.outcome = std::move(outcome);
+bool TrialLedger::may_stand(const TrialRecord& stored) const {
+    return stored.was_verified_as(identity_.substr(0, identity_.find('/')));
+}
+
+void TrialLedger::sign(TrialRecord& record, const Binary* binary, bool verified) const {
+    record.code_hash = binary == nullptr ? "" : code_hash_of(*binary);
+    record.toolchain = run_.toolchain;
+    const bool rejected = std::holds_alternative<Rejection>(record.outcome);
+    record.verified_by = verified || rejected ? identity_ : "";
+}
+
+void TrialLedger::replace(Trial& trial, TrialRecord record) {
+    trial.record = std::move(record);
     trial.record.run = run_.run_row;
     run_.resources.store.remember(trial.record);
+}
+
+void TrialLedger::replace_as_winner(Trial& trial, TrialRecord record, const BinaryRecord& binary) {
+    trial.record = std::move(record);
+    trial.record.run = run_.run_row;
+    run_.resources.store.set_winner(trial.record, binary);
 }
 
 const TrialLedger::Trial& TrialLedger::learn(TemplateSearch& search, TrialRecord record, bool recalled) {
     trials_.push_back({&search, std::move(record), transfers_});
     const auto& trial = trials_.back();
+    stop_awaiting(trial);
     const auto* measured = trial.measurement();
     const auto cost = measured != nullptr ? cost_of(*measured) : std::nullopt;
     search.observe(trial.record.configuration, cost);
-    if (measured != nullptr) best_us_ = std::min(best_us_.value_or(measured->median_us), measured->median_us);
-    if (cost && (!best_cost_ || *cost < *best_cost_)) {
+    // What may be wrong sets no standard for others.
+    if (measured != nullptr && is_current(trial.record)) {
+        best_us_ = std::min(best_us_.value_or(measured->median_us), measured->median_us);
+    }
+    if (cost && is_current(trial.record) && (!best_cost_ || *cost < *best_cost_)) {
         best_cost_ = cost;
         best_shown_ = trial.shown();
     }
@@ -136,6 +274,12 @@ std::vector<TrialLedger::Trial*> TrialLedger::by_cost() {
     }
     std::ranges::stable_sort(measured, {}, [this](const Trial* trial) { return *cost_of(*trial->measurement()); });
     return measured;
+}
+
+std::vector<TrialLedger::Trial*> TrialLedger::verified_by_cost() {
+    auto trials = by_cost();
+    std::erase_if(trials, [this](const Trial* trial) { return !is_verified(*trial); });
+    return trials;
 }
 
 std::vector<const TrialLedger::Trial*> TrialLedger::by_time() const {

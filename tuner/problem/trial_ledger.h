@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "tuner/candidates/proposal.h"
 #include "tuner/candidates/template_search.h"
 #include "tuner/report/progress.h"
 #include "tuner/trial/trial.h"
@@ -16,8 +17,14 @@
 
 namespace smemtune {
 
+/// SHA-256 of the machine code.
+std::string code_hash_of(const Binary& binary);
+
 /// All trials of a problem with known outcomes, from this run or stored before. Stores new trials, tells each
 /// template's search the costs, and keeps track of the best.
+///
+/// A stored measurement counts if it was verified against what this run verifies against. Others are verified again
+/// if they may be among the fastest (next_unverified); the rest only inform the searches.
 class TrialLedger {
 public:
     struct Trial {
@@ -32,16 +39,40 @@ public:
         [[nodiscard]] bool is_baseline() const { return search->kernel_template().baseline; }
     };
 
-    TrialLedger(const TuneRun& run, const Problem& problem);
+    /// `identity`: what this run verifies trials of the problem against (verification_identity).
+    TrialLedger(const TuneRun& run, const Problem& problem, std::string identity);
 
-    /// Reads the stored trials of the searches and keeps those that answer the request.
+    /// Reads the stored trials of the searches. Call release() before the searches begin.
     void load(const TemplateSearches& searches);
+    /// The next stored configuration to try again before the searches begin: first measurements that were verified
+    /// against something else and may be among the fastest, then crashes and timeouts that are due for a retry.
+    /// Nothing if there is none, or if the outcomes of earlier ones have to be known first.
+    std::optional<TemplateConfiguration> next_unverified();
+    /// Adds the stored trials that answer the request, and tells the searches.
+    void release();
+    /// Whether a stored trial was verified against something else.
+    [[nodiscard]] bool has_foreign_trials() const { return foreign_; }
+    /// The stored trial if it was measured completely with this machine code, but verified against something else. It
+    /// need not be timed again.
+    [[nodiscard]] std::optional<TrialRecord> timed_before(const TemplateSearch& search,
+                                                          const Configuration& configuration,
+                                                          const std::string& code_hash) const;
     /// Reads one stored trial; false if none is stored that answers the request.
     bool recall(TemplateSearch& search, const Configuration& configuration);
-    /// Adds and stores a new trial.
-    const Trial& add(TemplateSearch& search, TrialRecord record);
-    /// Replaces the outcome of a trial that was measured again or rejected since, and stores it as a trial of this run.
-    void replace(Trial& trial, Outcome outcome);
+    /// Adds and stores a new trial. `timed`: not with the time of a stored one.
+    const Trial& add(TemplateSearch& search, TrialRecord record, bool timed = true);
+    /// Replaces the record of a trial that was measured again or rejected since, and stores it as a trial of this run.
+    void replace(Trial& trial, TrialRecord record);
+    /// The same, and stores the trial as the winner in the same transaction.
+    void replace_as_winner(Trial& trial, TrialRecord record, const BinaryRecord& binary);
+    /// Whether a stored winner may stand against trials of this run: as far as known, it was verified as the same
+    /// operation.
+    [[nodiscard]] bool may_stand(const TrialRecord& stored) const;
+    /// Records in a new outcome with which machine code (null if it did not compile) and toolchain it was tried, and
+    /// what it was verified against if it passed every check or was rejected.
+    void sign(TrialRecord& record, const Binary* binary, bool verified) const;
+    /// Whether the trial may win: measured completely, and verified in full against what this run verifies against.
+    [[nodiscard]] bool is_verified(const Trial& trial) const { return is_current(trial.record); }
     /// Marks all later trials as transferred.
     void begin_transfer() { transfers_ = true; }
 
@@ -52,8 +83,10 @@ public:
 
     /// The cost in the unit of the objective; nothing if unknown.
     [[nodiscard]] std::optional<double> cost_of(const Measurement& measurement) const;
-    /// The trials with a known cost, least first.
+    /// The trials with a known cost, least first. Not all of them may win.
     [[nodiscard]] std::vector<Trial*> by_cost();
+    /// Those that may win.
+    [[nodiscard]] std::vector<Trial*> verified_by_cost();
     /// All measured trials, fastest first.
     [[nodiscard]] std::vector<const Trial*> by_time() const;
     [[nodiscard]] bool contains(const TrialKey& key, const Configuration& configuration) const;
@@ -67,16 +100,35 @@ public:
     [[nodiscard]] std::int64_t last_run() const { return last_run_; }
 
 private:
+    struct Stored {
+        TemplateSearch* search;
+        TrialRecord record;
+    };
+
     [[nodiscard]] bool answers_request(const TrialRecord& record) const;
+    [[nodiscard]] bool is_current(const TrialRecord& record) const;
+    [[nodiscard]] bool still_counts(const TrialRecord& rejected) const;
+    [[nodiscard]] bool is_due_for_retry(const TrialRecord& rejected) const;
+    [[nodiscard]] bool may_be_among_the_fastest(const TrialRecord& record) const;
+    void stop_awaiting(const Trial& trial);
+    void sort_stored();
     const Trial& learn(TemplateSearch& search, TrialRecord record, bool recalled);
 
     const TuneRun& run_;
     const Problem& problem_;
+    std::string identity_;
+    std::vector<Stored> stored_;                 // not added yet, in the order in which they were stored
+    std::deque<Stored> unverified_;              // measurements verified against something else, least cost first
+    std::deque<TemplateConfiguration> retries_;  // crashes and timeouts
+    std::vector<Stored> awaited_;                // given out by next_unverified, without an outcome yet
+    std::size_t verified_again_ = 0;             // given out, and right
+    bool foreign_ = false;
     std::deque<Trial> trials_;                     // keeps pointers to its elements valid
     std::map<std::string, const Trial*> by_code_;  // measured trials, by machine code and launch
     bool transfers_ = false;
     std::size_t added_ = 0;
     std::int64_t last_run_ = 0;
+    std::optional<double> best_stored_cost_;  // of trials that count
     std::optional<double> best_us_;
     std::optional<double> best_cost_;
     Progress::Best best_shown_;

@@ -52,6 +52,10 @@ nlohmann::json trial_json(const TrialFacts& trial) {
     if (trial.defaults) json["defaults"] = *trial.defaults;
     if (record.verify_ms > 0) json["verify_ms"] = record.verify_ms;
     if (record.time_ms > 0) json["time_ms"] = record.time_ms;
+    if (!record.verified_by.empty()) json["verified_by"] = record.verified_by;
+    if (!record.code_hash.empty()) json["code_hash"] = record.code_hash;
+    if (!record.toolchain.empty()) json["toolchain"] = record.toolchain;
+    if (record.may_be_retried()) json["attempts"] = record.attempts;
     if (row.winner) json["decided_at"] = row.decided_at;
     if (trial.faster_trial) json["faster_trial"] = *trial.faster_trial;
     if (trial.flops) json["flops"] = *trial.flops;

@@ -200,6 +200,18 @@ void add_run(Facts& facts, const RunRow& run, std::int64_t number) {
     facts.add("asked for", flat_text(run.record.request));
 }
 
+// Continues "verified". A rejection names what it failed.
+std::string verification_text(const TrialFacts& trial) {
+    const auto& record = trial.row.record;
+    const bool rejected = std::holds_alternative<Rejection>(record.outcome);
+    if (record.verified_by.empty()) return rejected ? "" : "not in full: it cannot win and is not served";
+    if (record.verified_by == unrecorded) return "in full, it is not recorded against what; 'tune' verifies it again";
+    const auto same = trial.operation_identity && record.was_verified_as(*trial.operation_identity);
+    return fmt::format("{} {} ({})", rejected ? "tried against" : "in full, against", record.verified_by,
+                       same ? "the operation as it is stored with the template"
+                            : "another version of the operation than the one stored with the template");
+}
+
 std::string parameter_lines(const TrialFacts& trial) {
     std::size_t longest = 0;
     const auto& values = trial.row.record.configuration.values;
@@ -236,6 +248,16 @@ std::string trial_text(const TrialFacts& trial, const RunRow* run, std::size_t w
     if (resources.static_shared_bytes + resources.dynamic_shared_bytes > 0) {
         facts.add("shared memory", fmt::format("{} bytes static, {} dynamic", resources.static_shared_bytes,
                                                resources.dynamic_shared_bytes));
+    }
+    facts.add("verified", verification_text(trial));
+    facts.add("machine code", record.code_hash.empty() ? "" : "SHA-256 " + record.code_hash);
+    facts.add("toolchain", record.toolchain);
+    if (record.may_be_retried()) {
+        facts.add(
+            "attempts",
+            fmt::format("{}; a crash or timeout is tried again once in a later run, and once more with each other "
+                        "compiler or driver",
+                        record.attempts));
     }
     const auto cost = [](double ms) { return time_text(ms * 1e3); };
     facts.add("cost", fmt::format("compiled in {}{}{}", cost(record.compile_ms),

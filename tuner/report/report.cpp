@@ -105,6 +105,17 @@ std::string count_lines(const TuneReport& report, std::size_t width) {
                     counted(report.planned, "configuration"), count_text(report.recalled), count_text(report.measured),
                     count_text(rejected), stages, duration_text(report.seconds), report.search),
         width);
+    if (report.verified_again > 0) {
+        text += folded(count_text(report.verified_again) +
+                           " verified again, with the times known before: the checks, the reference or the compiler "
+                           "changed since, or it is not known what they were verified against",
+                       width);
+    }
+    if (report.retried > 0) {
+        text += folded(
+            count_text(report.retried) + " tried again that crashed or ran past their deadline in an earlier run",
+            width);
+    }
     text += first_of(report.reasons, "smemtune db trials --rejected", width);
     if (!report.left_out.empty()) {
         text += "left out beforehand, for the device's limits\n" +
@@ -157,11 +168,23 @@ nlohmann::json to_json(const TuneReport& report, const std::filesystem::path& da
     }
     nlohmann::json rejected = nlohmann::json::object();
     for (const auto& [stage, count] : report.rejected) rejected[std::string(to_text(stage))] = count;
-    return {{"device", report.device},       {"device_count", report.devices}, {"search", report.search},
-            {"database", database.string()}, {"ended", report.ended},          {"seconds", report.seconds},
-            {"planned", report.planned},     {"recalled", report.recalled},    {"measured", report.measured},
-            {"same_code", report.same_code}, {"rejected", rejected},           {"reasons", report.reasons},
-            {"left_out", report.left_out},   {"problems", problems},           {"workers", workers}};
+    return {{"device", report.device},
+            {"device_count", report.devices},
+            {"search", report.search},
+            {"database", database.string()},
+            {"ended", report.ended},
+            {"seconds", report.seconds},
+            {"planned", report.planned},
+            {"recalled", report.recalled},
+            {"measured", report.measured},
+            {"same_code", report.same_code},
+            {"verified_again", report.verified_again},
+            {"retried", report.retried},
+            {"rejected", rejected},
+            {"reasons", report.reasons},
+            {"left_out", report.left_out},
+            {"problems", problems},
+            {"workers", workers}};
 }
 
 }  // namespace smemtune

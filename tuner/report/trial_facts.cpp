@@ -32,7 +32,10 @@ TrialFacts TrialReader::read(TrialRow row) {
     const auto key = row.record.key;
     TrialFacts facts{.row = std::move(row), .device = devices_[key.device]};
     const auto* kernel = this->kernel(key.kernel_template);
-    if (kernel != nullptr) facts.defaults = default_configuration(*kernel);
+    if (kernel != nullptr) {
+        facts.defaults = default_configuration(*kernel);
+        facts.operation_identity = operation_identity(*kernel, facts.row.problem);
+    }
     const auto* measured = std::get_if<Measurement>(&facts.row.record.outcome);
     if (measured == nullptr) return facts;
     const auto operations =

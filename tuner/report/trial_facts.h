@@ -15,7 +15,9 @@ namespace smemtune {
 struct TrialFacts {
     TrialRow row;
     Device device;
-    std::optional<Configuration> defaults;     ///< the template's defaults; nothing if its manifest cannot be read
+    std::optional<Configuration> defaults;  ///< the template's defaults; nothing if its manifest cannot be read
+    /// Of the operation that is stored with the template; nothing if its manifest cannot be read.
+    std::optional<std::string> operation_identity;
     std::optional<double> flops;               ///< per second; nothing if rejected or unknown
     std::optional<double> share_of_peak;       ///< of the device's FP32 peak
     std::optional<double> times_baseline;      ///< speed relative to the baseline's best trial

@@ -14,6 +14,7 @@ namespace smemtune {
 /// outlive it.
 class RotatingOperands {
 public:
+    /// The first set has the inputs that `factory` makes of `check` and `seed`.
     RotatingOperands(OperandFactory& factory, const Check& check, int sets, std::uint64_t seed)
         : factory_(factory), check_(check), count_(sets), seed_(seed) {}
 

@@ -7,9 +7,11 @@
 #include <map>
 #include <span>
 
+#include "templates/manifest/catalog.h"
 #include "tuner/trial/operands.h"
 #include "tuner/trial/output_comparison.h"
 #include "tuner/trial/rotating_operands.h"
+#include "util/hash.h"
 
 namespace smemtune {
 
@@ -17,6 +19,10 @@ namespace smemtune {
 const std::map<std::string, std::string>& testbed_sources();
 
 namespace {
+
+// Part of the verification identity. Raise it when operands.cpp or output_comparison.cpp accept or reject other kernels
+// than before, so that stored trials are verified again.
+constexpr int rules_version = 1;
 
 Binary must_compile(const Compiler& compiler, const Program& program) {
     auto result = compiler.compile(program);
@@ -79,6 +85,20 @@ TestbedBinaries compile_testbed(const Compiler& compiler, const KernelTemplate& 
     return {.reference = must_compile(compiler, reference), .fill = fill.get(), .compare = compare.get()};
 }
 
+std::string verification_identity(const KernelTemplate& kernel_template, const Problem& problem,
+                                  const Compiler& compiler) {
+    std::string text;
+    const auto add = [&](std::string_view part) { text += fmt::format("{}:{}", part.size(), part); };
+    for (const auto& [path, content] : testbed_sources()) add(content);
+    const auto& type = element_type(problem.type);
+    add(type.name);
+    add(fmt::format("{:a}", type.unit_roundoff));
+    add(std::to_string(rules_version));
+    add(compiler.target());
+    add(compiler.version());
+    return operation_identity(kernel_template, problem) + "/" + sha256(text).substr(0, 32);
+}
+
 Testbed::Testbed(Backend& backend, const Operation& operation, const Problem& problem, const TestbedBinaries& binaries,
                  std::uint64_t seed)
     : state_(std::make_unique<State>(State{.backend = backend,
@@ -134,6 +154,39 @@ Testbed::Verdict Testbed::verify(const BoundKernel& kernel, std::optional<double
             verdict.clearly_slower = true;
             return verdict;
         }
+    }
+    return verdict;
+}
+
+Testbed::BatchVerdict Testbed::verify_batch(const BoundKernel& kernel, int launches) {
+    auto& state = *state_;
+    const auto& check = state.operation.checks.front();
+    (void)state.rotating->ensure();
+    const auto sets = state.rotating->count();
+    std::vector<const Operands*> operands;
+    for (int i = 0; i < sets; ++i) operands.push_back(&state.rotating->next(true));
+    for (const auto* each : operands) state.factory->refill_outputs(*each, check);
+    state.backend.synchronize();
+    // A kernel may read an output that is not poisoned. Such an output gets one launch, because the reference has one.
+    BatchVerdict verdict{.launches = check.poison ? std::max(launches, sets) : sets};
+    std::vector<Backend::Call> calls;
+    for (int i = 0; i < verdict.launches; ++i) {
+        calls.push_back({&kernel, operands[static_cast<std::size_t>(i % sets)]->pointers});
+    }
+    verdict.batch_us = state.backend.time_us(calls);
+    state.backend.synchronize();
+    double worst = 0;
+    for (std::size_t i = 0; i < operands.size() && !verdict.wrong; ++i) {
+        verdict.wrong = state.factory->changed_input(*operands[i], check);
+        if (verdict.wrong) break;
+        // The first set has the inputs of the first check, and large problems have one set.
+        const auto own = i == 0 ? std::vector<OutputReference>{} : state.comparison->references(*operands[i]);
+        const auto& references = i == 0 ? state.prepared_check(0).references : own;
+        verdict.wrong = state.comparison->first_difference(*operands[i], references, check, worst);
+    }
+    if (verdict.wrong) {
+        *verdict.wrong += ", after a batch of launches";
+        state.discard_operands();
     }
     return verdict;
 }

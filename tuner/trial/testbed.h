@@ -22,6 +22,11 @@ struct TestbedBinaries {
 TestbedBinaries compile_testbed(const Compiler& compiler, const KernelTemplate& kernel_template,
                                 const Problem& problem);
 
+/// Identifies everything that a kernel of this problem is verified against, as OPERATION/TESTBED: operation_identity(),
+/// and the testbed's kernels, tolerance, element type and compiler. The compiler compiles the kernel, too.
+std::string verification_identity(const KernelTemplate& kernel_template, const Problem& problem,
+                                  const Compiler& compiler);
+
 class Testbed {
 public:
     /// Throws OutOfMemory, as do all functions below that run a kernel: operands are allocated when first needed.
@@ -42,6 +47,16 @@ public:
     Verdict verify(const BoundKernel& kernel, std::optional<double> slow_us = std::nullopt);
     /// Runs the kernel on the first check only. Its operands have the same form as those used for timing.
     Verdict verify_first_check(const BoundKernel& kernel);
+
+    struct BatchVerdict {
+        std::optional<std::string> wrong;  ///< the first defect; nothing if all is right
+        double batch_us = 0;
+        int launches = 0;
+    };
+    /// Runs a batch of about `launches` launches as timing does, on rotating operands, and compares the outputs that it
+    /// leaves. A kernel that is wrong now and then, or only right after a pause, has a chance to be caught. Throws
+    /// LaunchError, DeviceFault.
+    BatchVerdict verify_batch(const BoundKernel& kernel, int launches);
 
     /// Whether a launch finds its operands in the L2 cache. Operands larger than the cache are never in it.
     enum class Cache {

@@ -88,12 +88,40 @@ TrialReport try_candidate(Backend& backend, Testbed& testbed, const TrialInput& 
             sampling.add(verdict.first_launch_us, verdict.first_launch_us);
             report.outcome = sampling.result();
         } else {
+            report.verified = true;
             report.outcome = time_kernel(backend, testbed, kernel, policy, best_us, verdict.first_launch_us);
             report.time_ms = lap_ms();
         }
     } catch (const LaunchError& error) {
         report.outcome = Rejection{Stage::launch, error.what()};
     }
+    return report;
+}
+
+TrialReport verify_candidate(Backend& backend, Testbed& testbed, const TrialInput& input,
+                             const SamplingPolicy& policy) {
+    TrialReport report;
+    const auto begin = Clock::now();
+    try {
+        const auto kernel = load(backend, input);
+        const auto verdict = testbed.verify(kernel);
+        auto wrong = verdict.wrong;
+        Sampling sampling(policy);
+        if (!wrong) {
+            const auto batch = testbed.verify_batch(kernel, sampling.launches(verdict.first_launch_us));
+            sampling.add(batch.batch_us / batch.launches, batch.batch_us);
+            wrong = batch.wrong;
+        }
+        report.verified = !wrong;
+        if (wrong) {
+            report.outcome = Rejection{Stage::wrong, *wrong};
+        } else {
+            report.outcome = sampling.result();
+        }
+    } catch (const LaunchError& error) {
+        report.outcome = Rejection{Stage::launch, error.what()};
+    }
+    report.verify_ms = std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
     return report;
 }
 

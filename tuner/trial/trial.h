@@ -26,6 +26,7 @@ struct TrialReport {
     Outcome outcome;
     double verify_ms = 0;  ///< 0 if the trial ended before this phase, as in `time_ms`
     double time_ms = 0;
+    bool verified = false;  ///< it passed every check
 
     bool operator==(const TrialReport&) const = default;
 };
@@ -40,6 +41,10 @@ public:
 /// if this process can no longer use the device.
 TrialReport try_candidate(Backend& backend, Testbed& testbed, const TrialInput& input, const SamplingPolicy& policy,
                           std::optional<double> best_us);
+
+/// Verifies a kernel that was timed before: all checks, then the outputs that a batch of launches leaves behind. The
+/// outcome is a rejection or a short measurement. Throws as try_candidate() does.
+TrialReport verify_candidate(Backend& backend, Testbed& testbed, const TrialInput& input, const SamplingPolicy& policy);
 
 struct BatchTime {
     double batch_us = 0;   ///< all launches

@@ -209,8 +209,13 @@ bool Scheduler::budget_is_spent() {
 void Scheduler::perform(WorkerSlot& slot, Work& work, Lock& lock) {
     if (const auto* trial = std::get_if<TrialTask>(&work.task)) {
         try_candidate(slot, *work.tuner, trial->candidate, lock);
+        return;
+    }
+    const auto& task = std::get<FinalTask>(work.task);
+    if (task.purpose == FinalTask::Purpose::verify) {
+        verify_finalist(slot, *work.tuner, task, lock);
     } else {
-        measure_finalists(slot, *work.tuner, std::get<FinalTask>(work.task), lock);
+        measure_finalists(slot, *work.tuner, task, lock);
     }
 }
 
@@ -223,12 +228,13 @@ void Scheduler::try_candidate(WorkerSlot& slot, ProblemTuner& tuner, const Propo
     tuner.add_wait(waited);
     slot.time.compiler += waited;
     if (tuner.settle_without_trial(candidate)) return;
+    const bool only_verify = tuner.needs_only_verification(candidate);
     const auto input = candidate.input(tuner.problem(), run_.resources.device);
     prepare(slot, tuner, lock);
     const auto best_us = tuner.best_us();
     lock.unlock();
     begin = Clock::now();
-    const auto report = slot.worker->trial(input, best_us);
+    const auto report = only_verify ? slot.worker->verify(input) : slot.worker->trial(input, best_us);
     lock.lock();
     slot.time.trials += seconds_since(begin);
     // The signal that interrupts this program may have ended the worker. The crash is then not the candidate's fault.
@@ -261,6 +267,26 @@ void Scheduler::measure_finalists(WorkerSlot& slot, ProblemTuner& tuner, const F
         if (std::holds_alternative<Measurement>(outcome)) outcome = *next++;
     }
     tuner.finish(task, outcomes, seconds);
+}
+
+// The task's one candidate has machine code, or it fails here as it did when it was chosen.
+void Scheduler::verify_finalist(WorkerSlot& slot, ProblemTuner& tuner, const FinalTask& task, Lock& lock) {
+    const auto& candidate = task.candidates.front();
+    if (candidate.binary() == nullptr) {
+        return tuner.finish(task, std::vector<Outcome>{std::get<Rejection>(candidate.compiled.get())}, 0);
+    }
+    prepare(slot, tuner, lock);
+    const auto input = candidate.input(tuner.problem(), run_.resources.device);
+    lock.unlock();
+    const auto begin = Clock::now();
+    const auto report = slot.worker->verify(input);
+    lock.lock();
+    const auto seconds = seconds_since(begin);
+    slot.time.finals += seconds;
+    const auto* lost = std::get_if<Rejection>(&report.outcome);
+    // As in try_candidate
+    const bool ended_by_us = run_.resources.interrupted && lost != nullptr && lost->stage == Stage::crash;
+    tuner.finish(task, ended_by_us ? std::nullopt : std::optional(std::vector{report.outcome}), seconds);
 }
 
 // Takes no time if the problem is still prepared.

@@ -60,6 +60,7 @@ private:
     void perform(WorkerSlot& slot, Work& work, Lock& lock);
     void try_candidate(WorkerSlot& slot, ProblemTuner& tuner, const Proposal& candidate, Lock& lock);
     void measure_finalists(WorkerSlot& slot, ProblemTuner& tuner, const FinalTask& task, Lock& lock);
+    void verify_finalist(WorkerSlot& slot, ProblemTuner& tuner, const FinalTask& task, Lock& lock);
 
     void prepare(WorkerSlot& slot, const ProblemTuner& tuner, Lock& lock);
     bool prepare_ahead(WorkerSlot& slot, std::size_t problems, Lock& lock);

@@ -43,15 +43,17 @@ TuneReport tune(const TuneRequest& request, const std::vector<std::vector<Planne
         }
         report.planned += std::min(valid, request.evaluations.value_or(valid));
     }
-    const nlohmann::json policy{
-        {"checks", "whole output on every check of the operation; on the first only of what is clearly behind there"},
-        {"operands", "rotate over twice the L2, in up to 64 sets"},
-        {"batches", "one graph of launches between two events"},
-        {"sampling", resources.sampling},
-        {"finals", "rounds of one sample each, in turn"}};
-    const nlohmann::json versions{{"smemtune", SMEMTUNE_VERSION},
-                                  {"compiler", resources.compiler.version()},
-                                  {"platform", platform_versions(resources.device)}};
+    const nlohmann::json policy{{"checks",
+                                 "whole output on every check of the operation; on the first only of what is clearly "
+                                 "behind there; the winner's "
+                                 "machine code again after timing, with the outputs of a batch of launches"},
+                                {"operands", "rotate over twice the L2, in up to 64 sets"},
+                                {"batches", "one graph of launches between two events"},
+                                {"sampling", resources.sampling},
+                                {"finals", "rounds of one sample each, in turn"}};
+    const auto compiler = resources.compiler.version();
+    const auto platform = platform_versions(resources.device);
+    const nlohmann::json versions{{"smemtune", SMEMTUNE_VERSION}, {"compiler", compiler}, {"platform", platform}};
     const auto run_row = resources.store.start_run({request.text, policy.dump(), versions.dump()});
     {
         EventCount events;
@@ -63,7 +65,8 @@ TuneReport tune(const TuneRequest& request, const std::vector<std::vector<Planne
                           .pool = pool,
                           .ahead = request.jobs + resources.workers.size(),
                           .report = report,
-                          .progress = progress};
+                          .progress = progress,
+                          .toolchain = compiler + (platform.empty() ? "" : "; " + platform)};
         Scheduler(run, spaces, request.budget ? begin + *request.budget : Clock::time_point::max(), events).work();
     }
     report.seconds = seconds_since(begin);

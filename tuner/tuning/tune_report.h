@@ -62,6 +62,8 @@ struct TuneReport {
     std::vector<ProblemResult> problems;
     std::vector<WorkerTime> workers;
     std::size_t planned = 0, recalled = 0, measured = 0;
+    std::size_t verified_again = 0;                ///< stored measurements that were verified against something else
+    std::size_t retried = 0;                       ///< stored crashes and timeouts that were tried again
     std::size_t same_code = 0;                     ///< measured candidates with the machine code of another one
     std::map<Stage, std::size_t> rejected{};       ///< in this run
     std::map<std::string, std::size_t> reasons{};  ///< how often each full reason occurred

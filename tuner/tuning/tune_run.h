@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 #include "tuner/compile/compile_pool.h"
 #include "tuner/tuning/tune_report.h"
@@ -22,6 +23,7 @@ struct TuneRun {
     std::size_t ahead;  ///< candidates that compile or wait for a worker
     TuneReport& report;
     Progress& progress;
+    std::string toolchain{};  ///< compiler and driver: text that changes when one of them does
 };
 
 }  // namespace smemtune

@@ -21,12 +21,15 @@ static void from_json(const json& from, Binary& binary) {
 }
 
 static void to_json(json& to, const TrialReport& report) {
-    to = {{"verify_ms", report.verify_ms}, {"time_ms", report.time_ms}};
+    to = {{"verify_ms", report.verify_ms}, {"time_ms", report.time_ms}, {"verified", report.verified}};
     if (const auto* measurement = std::get_if<Measurement>(&report.outcome)) to["measurement"] = *measurement;
     if (const auto* rejection = std::get_if<Rejection>(&report.outcome)) to["rejection"] = *rejection;
 }
 static void from_json(const json& from, TrialReport& report) {
-    report = {.outcome = {}, .verify_ms = from.at("verify_ms"), .time_ms = from.at("time_ms")};
+    report = {.outcome = {},
+              .verify_ms = from.at("verify_ms"),
+              .time_ms = from.at("time_ms"),
+              .verified = from.at("verified")};
     if (from.contains("measurement")) {
         report.outcome = from.at("measurement").get<Measurement>();
     } else {
@@ -64,6 +67,11 @@ static void from_json(const json& from, TrialRequest& request) {
     request = {from.at("input"), from.at("policy")};
     if (from.contains("best_us")) request.best_us = from.at("best_us").get<double>();
 }
+
+static void to_json(json& to, const VerifyRequest& request) {
+    to = {{"input", request.input}, {"policy", request.policy}};
+}
+static void from_json(const json& from, VerifyRequest& request) { request = {from.at("input"), from.at("policy")}; }
 
 static void to_json(json& to, const FinalRequest& request) {
     to = {{"inputs", request.inputs}, {"policy", request.policy}, {"rounds", request.rounds}};

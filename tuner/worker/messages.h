@@ -28,13 +28,18 @@ struct TrialRequest {
     SamplingPolicy policy;
     std::optional<double> best_us{};  ///< the fastest candidate so far
 };
+/// Verifies a candidate of that problem that was timed before. The answer is a TrialReply.
+struct VerifyRequest {
+    TrialInput input;
+    SamplingPolicy policy;
+};
 /// Times finalists of that problem in turn: `rounds` batches of each.
 struct FinalRequest {
     std::vector<TrialInput> inputs;
     SamplingPolicy policy;
     int rounds = 0;
 };
-using Request = std::variant<PrepareRequest, TrialRequest, FinalRequest>;
+using Request = std::variant<PrepareRequest, TrialRequest, FinalRequest, VerifyRequest>;
 
 /// A worker's first message: its device is open.
 struct ReadyReply {};

@@ -194,8 +194,13 @@ void Worker::ensure_prepared(const std::atomic<bool>* interrupted) {
 }
 
 TrialReport Worker::trial(const TrialInput& input, std::optional<double> best_us) {
-    const auto answer =
-        ask_prepared<TrialReply>(TrialRequest{input, options_.sampling, best_us}, options_.trial_deadline);
+    return report_on(TrialRequest{input, options_.sampling, best_us});
+}
+
+TrialReport Worker::verify(const TrialInput& input) { return report_on(VerifyRequest{input, options_.sampling}); }
+
+TrialReport Worker::report_on(const Request& request) {
+    const auto answer = ask_prepared<TrialReply>(request, options_.trial_deadline);
     if (const auto* reply = std::get_if<TrialReply>(&answer)) return reply->report;
     const auto& loss = std::get<Loss>(answer);
     switch (loss.cause) {

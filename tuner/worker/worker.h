@@ -74,6 +74,9 @@ public:
     /// malformed answer), a new worker first tries again. Throws WorkerError.
     TrialReport trial(const TrialInput& input, std::optional<double> best_us);
 
+    /// Verifies a candidate in full that was timed before. Losses are handled as in trial(). Throws WorkerError.
+    TrialReport verify(const TrialInput& input);
+
     /// Times `inputs` in turn. With `energy`, also measures the energy of each, whatever the sampling policy says.
     /// Nothing if the worker was lost, as in trial(). Throws WorkerError.
     std::optional<std::vector<Measurement>> final_round(const std::vector<TrialInput>& inputs, int rounds,
@@ -104,6 +107,7 @@ private:
     Answer<Expected> receive(std::chrono::steady_clock::time_point deadline);
     template <class Expected>
     Answer<Expected> ask_prepared(const Request& request, std::chrono::milliseconds limit);
+    TrialReport report_on(const Request& request);
     /// Ends a worker that hung up or must end. Returns `ended`.
     Loss reap();
 

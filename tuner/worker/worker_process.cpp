@@ -24,12 +24,12 @@ auto with_room(TestbedCache& cache, const Work& work) {
     return work();
 }
 
-TrialReport try_one(Backend& backend, TestbedCache& cache, const TrialRequest& request) {
+// `work` tries or verifies one candidate.
+template <class Work>
+TrialReport try_one(TestbedCache& cache, const Work& work) {
     TrialReport report;
     try {
-        report = with_room(cache, [&] {
-            return try_candidate(backend, cache.current(), request.input, request.policy, request.best_us);
-        });
+        report = with_room(cache, work);
     } catch (const NoRoomForWorkspace& error) {
         report.outcome = Rejection{Stage::launch, error.what()};
     }
@@ -45,7 +45,12 @@ Reply answer(Backend& backend, TestbedCache& cache, const Request& request) {
         cache.prepare(*prepare);
         reply.body = PrepareReply{};
     } else if (const auto* trial = std::get_if<TrialRequest>(&request)) {
-        reply.body = TrialReply{try_one(backend, cache, *trial)};
+        reply.body = TrialReply{try_one(cache, [&] {
+            return try_candidate(backend, cache.current(), trial->input, trial->policy, trial->best_us);
+        })};
+    } else if (const auto* verify = std::get_if<VerifyRequest>(&request)) {
+        reply.body = TrialReply{
+            try_one(cache, [&] { return verify_candidate(backend, cache.current(), verify->input, verify->policy); })};
     } else if (const auto* final = std::get_if<FinalRequest>(&request)) {
         reply.body = FinalReply{with_room(
             cache, [&] { return play_final(backend, cache.current(), final->inputs, final->policy, final->rounds); })};

@@ -60,7 +60,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadFile{"ForeignWithoutTables", [](const path& file) { execute(file, "PRAGMA application_id = 7"); },
                 "is a SQLite database, but not smemtune's"},
         BadFile{"Newer", [](const path& file) { execute(file, newer); },
-                "was written by a newer smemtune (schema 99, this one knows up to 2)"},
+                "was written by a newer smemtune (schema 99, this one knows up to 3)"},
         BadFile{"NewerWithALog", [](const path& file) { execute(file, "PRAGMA journal_mode = WAL; " + newer); },
                 "was written by a newer smemtune"},
         BadFile{"NewerOnlyInTheLogOfAKilledProcess",
@@ -113,7 +113,7 @@ TEST(Open, ANewFileIsMarkedAndItsFoldersAreMade) {
     const Scratch scratch;
     const auto file = stored(scratch / "a" / "b" / "tuned.db");
     EXPECT_EQ(value_of(file, "PRAGMA application_id"), std::to_string(application_id));
-    EXPECT_EQ(value_of(file, "PRAGMA user_version"), "2");
+    EXPECT_EQ(value_of(file, "PRAGMA user_version"), "3");
     EXPECT_EQ(value_of(file, "PRAGMA integrity_check"), "ok");
 }
 
@@ -244,6 +244,8 @@ INSERT INTO trials VALUES (1, 1, 1, 1, 'TILE_WIDTH=8', 5, 0.5, '[5]', 0, 1980000
                            '2025-01-01T00:00:00Z');
 INSERT INTO trials VALUES (2, 1, 1, 1, 'TILE_WIDTH=64', NULL, NULL, NULL, NULL, NULL, 'limits', 'too large', 0, 0, 0, 0,
                            0, NULL, '2025-01-01T00:00:01Z');
+INSERT INTO trials VALUES (3, 1, 1, 1, 'TILE_WIDTH=2', 4, 0, '[4]', 1, 1980000, NULL, NULL, 40, 0, 0, 0, 12.5, NULL,
+                           '2025-01-01T00:00:00Z');
 INSERT INTO winners VALUES (1, 1, 1, '2025-01-01T00:00:02Z');
 )sql";
 
@@ -254,20 +256,44 @@ TEST(Migration, TrialsOfVersion1StayAndWhatTheyCostIsUnknown) {
     ASSERT_EQ(value_of(file, "PRAGMA user_version"), "1");
     Store store(file);
     const auto rows = store.rows({});
-    ASSERT_EQ(rows.size(), 2u);
-    EXPECT_TRUE(rows[0].winner);
-    EXPECT_EQ(rows[0].record.configuration, tile(8));
-    EXPECT_EQ(rows[0].record.outcome, Outcome(Measurement{5, 0.5, {5}, false, 1980000, 0}));
-    EXPECT_EQ(rows[1].record.outcome, Outcome(Rejection{Stage::limits, "too large"}));
+    ASSERT_EQ(rows.size(), 3u);
+    EXPECT_EQ(rows[0].record.configuration, tile(2));
+    EXPECT_EQ(rows[0].record.verified_by, "") << "it was cut short, maybe after the first check";
+    EXPECT_TRUE(rows[1].winner);
+    EXPECT_EQ(rows[1].record.configuration, tile(8));
+    EXPECT_EQ(rows[1].record.outcome, Outcome(Measurement{5, 0.5, {5}, false, 1980000, 0}));
+    EXPECT_EQ(rows[1].record.verified_by, unrecorded);
+    EXPECT_EQ(rows[2].record.outcome, Outcome(Rejection{Stage::limits, "too large"}));
+    EXPECT_EQ(rows[2].record.verified_by, "");
     for (const auto& row : rows) {
         EXPECT_EQ(row.record.verify_ms, 0);
         EXPECT_EQ(row.record.time_ms, 0);
+        EXPECT_EQ(row.record.code_hash + row.record.toolchain, "");
+        EXPECT_EQ(row.record.attempts, 1);
         auto again = row.record;
         again.verify_ms = 2.5;
         again.time_ms = 30;
         store.remember(again);
         EXPECT_EQ(store.recall(again.key, again.configuration), again);
     }
+}
+
+TEST(Migration, AWinnerThatWasCutShortIsNone) {
+    const Scratch scratch;
+    const auto file = scratch / "tuned.db";
+    {
+        auto database = open_database(file, Access::write, {}, migrations().first(2));
+        database.exec(
+            "INSERT INTO devices VALUES (1, 'a', 90, 1, 32, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1);"
+            "INSERT INTO templates VALUES (1, 'tiled', 'gemm', 'hash');"
+            "INSERT INTO problems VALUES (1, 'gemm', 'f32', 'nn', '1x1x1', '{\"M\":1,\"N\":1,\"K\":1}');"
+            "INSERT INTO trials VALUES (1, 1, 1, 1, 'TILE_WIDTH=8', 5, 0.5, '[5]', 1, 0, NULL, NULL, 40, 0, 0,"
+            " 0, 12.5, NULL, '2025-01-01T00:00:00Z', 0, 0, NULL);"
+            "INSERT INTO winners VALUES (1, 1, 1, '2025-01-01T00:00:02Z')");
+    }
+    const Store store(file);
+    EXPECT_EQ(store.rows({}).size(), 1u);
+    EXPECT_EQ(store.best(1, 1), std::nullopt);
 }
 
 TEST(Migration, AStepThatFailsLeavesTheFileAtTheOneBefore) {

@@ -13,8 +13,18 @@ FinalsScheduler sole_finalist(double launch_us, std::vector<Measurement> known =
     return {{entrant, entrant}, 1, std::size_t{1}, {.launch_us = launch_us, .known = std::move(known)}};
 }
 
+// The machine code of `entrant` is verified next, with this outcome.
+void verify(FinalsScheduler& finals, std::size_t entrant, const Outcome& outcome = Measurement{.median_us = 1}) {
+    const auto task = finals.next();
+    ASSERT_TRUE(task);
+    EXPECT_EQ(task->purpose, FinalTask::Purpose::verify);
+    ASSERT_EQ(task->entrants, (std::vector{entrant}));
+    finals.finish(*task, std::vector{outcome});
+}
+
 TEST(FinalsScheduler, ComparesTheWinnerWithTheBaselineInSeveralRounds) {
     auto finals = sole_finalist(100);
+    verify(finals, 0);
     const auto task = finals.next();
     ASSERT_TRUE(task);
     EXPECT_EQ(task->purpose, FinalTask::Purpose::compare);
@@ -30,6 +40,7 @@ TEST(FinalsScheduler, ComparesTheWinnerWithTheBaselineInSeveralRounds) {
 
 TEST(FinalsScheduler, ComparesLaunchesThatLastLongOnce) {
     auto finals = sole_finalist(43'000);
+    verify(finals, 0);
     const auto task = finals.next();
     ASSERT_TRUE(task);
     EXPECT_EQ(task->rounds, 1);
@@ -41,6 +52,7 @@ TEST(FinalsScheduler, ASingleSampleReplacesNoneOfMore) {
     auto cut = searched;
     cut.cut_short = true;
     auto finals = sole_finalist(43'000, {searched, cut});
+    verify(finals, 0);
     const auto task = finals.next();
     ASSERT_TRUE(task);
     const Measurement once{.median_us = 44'000, .samples_us = {44'000}, .energy_uj = 7};
@@ -54,6 +66,7 @@ TEST(FinalsScheduler, ASingleSampleReplacesNoneOfMore) {
 TEST(FinalsScheduler, AsManySamplesReplaceThoseOfTheSearch) {
     const Measurement searched{.median_us = 100, .spread_us = 1, .samples_us = {100, 101, 99}};
     auto finals = sole_finalist(100, {searched, searched});
+    verify(finals, 0);
     const auto task = finals.next();
     ASSERT_TRUE(task);
     finals.finish(*task, std::vector<Outcome>{Measurement{.median_us = 90, .samples_us = {90, 91, 89}},
@@ -65,6 +78,7 @@ TEST(FinalsScheduler, AsManySamplesReplaceThoseOfTheSearch) {
 TEST(FinalsScheduler, EnergyThatIsNotCountedAnewStays) {
     const Measurement searched{.median_us = 100, .spread_us = 1, .samples_us = {100, 101, 99}, .energy_uj = 30};
     auto finals = sole_finalist(100, {searched, searched});
+    verify(finals, 0);
     const auto task = finals.next();
     ASSERT_TRUE(task);
     const Measurement anew{.median_us = 90, .samples_us = {90, 91, 89}};
@@ -91,6 +105,7 @@ TEST(FinalsScheduler, ARoundEndsWhenTheLastOfItsSharesIsFinished) {
     EXPECT_FALSE(finals.is_over()) << "three rounds of six";
     EXPECT_FALSE(finals.next());
     finals.finish(*second, outcomes);
+    verify(finals, 0);
     EXPECT_TRUE(finals.is_over());
     EXPECT_EQ(finals.winner(), 0);
 }
@@ -111,6 +126,7 @@ TEST(FinalsScheduler, ALostShareLeavesTheDecisionToEarlierMeasurements) {
     EXPECT_FALSE(finals.is_over());
     finals.finish(*again, std::vector<Outcome>{Measurement{.median_us = 200, .samples_us = {200, 200, 200}},
                                                Measurement{.median_us = 100, .samples_us = {100, 100, 100}}});
+    verify(finals, 0);
     EXPECT_TRUE(finals.is_over());
     EXPECT_EQ(finals.winner(), 0) << "the first: the search found it faster";
 }
@@ -123,8 +139,75 @@ TEST(FinalsScheduler, ARejectedFinalistCannotWin) {
     const auto task = finals.next();
     ASSERT_TRUE(task);
     finals.finish(*task, std::vector<Outcome>{Rejection{Stage::launch, "gone"}, Measurement{.samples_us = {100}}});
+    verify(finals, 1);
     EXPECT_TRUE(finals.is_over());
     EXPECT_EQ(finals.winner(), 1);
+}
+
+// Three finalists. The second is the fastest, the first the slowest.
+class VerifiedFinals : public ::testing::Test {
+protected:
+    void SetUp() override {
+        compiled_.set_value(Binary{});
+        const Proposal entrant{.compiled = compiled_.get_future().share()};
+        const std::vector<Proposal> entrants(4, entrant);
+        finals_.emplace(entrants, 3, std::size_t{3}, FinalsScheduler::Settings{.verify_baseline = true});
+        while (finals_->outcomes().size() < 3) {
+            const auto task = finals_->next();
+            ASSERT_TRUE(task);
+            std::vector<Outcome> outcomes;
+            for (const auto each : task->entrants) {
+                const double us = std::vector{300.0, 100.0, 200.0}.at(each);
+                outcomes.emplace_back(Measurement{.median_us = us, .samples_us = std::vector<double>(6, us)});
+            }
+            finals_->finish(*task, outcomes);
+        }
+    }
+
+    const Rejection wrong_{Stage::wrong, "C[0,0] is nan"};
+    std::promise<CompilePool::Result> compiled_;
+    std::optional<FinalsScheduler> finals_;
+};
+
+TEST_F(VerifiedFinals, AWrongWinnerIsRejectedAndTheNextFastestIsVerified) {
+    verify(*finals_, 1, wrong_);
+    EXPECT_FALSE(finals_->is_over());
+    EXPECT_EQ(finals_->outcomes().at(1), Outcome(wrong_));
+    verify(*finals_, 2, wrong_);
+    verify(*finals_, 0);
+    EXPECT_EQ(finals_->winner(), 0);
+    EXPECT_TRUE(finals_->verified().contains(0));
+    EXPECT_FALSE(finals_->verified().contains(1));
+}
+
+TEST_F(VerifiedFinals, WhereAllAreWrongNobodyWins) {
+    for (const auto each : std::vector<std::size_t>{1, 2, 0}) verify(*finals_, each, wrong_);
+    EXPECT_TRUE(finals_->is_over());
+    EXPECT_EQ(finals_->winner(), std::nullopt);
+}
+
+TEST_F(VerifiedFinals, WithoutItsVerificationThereIsNoWinner) {
+    const auto task = finals_->next();
+    ASSERT_TRUE(task);
+    finals_->finish(*task, std::nullopt);
+    EXPECT_TRUE(finals_->is_over());
+    EXPECT_EQ(finals_->winner(), std::nullopt);
+}
+
+TEST_F(VerifiedFinals, ABaselineThatWasNotVerifiedIsVerifiedBeforeItIsComparedWith) {
+    verify(*finals_, 1);
+    verify(*finals_, 3);
+    const auto task = finals_->next();
+    ASSERT_TRUE(task);
+    EXPECT_EQ(task->purpose, FinalTask::Purpose::compare);
+}
+
+TEST_F(VerifiedFinals, AWrongBaselineIsNotComparedWith) {
+    verify(*finals_, 1);
+    verify(*finals_, 3, wrong_);
+    EXPECT_TRUE(finals_->is_over());
+    EXPECT_EQ(finals_->winner(), 1);
+    EXPECT_EQ(finals_->outcomes().at(3), Outcome(wrong_));
 }
 
 }  // namespace

@@ -31,8 +31,9 @@ protected:
 
     static std::string text(const Task& task) {
         if (const auto* trial = std::get_if<TrialTask>(&task)) return "try " + name(trial->candidate);
-        std::string text = "final";
-        for (const auto& candidate : std::get<FinalTask>(task).candidates) text += ", " + name(candidate);
+        const auto& final = std::get<FinalTask>(task);
+        std::string text = final.purpose == FinalTask::Purpose::verify ? "verify" : "final";
+        for (const auto& candidate : final.candidates) text += ", " + name(candidate);
         return text;
     }
     [[nodiscard]] Measurement measured(const Proposal& candidate) const {
@@ -54,7 +55,7 @@ protected:
         if (tasks_.empty() || tasks_.back() != text(task)) tasks_.push_back(text(task));
         if (const auto* trial = std::get_if<TrialTask>(&task)) {
             if (tuner_->settle_without_trial(trial->candidate)) return;
-            tuner_->finish(trial->candidate, TrialReport{.outcome = measured(trial->candidate)});
+            tuner_->finish(trial->candidate, TrialReport{.outcome = measured(trial->candidate), .verified = true});
             return;
         }
         std::vector<Outcome> outcomes;
@@ -67,8 +68,10 @@ protected:
         const TemplateRecord record{kernel.name, kernel.operation.name, kernel.hash, kernel.files};
         const TrialKey key{fake_.run->device_row, fake_.store.remember(record, default_configuration(kernel)),
                            fake_.store.remember(problem)};
-        fake_.store.remember(TrialRecord{
-            .key = key, .configuration = configuration, .outcome = Measurement{.median_us = 1, .samples_us = {1}}});
+        fake_.store.remember(TrialRecord{.key = key,
+                                         .configuration = configuration,
+                                         .outcome = Measurement{.median_us = 1, .samples_us = {1}},
+                                         .verified_by = fake_.identity()});
     }
     void found_at(std::int64_t size, std::int64_t value) {
         found_at(transpose(size), work(value), request_.templates.front());
@@ -108,7 +111,7 @@ TEST_F(CrossSizeTransfer, AWinnerOfAnotherSizeMeetsTheWinner) {
     ASSERT_TRUE(tuner_->is_done());
     const auto winner = "work " + to_text(before.best->configuration);
     EXPECT_THAT(tasks_, ElementsAre("try " + named(untried_value), "final, " + named(untried_value) + ", " + winner,
-                                    "final, " + named(untried_value)));
+                                    "verify, " + named(untried_value), "final, " + named(untried_value)));
     const auto result = tuner_->result();
     EXPECT_EQ(to_text(result.best->configuration), "WORK=" + std::to_string(untried_value));
     EXPECT_EQ(result.evaluations, before.evaluations + 1);
@@ -304,11 +307,13 @@ TEST(CrossSizeStage, ChoosesTheWinnerAndSevenTransferredTrials) {
     FakeRun fake;
     const auto& run = fake.start();
     const auto searches = fake.searches();
-    TrialLedger ledger(run, fake.problem());
+    TrialLedger ledger(run, fake.problem(), fake.identity());
     const auto add = [&](std::int64_t value, double us) {
-        return &ledger.add(
-            *searches.front(),
-            {.key = searches.front()->key(), .configuration = work(value), .outcome = steady(us), .run = run.run_row});
+        return &ledger.add(*searches.front(), {.key = searches.front()->key(),
+                                               .configuration = work(value),
+                                               .outcome = steady(us),
+                                               .run = run.run_row,
+                                               .verified_by = fake.identity()});
     };
     const auto* winner = add(64, 101);
     ledger.begin_transfer();

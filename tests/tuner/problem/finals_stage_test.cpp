@@ -12,7 +12,7 @@ protected:
     void SetUp() override {
         (void)fake_.start();
         searches_ = fake_.searches();
-        ledger_.emplace(*fake_.run, fake_.problem());
+        ledger_.emplace(*fake_.run, fake_.problem(), fake_.identity());
         stage_.emplace(*fake_.run, fake_.problem(), searches_, *ledger_);
     }
     void add(std::int64_t value, double us, double spread_us = 0) {
@@ -21,15 +21,32 @@ protected:
         ledger_->add(*searches_.front(), {.key = searches_.front()->key(),
                                           .configuration = work(value),
                                           .outcome = measurement,
-                                          .run = fake_.run->run_row});
+                                          .run = fake_.run->run_row,
+                                          .verified_by = fake_.identity(),
+                                          .code_hash = code_hash(value)});
+    }
+    // Of the machine code that the fake compiler makes.
+    [[nodiscard]] std::string code_hash(std::int64_t value) const {
+        const auto compiled =
+            fake_.compiler.compile(program_of(fake_.request.templates.front(), work(value), fake_.problem()));
+        return code_hash_of(std::get<Binary>(compiled));
     }
     // Performs the finals; each WORK takes the time in `us`.
-    void measure(const std::map<std::int64_t, double>& us) {
+    // With `decide` false, only verifications are answered with times.
+    void measure(const std::map<std::int64_t, double>& us, bool decide = true) {
         stage_->start(stage_->choose_finalists());
         ASSERT_TRUE(soon([&] { return !stage_->is_compiling(); }));
         while (auto task = stage_->next(1)) {
             std::vector<Outcome> outcomes;
+            if (!decide && task->purpose != FinalTask::Purpose::verify) {
+                stage_->finish(*task, std::nullopt);
+                continue;
+            }
             for (const auto& each : task->candidates) {
+                if (task->purpose == FinalTask::Purpose::verify && each.configuration == work(wrong_)) {
+                    outcomes.emplace_back(Rejection{Stage::wrong, "C[0,0] is nan"});
+                    continue;
+                }
                 outcomes.emplace_back(steady(us.at(each.configuration.values.at("WORK"))));
             }
             stage_->finish(*task, outcomes);
@@ -38,6 +55,7 @@ protected:
     }
     [[nodiscard]] std::int64_t winner() const { return stage_->winner()->record.configuration.values.at("WORK"); }
 
+    std::int64_t wrong_ = 0;
     FakeRun fake_;
     TemplateSearches searches_;
     std::optional<TrialLedger> ledger_;
@@ -71,8 +89,57 @@ TEST_F(FinalsStageTest, TheFinalsDecideAndStoreTheWinner) {
     EXPECT_EQ(std::get<Measurement>(fake_.store.recall(searches_.front()->key(), work(64))->outcome).median_us, 102);
 }
 
+TEST_F(FinalsStageTest, OnlyVerifiedTrialsAreFinalists) {
+    add(64, 100);
+    ledger_->add(*searches_.front(),
+                 {.key = searches_.front()->key(), .configuration = work(48), .outcome = steady(99), .run = 1});
+    ASSERT_EQ(stage_->choose_finalists().size(), 1U);
+    EXPECT_EQ(stage_->choose_finalists().front()->record.configuration, work(64));
+    EXPECT_EQ(winner(), 64);
+}
+
+TEST_F(FinalsStageTest, AWinnerWhoseMachineCodeIsWrongIsRejectedAndTheNextOneWins) {
+    add(64, 100);
+    add(48, 101);
+    wrong_ = 48;
+    measure({{64, 102}, {48, 100}});
+    EXPECT_EQ(winner(), 64);
+    const auto stored = fake_.store.recall(searches_.front()->key(), work(48));
+    EXPECT_EQ(std::get<Rejection>(stored->outcome).stage, Stage::wrong);
+    EXPECT_EQ(winners_in(fake_.scratch / "t.db").at(0), "transpose f32 16x16 work WORK=64");
+}
+
+// As after a change of the compiler: the trial keeps its time only with the machine code that it was measured with.
+TEST_F(FinalsStageTest, ASoleFinalistWithOtherMachineCodeGetsTheTimeOfItsVerification) {
+    add(64, 100);
+    auto record = ledger_->by_cost().front()->record;
+    record.code_hash = "of other code";
+    ledger_->replace(*ledger_->by_cost().front(), record);
+    measure({{64, 70}}, false);
+    const auto stored = fake_.store.recall(searches_.front()->key(), work(64));
+    EXPECT_EQ(stored->code_hash, code_hash(64));
+    EXPECT_EQ(stored->toolchain, "fake 1");
+    EXPECT_EQ(std::get<Measurement>(stored->outcome).median_us, 70);
+}
+
+TEST_F(FinalsStageTest, AStoredWinnerOfAnotherOperationDoesNotStand) {
+    fake_.store.remember({.key = searches_.front()->key(),
+                          .configuration = work(1),
+                          .outcome = steady(50),
+                          .run = 1,
+                          .verified_by = "another operation/testbed"});
+    fake_.store.set_winner(searches_.front()->key(), work(1), std::nullopt);
+    add(64, 100);
+    measure({{64, 100}});
+    EXPECT_EQ(winners_in(fake_.scratch / "t.db").at(0), "transpose f32 16x16 work WORK=64");
+}
+
 TEST_F(FinalsStageTest, AFasterStoredWinnerThatIsNotKnownHereStands) {
-    fake_.store.remember({.key = searches_.front()->key(), .configuration = work(1), .outcome = steady(50), .run = 1});
+    fake_.store.remember({.key = searches_.front()->key(),
+                          .configuration = work(1),
+                          .outcome = steady(50),
+                          .run = 1,
+                          .verified_by = fake_.identity()});
     fake_.store.set_winner(searches_.front()->key(), work(1), std::nullopt);
     add(64, 100);
     add(48, 101);

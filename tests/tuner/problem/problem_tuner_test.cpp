@@ -17,7 +17,8 @@ TEST(ProblemTuner, WaitsForNoCompilerWhenASoleFinalistIsRecalled) {
     fake.store.remember(TrialRecord{.key = fake.searches().front()->key(),
                                     .configuration = default_configuration(kernel),
                                     .outcome = steady(100),
-                                    .run = run.run_row});
+                                    .run = run.run_row,
+                                    .verified_by = fake.identity()});
     (void)fake.pool.submit({.entry = "another", .source_path = "kernel.cu", .files = {{"kernel.cu", ""}}});
     ProblemTuner tuner(run, fake.problem(), fake.spaces.front());
     tuner.end_search("budget");
@@ -27,7 +28,7 @@ TEST(ProblemTuner, WaitsForNoCompilerWhenASoleFinalistIsRecalled) {
     EXPECT_TRUE(soon([&] { return !tuner.is_compiling(); }));
     while (const auto task = tuner.next()) {
         const auto& final = std::get<FinalTask>(*task);
-        EXPECT_EQ(final.purpose, FinalTask::Purpose::energy) << "a sole finalist has nothing to decide";
+        EXPECT_NE(final.purpose, FinalTask::Purpose::decide) << "a sole finalist has nothing to decide";
         tuner.finish(final, std::vector<Outcome>{steady(100)}, 0);
     }
     EXPECT_TRUE(tuner.is_done());

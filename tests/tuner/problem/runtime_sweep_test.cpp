@@ -18,7 +18,7 @@ protected:
         fake_.request.problems = {{.operation = "grouping", .type = "f32", .layout = "", .extents = {{"N", 64}}}};
         (void)fake_.start();
         searches_ = fake_.searches();
-        ledger_.emplace(*fake_.run, fake_.problem());
+        ledger_.emplace(*fake_.run, fake_.problem(), fake_.identity());
     }
     void add(const Configuration& configuration, double us) {
         ledger_->add(*searches_.front(),

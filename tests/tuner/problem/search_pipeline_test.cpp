@@ -12,7 +12,7 @@ protected:
     SearchPipeline& pipeline() {
         (void)fake_.start();
         searches_ = fake_.searches();
-        ledger_.emplace(*fake_.run, fake_.problem());
+        ledger_.emplace(*fake_.run, fake_.problem(), fake_.identity());
         const auto& operation = fake_.request.templates.front().operation;
         return pipeline_.emplace(*fake_.run, fake_.problem(), *ledger_, operation, effort_);
     }
@@ -29,7 +29,10 @@ protected:
         return proposal ? proposal->configuration.values.at("WORK") : 0;
     }
     [[nodiscard]] TrialRecord record(std::int64_t value, Outcome outcome) {
-        return {.key = searches_.front()->key(), .configuration = work(value), .outcome = std::move(outcome)};
+        return {.key = searches_.front()->key(),
+                .configuration = work(value),
+                .outcome = std::move(outcome),
+                .verified_by = fake_.identity()};
     }
 
     FakeRun fake_{2};

@@ -15,11 +15,15 @@ protected:
         fake_.request.objective = objective;
         (void)fake_.start();
         searches_ = fake_.searches();
-        return ledger_.emplace(*fake_.run, fake_.problem());
+        return ledger_.emplace(*fake_.run, fake_.problem(), "operation/testbed");
     }
     [[nodiscard]] TemplateSearch& search() { return *searches_.front(); }
     [[nodiscard]] TrialRecord record(std::int64_t value, Outcome outcome) {
-        return {.key = search().key(), .configuration = work(value), .outcome = std::move(outcome), .run = 1};
+        return {.key = search().key(),
+                .configuration = work(value),
+                .outcome = std::move(outcome),
+                .run = 1,
+                .verified_by = "operation/testbed"};
     }
     void store(std::int64_t value, Outcome outcome) { fake_.store.remember(record(value, std::move(outcome))); }
     static Measurement cut_short(double us) {
@@ -62,6 +66,7 @@ TEST_F(TrialLedgerTest, RecallsCutShortTrialsOnlyWhenTheyAreRuledOut) {
     EXPECT_FALSE(ledger.recall(search(), work(48))) << "nothing complete is known";
     store(32, steady(100));
     ledger.load(searches_);
+    ledger.release();
     EXPECT_THAT(values(ledger.by_time()), ElementsAre(32, 48));
     EXPECT_FALSE(ledger.recall(search(), work(64)));
     EXPECT_EQ(fake_.report.recalled, 2U);
@@ -107,11 +112,174 @@ TEST_F(TrialLedgerTest, EqualCodeIsEqualInEveryPartOfItsLaunch) {
 TEST_F(TrialLedgerTest, AReplacedOutcomeIsStored) {
     auto& ledger = this->ledger();
     ledger.add(search(), record(64, steady(200)));
-    ledger.replace(*ledger.by_cost().front(), steady(190));
+    ledger.replace(*ledger.by_cost().front(), record(64, steady(190)));
     const auto stored = fake_.store.recall(search().key(), work(64));
     ASSERT_TRUE(stored);
     EXPECT_EQ(std::get<Measurement>(stored->outcome).median_us, 190);
     EXPECT_EQ(stored->run, fake_.run->run_row);
+}
+
+// Stored trials that were verified against something else than "operation/testbed".
+class ForeignTrials : public TrialLedgerTest {
+protected:
+    void store_foreign(std::int64_t value, Outcome outcome, const std::string& verified_by = "before/testbed") {
+        auto trial = record(value, std::move(outcome));
+        trial.verified_by = verified_by;
+        trial.code_hash = "code";
+        fake_.store.remember(trial);
+    }
+    // The values of WORK that are to be verified again before the search.
+    std::vector<std::int64_t> to_verify(TrialLedger& ledger) {
+        std::vector<std::int64_t> values;
+        while (const auto next = ledger.next_unverified()) values.push_back(next->configuration.values.at("WORK"));
+        return values;
+    }
+};
+
+TEST_F(ForeignTrials, ThoseThatMayBeTheFastestAreVerifiedAgainAndTheOthersInformTheSearch) {
+    auto& ledger = this->ledger();
+    store(64, steady(100));
+    store_foreign(48, steady(104));
+    store_foreign(32, steady(99.5));
+    store_foreign(24, steady(106), std::string(unrecorded));
+    ledger.load(searches_);
+    EXPECT_THAT(to_verify(ledger), ElementsAre(32, 48)) << "up to 5 % behind the best that counts";
+    EXPECT_TRUE(ledger.has_foreign_trials());
+    ledger.release();
+    EXPECT_THAT(values(ledger.by_cost()), ElementsAre(64, 24));
+    EXPECT_THAT(values(ledger.verified_by_cost()), ElementsAre(64)) << "only this one may win";
+    EXPECT_EQ(ledger.best_us(), 100);
+    EXPECT_FALSE(ledger.recall(search(), work(32))) << "it must be tried";
+}
+
+TEST_F(ForeignTrials, WhatMayBeWrongSetsNoStandard) {
+    auto& ledger = this->ledger();
+    store_foreign(64, steady(10));
+    store(48, cut_short(100));
+    ledger.load(searches_);
+    EXPECT_FALSE(ledger.best_us()) << "a wrong kernel may be fast";
+    ledger.release();
+    EXPECT_FALSE(ledger.best_us());
+    EXPECT_FALSE(ledger.best_cost());
+    EXPECT_TRUE(ledger.verified_by_cost().empty());
+    EXPECT_THAT(values(ledger.by_cost()), ElementsAre(64)) << "the one that was cut short is not ruled out";
+}
+
+TEST_F(ForeignTrials, TheNextOneIsVerifiedOnceAFasterOneIsKnownToBeWrong) {
+    auto& ledger = this->ledger();
+    store_foreign(64, steady(100));
+    store_foreign(48, steady(200));
+    ledger.load(searches_);
+    EXPECT_THAT(to_verify(ledger), ElementsAre(64));
+    ledger.add(search(), record(64, Rejection{Stage::wrong, "wrong"}));
+    EXPECT_THAT(to_verify(ledger), ElementsAre(48));
+}
+
+TEST_F(ForeignTrials, ASlowOneIsNotVerifiedOnceAFasterOneIsKnownToBeRight) {
+    auto& ledger = this->ledger();
+    store_foreign(64, steady(100));
+    store_foreign(48, steady(200));
+    ledger.load(searches_);
+    EXPECT_THAT(to_verify(ledger), ElementsAre(64));
+    ledger.add(search(), record(64, steady(100)));
+    EXPECT_THAT(to_verify(ledger), ElementsAre());
+}
+
+TEST_F(ForeignTrials, AtMostEightThatAreRightAreVerified) {
+    auto& ledger = this->ledger();
+    for (const auto value : {64, 48, 32, 24, 16, 12, 1, 8, 4}) store_foreign(value, steady(100));
+    ledger.load(searches_);
+    EXPECT_EQ(to_verify(ledger).size(), 8U);
+    ledger.add(search(), record(64, Rejection{Stage::wrong, "wrong"}));
+    EXPECT_EQ(to_verify(ledger).size(), 1U) << "in place of the wrong one";
+}
+
+TEST_F(ForeignTrials, ATrialIsNotTimedAgainOnlyWithTheSameMachineCode) {
+    auto& ledger = this->ledger();
+    store_foreign(64, steady(100));
+    store_foreign(48, cut_short(100));
+    EXPECT_TRUE(ledger.timed_before(search(), work(64), "code"));
+    EXPECT_FALSE(ledger.timed_before(search(), work(64), "other code"));
+    EXPECT_FALSE(ledger.timed_before(search(), work(48), "code")) << "its time is not complete";
+    store(64, steady(100));
+    EXPECT_FALSE(ledger.timed_before(search(), work(64), "")) << "it counts already";
+}
+
+TEST_F(ForeignTrials, RejectionsByOtherChecksOrAnotherCompilerDoNotCount) {
+    auto& ledger = this->ledger();
+    store_foreign(64, Rejection{Stage::wrong, "wrong"});
+    store_foreign(48, Rejection{Stage::compile, "line 1"});
+    store_foreign(32, Rejection{Stage::limits, "too large"});
+    store_foreign(24, Rejection{Stage::launch, "refused"});
+    store_foreign(16, Rejection{Stage::wrong, "of an earlier version"}, "");
+    store(12, Rejection{Stage::wrong, "wrong"});
+    ledger.load(searches_);
+    ledger.release();
+    std::vector<std::int64_t> known;
+    for (const auto& trial : ledger.trials()) known.push_back(trial.record.configuration.values.at("WORK"));
+    EXPECT_THAT(known, ElementsAre(32, 24, 16, 12));
+    EXPECT_FALSE(ledger.recall(search(), work(64)));
+    EXPECT_TRUE(ledger.recall(search(), work(12)));
+}
+
+TEST_F(ForeignTrials, AWinnerOfAnotherOperationDoesNotStand) {
+    auto& ledger = this->ledger();
+    auto stored = record(64, steady(100));
+    for (const auto& [verified_by, stands] :
+         {std::pair{"operation/testbed", true}, {"operation/another compiler", true}, {"before/testbed", false}}) {
+        stored.verified_by = verified_by;
+        EXPECT_EQ(ledger.may_stand(stored), stands) << verified_by;
+    }
+    stored.verified_by = unrecorded;
+    EXPECT_TRUE(ledger.may_stand(stored));
+}
+
+// Run 1 stored them; the ledger's run is another one.
+class RetryTest : public TrialLedgerTest {
+protected:
+    void store_failure(std::int64_t value, Stage stage, std::int64_t attempts, const std::string& toolchain) {
+        auto trial = record(value, Rejection{stage, "because"});
+        trial.attempts = attempts;
+        trial.toolchain = toolchain;
+        trial.run = earlier_;
+        fake_.store.remember(trial);
+    }
+    TrialLedger& later_ledger() {
+        earlier_ = fake_.store.start_run({});
+        return ledger();
+    }
+    std::int64_t earlier_ = 0;
+};
+
+TEST_F(RetryTest, CrashesAndTimeoutsAreTriedOnceMoreAndAgainWithAnotherToolchain) {
+    auto& ledger = later_ledger();
+    store_failure(64, Stage::timeout, 1, "fake 1");
+    store_failure(48, Stage::timeout, 2, "fake 1");
+    store_failure(32, Stage::crash, 2, "fake 0");
+    store_failure(24, Stage::wrong, 1, "fake 0");
+    ledger.load(searches_);
+    std::vector<std::int64_t> retried;
+    while (const auto next = ledger.next_unverified()) retried.push_back(next->configuration.values.at("WORK"));
+    EXPECT_THAT(retried, ElementsAre(64, 32));
+    EXPECT_EQ(fake_.report.retried, 2U);
+    ledger.release();
+    EXPECT_EQ(ledger.trials().size(), 2U) << "48 and 24 stay rejected";
+}
+
+TEST_F(RetryTest, AttemptsAreCountedForEachToolchain) {
+    auto& ledger = later_ledger();
+    store_failure(64, Stage::timeout, 1, "fake 1");
+    store_failure(32, Stage::crash, 2, "fake 0");
+    for (const auto value : {64, 32, 16}) {
+        auto again = record(value, Rejection{Stage::timeout, "again"});
+        again.toolchain = "fake 1";
+        again.run = fake_.run->run_row;
+        ledger.add(search(), again);
+    }
+    EXPECT_EQ(fake_.store.recall(search().key(), work(64))->attempts, 2);
+    EXPECT_EQ(fake_.store.recall(search().key(), work(32))->attempts, 1);
+    EXPECT_EQ(fake_.store.recall(search().key(), work(16))->attempts, 1);
+    EXPECT_TRUE(ledger.recall(search(), work(32))) << "not again in the same run";
 }
 
 }  // namespace

@@ -41,7 +41,10 @@ protected:
                                        .outcome = outcome,
                                        .resources = {.registers = 40, .static_shared_bytes = 8192},
                                        .compile_ms = 250,
-                                       .run = run});
+                                       .run = run,
+                                       .verified_by = "operation/testbed",
+                                       .code_hash = "aa11",
+                                       .toolchain = "nvrtc 13.0; driver 580.1"});
         };
         const auto naive = key_of("naive");
         const auto tiled = key_of("tiled");
@@ -74,7 +77,7 @@ protected:
 TEST_F(DatabaseReport, TheListNamesDevicesTemplatesAndSizesWithTheirTrials) {
     const auto text = db({"list"}).out;
     EXPECT_THAT(text, HasSubstr("t.db: "));
-    EXPECT_THAT(text, HasSubstr(" KiB, schema 2, 1 run"));
+    EXPECT_THAT(text, HasSubstr(" KiB, schema 3, 1 run"));
     EXPECT_THAT(text, HasSubstr("NVIDIA H100         3         1        1  20"));
     EXPECT_THAT(text, HasSubstr("naive            1         0        0  20"));
     EXPECT_THAT(text, HasSubstr("gemm f32 nn 512x512x512         3         1  20"));
@@ -135,13 +138,39 @@ TEST_F(DatabaseReport, ATrialIsShownWithItsRunAndAllItsParameters) {
           "TILE_WIDTH  16\n"}) {
         EXPECT_THAT(text, HasSubstr(part));
     }
+    EXPECT_THAT(text, HasSubstr("in full, against operation/testbed (another version of the operation than"));
+    EXPECT_THAT(text, HasSubstr("SHA-256 aa11"));
+    EXPECT_THAT(text, HasSubstr("nvrtc 13.0; driver 580.1"));
+    EXPECT_THAT(text, Not(HasSubstr("attempts")));
     EXPECT_THAT(db({"show", "2"}).out, HasSubstr("TILE_WIDTH  32  (default 16)"));
     EXPECT_THAT(db({"show", "4"}).out, HasSubstr("wrong: C[0,0] is nan"));
     const auto shown = db_json({"show", "3"});
     EXPECT_EQ(shown.at("id"), 3);
+    EXPECT_EQ(shown.at("verified_by"), "operation/testbed");
+    EXPECT_EQ(shown.at("code_hash"), "aa11");
+    EXPECT_EQ(shown.at("toolchain"), "nvrtc 13.0; driver 580.1");
+    EXPECT_FALSE(shown.contains("attempts"));
     EXPECT_EQ(shown.at("run").at("versions").at("compiler"), "nvrtc 13.0");
     EXPECT_EQ(shown.at("run").at("ended"), "complete");
     EXPECT_FALSE(shown.at("measurement").contains("energy_uj"));
+}
+
+TEST(TrialText, SaysHowFarATrialWasVerifiedAndHowOftenItWasTried) {
+    const auto templates = load_templates(builtin_sources());
+    const auto& kernel = *std::ranges::find(templates, "tiled", &KernelTemplate::name);
+    TrialFacts trial{.row = {.problem = gemm(64, 64, 64)}};
+    trial.operation_identity = operation_identity(kernel, trial.row.problem);
+    auto& record = trial.row.record;
+    record.outcome = Measurement{.median_us = 1, .samples_us = {1}};
+    EXPECT_THAT(trial_text(trial, nullptr, 200), HasSubstr("not in full: it cannot win and is not served"));
+    record.verified_by = unrecorded;
+    EXPECT_THAT(trial_text(trial, nullptr, 200), HasSubstr("'tune' verifies it again"));
+    record.verified_by = *trial.operation_identity + "/testbed";
+    EXPECT_THAT(trial_text(trial, nullptr, 200), HasSubstr("/testbed (the operation as it is stored"));
+    record.outcome = Rejection{Stage::timeout, "ran past its deadline"};
+    record.attempts = 2;
+    EXPECT_THAT(trial_text(trial, nullptr, 200), HasSubstr("attempts       2; a crash or timeout is tried again"));
+    EXPECT_EQ(trial_json(trial).at("attempts"), 2);
 }
 
 // A template of another smemtune version: its configurations are shown in full.

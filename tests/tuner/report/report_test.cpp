@@ -111,6 +111,17 @@ TEST(Report, CountsWhatWasTriedAndWhyWhatFailed) {
     EXPECT_THAT(text, HasSubstr("4 x tiled: threads per block"));
 }
 
+TEST(Report, SaysWhatWasVerifiedOrTriedAgain) {
+    auto made = report();
+    EXPECT_THAT(to_text(made), Not(HasSubstr(" again")));
+    made.verified_again = 3;
+    made.retried = 2;
+    EXPECT_THAT(to_text(made), HasSubstr("3 verified again"));
+    EXPECT_THAT(to_text(made), HasSubstr("2 tried again that crashed"));
+    EXPECT_EQ(to_json(made, "x.db").at("verified_again"), 3);
+    EXPECT_EQ(to_json(made, "x.db").at("retried"), 2);
+}
+
 TEST(Report, ManyReasonsEndInACommandThatShowsThemAll) {
     auto made = report();
     for (int i = 0; i < 100; ++i) made.reasons["reason " + std::to_string(i)] = 1;

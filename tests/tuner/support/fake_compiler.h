@@ -32,7 +32,7 @@ public:
             .entry = program.entry, .target = target(), .compiler = version(), .code = {text.begin(), text.end()}};
     }
     [[nodiscard]] std::string target() const override { return "fake"; }
-    [[nodiscard]] std::string version() const override { return "1"; }
+    [[nodiscard]] std::string version() const override { return number; }
 
     /// Compiles of texts that contain `part` wait until they are released.
     void hold(const std::string& part) {
@@ -60,6 +60,7 @@ public:
     }
 
     std::chrono::milliseconds delay{0};  ///< duration of each compile
+    std::string number = "1";            ///< its version
 
 private:
     static std::string text_of(const Program& program) {

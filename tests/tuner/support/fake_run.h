@@ -12,6 +12,7 @@
 #include "tuner/candidates/proposal.h"
 #include "tuner/report/progress.h"
 #include "tuner/trial/sampling.h"
+#include "tuner/trial/testbed.h"
 #include "tuner/tuning/plan.h"
 #include "tuner/tuning/tune_run.h"
 
@@ -40,7 +41,8 @@ struct FakeRun {
                                    .pool = pool,
                                    .ahead = ahead,
                                    .report = report,
-                                   .progress = progress});
+                                   .progress = progress,
+                                   .toolchain = "fake 1"});
     }
     /// Searches of the first problem's templates, without stored trials.
     [[nodiscard]] TemplateSearches searches() {
@@ -56,6 +58,10 @@ struct FakeRun {
         return made;
     }
     [[nodiscard]] const Problem& problem() const { return request.problems.front(); }
+    /// What a run of the first problem verifies trials against.
+    [[nodiscard]] std::string identity() const {
+        return verification_identity(request.templates.front(), problem(), compiler);
+    }
     /// The template `name` beside the fixture's own, as a copy of it.
     void add_copy(const std::string& name) {
         auto sources = read_sources(fixture("work"));

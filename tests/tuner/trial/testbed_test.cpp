@@ -29,6 +29,30 @@ Testbed::Verdict made_up_verdict(const std::string& source, const std::string& m
     return testbed.verify(configured, slow_us);
 }
 
+class OtherVersion : public Compiler {
+public:
+    explicit OtherVersion(std::string version) : version_(std::move(version)) {}
+    [[nodiscard]] std::variant<Binary, Rejection> compile(const Program&) const override { return Rejection{}; }
+    [[nodiscard]] std::string target() const override { return "target"; }
+    [[nodiscard]] std::string version() const override { return version_; }
+
+private:
+    std::string version_;
+};
+
+TEST(VerificationIdentity, ChangesWithTheCompilerAndBeginsWithTheOperations) {
+    const auto templates = load_templates(builtin_sources());
+    const auto& kernel = *std::ranges::find(templates, "tiled", &KernelTemplate::name);
+    const auto problem = gemm(19, 23, 17);
+    const auto identity = verification_identity(kernel, problem, OtherVersion("1"));
+    EXPECT_EQ(identity, verification_identity(kernel, gemm(1, 2, 3), OtherVersion("1")));
+    EXPECT_NE(identity, verification_identity(kernel, problem, OtherVersion("2")));
+    EXPECT_TRUE(identity.starts_with(operation_identity(kernel, problem) + "/"));
+    TrialRecord trial{.verified_by = identity};
+    EXPECT_TRUE(trial.was_verified_as(operation_identity(kernel, problem)));
+    EXPECT_FALSE(trial.was_verified_as("0"));
+}
+
 // 19x23x17 products on the host device. The kernel is right unless a test changes its source.
 class TestbedTest : public ::testing::Test {
 protected:

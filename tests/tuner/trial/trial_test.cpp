@@ -93,6 +93,66 @@ TEST_F(TrialTest, AKernelThatIsClearlySlowerOnTheFirstCheckGetsNoOther) {
     EXPECT_FALSE(measured(report_of(right())).cut_short) << "without a best, none is clearly slower";
 }
 
+TEST_F(TrialTest, OnlyAKernelThatPassedEveryCheckIsVerified) {
+    EXPECT_TRUE(report_of(right()).verified);
+    EXPECT_FALSE(report_of(wrong()).verified);
+    backend.launch_us = [](const BoundKernel*) { return 1e6; };
+    const auto slower = report_of(right(), 100);
+    EXPECT_TRUE(measured(slower).cut_short);
+    EXPECT_FALSE(slower.verified) << "one check only";
+}
+
+TEST_F(TrialTest, AVerificationRunsAllChecksAndABatchAndComparesWhatItLeft) {
+    const auto verified = [&](const TrialInput& input) {
+        backend.batches.clear();
+        return verify_candidate(backend, testbed, input, policy);
+    };
+    const auto report = verified(right());
+    EXPECT_TRUE(report.verified);
+    EXPECT_EQ(measured(report).median_us, 1);
+    EXPECT_GT(report.verify_ms, 0);
+    EXPECT_EQ(backend.batches.size(), checks + 1);
+    EXPECT_FALSE(verified(wrong()).verified);
+    EXPECT_EQ(rejected(verified(wrong())).stage, Stage::wrong);
+    // From its launch in a batch on, the kernel spoils its output.
+    backend.after = [&](const Backend::Call& call) {
+        if (backend.batches.size() == checks) **static_cast<float**>(call.arguments.at(9)) += 1;
+    };
+    const auto spoiled = verified(right());
+    EXPECT_FALSE(spoiled.verified);
+    EXPECT_THAT(rejected(spoiled).reason, HasSubstr("C[0,0] is "));
+    EXPECT_THAT(rejected(spoiled).reason, HasSubstr("after a batch of launches"));
+    backend.after = [&](const Backend::Call& call) {
+        if (backend.batches.size() == checks) **static_cast<float**>(call.arguments.at(4)) += 1;
+    };
+    EXPECT_THAT(rejected(verified(right())).reason, HasSubstr("writes to its input A"));
+}
+
+// 24x24x24 takes 7 KB, so that three sets rotate through this cache.
+TEST(VerifyCandidate, ComparesTheOutputsOfEveryRotatingSet) {
+    Scripted backend(9000);
+    auto testbed = testbed_on(backend);
+    ASSERT_TRUE(testbed.rotates());
+    const auto compiler = make_compiler(find_device("host").device, {.host_compiler = SMEMTUNE_CXX});
+    const auto& kernel = template_of("gemm");
+    const auto configuration = default_configuration(kernel);
+    const auto problem = gemm(24, 24, 24);
+    const auto compiled = std::get<Binary>(compiler->compile(program_of(kernel, configuration, problem)));
+    const auto input = trial_input(kernel, configuration, problem, backend.device(), compiled);
+    EXPECT_TRUE(verify_candidate(backend, testbed, input, {}).verified);
+    for (const bool first_set : {true, false}) {
+        void* first = nullptr;
+        backend.batches.clear();
+        backend.after = [&](const Backend::Call& call) {
+            if (backend.batches.size() < kernel.operation.checks.size()) return;
+            auto* const output = *static_cast<float**>(call.arguments.at(9));
+            if (first == nullptr) first = output;
+            if ((output == first) == first_set) output[1] += 1;
+        };
+        EXPECT_FALSE(verify_candidate(backend, testbed, input, {}).verified) << first_set;
+    }
+}
+
 TEST_F(TrialTest, ALaunchThatTheDeviceRefusesIsARejection) {
     auto input = right();
     input.launch.block = {4096, 1, 1};

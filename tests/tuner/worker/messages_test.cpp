@@ -102,6 +102,9 @@ TEST(Messages, ARequestArrivesAsItWasSent) {
         EXPECT_EQ(trial.policy.behind, 3);
         EXPECT_EQ(trial.best_us, best_us);
     }
+    const auto verify = through_the_wire(VerifyRequest{{binary(), launch()}, {.behind = 3}});
+    EXPECT_TRUE(same(verify.input.binary, binary()) && same(verify.input.launch, launch()));
+    EXPECT_EQ(verify.policy.behind, 3);
     const auto final = through_the_wire(FinalRequest{{{binary(), launch()}, {fill, {}}}, {.energy = true}, 24});
     ASSERT_EQ(final.inputs.size(), 2U);
     EXPECT_TRUE(same(final.inputs[1].binary, fill) && same(final.inputs[1].launch, Launch{}));
@@ -115,7 +118,7 @@ TEST(Messages, AReplyArrivesAsItWasSent) {
     EXPECT_EQ(ready.prepared, (std::vector{gemm(1, 2, 3), gemm(4, 5, 6)}));
     (void)through_the_wire(PrepareReply{});
     const Measurement measurement{1.0 / 3, 0.1, {0.25, 1e300, 5e-324}, true, 1980000, 350.5};
-    const TrialReport measured{measurement, 1.0 / 3, 20};
+    const TrialReport measured{measurement, 1.0 / 3, 20, true};
     EXPECT_EQ(through_the_wire(TrialReply{measured}).report, measured);
     for (const auto stage :
          {Stage::limits, Stage::compile, Stage::launch, Stage::wrong, Stage::crash, Stage::timeout}) {

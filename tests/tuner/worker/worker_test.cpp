@@ -248,6 +248,17 @@ TEST_F(WorkerTest, ATrialThatRanPastItsDeadlineIsNotTriedAgain) {
     EXPECT_EQ(std::get<Rejection>(report.outcome).stage, Stage::timeout);
 }
 
+TEST_F(WorkerTest, AVerificationHasTheDeadlineOfATrialAndItsLosses) {
+    const auto right = worker.verify(select(""));
+    EXPECT_TRUE(is_measured(right) && right.verified);
+    const auto late = worker.verify(select("endless = " + first("slow") + ";"));
+    ASSERT_FALSE(is_measured(late));
+    EXPECT_EQ(std::get<Rejection>(late.outcome).stage, Stage::timeout);
+    const auto dead = worker.verify(select("__builtin_trap();"));
+    ASSERT_FALSE(is_measured(dead));
+    EXPECT_EQ(std::get<Rejection>(dead.outcome).stage, Stage::crash);
+}
+
 TEST_F(WorkerTest, AFinalRoundGoesOnInANewWorkerOnce) {
     const auto input = select("if (" + first("killed") + ") __builtin_trap();");
     const auto finals = worker.final_round({input, input}, 2);
