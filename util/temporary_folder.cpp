@@ -6,6 +6,8 @@
 #include <fstream>
 #include <stdexcept>
 
+#include "util/relative_path.h"
+
 namespace smemtune {
 
 TemporaryFolder::TemporaryFolder(const std::string& prefix) {
@@ -23,6 +25,9 @@ TemporaryFolder::~TemporaryFolder() {
 }
 
 void TemporaryFolder::write(const std::filesystem::path& name, const std::string& text) const {
+    if (!stays_inside(name.native())) {
+        throw std::runtime_error("'" + name.string() + "' does not lie below its folder and was not written");
+    }
     const auto file = path_ / name;
     std::filesystem::create_directories(file.parent_path());
     std::ofstream stream(file, std::ios::binary);
