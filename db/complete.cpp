@@ -1,5 +1,6 @@
 #include "db/complete.h"
 
+#include "db/integrity/row_hash.h"
 #include "db/rows.h"
 
 namespace smemtune {
@@ -15,11 +16,14 @@ FROM trials AS old JOIN trials AS twin USING (device, template, problem)
 WHERE winners.trial = old.id AND old.template = ? AND old.configuration = ? AND twin.configuration = ?
     AND twin.cut_short = 0 AND twin.verified_by IS NOT NULL)sql";
 
-void rename(Connection& connection, const std::string& table, std::int64_t kernel_template, const std::string& from,
-            const std::string& to) {
-    Query(connection, "UPDATE OR IGNORE " + table + " SET configuration = ? WHERE template = ? AND configuration = ?")
-        .with(to, kernel_template, from)
-        .run();
+void rename(Connection& connection, std::int64_t kernel_template, const std::string& from, const std::string& to) {
+    constexpr auto trials = "UPDATE OR IGNORE trials SET configuration = ? WHERE template = ? AND configuration = ?";
+    static const std::string binaries =
+        "UPDATE OR IGNORE binaries SET configuration = ?1, sha256 = iif(sha256 = " + binary_sha256_in_sql() + ", " +
+        binary_sha256_in_sql("template", "?1") +
+        ", NULL) WHERE template = ?2 AND configuration = ?3";  // a damaged row stays recognisable
+    Query(connection, trials).with(to, kernel_template, from).run();
+    Query(connection, binaries).with(to, kernel_template, from).run();
 }
 
 void drop(Connection& connection, const std::string& table, std::int64_t kernel_template, const std::string& text) {
@@ -40,9 +44,8 @@ void complete_configurations(Connection& connection, std::int64_t kernel_templat
             throw UnreadableRow(std::string("configuration cannot be read: ") + error.what());
         }
         if (complete == text) continue;
-        rename(connection, "trials", kernel_template, text, complete);
+        rename(connection, kernel_template, text, complete);
         Query(connection, move_winners).with(kernel_template, text, complete).run();
-        rename(connection, "binaries", kernel_template, text, complete);
         for (const auto* table : {"trials", "binaries"}) drop(connection, table, kernel_template, text);
     }
 }

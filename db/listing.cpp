@@ -172,7 +172,7 @@ Store::Summary Store::summary() const {
     return state_->guarded([&] {
         const auto read = [&](const SQLite::Statement& row) {
             const auto count = [&](int column) { return row.getColumn(column).getInt64(); };
-            return Summary{.path = state_->path,
+            return Summary{.path = state_->request.name,
                            .schema_version = row.getColumn(0).getInt(),
                            .devices = count(1),
                            .templates = count(2),

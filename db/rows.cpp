@@ -6,6 +6,8 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
+#include "db/integrity/row_hash.h"
+
 namespace smemtune {
 
 namespace {
@@ -55,11 +57,15 @@ std::string listed(const std::string& prefix) {
     return text;
 }
 
+}  // namespace
+
 std::string extents_json(const Problem& problem) {
     auto json = Json::object();
     for (const auto& [name, value] : problem.extents) json[name] = value;
     return json.dump();
 }
+
+namespace {
 
 // Parses the text of a column. Any exception of `read` means that the row is damaged.
 template <class Read>
@@ -260,17 +266,26 @@ void bind(SQLite::Statement& upsert, const BinaryRecord& binary) {
     upsert.bind(4, binary.compiler);
     upsert.bind(5, binary.code.data(), static_cast<int>(binary.code.size()));
     bind_resources(upsert, 6, binary.resources);
+    upsert.bind(10, row_sha256(binary));
 }
 
-BinaryRecord read_binary(const SQLite::Statement& row) {
+BinaryRecord read_binary(const SQLite::Statement& row, bool needs_hash) {
     const auto code = row.getColumn(4);
     const auto* bytes = static_cast<const std::uint8_t*>(code.getBlob());
-    return {.kernel_template = row.getColumn(0).getInt64(),
-            .configuration = read_text(row.getColumn(1), [](const auto& text) { return parse_configuration(text); }),
-            .target = row.getColumn(2).getString(),
-            .compiler = row.getColumn(3).getString(),
-            .code = {bytes, bytes + code.getBytes()},
-            .resources = read_resources(row, 5)};
+    BinaryRecord binary{
+        .kernel_template = row.getColumn(0).getInt64(),
+        .configuration = read_text(row.getColumn(1), [](const auto& text) { return parse_configuration(text); }),
+        .target = row.getColumn(2).getString(),
+        .compiler = row.getColumn(3).getString(),
+        .code = {bytes, bytes + code.getBytes()},
+        .resources = read_resources(row, 5)};
+    check_hash(row.getColumn(9), row_sha256(binary), needs_hash);
+    return binary;
+}
+
+void check_hash(const SQLite::Column& stored, const std::string& computed, bool needs_hash) {
+    if (stored.isNull() && !needs_hash) return;
+    if (stored.getString() != computed) throw UnreadableRow("its content differs from its SHA-256");
 }
 
 }  // namespace smemtune

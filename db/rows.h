@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include <SQLiteCpp/Column.h>
 #include <SQLiteCpp/Statement.h>
 
 #include "db/record.h"
@@ -22,6 +23,9 @@ constexpr auto insert_problem = "INSERT INTO problems (operation, type, layout, 
 constexpr auto find_problem = "SELECT id FROM problems WHERE operation = ? AND type = ? AND layout = ? AND extents = ?";
 void bind_content(SQLite::Statement& find, const Problem& problem);
 void bind_all(SQLite::Statement& insert, const Problem& problem);
+
+/// {"M":4096,...}, in the order of the problem.
+std::string extents_json(const Problem& problem);
 
 std::string insert_device();
 std::string find_device();
@@ -42,18 +46,22 @@ TrialRow read_row(const SQLite::Statement& row);
 
 constexpr auto upsert_binary = R"sql(
 INSERT INTO binaries (template, configuration, target, compiler, code, registers, spill_bytes, static_shared_bytes,
-                      dynamic_shared_bytes)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+                      dynamic_shared_bytes, sha256)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (template, configuration, target) DO UPDATE SET
     compiler = excluded.compiler, code = excluded.code, registers = excluded.registers,
     spill_bytes = excluded.spill_bytes, static_shared_bytes = excluded.static_shared_bytes,
-    dynamic_shared_bytes = excluded.dynamic_shared_bytes)sql";
+    dynamic_shared_bytes = excluded.dynamic_shared_bytes, sha256 = excluded.sha256)sql";
 void bind(SQLite::Statement& upsert, const BinaryRecord& binary);
 
 constexpr auto find_binary = R"sql(
 SELECT template, configuration, target, compiler, code, registers, spill_bytes, static_shared_bytes,
-       dynamic_shared_bytes
+       dynamic_shared_bytes, sha256
 FROM binaries WHERE template = ? AND configuration = ? AND target = ?)sql";
-BinaryRecord read_binary(const SQLite::Statement& row);
+/// Throws UnreadableRow if the row differs from its hash; rows without one pass unless `needs_hash`.
+BinaryRecord read_binary(const SQLite::Statement& row, bool needs_hash);
+
+/// Compares with the stored SHA-256. Throws UnreadableRow.
+void check_hash(const SQLite::Column& stored, const std::string& computed, bool needs_hash);
 
 }  // namespace smemtune

@@ -6,8 +6,10 @@
 
 #include "db/adopt.h"
 #include "db/complete.h"
+#include "db/integrity/row_hash.h"
 #include "db/store_state.h"
 #include "util/hash.h"
+#include "util/relative_path.h"
 
 namespace smemtune {
 
@@ -28,6 +30,10 @@ WHERE device = ? AND template = ? AND problem = ? AND configuration = ? AND cut_
 constexpr auto forget_verification = R"sql(
 UPDATE trials SET verified_by = 'unrecorded'
 WHERE template = ? AND configuration = ? AND code_hash = ? AND cut_short = 0 AND verified_by IS NOT NULL)sql";
+
+constexpr auto forget_all_verification = R"sql(
+UPDATE trials SET verified_by = 'unrecorded'
+WHERE template = ? AND configuration = ? AND code_hash <> ? AND cut_short = 0 AND verified_by IS NOT NULL)sql";
 
 constexpr auto upsert_winner = R"sql(
 INSERT INTO winners (device, problem, trial, decided_at) VALUES (?, ?, ?, strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))
@@ -81,16 +87,32 @@ void upsert(State& state, const TrialRecord& trial) {
     query.run();
 }
 
+// The machine code that `binary` replaces; other than any code if it is damaged.
+template <class State>
+std::optional<std::string> hash_before(State& state, const BinaryRecord& binary) {
+    try {
+        return state.query(find_binary)
+            .with(binary.kernel_template, to_text(binary.configuration), binary.target)
+            .first([](const SQLite::Statement& row) { return hash_of(read_binary(row, true)); });
+    } catch (const UnreadableRow&) {
+    } catch (const SQLite::Exception& error) {
+        if (error.getErrorCode() != SQLITE_TOOBIG) throw;
+    }
+    return "damaged";
+}
+
 template <class State>
 void replace_binary(State& state, const BinaryRecord& binary) {
     const auto configuration = to_text(binary.configuration);
-    const auto before =
-        state.query(find_binary).with(binary.kernel_template, configuration, binary.target).first(read_binary);
+    const auto before = hash_before(state, binary);
     auto query = state.query(upsert_binary);
     bind(*query, binary);
     query.run();
-    if (!before || before->code == binary.code) return;
-    state.query(forget_verification).with(binary.kernel_template, configuration, hash_of(*before)).run();
+    const auto now = hash_of(binary);
+    if (!before || *before == now) return;
+    // Which trials had damaged code is unknown: all of other code lose their verification.
+    const std::string sql = *before == "damaged" ? forget_all_verification : forget_verification;
+    state.query(sql).with(binary.kernel_template, configuration, *before == "damaged" ? now : *before).run();
 }
 
 // Inside the caller's transaction.
@@ -103,12 +125,12 @@ void declare_winner(State& state, const TrialKey& key, const Configuration& conf
                                return std::pair(row.getColumn(0).getInt64(), row.getColumn(1).getString());
                            });
     if (!trial) {
-        throw StoreError(state.path.string() + ": holds no completely measured and verified trial of " +
+        throw StoreError(state.request.name.string() + ": holds no completely measured and verified trial of " +
                          to_text(configuration) +
                          " to declare the winner; was it forgotten by another process? Run again");
     }
     if (binary && hash_of(*binary) != trial->second) {
-        throw StoreError(state.path.string() + ": the machine code for " + to_text(configuration) +
+        throw StoreError(state.request.name.string() + ": the machine code for " + to_text(configuration) +
                          " is not the code that was verified; was it tried by another process? Run again");
     }
     state.query(upsert_winner).with(key.device, key.problem, trial->first).run();
@@ -118,7 +140,7 @@ void declare_winner(State& state, const TrialKey& key, const Configuration& conf
 }  // namespace
 
 Store::Store(const std::filesystem::path& path, Access access, StoreOptions options)
-    : state_(new State{path, options, {open_database(path, access, options)}}) {}
+    : state_(new State(open_request(path, options), access)) {}
 Store::~Store() = default;
 Store::Store(Store&&) noexcept = default;
 Store& Store::operator=(Store&&) noexcept = default;
@@ -165,12 +187,22 @@ std::int64_t Store::remember(const Problem& problem) {
 }
 
 std::int64_t Store::remember(const TemplateRecord& kernel_template, const Configuration& defaults) {
+    for (const auto& [path, text] : kernel_template.files) {
+        if (!stays_inside(path)) {
+            throw StoreError(state_->request.name.string() + ": takes no template with the file '" + path +
+                             "'; give files relative paths without '..'");
+        }
+    }
     const auto find = [&] {
         return state_->query("SELECT id FROM templates WHERE name = ? AND hash = ?")
             .with(kernel_template.name, kernel_template.hash)
             .first(read_id);
     };
+    const auto hash = row_sha256(kernel_template);
     const auto write_files = [&](std::int64_t id) {
+        state_->query("UPDATE templates SET operation = ?, sha256 = ? WHERE id = ?")
+            .with(kernel_template.operation, hash, id)
+            .run();
         state_->query("DELETE FROM template_files WHERE template = ?").with(id).run();
         for (const auto& [path, text] : kernel_template.files) {
             state_->query("INSERT INTO template_files (template, path, text) VALUES (?, ?, ?)")
@@ -194,7 +226,14 @@ std::int64_t Store::remember(const TemplateRecord& kernel_template, const Config
     });
     // The template may have more values or another summary under the same hash. The stored files must be able to
     // compile its newest winner.
-    if (const auto known = recall_template(id); known && known->files != kernel_template.files) {
+    const auto is_stored = [&] {
+        try {
+            return recall_template(id)->files == kernel_template.files;
+        } catch (const DamagedRow&) {
+            return false;
+        }
+    };
+    if (!is_stored()) {
         state_->guarded([&] {
             WriteTransaction transaction(state_->connection);
             write_files(id);
@@ -206,7 +245,8 @@ std::int64_t Store::remember(const TemplateRecord& kernel_template, const Config
 }
 
 std::optional<TemplateRecord> Store::recall_template(std::int64_t kernel_template) const {
-    return state_->guarded([&] {
+    return state_->guarded([&]() -> std::optional<TemplateRecord> {
+        const SQLite::Transaction same_moment(state_->connection.database);
         auto record = state_->query("SELECT name, operation, hash FROM templates WHERE id = ?")
                           .with(kernel_template)
                           .first([](const SQLite::Statement& row) {
@@ -220,7 +260,15 @@ std::optional<TemplateRecord> Store::recall_template(std::int64_t kernel_templat
             return std::pair(row.getColumn(0).getString(), row.getColumn(1).getString());
         };
         auto files = state_->query("SELECT path, text FROM template_files WHERE template = ?");
-        for (auto& file : files.with(kernel_template).all(read)) record->files.insert(std::move(file));
+        for (auto& file : files.with(kernel_template).all(read)) {
+            if (!stays_inside(file.first))
+                throw UnreadableRow(record->name + ": the path '" + file.first + "' leads outside");
+            record->files.insert(std::move(file));
+        }
+        state_->query("SELECT sha256 FROM templates WHERE id = ?").with(kernel_template).first([&](const auto& row) {
+            check_hash(row.getColumn(0), row_sha256(*record), state_->schema >= hashed_schema);
+            return true;
+        });
         return record;
     });
 }
@@ -248,7 +296,17 @@ std::optional<std::string> Store::how_ended(std::int64_t run) const {
 
 void Store::remember(const TrialRecord& trial) {
     check_times(trial);
-    state_->guarded([&] { upsert(*state_, trial); });
+    const std::pair place(trial.key.device, trial.key.problem);
+    state_->guarded([&] {
+        if (std::holds_alternative<Rejection>(trial.outcome) || state_->placed.contains(place)) {
+            return upsert(*state_, trial);
+        }
+        WriteTransaction transaction(state_->connection);
+        state_->place(place.first, place.second);
+        upsert(*state_, trial);
+        transaction.commit();
+        state_->placed.insert(place);
+    });
 }
 
 std::optional<TrialRecord> Store::recall(const TrialKey& key, const Configuration& configuration) const {
@@ -289,16 +347,11 @@ void Store::set_winner(const TrialRecord& trial, const BinaryRecord& binary) {
     check_times(trial);
     state_->guarded([&] {
         WriteTransaction transaction(state_->connection);
+        state_->place(trial.key.device, trial.key.problem);
         upsert(*state_, trial);
         declare_winner(*state_, trial.key, trial.configuration, binary);
         transaction.commit();
     });
-}
-
-std::optional<TrialRow> Store::best(std::int64_t device, std::int64_t problem) const {
-    static const std::string sql =
-        select_rows("WHERE t.id = (SELECT trial FROM best_trials WHERE device = ? AND problem = ?)");
-    return state_->guarded([&] { return state_->query(sql).with(device, problem).first(read_row); });
 }
 
 std::vector<TrialRow> Store::best_of(std::int64_t device, const std::string& operation, const std::string& type,
@@ -318,8 +371,11 @@ std::vector<TrialRow> Store::best_of(std::int64_t device, const std::string& ope
 
 std::optional<BinaryRecord> Store::recall_binary(std::int64_t kernel_template, const Configuration& configuration,
                                                  const std::string& target) const {
+    const bool needs_hash = state_->schema >= hashed_schema;
     return state_->guarded([&] {
-        return state_->query(find_binary).with(kernel_template, to_text(configuration), target).first(read_binary);
+        return state_->query(find_binary)
+            .with(kernel_template, to_text(configuration), target)
+            .first([&](const auto& row) { return read_binary(row, needs_hash); });
     });
 }
 

@@ -20,6 +20,12 @@ public:
     using std::runtime_error::runtime_error;
 };
 
+/// A row that smemtune cannot have written, or that changed since. The rest of the file can be used.
+class DamagedRow : public StoreError {
+public:
+    using StoreError::StoreError;
+};
+
 struct StoreOptions {
     /// How long to wait for other writing processes before the file counts as locked.
     std::chrono::milliseconds patience{60'000};
@@ -31,7 +37,7 @@ class Store {
 public:
     enum class Access {
         write,  ///< created when absent, migrated when older
-        read,   ///< must exist; a read-only file is a snapshot: open it again to see newer rows
+        read,   ///< must exist; each query sees the file as it is at that moment, while others write
     };
 
     /// Throws StoreError. A process that holds a Store must not open, copy or close the file by other means, and must
@@ -47,7 +53,7 @@ public:
     /// Files that changed under the same hash (more values, another summary, a new parameter) are updated. The same
     /// transaction gives the template's trials and machine code the `defaults` of parameters that they lack: they were
     /// tried with code that behaves as these defaults do. Rows of its `same_code_as` are merged into this one
-    /// (adopt.h).
+    /// (adopt.h). A damaged row is replaced. Throws StoreError if a path leads out of the template's folder.
     std::int64_t remember(const TemplateRecord& kernel_template, const Configuration& defaults = {});
     std::int64_t remember(const Problem& problem);
 
@@ -86,6 +92,23 @@ public:
                                                 const std::string& kernel_template = {},
                                                 const std::vector<std::string>& hashes = {}) const;
 
+    /// Some rows of best_of, the nearest problem first. Distance is that of the logarithms of the first four extents.
+    struct Nearest {
+        std::vector<TrialRow> rows;  ///< damaged ones are left out
+        bool is_last = false;        ///< whether no problem lies farther away
+    };
+    /// The rows of the `count` problems after the nearest `skipped` ones; fewer if a problem has no such trial. Its
+    /// cost does not depend on how many problems are stored.
+    [[nodiscard]] Nearest nearest(std::int64_t device, const Problem& problem, std::int64_t skipped, std::int64_t count,
+                                  const std::string& kernel_template = {},
+                                  const std::vector<std::string>& hashes = {}) const;
+    /// The row of best_of for one problem.
+    [[nodiscard]] std::optional<TrialRow> best(std::int64_t device, std::int64_t problem,
+                                               const std::string& kernel_template,
+                                               const std::vector<std::string>& hashes) const;
+
+    /// Both check what they read against its SHA-256, and throw DamagedRow if it differs. A file that an older smemtune
+    /// wrote and no newer one has tuned into since has no hashes, and nothing to check.
     [[nodiscard]] std::optional<BinaryRecord> recall_binary(std::int64_t kernel_template,
                                                             const Configuration& configuration,
                                                             const std::string& target) const;
@@ -136,6 +159,14 @@ public:
     [[nodiscard]] std::optional<RunRow> recall_run(std::int64_t run) const;
     /// One trial by its number.
     [[nodiscard]] std::optional<TrialRow> row(std::int64_t trial) const;
+
+    /// A row that differs from its hash or cannot be read.
+    struct Damage {
+        std::string row;     ///< "trial 17", "machine code of tiled TILE=16 for sm_90a"
+        std::string reason;  ///< one line
+    };
+    /// Reads the whole database.
+    [[nodiscard]] std::vector<Damage> damages() const;
 
     struct Summary {
         std::filesystem::path path;

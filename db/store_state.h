@@ -1,6 +1,12 @@
 // The implementation state of a Store, for the files that implement it.
 #pragma once
 
+#include <set>
+#include <type_traits>
+#include <utility>
+
+#include <sqlite3.h>
+
 #include "db/file/open.h"
 #include "db/query.h"
 #include "db/rows.h"
@@ -9,19 +15,34 @@
 namespace smemtune {
 
 struct Store::State {
-    std::filesystem::path path;
-    StoreOptions options;
-    Connection connection;
+    State(const OpenRequest& what, Access how) : State(what, how, open_file(what, how)) {}
 
-    // Runs database code and turns SQLite's exceptions into StoreError with an explanation.
+    OpenRequest request;
+    Access access;
+    Connection connection;
+    int schema;
+    FileState opened;
+    bool is_locked;
+    std::set<std::pair<std::int64_t, std::int64_t>> placed{};  // devices and problems that have a row in `places`
+
+    // Runs database code and turns SQLite's exceptions into StoreError with an explanation. A reader's code may run
+    // several times: until the file did not change meanwhile.
     template <class Work>
     auto guarded(Work work) {
         try {
-            return work();
+            if constexpr (std::is_void_v<decltype(work())>) {
+                work();  // it writes
+            } else {
+                return access == Access::write ? work() : read_consistently(work);
+            }
         } catch (const SQLite::Exception& error) {
-            throw StoreError(explain(path, error, options.patience));
+            if ((error.getErrorCode() & 0xff) == SQLITE_TOOBIG) {
+                throw DamagedRow(explain(request.name, error, request.options.patience));
+            }
+            throw StoreError(explain(request.name, error, request.options.patience));
         } catch (const UnreadableRow& error) {
-            throw StoreError(explain_corrupt(path, error.what()));
+            throw DamagedRow(request.name.string() + ": holds a damaged row (" + error.what() +
+                             "); list them with: smemtune db verify");
         }
     }
 
@@ -36,6 +57,58 @@ struct Store::State {
         const std::int64_t id = *find();
         transaction.commit();
         return id;
+    }
+
+    // Gives the problem its row in `places`. Runs inside the caller's transaction.
+    void place(std::int64_t device, std::int64_t problem);
+
+private:
+    State(const OpenRequest& what, Access how, OpenDatabase file)
+        : request(what),
+          access(how),
+          connection{std::move(file.database)},
+          schema(file.schema),
+          opened(file.opened),
+          is_locked(file.is_locked) {}
+
+    // Without locks, any change since the file was opened counts. With locks, SQLite sees the changes, but not that
+    // another file has taken this one's place.
+    [[nodiscard]] bool has_changed() const {
+        const auto now = state_of(request.file);
+        return is_locked ? now.inode != 0 && !now.is_same_file(opened) : now != opened;
+    }
+
+    void reopen() {
+        auto file = open_file(request, access);
+        connection.statements.clear();
+        connection.database = std::move(file.database);
+        schema = file.schema;
+        opened = file.opened;
+        is_locked = file.is_locked;
+    }
+
+    template <class Work>
+    auto read_consistently(Work work) {
+        for (int attempt = 1; attempt <= 100; ++attempt) {
+            if (has_changed()) reopen();
+            try {
+                auto result = work();
+                if (is_locked || !has_changed()) return result;
+            } catch (const SQLite::Exception& error) {
+                // The last writer may have removed the log, or the first one made it. Opening finds out, or says why
+                // not.
+                const int code = error.getErrorCode() & 0xff;
+                const bool lost_log = (code == SQLITE_CANTOPEN || code == SQLITE_READONLY) && attempt < 3;
+                if (lost_log) {
+                    reopen();
+                } else if (is_locked || !has_changed()) {
+                    throw;
+                }
+            } catch (const std::exception&) {
+                if (is_locked || !has_changed()) throw;
+            }
+        }
+        throw StoreError(request.name.string() + ": changed during each of 100 attempts to read it; try again later");
     }
 };
 

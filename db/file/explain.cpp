@@ -4,6 +4,7 @@
 #include <SQLiteCpp/Exception.h>
 #include <sqlite3.h>
 
+#include "db/file/functions.h"
 #include "db/file/open.h"
 
 namespace smemtune {
@@ -26,7 +27,7 @@ std::string seconds(std::chrono::milliseconds time) {
 
 std::string explain_corrupt(const std::filesystem::path& path, const std::string& detail) {
     return path.string() + ": the database is corrupt (" + one_line(detail) +
-           "); move it aside and tune anew, or save what can be read with: sqlite3 FILE .recover";
+           "); save what can be read with: sqlite3 FILE .recover, and tune what is missing";
 }
 
 std::string explain(const std::filesystem::path& path, const SQLite::Exception& error,
@@ -46,10 +47,16 @@ std::string explain(const std::filesystem::path& path, const SQLite::Exception& 
             return name + ": is read-only (" + what + "); make the file and its directory writable, or choose another";
         case SQLITE_CANTOPEN:
             return name + ": cannot be opened (" + what + "); check that the file and its directory are accessible";
-        case SQLITE_FULL: return name + ": the disk is full, nothing was stored; make room and run again";
+        case SQLITE_FULL:
+            return name + ": the disk is full; the trials stored before are kept: make room and run again";
         case SQLITE_IOERR: return name + ": cannot be read or written (" + what + "); check the disk";
+        case SQLITE_TOOBIG:
+            return name + ": a text or machine code is larger than " + std::to_string(largest_value_bytes >> 20) +
+                   " MiB, which smemtune neither stores nor reads";
         case SQLITE_CONSTRAINT: return name + ": refused a row that breaks the schema's rules (" + what + ")";
-        default: return name + ": the database cannot be used (" + what + "); move it aside and tune anew";
+        default:
+            return name + ": the database cannot be used (" + what +
+                   "); check it with: sqlite3 FILE 'PRAGMA integrity_check'";
     }
 }
 

@@ -8,6 +8,8 @@
 
 #include <sqlite3.h>
 
+#include "db/file/functions.h"
+
 namespace smemtune {
 
 namespace {
@@ -18,47 +20,49 @@ std::uintmax_t size_or_zero(const std::filesystem::path& file) {
     return none ? 0 : size;
 }
 
-// A `file:` URI. Only a URI can tell SQLite that a file does not change while it is open.
-std::string immutable_address(const std::filesystem::path& file) {
+// A `file:` URI. Only a URI can tell SQLite how a file is shared.
+std::string address(const std::filesystem::path& file, const std::string& option) {
     constexpr auto hex = "0123456789ABCDEF";
-    std::string address = "file:";
+    std::string uri = "file:";
     for (const char letter : file.string()) {
         const auto byte = static_cast<unsigned char>(letter);
         if (letter == '%' || letter == '?' || letter == '#') {
-            address += {'%', hex[byte >> 4], hex[byte & 15]};
+            uri += {'%', hex[byte >> 4], hex[byte & 15]};
         } else {
-            address += letter;
+            uri += letter;
         }
     }
-    return address + "?immutable=1";
+    return uri + "?" + option;
 }
 
 }  // namespace
 
 Journal journal_for(long filesystem_type) {
-    // From linux/magic.h; the numbers missing there are from statfs(2).
-    constexpr std::array<std::uint32_t, 16> without_shared_memory{
-        0x6969,      // NFS
-        0x517B,      // SMB
-        0xFF534D42,  // CIFS
-        0xFE534D42,  // SMB2
-        0x01021997,  // 9p
-        0x65735546,  // FUSE: sshfs, virtiofs, ...
-        0x0BD00BD0,  // Lustre
-        0x5346414F,  // AFS
-        0x6B414653,  // kAFS
-        0x73757245,  // Coda
-        0x00C36400,  // Ceph
-        0x47504653,  // GPFS
-        0x19830326,  // BeeGFS
-        0x01161970,  // GFS2
-        0x7461636F,  // OCFS2
-        0x786F4256,  // VirtualBox shared folder
+    // From linux/magic.h and statfs(2).
+    constexpr std::array<std::uint32_t, 18> local{
+        0xEF53,      // ext2, ext3, ext4
+        0x58465342,  // XFS
+        0x9123683E,  // Btrfs
+        0x01021994,  // tmpfs
+        0x858458F6,  // ramfs
+        0x794C7630,  // overlayfs: containers
+        0x61756673,  // aufs
+        0x2FC12FC1,  // ZFS
+        0xCA451A4E,  // bcachefs
+        0xF2F52010,  // F2FS
+        0x3153464A,  // JFS
+        0x52654973,  // ReiserFS
+        0x3434,      // NILFS
+        0x7366746E,  // NTFS
+        0x4D44,      // FAT
+        0x2011BAB0,  // exFAT
+        0x73717368,  // SquashFS
+        0xE0F5E1E2,  // EROFS
     };
-    for (const auto type : without_shared_memory) {
-        if (static_cast<std::uint32_t>(filesystem_type) == type) return Journal::rollback;  // the sign of f_type varies
+    for (const auto type : local) {
+        if (static_cast<std::uint32_t>(filesystem_type) == type) return Journal::wal;  // the sign of f_type varies
     }
-    return Journal::wal;
+    return Journal::rollback;
 }
 
 Journal journal_at(const std::filesystem::path& file) {
@@ -97,7 +101,16 @@ bool has_pending_journal(const std::filesystem::path& file) {
 }
 
 SQLite::Database open_immutable(const std::filesystem::path& file) {
-    return {immutable_address(file), SQLite::OPEN_READONLY | SQLite::OPEN_URI};
+    SQLite::Database database(address(file, "immutable=1"), SQLite::OPEN_READONLY | SQLite::OPEN_URI);
+    prepare_connection(database);
+    return database;
+}
+
+SQLite::Database open_beside_writers(const std::filesystem::path& file, std::chrono::milliseconds patience) {
+    SQLite::Database database(address(file, "readonly_shm=1"), SQLite::OPEN_READONLY | SQLite::OPEN_URI,
+                              static_cast<int>(patience.count()));
+    prepare_connection(database);
+    return database;
 }
 
 }  // namespace smemtune

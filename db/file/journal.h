@@ -1,6 +1,7 @@
 // SQLite's journal modes: which mode works on which filesystem, and how to change a file's mode.
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 
 #include <SQLiteCpp/Database.h>
@@ -13,7 +14,8 @@ enum class Journal {
 };
 
 /// Chooses by the f_type of `statfs`: network filesystems share no memory between hosts
-/// (https://www.sqlite.org/wal.html, "Overview"). Unknown filesystems count as local.
+/// (https://www.sqlite.org/wal.html, "Overview"). Filesystems that are not known to be local get a rollback journal,
+/// which is slower and works everywhere: there is no list of all network filesystems.
 Journal journal_for(long filesystem_type);
 
 /// Chooses by the filesystem that holds `file`, or would hold it.
@@ -34,5 +36,9 @@ bool has_pending_journal(const std::filesystem::path& file);
 
 /// Reads the file alone: no locks, no recovery, no other files. Correct only while nobody writes.
 SQLite::Database open_immutable(const std::filesystem::path& file);
+
+/// Reads under SQLite's locks, and never creates a file: one that belongs to a reader would lock the owner out. For a
+/// log, another process must have created the shared memory.
+SQLite::Database open_beside_writers(const std::filesystem::path& file, std::chrono::milliseconds patience);
 
 }  // namespace smemtune

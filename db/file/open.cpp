@@ -15,6 +15,7 @@
 #include <SQLiteCpp/Transaction.h>
 #include <sqlite3.h>
 
+#include "db/file/functions.h"
 #include "db/file/journal.h"
 
 namespace smemtune {
@@ -23,24 +24,20 @@ namespace fs = std::filesystem;
 
 namespace {
 
+// The oldest schema whose programs can read the file; nothing if its schema is older than that statement.
+std::optional<int> oldest_reader(SQLite::Database& database) {
+    if (!database.tableExists("compatibility")) return std::nullopt;
+    return database.execAndGet("SELECT oldest_reader FROM compatibility").getInt();
+}
+
 // A file up to this size has all its pages checked when it is opened, in about 20 ms. Damage in a larger file is found
 // when the damaged page is read.
 constexpr std::int64_t largest_checked_bytes = 4 << 20;
 
-// The arguments of open_database.
-struct Request {
-    fs::path name;  // as the user wrote it, for messages
-    fs::path file;  // absolute, symbolic links followed: SQLite keeps its other files beside this one
-    StoreOptions options;
-    Migrations steps;
-
-    [[noreturn]] void fail(const std::string& what) const { throw StoreError(name.string() + ": " + what); }
-};
-
 bool is_accessible(const fs::path& file, int mode) { return faccessat(AT_FDCWD, file.c_str(), mode, AT_EACCESS) == 0; }
 
 // Whether the file exists with any content.
-bool look_at(const Request& request) {
+bool look_at(const OpenRequest& request) {
     std::error_code error;
     const auto status = fs::status(request.file, error);
     if (status.type() == fs::file_type::not_found) return false;
@@ -55,7 +52,7 @@ bool look_at(const Request& request) {
     return fs::file_size(request.file) > 0;
 }
 
-void prepare_to_write(const Request& request) {
+void prepare_to_write(const OpenRequest& request) {
     const auto directory = request.file.parent_path();
     if (!fs::exists(request.file)) {
         std::error_code error;
@@ -70,8 +67,20 @@ void prepare_to_write(const Request& request) {
     }
 }
 
-// The schema version; 0 if the database is empty. Throws StoreError if the file is not a database of smemtune.
-int check_identity(const Request& request, SQLite::Database& database) {
+// Refuses a foreign or newer file before SQLite locks, recovers or creates anything. It reads through SQLite
+// nevertheless: closing a file descriptor of our own would drop the locks of this process's other Stores.
+void peek(const OpenRequest& request, Store::Access access) {
+    try {
+        auto database = open_immutable(request.file);
+        check_identity(request, database, access);
+    } catch (const SQLite::Exception&) {
+        // The file is damaged, or is being written at this moment. The check under locks tells which.
+    }
+}
+
+}  // namespace
+
+int check_identity(const OpenRequest& request, SQLite::Database& database, Store::Access access) {
     const int id = database.execAndGet("PRAGMA application_id").getInt();
     const int version = database.execAndGet("PRAGMA user_version").getInt();
     const bool is_empty = database.execAndGet("SELECT count(*) FROM sqlite_schema").getInt() == 0;
@@ -80,25 +89,21 @@ int check_identity(const Request& request, SQLite::Database& database) {
         request.fail("is a SQLite database, but not smemtune's; choose another file");
     }
     const auto known = static_cast<int>(request.steps.size());
-    if (version > known) {
-        request.fail("was written by a newer smemtune (schema " + std::to_string(version) + ", this one knows up to " +
-                     std::to_string(known) + "); update smemtune, or choose another file");
+    if (version <= known) return version;
+    const auto described =
+        " (schema " + std::to_string(version) + ", this one knows up to " + std::to_string(known) + ")";
+    const int oldest = oldest_reader(database).value_or(version);
+    if (oldest > known) {
+        request.fail("was written by a newer smemtune" + described + "; update smemtune, or choose another file");
+    }
+    if (access == Store::Access::write) {
+        request.fail("was extended by a newer smemtune" + described +
+                     "; this one can read it, but not tune into it: update smemtune, or choose another file");
     }
     return version;
 }
 
-// Refuses a foreign or newer file before SQLite locks, recovers or creates anything. It reads through SQLite
-// nevertheless: closing a file descriptor of our own would drop the locks of this process's other Stores.
-void peek(const Request& request) {
-    try {
-        auto database = open_immutable(request.file);
-        check_identity(request, database);
-    } catch (const SQLite::Exception&) {
-        // The file is damaged, or is being written at this moment. The check under locks tells which.
-    }
-}
-
-void check_pages(const Request& request, SQLite::Database& database) {
+void check_pages(const OpenRequest& request, SQLite::Database& database) {
     database.exec("PRAGMA cell_size_check = ON");
     const auto bytes =
         database.execAndGet("PRAGMA page_count").getInt64() * database.execAndGet("PRAGMA page_size").getInt64();
@@ -107,8 +112,9 @@ void check_pages(const Request& request, SQLite::Database& database) {
     if (verdict != "ok") throw StoreError(explain_corrupt(request.name, verdict));
 }
 
-SQLite::Database connect(const Request& request, int flags) {
+SQLite::Database connect(const OpenRequest& request, int flags) {
     SQLite::Database database(request.file.string(), flags, static_cast<int>(request.options.patience.count()));
+    prepare_connection(database);
     if (has_pending_journal(request.file)) checkpoint_on_close(database, false);
     return database;
 }
@@ -116,7 +122,7 @@ SQLite::Database connect(const Request& request, int flags) {
 // Takes a file out of WAL mode, which it got on a local disk: there is no shared memory on this filesystem. An
 // exclusive lock makes the log readable without shared memory. Two processes that wait for the lock could deadlock, so
 // each one tries, releases and retries.
-void leave_wal_mode(const Request& request) {
+void leave_wal_mode(const OpenRequest& request) {
     const auto deadline = std::chrono::steady_clock::now() + request.options.patience;
     while (is_in_wal_mode(request.file)) {
         try {
@@ -124,7 +130,7 @@ void leave_wal_mode(const Request& request) {
             database.setBusyTimeout(0);
             database.exec("PRAGMA locking_mode = EXCLUSIVE");
             check_pages(request, database);
-            check_identity(request, database);
+            check_identity(request, database, Store::Access::read);
             checkpoint_on_close(database, true);
             database.exec("PRAGMA journal_mode = DELETE");
             return;
@@ -137,12 +143,14 @@ void leave_wal_mode(const Request& request) {
     }
 }
 
+namespace {
+
 // Each step commits together with its version number. After a kill, or for a second process, the step is either done or
 // not begun.
-void migrate(const Request& request, SQLite::Database& database) {
+void migrate(const OpenRequest& request, SQLite::Database& database) {
     for (;;) {
         SQLite::Transaction transaction(database, SQLite::TransactionBehavior::IMMEDIATE);
-        const auto version = static_cast<std::size_t>(check_identity(request, database));
+        const auto version = static_cast<std::size_t>(check_identity(request, database, Store::Access::write));
         if (version == request.steps.size()) return;
         database.exec(request.steps[version]);
         if (SQLite::Statement(database, "PRAGMA foreign_key_check").executeStep()) {
@@ -154,7 +162,7 @@ void migrate(const Request& request, SQLite::Database& database) {
     }
 }
 
-SQLite::Database open_for_writing(const Request& request, bool has_content) {
+SQLite::Database open_for_writing(const OpenRequest& request, bool has_content) {
     const auto journal = request.options.rollback_journal ? Journal::rollback : journal_at(request.file);
     if (journal == Journal::rollback && has_content) leave_wal_mode(request);
     auto database = connect(request, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
@@ -166,81 +174,42 @@ SQLite::Database open_for_writing(const Request& request, bool has_content) {
     return database;
 }
 
-void check_readable(const Request& request, SQLite::Database& database) {
-    database.exec("PRAGMA query_only = ON");
-    check_pages(request, database);
-    const auto version = static_cast<std::size_t>(check_identity(request, database));
-    if (version == 0) request.fail("is an empty database; tune into it first, or choose another file");
-    if (version < request.steps.size()) {
-        request.fail("was written by an older smemtune (schema " + std::to_string(version) + ", this one reads " +
-                     std::to_string(request.steps.size()) + "); tune into it once, which brings it up to date");
-    }
-}
-
-SQLite::Database open_unchanging(const Request& request) {
-    auto database = open_immutable(request.file);
-    check_readable(request, database);
-    return database;
-}
-
-// Whether the file can be read without locks. Its log must be empty and stay empty: either no process has the file
-// open, or no process can open its log. Otherwise a reader without write access would have to create files, which would
-// lock the owner out.
-bool is_at_rest(const Request& request) {
-    if (!is_in_wal_mode(request.file) || has_pending_journal(request.file)) return false;
-    if (request.options.rollback_journal || journal_at(request.file) == Journal::rollback) return true;
-    const bool is_writable =
-        is_accessible(request.file, W_OK) && is_accessible(request.file.parent_path(), W_OK | X_OK);
-    return !is_writable && !fs::exists(request.file.string() + "-shm");
-}
-
-// Opens for writing if permitted, though nothing is written. SQLite can then recover the log of a killed process and
-// remove the log's files on closing.
-SQLite::Database open_for_reading(const Request& request) {
-    if (is_at_rest(request)) return open_unchanging(request);
-    try {
-        auto database = connect(request, SQLite::OPEN_READWRITE);
-        check_readable(request, database);
-        checkpoint_on_close(database, true);
-        return database;
-    } catch (const SQLite::Exception& error) {
-        const int code = error.getErrorCode() & 0xff;
-        if (code != SQLITE_CANTOPEN && code != SQLITE_READONLY) throw;
-    }
-    if (has_pending_journal(request.file)) {
-        request.fail(
-            "has unfinished work of a killed process beside it, which cannot be recovered read-only; copy it "
-            "together with its -wal or -journal file to a writable directory");
-    }
-    return open_unchanging(request);
-}
-
 }  // namespace
 
-SQLite::Database open_database(const fs::path& path, Store::Access access, const StoreOptions& options,
-                               Migrations steps) {
+OpenRequest open_request(const fs::path& path, const StoreOptions& options, Migrations steps) {
     if (path.empty()) throw StoreError("the path of the database is empty; give the path of a file");
+    std::error_code unreachable;
+    auto file = fs::weakly_canonical(fs::absolute(path), unreachable);
+    if (unreachable) file = fs::absolute(path);
+    return {path, std::move(file), options, steps};
+}
+
+OpenDatabase open_file(const OpenRequest& request, Store::Access access) {
     try {
-        std::error_code unreachable;
-        auto file = fs::weakly_canonical(fs::absolute(path), unreachable);
-        if (unreachable) file = fs::absolute(path);
-        const Request request{path, file, options, steps};
         const bool has_content = look_at(request);
-        if (has_content) peek(request);
+        if (has_content) peek(request, access);
         if (access == Store::Access::write) {
             prepare_to_write(request);
-            return open_for_writing(request, has_content);
+            auto database = open_for_writing(request, has_content);
+            return {std::move(database), static_cast<int>(request.steps.size()), state_of(request.file)};
         }
         if (!has_content) {
-            request.fail(fs::exists(file) ? "is empty, not a database; tune into it first, or choose another file"
-                                          : "does not exist; tune first, or check the path");
+            request.fail(fs::exists(request.file)
+                             ? "is empty, not a database; tune into it first, or choose another file"
+                             : "does not exist; tune first, or check the path");
         }
         return open_for_reading(request);
     } catch (const SQLite::Exception& error) {
-        throw StoreError(explain(path, error, options.patience));
+        throw StoreError(explain(request.name, error, request.options.patience));
     } catch (const fs::filesystem_error& error) {
-        throw StoreError(path.string() + ": cannot be accessed (" + error.code().message() + "); check the path");
+        throw StoreError(request.name.string() + ": cannot be accessed (" + error.code().message() +
+                         "); check the path");
     }
+}
+
+SQLite::Database open_database(const fs::path& path, Store::Access access, const StoreOptions& options,
+                               Migrations steps) {
+    return open_file(open_request(path, options, steps), access).database;
 }
 
 }  // namespace smemtune

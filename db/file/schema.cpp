@@ -2,6 +2,7 @@
 //   1  devices, templates, problems, runs, trials, winners, binaries; the view `best`
 //   2  what a trial cost the worker, and the energy of a launch
 //   3  what a trial was verified against, its machine code and toolchain; only verified trials win or are the best
+//   4  hashes of what is compiled or loaded; where problems lie; which programs can read the file
 #include "db/file/schema.h"
 
 #include <array>
@@ -249,7 +250,50 @@ LEFT JOIN winners AS w ON w.device = b.device AND w.problem = b.problem
 ORDER BY d.name, d.id, p.operation, p.type, p.layout, p.id;
 )sql";
 
-constexpr std::array all_steps{version_1, version_2, version_3};
+// Older rows get the hash of what they hold now.
+constexpr const char* version_4 = R"sql(
+-- SHA-256 of the row, as db/integrity/row_hash.h says
+ALTER TABLE templates ADD COLUMN sha256 TEXT;
+ALTER TABLE binaries ADD COLUMN sha256 TEXT;
+UPDATE templates SET sha256 = smemtune_sha256(name, operation, hash,
+    (SELECT group_concat(smemtune_sha256(path, text), '')
+     FROM (SELECT path, text FROM template_files WHERE template = templates.id ORDER BY path)));
+UPDATE binaries SET sha256 = smemtune_sha256(template, configuration, target, compiler, code, registers, spill_bytes,
+                                             static_shared_bytes, dynamic_shared_bytes);
+
+-- The oldest schema whose programs can read this file: see "Compatibility" in docs/design.md.
+CREATE TABLE compatibility (
+    only INTEGER PRIMARY KEY CHECK (only = 1),
+    oldest_reader INTEGER NOT NULL
+) STRICT;
+INSERT INTO compatibility VALUES (1, 4);
+
+-- One row for each device, operation, type and layout with a measured trial.
+CREATE TABLE place_groups (
+    id INTEGER PRIMARY KEY,
+    device INTEGER NOT NULL REFERENCES devices (id),
+    operation TEXT NOT NULL,
+    type TEXT NOT NULL,
+    layout TEXT NOT NULL,
+    UNIQUE (device, operation, type, layout)
+) STRICT;
+
+-- Where the problems with a measured trial lie: the base-2 logarithms of their first four extents, 0 for those that do
+-- not exist. id is device * 2^32 + problem. Derived from trials: a place without a trial does no harm.
+CREATE VIRTUAL TABLE places USING rtree (id, group_low, group_high, a_low, a_high, b_low, b_high, c_low, c_high,
+                                         d_low, d_high);
+INSERT INTO place_groups (device, operation, type, layout)
+SELECT DISTINCT b.device, p.operation, p.type, p.layout FROM best_trials AS b JOIN problems AS p ON p.id = b.problem;
+INSERT INTO places
+SELECT b.device * 4294967296 + p.id, g.id, g.id,
+       smemtune_log2(p.extents, 0), smemtune_log2(p.extents, 0), smemtune_log2(p.extents, 1),
+       smemtune_log2(p.extents, 1), smemtune_log2(p.extents, 2), smemtune_log2(p.extents, 2),
+       smemtune_log2(p.extents, 3), smemtune_log2(p.extents, 3)
+FROM best_trials AS b JOIN problems AS p ON p.id = b.problem
+JOIN place_groups AS g ON g.device = b.device AND g.operation = p.operation AND g.type = p.type AND g.layout = p.layout;
+)sql";
+
+constexpr std::array all_steps{version_1, version_2, version_3, version_4};
 
 }  // namespace
 

@@ -12,6 +12,9 @@ constexpr std::int32_t application_id = 0x736d656d;
 /// Step i brings a file from schema version i to i + 1, in one transaction; version 0 is an empty file.
 using Migrations = std::span<const char* const>;
 
+/// The first schema with the columns `sha256` and the table `places`.
+constexpr int hashed_schema = 4;
+
 /// All migration steps. Their number is the schema version of this library.
 Migrations migrations();
 

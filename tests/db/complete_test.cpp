@@ -100,7 +100,7 @@ TEST_F(CompleteTest, AWinnersPlaceDoesNotGoToATrialThatWasCutShort) {
 TEST_F(CompleteTest, AConfigurationThatCannotBeReadIsACorruptDatabaseAndNothingChanges) {
     store.remember(measured(key, tile(8), 5));
     execute(scratch / "tuned.db",
-            "INSERT INTO binaries VALUES (7, 1, 'TILE_WIDTH=', 'sm_90a', 'nvrtc', x'01', 0, 0, 0, 0)");
+            "INSERT INTO binaries VALUES (7, 1, 'TILE_WIDTH=', 'sm_90a', 'nvrtc', x'01', 0, 0, 0, 0, NULL)");
     const auto error = error_of([&] { (void)store.remember(with_pad(), padded(16)); });
     EXPECT_NE(error.find("configuration cannot be read"), std::string::npos) << error;
     EXPECT_EQ(store.recall_template(key.kernel_template), tiled());

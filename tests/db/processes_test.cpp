@@ -1,4 +1,7 @@
 // Several processes use one file, and some of them are killed.
+#include <sched.h>
+#include <sys/mount.h>
+
 #include <csignal>
 #include <random>
 #include <sstream>
@@ -102,6 +105,31 @@ TEST_P(ProcessesTest, WhatAKilledProcessLeftIsReadWithoutWriting) {
     child.finish();
     const Store store(path, Store::Access::read, options);
     EXPECT_TRUE(store.recall({1, 1, 1}, {{{"ROUND", 0}, {"TRIAL", 0}}}));
+}
+
+// A small filesystem of the test's own, which only root can make.
+TEST_P(ProcessesTest, AFullDiskLosesNoTrialThatWasStoredAndTheMessageSaysSo) {
+    auto child = in_child([&](int output) {
+        if (unshare(CLONE_NEWNS) != 0 || mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
+            mount("none", scratch.path().c_str(), "tmpfs", 0, "size=512k") != 0) {
+            return say(output, "skip");
+        }
+        int stored_trials = 0;
+        const auto error = error_of([&] {
+            Store store(path, Store::Access::write, options);
+            const auto key = key_in(store);
+            for (;; ++stored_trials) store.remember(measured(key, tile(stored_trials), 1));
+        });
+        const auto kept = Store(path, Store::Access::read, options).trials({1, 1, 1}).size();
+        const bool is_right = stored_trials > 8 && static_cast<int>(kept) == stored_trials &&
+                              error == path.string() +
+                                           ": the disk is full; the trials stored before are kept: make "
+                                           "room and run again";
+        say(output, is_right ? "right" : error + " " + std::to_string(stored_trials) + " " + std::to_string(kept));
+    });
+    const auto result = child.finish();
+    if (result == "skip") GTEST_SKIP() << "needs the right to mount";
+    EXPECT_EQ(result, "right");
 }
 
 INSTANTIATE_TEST_SUITE_P(Journal, ProcessesTest, ::testing::Values(false, true),

@@ -6,6 +6,7 @@
 #include <SQLiteCpp/Database.h>
 #include <SQLiteCpp/Statement.h>
 
+#include "db/file/schema.h"
 #include "tests/db/scratch.h"
 
 namespace smemtune {
@@ -500,7 +501,7 @@ TEST_F(StoreTest, TheSummaryCounts) {
     store.finish_run(store.start_run({}), "complete");
     const auto summary = store.summary();
     EXPECT_EQ(summary.path, path);
-    EXPECT_EQ(summary.schema_version, 3);
+    EXPECT_EQ(summary.schema_version, static_cast<int>(migrations().size()));
     EXPECT_EQ(summary.devices, 1);
     EXPECT_EQ(summary.templates, 1);
     EXPECT_EQ(summary.problems, 1);
@@ -566,7 +567,7 @@ TEST_F(StoreTest, ARowEditedByHandIntoNonsenseIsAnErrorThatNamesTheFile) {
     store.remember(measured(key, tile(16), 7));
     SQLite::Database(path.string(), SQLite::OPEN_READWRITE).exec("UPDATE trials SET configuration = 'TILE_WIDTH=many'");
     const auto error = error_of([&] { static_cast<void>(store.trials(key)); });
-    EXPECT_NE(error.find(path.string() + ": the database is corrupt (configuration cannot be read"), std::string::npos)
+    EXPECT_NE(error.find(path.string() + ": holds a damaged row (configuration cannot be read"), std::string::npos)
         << error;
 }
 

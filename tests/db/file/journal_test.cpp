@@ -13,11 +13,12 @@ using Access = Store::Access;
 
 TEST(Journal, FilesystemsWithoutSharedMemoryGetARollbackJournal) {
     for (const long type : {0x6969L, 0x517BL, 0xFF534D42L, 0xFE534D42L, 0x01021997L, 0x65735546L, 0x0BD00BD0L,
-                            static_cast<long>(static_cast<std::int32_t>(0xFF534D42))}) {
+                            static_cast<long>(static_cast<std::int32_t>(0xFF534D42)), 0xAAD7AAEAL, 0x013111A8L, 0L}) {
         EXPECT_EQ(journal_for(type), Journal::rollback) << std::hex << type;
     }
     for (const long type :
-         {0xEF53L, 0x58465342L, 0x9123683EL, 0x01021994L, 0x794C7630L}) {  // ext4 xfs btrfs tmpfs overlay
+         {0xEF53L, 0x58465342L, 0x9123683EL, 0x01021994L, 0x794C7630L, 0x2FC12FC1L,
+          static_cast<long>(static_cast<std::int32_t>(0x9123683E))}) {  // ext4 xfs btrfs tmpfs overlay
         EXPECT_EQ(journal_for(type), Journal::wal) << std::hex << type;
     }
     EXPECT_EQ(journal_at("/no/such/folder/file.db"), Journal::rollback) << "the one that always works";

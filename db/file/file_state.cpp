@@ -1,0 +1,41 @@
+#include "db/file/file_state.h"
+
+#include <sys/stat.h>
+
+#include <chrono>
+#include <thread>
+
+#include "db/file/journal.h"
+
+namespace smemtune {
+
+namespace {
+
+std::int64_t nanoseconds(const timespec& time) { return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec; }
+
+}  // namespace
+
+FileState state_of(const std::filesystem::path& file) {
+    struct stat status {};
+    if (stat(file.c_str(), &status) != 0) return {};
+    return {.device = status.st_dev,
+            .inode = status.st_ino,
+            .size = status.st_size,
+            .modified_ns = nanoseconds(status.st_mtim),
+            .status_changed_ns = nanoseconds(status.st_ctim),
+            .has_pending_journal = has_pending_journal(file)};
+}
+
+FileState settled_state_of(const std::filesystem::path& file) {
+    constexpr std::chrono::milliseconds settled{20};
+    const auto now = [] { return std::chrono::system_clock::now().time_since_epoch(); };
+    for (const auto start = now();;) {
+        const auto state = state_of(file);
+        const auto age = now() - std::chrono::nanoseconds(state.modified_ns);
+        // Another host's clock may be ahead, so no more than that time is waited for.
+        if (age > settled || now() - start > settled) return state;
+        std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
+}
+
+}  // namespace smemtune

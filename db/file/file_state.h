@@ -1,0 +1,31 @@
+// Notices that a file changed, without locks.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <filesystem>
+
+namespace smemtune {
+
+/// What changes whenever a database file changes.
+struct FileState {
+    dev_t device = 0;
+    ino_t inode = 0;  ///< with `device`, 0 if there is no such file
+    std::int64_t size = 0;
+    std::int64_t modified_ns = 0, status_changed_ns = 0;
+    bool has_pending_journal = false;
+
+    [[nodiscard]] bool is_same_file(const FileState& other) const {
+        return device == other.device && inode == other.inode;
+    }
+    bool operator==(const FileState&) const = default;
+};
+
+FileState state_of(const std::filesystem::path& file);
+
+/// The state of a file to be read without locks. Waits until its time stamps are old enough for a further change to
+/// give it others: the clock behind them stands still for up to 10 ms.
+FileState settled_state_of(const std::filesystem::path& file);
+
+}  // namespace smemtune

@@ -1,0 +1,55 @@
+// Looks for damaged rows in the whole database.
+#include "db/integrity/row_hash.h"
+#include "db/store_state.h"
+
+namespace smemtune {
+
+namespace {
+
+constexpr auto binary_names = R"sql(
+SELECT b.id, 'machine code of ' || k.name || ' ' || b.configuration || ' for ' || b.target
+FROM binaries AS b JOIN templates AS k ON k.id = b.template ORDER BY b.id)sql";
+
+constexpr auto one_binary = R"sql(
+SELECT template, configuration, target, compiler, code, registers, spill_bytes, static_shared_bytes,
+       dynamic_shared_bytes, sha256
+FROM binaries WHERE id = ?)sql";
+
+std::pair<std::int64_t, std::string> read_name(const SQLite::Statement& row) {
+    return {row.getColumn(0).getInt64(), row.getColumn(1).getString()};
+}
+
+}  // namespace
+
+std::vector<Store::Damage> Store::damages() const {
+    static const std::string one_trial = select_rows("WHERE t.id = ?");
+    std::vector<Damage> found;
+    // `check` throws if the row is damaged.
+    const auto check_each = [&](const char* names, const auto& check) {
+        const auto rows = state_->guarded([&] { return state_->query(names).all(read_name); });
+        for (const auto& [id, name] : rows) {
+            try {
+                check(id);
+            } catch (const DamagedRow& error) {
+                const std::string reason = error.what();
+                found.push_back({name, reason});
+            }
+        }
+    };
+    const bool needs_hash = state_->schema >= hashed_schema;
+    check_each("SELECT id, 'template ' || name || ' ' || hash FROM templates ORDER BY id",
+               [&](std::int64_t id) { static_cast<void>(recall_template(id)); });
+    check_each(binary_names, [&](std::int64_t id) {
+        state_->guarded([&] {
+            return state_->query(one_binary).with(id).first([&](const auto& row) {
+                return read_binary(row, needs_hash);
+            });
+        });
+    });
+    check_each("SELECT id, 'trial ' || id FROM trials ORDER BY id", [&](std::int64_t id) {
+        state_->guarded([&] { return state_->query(one_trial).with(id).first(read_row); });
+    });
+    return found;
+}
+
+}  // namespace smemtune

@@ -1,0 +1,150 @@
+// Rows that were damaged or edited are never returned.
+#include "tests/db/scratch.h"
+
+namespace smemtune {
+namespace {
+
+class DamageTest : public ::testing::Test {
+protected:
+    DamageTest() {
+        Store store(file);
+        key = key_in(store);
+        for (const int width : {8, 16}) store.remember(measured(key, tile(width), width));
+        tune_again(store);
+    }
+
+    BinaryRecord binary() const {
+        return {.kernel_template = key.kernel_template,
+                .configuration = tile(16),
+                .target = "sm_90a",
+                .compiler = "nvrtc",
+                .code = {1, 2, 3, 4}};
+    }
+    void tune_again(Store& store) const {
+        static_cast<void>(store.remember(tiled()));
+        store.set_winner(key, tile(16), binary());
+    }
+    std::string error_of_binary() const {
+        return error_of([&] {
+            static_cast<void>(Store(file, Store::Access::read).recall_binary(key.kernel_template, tile(16), "sm_90a"));
+        });
+    }
+    std::string error_of_template() const {
+        return error_of(
+            [&] { static_cast<void>(Store(file, Store::Access::read).recall_template(key.kernel_template)); });
+    }
+    // The damaged rows that `smemtune db verify` lists.
+    std::vector<std::string> damaged() const {
+        std::vector<std::string> rows;
+        for (const auto& each : Store(file, Store::Access::read).damages()) rows.push_back(each.row);
+        return rows;
+    }
+
+    Scratch scratch;
+    std::filesystem::path file = scratch / "tuned.db";
+    TrialKey key;
+};
+
+using Rows = std::vector<std::string>;
+
+TEST_F(DamageTest, NothingIsDamagedThatWasOnlyStored) {
+    EXPECT_EQ(damaged(), Rows{});
+    EXPECT_EQ(error_of_binary() + error_of_template(), "");
+}
+
+TEST_F(DamageTest, MachineCodeThatChangedIsNeverReturnedAndTuningReplacesIt) {
+    for (const auto* edit : {"code = x'0102'", "code = x'01020305'", "registers = 7", "dynamic_shared_bytes = 100",
+                             "compiler = 'other'", "sha256 = NULL", "sha256 = ''", "code = zeroblob(70000000)"}) {
+        execute(file, "UPDATE binaries SET " + std::string(edit));
+        EXPECT_EQ(error_of_binary().rfind(file.string() + ": ", 0), 0U) << edit << error_of_binary();
+        EXPECT_EQ(damaged(), Rows{"machine code of tiled TILE_WIDTH=16 for sm_90a"}) << edit;
+        Store store(file);
+        tune_again(store);
+        EXPECT_EQ(store.recall_binary(key.kernel_template, tile(16), "sm_90a"), binary()) << edit;
+    }
+    EXPECT_EQ(damaged(), Rows{});
+}
+
+TEST_F(DamageTest, MachineCodeOfAnotherConfigurationIsNeverReturned) {
+    execute(file, "UPDATE binaries SET configuration = 'TILE_WIDTH=8'");
+    const auto error = error_of([&] {
+        static_cast<void>(Store(file, Store::Access::read).recall_binary(key.kernel_template, tile(8), "sm_90a"));
+    });
+    EXPECT_NE(error.find("differs from its SHA-256"), std::string::npos) << error;
+}
+
+TEST_F(DamageTest, ATemplateThatChangedIsNeverReturnedAndTuningReplacesIt) {
+    for (const auto* edit :
+         {"UPDATE template_files SET text = text || ' '",
+          "UPDATE template_files SET path = 'gemm/other.cu' WHERE path LIKE '%.cu'",
+          "DELETE FROM template_files WHERE path LIKE '%.cu'", "INSERT INTO template_files VALUES (1, 'more.h', '')",
+          "UPDATE templates SET operation = 'transpose'", "UPDATE templates SET sha256 = NULL"}) {
+        execute(file, edit);
+        EXPECT_NE(error_of_template().find("differs from its SHA-256"), std::string::npos) << edit;
+        EXPECT_EQ(damaged(), Rows{"template tiled hash of tiled"}) << edit;
+        Store store(file);
+        tune_again(store);
+        EXPECT_EQ(store.recall_template(key.kernel_template), tiled()) << edit;
+    }
+}
+
+TEST_F(DamageTest, AFileOfATemplateNeverLeadsOutOfItsFolder) {
+    Store store(file);
+    for (const std::string path : {"/etc/cron.d/x", "../x", "a/../../x", "a\nb"}) {
+        auto outside = tiled();
+        outside.files[path] = "text";
+        EXPECT_NE(error_of([&] { store.remember(outside); }).find("takes no template with the file"),
+                  std::string::npos);
+        execute(file, "UPDATE template_files SET path = '" + path + "' WHERE path LIKE '%.cu'");
+        EXPECT_NE(error_of_template().find("the path '" + path + "' leads outside"), std::string::npos);
+        tune_again(store);
+    }
+}
+
+TEST_F(DamageTest, AdoptionAndNewParametersKeepDamageRecognisable) {
+    execute(file, "UPDATE binaries SET code = x'ff'; UPDATE template_files SET text = 'edited'");
+    Store store(file);
+    auto later = tiled();
+    later.hash = "later hash";
+    later.same_code_as = {"hash of tiled"};
+    later.files["gemm/tiled.toml"] = "PAD";
+    const auto id = store.remember(later, {{{"PAD", 0}}});
+    const Configuration padded{{{"TILE_WIDTH", 16}, {"PAD", 0}}};
+    EXPECT_THROW(static_cast<void>(store.recall_binary(id, padded, "sm_90a")), DamagedRow);
+    EXPECT_EQ(store.recall_template(id), [&] {
+        auto stored = later;
+        stored.same_code_as.clear();
+        return stored;
+    }());
+}
+
+TEST_F(DamageTest, AdoptionKeepsTheHashesOfWhatIsSound) {
+    Store store(file);
+    auto later = tiled();
+    later.hash = "later hash";
+    later.same_code_as = {"hash of tiled"};
+    EXPECT_EQ(store.remember(later, {{{"PAD", 0}}}), key.kernel_template);
+    auto renamed = later;
+    renamed.files["gemm/tiled.toml"] = "PAD";
+    store.remember(renamed, {{{"PAD", 0}}});
+    auto code = binary();
+    code.configuration = {{{"TILE_WIDTH", 16}, {"PAD", 0}}};
+    EXPECT_EQ(store.recall_binary(key.kernel_template, code.configuration, "sm_90a"), code);
+    EXPECT_EQ(damaged(), Rows{});
+}
+
+TEST_F(DamageTest, ATrialThatCannotBeReadIsListed) {
+    execute(file, "UPDATE trials SET samples_us = '[1, \"x\"]' WHERE id = 2");
+    EXPECT_EQ(damaged(), Rows{"trial 2"});
+}
+
+TEST_F(DamageTest, ATemplateTooLargeForMemoryIsRefusedByName) {
+    auto huge = tiled();
+    huge.files["gemm/tiled.cu"] = std::string(70'000'000, ' ');
+    Store store(file);
+    EXPECT_NE(error_of([&] { store.remember(huge); }).find("64 MiB"), std::string::npos);
+    EXPECT_EQ(store.recall_template(key.kernel_template), tiled());
+}
+
+}  // namespace
+}  // namespace smemtune

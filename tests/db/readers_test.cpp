@@ -1,0 +1,108 @@
+// Applications that may not write read a file that others tune into.
+#include "db/file/journal.h"
+#include "tests/db/scratch.h"
+
+namespace smemtune {
+namespace {
+
+using std::filesystem::path;
+using Access = Store::Access;
+
+// Queries until all trials are there. Whatever it sees, must have been the content of the file at some moment.
+std::string read_until_complete(int output, const path& file, const StoreOptions& options, int total) {
+    const Store store(file, Access::read, options);
+    say(output, "r");
+    std::size_t seen = 0;
+    for (int queries = 1;; ++queries) {
+        const auto trials = store.trials({1, 1, 1});
+        if (trials.size() < seen) return "trials were lost";
+        seen = trials.size();
+        for (std::size_t i = 0; i < seen; ++i) {
+            if (trials[i] != measured({1, 1, 1}, tile(static_cast<int>(i) + 1), total - static_cast<int>(i))) {
+                return "a trial differs";
+            }
+        }
+        if (const auto best = store.best(1, 1);
+            !best || best->record.configuration < tile(static_cast<int>(seen) - 8)) {
+            return "the winner is none of those just set";
+        }
+        if (store.recall_template(1) != tiled()) return "the template differs";
+        if (static_cast<int>(seen) == total) return "";
+        if (queries == 1'000'000) return "sees no newer trials";
+    }
+}
+
+class ReadersTest : public ::testing::TestWithParam<bool> {
+protected:
+    StoreOptions options{.patience = std::chrono::seconds(20), .rollback_journal = GetParam()};
+    int total = GetParam() ? 80 : 320;  // with a rollback journal, each commit waits for the disk
+    Scratch scratch;
+    path file = scratch / "tuned.db";
+
+    void tune(int first, int count) {
+        Store store(file, Access::write, options);
+        const auto key = key_in(store);
+        for (int i = first; i < first + count; ++i) {
+            store.remember(measured(key, tile(i), total + 1 - i));
+            store.set_winner(key, tile(i), {});
+        }
+    }
+};
+
+TEST_P(ReadersTest, AReaderThatMayNotWriteSeesEveryTrialOfRunsThatComeAndGo) {
+    tune(1, 8);
+    auto reader = in_child([&](int output) {
+        become_nobody();
+        std::string result;
+        const auto error = error_of([&] { result = read_until_complete(output, file, options, total); });
+        say(output, result + error);
+    });
+    std::string ready(1, ' ');
+    ASSERT_GT(read(reader.output, ready.data(), 1), 0);
+    ASSERT_EQ(ready, "r");
+    for (int first = 9; first < total; first += 8) tune(first, 8);
+    EXPECT_EQ(reader.finish(), "");
+    EXPECT_EQ(Store(file, Access::read, options).damages().size(), 0U);
+}
+
+TEST_P(ReadersTest, AFileThatIsReplacedIsReadAnew) {
+    tune(1, 8);
+    const auto other = stored(scratch / "other.db", 3);
+    const Store reader(file, Access::read, options);
+    EXPECT_EQ(reader.trials({1, 1, 1}).size(), 8U);
+    rename(other, file);
+    EXPECT_EQ(reader.trials({1, 1, 1}).size(), 3U);
+}
+
+INSTANTIATE_TEST_SUITE_P(Journal, ReadersTest, ::testing::Values(false, true),
+                         [](const auto& rollback) { return rollback.param ? "Rollback" : "Log"; });
+
+// As on a filesystem without shared memory, with a file from a local disk.
+TEST(Readers, AFileAtRestIsReadWithoutLocksUntilItChanges) {
+    const Scratch scratch;
+    const auto file = stored(scratch / "tuned.db", 600);
+    permissions(file, std::filesystem::perms(0444));
+    permissions(scratch.path(), std::filesystem::perms(0555));
+    auto reader = in_child([&](int output) {
+        become_nobody();
+        say(output, error_of([&] {
+                const Store store(file, Access::read);
+                if (exists(path(file.string() + "-shm")))
+                    throw StoreError("a file of the reader's would lock the owner out");
+                say(output, std::to_string(store.trials({1, 1, 1}).size()) + ".");
+                std::size_t seen = 600;
+                while (seen == 600) seen = store.trials({1, 1, 1}).size();
+                if (seen != 0) throw StoreError("sees " + std::to_string(seen));
+            }));
+    });
+    std::string answer;
+    for (char letter = ' '; letter != '.' && read(reader.output, &letter, 1) == 1;) answer += letter;
+    EXPECT_EQ(answer, "600.");
+    permissions(file, std::filesystem::perms(0644));
+    permissions(scratch.path(), std::filesystem::perms(0755));
+    Store(file).forget({1, 1, 1});
+    EXPECT_EQ(reader.finish(), "");
+}
+
+}  // namespace
+}  // namespace smemtune
