@@ -179,11 +179,16 @@ std::shared_ptr<const LoadedKernel> Runtime::State::load(const Candidate& candid
         }
     };
     if (store && candidate.template_row) {
-        const auto stored = store->recall_binary(*candidate.template_row, candidate.configuration,
-                                                 binary_key(compiler->target(), problem));
-        if (stored) {
-            auto known = ready({kernel.name, compiler->target(), stored->compiler, stored->code, stored->resources});
-            if (known) return known;  // otherwise it cannot be used here and is compiled again
+        try {
+            const auto stored = store->recall_binary(*candidate.template_row, candidate.configuration,
+                                                     binary_key(compiler->target(), problem));
+            if (stored) {
+                auto known =
+                    ready({kernel.name, compiler->target(), stored->compiler, stored->code, stored->resources});
+                if (known) return known;  // otherwise it cannot be used here and is compiled again
+            }
+        } catch (const DamagedRow& error) {
+            refused(error.what());  // compiled again
         }
     }
     try {
@@ -225,7 +230,9 @@ Kernel Runtime::State::fetch(const Problem& problem, const std::string& kernel_t
         return Kernel(std::move(state));
     }
     throw FetchError("no kernel for " + to_text(problem) + (kernel_template.empty() ? "" : " from " + kernel_template) +
-                     " on " + device.name + (why_not.empty() ? "; no template supports it there" : why_not));
+                     " on " + device.name +
+                     (why_not.empty() && candidates.damage().empty() ? "; no template supports it there"
+                                                                     : why_not + candidates.damage()));
 }
 
 }  // namespace smemtune

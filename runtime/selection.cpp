@@ -50,6 +50,9 @@ Candidates::Candidates(const Problem& problem, const Device& device, const Store
       kernel_template_(kernel_template),
       own_(own) {
     if (store == nullptr) return;
+    // A template that is chosen by name must be the current version, unless only the database has it.
+    const auto named = std::ranges::find(templates_, kernel_template_, &KernelTemplate::name);
+    if (named != templates_.end()) hashes_ = named->same_code_hashes();
     const auto distance_of = [&](const auto& known) { return distance(device, known.second); };
     devices_ = store->devices();
     // Times in checked mode say nothing about times without it.
@@ -63,25 +66,44 @@ Candidates::Candidates(const Problem& problem, const Device& device, const Store
 }
 
 std::optional<Candidate> Candidates::next() {
-    for (;; read_nearest_device()) {
+    for (;; is_last_ ? read_nearest_device() : read_more_rows()) {
         while (row_ < rows_.size()) {
             if (auto candidate = tuned(rows_[row_++])) return candidate;
         }
-        if (devices_.empty()) break;
+        if (is_last_ && devices_.empty()) break;
     }
     if (!untuned_) untuned_ = untuned();
     return default_ < untuned_->size() ? std::optional(std::move((*untuned_)[default_++])) : std::nullopt;
 }
 
+// The row of this very problem. It is found by a seek, and most fetches need no other.
 void Candidates::read_nearest_device() {
-    // A template that is chosen by name must be the current version, unless only the database has it.
-    const auto named = std::ranges::find(templates_, kernel_template_, &KernelTemplate::name);
-    const auto hashes = named == templates_.end() ? std::vector<std::string>{} : named->same_code_hashes();
     const auto [number, device] = std::move(devices_.back());
     devices_.pop_back();
+    device_row_ = number;
     rows_here_ = device == device_;
-    rows_ = store_->best_of(number, problem_.operation, problem_.type, problem_.layout, kernel_template_, hashes);
+    skipped_ = 0;
+    is_last_ = false;
+    rows_.clear();
     row_ = 0;
+    try {
+        const auto same = store_->find(problem_);
+        auto row = same ? store_->best(number, *same, kernel_template_, hashes_) : std::nullopt;
+        if (row) rows_.push_back(std::move(*row));
+    } catch (const DamagedRow& error) {
+        damage_ += std::string("; ") + error.what();
+    }
+}
+
+// The rows of the next nearest problems. Each time there are more of them, so that the cost of reading far is bounded.
+void Candidates::read_more_rows() {
+    const auto count = std::max<std::int64_t>(8, skipped_);
+    auto nearest = store_->nearest(device_row_, problem_, skipped_, count, kernel_template_, hashes_);
+    skipped_ += count;
+    is_last_ = nearest.is_last;
+    rows_ = std::move(nearest.rows);
+    row_ = 0;
+    std::erase_if(rows_, [&](const TrialRow& row) { return row.problem == problem_; });
     std::ranges::stable_sort(rows_, {}, [&](const TrialRow& row) { return distance(problem_, row.problem); });
 }
 
@@ -92,11 +114,11 @@ bool Candidates::is_outdated(const TrialRow& row) const {
     return !now->is_same_code(row.template_hash) || !row.record.was_verified_as(operation_identity(*now, row.problem));
 }
 
-std::optional<Candidate> Candidates::tuned(const TrialRow& row) const {
+std::optional<Candidate> Candidates::tuned(const TrialRow& row) {
     if (is_outdated(row)) return std::nullopt;
-    const auto files = store_->recall_template(row.record.key.kernel_template);
-    if (!files) return std::nullopt;
     try {
+        const auto files = store_->recall_template(row.record.key.kernel_template);
+        if (!files) return std::nullopt;
         auto kernel = load_template(files->files);
         const auto configuration = completed(row.record.configuration, default_configuration(kernel));
         if (!supports(kernel, problem_, device_) || infeasibility(kernel, configuration, problem_, device_)) {
@@ -110,6 +132,9 @@ std::optional<Candidate> Candidates::tuned(const TrialRow& row) const {
                       .expected_us = std::get<Measurement>(row.record.outcome).median_us,
                       .device = row.device};
         return Candidate{std::move(kernel), configuration, std::move(choice), row.record.key.kernel_template};
+    } catch (const DamagedRow& error) {
+        damage_ += std::string("; ") + error.what();
+        return std::nullopt;
     } catch (const ManifestError&) {  // a manifest of a newer smemtune
         return std::nullopt;
     } catch (const ExpressionError&) {  // a rule of the template has no value for this problem

@@ -35,11 +35,14 @@ public:
 
     /// The next candidate; nothing after the last.
     std::optional<Candidate> next();
+    /// What was passed over because its rows are damaged: "; MESSAGE" for each.
+    [[nodiscard]] const std::string& damage() const { return damage_; }
 
 private:
+    void read_more_rows();
     void read_nearest_device();
     [[nodiscard]] bool is_outdated(const TrialRow& row) const;
-    [[nodiscard]] std::optional<Candidate> tuned(const TrialRow& row) const;
+    [[nodiscard]] std::optional<Candidate> tuned(const TrialRow& row);
     [[nodiscard]] std::vector<Candidate> untuned() const;
 
     const Problem& problem_;
@@ -49,9 +52,14 @@ private:
     std::string kernel_template_;
     std::span<const std::string> own_;
     std::vector<std::pair<std::int64_t, Device>> devices_;  // not read yet; the nearest is last
+    std::vector<std::string> hashes_;                       // of the template that is chosen by name
+    std::int64_t device_row_ = 0;                           // the current device
+    std::int64_t skipped_ = 0;                              // problems nearer than those of `rows_`
+    bool is_last_ = true;                                   // whether `rows_` are the last of the current device
     std::vector<TrialRow> rows_;                            // of the current device; the nearest problem is first
     std::size_t row_ = 0;
     bool rows_here_ = true;
+    std::string damage_;
     std::optional<std::vector<Candidate>> untuned_;
     std::size_t default_ = 0;
 };

@@ -1,0 +1,92 @@
+// What an application gets from a database that is damaged, edited or large.
+#include <gmock/gmock.h>
+
+#include <sqlite3.h>
+
+#include "runtime/runtime.h"
+#include "tests/runtime/tuned.h"
+
+namespace smemtune {
+namespace {
+
+using testing::HasSubstr;
+
+// Changes the database as damage does, or another program.
+void execute(const std::filesystem::path& database, const std::string& sql) {
+    sqlite3* handle = nullptr;
+    ASSERT_EQ(sqlite3_open(database.c_str(), &handle), SQLITE_OK);
+    EXPECT_EQ(sqlite3_exec(handle, sql.c_str(), nullptr, nullptr, nullptr), SQLITE_OK) << sqlite3_errmsg(handle);
+    sqlite3_close(handle);
+}
+
+class StoredOnHost : public testing::Test {
+protected:
+    [[nodiscard]] Runtime open(const std::string& compiler = SMEMTUNE_CXX) const {
+        return Runtime({.database = database, .device = "host", .host_compiler = compiler});
+    }
+    void tuned(const Problem& problem, const std::string& kernel, const std::string& configuration,
+               bool with_code = true) const {
+        Store store(database);
+        const auto templates = load_templates(builtin_sources());
+        const auto& chosen = find_template(templates, kernel);
+        const auto values = parse_configuration(configuration);
+        std::optional<Binary> code;
+        if (with_code) code = must_compile(*host_compiler(), program_of(chosen, values, problem));
+        store_winner(store, host_device(), chosen, problem, values, 10, code ? &*code : nullptr);
+    }
+
+    TemporaryFolder scratch;
+    std::filesystem::path database = scratch / "tuning.db";
+    const std::string no_compiler = "/nowhere/c++";
+};
+
+TEST_F(StoredOnHost, DamagedMachineCodeIsNeverLoadedAndMadeAnew) {
+    tuned(gemm(64, 64, 64), "tiled", "TILE_WIDTH=8");
+    for (const auto* damage :
+         {"substr(code, 1, length(code) / 2)",                                        // truncated
+          "CAST(substr(code, 1, 4096) || zeroblob(length(code) - 4096) AS BLOB)"}) {  // overwritten
+        execute(database, std::string("UPDATE binaries SET code = ") + damage);
+        EXPECT_THAT(error_of<FetchError>([&] { (void)open(no_compiler).fetch(gemm(64, 64, 64)); }),
+                    HasSubstr("differs from its SHA-256"));
+        const auto kernel = open().fetch(gemm(64, 64, 64));
+        EXPECT_EQ(kernel.choice().match, Match::exact);
+    }
+}
+
+TEST_F(StoredOnHost, ADamagedTemplateIsNeverCompiledAndTheNextNearestServes) {
+    tuned(gemm(64, 64, 64), "tiled", "TILE_WIDTH=8", false);
+    tuned(gemm(128, 64, 64), "naive", "BLOCK_X=64,BLOCK_Y=1");
+    execute(database,
+            "UPDATE template_files SET text = replace(text, 'alpha', 'beta') "
+            "WHERE path LIKE '%.cu' AND template = (SELECT id FROM templates WHERE name = 'tiled')");
+    const auto kernel = open().fetch(gemm(64, 64, 64));
+    EXPECT_EQ(kernel.choice().tuned_for, "gemm f32 nn 128x64x64");
+    EXPECT_THAT(error_of<FetchError>([&] { (void)open(no_compiler).fetch(gemm(64, 64, 64), "tiled"); }),
+                HasSubstr("holds a damaged row"));
+}
+
+TEST_F(StoredOnHost, APathThatLeadsOutsideIsNeverWritten) {
+    tuned(gemm(64, 64, 64), "tiled", "TILE_WIDTH=8", false);
+    const auto outside = scratch / "outside.cu";
+    execute(database, "UPDATE template_files SET path = '" + outside.string() + "' WHERE path LIKE '%/fp64.h'");
+    EXPECT_EQ(open().fetch(gemm(64, 64, 64)).choice().match, Match::untuned);
+    EXPECT_FALSE(std::filesystem::exists(outside));
+}
+
+TEST_F(StoredOnHost, AnExactMatchIsServedWhateverLiesNear) {
+    for (int size = 60; size < 80; ++size) tuned(gemm(64, 64, size), "naive", "BLOCK_X=64,BLOCK_Y=1", false);
+    tuned(gemm(64, 64, 70), "tiled", "TILE_WIDTH=8");
+    const auto kernel = open(no_compiler).fetch(gemm(64, 64, 70));
+    EXPECT_EQ(kernel.choice().match, Match::exact);
+    EXPECT_EQ(kernel.choice().kernel_template, "tiled");
+}
+
+TEST_F(StoredOnHost, TheNearestThatCanServeIsFoundHoweverFarItIs) {
+    for (int size = 60; size < 90; ++size) tuned(gemm(64, 64, size), "naive", "BLOCK_X=64,BLOCK_Y=1", false);
+    tuned(gemm(512, 512, 512), "tiled", "TILE_WIDTH=8");
+    const auto kernel = open(no_compiler).fetch(gemm(64, 64, 64));
+    EXPECT_EQ(kernel.choice().tuned_for, "gemm f32 nn 512x512x512");
+}
+
+}  // namespace
+}  // namespace smemtune
