@@ -185,11 +185,35 @@ int show_command(const Arguments& arguments, const ProcessEnvironment& process_e
     return success;
 }
 
+int verify_command(const Arguments& arguments, const ProcessEnvironment& process_environment) {
+    CommandLine line(process_environment,
+                     {.name = "db verify",
+                      .summary = "Read the whole database and list damaged rows. Exit code 4 if there are any.",
+                      .examples = {{"smemtune db verify", ""}},
+                      .notes = "Machine code and templates are compared with their SHA-256. No application loads what "
+                               "differs. Tuning the same problems again replaces it."});
+    line.add_database();
+    line.add_json();
+    if (!line.parse(arguments)) return success;
+    const auto damages = Store(line.database(), Store::Access::read).damages();
+    const int result = damages.empty() ? success : bad_database;
+    if (line.flag("json")) {
+        auto list = nlohmann::json::array();
+        for (const auto& [row, reason] : damages) list.push_back({{"row", row}, {"reason", reason}});
+        print_json("db verify", {{"damaged", list}});
+        return result;
+    }
+    for (const auto& [row, reason] : damages) fmt::print("{}: {}\n", row, reason);
+    fmt::print("{}\n", damages.empty() ? "no row is damaged" : fmt::format("{} damaged", damages.size()));
+    return result;
+}
+
 constexpr std::array subcommands{
     Command{"list", "Show what the database holds. The default.", list_command},
     Command{"best", "Show the winner of each problem on each device.", best_command},
     Command{"trials", "Show every trial, by device, problem and time.", trials_command},
     Command{"show", "Show all that is stored of one trial.", show_command},
+    Command{"verify", "List the rows that are damaged.", verify_command},
 };
 
 CommandLine overview(const ProcessEnvironment& process_environment) {

@@ -35,11 +35,23 @@ FinalsStage::Trials FinalsStage::choose_finalists() const {
 // best.
 bool FinalsStage::is_settled(const TrialLedger::Trial& best) const {
     const auto stored = run_.resources.store.best(best.record.key.device, best.record.key.problem);
-    if (!stored || !stored->winner) return false;
+    if (!stored || !stored->winner || has_damaged_code(*stored)) return false;
     if (competes(*stored)) return true;  // not among these trials, and it won against them
     const auto cost = ledger_.cost_of(measurement_in(*stored));
     const auto best_cost = ledger_.cost_of(*best.measurement());
     return cost && *cost <= (1 + pruning::least_finals_margin) * *best_cost;
+}
+
+// The finals then store the winner's machine code again.
+bool FinalsStage::has_damaged_code(const TrialRow& stored) const {
+    try {
+        const auto key = binary_key(run_.resources.compiler.target(), problem_);
+        static_cast<void>(
+            run_.resources.store.recall_binary(stored.record.key.kernel_template, stored.record.configuration, key));
+        return false;
+    } catch (const DamagedRow&) {
+        return true;
+    }
 }
 
 // Whether a stored winner competes with the trials here. It does not if it is one of them, or if it belongs to an

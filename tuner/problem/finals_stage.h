@@ -44,6 +44,7 @@ private:
     void set_winner();
     [[nodiscard]] TrialRecord renewed(std::size_t entrant) const;
     [[nodiscard]] bool is_settled(const TrialLedger::Trial& best) const;
+    [[nodiscard]] bool has_damaged_code(const TrialRow& stored) const;
     [[nodiscard]] bool competes(const TrialRow& stored) const;
 
     const TuneRun& run_;

@@ -65,6 +65,7 @@ const KernelTemplate* TrialReader::kernel(std::int64_t row) {
             found->second = std::make_unique<KernelTemplate>(load_template(record->files));
         }
     } catch (const ManifestError&) {  // the manifest is of another version of smemtune
+    } catch (const DamagedRow&) {     // listed by `smemtune db verify`
     }
     return found->second.get();
 }

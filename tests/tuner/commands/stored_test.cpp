@@ -3,6 +3,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <SQLiteCpp/Database.h>
+
 #include "tests/tuner/support.h"
 
 namespace smemtune {
@@ -52,6 +54,25 @@ TEST_F(StoredTrials, FiltersAreExactAndPatternsAreAskedFor) {
     const auto none = on_database({"db", "trials", "--template", "tield"});
     EXPECT_EQ(none.code, 0);
     EXPECT_THAT(none.err, HasSubstr("no trial matches; did you mean 'tiled'?"));
+}
+
+TEST_F(StoredTrials, VerifyListsDamagedRowsAndExitsWith4) {
+    const auto sound = on_database({"db", "verify"});
+    EXPECT_EQ(sound.code, 0) << sound.err;
+    EXPECT_THAT(sound.out, HasSubstr("no row is damaged"));
+
+    const std::filesystem::path file = *scratch / "damaged.db";
+    std::filesystem::copy_file(*scratch / "t.db", file, std::filesystem::copy_options::overwrite_existing);
+    SQLite::Database(file.string(), SQLite::OPEN_READWRITE)
+        .exec("UPDATE template_files SET text = text || ' ' WHERE path LIKE '%/tiled.cu'");
+    const auto damaged = run(*scratch, {"db", "verify", "--db", "damaged.db"});
+    EXPECT_EQ(damaged.code, 4);
+    EXPECT_THAT(damaged.out,
+                AllOf(HasSubstr("template tiled "), HasSubstr("differs from its SHA-256"), HasSubstr("1 damaged")));
+    const auto as_json =
+        json::parse(run(*scratch, {"db", "verify", "--json", "--db", "damaged.db"}).out, nullptr, false);
+    EXPECT_EQ(as_json["damaged"].size(), 1U);
+    EXPECT_EQ(run(*scratch, {"db", "best", "--db", "damaged.db"}).code, 0) << "the rest can be looked at";
 }
 
 TEST_F(StoredTrials, ExplainTakesTheWinnerOfASizeOrATrial) {
