@@ -244,35 +244,6 @@ std::int64_t Store::remember(const TemplateRecord& kernel_template, const Config
     return id;
 }
 
-std::optional<TemplateRecord> Store::recall_template(std::int64_t kernel_template) const {
-    return state_->guarded([&]() -> std::optional<TemplateRecord> {
-        const SQLite::Transaction same_moment(state_->connection.database);
-        auto record = state_->query("SELECT name, operation, hash FROM templates WHERE id = ?")
-                          .with(kernel_template)
-                          .first([](const SQLite::Statement& row) {
-                              return TemplateRecord{.name = row.getColumn(0).getString(),
-                                                    .operation = row.getColumn(1).getString(),
-                                                    .hash = row.getColumn(2).getString(),
-                                                    .files = {}};
-                          });
-        if (!record) return record;
-        const auto read = [](const SQLite::Statement& row) {
-            return std::pair(row.getColumn(0).getString(), row.getColumn(1).getString());
-        };
-        auto files = state_->query("SELECT path, text FROM template_files WHERE template = ?");
-        for (auto& file : files.with(kernel_template).all(read)) {
-            if (!stays_inside(file.first))
-                throw UnreadableRow(record->name + ": the path '" + file.first + "' leads outside");
-            record->files.insert(std::move(file));
-        }
-        state_->query("SELECT sha256 FROM templates WHERE id = ?").with(kernel_template).first([&](const auto& row) {
-            check_hash(row.getColumn(0), row_sha256(*record), state_->schema >= hashed_schema);
-            return true;
-        });
-        return record;
-    });
-}
-
 std::int64_t Store::start_run(const RunRecord& run) {
     return state_->guarded([&] {
         state_->query(insert_run)
@@ -366,16 +337,6 @@ std::vector<TrialRow> Store::best_of(std::int64_t device, const std::string& ope
         return state_->query(of_one)
             .with(device, kernel_template, json_array(hashes), operation, type, layout)
             .all(read_row);
-    });
-}
-
-std::optional<BinaryRecord> Store::recall_binary(std::int64_t kernel_template, const Configuration& configuration,
-                                                 const std::string& target) const {
-    const bool needs_hash = state_->schema >= hashed_schema;
-    return state_->guarded([&] {
-        return state_->query(find_binary)
-            .with(kernel_template, to_text(configuration), target)
-            .first([&](const auto& row) { return read_binary(row, needs_hash); });
     });
 }
 

@@ -62,7 +62,8 @@ INSTANTIATE_TEST_SUITE_P(
         BadFile{"NewerAndIncompatible",
                 [](const path& file) {
                     stored(file);
-                    execute(file, "PRAGMA user_version = 99; UPDATE compatibility SET oldest_reader = 98");
+                    execute(file, "PRAGMA user_version = 99; UPDATE compatibility SET oldest_reader = " +
+                                      std::to_string(migrations().size() + 1));
                 },
                 "was written by a newer smemtune (schema 99"},
         BadFile{"Newer", [](const path& file) { execute(file, newer); },

@@ -133,6 +133,13 @@ TEST_F(DamageTest, AdoptionKeepsTheHashesOfWhatIsSound) {
     EXPECT_EQ(damaged(), Rows{});
 }
 
+TEST_F(DamageTest, ATemplateOfManyLargeFilesIsRefusedBeforeItFillsMemory) {
+    execute(
+        file,
+        "INSERT INTO template_files SELECT 1, 'file' || value, hex(zeroblob(6000000)) FROM json_each('[1,2,3,4,5,6]')");
+    EXPECT_NE(error_of_template().find("larger than any template"), std::string::npos) << error_of_template();
+}
+
 TEST_F(DamageTest, ATrialThatCannotBeReadIsListed) {
     execute(file, "UPDATE trials SET samples_us = '[1, \"x\"]' WHERE id = 2");
     EXPECT_EQ(damaged(), Rows{"trial 2"});

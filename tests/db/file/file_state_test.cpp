@@ -1,0 +1,61 @@
+#include "db/file/file_state.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <chrono>
+
+#include "tests/db/scratch.h"
+
+namespace smemtune {
+namespace {
+
+class FileStateTest : public ::testing::Test {
+protected:
+    // Whatever happens to the file, its time stamps are set back as far as a user can.
+    void expect_noticed(const char* what, const std::function<void()>& change) {
+        struct stat before {};
+        ASSERT_EQ(stat(file.c_str(), &before), 0);
+        const auto state = settled_state_of(file);
+        EXPECT_EQ(state_of(file), state) << what << ": nothing happened yet";
+        change();
+        const timespec times[2] = {before.st_atim, before.st_mtim};
+        utimensat(AT_FDCWD, file.c_str(), times, 0);
+        EXPECT_NE(state_of(file), state) << what;
+    }
+
+    Scratch scratch;
+    std::filesystem::path file = scratch / "tuned.db";
+};
+
+TEST_F(FileStateTest, EveryChangeIsNoticed) {
+    write_text(file, "content");
+    expect_noticed("other content of the same size", [&] { write_text(file, "CONTENT"); });
+    expect_noticed("other size", [&] { write_text(file, "more content"); });
+    expect_noticed("another file in its place", [&] {
+        write_text(scratch / "other", "more content");
+        rename(scratch / "other", file);
+    });
+    expect_noticed("a log", [&] { write_text(file.string() + "-wal", "frames"); });
+    expect_noticed("no file", [&] { std::filesystem::remove(file); });
+}
+
+TEST_F(FileStateTest, AnotherFileInItsPlaceIsNotTheSame) {
+    write_text(file, "content");
+    const auto before = state_of(file);
+    write_text(file, "changed");
+    EXPECT_TRUE(state_of(file).is_same_file(before));
+    write_text(scratch / "other", "content");
+    rename(scratch / "other", file);
+    EXPECT_FALSE(state_of(file).is_same_file(before));
+}
+
+TEST_F(FileStateTest, AStateIsSettledWhenAFurtherChangeGetsAnotherTimeStamp) {
+    write_text(file, "content");
+    const auto state = settled_state_of(file);
+    const auto now = std::chrono::system_clock::now().time_since_epoch();
+    EXPECT_GE(now - std::chrono::nanoseconds(state.modified_ns), std::chrono::milliseconds(20));
+}
+
+}  // namespace
+}  // namespace smemtune
