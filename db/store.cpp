@@ -4,6 +4,8 @@
 #include <cmath>
 #include <span>
 
+#include <sqlite3.h>
+
 #include "db/adopt.h"
 #include "db/complete.h"
 #include "db/integrity/row_hash.h"

@@ -63,7 +63,7 @@ TEST(RowHash, SqlAndCppAgree) {
     {
         Store store(file);
         const auto key = key_in(store);
-        store.remember(measured(key, tile(16), 7));
+        store.remember(with_code(measured(key, tile(16), 7), binary.code));
         store.set_winner(key, tile(16), binary);
     }
     auto database = open_database(file, Store::Access::read, {});

@@ -9,7 +9,9 @@ protected:
     DamageTest() {
         Store store(file);
         key = key_in(store);
-        for (const int width : {8, 16}) store.remember(measured(key, tile(width), width));
+        for (const int width : {8, 16}) {
+            store.remember(with_code(measured(key, tile(width), width), binary().code));
+        }
         tune_again(store);
     }
 
