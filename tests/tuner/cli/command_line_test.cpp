@@ -4,6 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include <SQLiteCpp/Database.h>
+
 #include "runtime/backend.h"
 #include "tests/tuner/support.h"
 #include "tuner/commands/command.h"
@@ -38,9 +40,8 @@ void lay_out(const Scratch& scratch) {
     { const Store store(scratch / "good.db"); }
     std::filesystem::copy_file(scratch / "good.db", scratch / "newer.db");
     std::filesystem::copy_file(scratch / "good.db", scratch / "corrupt.db");
-    std::fstream newer(scratch / "newer.db", std::ios::in | std::ios::out | std::ios::binary);
-    newer.seekp(60);  // offset of the user version in SQLite's header, big-endian
-    newer.write("\0\0\0\x63", 4);
+    SQLite::Database(std::filesystem::path(scratch / "newer.db").string(), SQLite::OPEN_READWRITE)
+        .exec("PRAGMA user_version = 99; UPDATE compatibility SET oldest_reader = 99");
     std::fstream corrupt(scratch / "corrupt.db", std::ios::in | std::ios::out | std::ios::binary);
     corrupt.seekp(4096);
     corrupt << std::string(8192, '\xa5');
