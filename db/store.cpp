@@ -230,7 +230,8 @@ std::int64_t Store::remember(const TemplateRecord& kernel_template, const Config
     // compile its newest winner.
     const auto is_stored = [&] {
         try {
-            return recall_template(id)->files == kernel_template.files;
+            const auto known = recall_template(id);
+            return !known || known->files == kernel_template.files;  // another process may have merged the row away
         } catch (const DamagedRow&) {
             return false;
         }
