@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <SQLiteCpp/Database.h>
-
 #include "tests/tuner/support/fake_run.h"
 
 namespace smemtune {
@@ -147,21 +145,6 @@ TEST_F(FinalsStageTest, AFasterStoredWinnerThatIsNotKnownHereStands) {
     add(48, 101);
     measure({{64, 100}, {48, 101}});
     EXPECT_EQ(winners_in(fake_.scratch / "t.db").at(0), "transpose f32 16x16 work WORK=1");
-}
-
-TEST_F(FinalsStageTest, ASettledWinnerWithDamagedMachineCodeIsDecidedAgainAndReplaced) {
-    add(64, 100);
-    add(48, 101);
-    measure({{64, 102}, {48, 100}});
-    ledger_.emplace(*fake_.run, fake_.problem());
-    ledger_->load(searches_);
-    stage_.emplace(*fake_.run, fake_.problem(), searches_, *ledger_);
-    EXPECT_TRUE(stage_->choose_finalists().empty()) << "settled";
-    SQLite::Database(std::filesystem::path(fake_.scratch / "t.db").string(), SQLite::OPEN_READWRITE)
-        .exec("UPDATE binaries SET code = x'00'");
-    EXPECT_FALSE(stage_->choose_finalists().empty());
-    measure({{64, 102}, {48, 100}});
-    EXPECT_TRUE(fake_.store.damages().empty());
 }
 
 }  // namespace
