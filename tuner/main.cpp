@@ -4,12 +4,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
 #include <cstdlib>
 
 #include "db/store.h"
 #include "runtime/runtime.h"
 #include "templates/manifest/catalog.h"
 #include "tuner/commands/command.h"
+#include "util/process.h"
 
 namespace {
 
@@ -67,6 +69,8 @@ int failure(int code, const char* what) {
 }  // namespace
 
 int main(int argc, char** argv) {
+    open_standard_descriptors();
+    std::signal(SIGCHLD, SIG_DFL);  // a parent that ignores SIGCHLD passes that on; then a worker's end has no reason
     try {
         return dispatch(Arguments(argv + 1, argv + argc), read_environment());
     } catch (const UsageError& error) {

@@ -1,4 +1,4 @@
-// Runs a program to its end and keeps what it printed.
+// Runs a program to its end and keeps what it printed. Pipes for other programs.
 #pragma once
 
 #include <chrono>
@@ -14,7 +14,18 @@ struct ProcessResult {
     std::string output;  ///< standard output and error together
 };
 
-/// Finds `arguments[0]` on PATH. Kills the program when it runs longer than `limit`.
+/// Finds `arguments[0]` on PATH. Kills the program when it runs longer than `limit`. Works whatever the calling process
+/// does with SIGCHLD and with descriptors 0 to 2, and changes neither.
 ProcessResult run_process(const std::vector<std::string>& arguments, std::chrono::milliseconds limit);
+
+struct Pipe {
+    int read_end = -1, write_end = -1;
+};
+/// Both ends are above 2 and close on exec: a process that was started with descriptor 0, 1 or 2 closed would otherwise
+/// use an end of the pipe as its standard output. Both are -1 if the system has no descriptors left.
+Pipe make_pipe();
+
+/// For main(): opens /dev/null in place of those of descriptors 0 to 2 that are closed.
+void open_standard_descriptors();
 
 }  // namespace smemtune

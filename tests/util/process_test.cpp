@@ -1,11 +1,16 @@
 #include "util/process.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <atomic>
 #include <csignal>
 #include <fstream>
-#include <sstream>
+#include <functional>
+#include <thread>
 
 namespace smemtune {
 namespace {
@@ -96,6 +101,70 @@ TEST(Process, TheLimitHoldsWhileSignalsArrive) {
     setitimer(ITIMER_REAL, &never, nullptr);
     sigaction(SIGALRM, &before, nullptr);
     EXPECT_TRUE(result.timed_out);
+}
+
+// Applications decide what happens with SIGCHLD; the library compiles all the same.
+TEST(Process, AHostThatIgnoresItsChildrenStillSeesExitCodes) {
+    struct sigaction ignore {};
+    struct sigaction before {};
+    ignore.sa_handler = SIG_IGN;
+    sigaction(SIGCHLD, &ignore, &before);
+    const auto right = shell("echo out");
+    const auto wrong = shell("exit 7");
+    const auto parent = shell("sh -c 'exit 3'; echo $?");
+    struct sigaction after {};
+    sigaction(SIGCHLD, &before, &after);
+    EXPECT_EQ(right.output, "out\n");
+    EXPECT_EQ(right.exit_code, 0);
+    EXPECT_EQ(wrong.exit_code, 7);
+    EXPECT_EQ(parent.output, "3\n") << "the program waits for children of its own";
+    EXPECT_EQ(after.sa_handler, SIG_IGN) << "the host's handler is the host's";
+}
+
+TEST(Process, AHostThatWaitsForAnyChildStillSeesExitCodes) {
+    std::atomic<bool> done = false;
+    std::jthread thief([&] {
+        while (!done) waitpid(-1, nullptr, WNOHANG);
+    });
+    for (int i = 0; i < 10; ++i) EXPECT_EQ(shell("exit 7").exit_code, 7);
+    done = true;
+}
+
+// Runs `work` in a child whose descriptors 0 to 2 are closed.
+int exit_code_without_descriptors(int (*work)()) {
+    const auto child = fork();
+    if (child == 0) {
+        for (const int descriptor : {0, 1, 2}) close(descriptor);
+        _exit(work());
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+TEST(Process, AHostWithoutStandardDescriptorsStillSeesOutput) {
+    EXPECT_EQ(exit_code_without_descriptors(
+                  [] { return shell("echo out; echo error >&2").output == "out\nerror\n" ? 0 : 1; }),
+              0);
+}
+
+TEST(Process, APipeIsNeverAStandardDescriptor) {
+    EXPECT_EQ(exit_code_without_descriptors([] {
+                  const auto pipe = make_pipe();
+                  return pipe.read_end > 2 && pipe.write_end > 2 && fcntl(0, F_GETFD) < 0 ? 0 : 1;
+              }),
+              0);
+}
+
+TEST(Process, AProgramFillsItsStandardDescriptors) {
+    EXPECT_EQ(exit_code_without_descriptors([] {
+                  open_standard_descriptors();
+                  for (const int descriptor : {0, 1, 2}) {
+                      if (fcntl(descriptor, F_GETFD) < 0) return 1;
+                  }
+                  return fcntl(3, F_GETFD) < 0 ? 0 : 2;
+              }),
+              0);
 }
 
 }  // namespace

@@ -33,5 +33,45 @@ TEST(TemporaryFolder, AFileThatCannotBeWrittenIsAnError) {
     EXPECT_THROW(folder.write("folder", "text"), std::runtime_error);
 }
 
+// mkdtemp() without the owner: what a process leaves behind that was killed.
+std::filesystem::path leftover(const std::filesystem::path& parent, const std::string& name, std::chrono::hours age) {
+    const auto path = parent / name;
+    std::filesystem::create_directories(path / "below");
+    std::ofstream(path / "below/file") << "text";
+    std::filesystem::last_write_time(path, std::filesystem::file_time_type::clock::now() - age);
+    return path;
+}
+
+TEST(TemporaryFolder, LeftoversOfAKilledProcessAreRemoved) {
+    const TemporaryFolder parent;
+    const auto old = leftover(parent.path(), "tuner-a1B2c3", std::chrono::hours(2));
+    const auto recent = leftover(parent.path(), "tuner-a1B2c4", std::chrono::hours(0));
+    const auto of_another_program = leftover(parent.path(), "tuner-other-a1B2c3", std::chrono::hours(2));
+    const auto without_prefix = leftover(parent.path(), "other-a1B2c3", std::chrono::hours(2));
+    remove_leftovers(parent.path(), "tuner");
+    EXPECT_FALSE(std::filesystem::exists(old));
+    EXPECT_TRUE(std::filesystem::exists(recent)) << "it may be in use and not locked yet";
+    EXPECT_TRUE(std::filesystem::exists(of_another_program));
+    EXPECT_TRUE(std::filesystem::exists(without_prefix));
+}
+
+TEST(TemporaryFolder, AnOldFolderInUseIsNoLeftover) {
+    const TemporaryFolder used("tuner");
+    const auto age = std::filesystem::file_time_type::clock::now() - std::chrono::hours(2);
+    std::filesystem::last_write_time(used.path(), age);
+    remove_leftovers(used.path().parent_path(), "tuner");
+    EXPECT_TRUE(std::filesystem::exists(used.path()));
+}
+
+TEST(TemporaryFolder, WhatALinkNamesIsNoLeftover) {
+    const TemporaryFolder parent;
+    const auto precious = leftover(parent.path(), "precious", std::chrono::hours(2));
+    std::filesystem::create_directory_symlink(precious, parent / "tuner-a1B2c3");
+    remove_leftovers(parent.path(), "tuner");
+    EXPECT_TRUE(std::filesystem::exists(precious / "below/file"));
+}
+
+TEST(TemporaryFolder, LeftoversInAFolderThatIsMissingAreNone) { remove_leftovers("/no/such/folder", "tuner"); }
+
 }  // namespace
 }  // namespace smemtune

@@ -1,6 +1,9 @@
 #include "tuner/report/json.h"
 
+#include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 
 namespace smemtune {
 
@@ -93,6 +96,12 @@ void from_json(const json& from, Measurement& measurement) {
                    from.at("cut_short"),
                    from.value("clock_khz", std::int64_t{0}),
                    from.value("energy_uj", 0.0)};
+    const auto& [median, spread, samples, cut_short, clock, energy] = measurement;
+    const auto possible = [](double value) { return std::isfinite(value) && value >= 0; };
+    if (!possible(median) || !possible(spread) || !possible(energy) || clock < 0 ||
+        !std::ranges::all_of(samples, possible)) {
+        throw std::invalid_argument("a measurement is negative or not finite");
+    }
 }
 
 void to_json(json& to, const Rejection& rejection) {

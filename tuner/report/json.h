@@ -21,8 +21,8 @@ constexpr int json_schema = 1;
 nlohmann::json document(const std::string& command, nlohmann::json content);
 
 /// Unknown values are left out. from_json() throws nlohmann::json::exception if a field is missing or has the wrong
-/// type, and std::invalid_argument if a rejection's stage is unknown. It also reads problems in the form of older
-/// versions.
+/// type, and std::invalid_argument if a rejection's stage is unknown or a measurement is negative or not finite. It
+/// also reads problems in the form of older versions.
 void to_json(nlohmann::json& to, const Problem& problem);
 void from_json(const nlohmann::json& from, Problem& problem);
 void to_json(nlohmann::json& to, const Configuration& configuration);

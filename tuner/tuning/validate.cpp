@@ -101,7 +101,7 @@ ValidationReport validate(TuneRequest request, const std::vector<std::vector<Pla
     const auto begin = std::chrono::steady_clock::now();
     ValidationReport report{.device = resources.device, .seeds = seeds};
     for (const auto& problem : request.problems) report.problems.push_back({.problem = problem});
-    const TemporaryFolder scratch("smemtune-validate");
+    const TemporaryFolder scratch;
     request.retune = false;
     for (std::size_t i = 0; i < seeds && !resources.interrupted; ++i) {
         ++request.seed;

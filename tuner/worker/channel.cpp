@@ -1,5 +1,6 @@
 #include "tuner/worker/channel.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <unistd.h>
 
@@ -10,51 +11,57 @@ namespace smemtune {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
+using Clock = Channel::Clock;
 
-constexpr std::uint64_t longest_message = std::uint64_t{1} << 32;
 constexpr std::uint64_t chunk_bytes = std::uint64_t{1} << 20;
 
-Channel::Status read_exactly(int descriptor, void* to, std::size_t count, Clock::time_point deadline) {
-    auto* at = static_cast<char*>(to);
-    while (count > 0) {
+// Calls `transfer`, a read or a write of a descriptor that does not block, until `count` bytes went through. `transfer`
+// takes the number of bytes that went through before.
+template <class Transfer>
+Channel::Status transfer_exactly(pollfd ready, std::size_t count, Clock::time_point deadline,
+                                 const Transfer& transfer) {
+    for (std::size_t done = 0; done < count;) {
         const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()).count();
-        pollfd ready{descriptor, POLLIN, 0};
         const auto polled = poll(&ready, 1, static_cast<int>(std::clamp<std::int64_t>(left, 0, 1'000'000)));
         if (polled < 0 && errno == EINTR) continue;
         if (polled == 0 && left <= 0) return Channel::Status::overdue;
         if (polled == 0) continue;
-        const auto got = read(descriptor, at, count);
-        if (got < 0 && errno == EINTR) continue;
-        if (got <= 0) return Channel::Status::closed;
-        at += got;
-        count -= static_cast<std::size_t>(got);
+        const auto now = transfer(done);
+        if (now < 0 && (errno == EINTR || errno == EAGAIN)) continue;
+        if (now <= 0) return Channel::Status::closed;
+        done += static_cast<std::size_t>(now);
     }
     return Channel::Status::message;
 }
 
-bool write_exactly(int descriptor, const void* from, std::size_t count) {
+Channel::Status read_exactly(int descriptor, void* to, std::size_t count, Clock::time_point deadline) {
+    auto* at = static_cast<char*>(to);
+    return transfer_exactly({descriptor, POLLIN, 0}, count, deadline,
+                            [&](std::size_t done) { return read(descriptor, at + done, count - done); });
+}
+
+Channel::Status write_exactly(int descriptor, const void* from, std::size_t count, Clock::time_point deadline) {
     const auto* at = static_cast<const char*>(from);
-    while (count > 0) {
-        const auto put = write(descriptor, at, count);
-        if (put < 0 && errno == EINTR) continue;
-        if (put <= 0) return false;
-        at += put;
-        count -= static_cast<std::size_t>(put);
-    }
-    return true;
+    return transfer_exactly({descriptor, POLLOUT, 0}, count, deadline,
+                            [&](std::size_t done) { return write(descriptor, at + done, count - done); });
 }
 
 }  // namespace
+
+Channel::Channel(int read_end, int write_end, std::uint64_t longest)
+    : read_end_(read_end), write_end_(write_end), longest_(longest) {
+    fcntl(write_end_, F_SETFL, fcntl(write_end_, F_GETFL) | O_NONBLOCK);
+}
 
 Channel::~Channel() {
     close(read_end_);
     if (write_end_ != read_end_) close(write_end_);
 }
 
-bool Channel::send(const Bytes& message) {
+Channel::Status Channel::send(const Bytes& message, Clock::time_point deadline) {
     const std::uint64_t size = message.size();
-    return write_exactly(write_end_, &size, sizeof(size)) && write_exactly(write_end_, message.data(), message.size());
+    const auto status = write_exactly(write_end_, &size, sizeof(size), deadline);
+    return status == Status::message ? write_exactly(write_end_, message.data(), message.size(), deadline) : status;
 }
 
 bool Channel::readable_within(std::chrono::milliseconds limit) const {
@@ -67,7 +74,7 @@ Channel::Status Channel::receive(Bytes& message, Clock::time_point deadline) {
     if (const auto status = read_exactly(read_end_, &size, sizeof(size), deadline); status != Status::message) {
         return status;
     }
-    if (size > longest_message) return Status::closed;
+    if (size > longest_) return Status::closed;
     message.clear();
     // Reads in chunks, so that a wrong length from a broken worker does not allocate more than the worker sends.
     while (message.size() < size) {

@@ -97,6 +97,31 @@ static void from_json(const json& from, ErrorReply& reply) { reply.reason = from
 
 namespace {
 
+// Ends the parse of a message that nests deeper than any of ours. The parser is recursive, so bytes of a broken worker
+// could overflow the coordinator's stack.
+class DepthLimit : public json::json_sax_t {
+public:
+    bool start_object(std::size_t) override { return ++depth_ <= deepest; }
+    bool start_array(std::size_t) override { return ++depth_ <= deepest; }
+    bool end_object() override { return --depth_ >= 0; }
+    bool end_array() override { return --depth_ >= 0; }
+    bool null() override { return true; }
+    bool boolean(bool) override { return true; }
+    bool number_integer(number_integer_t) override { return true; }
+    bool number_unsigned(number_unsigned_t) override { return true; }
+    bool number_float(number_float_t, const string_t&) override { return true; }
+    bool string(string_t&) override { return true; }
+    bool binary(binary_t&) override { return true; }
+    bool key(string_t&) override { return true; }
+    bool parse_error(std::size_t, const std::string&, const json::exception&) override { return false; }
+    [[nodiscard]] bool exceeded() const { return depth_ > deepest; }
+
+    static constexpr int deepest = 32;
+
+private:
+    int depth_ = 0;
+};
+
 // A variant is stored as the index of its alternative, and the value.
 template <class... Types>
 json tagged(const std::variant<Types...>& value) {
@@ -120,6 +145,11 @@ Variant untagged(const json& from) {
 template <class Message, class Parse>
 std::variant<Message, MalformedMessage> decode(const Bytes& bytes, const Parse& parse) {
     try {
+        DepthLimit limit;
+        json::sax_parse(bytes, &limit, json::input_format_t::cbor);
+        if (limit.exceeded()) {
+            return MalformedMessage{"it nests deeper than " + std::to_string(DepthLimit::deepest) + " levels"};
+        }
         return parse(json::from_cbor(bytes));
     } catch (const json::exception& error) {
         return MalformedMessage{error.what()};

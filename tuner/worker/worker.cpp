@@ -10,6 +10,8 @@
 #include <csignal>
 #include <cstring>
 
+#include "util/process.h"
+
 namespace smemtune {
 
 namespace {
@@ -49,10 +51,14 @@ void Worker::ensure_started() {
 }
 
 void Worker::start() {
-    std::array<int, 2> down{};
-    std::array<int, 2> up{};
-    if (pipe2(down.data(), O_CLOEXEC) != 0 || pipe2(up.data(), O_CLOEXEC) != 0) {
-        throw WorkerError("cannot start a worker: no pipes");
+    const auto down = make_pipe();
+    const auto up = make_pipe();
+    const auto close_all = [&] {
+        for (const auto end : {down.read_end, down.write_end, up.read_end, up.write_end}) close(end);
+    };
+    if (down.read_end < 0 || up.read_end < 0) {
+        close_all();
+        throw WorkerError("cannot start a worker: too many files are open; raise 'ulimit -n'");
     }
     const auto seed = std::to_string(options_.seed);
     const std::array<const char*, 7> arguments{
@@ -61,7 +67,7 @@ void Worker::start() {
     const auto child = fork();
     if (child < 0) {
         const std::string why = std::strerror(errno);
-        for (const auto end : {down[0], down[1], up[0], up[1]}) close(end);
+        close_all();
         throw WorkerError("cannot start a worker: " + why);
     }
     if (child == 0) {
@@ -69,8 +75,8 @@ void Worker::start() {
         // coordinator, not even inside a kernel that never returns.
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         if (getppid() != coordinator) _exit(127);
-        const auto read_end = fcntl(down[0], F_DUPFD, 10);
-        const auto write_end = fcntl(up[1], F_DUPFD, 10);
+        const auto read_end = fcntl(down.read_end, F_DUPFD, 10);
+        const auto write_end = fcntl(up.write_end, F_DUPFD, 10);
         dup2(read_end, from_coordinator);
         dup2(write_end, to_coordinator);
         close(read_end);
@@ -79,9 +85,9 @@ void Worker::start() {
         _exit(127);
     }
     process_ = child;
-    close(down[0]);
-    close(up[1]);
-    channel_ = std::make_unique<Channel>(up[0], down[1]);
+    close(down.read_end);
+    close(up.write_end);
+    channel_ = std::make_unique<Channel>(up.read_end, down.write_end);
     selected_is_current_ = false;
     const auto greeting = receive<ReadyReply>(Clock::now() + start_deadline);
     if (const auto* loss = std::get_if<Loss>(&greeting)) {
@@ -112,8 +118,9 @@ Worker::Loss Worker::reap() {
     prepared_.clear();
     int status = 0;
     kill(process_, SIGKILL);
-    waitpid(process_, &status, 0);
+    const bool known = waitpid(process_, &status, 0) == process_;  // not if the parent of all ignores SIGCHLD
     process_ = 0;
+    if (!known) return {Loss::Cause::ended, "ended"};
     if (WIFSIGNALED(status)) return {Loss::Cause::ended, std::string("died: ") + strsignal(WTERMSIG(status)), true};
     return {Loss::Cause::ended, "ended with exit code " + std::to_string(WEXITSTATUS(status))};
 }
@@ -147,8 +154,18 @@ Worker::Answer<Expected> Worker::receive(Clock::time_point deadline) {
 template <class Expected>
 Worker::Answer<Expected> Worker::ask(const Request& request, std::chrono::milliseconds limit,
                                      const std::atomic<bool>* interrupted) {
-    if (!channel_->send(encode(request))) return reap();
+    const auto message = encode(request);
+    if (message.size() > longest_request) {
+        return Loss{Loss::Cause::fault, "its machine code and launch take " + std::to_string(message.size()) +
+                                            " bytes, more than the " + std::to_string(longest_request) +
+                                            " that a worker takes"};
+    }
     const auto deadline = Clock::now() + limit;
+    switch (channel_->send(message, deadline)) {
+        case Channel::Status::message: break;
+        case Channel::Status::closed: return reap();
+        case Channel::Status::overdue: reap(); return Loss{Loss::Cause::overdue, "took too long"};
+    }
     if (interrupted != nullptr) {
         while (!*interrupted && Clock::now() < deadline && !channel_->readable_within(50ms)) {
         }

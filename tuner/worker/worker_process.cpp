@@ -67,7 +67,7 @@ void serve_as_worker(const std::string& device, unsigned seed) {
     std::signal(SIGINT, SIG_IGN);
     std::signal(SIGTERM, SIG_IGN);
     std::signal(SIGPIPE, SIG_IGN);
-    Channel channel(from_coordinator, to_coordinator);
+    Channel channel(from_coordinator, to_coordinator, longest_request);
     std::unique_ptr<Backend> backend;
     std::unique_ptr<TestbedCache> cache;
     try {
@@ -81,7 +81,8 @@ void serve_as_worker(const std::string& device, unsigned seed) {
             if (const auto* malformed = std::get_if<MalformedMessage>(&request)) {
                 throw std::runtime_error("a request is malformed: " + malformed->reason);
             }
-            if (!channel.send(encode(answer(*backend, *cache, std::get<Request>(request))))) break;
+            const auto reply = encode(answer(*backend, *cache, std::get<Request>(request)));
+            if (channel.send(reply) != Channel::Status::message) break;
         }
     } catch (const DeviceFault& fault) {
         channel.send(encode(Reply{FaultReply{fault.what()}}));

@@ -42,7 +42,8 @@ TEST(Channel, AMessageLargerThanAPipeArrives) {
     Channel channel(ends[0], ends[1]);
     Bytes large(5'000'000);
     for (std::size_t i = 0; i < large.size(); ++i) large[i] = static_cast<std::uint8_t>(i * i >> 8);
-    std::jthread sender([&] { EXPECT_TRUE(channel.send(large)); });  // longer than a pipe's 64 KiB
+    std::jthread sender(
+        [&] { EXPECT_EQ(channel.send(large), Channel::Status::message); });  // longer than a pipe's 64 KiB
     Bytes received;
     ASSERT_EQ(channel.receive(received, Clock::now() + enough), Channel::Status::message);
     EXPECT_EQ(received, large);
@@ -68,7 +69,7 @@ TEST(Channel, ADeadlineThatHasPassedStillTakesWhatIsThere) {
     int ends[2];
     ASSERT_EQ(pipe(ends), 0);
     Channel channel(ends[0], ends[1]);
-    ASSERT_TRUE(channel.send({1, 2, 3}));
+    ASSERT_EQ(channel.send({1, 2, 3}), Channel::Status::message);
     Bytes message;
     EXPECT_EQ(channel.receive(message, Clock::now() - 1s), Channel::Status::message);
 }
@@ -95,6 +96,22 @@ TEST(Channel, ALengthThatCannotBeIsNotWaitedFor) {
     }
 }
 
+TEST(Channel, ALengthUpToTheLimitIsWaitedForAndOneByteMoreIsNot) {
+    const Wire wire;
+    Bytes message;
+    wire.put_size(longest_reply);
+    EXPECT_EQ(wire.channel->receive(message, Clock::now() + 50ms), Channel::Status::overdue);
+    wire.put_size(longest_reply + 1);
+    EXPECT_EQ(wire.channel->receive(message, Clock::now() + enough), Channel::Status::closed);
+}
+
+TEST(Channel, APeerThatDoesNotReadMakesAMessageOverdue) {
+    const Wire wire;
+    const auto begin = Clock::now();
+    EXPECT_EQ(wire.channel->send(Bytes(5'000'000), begin + 50ms), Channel::Status::overdue);
+    EXPECT_GE(Clock::now() - begin, 50ms);
+}
+
 // If something prints into the pipe, its first bytes are read as a length.
 TEST(Channel, TextInPlaceOfAMessageIsNotBelieved) {
     Wire wire;
@@ -117,7 +134,7 @@ TEST(Channel, SendingToNobodyIsNoCrash) {
     std::signal(SIGPIPE, SIG_IGN);  // as the program does
     Wire wire;
     close(wire.read_end);
-    EXPECT_FALSE(wire.channel->send({1, 2, 3}));
+    EXPECT_EQ(wire.channel->send({1, 2, 3}), Channel::Status::closed);
     wire.read_end = open("/dev/null", O_RDONLY);
 }
 

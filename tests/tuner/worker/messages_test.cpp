@@ -143,6 +143,16 @@ TEST(Messages, BytesThatAreNoMessageAreAnErrorValue) {
     }
 }
 
+// A million opening brackets of CBOR would overflow the stack of a recursive parser.
+TEST(Messages, NestingIsLimited) {
+    const auto reason = [](std::size_t depth) {
+        return std::get<MalformedMessage>(decode_reply(Bytes(depth, 0x81))).reason;  // each an array of one element
+    };
+    EXPECT_EQ(reason(33), "it nests deeper than 32 levels");
+    EXPECT_EQ(reason(1'000'000), "it nests deeper than 32 levels");
+    EXPECT_EQ(reason(32).find("nests"), std::string::npos) << "it ends too early, which is another error";
+}
+
 TEST(Messages, AFieldThatIsAbsentOrOfAnotherTypeIsNamed) {
     const auto reply = json::from_cbor(encode(Reply{TrialReply{{Rejection{Stage::wrong, "why"}, 1, 2}}}));
     EXPECT_EQ(complaint_about(reply), "");

@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <sys/resource.h>
 
+#include <cmath>
+#include <limits>
+
 #include "tests/tuner/support.h"
 
 namespace smemtune {
@@ -403,6 +406,43 @@ TEST_F(FakeWorkerTest, AFaultIsTheCandidatesAndAnErrorIsNot) {
     worker.release();
     answers(replies(PrepareReply{}, ErrorReply{"no memory"}));
     EXPECT_EQ(error_of_a_trial(), "no memory");
+}
+
+// A worker that is stopped (SIGSTOP, a debugger) reads nothing: a request that fills the pipe must not block.
+TEST_F(FakeWorkerTest, AStoppedWorkerIsEndedAtTheDeadline) {
+    write_text(scratch / "stopped", "#!/bin/sh\ncat $0.answers >&4\nkill -STOP $$\n");
+    write_text(scratch / "stopped.answers", replies(ReadyReply{}, PrepareReply{}));
+    std::filesystem::permissions(scratch / "stopped", std::filesystem::perms::owner_all);
+    Worker stopped{{.executable = scratch / "stopped", .device = "fake", .trial_deadline = 300ms}};
+    stopped.select(gemm(1, 1, 1), {}, {});
+    TrialInput large;
+    large.binary.code.resize(1'000'000);
+    EXPECT_EQ(std::get<Rejection>(stopped.trial(large, std::nullopt).outcome).stage, Stage::timeout);
+    EXPECT_EQ(std::get<Rejection>(stopped.trial({}, std::nullopt).outcome).stage, Stage::timeout) << "a new worker";
+}
+
+// The database would refuse such a measurement, which would end the run.
+TEST_F(FakeWorkerTest, AMeasurementThatCannotBeIsAMalformedAnswer) {
+    constexpr auto infinite = std::numeric_limits<double>::infinity();
+    for (const auto& impossible :
+         {Measurement{.median_us = -1}, Measurement{.median_us = infinite}, Measurement{.median_us = std::nan("")},
+          Measurement{.median_us = 1, .spread_us = -1}, Measurement{.median_us = 1, .samples_us = {1, infinite}},
+          Measurement{.median_us = 1, .clock_khz = -1}, Measurement{.median_us = 1, .energy_uj = -1}}) {
+        answers(replies(PrepareReply{}, TrialReply{{impossible}}));
+        EXPECT_THAT(rejection_of_a_trial().reason, HasSubstr("the worker sent a malformed answer: "))
+            << impossible.median_us;
+        worker.release();
+    }
+}
+
+TEST_F(FakeWorkerTest, MachineCodeThatNoMessageHoldsCostsItsTrial) {
+    answers(replies(PrepareReply{}, TrialReply{measured}));
+    TrialInput large;
+    large.binary.code.resize(longest_request + 1);
+    EXPECT_THAT(std::get<Rejection>(worker.trial(large, std::nullopt).outcome).reason,
+                HasSubstr("more than the 268435456"));
+    EXPECT_EQ(worker.trial({}, std::nullopt), measured) << "the worker goes on";
+    EXPECT_EQ(starts(), 1U);
 }
 
 TEST_F(FakeWorkerTest, TheProblemsThatItNamesArePrepared) {
