@@ -222,10 +222,11 @@ Kernel Runtime::State::fetch(const Problem& problem, const std::string& kernel_t
                                                                    .backend = backend,
                                                                    .kernel = {std::move(kernel), launch},
                                                                    .gemm = gemm_kind(operation)});
-        if (state->gemm) {
-            const auto& layout = operation.layouts.at(problem.layout);
-            state->transposed_a = layout.at("TRANSPOSE_A") != 0;
-            state->transposed_b = layout.at("TRANSPOSE_B") != 0;
+        // A user's own gemm may have no layouts: nothing is transposed then.
+        if (const auto layout = operation.layouts.find(problem.layout);
+            state->gemm && layout != operation.layouts.end()) {
+            state->transposed_a = layout->second.at("TRANSPOSE_A") != 0;
+            state->transposed_b = layout->second.at("TRANSPOSE_B") != 0;
         }
         return Kernel(std::move(state));
     }

@@ -20,7 +20,7 @@ public:
 
     void launch(StreamHandle stream, const Launch& launch, void* const* arguments) const override {
         void* address = address_for(stream);
-        std::array<void*, most_arguments + 1> all{};
+        std::array<void*, most_arguments> all{};
         std::copy_n(arguments, workspace_.place, all.begin());
         all.at(workspace_.place) = &address;
         kernel_->launch(stream, launch, all.data());

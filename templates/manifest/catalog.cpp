@@ -82,6 +82,32 @@ std::string hash_of(const KernelTemplate& kernel) {
     return content_hash(text);
 }
 
+// The names that `configuration.h` gives a kernel, besides those of its operation.
+std::set<std::string> constants_of(const KernelTemplate& kernel) {
+    std::set<std::string> names;
+    for (const auto& parameter : kernel.parameters) {
+        if (!parameter.runtime) names.insert(parameter.name);
+    }
+    for (const auto& derived : kernel.derived) {
+        if (derived.constant) names.insert(derived.name);
+    }
+    return names;
+}
+
+// A reference in a kernel's source is compiled with that source, for every kernel of the operation.
+void check_references(const std::vector<KernelTemplate>& templates) {
+    for (const auto& kernel : templates) {
+        const auto own = constants_of(kernel);
+        for (const auto& other : templates) {
+            if (other.source_path != kernel.operation.reference_path || std::ranges::includes(own, constants_of(other)))
+                continue;
+            throw ManifestError(kernel.path + ":1: the reference of operation '" + kernel.operation.name + "' is in " +
+                                other.source_path + " with kernel '" + other.name + "', whose constants '" +
+                                kernel.name + "' lacks; move the reference to a file of its own");
+        }
+    }
+}
+
 bool is_manifest(const std::string& path) { return path.ends_with(".toml"); }
 
 }  // namespace
@@ -148,6 +174,7 @@ std::vector<KernelTemplate> load_templates(const SourceTree& tree, const SourceT
         if (std::erase(kernel->same_code_as, kernel->hash) == 0) kernel->same_code_as.clear();
         templates.push_back(std::move(*kernel));
     }
+    check_references(templates);
     std::ranges::sort(templates, {}, [](const KernelTemplate& t) { return std::pair(t.operation.name, t.name); });
     return templates;
 }

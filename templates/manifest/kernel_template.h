@@ -144,7 +144,7 @@ Configuration default_configuration(const KernelTemplate& kernel_template);
 /// The part of a configuration that decides the program: all parameters but the run-time ones.
 Configuration compiled_part(const KernelTemplate& kernel_template, const Configuration& configuration);
 
-/// The largest number of arguments of a kernel, run-time parameters included.
+/// The largest number of arguments of a kernel: the operation's, run-time parameters and the workspace.
 constexpr std::size_t most_arguments = 64;
 
 /// The text of `configuration.h`: the compiled parameters, layout constants and constant derived values as `constexpr

@@ -19,8 +19,9 @@ Parameter read_parameter(const Section& section) {
     Parameter parameter{.name = section.value<std::string>("name", "\"TILE_WIDTH\""),
                         .values = section.list<std::int64_t>("values", "[8, 16, 32]")};
     if (!is_identifier(parameter.name)) section.fail_at("name", "'" + parameter.name + "' is no C++ identifier");
+    std::set<std::int64_t> before;
     for (const auto value : parameter.values) {
-        if (std::ranges::count(parameter.values, value) > 1) {
+        if (!before.insert(value).second) {
             section.fail_at("values", "'values' holds " + std::to_string(value) + " twice");
         }
         if (!is_int(value)) {
@@ -103,11 +104,16 @@ void check_runtime_parameter(const Section& section, const Parameter& parameter,
     if (std::ranges::count(arguments, parameter.name, &Argument::name) > 0) {
         section.fail_at("name", "'" + parameter.name + "' is an argument of the operation's; rename the parameter");
     }
-    const auto before = std::ranges::count_if(kernel.parameters, &Parameter::runtime);
-    if (arguments.size() + static_cast<std::size_t>(before) >= most_arguments) {
-        section.fail("would be argument " + std::to_string(most_arguments + 1) + " of the kernel, which takes up to " +
-                     std::to_string(most_arguments) + "; compile it in, without runtime = true");
-    }
+}
+
+// Launches keep a kernel's arguments on the stack.
+void check_argument_count(const Section& section, const KernelTemplate& kernel) {
+    const auto runtime = static_cast<std::size_t>(std::ranges::count_if(kernel.parameters, &Parameter::runtime));
+    const auto count = kernel.operation.arguments.size() + runtime + (kernel.workspace_bytes ? 1 : 0);
+    if (count <= most_arguments) return;
+    section.fail("would launch a kernel of " + std::to_string(count) +
+                 " arguments (the operation's, run-time parameters, workspace), more than " +
+                 std::to_string(most_arguments) + "; compile parameters in, without runtime = true");
 }
 
 void read_launch(const Section& section, const Names& known, KernelTemplate& result) {
@@ -205,6 +211,7 @@ std::optional<KernelTemplate> read_template(const std::string& path, const toml:
     const auto launch = root.section("launch");
     if (!launch) root.fail("has no [launch]; write [launch] with block and grid");
     read_launch(*launch, known, result);
+    check_argument_count(*launch, result);
     if (const auto requires_ = root.section("requires")) {
         requires_->allow_only({"compute_capability", "host"});
         result.compute_capability = requires_->value_or<std::int64_t>("compute_capability", "75", 0);

@@ -22,6 +22,11 @@ std::string Names::expand(const std::string& text) const {
         result += found == derived.end() ? word : "(" + found->second + ")";
         at = end;
         if (at != text.end()) result += *at++;
+        // Names that each use another one twice double the text each time.
+        if (result.size() > longest_expression) {
+            throw ExpressionError("expression '" + text + "' has more than " + std::to_string(longest_expression) +
+                                  " characters once its [[derived]] names are written out; use fewer of them");
+        }
     }
     return result;
 }
@@ -34,6 +39,14 @@ bool is_identifier(const std::string& text) {
 bool is_int(std::int64_t value) { return value >= -2147483647 && value <= 2147483647; }
 
 toml::table parse_toml(const std::string& path, const std::string& text) {
+    const auto limit = [&](std::size_t count, std::size_t most, const char* what) {
+        if (count <= most) return;
+        throw ManifestError(path + ":1: the manifest has " + std::to_string(count) + what + ", more than " +
+                            std::to_string(most));
+    };
+    limit(text.size(), longest_manifest, " bytes");
+    // The parser limits the nesting of values, but not of keys.
+    limit(static_cast<std::size_t>(std::ranges::count(text, '.')), most_dots, " dots");
     try {
         return toml::parse(text, path);
     } catch (const toml::parse_error& error) {
@@ -98,6 +111,10 @@ std::vector<Section> Section::sections(const std::string& key, const std::string
     if (node == nullptr) return result;
     const auto* array = node->as_array();
     if (array == nullptr) fail_at(key, "'" + key + "' must be written as [[" + key + "]]");
+    if (array->size() > most_entries) {
+        fail_at(key,
+                "has " + std::to_string(array->size()) + " [[" + key + "]], more than " + std::to_string(most_entries));
+    }
     for (const auto& each : *array) {
         if (!each.is_table()) fail_at(key, "'" + key + "' must be written as [[" + key + "]]");
         result.emplace_back(path_, title, *each.as_table());

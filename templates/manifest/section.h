@@ -15,16 +15,25 @@
 
 namespace smemtune {
 
+/// The largest manifest in bytes, and the most entries of one list: far above what a kernel needs, and low enough that
+/// no manifest uses up memory or stack.
+constexpr std::size_t longest_manifest = std::size_t{1} << 20;
+constexpr std::size_t most_entries = 256;
+constexpr std::size_t longest_expression = 16'384;  ///< characters, [[derived]] names written out
+/// The most dots, as in the nested key `a.b.c`.
+constexpr std::size_t most_dots = 2000;
+
 /// The names that a manifest's expressions may use.
 struct Names {
     std::set<std::string> values;                ///< known once configuration, problem and device are known
     std::map<std::string, std::string> derived;  ///< shorthands for expressions over `values`
 
-    /// `text` with every shorthand replaced by its expression, in parentheses.
+    /// `text` with every shorthand replaced by its expression, in parentheses. Throws ExpressionError if the result is
+    /// longer than `longest_expression`.
     [[nodiscard]] std::string expand(const std::string& text) const;
 };
 
-/// Throws ManifestError with the line of the syntax error.
+/// Throws ManifestError with the line of the syntax error, or if the text is over a limit.
 toml::table parse_toml(const std::string& path, const std::string& text);
 
 bool is_identifier(const std::string& text);
@@ -80,7 +89,7 @@ public:
     [[nodiscard]] Expression expression(const std::string& key, const std::string& example, const Names& known) const;
     [[nodiscard]] Expression checked(const std::string& key, const std::string& text, const Names& known) const;
 
-    /// The tables of `[[key]]`, each named `title` in messages; none if the key is absent.
+    /// The tables of `[[key]]`, each named `title` in messages; none if the key is absent. Fails beyond `most_entries`.
     [[nodiscard]] std::vector<Section> sections(const std::string& key, const std::string& title) const;
     /// The table of `[key]`, if any.
     [[nodiscard]] std::optional<Section> section(const std::string& key) const;

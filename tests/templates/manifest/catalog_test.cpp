@@ -206,6 +206,26 @@ TEST(Catalog, KernelsThatShareAnOperationInAThirdOnesManifestLoadAlone) {
     }
 }
 
+// It would be compiled with constants that it lacks: tuning worked or not by the order of names, running did not.
+TEST(Catalog, AReferenceBesideAKernelsConstantsServesThatKernelAlone) {
+    auto files = users();
+    files["other.toml"] =
+        "[template]\nname = \"other\"\noperation = \"scale\"\ntypes = [\"f32\"]\n"
+        "[launch]\nblock = [\"32\"]\ngrid = [\"M\"]\n";
+    files["other.cu"] = "";
+    try {
+        (void)load_templates(files);
+        FAIL();
+    } catch (const ManifestError& error) {
+        EXPECT_THAT(error.what(), StartsWith("other.toml:1: the reference of operation 'scale' is in scale.cu"));
+        EXPECT_THAT(error.what(), HasSubstr("move the reference to a file of its own"));
+    }
+    files["reference.cu"] = files["scale.cu"];
+    auto& manifest = files["scale.toml"];
+    manifest.replace(manifest.find("\"scale.cu\""), 10, "\"reference.cu\"");
+    EXPECT_EQ(load_templates(files).size(), 2U);
+}
+
 TEST(Catalog, AKernelThatExtendsAnotherLoadsAlone) {
     auto tree = users();
     tree["deep/other.toml"] =

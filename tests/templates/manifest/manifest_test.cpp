@@ -7,6 +7,7 @@
 #include <ostream>
 
 #include "templates/manifest/catalog.h"
+#include "templates/manifest/section.h"
 
 namespace smemtune {
 namespace {
@@ -255,18 +256,76 @@ TEST(Manifest, ARuntimeParameterBehindADerivedNameIsStillOne) {
     EXPECT_THAT(refusal(text), HasSubstr("'registers' names the run-time parameter 'UNROLL'"));
 }
 
-TEST(Manifest, AKernelWithRuntimeParametersTakesAsManyArgumentsAsALaunchHasRoomFor) {
-    std::string many;
-    for (std::size_t i = 6; i < most_arguments; ++i) {
-        many += "[[parameter]]\nname = \"P" + std::to_string(i) + "\"\nvalues = [1]\nruntime = true\n";
-    }
-    const auto with = [&](const std::string& more) {
+// A launch keeps its arguments in an array of this size on the stack.
+TEST(Manifest, EveryArgumentOfALaunchCountsTowardsTheLimit) {
+    const auto with = [&](std::size_t runtime_parameters) {
+        std::string many;
+        for (std::size_t i = 0; i < runtime_parameters; ++i) {
+            many += "[[parameter]]\nname = \"P" + std::to_string(i) + "\"\nvalues = [1]\nruntime = true\n";
+        }
         auto text = good;
-        return text.insert(text.find("[[constraint]]"), more);
+        return text.insert(text.find("[[constraint]]"), many);
     };
-    EXPECT_EQ(parse(with(many)).parameters.size(), 2 + most_arguments - 6);
-    EXPECT_THAT(refusal(with(many + "[[parameter]]\nname = \"LAST\"\nvalues = [1]\nruntime = true\n")),
-                HasSubstr("would be argument 65 of the kernel, which takes up to 64"));
+    const auto kernel = parse(with(0));
+    const auto without_workspace = [&](std::string text) {
+        const auto at = text.find("workspace_bytes");
+        return at == std::string::npos ? text : text.erase(at, text.find('\n', at) + 1 - at);
+    };
+    const auto with_workspace = [&](std::string text) {
+        text = without_workspace(text);
+        return text.insert(text.find("[launch]") + 9, "workspace_bytes = \"4\"\n");
+    };
+    const auto most = most_arguments - kernel.operation.arguments.size();
+    EXPECT_EQ(parse(without_workspace(with(most))).parameters.size(), 2 + most);
+    EXPECT_THAT(refusal(without_workspace(with(most + 1))), HasSubstr("a kernel of 65 arguments"));
+    EXPECT_EQ(parse(with_workspace(with(most - 1))).parameters.size(), 2 + most - 1);
+    EXPECT_THAT(refusal(with_workspace(with(most))), HasSubstr("a kernel of 65 arguments"));
+}
+
+// 30 names that each use the one before twice: 1 KB of manifest was 835 MB of expression.
+TEST(Manifest, DerivedNamesThatDoubleAreRefused) {
+    const auto doubling = [](int count) {
+        std::string entries = "[[derived]]\nname = \"D0\"\nvalue = \"WIDTH\"\n";
+        for (int i = 1; i <= count; ++i) {
+            const auto before = "D" + std::to_string(i - 1);
+            entries +=
+                "[[derived]]\nname = \"D" + std::to_string(i) + "\"\nvalue = \"" + before + "+" + before + "\"\n";
+        }
+        return with_derived(entries);
+    };
+    EXPECT_EQ(parse(doubling(10)).derived.back().expression.text().size(), 10 * 1024 - 5U);
+    EXPECT_THAT(refusal(doubling(30)),
+                AllOf(HasSubstr("'D10+D10' has more than 16384 characters"), HasSubstr("use fewer of them")));
+}
+
+TEST(Manifest, TheNumberOfEntriesIsLimited) {
+    const auto constraints = [](std::size_t count) {
+        auto text = good;
+        std::string many;
+        for (std::size_t i = 0; i < count; ++i) many += "[[constraint]]\nrule = \"1\"\nreason = \"none\"\n";
+        return text.insert(text.find("[[constraint]]"), many);
+    };
+    const auto own = parse(good).constraints.size();
+    EXPECT_EQ(parse(constraints(most_entries - own)).constraints.size(), most_entries);
+    EXPECT_THAT(refusal(constraints(most_entries - own + 1)), HasSubstr("has 257 [[constraint]], more than 256"));
+}
+
+TEST(Manifest, ItsSizeIsLimited) {
+    const auto padded = [](std::size_t size) { return good + "#" + std::string(size - good.size() - 1, 'x'); };
+    EXPECT_EQ(parse(padded(longest_manifest)).name, parse(good).name);
+    EXPECT_THAT(refusal(padded(longest_manifest + 1)), HasSubstr("has 1048577 bytes, more than 1048576"));
+}
+
+// The parser recurses into keys, and their destructor too.
+TEST(Manifest, KeysAreNotNestedWithoutLimit) {
+    const auto nested = [](std::size_t dots) {
+        std::string key = "a";
+        for (std::size_t i = 0; i < dots; ++i) key += ".a";
+        return key + " = 1\n";
+    };
+    EXPECT_THAT(refusal(nested(most_dots)), HasSubstr("has an unknown key 'a'"));
+    EXPECT_THAT(refusal(nested(most_dots + 1)), HasSubstr("has 2001 dots, more than 2000"));
+    EXPECT_THAT(refusal("a = " + std::string(100'000, '[')), HasSubstr("not valid TOML"));
 }
 
 TEST(Manifest, WhatIsLeftOutHasADefault) {
