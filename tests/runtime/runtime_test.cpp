@@ -217,6 +217,50 @@ TEST_F(OnHost, AnApplicationsOwnTemplatesAreCandidates) {
     Product(6, 7, 8).expect_right(kernel);
 }
 
+// An operation of the application's own that is called gemm need not have transposed layouts.
+TEST_F(OnHost, AGemmWithoutLayoutsIsOneOfMatricesAsTheyAre) {
+    const auto folder = scratch / "mine";
+    std::filesystem::create_directories(folder);
+    std::ofstream(folder / "mine.toml") << R"toml([operation]
+name       = "gemm"
+extents    = ["M", "N", "K"]
+operations = "2 * M * N * K"
+bytes      = "4 * M * N"
+terms      = "K"
+reference  = "mine.cu"
+argument   = [{ name = "M", kind = "extent" }, { name = "N", kind = "extent" }, { name = "K", kind = "extent" },
+              { name = "alpha", kind = "scalar" },
+              { name = "A", kind = "input", rows = "M", columns = "K", stride = "lda" },
+              { name = "lda", kind = "stride" },
+              { name = "B", kind = "input", rows = "K", columns = "N", stride = "ldb" },
+              { name = "ldb", kind = "stride" }, { name = "beta", kind = "scalar" },
+              { name = "C", kind = "output", rows = "M", columns = "N", stride = "ldc" },
+              { name = "ldc", kind = "stride" }]
+check      = [{ inputs = "uniform", scalars = { alpha = 1, beta = 0 } }]
+[template]
+name      = "mine"
+operation = "gemm"
+types     = ["f32"]
+[launch]
+block = ["1"]
+grid  = ["M * N"]
+[requires]
+host = true
+)toml";
+    std::ofstream(folder / "mine.cu") << R"(#include "configuration.h"
+extern "C" __global__ void mine(int, int N, int K, Element alpha, const Element* A, long long lda, const Element* B,
+                                long long ldb, Element beta, Element* C, long long ldc) {
+    const int row = blockIdx.x / N, column = blockIdx.x % N;
+    Element sum = 0, *c = C + row * ldc + column;
+    for (int k = 0; k < K; ++k) sum += A[row * lda + k] * B[k * ldb + column];
+    *c = beta == 0 ? alpha * sum : alpha * sum + beta * *c;
+}
+)";
+    Runtime runtime({.device = "host", .template_folders = {folder}, .host_compiler = SMEMTUNE_CXX});
+    const auto kernel = runtime.fetch(gemm(6, 7, 8, "f32", ""), "mine");
+    Product(6, 7, 8).expect_right(kernel, 2, -1);
+}
+
 TEST_F(OnHost, ATemplateOfTheApplicationReplacesTheBuiltInOfItsName) {
     auto sources = stepping_sources();
     for (auto& [path, text] : sources) text.replace(text.find("stepping"), 8, "tiled");

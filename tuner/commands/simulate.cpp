@@ -80,13 +80,25 @@ std::string exhaustive_command(const Landscape& landscape, const std::string& fi
            " --db " + shell_word(file);
 }
 
+// How much of the landscape a database holds, unless it is all.
+std::string missing_part(const Landscape& landscape, const std::string& file) {
+    const auto of = landscape.kernel + " for " + landscape.problem;
+    if (!landscape.valid) {
+        return fmt::format(
+            "{} holds {} configurations of {}, but its template cannot be read, so the number of valid "
+            "configurations is unknown",
+            file, count_text(landscape.costs.size()), of);
+    }
+    if (landscape.tried >= *landscape.valid) return {};
+    return fmt::format("{} holds {} of the {} valid configurations of {}", file, count_text(landscape.tried),
+                       count_text(*landscape.valid), of);
+}
+
 // Only a complete recording compares searches fairly: an incomplete one has mostly the configurations that its own
-// search preferred.
+// search preferred. A cache of Kernel Tuner does not say whether it is complete.
 void check_complete(const Landscape& landscape, const std::string& file, bool partial) {
-    if (!landscape.valid || landscape.tried >= *landscape.valid) return;
-    const auto part =
-        fmt::format("{} holds {} of the {} valid configurations of {} for {}", file, count_text(landscape.tried),
-                    count_text(*landscape.valid), landscape.kernel, landscape.problem);
+    const auto part = landscape.of_database ? missing_part(landscape, file) : "";
+    if (part.empty()) return;
     if (partial) {
         fmt::print(stderr, "{}: the figures rank searches on this part only\n", part);
         return;

@@ -52,7 +52,17 @@ json parse_open_or_closed(const std::string& path, std::string text) {
     fail(path, "is not JSON; give a cache file of Kernel Tuner, gzipped or not, or a database of smemtune");
 }
 
+constexpr int most_levels = 3;  // of lists in a parameter's value
+struct TooDeep {};
+
+bool nests_deeper(const json& value, int levels) {
+    if (!value.is_structured()) return false;
+    return levels == 0 || std::ranges::any_of(value, [&](const json& each) { return nests_deeper(each, levels - 1); });
+}
+
+// dump() is recursive, so a value that nests without limit would overflow the stack.
 std::string spelling(const json& value) {
+    if (nests_deeper(value, most_levels)) throw TooDeep();
     if (value.is_string()) return value.get<std::string>();
     if (value.is_boolean()) return value.get<bool>() ? "1" : "0";
     // Converts 16.0 to 16. Doubles beyond 2^53 may not be exact whole numbers.
@@ -179,7 +189,11 @@ private:
 Recording parse_kernel_tuner_cache(const std::string& path, std::string text) {
     if (text.find_first_not_of(" \t\r\n") == std::string::npos) fail(path, "is empty; give a recorded cache");
     const auto cache = parse_open_or_closed(path, std::move(text));
-    return Reader(path, cache).read();
+    try {
+        return Reader(path, cache).read();
+    } catch (const TooDeep&) {
+        fail(path, "has a value that nests lists deeper than " + std::to_string(most_levels) + " levels");
+    }
 }
 
 }  // namespace smemtune

@@ -41,6 +41,10 @@ std::string read_text(const std::filesystem::path& path) {
     int count = 0;
     while ((count = gzread(file.get(), block.data(), static_cast<unsigned>(block.size()))) > 0) {
         text.append(block.data(), static_cast<std::size_t>(count));
+        // 1 MB of gzip can unpack to 1 GB.
+        if (text.size() > longest_cache) {
+            fail(path, "has more than " + std::to_string(longest_cache) + " bytes when unpacked; is it a cache file?");
+        }
     }
     int code = Z_OK;
     const std::string message = gzerror(file.get(), &code);
@@ -177,7 +181,8 @@ Landscape from_database(const std::filesystem::path& path, const LandscapeFilter
     Landscape landscape{.device = rows.front().device,
                         .kernel = rows.front().kernel_template,
                         .problem = to_text(rows.front().problem),
-                        .objective = "us"};
+                        .objective = "us",
+                        .of_database = true};
     if (const auto space = valid_space(store, rows.front())) {
         landscape.valid = space->size();
         for (const auto& [configuration, cost] : known) landscape.tried += space->find(configuration) ? 1 : 0;

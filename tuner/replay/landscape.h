@@ -23,7 +23,8 @@ struct Landscape {
     /// The number of the template's valid configurations for the problem and device. Nothing if unknown, as for Kernel
     /// Tuner's caches.
     std::optional<std::size_t> valid{};
-    std::size_t tried = 0;  ///< how many of them were tried
+    std::size_t tried = 0;     ///< how many of them were tried
+    bool of_database = false;  ///< and not of a cache
     /// For each parameter with values that are not all whole numbers: the spelling of value i.
     std::map<std::string, std::vector<std::string>, std::less<>> spellings;
 
@@ -45,10 +46,12 @@ struct LandscapeFilter {
     std::string layout{};  ///< empty means any
 };
 
+constexpr std::size_t longest_cache = std::size_t{1} << 28;
+
 /// Reads a cache of Kernel Tuner (JSON, with or without gzip; closed, or left open by an interrupted run) or a smemtune
 /// database. The first bytes tell them apart. Throws std::invalid_argument, with file and remedy, if the file is
-/// neither, is empty, holds only failures, or is a database of which `filter` selects several recordings. Throws
-/// StoreError if a database cannot be read.
+/// neither, is empty, has more than `longest_cache` bytes when unpacked, holds only failures, or is a database of which
+/// `filter` selects several recordings. Throws StoreError if a database cannot be read.
 Landscape read_landscape(const std::filesystem::path& path, const LandscapeFilter& filter = {});
 
 }  // namespace smemtune

@@ -122,5 +122,21 @@ TEST_F(StoredTrials, SimulateReplaysACompleteRecordingOnly) {
     EXPECT_THAT(several.err, HasSubstr("holds several recordings; choose one; --sizes and --layout, of "));
 }
 
+TEST(Simulate, ADatabaseWhoseTemplateCannotBeReadIsNoLandscape) {
+    const Scratch scratch;
+    {
+        Store store(scratch / "t.db");
+        Device device;
+        device.name = "GPU Y";
+        const TrialKey key{store.remember(device), store.remember(TemplateRecord{"tiled", "gemm", "hash", {}}),
+                           store.remember(gemm(64, 64, 64))};
+        store.remember({key, {{{"T", 8}}}, Measurement{.median_us = 5.0, .samples_us = {5.0}}});
+    }
+    const auto simulated = run(scratch, {"simulate", "--landscape", "t.db"});
+    EXPECT_EQ(simulated.code, 2);
+    EXPECT_THAT(simulated.err, HasSubstr("the number of valid configurations is unknown"));
+    EXPECT_EQ(run(scratch, {"simulate", "--landscape", "t.db", "--partial", "--repeats", "1"}).code, 0);
+}
+
 }  // namespace
 }  // namespace smemtune

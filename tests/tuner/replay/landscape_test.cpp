@@ -189,6 +189,8 @@ INSTANTIATE_TEST_SUITE_P(Landscape, BrokenLandscape,
                                                   "none of its 1 configurations succeeded"},
                                            Broken{"no_value", cache({R"({"A": 1, "time": 1.0})"}),
                                                   R"(its entry "0" gives "B" no value)"},
+                                           Broken{"nested", cache({R"({"A": [[[[1]]]], "B": 10, "time": 1})"}),
+                                                  "nests lists deeper than 3 levels"},
                                            Broken{"no_object", cache({"17"}), R"(its entry "0" is not a JSON object)"},
                                            Broken{"other_objective", cache({fine}, R"("objective": "energy",)"),
                                                   R"(no entry has the objective "energy")"}),
@@ -205,6 +207,22 @@ TEST(Landscape, RefusesGzipThatWasCutOrDamaged) {
     damaged[damaged.size() / 2] = static_cast<char>(damaged[damaged.size() / 2] ^ 0x55);
     write_text(scratch / "damaged.gz", damaged);
     EXPECT_THAT(complaint([&] { read_landscape(scratch / "damaged.gz"); }), HasSubstr("copy it again"));
+}
+
+// 260 KB of gzip.
+TEST(Landscape, RefusesGzipThatUnpacksBeyondTheLimit) {
+    const Scratch scratch;
+    const auto of_size = [&](std::size_t size) {
+        auto* gzip = gzopen((scratch / "bomb.gz").c_str(), "wb1");
+        const std::string block(1 << 20, ' ');
+        for (; size > 0; size -= std::min(size, block.size())) {
+            gzwrite(gzip, block.data(), static_cast<unsigned>(std::min(size, block.size())));
+        }
+        gzclose(gzip);
+        return complaint([&] { read_landscape(scratch / "bomb.gz"); });
+    };
+    EXPECT_THAT(of_size(longest_cache), HasSubstr("is empty"));
+    EXPECT_THAT(of_size(longest_cache + 1), HasSubstr("more than 268435456 bytes when unpacked"));
 }
 
 TEST(Landscape, RefusesWhatIsNoFile) {
@@ -280,7 +298,9 @@ TEST(Landscape, OfADatabaseCountsTheValidConfigurationsThatWereTried) {
         EXPECT_EQ(read_again().tried, i + 1);
     }
     EXPECT_EQ(read_again().valid, space.size());
+    EXPECT_TRUE(read_again().of_database);
     EXPECT_EQ(read(cache({fine})).valid, std::nullopt) << "a cache does not say which configurations are valid";
+    EXPECT_FALSE(read(cache({fine})).of_database);
 }
 
 }  // namespace

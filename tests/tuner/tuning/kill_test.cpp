@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "tests/tuner/support.h"
+#include "util/process.h"
 
 namespace smemtune {
 namespace {
@@ -296,6 +297,16 @@ TEST(Together, TwoProcessesTuneIntoOneFile) {
     EXPECT_EQ(winners_in(scratch / "t.db"),
               (std::vector<std::string>{"transpose f32 16x16 work WORK=1", "transpose f32 32x32 work WORK=1",
                                         "transpose f32 48x48 work WORK=1"}));
+}
+
+// A parent passes on which signals are ignored and which descriptors are closed.
+TEST(Inherited, ARunNeedsNeitherChildSignalsNorStandardDescriptors) {
+    const Scratch scratch;
+    const auto database = scratch / "t.db";
+    const auto tune = "trap '' CHLD; exec \"" + program() + "\" tune --device host --templates \"" + fixture("work") +
+                      "\" --sizes 16 --db \"" + database + "\" --evaluations 4 <&- >&- 2>&-";
+    EXPECT_EQ(run_process({"sh", "-c", tune}, 120s).exit_code, 0);
+    EXPECT_GT(trials_in(database), 0);
 }
 
 }  // namespace

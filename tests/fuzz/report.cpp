@@ -1,0 +1,16 @@
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+#include "tuner/bench/changes.h"
+
+using namespace smemtune;
+
+// A report of `bench --json`, as `bench --against FILE.json` reads it, compared with itself.
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    try {
+        const auto figures = figures_of(nlohmann::json::parse(data, data + size, nullptr, false));
+        (void)to_text(changes(figures, figures));
+    } catch (const std::invalid_argument&) {
+    }
+    return 0;
+}
