@@ -44,18 +44,18 @@ pid_t start(const std::vector<std::string>& arguments, int output) {
     for (const auto* word : {"sh", "-c", script, "sh"}) argv.push_back(const_cast<char*>(word));
     for (const auto& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
     argv.push_back(nullptr);
-    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_t actions{};
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
     posix_spawn_file_actions_adddup2(&actions, output, STDERR_FILENO);
-    posix_spawnattr_t attributes;
+    posix_spawnattr_t attributes{};
     posix_spawnattr_init(&attributes);
     // The program gets its own process group: the deadline ends its children too, and Ctrl-C does not interrupt a
     // running compile. Its children must be waited for, whatever this process does with its own.
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF);
     posix_spawnattr_setpgroup(&attributes, 0);
-    sigset_t defaults;
+    sigset_t defaults{};
     sigemptyset(&defaults);
     sigaddset(&defaults, SIGCHLD);
     posix_spawnattr_setsigdefault(&attributes, &defaults);

@@ -56,8 +56,8 @@ struct Base {
 
 // Gives cells other values: of the right type as far as STRICT tables insist, but without their CHECKs.
 void change_cells(const Base& base, const std::string& path, FuzzedDataProvider& input) {
-    const SQLite::Database database(path, SQLite::OPEN_READWRITE);
-    database.tryExec("PRAGMA ignore_check_constraints = ON; PRAGMA synchronous = OFF; PRAGMA journal_mode = MEMORY");
+    SQLite::Database database(path, SQLite::OPEN_READWRITE);
+    database.exec("PRAGMA ignore_check_constraints = ON; PRAGMA synchronous = OFF; PRAGMA journal_mode = MEMORY");
     while (input.remaining_bytes() > 0) {
         const auto& [table, column] =
             base.columns[input.ConsumeIntegralInRange<std::size_t>(0, base.columns.size() - 1)];
@@ -94,8 +94,10 @@ void read(const Base& base, const std::string& path) {
         const auto run = store.recall_run(facts.back().row.record.run);
         (void)trial_text(facts.back(), run ? &*run : nullptr, 80);
     }
-    (void)best_text(facts, 80);
     (void)trials_text(facts, 0, 80);
+    facts.clear();
+    for (auto& row : store.rows({.best_only = true})) facts.push_back(reader.read(row));
+    (void)best_text(facts, 80);
     Candidates candidates(base.problem, base.device, &store, base.kernels, "");
     for (int i = 0; i < 3; ++i) {
         const auto candidate = candidates.next();

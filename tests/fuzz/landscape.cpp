@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "db/store.h"
 #include "tuner/replay/landscape.h"
 
 using namespace smemtune;
@@ -30,6 +31,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
             }
         } catch (const std::invalid_argument&) {
         } catch (const std::length_error&) {
+        } catch (const StoreError&) {  // by its first bytes it is a database
         }
         close(file);
     }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <set>
 #include <stdexcept>
 #include <string>
 
@@ -15,6 +16,10 @@ constexpr std::size_t most_sizes = 100'000;
 [[noreturn]] void fail(std::string_view part, const std::string& why, const std::string& product = "4096x11008x128") {
     throw std::invalid_argument("--sizes '" + std::string(part) + "': " + why +
                                 "; write for example 512..8192, 512..8192:512, 1000,4095 or " + product);
+}
+
+[[noreturn]] void fail_count(std::string_view part) {
+    fail(part.substr(0, 80), "names more than " + std::to_string(most_sizes) + " sizes");
 }
 
 std::int64_t number(std::string_view digits, std::string_view part) {
@@ -41,7 +46,7 @@ std::vector<std::int64_t> range(std::string_view part, std::size_t dots) {
     }
     std::vector<std::int64_t> values;
     for (auto value = first; value <= last; value = step == 0 ? value * 2 : value + step) {
-        if (values.size() == most_sizes) fail(part, "the range has more than " + std::to_string(most_sizes) + " sizes");
+        if (values.size() == most_sizes) fail_count(part);
         values.push_back(value);
     }
     return values;
@@ -95,8 +100,11 @@ SizeForm size_form(const Operation& operation) {
 
 std::vector<std::vector<std::int64_t>> parse_sizes(std::string_view text, const SizeForm& form) {
     std::vector<std::vector<std::int64_t>> sizes;
+    std::set<std::vector<std::int64_t>> known;
     const auto add = [&](std::vector<std::int64_t> size) {
-        if (std::ranges::find(sizes, size) == sizes.end()) sizes.push_back(std::move(size));
+        if (!known.insert(size).second) return;
+        if (sizes.size() == most_sizes) fail_count(text);
+        sizes.push_back(std::move(size));
     };
     for (std::size_t begin = 0; begin <= text.size();) {
         const auto end = std::min(text.find(',', begin), text.size());
@@ -125,6 +133,7 @@ std::vector<std::string> stored_sizes(std::string_view text, const std::vector<S
         }
         const auto dots = part.find("..");
         const auto edges = dots == std::string_view::npos ? std::vector{number(part, part)} : range(part, dots);
+        if (patterns.size() + edges.size() * forms.size() > most_sizes) fail_count(part);
         for (const auto edge : edges) {
             for (const auto& form : forms) patterns.push_back(joined(words(cube(edge, form))));
         }

@@ -123,7 +123,8 @@ INSTANTIATE_TEST_SUITE_P(
         Malformed{"0..8", "0..8", "0 is not in"}, Malformed{"8..16:0", "8..16:0", "0 is not in"},
         Malformed{"8..16:", "8..16:", "'' is not a whole number"}, Malformed{"8..16:-1", "8..16:-1", "-1 is not in"},
         Malformed{"8:2", "8:2", "'8:2' is not a whole number"},
-        Malformed{"1..2147483647:1", "1..2147483647:1", "has more than 100000 sizes"},
+        Malformed{"1..2147483647:1", "1..2147483647:1", "names more than 100000 sizes"},
+        Malformed{"1..100000:1,100001", "1..100000:1,100001", "names more than 100000 sizes"},
         Malformed{"8,16..x,32", "16..x", "'x' is not a whole number"}));
 
 TEST(Sizes, OfARangeThatRunsBackwardsAreNamedWithTheRightOrder) {
@@ -140,6 +141,15 @@ TEST(StoredSizes, OfANumberAreThoseOfEveryOperation) {
     EXPECT_EQ(stored_sizes("624x6848x512,512x*", {gemm_form}), (std::vector<std::string>{"624x6848x512", "512x*"}));
     EXPECT_TRUE(stored_sizes("", {gemm_form}).empty()) << "no filter";
     EXPECT_NE(complaint([] { stored_sizes("abc", {gemm_form}); }), "");
+}
+
+// Each size was compared with all before it: 100,000 took minutes.
+TEST(Sizes, AsManyAsAreAllowedAreRead) {
+    const SizeForm form{.names = {"M"}, .counts = {}};
+    EXPECT_EQ(parse_sizes("1..100000:1,7", form).size(), 100'000U) << "7 is there already";
+    EXPECT_EQ(stored_sizes("1..100000:1", {form}).size(), 100'000U);
+    EXPECT_THROW(stored_sizes("1..100000:1,7", {form}), std::invalid_argument);
+    EXPECT_THROW(stored_sizes("1..100000:1", {form, form}), std::invalid_argument);
 }
 
 }  // namespace
