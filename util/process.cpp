@@ -24,8 +24,8 @@ namespace {
 
 // A host that ignores SIGCHLD, or waits for any child, takes the program's exit code before we can. So a shell runs the
 // program and appends the exit code to its output. POSIX's code for a program that was not found is 127.
-constexpr auto script = R"("$@"; printf '\n%d' $?)";
-constexpr int not_found = 127;
+constexpr auto shell_script = R"("$@"; printf '\n%d' $?)";
+constexpr int not_found_code = 127;
 
 // Removes the exit code from the end of `output`.
 std::optional<int> take_exit_code(std::string& output) {
@@ -39,9 +39,9 @@ std::optional<int> take_exit_code(std::string& output) {
     return code;
 }
 
-pid_t start(const std::vector<std::string>& arguments, int output) {
+pid_t start_program(const std::vector<std::string>& arguments, int output) {
     std::vector<char*> argv;
-    for (const auto* word : {"sh", "-c", script, "sh"}) argv.push_back(const_cast<char*>(word));
+    for (const auto* word : {"sh", "-c", shell_script, "sh"}) argv.push_back(const_cast<char*>(word));
     for (const auto& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
     argv.push_back(nullptr);
     posix_spawn_file_actions_t actions{};
@@ -72,7 +72,7 @@ ProcessResult run_process(const std::vector<std::string>& arguments, std::chrono
     ProcessResult result;
     const auto deadline = std::chrono::steady_clock::now() + limit;
     const auto pipe = make_pipe();
-    const auto pid = pipe.read_end < 0 ? 0 : start(arguments, pipe.write_end);
+    const auto pid = pipe.read_end < 0 ? 0 : start_program(arguments, pipe.write_end);
     close(pipe.write_end);
     while (pid != 0) {
         const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
@@ -93,7 +93,7 @@ ProcessResult run_process(const std::vector<std::string>& arguments, std::chrono
     while (waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
     }
     result.exit_code = result.timed_out ? 128 + SIGKILL : take_exit_code(result.output).value_or(128 + SIGKILL);
-    result.started = result.exit_code != not_found;
+    result.started = result.exit_code != not_found_code;
     return result;
 }
 

@@ -83,7 +83,7 @@ std::string hash_of(const KernelTemplate& kernel) {
 }
 
 // The names that `configuration.h` gives a kernel, besides those of its operation.
-std::set<std::string> constants_of(const KernelTemplate& kernel) {
+std::set<std::string> constant_names_of(const KernelTemplate& kernel) {
     std::set<std::string> names;
     for (const auto& parameter : kernel.parameters) {
         if (!parameter.runtime) names.insert(parameter.name);
@@ -97,9 +97,10 @@ std::set<std::string> constants_of(const KernelTemplate& kernel) {
 // A reference in a kernel's source is compiled with that source, for every kernel of the operation.
 void check_references(const std::vector<KernelTemplate>& templates) {
     for (const auto& kernel : templates) {
-        const auto own = constants_of(kernel);
+        const auto own = constant_names_of(kernel);
         for (const auto& other : templates) {
-            if (other.source_path != kernel.operation.reference_path || std::ranges::includes(own, constants_of(other)))
+            if (other.source_path != kernel.operation.reference_path ||
+                std::ranges::includes(own, constant_names_of(other)))
                 continue;
             throw ManifestError(kernel.path + ":1: the reference of operation '" + kernel.operation.name + "' is in " +
                                 other.source_path + " with kernel '" + other.name + "', whose constants '" +

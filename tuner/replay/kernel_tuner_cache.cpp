@@ -52,7 +52,7 @@ json parse_open_or_closed(const std::string& path, std::string text) {
     fail(path, "is not JSON; give a cache file of Kernel Tuner, gzipped or not, or a database of smemtune");
 }
 
-constexpr int most_levels = 3;  // of lists in a parameter's value
+constexpr int most_list_levels = 3;  // of lists in a parameter's value
 struct TooDeep {};
 
 bool nests_deeper(const json& value, int levels) {
@@ -62,7 +62,7 @@ bool nests_deeper(const json& value, int levels) {
 
 // dump() is recursive, so a value that nests without limit would overflow the stack.
 std::string spelling(const json& value) {
-    if (nests_deeper(value, most_levels)) throw TooDeep();
+    if (nests_deeper(value, most_list_levels)) throw TooDeep();
     if (value.is_string()) return value.get<std::string>();
     if (value.is_boolean()) return value.get<bool>() ? "1" : "0";
     // Converts 16.0 to 16. Doubles beyond 2^53 may not be exact whole numbers.
@@ -192,7 +192,7 @@ Recording parse_kernel_tuner_cache(const std::string& path, std::string text) {
     try {
         return Reader(path, cache).read();
     } catch (const TooDeep&) {
-        fail(path, "has a value that nests lists deeper than " + std::to_string(most_levels) + " levels");
+        fail(path, "has a value that nests lists deeper than " + std::to_string(most_list_levels) + " levels");
     }
 }
 
