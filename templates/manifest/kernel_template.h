@@ -52,11 +52,21 @@ Shape shape_of(const Argument& argument, const Environment& environment);
 /// One verification of a trial: inputs, values of the scalars, layout of the matrices.
 struct Check {
     bool integers = false;               ///< small integers, for exact answers; otherwise uniform in [-1, 1]
+    bool special = false;                ///< uniform with zeros, and one infinity in each matrix
+    std::string wide;                    ///< the input with the largest integers; those of the other inputs are -1..1
     bool poison = true;                  ///< outputs start as NaN; else as random values that the kernel may read
-    std::int64_t padding = 0;            ///< elements between the rows of a matrix with a stride
+    std::int64_t offset = 0;             ///< elements between an aligned address and each matrix
+    std::int64_t padding = 0;            ///< least number of elements between the rows of a matrix with a stride
+    std::int64_t multiple = 1;           ///< strides are multiples of this
     std::int64_t batch_padding = 0;      ///< elements between matrices with a batch stride
     std::vector<std::string> broadcast;  ///< inputs that are one matrix for the whole batch: their batch stride is 0
     std::map<std::string, double> scalars;
+    std::map<std::string, std::int64_t> extents;  ///< arguments that the kernel is given in place of the problem's
+
+    /// The leading dimension of a matrix with a stride argument.
+    [[nodiscard]] std::int64_t stride_of(std::int64_t columns) const {
+        return (columns + padding + multiple - 1) / multiple * multiple;
+    }
 };
 
 /// An operation. Kernels of one operation share its arguments and can replace one another.

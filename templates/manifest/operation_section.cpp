@@ -45,14 +45,55 @@ std::int64_t read_padding(const Section& section, const std::string& key) {
     return padding;
 }
 
+// The name of the input with the largest integers; empty if there is none.
+std::string read_wide(const Section& section, const Check& check, const std::vector<Argument>& arguments) {
+    const auto wide = section.value_or<std::string>("wide", "\"A\"", "");
+    if (wide.empty()) return wide;
+    const auto found = std::ranges::find(arguments, wide, &Argument::name);
+    if (found == arguments.end() || found->kind != Argument::Kind::input)
+        section.fail_at("wide", "'wide' names '" + wide + "', which is no input");
+    if (!check.integers) section.fail_at("wide", "'wide' is about integers; write inputs = \"integer\"");
+    return wide;
+}
+
+std::map<std::string, std::int64_t> read_extents(const Section& section, const std::vector<Argument>& arguments) {
+    std::map<std::string, std::int64_t> extents;
+    if (!section.has("extents")) return extents;
+    for (const auto& [key, node] : section.table_at("extents", "{ K = 0 }")) {
+        const std::string name(key.str());
+        const auto found = std::ranges::find(arguments, name, &Argument::name);
+        if (found == arguments.end() || found->kind != Argument::Kind::extent)
+            section.fail_at("extents", "'extents' names '" + name + "', which is no argument of kind extent");
+        const auto value = node.value_exact<std::int64_t>();
+        if (value != 0) section.fail_at("extents", "'extents' holds zeros alone: extents = { K = 0 }");
+        for (const auto& argument : arguments) {
+            if (argument.kind != Argument::Kind::output) continue;
+            for (const auto* expression : {&argument.rows, &argument.columns, &argument.count}) {
+                if (std::ranges::count(expression->names(), name) == 0) continue;
+                section.fail_at("extents", "'extents' names '" + name + "', on which the size of output '" +
+                                               argument.name + "' depends; name another one");
+            }
+        }
+        extents[name] = *value;
+    }
+    return extents;
+}
+
 Check read_check(const Section& section, const std::vector<Argument>& arguments) {
-    section.allow_only({"inputs", "scalars", "padding", "batch_padding", "broadcast", "poison"});
+    section.allow_only({"inputs", "wide", "scalars", "extents", "offset", "padding", "multiple", "batch_padding",
+                        "broadcast", "poison"});
     Check check;
     const auto inputs = section.value<std::string>("inputs", "\"uniform\"");
-    if (inputs != "uniform" && inputs != "integer")
-        section.fail_at("inputs", "'inputs' is neither uniform nor integer");
+    if (inputs != "uniform" && inputs != "integer" && inputs != "special")
+        section.fail_at("inputs", "'inputs' is none of uniform, integer, special");
     check.integers = inputs == "integer";
+    check.special = inputs == "special";
+    check.wide = read_wide(section, check, arguments);
+    check.offset = read_padding(section, "offset");
     check.padding = read_padding(section, "padding");
+    check.multiple = section.value_or<std::int64_t>("multiple", "4", 1);
+    if (check.multiple < 1) section.fail_at("multiple", "'multiple' is less than 1");
+    check.extents = read_extents(section, arguments);
     check.batch_padding = read_padding(section, "batch_padding");
     if (section.has("broadcast")) check.broadcast = section.list<std::string>("broadcast", R"(["B"])");
     for (const auto& name : check.broadcast) {

@@ -125,7 +125,7 @@ public:
             matrix.shape = shape_of(argument, environment);
             const auto& [rows, columns, matrices] = matrix.shape;
             const bool broadcast = std::ranges::count(check.broadcast, argument.name) != 0;
-            matrix.stride = columns + (argument.stride.empty() ? 0 : check.padding);
+            matrix.stride = argument.stride.empty() ? columns : check.stride_of(columns);
             matrix.batch_stride = rows * matrix.stride + (argument.batch_stride.empty() ? 0 : check.batch_padding);
             if (broadcast) matrix.batch_stride = 0;
             matrix.before.assign(
@@ -148,7 +148,11 @@ public:
             });
             auto& number = numbers_.emplace_back();
             switch (argument.kind) {
-                case Argument::Kind::extent: number.extent = static_cast<int>(environment.at(argument.name)); break;
+                case Argument::Kind::extent:
+                    number.extent =
+                        static_cast<int>(check.extents.contains(argument.name) ? check.extents.at(argument.name)
+                                                                               : environment.at(argument.name));
+                    break;
                 case Argument::Kind::scalar: number.scalar = static_cast<float>(check.scalars.at(argument.name)); break;
                 case Argument::Kind::stride: pointers_.push_back(&owner->stride); continue;
                 case Argument::Kind::batch_stride: pointers_.push_back(&owner->batch_stride); continue;

@@ -14,16 +14,7 @@ namespace smemtune {
 namespace {
 
 constexpr int most_sets = 64;  // limit for rotating operands: small problems would need thousands of sets
-enum Mode : int { uniform = 0, integer = 1, poisoned = 2 };
-
-// Integers small enough that an Element holds any sum of `terms` products exactly, in any order. Beyond 2^24 terms this
-// is only highly probable: partial sums of products of -1, 0 and 1 grow with the square root of their number.
-int integer_magnitude(std::int64_t terms, const Check& check) {
-    double scale = 1;
-    for (const auto& [name, value] : check.scalars) scale = std::max(scale, std::abs(value));
-    const auto most = std::sqrt(0x1p24 / (scale * static_cast<double>(std::max<std::int64_t>(terms, 1))));
-    return std::clamp(static_cast<int>(most), 1, 8);
-}
+enum Mode : int { uniform = 0, integer = 1, special = 2, poisoned = 3 };
 
 // A matrix without a stride argument is dense.
 MatrixOperand matrix_of(const Argument& argument, const Environment& environment, const Check& check) {
@@ -31,7 +22,7 @@ MatrixOperand matrix_of(const Argument& argument, const Environment& environment
     MatrixOperand matrix{.argument = &argument, .rows = shape.rows, .columns = shape.columns, .count = shape.count};
     matrix.broadcast = std::ranges::count(check.broadcast, argument.name) != 0;
     if (matrix.broadcast) matrix.count = 1;
-    matrix.stride = matrix.columns + (argument.stride.empty() ? 0 : check.padding);
+    matrix.stride = argument.stride.empty() ? matrix.columns : check.stride_of(matrix.columns);
     matrix.batch_stride = matrix.rows * matrix.stride + (argument.batch_stride.empty() ? 0 : check.batch_padding);
     return matrix;
 }
@@ -69,6 +60,19 @@ int sets_of(double operand_bytes, const Device& device) {
 }
 
 }  // namespace
+
+int integer_magnitude(std::int64_t terms, const Check& check, const Argument& matrix) {
+    double scale = 1;
+    for (const auto& [name, value] : check.scalars) scale = std::max(scale, std::abs(value));
+    const auto count = static_cast<double>(std::max<std::int64_t>(terms, 1));
+    if (check.wide.empty()) {  // products of two equal magnitudes; any sum of them is exact up to 2^24 terms
+        return std::clamp(static_cast<int>(std::sqrt(0x1p24 / (scale * count))), 1, 8);
+    }
+    // An eighth of the range for an output that is added, the rest for the sum.
+    if (matrix.kind == Argument::Kind::output) return static_cast<int>(0x1p21 / scale);
+    if (matrix.name != check.wide) return 1;
+    return std::max(1, static_cast<int>(7 * 0x1p21 / (scale * std::min(count, 8 * std::sqrt(count)))));
+}
 
 std::int64_t matrix_threads(const Device& device) {
     return device.multiprocessors * (device.is_host() ? 1 : 8) * block_threads;
@@ -125,7 +129,7 @@ std::unique_ptr<Operands> OperandFactory::make(const Check& check, std::uint64_t
         if (!argument.is_matrix()) continue;
         auto matrix = matrix_of(argument, environment_, check);
         matrix.seed = operand_seed + operands->matrices.size();
-        matrix.guard = guard_;
+        matrix.guard = guard_ + check.offset;
         matrix.memory = backend_.allocate(static_cast<std::size_t>(matrix.elements() * element_bytes_));
         fill(matrix, check);
         operands->matrices.push_back(std::move(matrix));
@@ -133,7 +137,9 @@ std::unique_ptr<Operands> OperandFactory::make(const Check& check, std::uint64_t
     for (const auto& argument : operation_.arguments) {
         switch (argument.kind) {
             case Argument::Kind::extent:
-                operands->extents.push_back(static_cast<int>(environment_.at(argument.name)));
+                operands->extents.push_back(static_cast<int>(check.extents.contains(argument.name)
+                                                                 ? check.extents.at(argument.name)
+                                                                 : environment_.at(argument.name)));
                 operands->pointers.push_back(&operands->extents.back());
                 break;
             case Argument::Kind::scalar:
@@ -172,8 +178,8 @@ std::unique_ptr<Operands> OperandFactory::make(const Check& check, std::uint64_t
 // With `changed`, checks instead of filling: each thread reports the first element that has changed, or -1.
 void OperandFactory::fill(const MatrixOperand& matrix, const Check& check, Memory* changed) {
     const bool poison = matrix.argument->kind == Argument::Kind::output && check.poison;
-    int mode = poison ? poisoned : check.integers ? integer : uniform;
-    int magnitude = integer_magnitude(terms_, check);
+    int mode = poison ? poisoned : check.integers ? integer : check.special ? special : uniform;
+    int magnitude = integer_magnitude(terms_, check, *matrix.argument);
     void* data = matrix.memory->data();
     auto [rows, columns, stride] = std::tuple(matrix.rows, matrix.columns, matrix.stride);
     auto [count, batch_stride, matrix_seed] = std::tuple(matrix.count, matrix.batch_stride, matrix.seed);

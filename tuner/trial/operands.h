@@ -28,6 +28,11 @@ struct MatrixOperand {
     [[nodiscard]] long long elements() const { return 2 * guard + count * batch_stride; }
 };
 
+/// Integers in -magnitude..magnitude for one matrix of a check, small enough that an Element of 24 bits holds every
+/// partial sum of `terms` products, times a scalar. A sum of n products of at most m exceeds 8 m sqrt(n) with
+/// probability 2 exp(-32) at most (Hoeffding, Probability inequalities for sums of bounded random variables, 1963).
+int integer_magnitude(std::int64_t terms, const Check& check, const Argument& matrix);
+
 /// One set of operands for one check. It owns the values, because a launch takes their addresses.
 struct Operands {
     std::vector<MatrixOperand> matrices;  ///< in the order of the operation's arguments

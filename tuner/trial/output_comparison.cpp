@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <limits>
 #include <span>
 #include <tuple>
@@ -50,10 +51,12 @@ OutputComparison::OutputComparison(Backend& backend, const ElementType& element_
       reference_(backend.load(reference, 0)),
       compare_(backend.load(compare, 0)),
       first_wrong_(backend.allocate(static_cast<std::size_t>(threads_) * sizeof(long long))),
-      worst_(backend.allocate(static_cast<std::size_t>(threads_) * sizeof(double))) {}
+      errors_(backend.allocate(static_cast<std::size_t>(threads_) * sizeof(Errors))) {}
 
-double OutputComparison::bound_factor(const Check& check) const {
-    return check.integers ? 0.0 : error_factor(terms_, unit_roundoff_);
+double OutputComparison::bound_of(const Check& check, double value, double magnitude) const {
+    if (check.integers || !std::isfinite(value)) return 0;
+    const auto scale = std::sqrt(static_cast<double>(terms_) * value * value + magnitude * magnitude);
+    return std::fmin(error_factor(terms_, unit_roundoff_) * magnitude, element_lambda * unit_roundoff_ * scale);
 }
 
 std::vector<OutputReference> OutputComparison::references(const Operands& operands) {
@@ -83,7 +86,7 @@ std::optional<std::string> OutputComparison::first_difference(const Operands& op
                                                               const std::vector<OutputReference>& references,
                                                               const Check& check, double& worst) {
     std::vector<long long> wrong(static_cast<std::size_t>(threads_));
-    std::vector<double> errors(wrong.size());
+    std::vector<Errors> reports(wrong.size());
     auto expected = references.begin();
     for (const auto& matrix : operands.matrices) {
         if (!is_output(matrix)) continue;
@@ -94,24 +97,45 @@ std::optional<std::string> OutputComparison::first_difference(const Operands& op
         auto seed = matrix.seed;
         void* value = expected->value->data();
         void* magnitude = expected->magnitude->data();
-        double gamma = bound_factor(check);
+        double gamma = check.integers ? 0 : error_factor(terms_, unit_roundoff_);
+        auto terms = static_cast<double>(terms_);
+        double lambda = element_lambda * unit_roundoff_;
         void* wrong_data = first_wrong_->data();
-        void* worst_data = worst_->data();
-        const std::array<void*, 13> arguments{&data,  &guard,        &rows,      &columns, &stride,
-                                              &count, &batch_stride, &seed,      &value,   &magnitude,
-                                              &gamma, &wrong_data,   &worst_data};
+        void* errors_data = errors_->data();
+        const std::array<void*, 15> arguments{&data,  &guard,        &rows,   &columns,    &stride,
+                                              &count, &batch_stride, &seed,   &value,      &magnitude,
+                                              &gamma, &terms,        &lambda, &wrong_data, &errors_data};
         compare_->launch(nullptr, {.grid = {threads_ / block_threads, 1, 1}, .block = {block_threads, 1, 1}},
                          arguments.data());
         backend_.synchronize();
         backend_.copy_to_host(std::as_writable_bytes(std::span(wrong)), *first_wrong_);
-        backend_.copy_to_host(std::as_writable_bytes(std::span(errors)), *worst_);
+        backend_.copy_to_host(std::as_writable_bytes(std::span(reports)), *errors_);
         std::erase(wrong, -1);
         if (!wrong.empty()) return describe(matrix, std::ranges::min(wrong), *expected, check);
-        wrong.resize(errors.size());
-        worst = std::max(worst, std::ranges::max(errors));
+        wrong.resize(reports.size());
+        if (auto reason = imprecise(reports, matrix.argument->name, worst)) return reason;
         ++expected;
     }
     return std::nullopt;
+}
+
+std::optional<std::string> OutputComparison::imprecise(const std::vector<Errors>& reports, const std::string& output,
+                                                       double& worst) const {
+    Errors all;
+    for (const auto& each : reports) {
+        all.worst = std::max(all.worst, each.worst);
+        all.errors += each.errors;
+        all.scales += each.scales;
+    }
+    worst = std::max(worst, std::sqrt(all.worst));
+    if (all.errors == 0) return std::nullopt;
+    // The number of elements cancels out of the ratio of two means.
+    const auto ratio = std::sqrt(all.errors / all.scales) / (rms_lambda * unit_roundoff_);
+    worst = std::max(worst, ratio);
+    if (ratio <= 1) return std::nullopt;
+    return fmt::format(
+        "{} is less precise than its type: its errors (root mean square) are {:.3g} times what rounding explains",
+        output, ratio);
 }
 
 std::string OutputComparison::describe(const MatrixOperand& matrix, long long at, const OutputReference& expected,
@@ -121,7 +145,9 @@ std::string OutputComparison::describe(const MatrixOperand& matrix, long long at
     const auto row = inside % matrix.batch_stride / matrix.stride;
     const auto column = inside % matrix.batch_stride % matrix.stride;
     const auto& name = matrix.argument->name;
-    const std::string kind = check.integers ? " (integer inputs)" : " (uniform inputs)";
+    const std::string kind = check.integers  ? " (integer inputs)"
+                             : check.special ? " (inputs with zeros and infinities)"
+                                             : " (uniform inputs)";
     const bool behind_rows = row >= matrix.rows;
     if (inside < 0 || index >= matrix.count || (behind_rows && index + 1 == matrix.count)) {
         return "writes outside " + name + kind;
@@ -131,7 +157,7 @@ std::string OutputComparison::describe(const MatrixOperand& matrix, long long at
     const auto element = (index * matrix.rows + row) * matrix.columns + column;
     const auto got = element_of<float>(backend_, *matrix.memory, at);
     const auto value = element_of<double>(backend_, *expected.value, element);
-    const auto bound = bound_factor(check) * element_of<double>(backend_, *expected.magnitude, element);
+    const auto bound = bound_of(check, value, element_of<double>(backend_, *expected.magnitude, element));
     const auto batch = matrix.argument->count == Expression("1") ? "" : std::to_string(index) + ",";
     return fmt::format("{}[{}{},{}] is {:.9g}, not {:.9g} +- {:.3g}{}", name, batch, row, column, got, value, bound,
                        kind);

@@ -9,6 +9,7 @@
 
 #include "runtime/backend.h"
 #include "tuner/trial/operands.h"
+#include "tuner/trial/tolerance.h"
 
 namespace smemtune {
 
@@ -29,15 +30,23 @@ public:
     /// The references of these inputs, one for each output. Throws OutOfMemory.
     std::vector<OutputReference> references(const Operands& operands);
 
-    /// Describes the first element that differs from its reference by more than its bound, or the first write outside
-    /// the matrices; nothing if all is right. The bound is 0 for integer inputs. Raises `worst` to the largest error as
-    /// a fraction of its bound.
+    /// Describes the first element that differs from its reference by more than its bound (tolerance.h), or the first
+    /// write outside the matrices, or errors that are too large on average; nothing if all is right. The bound is 0 for
+    /// integer inputs; infinities and NaNs must be those of the reference. Raises `worst` to the largest error as a
+    /// fraction of its bound.
     std::optional<std::string> first_difference(const Operands& operands,
                                                 const std::vector<OutputReference>& references, const Check& check,
                                                 double& worst);
 
 private:
-    [[nodiscard]] double bound_factor(const Check& check) const;
+    // One thread's report.
+    struct Errors {
+        double worst = 0;               // as a fraction of the bound of an element, squared
+        double errors = 0, scales = 0;  // sums of squares
+    };
+    [[nodiscard]] double bound_of(const Check& check, double value, double magnitude) const;
+    std::optional<std::string> imprecise(const std::vector<Errors>& reports, const std::string& output,
+                                         double& worst) const;
     std::string describe(const MatrixOperand& matrix, long long at, const OutputReference& expected,
                          const Check& check);
 
@@ -46,12 +55,7 @@ private:
     std::int64_t terms_;
     std::int64_t threads_;
     std::unique_ptr<LoadedKernel> reference_, compare_;
-    std::unique_ptr<Memory> first_wrong_, worst_;  // each thread's report
+    std::unique_ptr<Memory> first_wrong_, errors_;  // each thread's report
 };
-
-/// gamma_n = n*u / (1 - n*u). n rounded operations change a sum of products by at most gamma_n times the sum of
-/// absolute values, in any order of addition (Higham, Accuracy and Stability of Numerical Algorithms, 2002, section
-/// 3.1). Infinite if n*u >= 1.
-double error_factor(std::int64_t terms, double unit_roundoff);
 
 }  // namespace smemtune

@@ -32,6 +32,14 @@ Binary must_compile(const Compiler& compiler, const Program& program) {
     return std::get<Binary>(std::move(result));
 }
 
+// How many of the checks stay prepared: all if they fit into memory together, else as many as leave room for one more.
+std::size_t kept_checks(std::size_t count, double bytes, const Device& device) {
+    const auto room = 0.7 * static_cast<double>(device.memory_bytes);
+    if (bytes < room) return count;
+    const auto fit = static_cast<std::size_t>(room / (bytes / static_cast<double>(count)));
+    return fit == 0 ? 0 : fit - 1;
+}
+
 struct PreparedCheck {
     std::unique_ptr<Operands> operands;
     std::vector<OutputReference> references;
@@ -48,7 +56,7 @@ struct Testbed::State {
     std::optional<OutputComparison> comparison{};
     std::optional<RotatingOperands> rotating{};
     std::vector<std::optional<PreparedCheck>> prepared{};  // one for each check
-    bool keep_all = true;                                  // false if they do not fit into memory together
+    std::size_t kept = 0;  // the first checks, which stay prepared; the memory has room for one more at a time
     Cache cache = Cache::cold;
 
     PreparedCheck prepare(const Check& check) {
@@ -58,7 +66,8 @@ struct Testbed::State {
     }
     PreparedCheck& prepared_check(std::size_t i) {
         if (!prepared[i]) {
-            if (!keep_all) std::ranges::fill(prepared, std::nullopt);
+            if (i >= kept)
+                std::fill(prepared.begin() + static_cast<std::ptrdiff_t>(kept), prepared.end(), std::nullopt);
             prepared[i] = prepare(operation.checks[i]);
         }
         return *prepared[i];
@@ -115,9 +124,9 @@ Testbed::Testbed(Backend& backend, const Operation& operation, const Problem& pr
     const auto sets = rotating_sets(operation, state.environment, type.bytes, backend.device());
     state.rotating.emplace(*state.factory, state.operation.checks.front(), sets, seed);
     state.prepared.resize(operation.checks.size());
-    state.keep_all = all < 0.7 * static_cast<double>(backend.device().memory_bytes);
+    state.kept = kept_checks(operation.checks.size(), all, backend.device());
     // Computed now, so that their time does not count against a trial's deadline.
-    for (std::size_t i = 0; state.keep_all && i < operation.checks.size(); ++i) (void)state.prepared_check(i);
+    for (std::size_t i = 0; i < state.kept; ++i) (void)state.prepared_check(i);
 }
 
 Testbed::~Testbed() = default;

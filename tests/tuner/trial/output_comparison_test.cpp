@@ -7,6 +7,21 @@
 namespace smemtune {
 namespace {
 
+// The wide input shows every kernel that rounds to TF32, and no sum leaves the 24 bits that a float holds.
+TEST(Integers, OfTheWideInputNeedMoreBitsThanTf32AtEveryDepth) {
+    const Check check{.integers = true, .wide = "A", .scalars = {{"alpha", 2}, {"beta", -3}}};
+    const Argument wide{.name = "A", .kind = Argument::Kind::input};
+    const Argument other{.name = "B", .kind = Argument::Kind::input};
+    const Argument output{.name = "C", .kind = Argument::Kind::output};
+    for (const std::int64_t terms : {1, 16, 63, 64, 65, 1024, 65536}) {
+        const auto n = static_cast<double>(terms);
+        const auto sum = integer_magnitude(terms, check, wide) * std::min(n, 8 * std::sqrt(n));
+        EXPECT_GT(integer_magnitude(terms, check, wide), 2048) << terms;
+        EXPECT_EQ(integer_magnitude(terms, check, other), 1);
+        EXPECT_LE(3 * (sum + integer_magnitude(terms, check, output)), 0x1p24) << terms;
+    }
+}
+
 TEST(ErrorFactor, IsThatOfHigham) {
     const double u = 0x1p-24;
     EXPECT_DOUBLE_EQ(error_factor(0, u), 0) << "exact";

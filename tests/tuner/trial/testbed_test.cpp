@@ -181,6 +181,54 @@ TEST_F(TestbedTest, AForgottenScalarIsFound) {
     EXPECT_THAT(verdict_of("alpha * sum + beta * *c", "alpha * sum"), HasSubstr("(integer inputs)"));
 }
 
+TEST_F(TestbedTest, AnOutputThatIsForgottenWhereRowsArePackedIsFound) {
+    EXPECT_THAT(verdict_of("alpha * sum + beta * *c", "alpha * sum + (ldc == N ? 0 : beta * *c)"),
+                HasSubstr("(inputs with zeros and infinities)"));
+    EXPECT_NE(verdict_of("alpha * sum + beta * *c", "alpha * sum + (ldc % 4 == 0 ? 0 : beta * *c)", gemm(20, 24, 17)),
+              "");
+}
+
+TEST_F(TestbedTest, AnOutputThatIsForgottenWhereRowsArePaddedAndAlignedIsFound) {
+    EXPECT_NE(verdict_of("alpha * sum + beta * *c", "alpha * sum + (ldc % 4 == 0 && ldc > N ? 0 : beta * *c)"), "");
+}
+
+TEST_F(TestbedTest, AnOutputThatIsForgottenWhereBetaIsOneIsFound) {
+    EXPECT_THAT(verdict_of("beta == 0 ?", "beta == 0 || beta == 1 ?"), HasSubstr("is "));
+}
+
+TEST_F(TestbedTest, AnAddressThatIsTakenForAlignedIsFound) {
+    EXPECT_THAT(
+        verdict_of("Element sum = 0;", "Element sum = 0; A = (const Element*)((unsigned long long)A / 16 * 16);"),
+        HasSubstr("is "));
+    EXPECT_THAT(verdict_of("Element* c =", "C = (Element*)((unsigned long long)C / 16 * 16); Element* c ="),
+                HasSubstr("is "));
+}
+
+TEST_F(TestbedTest, AStrideTakenForAnExtentWhereRowsAreAlignedIsFound) {
+    EXPECT_THAT(
+        verdict_of("A[row * lda + k]", "A[row * (lda % 4 == 0 && (unsigned long long)A % 16 == 0 ? K : lda) + k]"),
+        HasSubstr("(integer inputs)"));
+}
+
+// 16 units of roundoff: no element is outside its own bound.
+TEST_F(TestbedTest, AnErrorThatAllElementsShareIsFound) {
+    EXPECT_THAT(verdict_of("alpha * sum :", "alpha * sum * (1 + 0x1p-20f) :"),
+                HasSubstr("C is less precise than its type"));
+}
+
+TEST_F(TestbedTest, AnInfinityThatIsLostOrMadeIsFound) {
+    EXPECT_THAT(verdict_of("sum += A[row * lda + k]", "sum += (A[row * lda + k] > 3e38f ? 3e38f : A[row * lda + k])"),
+                HasSubstr("(inputs with zeros and infinities)"));
+    EXPECT_THAT(verdict_of("sum += A[row * lda + k] *", "if (A[row * lda + k] != 0) sum += A[row * lda + k] *"),
+                HasSubstr("(inputs with zeros and infinities)"))
+        << "zero times infinity";
+}
+
+TEST_F(TestbedTest, AReadOfInputsThoughNothingIsSummedIsFound) {
+    EXPECT_THAT(verdict_of("for (int k = 0; k < K; ++k)", "for (int k = 0; k < (K == 0 ? 17 : K); ++k)"),
+                HasSubstr("is "));
+}
+
 TEST_F(TestbedTest, AnOutputThatIsReadThoughBetaIsZeroIsFound) {
     EXPECT_THAT(verdict_of("beta == 0 ? alpha * sum :", "false ? 0 :"), HasSubstr("C[0,0] is nan"));
 }
