@@ -12,6 +12,7 @@
 #include "runtime/inspector.h"
 #include "runtime/selection.h"
 #include "runtime/workspace.h"
+#include "runtime/zero_extents.h"
 #include "templates/manifest/catalog.h"
 
 namespace smemtune {
@@ -56,7 +57,12 @@ void Kernel::launch(CUstream_st* stream, std::span<void* const> arguments) const
         throw std::invalid_argument("the kernel takes " + std::to_string(state_->arguments.size()) +
                                     " arguments, not " + std::to_string(arguments.size()));
     }
-    state_->kernel.launch(stream, arguments);
+    if (!state_->gemm) return state_->kernel.launch(stream, arguments);
+    auto given = gemm_arguments(arguments.data(), *state_->gemm);
+    if (is_empty(given)) return;
+    skip_products(given);
+    const auto addresses = addresses_of(given, *state_->gemm);
+    state_->kernel.launch(stream, std::span(addresses).first(arguments.size()));
 }
 
 namespace {
@@ -101,6 +107,8 @@ void Kernel::launch(CUstream_st* stream, const GemmOperands& operands) const {
     } else if (operands.batch_stride_a || operands.batch_stride_b || operands.batch_stride_c) {
         throw std::invalid_argument("a gemm is one product and takes no batch stride; fetch a batched_gemm");
     }
+    if (is_empty(given)) return;
+    skip_products(given);
     const auto addresses = addresses_of(given, kind);
     state.kernel.launch(stream, std::span(addresses).first(state.arguments.size()));
 }
@@ -116,7 +124,7 @@ struct Runtime::State {
     std::map<std::string, std::shared_ptr<const LoadedKernel>> loaded;  // by code; problems share them
 
     std::shared_ptr<const LoadedKernel> load(const Candidate& candidate, const Problem& problem, std::string& why_not);
-    Kernel fetch(const Problem& problem, const std::string& kernel_template);
+    Kernel fetch(const Problem& asked, const std::string& kernel_template);
 };
 
 Runtime::Runtime(const Options& options) : state_(std::make_unique<State>()) {
@@ -200,7 +208,8 @@ std::shared_ptr<const LoadedKernel> Runtime::State::load(const Candidate& candid
     }
 }
 
-Kernel Runtime::State::fetch(const Problem& problem, const std::string& kernel_template) {
+Kernel Runtime::State::fetch(const Problem& asked, const std::string& kernel_template) {
+    const auto problem = without_zero_extents(asked, templates);
     std::string why_not;
     const auto& device = backend->device();
     Candidates candidates(problem, device, store ? &*store : nullptr, templates, kernel_template, own);
@@ -217,7 +226,7 @@ Kernel Runtime::State::fetch(const Problem& problem, const std::string& kernel_t
             continue;
         }
         auto state = std::make_shared<Kernel::State>(Kernel::State{.choice = candidate->choice,
-                                                                   .problem = problem,
+                                                                   .problem = asked,
                                                                    .arguments = operation.arguments,
                                                                    .backend = backend,
                                                                    .kernel = {std::move(kernel), launch},

@@ -56,8 +56,8 @@ struct GemmOperands {
     std::int64_t lda = 0;
     std::int64_t ldb = 0;
     std::int64_t ldc = 0;
-    double alpha = 1;
-    double beta = 0;  ///< with 0, C is not read
+    double alpha = 1;  ///< with 0, A and B are not read
+    double beta = 0;   ///< with 0, C is not read
     std::optional<std::int64_t> batch_stride_a, batch_stride_b, batch_stride_c;
 };
 

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include <array>
 #include <cmath>
 #include <limits>
 #include <random>
@@ -100,6 +101,49 @@ TEST_F(OnHost, WithoutADatabaseAnyProblemGetsARightKernel) {
     EXPECT_EQ(kernel.problem(), gemm(33, 17, 65));
     Product(33, 17, 65).expect_right(kernel);
     EXPECT_FALSE(std::filesystem::exists(database));
+}
+
+// As BLAS defines it: the sum over nothing is 0.
+TEST_F(OnHost, WithoutAnythingToSumCIsScaledAlone) {
+    auto runtime = open();
+    for (const auto* name : {"tiled", "warp_tiled", "thread_tiled"}) {
+        SCOPED_TRACE(name);
+        const auto kernel = runtime.fetch(gemm(3, 5, 0), name);
+        EXPECT_EQ(kernel.problem(), gemm(3, 5, 0));
+        std::vector<float> c(15, 2);
+        kernel.launch(nullptr, {.c = c.data(), .alpha = 7, .beta = 3});
+        EXPECT_THAT(c, testing::Each(6));
+        c.assign(15, std::nanf(""));
+        kernel.launch(nullptr, {.c = c.data(), .alpha = 7, .beta = 0});
+        EXPECT_THAT(c, testing::Each(0));
+    }
+}
+
+TEST_F(OnHost, WithoutAnElementNothingIsLaunched) {
+    auto runtime = open();
+    float c = 2;
+    for (const auto& problem : {gemm(0, 5, 4), gemm(5, 0, 4), batched_gemm(0, 5, 5, 4), gemm(0, 0, 0)}) {
+        runtime.fetch(problem).launch(nullptr, {.c = &c});
+    }
+    EXPECT_EQ(c, 2);
+    EXPECT_THROW((void)runtime.fetch(gemm(-1, 5, 4)), std::exception);
+}
+
+TEST_F(OnHost, WithAlphaZeroTheInputsAreNotRead) {
+    auto runtime = open();
+    const auto kernel = runtime.fetch(gemm(4, 4, 4));
+    const std::vector<float> inputs(16, std::nanf(""));
+    std::vector<float> c(16, 2);
+    kernel.launch(nullptr, {.a = inputs.data(), .b = inputs.data(), .c = c.data(), .alpha = 0, .beta = 3});
+    EXPECT_THAT(c, testing::Each(6));
+    int n = 4;
+    float alpha = 0, beta = 2;
+    const void* a = inputs.data();
+    void* out = c.data();
+    long long stride = 4;
+    const std::array<void*, 11> arguments{&n, &n, &n, &alpha, &a, &stride, &a, &stride, &beta, &out, &stride};
+    kernel.launch(nullptr, arguments);
+    EXPECT_THAT(c, testing::Each(12));
 }
 
 TEST_F(OnHost, MachineCodeFromTheDatabaseNeedsNoCompiler) {

@@ -1,0 +1,26 @@
+#include "runtime/zero_extents.h"
+
+#include <algorithm>
+
+namespace smemtune {
+
+Problem without_zero_extents(const Problem& problem, const std::vector<KernelTemplate>& templates) {
+    const bool product = std::ranges::any_of(templates, [&](const KernelTemplate& each) {
+        return each.operation.name == problem.operation && gemm_kind(each.operation);
+    });
+    auto result = problem;
+    for (auto& [name, value] : result.extents) {
+        if (product && value == 0) value = 1;
+    }
+    return result;
+}
+
+bool is_empty(const GemmArguments& product) { return product.batch == 0 || product.m == 0 || product.n == 0; }
+
+void skip_products(GemmArguments& product) {
+    if (product.k != 0 && product.alpha != 0) return;
+    product.k = 0;
+    product.alpha = 0;
+}
+
+}  // namespace smemtune

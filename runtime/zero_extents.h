@@ -1,0 +1,22 @@
+// Products of matrices with zero extents and with alpha = 0, as BLAS defines them.
+#pragma once
+
+#include <vector>
+
+#include "runtime/cublas/gemm_arguments.h"
+#include "templates/manifest/kernel_template.h"
+
+namespace smemtune {
+
+/// The problem whose kernel computes `problem`: extents of 0 are 1 instead if the operation is a matrix product. Other
+/// operations keep them, and refuse them.
+Problem without_zero_extents(const Problem& problem, const std::vector<KernelTemplate>& templates);
+
+/// Whether the product has no element, so that there is nothing to launch.
+bool is_empty(const GemmArguments& product);
+
+/// With K = 0 or alpha = 0, C = beta * C, and A and B are not read: the kernel gets K = 0 and alpha = 0. A check of the
+/// operation has this form.
+void skip_products(GemmArguments& product);
+
+}  // namespace smemtune
