@@ -42,13 +42,15 @@ std::optional<Configuration> sane_default(const KernelTemplate& kernel, const Pr
 
 Candidates::Candidates(const Problem& problem, const Device& device, const Store* store,
                        const std::vector<KernelTemplate>& templates, std::string_view kernel_template,
-                       std::span<const std::string> own)
+                       std::span<const std::string> own, StoredTemplates stored_templates)
     : problem_(problem),
       device_(device),
       store_(store),
       templates_(templates),
       kernel_template_(kernel_template),
-      own_(own) {
+      own_(own),
+      stored_templates_(stored_templates) {
+    find_expected();
     if (store == nullptr) return;
     // A template that is chosen by name must be the current version, unless only the database has it.
     const auto named = std::ranges::find(templates_, kernel_template_, &KernelTemplate::name);
@@ -63,6 +65,37 @@ Candidates::Candidates(const Problem& problem, const Device& device, const Store
     // The distance may be 0 for several devices; this very device comes first among them.
     std::stable_partition(devices_.begin(), devices_.end(),  // clang 14 rejects the std::ranges version
                           [&](const auto& known) { return known.second != device; });
+}
+
+void Candidates::find_expected() {
+    const auto computes = [&](const KernelTemplate& kernel) { return kernel.operation.name == problem_.operation; };
+    const auto is_own = [&](const KernelTemplate& kernel) { return std::ranges::count(own_, kernel.name) != 0; };
+    for (const auto& kernel : templates_) {
+        if (!computes(kernel)) continue;
+        if (kernel.name == kernel_template_) {
+            expected_ = &kernel.operation;
+            return;
+        }
+    }
+    for (const bool own : {true, false}) {
+        for (const auto& kernel : templates_) {
+            if (expected_ == nullptr && computes(kernel) && is_own(kernel) == own) expected_ = &kernel.operation;
+        }
+    }
+}
+
+void Candidates::pass_over(const std::string& kernel_template, const std::string& reason) {
+    const auto text = "; " + kernel_template + ": " + reason;
+    if (why_not_.find(text) == std::string::npos) why_not_ += text;  // many winners may share a template
+}
+
+bool Candidates::has_expected_signature(const KernelTemplate& kernel) {
+    if (expected_ == &kernel.operation) return true;
+    const auto& expected = expected_ == nullptr ? kernel.operation : *expected_;
+    const auto difference = difference_of_signatures(kernel.operation, expected, problem_, device_);
+    if (difference.empty()) return true;
+    pass_over(kernel.name, difference);
+    return false;
 }
 
 std::optional<Candidate> Candidates::next() {
@@ -114,16 +147,31 @@ bool Candidates::is_outdated(const TrialRow& row) const {
     return !now->is_same_code(row.template_hash) || !row.record.was_verified_as(operation_identity(*now, row.problem));
 }
 
+// The template of a stored trial; nothing if it cannot serve. A version that the caller has is taken from there, so its
+// stored files are not read.
+std::optional<KernelTemplate> Candidates::template_of(const TrialRow& row) {
+    const auto known = std::ranges::find(templates_, row.template_hash, &KernelTemplate::hash);
+    if (known != templates_.end() && known->name == row.kernel_template) return *known;
+    if (stored_templates_ == StoredTemplates::known) {
+        pass_over(row.kernel_template, "only the database has this version, and Options::trust excludes its sources");
+        return std::nullopt;
+    }
+    const auto files = store_->recall_template(row.record.key.kernel_template);
+    if (!files) return std::nullopt;
+    auto kernel = load_template(files->files);
+    // A stored manifest decides nothing but its own row.
+    if (kernel.name != row.kernel_template) return std::nullopt;
+    return kernel;
+}
+
 std::optional<Candidate> Candidates::tuned(const TrialRow& row) {
     if (is_outdated(row)) return std::nullopt;
     try {
-        const auto files = store_->recall_template(row.record.key.kernel_template);
-        if (!files) return std::nullopt;
-        auto kernel = load_template(files->files);
+        auto loaded = template_of(row);
+        if (!loaded || !supports(*loaded, problem_, device_) || !has_expected_signature(*loaded)) return std::nullopt;
+        auto& kernel = *loaded;
         const auto configuration = completed(row.record.configuration, default_configuration(kernel));
-        if (!supports(kernel, problem_, device_) || infeasibility(kernel, configuration, problem_, device_)) {
-            return std::nullopt;
-        }
+        if (infeasibility(kernel, configuration, problem_, device_)) return std::nullopt;
         const auto here = row.problem == problem_ ? Match::exact : Match::nearest;
         Choice choice{.kernel_template = kernel.name,
                       .configuration = to_text(configuration),
@@ -131,7 +179,8 @@ std::optional<Candidate> Candidates::tuned(const TrialRow& row) {
                       .tuned_for = to_text(row.problem),
                       .expected_us = std::get<Measurement>(row.record.outcome).median_us,
                       .device = row.device};
-        return Candidate{std::move(kernel), configuration, std::move(choice), row.record.key.kernel_template};
+        return Candidate{std::move(kernel), configuration, std::move(choice), row.record.key.kernel_template,
+                         row.record.configuration};
     } catch (const DamagedRow& error) {
         damage_ += std::string("; ") + error.what();
         return std::nullopt;
@@ -139,16 +188,21 @@ std::optional<Candidate> Candidates::tuned(const TrialRow& row) {
         return std::nullopt;
     } catch (const ExpressionError&) {  // a rule of the template has no value for this problem
         return std::nullopt;
+    } catch (const std::invalid_argument& error) {
+        if (expected_ != nullptr) throw;  // the problem fits no template
+        pass_over(row.kernel_template, error.what());
+        return std::nullopt;
     }
 }
 
 // Most promising first: by the operations per load that the tiling achieves.
-std::vector<Candidate> Candidates::untuned() const {
+std::vector<Candidate> Candidates::untuned() {
     std::vector<std::pair<double, Candidate>> ranked;
     for (const auto& kernel : templates_) {
         if (!supports(kernel, problem_, device_) || (!kernel_template_.empty() && kernel.name != kernel_template_)) {
             continue;
         }
+        if (!has_expected_signature(kernel)) continue;
         const auto configuration = sane_default(kernel, problem_, device_);
         if (!configuration) continue;
         Choice choice{.kernel_template = kernel.name,
@@ -156,7 +210,7 @@ std::vector<Candidate> Candidates::untuned() const {
                       .match = Match::untuned,
                       .device = device_.name};
         ranked.emplace_back(model_values(kernel, *configuration, problem_, device_).operations_per_load(),
-                            Candidate{kernel, *configuration, std::move(choice), std::nullopt});
+                            Candidate{kernel, *configuration, std::move(choice), std::nullopt, {}});
     }
     std::ranges::stable_sort(ranked, std::ranges::greater{}, [](const auto& each) { return each.first; });
     std::vector<Candidate> result;
@@ -165,9 +219,38 @@ std::vector<Candidate> Candidates::untuned() const {
     return result;
 }
 
+std::string difference_of_signatures(const Operation& operation, const Operation& expected, const Problem& problem,
+                                     const Device& device) {
+    if (operation.extents != expected.extents) return "its operation has other extents";
+    const auto constants = [&](const Operation& of) {
+        const auto layout = of.layouts.find(problem.layout);
+        return layout == of.layouts.end() ? Environment{} : layout->second;
+    };
+    if (constants(operation) != constants(expected)) return "its operation means another layout by this name";
+    const auto same_argument = [](const Argument& a, const Argument& b) {
+        return a.name == b.name && a.kind == b.kind && a.stride == b.stride && a.batch_stride == b.batch_stride;
+    };
+    if (!std::ranges::equal(operation.arguments, expected.arguments, same_argument)) {
+        return "its operation takes other arguments, or in another order";
+    }
+    const auto environment = environment_of(operation, problem, device);
+    const auto expected_environment = environment_of(expected, problem, device);
+    for (std::size_t i = 0; i < operation.arguments.size(); ++i) {
+        const auto& argument = operation.arguments[i];
+        if (!argument.is_matrix()) continue;
+        const auto shape = shape_of(argument, environment);
+        const auto wanted = shape_of(expected.arguments[i], expected_environment);
+        if (shape.rows != wanted.rows || shape.columns != wanted.columns || shape.count != wanted.count) {
+            return "its argument " + argument.name + " has another size";
+        }
+    }
+    return {};
+}
+
 double distance(const Problem& a, const Problem& b) {
+    const auto same_name = [](const auto& x, const auto& y) { return x.first == y.first; };
     if (a.operation != b.operation || a.type != b.type || a.layout != b.layout ||
-        a.extents.size() != b.extents.size()) {
+        !std::ranges::equal(a.extents, b.extents, same_name)) {
         return std::numeric_limits<double>::infinity();
     }
     double sum = 0;

@@ -19,6 +19,13 @@ struct Candidate {
     Configuration configuration;
     Choice choice;
     std::optional<std::int64_t> template_row;  ///< row in the database that may have machine code
+    Configuration stored;                      ///< under which that machine code is stored
+};
+
+/// What of a database counts beside the winners' names.
+enum class StoredTemplates {
+    any,    ///< also templates that only the database has, as it holds their sources
+    known,  ///< only the versions in `templates`
 };
 
 /// The candidates for `problem` on `device`, best founded first; all are valid. Each is computed on demand, so a caller
@@ -29,21 +36,32 @@ public:
     /// choice to one template. For that template and those named by `own`, stored winners count only if they have the
     /// current source in `templates`; for `own`, they must also have been verified as their present operation, as far
     /// as is known. For other templates, winners of earlier versions count until the problem is tuned again.
+    /// A template counts only if it takes the arguments that the caller knows: those of `kernel_template` in
+    /// `templates`, or else of the first template there of the operation, those of `own` before the others. Where
+    /// `templates` has none, any stored one counts that fits the problem.
     Candidates(const Problem& problem, const Device& device, const Store* store,
                const std::vector<KernelTemplate>& templates, std::string_view kernel_template,
-               std::span<const std::string> own = {});
+               std::span<const std::string> own = {}, StoredTemplates stored_templates = StoredTemplates::any);
 
-    /// The next candidate; nothing after the last.
+    /// The next candidate; nothing after the last. Throws std::invalid_argument if the problem does not fit the
+    /// operation that the caller knows.
     std::optional<Candidate> next();
     /// What was passed over because its rows are damaged: "; MESSAGE" for each.
     [[nodiscard]] const std::string& damage() const { return damage_; }
 
+    /// Why templates were passed over so far: `; NAME: reason` for each that has another signature.
+    [[nodiscard]] const std::string& why_not() const { return why_not_; }
+
 private:
+    void find_expected();
+    [[nodiscard]] bool has_expected_signature(const KernelTemplate& kernel);
+    void pass_over(const std::string& kernel_template, const std::string& reason);
+    [[nodiscard]] std::optional<KernelTemplate> template_of(const TrialRow& row);
     void read_more_rows();
     void read_nearest_device();
     [[nodiscard]] bool is_outdated(const TrialRow& row) const;
     [[nodiscard]] std::optional<Candidate> tuned(const TrialRow& row);
-    [[nodiscard]] std::vector<Candidate> untuned() const;
+    [[nodiscard]] std::vector<Candidate> untuned();
 
     const Problem& problem_;
     const Device& device_;
@@ -51,6 +69,9 @@ private:
     const std::vector<KernelTemplate>& templates_;
     std::string kernel_template_;
     std::span<const std::string> own_;
+    StoredTemplates stored_templates_;
+    const Operation* expected_ = nullptr;  // null: the caller knows no such operation
+    std::string why_not_;
     std::vector<std::pair<std::int64_t, Device>> devices_;  // not read yet; the nearest is last
     std::vector<std::string> hashes_;                       // of the template that is chosen by name
     std::int64_t device_row_ = 0;                           // the current device
@@ -64,8 +85,13 @@ private:
     std::size_t default_ = 0;
 };
 
+/// How a launch of `operation` on `problem` differs from one of `expected`: in extents, layout constants, or an
+/// argument's name, kind, place or shape. Empty if a caller who knows `expected` can launch it.
+std::string difference_of_signatures(const Operation& operation, const Operation& expected, const Problem& problem,
+                                     const Device& device);
+
 /// Euclidean distance between the logarithms of the extents: doubling an extent is as far as halving it. Infinite if
-/// operations, types or layouts differ.
+/// operations, types, layouts or the names of the extents differ.
 double distance(const Problem& a, const Problem& b);
 
 /// Euclidean distance between the logarithms of compute capability, multiprocessors, shared memory and registers per

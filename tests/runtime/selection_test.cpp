@@ -166,7 +166,7 @@ TEST_F(Selection, WithoutADatabaseEveryTemplateOffersAValidDefault) {
     const auto problem = gemm(100, 100, 100);
     const auto found = all(Candidates(problem, device, nullptr, templates, ""));
     EXPECT_EQ(found.size(), 9U);
-    for (const auto& [kernel, configuration, choice, row] : found) {
+    for (const auto& [kernel, configuration, choice, row, stored] : found) {
         EXPECT_EQ(choice.match, Match::untuned);
         EXPECT_EQ(choice.tuned_for, "");
         EXPECT_EQ(choice.expected_us, 0);
@@ -274,6 +274,132 @@ TEST_F(Selection, OfTheApplicationsOwnTemplatesThePresentSourceAloneCounts) {
     const std::vector<std::string> own{"tiled"};
     const auto found = all(Candidates(problem, device, &store, templates, "", own));
     EXPECT_EQ(found.at(0).choice.match, Match::untuned);
+}
+
+// The matrix product of the built-in templates, with other words.
+class Signatures : public Selection {
+protected:
+    [[nodiscard]] static KernelTemplate stepping_with(const std::string& from, const std::string& to) {
+        auto sources = stepping_sources();
+        auto manifest = builtin_sources().at("gemm/operation.toml");
+        auto at = manifest.find(from);
+        if (at == std::string::npos) throw std::runtime_error("the operation does not hold " + from);
+        for (; at != std::string::npos; at = manifest.find(from, at + to.size())) {
+            manifest.replace(at, from.size(), to);
+        }
+        sources["operation.toml"] = manifest;
+        sources["reference.cu"] = "";
+        return load_templates(sources).front();
+    }
+    // Stores a winner of `kernel`, and returns why it is passed over; empty if it is not.
+    [[nodiscard]] std::string refusal(const KernelTemplate& kernel) {
+        const auto problem = gemm(64, 64, 64);
+        store_winner(store, device, kernel, problem, parse_configuration("STEP=2"), 1);
+        Candidates candidates(problem, device, &store, templates, "");
+        const auto first = candidates.next();
+        EXPECT_EQ(first->choice.match == Match::untuned, !candidates.why_not().empty());
+        return candidates.why_not();
+    }
+};
+
+TEST_F(Signatures, ATemplateWithThoseThatTheCallerKnowsServes) {
+    EXPECT_EQ(refusal(stepping_with("summary ", "summary  ")), "");
+    EXPECT_EQ(refusal(stepping_with("rows    = \"M\"", "rows = \"M + 0\"")), "") << "the same size in other words";
+}
+
+TEST_F(Signatures, ARenamedArgumentIsAnother) {
+    EXPECT_THAT(refusal(stepping_with("\"lda\"", "\"ldA\"")),
+                testing::AllOf(HasSubstr("; stepping: "), HasSubstr("other arguments")));
+}
+
+TEST_F(Signatures, ArgumentsInAnotherOrderAreOthers) {
+    const std::string a = "[[operation.argument]]\nname = \"alpha\"\nkind = \"scalar\"\n\n";
+    auto manifest = builtin_sources().at("gemm/operation.toml");
+    manifest.erase(manifest.find(a), a.size());
+    auto sources = stepping_sources();
+    sources["operation.toml"] = manifest + "\n" + a;
+    sources["reference.cu"] = "";
+    EXPECT_THAT(refusal(load_templates(sources).front()), HasSubstr("other arguments, or in another order"));
+}
+
+TEST_F(Signatures, AnArgumentOfAnotherKindIsAnother) {
+    EXPECT_THAT(refusal(stepping_with("kind    = \"input\"", "kind    = \"output\"")), HasSubstr("other arguments"));
+}
+
+TEST_F(Signatures, AnArgumentWithAnotherStrideIsAnother) {
+    EXPECT_THAT(refusal(stepping_with("stride  = \"ldb\"", "stride  = \"lda\"")), HasSubstr("other arguments"));
+}
+
+TEST_F(Signatures, AnArgumentOfAnotherSizeIsAnother) {
+    for (const auto& [from, to] : {std::pair{"rows    = \"M\"", "rows = \"M + 1\""},
+                                   {"columns = \"N\"", "columns = \"N + 1\""},
+                                   {"columns = \"N\"", "columns = \"N\"\ncount = \"2\""}}) {
+        EXPECT_THAT(refusal(stepping_with(from, to)), HasSubstr("argument C has another size")) << to;
+    }
+}
+
+TEST_F(Signatures, ALayoutThatMeansAnotherThingIsAnother) {
+    EXPECT_THAT(refusal(stepping_with("TRANSPOSE_A = 0, TRANSPOSE_B = 0", "TRANSPOSE_A = 0, TRANSPOSE_B = 1")),
+                HasSubstr("another layout"));
+    EXPECT_EQ(refusal(stepping_with("layouts.tt", "layouts.both")), "") << "which nobody asks for";
+}
+
+TEST_F(Signatures, ExtentsOfAnotherNumberOrOrderAreOthers) {
+    EXPECT_THAT(refusal(stepping_with(R"(["M", "N", "K"])", R"(["M", "N", "K", "L"])")), HasSubstr("other extents"));
+    EXPECT_THAT(refusal(stepping_with(R"(["M", "N", "K"])", R"(["M", "K", "N"])")), HasSubstr("other extents"));
+    EXPECT_TRUE(std::isinf(distance(gemm(8, 8, 8), {"gemm", "f32", "nn", {{"M", 8}, {"K", 8}, {"N", 8}}})));
+}
+
+TEST_F(Signatures, AnOperationOfTheApplicationsOwnIsTheOneThatItKnows) {
+    const auto own = stepping_with("\"lda\"", "\"ldA\"");
+    templates.push_back(own);
+    tuned(gemm(64, 64, 64), "TILE_WIDTH=8");
+    const std::vector<std::string> names{"stepping"};
+    const auto problem = gemm(64, 64, 64);
+    for (const auto& each : all(Candidates(problem, device, &store, templates, "", names))) {
+        EXPECT_EQ(each.choice.kernel_template, "stepping");
+    }
+    EXPECT_EQ(all(Candidates(problem, device, &store, templates, "tiled", names)).at(0).choice.match, Match::exact)
+        << "who names a template knows its arguments";
+}
+
+TEST_F(Signatures, WhereTheCallerKnowsNoSuchOperationTheStoredOneStands) {
+    std::erase_if(templates, [](const KernelTemplate& each) { return each.operation.name == "gemm"; });
+    store_winner(store, device, stepping.front(), gemm(64, 64, 64), parse_configuration("STEP=2"), 1);
+    EXPECT_EQ(first(gemm(64, 64, 64)).match, Match::exact);
+    const Problem misfit{"gemm", "f32", "nn", {{"M", 8}, {"N", 8}}};
+    Candidates candidates(misfit, device, &store, templates, "");
+    EXPECT_FALSE(candidates.next());
+    EXPECT_THAT(candidates.why_not(), HasSubstr("MxNxK"));
+}
+
+TEST_F(Selection, ATemplateOfAnotherNameThanItsRowSaysIsSkipped) {
+    auto renamed = stepping.front();
+    renamed.name = "tiled";
+    renamed.hash = "of its own";
+    store_winner(store, device, renamed, gemm(64, 64, 64), parse_configuration("STEP=2"), 1);
+    EXPECT_EQ(first(gemm(64, 64, 64)).match, Match::untuned);
+}
+
+TEST_F(Selection, TemplatesThatOnlyTheDatabaseHasCanBeExcluded) {
+    store_winner(store, device, stepping.front(), gemm(64, 64, 64), parse_configuration("STEP=2"), 1);
+    tuned(gemm(128, 64, 64), "TILE_WIDTH=8");
+    const auto problem = gemm(64, 64, 64);
+    Candidates candidates(problem, device, &store, templates, "", {}, StoredTemplates::known);
+    const auto found = candidates.next();
+    EXPECT_EQ(found->choice.kernel_template, "tiled");
+    EXPECT_EQ(found->choice.match, Match::nearest);
+    EXPECT_THAT(candidates.why_not(), HasSubstr("; stepping: only the database has this version"));
+}
+
+// What edits its files cannot change what is run.
+TEST_F(Selection, TheFilesOfAVersionThatTheRuntimeHasAreNotReadFromTheDatabase) {
+    auto edited = find_template(templates, "tiled");
+    edited.files.at("gemm/tiled.cu") += "// edited";
+    store_winner(store, device, edited, gemm(64, 64, 64), parse_configuration("TILE_WIDTH=8"), 1);
+    const auto found = of(gemm(64, 64, 64)).at(0);
+    EXPECT_EQ(found.choice.match, Match::exact);
+    EXPECT_EQ(found.kernel_template.files, find_template(templates, "tiled").files);
 }
 
 TEST_F(Selection, WhatNoTemplateKnowsHasNoCandidate) {
