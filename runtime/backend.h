@@ -42,7 +42,9 @@ public:
     using DeviceError::DeviceError;
 };
 
-/// Machine code that is loaded on a device. Any thread may launch it.
+/// Machine code that is loaded on a device. Any thread may launch it. It may be destroyed while launches run: that
+/// waits for the device before the code is unloaded. It must not be destroyed while a stream is captured: waiting would
+/// invalidate the capture.
 class LoadedKernel {
 public:
     virtual ~LoadedKernel() = default;
@@ -63,7 +65,7 @@ public:
     virtual void launch(StreamHandle stream, std::span<void* const> arguments) const = 0;
 };
 
-/// Device memory, released with its last owner.
+/// Device memory, released with its last owner. As for a LoadedKernel, that waits for the device.
 class Memory {
 public:
     virtual ~Memory() = default;
@@ -83,6 +85,7 @@ public:
     [[nodiscard]] virtual const Device& device() const = 0;
     /// Makes this device current for the calling thread: launches on the default stream go to it.
     virtual void make_current() {}
+    /// Loads and allocations work while any thread captures a stream, in every capture mode.
     /// Throws LaunchError. `dynamic_shared_bytes` is the largest amount that later launches ask for.
     [[nodiscard]] virtual std::unique_ptr<LoadedKernel> load(const Binary& binary,
                                                              std::int64_t dynamic_shared_bytes) = 0;
@@ -91,6 +94,10 @@ public:
     [[nodiscard]] virtual std::unique_ptr<Memory> allocate(std::size_t bytes) = 0;
     /// Like allocate(), with every byte set to 0.
     [[nodiscard]] virtual std::unique_ptr<Memory> allocate_zeroed(std::size_t bytes) = 0;
+    /// Sets memory to 0 on `stream`, behind what was launched there before. Asynchronous on a GPU.
+    virtual void fill_with_zeros(std::byte* at, std::size_t bytes, StreamHandle stream) = 0;
+    /// Whether launches on `stream` become part of a graph now instead of running.
+    [[nodiscard]] virtual bool is_capturing(StreamHandle /*stream*/) { return false; }
     virtual void copy_to_device(Memory& to, std::span<const std::byte> from) = 0;
     virtual void copy_to_host(std::span<std::byte> to, const Memory& from) = 0;
     /// Memory that no process holds now.

@@ -15,15 +15,13 @@ namespace {
 class KernelWithWorkspace : public LoadedKernel {
 public:
     KernelWithWorkspace(std::shared_ptr<const LoadedKernel> kernel, const WorkspaceArgument& workspace,
-                        Backend& backend)
-        : kernel_(std::move(kernel)), workspace_(workspace), backend_(backend), spare_(allocate()) {}
+                        Backend& backend, FirstWorkspace first)
+        : kernel_(std::move(kernel)), workspace_(workspace), backend_(backend) {
+        if (first == FirstWorkspace::now) spare_ = allocate();
+    }
 
     void launch(StreamHandle stream, const Launch& launch, void* const* arguments) const override {
-        void* address = address_for(stream);
-        std::array<void*, most_arguments> all{};
-        std::copy_n(arguments, workspace_.place, all.begin());
-        all.at(workspace_.place) = &address;
-        kernel_->launch(stream, launch, all.data());
+        launch_with_workspace(*kernel_, stream, launch, arguments, workspace_.place, address_for(stream));
     }
 
 private:
@@ -35,12 +33,8 @@ private:
 
     [[nodiscard]] void* address_for(StreamHandle stream) const {
         if (workspace_.bytes == 0) return nullptr;
-        // The handle cudaStreamPerThread means a different stream in each thread.
-        const bool per_thread = reinterpret_cast<std::uintptr_t>(stream) == 2;
-        // A handle that is reused after its stream was destroyed finds the workspace of that stream.
-        const std::pair key(stream, per_thread ? std::this_thread::get_id() : std::thread::id());
         const std::scoped_lock lock(mutex_);
-        auto& memory = memories_[key];
+        auto& memory = memories_[stream_key(stream)];
         if (!memory) memory = spare_ ? std::move(spare_) : allocate();
         return memory->data();
     }
@@ -50,15 +44,28 @@ private:
     Backend& backend_;
     mutable std::mutex mutex_;
     mutable std::unique_ptr<Memory> spare_;
-    mutable std::map<std::pair<StreamHandle, std::thread::id>, std::unique_ptr<Memory>> memories_;
+    mutable std::map<StreamKey, std::unique_ptr<Memory>> memories_;
 };
 
 }  // namespace
 
+StreamKey stream_key(StreamHandle stream) {
+    const bool per_thread = reinterpret_cast<std::uintptr_t>(stream) == 2;
+    return {stream, per_thread ? std::this_thread::get_id() : std::thread::id()};
+}
+
+void launch_with_workspace(const LoadedKernel& kernel, StreamHandle stream, const Launch& launch,
+                           void* const* arguments, std::size_t place, void* address) {
+    std::array<void*, most_arguments + 1> all{};
+    std::copy_n(arguments, place, all.begin());
+    all.at(place) = &address;
+    kernel.launch(stream, launch, all.data());
+}
+
 std::shared_ptr<const LoadedKernel> with_workspace(std::shared_ptr<const LoadedKernel> kernel, const Launch& launch,
-                                                   Backend& backend) {
+                                                   Backend& backend, FirstWorkspace first) {
     if (!launch.workspace) return kernel;
-    return std::make_shared<KernelWithWorkspace>(std::move(kernel), *launch.workspace, backend);
+    return std::make_shared<KernelWithWorkspace>(std::move(kernel), *launch.workspace, backend, first);
 }
 
 }  // namespace smemtune

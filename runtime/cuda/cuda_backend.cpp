@@ -2,6 +2,7 @@
 
 #include <cuda_runtime.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <type_traits>
@@ -77,7 +78,8 @@ private:
     bool changed_ = false;
 };
 
-// Lets the calling thread allocate while it captures a stream.
+// Lets the calling thread load and allocate while it, or in global mode any thread, captures a stream
+// (cudaThreadExchangeStreamCaptureMode, CUDA Runtime API, "Stream Management").
 class DuringCapture {
 public:
     DuringCapture() { check(cudaThreadExchangeStreamCaptureMode(&mode_), "capture mode"); }
@@ -89,9 +91,27 @@ private:
     cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;
 };
 
+// CUDA does not document that unloading and freeing wait for launches that run, so this waits before. Returns false if
+// nothing may be released now, because a stream is captured: to synchronise the device would invalidate the capture.
+// The default stream tells so without harm, except about streams made with cudaStreamNonBlocking. After a fault nothing
+// runs, and what is released is gone with the context.
+bool wait_before_release(int ordinal) noexcept {
+    int before = 0;
+    if (cudaGetDevice(&before) != cudaSuccess) return true;
+    if (before != ordinal) cudaSetDevice(ordinal);
+    auto status = cudaStreamCaptureStatusNone;
+    auto result = cudaStreamIsCapturing(cudaStreamLegacy, &status);
+    if (result == cudaSuccess) result = cudaDeviceSynchronize();
+    if (before != ordinal) cudaSetDevice(before);
+    if (result == cudaSuccess) return true;
+    (void)cudaGetLastError();  // clears the error for later calls
+    return result != cudaErrorStreamCaptureUnsupported && result != cudaErrorStreamCaptureInvalidated &&
+           result != cudaErrorStreamCaptureImplicit;
+}
+
 class CudaKernel : public LoadedKernel {
 public:
-    CudaKernel(const Binary& binary, std::int64_t dynamic_shared_bytes) {
+    CudaKernel(int ordinal, const Binary& binary, std::int64_t dynamic_shared_bytes) : ordinal_(ordinal) {
         cudaLibrary_t library = nullptr;
         check(cudaLibraryLoadData(&library, binary.code.data(), nullptr, nullptr, 0, nullptr, nullptr, 0), "load");
         library_.reset(library);
@@ -111,6 +131,12 @@ public:
         }
     }
 
+    ~CudaKernel() override {
+        if (!wait_before_release(ordinal_)) (void)library_.release();
+    }
+    CudaKernel(const CudaKernel&) = delete;
+    CudaKernel& operator=(const CudaKernel&) = delete;
+
     void launch(StreamHandle stream, const Launch& launch, void* const* arguments) const override {
         const auto size = [](const std::array<std::int64_t, 3>& v) {
             return dim3(static_cast<unsigned>(v[0]), static_cast<unsigned>(v[1]), static_cast<unsigned>(v[2]));
@@ -123,17 +149,20 @@ public:
 private:
     [[nodiscard]] const void* function() const { return reinterpret_cast<const void*>(kernel_); }
 
+    int ordinal_;
     Library library_;
     cudaKernel_t kernel_ = nullptr;
 };
 
 class CudaMemory : public Memory {
 public:
-    explicit CudaMemory(std::size_t bytes) : size_(bytes) {
+    CudaMemory(int ordinal, std::size_t bytes) : ordinal_(ordinal), size_(bytes) {
         check(cudaMalloc(&data_, std::max<std::size_t>(bytes, 1)),
               ("allocate " + std::to_string(bytes) + " bytes").c_str());
     }
-    ~CudaMemory() override { cudaFree(data_); }
+    ~CudaMemory() override {
+        if (wait_before_release(ordinal_)) cudaFree(data_);
+    }
     CudaMemory(const CudaMemory&) = delete;
     CudaMemory& operator=(const CudaMemory&) = delete;
 
@@ -141,6 +170,7 @@ public:
     [[nodiscard]] std::size_t size() const override { return size_; }
 
 private:
+    int ordinal_;
     void* data_ = nullptr;
     std::size_t size_;
 };
@@ -150,9 +180,11 @@ public:
     explicit CudaBackend(int ordinal)
         : ordinal_(ordinal), device_(cuda_device(ordinal)), sensors_(cuda_bus_id(ordinal)) {
         const Current current(ordinal_);
-        cudaStream_t stream = nullptr;
-        check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "create a stream");
-        stream_.reset(stream);
+        for (auto* stream : {&stream_, &fill_stream_}) {
+            cudaStream_t created = nullptr;
+            check(cudaStreamCreateWithFlags(&created, cudaStreamNonBlocking), "create a stream");
+            stream->reset(created);
+        }
         for (auto* event : {&begin_, &end_}) {
             cudaEvent_t created = nullptr;
             check(cudaEventCreate(&created), "create an event");
@@ -165,19 +197,36 @@ public:
 
     [[nodiscard]] std::unique_ptr<LoadedKernel> load(const Binary& binary, std::int64_t dynamic_shared_bytes) override {
         const Current current(ordinal_);
-        return std::make_unique<CudaKernel>(binary, dynamic_shared_bytes);
+        const DuringCapture allowed;
+        return std::make_unique<CudaKernel>(ordinal_, binary, dynamic_shared_bytes);
     }
     [[nodiscard]] std::unique_ptr<Memory> allocate(std::size_t bytes) override {
         const Current current(ordinal_);
-        return std::make_unique<CudaMemory>(bytes);
+        const DuringCapture allowed;
+        return std::make_unique<CudaMemory>(ordinal_, bytes);
     }
     [[nodiscard]] std::unique_ptr<Memory> allocate_zeroed(std::size_t bytes) override {
         const Current current(ordinal_);
         const DuringCapture allowed;
-        auto memory = std::make_unique<CudaMemory>(bytes);
-        check(cudaMemsetAsync(memory->data(), 0, bytes, stream_.get()), "fill with zeros");
-        check(cudaStreamSynchronize(stream_.get()), "fill with zeros");
+        auto memory = std::make_unique<CudaMemory>(ordinal_, bytes);
+        // A stream of its own: time_us may be capturing the other one.
+        check(cudaMemsetAsync(memory->data(), 0, bytes, fill_stream_.get()), "fill with zeros");
+        check(cudaStreamSynchronize(fill_stream_.get()), "fill with zeros");
         return memory;
+    }
+    void fill_with_zeros(std::byte* at, std::size_t bytes, StreamHandle stream) override {
+        check(cudaMemsetAsync(at, 0, bytes, stream), "fill with zeros");
+    }
+    [[nodiscard]] bool is_capturing(StreamHandle stream) override {
+        auto status = cudaStreamCaptureStatusNone;
+        const auto result = cudaStreamIsCapturing(stream, &status);
+        // The default stream while another one is captured: the launch itself is refused, with its own message.
+        if (result == cudaErrorStreamCaptureImplicit) {
+            (void)cudaGetLastError();
+            return false;
+        }
+        check(result, "capture status");
+        return status != cudaStreamCaptureStatusNone;
     }
     void copy_to_device(Memory& to, std::span<const std::byte> from) override {
         const Current current(ordinal_);
@@ -274,7 +323,7 @@ private:
     int ordinal_;
     Device device_;
     GpuSensors sensors_;
-    Stream stream_;
+    Stream stream_, fill_stream_;
     Event begin_, end_;
 };
 

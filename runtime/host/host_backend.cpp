@@ -52,6 +52,7 @@ public:
     [[nodiscard]] std::unique_ptr<Memory> allocate_zeroed(std::size_t bytes) override {
         return allocate(bytes);  // new pages from the system are zero
     }
+    void fill_with_zeros(std::byte* at, std::size_t bytes, StreamHandle) override { std::memset(at, 0, bytes); }
     void copy_to_device(Memory& to, std::span<const std::byte> from) override {
         std::memcpy(to.data(), from.data(), from.size());
     }

@@ -33,6 +33,9 @@ public:
     [[nodiscard]] std::unique_ptr<Memory> allocate_zeroed(std::size_t bytes) override {
         return host_->allocate_zeroed(bytes);
     }
+    void fill_with_zeros(std::byte* at, std::size_t bytes, StreamHandle stream) override {
+        host_->fill_with_zeros(at, bytes, stream);
+    }
     void copy_to_device(Memory& to, std::span<const std::byte> from) override { host_->copy_to_device(to, from); }
     void copy_to_host(std::span<std::byte> to, const Memory& from) override { host_->copy_to_host(to, from); }
     void synchronize() override {}
