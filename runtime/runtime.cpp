@@ -9,9 +9,13 @@
 #include "runtime/backend.h"
 #include "runtime/configured_kernel.h"
 #include "runtime/cublas/gemm_arguments.h"
+#include "runtime/fetch/program_cache.h"
+#include "runtime/fetch/shape_table.h"
+#include "runtime/fetch/single_flight.h"
+#include "runtime/fetch/trust.h"
+#include "runtime/fetch/workspace_pool.h"
 #include "runtime/inspector.h"
 #include "runtime/selection.h"
-#include "runtime/workspace.h"
 #include "runtime/zero_extents.h"
 #include "templates/manifest/catalog.h"
 
@@ -30,8 +34,8 @@ std::string_view to_text(Match match) {
 struct Kernel::State {
     Choice choice;
     Problem problem;
-    std::vector<Argument> arguments;
-    std::shared_ptr<Backend> backend;  // must outlive `kernel`
+    std::shared_ptr<const Operation> operation;  // kernels of one template share it
+    std::shared_ptr<Backend> backend;            // must outlive `kernel`
     ConfiguredKernel kernel;
     std::optional<GemmKind> gemm;  // nothing for other operations
     bool transposed_a = false;
@@ -43,7 +47,7 @@ const Problem& Kernel::problem() const { return state_->problem; }
 
 std::vector<std::string> Kernel::argument_names() const {
     std::vector<std::string> names;
-    for (const auto& argument : state_->arguments) names.push_back(argument.name);
+    for (const auto& argument : state_->operation->arguments) names.push_back(argument.name);
     return names;
 }
 
@@ -53,9 +57,10 @@ std::int64_t Kernel::workspace_bytes() const {
 }
 
 void Kernel::launch(CUstream_st* stream, std::span<void* const> arguments) const {
-    if (arguments.size() != state_->arguments.size()) {
-        throw std::invalid_argument("the kernel takes " + std::to_string(state_->arguments.size()) +
-                                    " arguments, not " + std::to_string(arguments.size()));
+    const auto count = state_->operation->arguments.size();
+    if (arguments.size() != count) {
+        throw std::invalid_argument("the kernel takes " + std::to_string(count) + " arguments, not " +
+                                    std::to_string(arguments.size()));
     }
     if (!state_->gemm) return state_->kernel.launch(stream, arguments);
     auto given = gemm_arguments(arguments.data(), *state_->gemm);
@@ -110,38 +115,92 @@ void Kernel::launch(CUstream_st* stream, const GemmOperands& operands) const {
     if (is_empty(given)) return;
     skip_products(given);
     const auto addresses = addresses_of(given, kind);
-    state.kernel.launch(stream, std::span(addresses).first(state.arguments.size()));
+    state.kernel.launch(stream, std::span(addresses).first(state.operation->arguments.size()));
 }
 
+using Names = std::vector<std::string>;
+
 struct Runtime::State {
-    std::vector<KernelTemplate> templates;
-    std::vector<std::string> own;  // names of the templates from folders
-    std::optional<Store> store;
+    State(std::vector<KernelTemplate> its_templates, Names its_own, Trust its_trust, std::size_t remembered)
+        : templates(std::move(its_templates)), own(std::move(its_own)), trust(its_trust), fetched(remembered) {}
+
+    const std::vector<KernelTemplate> templates;
+    const Names own;  // names of the templates from folders
+    const Trust trust;
     std::shared_ptr<Backend> backend;
     std::shared_ptr<Compiler> compiler;
-    std::mutex mutex;
-    std::map<std::pair<Problem, std::string>, Kernel> fetched;
-    std::map<std::string, std::shared_ptr<const LoadedKernel>> loaded;  // by code; problems share them
+    std::shared_ptr<WorkspacePool> workspaces;
+    ShapeTable<Kernel> fetched;
+    SingleFlight<std::pair<Problem, std::string>, Kernel> fetching;
+    ProgramCache programs;
+    std::mutex store_mutex;  // a Store serves one thread at a time; never held while compiling or loading
+    std::optional<Store> store;
+    std::mutex operations_mutex;
+    std::map<std::string, std::shared_ptr<const Operation>> operations;  // by the template's hash
 
-    std::shared_ptr<const LoadedKernel> load(const Candidate& candidate, const Problem& problem, std::string& why_not);
+    std::shared_ptr<const Operation> operation_of(const KernelTemplate& kernel);
+    std::optional<Candidate> next(Candidates& candidates);
+    std::optional<BinaryRecord> stored_code(const Candidate& candidate, const Problem& problem);
+    ProgramCache::Loaded load(const Candidate& candidate, const Problem& problem);
+    ProgramCache::Loaded load_or_compile(const Candidate& candidate, const Problem& problem, std::int64_t dynamic);
+    Kernel make(const Candidate& candidate, const Problem& problem, const Problem& asked,
+                std::shared_ptr<const LoadedKernel> kernel);
     Kernel fetch(const Problem& asked, const std::string& kernel_template);
 };
 
-Runtime::Runtime(const Options& options) : state_(std::make_unique<State>()) {
-    auto& state = *state_;
-    state.templates = load_templates(builtin_sources());
+namespace {
+
+void check_trust(const Runtime::Options& options) {
+    if (options.trust.any_owner) return;
+    for (const auto& folder : options.template_folders) {
+        if (std::filesystem::exists(folder)) require_trusted_templates(folder);  // otherwise reading it says so
+    }
+    if (std::filesystem::exists(options.database)) require_trusted_database(options.database);
+}
+
+std::optional<Store> open_store(const Runtime::Options& options) {
+    if (options.database.empty()) return std::nullopt;
+    if (!std::filesystem::exists(options.database)) {
+        if (options.database_may_be_absent) return std::nullopt;
+        throw StoreError(options.database.string() +
+                         ": does not exist; tune first, check the path, or set Options::database_may_be_absent to do "
+                         "without");
+    }
+    return Store(options.database, Store::Access::read);
+}
+
+std::shared_ptr<Backend> open_device(const Runtime::Options& options) {
+    const auto found = find_device(options.device);
+    if (found.device.is_host()) {
+        if (options.device == "auto") {
+            throw DeviceError(
+                "there is no GPU, or no driver that this CUDA runtime can use; to compute on the CPU, name the device "
+                "'host' in Options::device");
+        }
+        if (!options.trust.host_code) throw DeviceError("Options::trust excludes the host device (host_code)");
+    }
+    return open_backend(found.name);
+}
+
+}  // namespace
+
+Runtime::Runtime(const Options& options) {
+    check_trust(options);
+    auto templates = load_templates(builtin_sources());
+    Names names;
     for (const auto& folder : options.template_folders) {
         for (auto& own : load_templates(read_sources(folder))) {
-            std::erase_if(state.templates, [&](const KernelTemplate& known) { return known.name == own.name; });
-            state.own.push_back(own.name);
-            state.templates.push_back(std::move(own));
+            std::erase_if(templates, [&](const KernelTemplate& known) { return known.name == own.name; });
+            names.push_back(own.name);
+            templates.push_back(std::move(own));
         }
     }
-    if (!options.database.empty() && std::filesystem::exists(options.database)) {
-        state.store.emplace(options.database, Store::Access::read);
-    }
-    state.backend = open_backend(options.device);
-    state.compiler = make_compiler(state.backend->device(), {.host_compiler = options.host_compiler});
+    state_ =
+        std::make_unique<State>(std::move(templates), std::move(names), options.trust, options.remembered_problems);
+    state_->store = open_store(options);
+    state_->backend = open_device(options);
+    state_->compiler = make_compiler(state_->backend->device(), {.host_compiler = options.host_compiler});
+    state_->workspaces = std::make_shared<WorkspacePool>(state_->backend);
 }
 Runtime::Runtime(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Runtime::~Runtime() = default;
@@ -151,98 +210,128 @@ Runtime& Runtime::operator=(Runtime&&) noexcept = default;
 Backend& RuntimeInspector::backend(Runtime& runtime) { return *runtime.state_->backend; }
 const Compiler& RuntimeInspector::compiler(const Runtime& runtime) { return *runtime.state_->compiler; }
 Runtime RuntimeInspector::beside(const Runtime& runtime, const std::filesystem::path& database) {
-    auto state = std::make_unique<Runtime::State>();
-    state->templates = runtime.state_->templates;
-    state->own = runtime.state_->own;
+    const auto& known = *runtime.state_;
+    if (!known.trust.any_owner && std::filesystem::exists(database)) require_trusted_database(database);
+    auto state = std::make_unique<Runtime::State>(known.templates, known.own, known.trust,
+                                                  Runtime::Options{}.remembered_problems);
     state->store.emplace(database, Store::Access::read);
-    state->backend = runtime.state_->backend;
-    state->compiler = runtime.state_->compiler;
+    state->backend = known.backend;
+    state->compiler = known.compiler;
+    state->workspaces = known.workspaces;
     return Runtime(std::move(state));
 }
 
 Kernel Runtime::fetch(const Problem& problem, std::string_view kernel_template) {
-    const std::scoped_lock lock(state_->mutex);
+    auto& state = *state_;
+    if (auto known = state.fetched.find(problem, kernel_template)) return *std::move(known);
     const std::pair key(problem, std::string(kernel_template));
-    if (const auto known = state_->fetched.find(key); known != state_->fetched.end()) return known->second;
-    return state_->fetched.emplace(key, state_->fetch(problem, key.second)).first->second;
+    return state.fetching.run(key, [&] {
+        if (auto known = state.fetched.find(problem, kernel_template)) return *std::move(known);  // fetched since
+        auto kernel = state.fetch(problem, key.second);
+        state.fetched.insert(problem, kernel_template, kernel);
+        return kernel;
+    });
 }
 
-std::shared_ptr<const LoadedKernel> Runtime::State::load(const Candidate& candidate, const Problem& problem,
-                                                         std::string& why_not) {
+std::shared_ptr<const Operation> Runtime::State::operation_of(const KernelTemplate& kernel) {
+    const std::scoped_lock lock(operations_mutex);
+    auto& operation = operations[kernel.hash];
+    if (!operation) operation = std::make_shared<const Operation>(kernel.operation);
+    return operation;
+}
+
+std::optional<Candidate> Runtime::State::next(Candidates& candidates) {
+    const std::scoped_lock lock(store_mutex);
+    return candidates.next();
+}
+
+std::optional<BinaryRecord> Runtime::State::stored_code(const Candidate& candidate, const Problem& problem) {
+    if (!trust.machine_code || !candidate.template_row) return std::nullopt;
+    const std::scoped_lock lock(store_mutex);
+    return store->recall_binary(*candidate.template_row, candidate.stored, binary_key(compiler->target(), problem));
+}
+
+ProgramCache::Loaded Runtime::State::load(const Candidate& candidate, const Problem& problem) {
     const auto& kernel = candidate.kernel_template;
     // Problems of several sizes share a loaded kernel unless they need different amounts of dynamic shared memory.
     const auto dynamic = launch_of(kernel, candidate.configuration, problem, backend->device()).dynamic_shared_bytes;
-    const auto key = kernel.hash + std::to_string(dynamic) + render(kernel, candidate.configuration, problem);
-    if (const auto known = loaded.find(key); known != loaded.end()) return known->second;
+    const auto key = kernel.hash + " " + std::to_string(dynamic) + render(kernel, candidate.configuration, problem);
+    return programs.get(key, [&] { return load_or_compile(candidate, problem, dynamic); });
+}
 
-    const auto refused = [&](const std::string& reason) {
-        why_not += "; " + kernel.name + " " + candidate.choice.configuration + ": " + reason;
-        return nullptr;
-    };
-    const auto ready = [&](const Binary& binary) -> std::shared_ptr<const LoadedKernel> {
+ProgramCache::Loaded Runtime::State::load_or_compile(const Candidate& candidate, const Problem& problem,
+                                                     std::int64_t dynamic) {
+    const auto& kernel = candidate.kernel_template;
+    const auto loaded = [&](const Binary& binary) -> ProgramCache::Loaded {
         try {
-            return loaded[key] = backend->load(binary, dynamic);
+            return {backend->load(binary, dynamic), {}};
         } catch (const LaunchError& error) {
-            return refused(error.what());
+            return {nullptr, error.what()};
         }
     };
-    if (store && candidate.template_row) {
-        try {
-            const auto stored = store->recall_binary(*candidate.template_row, candidate.configuration,
-                                                     binary_key(compiler->target(), problem));
-            if (stored) {
-                auto known =
-                    ready({kernel.name, compiler->target(), stored->compiler, stored->code, stored->resources});
-                if (known) return known;  // otherwise it cannot be used here and is compiled again
-            }
-        } catch (const DamagedRow& error) {
-            refused(error.what());  // compiled again
+    std::string damage;  // of the stored machine code, which is then compiled again
+    try {
+        if (const auto stored = stored_code(candidate, problem)) {
+            auto known = loaded({kernel.name, compiler->target(), stored->compiler, stored->code, stored->resources});
+            if (known.kernel) return known;  // otherwise it cannot be used here and is compiled again
         }
+    } catch (const DamagedRow& error) {
+        damage = error.what() + std::string("; ");
     }
+    if (!trust.jit)
+        return {nullptr, damage + "no machine code that loads is stored, and Options::trust excludes compiling (jit)"};
     try {
         const auto compiled = compiler->compile(program_of(kernel, candidate.configuration, problem));
-        if (const auto* rejection = std::get_if<Rejection>(&compiled)) return refused(rejection->reason);
-        return ready(std::get<Binary>(compiled));
+        if (const auto* rejection = std::get_if<Rejection>(&compiled)) return {nullptr, damage + rejection->reason};
+        return loaded(std::get<Binary>(compiled));
     } catch (const CompilerError& error) {
-        return refused(error.what());  // another candidate may have stored machine code
+        return {nullptr, damage + error.what()};  // another candidate may have stored machine code
     }
+}
+
+// `problem` has no extent of 0; `asked` may.
+Kernel Runtime::State::make(const Candidate& candidate, const Problem& problem, const Problem& asked,
+                            std::shared_ptr<const LoadedKernel> kernel) {
+    const auto& operation = candidate.kernel_template.operation;
+    const auto launch = launch_of(candidate.kernel_template, candidate.configuration, problem, backend->device());
+    auto state = std::make_shared<Kernel::State>(
+        Kernel::State{.choice = candidate.choice,
+                      .problem = asked,
+                      .operation = operation_of(candidate.kernel_template),
+                      .backend = backend,
+                      .kernel = {with_pooled_workspace(std::move(kernel), launch, workspaces), launch},
+                      .gemm = gemm_kind(operation)});
+    // A user's own gemm may have no layouts: nothing is transposed then.
+    if (const auto layout = operation.layouts.find(problem.layout); state->gemm && layout != operation.layouts.end()) {
+        state->transposed_a = layout->second.at("TRANSPOSE_A") != 0;
+        state->transposed_b = layout->second.at("TRANSPOSE_B") != 0;
+    }
+    return Kernel(std::move(state));
 }
 
 Kernel Runtime::State::fetch(const Problem& asked, const std::string& kernel_template) {
     const auto problem = without_zero_extents(asked, templates);
     std::string why_not;
-    const auto& device = backend->device();
-    Candidates candidates(problem, device, store ? &*store : nullptr, templates, kernel_template, own);
-    while (const auto candidate = candidates.next()) {
-        auto kernel = load(*candidate, problem, why_not);
-        if (!kernel) continue;  // try the next best
-        const auto& operation = candidate->kernel_template.operation;
-        const auto launch = launch_of(candidate->kernel_template, candidate->configuration, problem, device);
+    Candidates candidates(problem, backend->device(), store ? &*store : nullptr, templates, kernel_template, own,
+                          trust.stored_templates ? StoredTemplates::any : StoredTemplates::known);
+    while (const auto candidate = next(candidates)) {
+        const auto refused = [&](const std::string& reason) {
+            why_not += "; " + candidate->kernel_template.name + " " + candidate->choice.configuration + ": " + reason;
+        };
+        auto loaded = load(*candidate, problem);
+        if (!loaded.kernel) {
+            refused(loaded.why_not);
+            continue;  // try the next best
+        }
         try {
-            kernel = with_workspace(std::move(kernel), launch, *backend);
+            return make(*candidate, problem, asked, std::move(loaded.kernel));
         } catch (const OutOfMemory& error) {
-            why_not += "; " + candidate->kernel_template.name + " " + candidate->choice.configuration +
-                       ": its workspace: " + error.what();
-            continue;
+            refused(std::string("its workspace: ") + error.what());
         }
-        auto state = std::make_shared<Kernel::State>(Kernel::State{.choice = candidate->choice,
-                                                                   .problem = asked,
-                                                                   .arguments = operation.arguments,
-                                                                   .backend = backend,
-                                                                   .kernel = {std::move(kernel), launch},
-                                                                   .gemm = gemm_kind(operation)});
-        // A user's own gemm may have no layouts: nothing is transposed then.
-        if (const auto layout = operation.layouts.find(problem.layout);
-            state->gemm && layout != operation.layouts.end()) {
-            state->transposed_a = layout->second.at("TRANSPOSE_A") != 0;
-            state->transposed_b = layout->second.at("TRANSPOSE_B") != 0;
-        }
-        return Kernel(std::move(state));
     }
+    why_not = candidates.why_not() + why_not + candidates.damage();
     throw FetchError("no kernel for " + to_text(problem) + (kernel_template.empty() ? "" : " from " + kernel_template) +
-                     " on " + device.name +
-                     (why_not.empty() && candidates.damage().empty() ? "; no template supports it there"
-                                                                     : why_not + candidates.damage()));
+                     " on " + backend->device().name + (why_not.empty() ? "; no template supports it there" : why_not));
 }
 
 }  // namespace smemtune

@@ -5,6 +5,7 @@
 //     kernel.launch(stream, {.a = a, .b = b, .c = c});
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -46,6 +47,28 @@ public:
     using std::runtime_error::runtime_error;
 };
 
+/// A file or folder that holds code for the application can be changed by other users. The message gives its owner, its
+/// mode and the remedy.
+class UntrustedFile : public std::runtime_error {
+public:
+    using std::runtime_error::runtime_error;
+};
+
+/// Whose code a Runtime runs (docs/security.md). A database holds executable code: machine code and sources of kernels.
+struct Trust {
+    /// Also read databases and template folders that users other than the effective user and root own or may write.
+    bool any_owner = false;
+    /// Load the database's machine code. Otherwise kernels are compiled from their sources.
+    bool machine_code = true;
+    /// Use templates that only the database has. Otherwise a winner counts only if the runtime itself has its template
+    /// in that version.
+    bool stored_templates = true;
+    /// Compile at run time. Otherwise only the database's machine code is used.
+    bool jit = true;
+    /// Open the host device, whose kernels run as code of this process.
+    bool host_code = true;
+};
+
 /// C = alpha * op(A) * op(B) + beta * C, row-major. The pointers are device addresses. Strides are in elements; 0 means
 /// packed rows. In a batch, a batch stride is the distance between two matrices: by default they follow one another,
 /// and with 0 all products read the same A or B. The matrices of C may interleave, but must not share elements.
@@ -62,7 +85,8 @@ struct GemmOperands {
 };
 
 /// A kernel that is ready to run on one problem. It is a small handle that can be copied and used from any thread. It
-/// may outlive its Runtime.
+/// may outlive its Runtime. Its machine code stays loaded as long as a copy of it or its Runtime lives; the last one to
+/// go may go while launches run: that waits for the device, so it must not be during a stream capture.
 class Kernel {
 public:
     [[nodiscard]] const Choice& choice() const;
@@ -71,20 +95,19 @@ public:
     /// Enqueues the kernel on `stream` (null: the default stream) of the runtime's GPU, which must be current. Without
     /// a workspace, a launch takes no lock and allocates nothing. On the host device the kernel runs at once, one
     /// launch at a time.
-    /// A kernel with a workspace has one for each stream. A launch then takes a lock, and the first launch on each
-    /// further stream allocates, even while the stream is captured. A graph uses the workspace of the stream that it
-    /// was captured on. It must not run at the same time as launches on that stream or other graphs captured on it, and
-    /// must not outlive the kernel. A stream must be idle when it is destroyed.
-    /// Throws std::invalid_argument if the kernel is neither gemm nor batched_gemm or a stride is invalid,
-    /// std::runtime_error if the device refuses.
+    /// A kernel with a workspace takes locks to launch. All kernels of a Runtime share one memory for each stream,
+    /// which is allocated by the first launch on each further stream, and grows by doubling. A launch that is captured
+    /// takes memory of the kernel's own, one for each stream, which the first one allocates. So graphs captured on one
+    /// stream must not run at the same time, and a graph must not outlive the last copy of its kernels. A stream must
+    /// be idle when it is destroyed. Throws std::invalid_argument if the kernel is neither gemm nor batched_gemm or a
+    /// stride is invalid, std::runtime_error if the device refuses.
     void launch(CUstream_st* stream, const GemmOperands& operands) const;
 
     /// For any operation. `arguments[i]` points to the value of the kernel's i-th argument; argument_names() gives
     /// their order and the operation's manifest their types. Run-time parameters are added automatically.
     void launch(CUstream_st* stream, std::span<void* const> arguments) const;
     [[nodiscard]] std::vector<std::string> argument_names() const;
-    /// Bytes of device memory that the kernel needs beside its operands (its workspace); 0 for most kernels. Each
-    /// stream that the kernel was launched on has its own workspace, for as long as the kernel or its Runtime lives.
+    /// Bytes of device memory that the kernel needs beside its operands (its workspace); 0 for most kernels.
     [[nodiscard]] std::int64_t workspace_bytes() const;
 
 private:
@@ -97,22 +120,34 @@ private:
 class Runtime {
 public:
     struct Options {
-        std::filesystem::path database;  ///< may be absent: then everything is untuned
-        std::string device = "auto";     ///< "0", "1", ... for a GPU, "host", or "auto": the first GPU, else the host
-        std::vector<std::filesystem::path>
-            template_folders;               ///< the application's kernels; each replaces the built-in one of its name
-        std::string host_compiler = "c++";  ///< for the host device
+        /// Empty: everything is untuned.
+        std::filesystem::path database;
+        /// Whether a database that does not exist is the same as none, instead of an error.
+        bool database_may_be_absent = false;
+        /// "0", "1", ... for a GPU, "auto" for the first GPU, "host" for the CPU.
+        std::string device = "auto";
+        /// The application's kernels; each replaces the built-in one of its name.
+        std::vector<std::filesystem::path> template_folders;
+        /// For the host device.
+        std::string host_compiler = "c++";
+        Trust trust;
+        /// How many problems are remembered. Beyond that, those that were not fetched for long are forgotten, and a
+        /// later fetch chooses for them anew.
+        std::size_t remembered_problems = 4096;
     };
 
-    /// Throws std::runtime_error when the device is absent or the database cannot be read.
+    /// Throws std::runtime_error when the device is absent or the database cannot be read, UntrustedFile when other
+    /// users can change what it would run.
     explicit Runtime(const Options& options);
     ~Runtime();
     Runtime(Runtime&&) noexcept;
     Runtime& operator=(Runtime&&) noexcept;
 
-    /// Chooses a kernel for this problem. Loads its machine code from the database or compiles it. Remembers the result
-    /// for later calls with the same problem. Any thread may call it; it takes a lock. With `kernel_template`, only
-    /// that template is considered. Throws FetchError, and std::invalid_argument if the problem is invalid.
+    /// Chooses a kernel for this problem. Loads its machine code from the database or compiles it, which works during a
+    /// stream capture, too. Remembers the result for later calls with the same problem: those take no lock and allocate
+    /// nothing, whatever other threads compile or load. A thread that fetches what another one is fetching for the
+    /// first time waits for that one. A failure is not remembered. With `kernel_template`, only that template is
+    /// considered. Throws FetchError, and std::invalid_argument if the problem is invalid.
     [[nodiscard]] Kernel fetch(const Problem& problem, std::string_view kernel_template = {});
 
 private:

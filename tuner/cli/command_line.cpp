@@ -112,6 +112,11 @@ void CommandLine::add_database() {
          .default_value = process_environment_.database.string()});
 }
 
+void CommandLine::add_trust() {
+    add({.name = "trust-any-owner",
+         .summary = "Run the code of a database or templates folder that other users own or can write."});
+}
+
 void CommandLine::add_json() { add({.name = "json", .summary = "Print JSON on standard output instead of text."}); }
 
 void CommandLine::add_wide() {

@@ -79,6 +79,7 @@ public:
     void add_templates(const std::string& summary);
     void add_seed(const std::string& summary);
     void add_database();
+    void add_trust();
     void add_json();
     /// Adds `--wide`, for table_width().
     void add_wide();

@@ -77,6 +77,7 @@ CommandLine bench_options(const ProcessEnvironment& process_environment) {
     line.add_seed("Seed of the inputs.");
     line.add_wide();
     line.add_database();
+    line.add_trust();
     line.add({.name = "json",
               .value = "FILE",
               .summary = "Write JSON with its provenance into FILE; without FILE, on standard output instead of text.",
@@ -321,9 +322,11 @@ int bench_command(const Arguments& arguments, const ProcessEnvironment& process_
     tell_fallback(line.text("device"), found.device, host_for_times);
 
     Runtime runtime({.database = line.database(),
+                     .database_may_be_absent = true,
                      .device = found.name,
                      .template_folders = choice.folders,
-                     .host_compiler = process_environment.host_compiler});
+                     .host_compiler = process_environment.host_compiler,
+                     .trust = {.any_owner = line.flag("trust-any-owner")}});
     const auto competitors = make_competitors(baselines, runtime, proposals);
     BenchReport report{.provenance = {.command_line = command_line(arguments),
                                       .version = SMEMTUNE_VERSION,

@@ -38,6 +38,7 @@ CommandLine run_options(const ProcessEnvironment& process_environment) {
         "The templates that may serve: names, or folders of your own, separated by commas. All by default.");
     line.add_seed("Seed of the inputs.");
     line.add_database();
+    line.add_trust();
     line.add_json();
     return line;
 }
@@ -141,9 +142,11 @@ int run_command(const Arguments& arguments, const ProcessEnvironment& process_en
     check_host_time(choice.operation(), problem, found.device, line.text("device") == "host");
     tell_fallback(line.text("device"), found.device, host_for_times);
     Runtime runtime({.database = line.database(),
+                     .database_may_be_absent = true,
                      .device = found.name,
                      .template_folders = choice.folders,
-                     .host_compiler = process_environment.host_compiler});
+                     .host_compiler = process_environment.host_compiler,
+                     .trust = {.any_owner = line.flag("trust-any-owner")}});
     const auto kernel = runtime.fetch(problem, best_template(runtime, problem, choice));
     if (!std::filesystem::exists(line.database())) {
         fmt::print(stderr, "there is no database {}: the kernel is untuned\n", line.database().string());

@@ -1,0 +1,58 @@
+// Work that several threads ask for at once is done once.
+#pragma once
+
+#include <functional>
+#include <future>
+#include <map>
+#include <mutex>
+
+namespace smemtune {
+
+/// Any thread may call it. Nothing is remembered: work that has ended, or failed, is done again when asked for again.
+template <class Key, class Value>
+class SingleFlight {
+public:
+    /// Calls `work` unless another thread is doing the work of this key; then waits for that thread, and returns or
+    /// throws what it does. No lock is held during the work.
+    Value run(const Key& key, const std::function<Value()>& work) {
+        std::promise<Value> promise;
+        if (const auto running = begin(key, promise); running.valid()) return running.get();
+        try {
+            auto value = work();
+            finish(key);
+            promise.set_value(value);
+            return value;
+        } catch (...) {
+            finish(key);
+            promise.set_exception(std::current_exception());
+            throw;
+        }
+    }
+
+    /// The result of the work of this key, if a thread is doing it now; else an invalid future.
+    [[nodiscard]] std::shared_future<Value> join(const Key& key) {
+        const std::scoped_lock lock(mutex_);
+        const auto running = running_.find(key);
+        return running == running_.end() ? std::shared_future<Value>() : running->second;
+    }
+
+private:
+    // As join(); where nobody is doing the work, `promise` is announced as its result.
+    std::shared_future<Value> begin(const Key& key, std::promise<Value>& promise) {
+        const std::scoped_lock lock(mutex_);
+        const auto [running, is_first] = running_.try_emplace(key);
+        if (!is_first) return running->second;
+        running->second = promise.get_future().share();
+        return {};
+    }
+
+    void finish(const Key& key) {
+        const std::scoped_lock lock(mutex_);
+        running_.erase(key);
+    }
+
+    std::mutex mutex_;
+    std::map<Key, std::shared_future<Value>> running_;
+};
+
+}  // namespace smemtune

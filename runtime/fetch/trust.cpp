@@ -1,0 +1,103 @@
+#include "runtime/fetch/trust.h"
+
+#include <grp.h>
+#include <pwd.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <sstream>
+#include <string_view>
+#include <system_error>
+
+#include "runtime/runtime.h"
+
+namespace smemtune {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+std::string user_name(uid_t user) {
+    std::array<char, 4096> buffer{};
+    passwd entry{};
+    passwd* found = nullptr;
+    getpwuid_r(user, &entry, buffer.data(), buffer.size(), &found);
+    return found == nullptr ? std::to_string(user) : found->pw_name;
+}
+
+// A group of the owner's name, which is the owner's own and has no further members, as distributions create it for each
+// user. With an access control list, the mode's bits of the group speak for more than the group.
+bool is_group_of_owner_alone(const fs::path& path, const struct stat& status) {
+    if (getxattr(path.c_str(), "system.posix_acl_access", nullptr, 0) > 0) return false;
+    std::array<char, 4096> user_buffer{};
+    std::array<char, 4096> group_buffer{};
+    passwd user{};
+    group its_group{};
+    passwd* found_user = nullptr;
+    group* found_group = nullptr;
+    getpwuid_r(status.st_uid, &user, user_buffer.data(), user_buffer.size(), &found_user);
+    getgrgid_r(status.st_gid, &its_group, group_buffer.data(), group_buffer.size(), &found_group);
+    return found_user != nullptr && found_group != nullptr && found_user->pw_gid == status.st_gid &&
+           std::string_view(found_user->pw_name) == found_group->gr_name && *found_group->gr_mem == nullptr;
+}
+
+std::string why_others_can_write(const fs::path& path, bool sticky_suffices) {
+    struct stat status {};
+    if (stat(path.c_str(), &status) != 0) {
+        return path.string() + " cannot be looked at (" + std::generic_category().message(errno) + ")";
+    }
+    std::ostringstream mode;
+    mode << std::oct << (status.st_mode & 07777U);
+    const auto is = path.string() + " is " + user_name(status.st_uid) + "'s, with mode 0" + mode.str();
+    if (status.st_uid != geteuid() && status.st_uid != 0) {
+        return is + ": only files of the user who runs this (" + user_name(geteuid()) + ") or of root are trusted";
+    }
+    if (sticky_suffices && (status.st_mode & S_ISVTX) != 0) return {};
+    const bool by_group = (status.st_mode & S_IWGRP) != 0 && !is_group_of_owner_alone(path, status);
+    const bool by_others = (status.st_mode & S_IWOTH) != 0;
+    if (!by_group && !by_others) return {};
+    return is + ": others can change it; run chmod " + (by_others ? "go" : "g") + "-w " + path.string();
+}
+
+void require(const fs::path& path) {
+    const auto why = why_untrusted(path);
+    if (why.empty()) return;
+    throw UntrustedFile(why + ". It holds code that this program would run. Set Options::trust.any_owner (smemtune: " +
+                        "--trust-any-owner) to run it nevertheless");
+}
+
+}  // namespace
+
+std::string why_untrusted(const fs::path& path) {
+    std::error_code error;
+    const auto file = fs::canonical(path, error);
+    if (error) return path.string() + " cannot be looked at (" + error.message() + ")";
+    auto why = why_others_can_write(file, false);
+    if (why.empty()) why = why_others_can_write(file.parent_path(), true);
+    return why;
+}
+
+void require_trusted_database(const fs::path& database) {
+    require(database);
+    const auto file = fs::canonical(database);
+    for (const auto* journal : {"-wal", "-journal"}) {  // SQLite reads what it finds there into the database
+        const fs::path beside = file.string() + journal;
+        if (!fs::exists(beside) || why_untrusted(beside).empty()) continue;
+        if (fs::exists(beside)) require(beside);  // still there: another process may be done with it
+    }
+}
+
+void require_trusted_templates(const fs::path& folder) {
+    require(folder);
+    for (const auto& entry : fs::recursive_directory_iterator(folder)) {
+        const auto extension = entry.path().extension();
+        if (entry.is_directory() || extension == ".toml" || extension == ".cu" || extension == ".h") {
+            require(entry.path());
+        }
+    }
+}
+
+}  // namespace smemtune

@@ -1,0 +1,128 @@
+#include "runtime/fetch/shape_table.h"
+
+#include <gmock/gmock.h>
+
+#include <thread>
+
+namespace smemtune {
+namespace {
+
+// A value that counts those alive, and says which problem it belongs to.
+class Counted {
+public:
+    Counted(std::atomic<int>& alive, std::int64_t m) : alive_(alive), m_(m) { ++alive_; }
+    ~Counted() { --alive_; }
+    Counted(const Counted&) = delete;
+    Counted& operator=(const Counted&) = delete;
+    [[nodiscard]] std::int64_t m() const { return m_; }
+
+private:
+    std::atomic<int>& alive_;
+    std::int64_t m_;
+};
+
+TEST(ShapeTable, FindsWhatWasInsertedUnderTheSameProblemAndTemplateAlone) {
+    ShapeTable<int> table(100);
+    table.insert(gemm(1, 2, 3), "", 1);
+    table.insert(gemm(1, 2, 3), "tiled", 2);
+    table.insert(gemm(3, 2, 1), "", 3);
+    table.insert(gemm(1, 2, 3, "f32", "nt"), "", 4);
+    table.insert({"gemm", "f32", "nn", {{"A", 1}, {"B", 2}, {"C", 3}}}, "", 5);
+    EXPECT_EQ(table.find(gemm(1, 2, 3), ""), 1);
+    EXPECT_EQ(table.find(gemm(1, 2, 3), "tiled"), 2);
+    EXPECT_EQ(table.find(gemm(3, 2, 1), ""), 3);
+    EXPECT_EQ(table.find(gemm(1, 2, 3, "f32", "nt"), ""), 4);
+    EXPECT_EQ(table.find({"gemm", "f32", "nn", {{"A", 1}, {"B", 2}, {"C", 3}}}, ""), 5) << "other names";
+    EXPECT_EQ(table.find(gemm(1, 3, 2), ""), std::nullopt);
+    EXPECT_EQ(table.find(gemm(1, 2, 3), "naive"), std::nullopt);
+    table.insert(gemm(1, 2, 3), "", 6);
+    EXPECT_EQ(table.find(gemm(1, 2, 3), ""), 1) << "the first stays";
+}
+
+TEST(ShapeTable, FindsAllOfMoreThanItsFirstSizeHolds) {
+    ShapeTable<int> table(1000);
+    for (int m = 1; m <= 1000; ++m) table.insert(gemm(m, 1, 1), "", m);
+    for (int m = 1; m <= 1000; ++m) ASSERT_EQ(table.find(gemm(m, 1, 1), ""), m);
+    EXPECT_EQ(table.size(), 1000U);
+}
+
+TEST(ShapeTable, NeverHoldsMoreThanItsCapacityWhateverIsAskedOfIt) {
+    std::atomic<int> alive = 0;
+    {
+        ShapeTable<std::shared_ptr<Counted>> table(64);
+        for (int m = 1; m <= 10'000; ++m) {
+            table.insert(gemm(m, 1, 1), "", std::make_shared<Counted>(alive, m));
+            ASSERT_LE(table.size(), 64U);
+            ASSERT_LE(alive, 64) << "what is forgotten is freed";
+        }
+        EXPECT_GE(table.size(), 48U) << "no more is forgotten than a quarter";
+    }
+    EXPECT_EQ(alive, 0);
+}
+
+TEST(ShapeTable, ForgetsFirstWhatIsNotLookedUp) {
+    ShapeTable<int> table(64);
+    for (int m = 1; m <= 1000; ++m) {
+        table.insert(gemm(m, 1, 1), "", m);
+        ASSERT_EQ(table.find(gemm(1, 1, 1), ""), 1) << "in use, after " << m;
+    }
+    EXPECT_EQ(table.find(gemm(2, 1, 1), ""), std::nullopt);
+    EXPECT_EQ(table.find(gemm(1000, 1, 1), ""), 1000) << "the newest";
+}
+
+TEST(ShapeTable, OfOneProblemHoldsTheLast) {
+    ShapeTable<int> table(0);
+    table.insert(gemm(1, 1, 1), "", 1);
+    table.insert(gemm(2, 1, 1), "", 2);
+    EXPECT_EQ(table.find(gemm(1, 1, 1), ""), std::nullopt);
+    EXPECT_EQ(table.find(gemm(2, 1, 1), ""), 2);
+}
+
+TEST(ShapeTable, WhatAReaderHoldsOutlivesItsEntry) {
+    std::atomic<int> alive = 0;
+    ShapeTable<std::shared_ptr<Counted>> table(4);
+    table.insert(gemm(1, 1, 1), "", std::make_shared<Counted>(alive, 1));
+    const auto held = table.find(gemm(1, 1, 1), "");
+    for (int m = 2; m <= 100; ++m) table.insert(gemm(m, 1, 1), "", std::make_shared<Counted>(alive, m));
+    EXPECT_EQ(table.find(gemm(1, 1, 1), ""), std::nullopt);
+    EXPECT_EQ((*held)->m(), 1);
+}
+
+TEST(ReaderCount, AWriterWaitsForAReaderThatWasThereAndForNoLaterOne) {
+    ReaderCount readers;
+    ReaderCount::Pending pending;
+    {
+        const ReaderCount::Reading before(readers);
+        EXPECT_FALSE(pending.is_over(readers));
+        EXPECT_FALSE(pending.is_over(readers));
+    }
+    EXPECT_TRUE(pending.is_over(readers));
+    const ReaderCount::Reading after(readers);
+    EXPECT_TRUE(pending.is_over(readers));
+}
+
+TEST(ShapeTable, ServesReadersWhileOthersInsertAndForget) {
+    std::atomic<int> alive = 0;
+    ShapeTable<std::shared_ptr<Counted>> table(32);
+    {
+        std::vector<std::jthread> threads;
+        for (unsigned seed = 0; seed < 16; ++seed) {
+            threads.emplace_back([&, seed] {
+                for (unsigned i = 0; i < 2000; ++i) {
+                    const std::int64_t m = 1 + (i * 7 + seed * 131) % 200;
+                    if (const auto found = table.find(gemm(m, 1, 1), "")) {
+                        ASSERT_EQ((*found)->m(), m);
+                    } else {
+                        table.insert(gemm(m, 1, 1), "", std::make_shared<Counted>(alive, m));
+                    }
+                }
+            });
+        }
+    }
+    table.insert(gemm(1000, 1, 1), "", std::make_shared<Counted>(alive, 1000));
+    table.insert(gemm(1001, 1, 1), "", std::make_shared<Counted>(alive, 1001));
+    EXPECT_LE(alive, 33);
+}
+
+}  // namespace
+}  // namespace smemtune
