@@ -118,14 +118,13 @@ void Kernel::launch(CUstream_st* stream, const GemmOperands& operands) const {
     state.kernel.launch(stream, std::span(addresses).first(state.operation->arguments.size()));
 }
 
-using Names = std::vector<std::string>;
-
 struct Runtime::State {
-    State(std::vector<KernelTemplate> its_templates, Names its_own, Trust its_trust, std::size_t remembered)
+    State(std::vector<KernelTemplate> its_templates, std::vector<std::string> its_own, Trust its_trust,
+          std::size_t remembered)
         : templates(std::move(its_templates)), own(std::move(its_own)), trust(its_trust), fetched(remembered) {}
 
     const std::vector<KernelTemplate> templates;
-    const Names own;  // names of the templates from folders
+    const std::vector<std::string> own;  // names of the templates from folders
     const Trust trust;
     std::shared_ptr<Backend> backend;
     std::shared_ptr<Compiler> compiler;
@@ -153,6 +152,7 @@ namespace {
 void check_trust(const Runtime::Options& options) {
     if (options.trust.any_owner) return;
     for (const auto& folder : options.template_folders) {
+        if (options.trust.any_template_owner) break;
         if (std::filesystem::exists(folder)) require_trusted_templates(folder);  // otherwise reading it says so
     }
     if (std::filesystem::exists(options.database)) require_trusted_database(options.database);
@@ -187,7 +187,7 @@ std::shared_ptr<Backend> open_device(const Runtime::Options& options) {
 Runtime::Runtime(const Options& options) {
     check_trust(options);
     auto templates = load_templates(builtin_sources());
-    Names names;
+    std::vector<std::string> names;
     for (const auto& folder : options.template_folders) {
         for (auto& own : load_templates(read_sources(folder))) {
             std::erase_if(templates, [&](const KernelTemplate& known) { return known.name == own.name; });
@@ -312,8 +312,11 @@ Kernel Runtime::State::make(const Candidate& candidate, const Problem& problem, 
 Kernel Runtime::State::fetch(const Problem& asked, const std::string& kernel_template) {
     const auto problem = without_zero_extents(asked, templates);
     std::string why_not;
-    Candidates candidates(problem, backend->device(), store ? &*store : nullptr, templates, kernel_template, own,
+    auto candidates = [&] {
+        const std::scoped_lock lock(store_mutex);
+        return Candidates(problem, backend->device(), store ? &*store : nullptr, templates, kernel_template, own,
                           trust.stored_templates ? StoredTemplates::any : StoredTemplates::known);
+    }();
     while (const auto candidate = next(candidates)) {
         const auto refused = [&](const std::string& reason) {
             why_not += "; " + candidate->kernel_template.name + " " + candidate->choice.configuration + ": " + reason;

@@ -58,6 +58,8 @@ public:
 struct Trust {
     /// Also read databases and template folders that users other than the effective user and root own or may write.
     bool any_owner = false;
+    /// Also read such template folders, but no such database.
+    bool any_template_owner = false;
     /// Load the database's machine code. Otherwise kernels are compiled from their sources.
     bool machine_code = true;
     /// Use templates that only the database has. Otherwise a winner counts only if the runtime itself has its template

@@ -85,6 +85,8 @@ int main(int argc, char** argv) {
         return failure(bad_input, error.what());
     } catch (const StoreError& error) {
         return failure(bad_database, error.what());
+    } catch (const UntrustedFile& error) {
+        return failure(bad_database, error.what());
     } catch (const std::exception& error) {
         return failure(bad_environment, error.what());
     }

@@ -50,7 +50,8 @@ void launch_on_gpu(const smemtune::Kernel& kernel, const Matrix& a, const Matrix
     check(cudaMemcpy(c.data(), device_c.get(), c.size() * sizeof(float), cudaMemcpyDeviceToHost));
 }
 
-/// The device that `auto` means: smemtune's rule, spelt out, because the application must know whose memory to take.
+/// The device that `auto` means here. smemtune itself never takes the CPU unless it is named: the application must know
+/// whose memory it passes.
 std::string first_device() {
     int count = 0;
     return cudaGetDeviceCount(&count) == cudaSuccess && count > 0 ? "0" : "host";

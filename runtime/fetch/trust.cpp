@@ -62,7 +62,7 @@ std::string why_others_can_write(const fs::path& path, bool sticky_suffices) {
     return is + ": others can change it; run chmod " + (by_others ? "go" : "g") + "-w " + path.string();
 }
 
-void require(const fs::path& path) {
+void require_trusted(const fs::path& path) {
     const auto why = why_untrusted(path);
     if (why.empty()) return;
     throw UntrustedFile(why + ". It holds code that this program would run. Set Options::trust.any_owner (smemtune: " +
@@ -81,21 +81,21 @@ std::string why_untrusted(const fs::path& path) {
 }
 
 void require_trusted_database(const fs::path& database) {
-    require(database);
+    require_trusted(database);
     const auto file = fs::canonical(database);
     for (const auto* journal : {"-wal", "-journal"}) {  // SQLite reads what it finds there into the database
         const fs::path beside = file.string() + journal;
         if (!fs::exists(beside) || why_untrusted(beside).empty()) continue;
-        if (fs::exists(beside)) require(beside);  // still there: another process may be done with it
+        if (fs::exists(beside)) require_trusted(beside);  // still there: another process may be done with it
     }
 }
 
 void require_trusted_templates(const fs::path& folder) {
-    require(folder);
+    require_trusted(folder);
     for (const auto& entry : fs::recursive_directory_iterator(folder)) {
         const auto extension = entry.path().extension();
         if (entry.is_directory() || extension == ".toml" || extension == ".cu" || extension == ".h") {
-            require(entry.path());
+            require_trusted(entry.path());
         }
     }
 }

@@ -8,7 +8,7 @@ namespace smemtune {
 
 namespace {
 
-constexpr std::size_t alignment = 256;
+constexpr std::size_t part_alignment = 256;
 
 class KernelWithPooledWorkspace : public LoadedKernel {
 public:
@@ -44,7 +44,7 @@ private:
 void* StreamWorkspace::part_of(std::uint64_t id, std::size_t bytes, StreamHandle stream, Backend& backend,
                                const Allocate& allocate) {
     if (const auto known = parts_.find(id); known != parts_.end()) return blocks_.back()->data() + known->second;
-    const auto rounded = (bytes + alignment - 1) / alignment * alignment;
+    const auto rounded = (bytes + part_alignment - 1) / part_alignment * part_alignment;
     if (used_ + rounded > capacity()) {
         if (rounded > capacity() || capacity() < most_bytes) {
             blocks_.push_back(allocate(std::max(rounded, std::min(2 * capacity(), most_bytes))));
@@ -65,7 +65,7 @@ void WorkspacePool::reserve(std::size_t bytes) {
     const std::scoped_lock lock(mutex_);
     if (bytes <= largest_) return;
     // Powers of two: memory that was outgrown is kept until the end, and adds up to less than what replaced it.
-    spare_ = backend_->allocate_zeroed(std::bit_ceil(bytes + alignment - 1));
+    spare_ = backend_->allocate_zeroed(std::bit_ceil(bytes + part_alignment - 1));
     largest_ = spare_->size();
 }
 

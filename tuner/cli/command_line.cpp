@@ -113,8 +113,7 @@ void CommandLine::add_database() {
 }
 
 void CommandLine::add_trust() {
-    add({.name = "trust-any-owner",
-         .summary = "Run the code of a database or templates folder that other users own or can write."});
+    add({.name = "trust-any-owner", .summary = "Run the code of a database that other users own or can write."});
 }
 
 void CommandLine::add_json() { add({.name = "json", .summary = "Print JSON on standard output instead of text."}); }

@@ -326,7 +326,7 @@ int bench_command(const Arguments& arguments, const ProcessEnvironment& process_
                      .device = found.name,
                      .template_folders = choice.folders,
                      .host_compiler = process_environment.host_compiler,
-                     .trust = {.any_owner = line.flag("trust-any-owner")}});
+                     .trust = {.any_owner = line.flag("trust-any-owner"), .any_template_owner = true}});
     const auto competitors = make_competitors(baselines, runtime, proposals);
     BenchReport report{.provenance = {.command_line = command_line(arguments),
                                       .version = SMEMTUNE_VERSION,

@@ -146,7 +146,7 @@ int run_command(const Arguments& arguments, const ProcessEnvironment& process_en
                      .device = found.name,
                      .template_folders = choice.folders,
                      .host_compiler = process_environment.host_compiler,
-                     .trust = {.any_owner = line.flag("trust-any-owner")}});
+                     .trust = {.any_owner = line.flag("trust-any-owner"), .any_template_owner = true}});
     const auto kernel = runtime.fetch(problem, best_template(runtime, problem, choice));
     if (!std::filesystem::exists(line.database())) {
         fmt::print(stderr, "there is no database {}: the kernel is untuned\n", line.database().string());

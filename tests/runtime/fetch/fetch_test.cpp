@@ -110,6 +110,8 @@ TEST_F(Fetch, ADatabaseThatOthersCanChangeIsRefusedUnlessAnyOwnerIsTrusted) {
     EXPECT_THAT(error_of<UntrustedFile>([&] { Runtime runtime(options()); }),
                 AllOf(HasSubstr(database.string()), HasSubstr("0666"), HasSubstr("any_owner")));
     auto open = options();
+    open.trust.any_template_owner = true;
+    EXPECT_THROW(Runtime{open}, UntrustedFile);
     open.trust.any_owner = true;
     EXPECT_EQ(Runtime(open).fetch(gemm(64, 64, 64)).choice().match, Match::exact);
 }
@@ -122,7 +124,9 @@ TEST_F(Fetch, ATemplatesFolderThatOthersCanChangeIsRefusedUnlessAnyOwnerIsTruste
     with_folder.template_folders = {folder};
     ASSERT_EQ(chmod((folder / "stepping.cu").c_str(), 0666), 0);
     EXPECT_THAT(error_of<UntrustedFile>([&] { Runtime runtime(with_folder); }), HasSubstr("stepping.cu"));
-    with_folder.trust.any_owner = true;
+    with_folder.trust.any_template_owner = true;
+    EXPECT_NO_THROW(Runtime{with_folder});
+    with_folder.trust = {.any_owner = true};
     EXPECT_EQ(Runtime(with_folder).fetch(gemm(6, 7, 8), "stepping").choice().configuration, "STEP=2");
 }
 
@@ -208,9 +212,9 @@ TEST_F(Fetch, AFailedCompileIsTriedAgain) {
     const auto compiler =
         script(scratch / "compiler", "test -e '" + broken + "' && exit 1\nexec '" SMEMTUNE_CXX "' \"$@\"\n");
     Runtime runtime(options(compiler));
-    EXPECT_THROW((void)runtime.fetch(gemm(8, 8, 8)), FetchError);
+    EXPECT_THROW((void)runtime.fetch(gemm(8, 8, 8), "naive"), FetchError);
     fs::remove(broken);
-    EXPECT_TRUE(computes(runtime.fetch(gemm(8, 8, 8)), 8));
+    EXPECT_TRUE(computes(runtime.fetch(gemm(8, 8, 8), "naive"), 8));
 }
 
 TEST_F(Fetch, OfMoreProblemsThanAreRememberedTheOldestAreChosenForAnew) {

@@ -138,5 +138,17 @@ TEST(Simulate, ADatabaseWhoseTemplateCannotBeReadIsNoLandscape) {
     EXPECT_EQ(run(scratch, {"simulate", "--landscape", "t.db", "--partial", "--repeats", "1"}).code, 0);
 }
 
+TEST_F(StoredTrials, AreRunFromADatabaseThatOthersCanChangeOnlyIfThatIsAskedFor) {
+    const std::filesystem::path database = *scratch / "t.db";
+    const auto before = std::filesystem::status(database).permissions();
+    permissions(database, before | std::filesystem::perms::others_write);
+    const auto refused = on_database({"run", "--sizes", "16", "--device", "host"});
+    EXPECT_EQ(refused.code, 4) << refused.out;
+    EXPECT_THAT(refused.err, AllOf(HasSubstr("t.db is "), HasSubstr("chmod go-w"), HasSubstr("--trust-any-owner")));
+    const auto trusted = on_database({"run", "--sizes", "16", "--device", "host", "--trust-any-owner"});
+    EXPECT_EQ(trusted.code, 0) << trusted.err;
+    permissions(database, before);
+}
+
 }  // namespace
 }  // namespace smemtune

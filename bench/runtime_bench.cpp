@@ -1,0 +1,115 @@
+// What fetching costs, on the host device, without a compile: time of a first and of a repeated fetch, memory after
+// many shapes and streams. All shapes share the machine code of one stored winner, which has a workspace.
+//
+//     runtime_bench [SHAPES [STREAMS]]
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+#include <vector>
+
+#include "db/store.h"
+#include "runtime/compiler.h"
+#include "runtime/host/host_backend.h"
+#include "runtime/runtime.h"
+#include "runtime/selection.h"
+#include "templates/manifest/catalog.h"
+#include "util/stopwatch.h"
+#include "util/temporary_folder.h"
+
+namespace {
+
+using namespace smemtune;
+
+constexpr auto with_workspace =
+    "A_FIRST=1,ASYNC=1,BLOCKS_PER_SM=4,BLOCK_K=8,BLOCK_M=16,BLOCK_N=32,CLUSTER_K=1,GROUP_M=4,LANES_M=4,LANE_PAIRS=0,"
+    "SLICES_K=2,SPLIT_K=2,STAGES=2,THREAD_M=4,THREAD_N=4,VECTOR_A=1,VECTOR_B=1";
+
+std::size_t resident_bytes() {
+    std::ifstream statm("/proc/self/statm");
+    std::size_t virtual_pages = 0;
+    std::size_t pages = 0;
+    statm >> virtual_pages >> pages;
+    return pages * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+}
+
+void store_winner(const std::filesystem::path& database, const char* name, const char* values) {
+    const auto templates = load_templates(builtin_sources());
+    const auto& kernel = *std::ranges::find(templates, name, &KernelTemplate::name);
+    const auto problem = gemm(15, 31, 100);
+    const auto configuration = completed(parse_configuration(values), default_configuration(kernel));
+    const auto result = make_compiler(host_device())->compile(program_of(kernel, configuration, problem));
+    const auto& binary = std::get<Binary>(result);
+    Store store(database);
+    const TrialKey key{
+        .device = store.remember(host_device()),
+        .kernel_template = store.remember({kernel.name, kernel.operation.name, kernel.hash, kernel.files}),
+        .problem = store.remember(problem)};
+    Measurement measurement;
+    measurement.median_us = 10;
+    measurement.samples_us = {10};
+    store.remember(TrialRecord{.key = key, .configuration = configuration, .outcome = measurement});
+    store.set_winner(key, configuration,
+                     BinaryRecord{key.kernel_template, configuration, binary_key(binary.target, problem),
+                                  binary.compiler, binary.code, binary.resources});
+}
+
+Problem shape(int i) { return gemm(15 + i % 1000, 31 + i / 1000, 100); }
+
+double warm_ns(Runtime& runtime, unsigned threads) {
+    constexpr int calls = 200'000;
+    const auto problem = shape(0);
+    (void)runtime.fetch(problem, "tiled");
+    const auto begin = std::chrono::steady_clock::now();
+    std::vector<std::jthread> running;
+    for (unsigned i = 0; i < threads; ++i) {
+        running.emplace_back([&] {
+            for (int call = 0; call < calls; ++call) (void)runtime.fetch(problem, "tiled");
+        });
+    }
+    running.clear();
+    return seconds_since(begin) * 1e9 / calls;
+}
+
+void measure(const std::filesystem::path& database, int shapes, int streams) {
+    Runtime runtime({.database = database, .device = "host"});
+    (void)runtime.fetch(shape(0), "tiled");
+    for (const unsigned threads : {1U, 2U, 4U, 16U}) {
+        fmt::print("warm fetch, {:2} threads: {:.0f} ns\n", threads, warm_ns(runtime, threads));
+    }
+    const auto before = resident_bytes();
+    const auto begin = std::chrono::steady_clock::now();
+    for (int i = 1; i <= shapes; ++i) {
+        (void)runtime.fetch(shape(i), "tiled");
+        if (i % std::max(1, shapes / 5) == 0) {
+            fmt::print("after {:6} shapes: {:.1f} MiB more, {:.0f} us per shape\n", i,
+                       static_cast<double>(resident_bytes() - before) / (1 << 20), seconds_since(begin) * 1e6 / i);
+        }
+    }
+    // Each launch uses another stream; the host device uses a stream only as a key.
+    const auto idle = resident_bytes();
+    std::vector<float> matrix(1'000'000);
+    for (int i = 0; i < streams; ++i) {
+        auto* const stream = reinterpret_cast<CUstream_st*>(static_cast<std::uintptr_t>(0x1000 + i));
+        runtime.fetch(gemm(15, 31, 100), "warp_tiled")
+            .launch(stream, {.a = matrix.data(), .b = matrix.data(), .c = matrix.data()});
+    }
+    fmt::print("after {:6} streams: {:.1f} MiB more\n", streams,
+               static_cast<double>(resident_bytes() - idle) / (1 << 20));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    const int shapes = argc > 1 ? std::atoi(argv[1]) : 100'000;
+    const int streams = argc > 2 ? std::atoi(argv[2]) : 1000;
+    const TemporaryFolder scratch;
+    store_winner(scratch / "tuning.db", "warp_tiled", with_workspace);
+    store_winner(scratch / "tuning.db", "tiled", "TILE_WIDTH=8");
+    measure(scratch / "tuning.db", shapes, streams);
+}
