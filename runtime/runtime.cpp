@@ -14,9 +14,9 @@
 #include "runtime/fetch/single_flight.h"
 #include "runtime/fetch/trust.h"
 #include "runtime/fetch/workspace_pool.h"
+#include "runtime/fetch/zero_extents.h"
 #include "runtime/inspector.h"
 #include "runtime/selection.h"
-#include "runtime/zero_extents.h"
 #include "templates/manifest/catalog.h"
 
 namespace smemtune {

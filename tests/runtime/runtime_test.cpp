@@ -331,7 +331,7 @@ TEST_F(OnHost, ProblemsThatMakeNoSenseAreInvalidArguments) {
     const auto refusal = [&](const Problem& problem) {
         return error_of<std::invalid_argument>([&] { (void)runtime.fetch(problem); });
     };
-    EXPECT_THAT(refusal(gemm(8, 0, 8)), HasSubstr("N=0"));
+    EXPECT_THAT(refusal(gemm(8, -1, 8)), HasSubstr("N=-1"));
     EXPECT_THAT(refusal(gemm(8, 8, -1)), HasSubstr("K=-1"));
     EXPECT_THAT(refusal(gemm(std::int64_t{1} << 31, 8, 8)), HasSubstr("M=2147483648"));
     EXPECT_THAT(refusal({"gemm", "f32", "nn", {{"M", 8}, {"N", 8}}}), HasSubstr("MxNxK"));

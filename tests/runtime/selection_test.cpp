@@ -200,8 +200,8 @@ TEST_F(Selection, AStoredTemplateThatCannotBeReadIsSkipped) {
     tuned(problem, "TILE_WIDTH=8");
     auto unreadable = find_template(templates, "naive");
     unreadable.hash = "of one that no manifest describes any more";
-    unreadable.files = {{"naive.toml", "no manifest"}};
     store_winner(store, device, unreadable, gemm(128, 128, 128), parse_configuration("BLOCK_X=64,BLOCK_Y=4"), 1);
+    store.remember(TemplateRecord{"naive", "gemm", unreadable.hash, {{"naive.toml", "no manifest"}}});
     Candidates candidates(problem, device, &store, templates, "");
     EXPECT_EQ(candidates.next()->choice.match, Match::exact);
     EXPECT_EQ(candidates.next()->choice.match, Match::untuned);
@@ -323,7 +323,15 @@ TEST_F(Signatures, ArgumentsInAnotherOrderAreOthers) {
 }
 
 TEST_F(Signatures, AnArgumentOfAnotherKindIsAnother) {
-    EXPECT_THAT(refusal(stepping_with("kind    = \"input\"", "kind    = \"output\"")), HasSubstr("other arguments"));
+    auto manifest = builtin_sources().at("gemm/operation.toml");
+    manifest = manifest.substr(0, manifest.find("[[operation.check]]")) +
+               "[[operation.check]]\ninputs = \"uniform\"\nscalars = { alpha = 1, beta = 0 }\n";
+    const std::string input = "kind    = \"input\"";
+    manifest.replace(manifest.find(input), input.size(), "kind    = \"output\"");
+    auto sources = stepping_sources();
+    sources["operation.toml"] = manifest;
+    sources["reference.cu"] = "";
+    EXPECT_THAT(refusal(load_templates(sources).front()), HasSubstr("other arguments"));
 }
 
 TEST_F(Signatures, AnArgumentWithAnotherStrideIsAnother) {

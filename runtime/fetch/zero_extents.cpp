@@ -1,4 +1,4 @@
-#include "runtime/zero_extents.h"
+#include "runtime/fetch/zero_extents.h"
 
 #include <algorithm>
 
