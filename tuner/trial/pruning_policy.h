@@ -12,7 +12,7 @@ namespace smemtune::pruning {
 /// kernel differ by a few percent, so 25 % is far outside the noise.
 inline constexpr double slow_candidate = 1.25;
 
-/// Are further checks worthwhile for a candidate with a slow first launch? The first launch is cold: loading the code
+/// Is timing worthwhile for a candidate with a slow first launch? The first launch is cold: loading the code
 /// takes up to 2 ms, and cold caches add some percent. The limit is therefore cold_factor * slow_candidate * best +
 /// cold_start_us.
 inline constexpr double cold_factor = 1.1;
@@ -33,7 +33,7 @@ inline constexpr double finals_spreads = 8;
 inline constexpr double least_finals_margin = 0.02;
 inline constexpr double most_finals_margin = 0.05;
 
-/// A first launch that takes more microseconds than this skips the other checks.
+/// A candidate whose first launch takes more microseconds than this is not timed.
 inline double first_launch_limit_us(double slow_factor, double best_us) {
     return cold_factor * slow_factor * best_us + cold_start_us;
 }

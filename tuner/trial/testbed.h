@@ -40,13 +40,13 @@ public:
         std::optional<std::string> wrong;  ///< the first defect; nothing if all is right
         double first_launch_us = 0;        ///< first launch on the first check, cold
         double worst = 0;                  ///< largest error, as a fraction of what the forward error bound allows
-        bool clearly_slower = false;       ///< right on the first check, but too slow for the others
     };
-    /// Runs the kernel on all checks of the operation and compares every element of every output. A kernel whose first
-    /// launch takes more than `slow_us` runs on the first check only. Throws LaunchError, DeviceFault.
-    Verdict verify(const BoundKernel& kernel, std::optional<double> slow_us = std::nullopt);
-    /// Runs the kernel on the first check only. Its operands have the same form as those used for timing.
+    /// Runs the kernel on all checks of the operation and compares every element of every output. Throws LaunchError,
+    /// DeviceFault.
+    Verdict verify(const BoundKernel& kernel);
+    /// The same in two parts. The operands of the first check have the form of those used for timing.
     Verdict verify_first_check(const BoundKernel& kernel);
+    Verdict verify_other_checks(const BoundKernel& kernel);
 
     struct BatchVerdict {
         std::optional<std::string> wrong;  ///< the first defect; nothing if all is right
@@ -74,7 +74,7 @@ public:
 
 private:
     struct State;
-    Verdict verify(const BoundKernel& kernel, std::optional<double> slow_us, std::size_t checks);
+    Verdict verify(const BoundKernel& kernel, std::size_t begin, std::size_t end);
     std::unique_ptr<State> state_;
 };
 

@@ -26,10 +26,16 @@ ConfiguredKernel load(Backend& backend, const TrialInput& input) {
     }
 }
 
-// If a candidate's first launch takes longer than this, the other checks are skipped.
-std::optional<double> slow_us(const SamplingPolicy& policy, std::optional<double> best_us) {
-    if (!best_us) return std::nullopt;
-    return pruning::first_launch_limit_us(policy.behind, *best_us);
+// Whether the first launch was so slow that one sample is enough.
+bool is_hopeless(const SamplingPolicy& policy, std::optional<double> best_us, double first_launch_us) {
+    return best_us && first_launch_us > pruning::first_launch_limit_us(policy.behind, *best_us);
+}
+
+// Whether the candidate may become a finalist. The others are never served, so they need no further check.
+bool may_be_a_finalist(const SamplingPolicy& policy, std::optional<double> best_us, const Measurement& measured) {
+    if (measured.cut_short) return false;
+    if (policy.energy || !best_us) return true;  // a slower kernel may need less energy
+    return measured.median_us <= (1 + pruning::most_finals_margin) * *best_us;
 }
 
 }  // namespace
@@ -79,19 +85,26 @@ TrialReport try_candidate(Backend& backend, Testbed& testbed, const TrialInput& 
     };
     try {
         const auto kernel = load(backend, input);
-        const auto verdict = testbed.verify(kernel, slow_us(policy, best_us));
+        const auto first = testbed.verify_first_check(kernel);
         report.verify_ms = lap_ms();
-        if (verdict.wrong) {
-            report.outcome = Rejection{Stage::wrong, *verdict.wrong};
-        } else if (verdict.clearly_slower) {
-            Sampling sampling(policy, best_us);
-            sampling.add(verdict.first_launch_us, verdict.first_launch_us);
-            report.outcome = sampling.result();
-        } else {
-            report.verified = true;
-            report.outcome = time_kernel(backend, testbed, kernel, policy, best_us, verdict.first_launch_us);
-            report.time_ms = lap_ms();
+        if (first.wrong) {
+            report.outcome = Rejection{Stage::wrong, *first.wrong};
+            return report;
         }
+        if (is_hopeless(policy, best_us, first.first_launch_us)) {
+            Sampling sampling(policy, best_us);
+            sampling.add(first.first_launch_us, first.first_launch_us);
+            report.outcome = sampling.result();
+            return report;
+        }
+        const auto measured = time_kernel(backend, testbed, kernel, policy, best_us, first.first_launch_us);
+        report.outcome = measured;
+        report.time_ms = lap_ms();
+        if (!may_be_a_finalist(policy, best_us, measured)) return report;
+        const auto others = testbed.verify_other_checks(kernel);
+        report.verify_ms += lap_ms();
+        report.verified = !others.wrong;
+        if (others.wrong) report.outcome = Rejection{Stage::wrong, *others.wrong};
     } catch (const LaunchError& error) {
         report.outcome = Rejection{Stage::launch, error.what()};
     }

@@ -10,8 +10,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-Testbed::Verdict made_up_verdict(const std::string& source, const std::string& manifest, const Problem& problem,
-                                 std::optional<double> slow_us = std::nullopt) {
+Testbed::Verdict made_up_verdict(const std::string& source, const std::string& manifest, const Problem& problem) {
     const auto kernel = load_templates({{"made_up.cu", source}, {"made_up.toml", manifest}}).front();
     const auto device = find_device("host").device;
     static const auto compiler = make_compiler(device, {.host_compiler = SMEMTUNE_CXX});
@@ -26,7 +25,7 @@ Testbed::Verdict made_up_verdict(const std::string& source, const std::string& m
     }
     const ConfiguredKernel configured(backend->load(std::get<Binary>(compiled), 0),
                                       launch_of(kernel, {}, problem, device));
-    return testbed.verify(configured, slow_us);
+    return testbed.verify(configured);
 }
 
 class OtherVersion : public Compiler {
@@ -91,30 +90,8 @@ host = true
         return verdict.wrong.value_or("");
     }
 
-    // The verdict on a kernel whose first thread counts to 500 million where `condition` holds, which takes 0.1 s or
-    // more.
-    static Testbed::Verdict slow_where(const std::string& condition) {
-        std::string text = source;
-        text.insert(text.find("    if (row >= M"), "    if (row + column == 0 && " + condition +
-                                                       ") for (volatile int i = 0; i < 500000000; i = i + 1) {}\n");
-        return made_up_verdict(text, manifest, gemm(19, 23, 17), 20'000);
-    }
-
     static inline double worst = 0;
 };
-
-TEST_F(TestbedTest, AKernelThatIsClearlySlowerEndsAfterTheFirstCheck) {
-    const auto verdict = slow_where("ldc == N");
-    EXPECT_EQ(verdict.wrong, std::nullopt);
-    EXPECT_TRUE(verdict.clearly_slower) << verdict.first_launch_us;
-}
-
-TEST_F(TestbedTest, AKernelThatIsSlowWithPaddedRowsAloneIsNotClearlySlower) {
-    const auto verdict = slow_where("ldc > N");
-    EXPECT_EQ(verdict.wrong, std::nullopt);
-    EXPECT_FALSE(verdict.clearly_slower);
-    EXPECT_LT(verdict.first_launch_us, 20'000);
-}
 
 TEST_F(TestbedTest, ARightKernelIsRight) {
     EXPECT_EQ(verdict_of("", ""), "");

@@ -37,6 +37,11 @@ extern "C" __global__ void made_up(int M, int N, int K, Element alpha, const Ele
         return input;
     }
     static const TrialInput& wrong() {
+        static const TrialInput input{compiled("2"), {.grid = {3, 3, 1}, .block = {8, 8, 1}}};
+        return input;
+    }
+    // Right on the first check, where alpha is 1.
+    static const TrialInput& without_alpha() {
         static const TrialInput input{compiled("1"), {.grid = {3, 3, 1}, .block = {8, 8, 1}}};
         return input;
     }
@@ -48,7 +53,7 @@ extern "C" __global__ void made_up(int M, int N, int K, Element alpha, const Ele
     static const Rejection& rejected(const TrialReport& report) { return std::get<Rejection>(report.outcome); }
 
     const std::size_t checks = template_of("gemm").operation.checks.size();
-    const SamplingPolicy policy{};
+    SamplingPolicy policy{};
     Scripted backend;
     Testbed testbed = testbed_on(backend);
 };
@@ -100,6 +105,29 @@ TEST_F(TrialTest, OnlyAKernelThatPassedEveryCheckIsVerified) {
     const auto slower = report_of(right(), 100);
     EXPECT_TRUE(measured(slower).cut_short);
     EXPECT_FALSE(slower.verified) << "one check only";
+}
+
+TEST_F(TrialTest, OnlyWhatMayBecomeAFinalistRunsTheOtherChecks) {
+    const auto report_at = [&](double us, double best_us) {
+        backend.batches.clear();
+        backend.launch_us = [us](const BoundKernel*) { return us; };
+        return report_of(right(), best_us);
+    };
+    EXPECT_TRUE(report_at(1040, 1000).verified);
+    const auto all = backend.batches.size();
+    const auto behind = report_at(1060, 1000);
+    EXPECT_FALSE(behind.verified);
+    EXPECT_FALSE(measured(behind).cut_short) << "its time is known";
+    EXPECT_EQ(backend.batches.size(), all - (checks - 1));
+    policy.energy = true;
+    EXPECT_TRUE(report_at(1060, 1000).verified) << "a slower kernel may need less energy";
+}
+
+TEST_F(TrialTest, AFastKernelThatFailsALaterCheckIsWrong) {
+    const auto report = report_of(without_alpha());
+    EXPECT_EQ(rejected(report).stage, Stage::wrong);
+    EXPECT_FALSE(report.verified);
+    EXPECT_GT(report.time_ms, 0) << "it was timed before";
 }
 
 TEST_F(TrialTest, AVerificationRunsAllChecksAndABatchAndComparesWhatItLeft) {

@@ -220,20 +220,18 @@ TEST_F(OtherCompiler, TheSameMachineCodeIsVerifiedAgainAndNotTimed) {
     EXPECT_THAT(winner.at("toolchain").get<std::string>(), ::testing::HasSubstr("build 3"));
 }
 
-// Each load of its machine code is right for as many launches as the checks take.
+// Each load of its machine code is right for a few launches: the other checks come after the trial was timed.
 TEST_F(VerifiedAgain, AKernelThatIsWrongOnlyAfterSomeLaunchesDoesNotWin) {
     write("operation.toml", std::string(operation) + second_check);
     write("racy.toml", manifest("racy", "1, 0"));
     write("racy.cu", "static int launches = 0;\n" +
                          kernel("racy", "KIND ? 1 : 20000", "alpha * x + (KIND && i == 0 && ++launches > 4)"));
     (void)tune();
-    EXPECT_TRUE(winners().empty()) << "the other one was cut short, compared with this one";
     const auto stored = trials();
-    EXPECT_EQ(stored.at(0).at("configuration").at("KIND"), 1);
-    EXPECT_EQ(stored.at(0).at("rejection").at("stage"), "wrong");
-    EXPECT_THAT(stored.at(0).at("rejection").at("reason").get<std::string>(),
-                ::testing::HasSubstr("after a batch of launches"));
-    (void)tune();
+    const auto racy =
+        std::ranges::find_if(stored, [](const auto& trial) { return trial.at("configuration").at("KIND") == 1; });
+    ASSERT_NE(racy, stored.end());
+    EXPECT_EQ(racy->at("rejection").at("stage"), "wrong");
     EXPECT_EQ(winners(), (std::vector<std::string>{"amplify f32 16x16 racy KIND=0"}));
     EXPECT_EQ(fetched().at("correct"), true);
 }
