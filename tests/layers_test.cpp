@@ -261,5 +261,31 @@ TEST(Layers, NoFolderHoldsMoreThanFifteenSources) {
     for (const auto& [folder, count] : sources) EXPECT_LE(count, 15) << folder;
 }
 
+// docs/trust.md names the tests that hold each danger off: `Suite.Name`, where * stands for any text.
+TEST(Documents, TrustNamesTestsThatExist) {
+    const auto text = [](const fs::path& path) {
+        std::ifstream file(fs::path(SMEMTUNE_SOURCE_DIR) / path);
+        return std::string(std::istreambuf_iterator(file), {});
+    };
+    const auto matches = [](const std::string& in, const std::regex& pattern) {
+        return std::vector<std::smatch>(std::sregex_iterator(in.begin(), in.end(), pattern), std::sregex_iterator());
+    };
+    std::string tests;
+    for (const auto& entry : fs::recursive_directory_iterator(fs::path(SMEMTUNE_SOURCE_DIR) / "tests")) {
+        if (entry.path().extension() != ".cpp") continue;
+        const auto source = text(entry.path());
+        for (const auto& test : matches(source, std::regex("TEST(?:_F|_P)?\\((\\w+),\\s*(\\w+)\\)"))) {
+            tests += test[1].str() + "." + test[2].str() + "\n";
+        }
+    }
+    const auto document = text("docs/trust.md");
+    const auto named = matches(document, std::regex("`([A-Z]\\w*\\.[\\w*]+)`"));
+    EXPECT_GT(named.size(), 40U);
+    for (const auto& each : named) {
+        const auto pattern = std::regex_replace(each[1].str(), std::regex("\\*"), "\\w*");
+        EXPECT_TRUE(std::regex_search(tests, std::regex("(^|\n)" + pattern + "\n"))) << each[1].str();
+    }
+}
+
 }  // namespace
 }  // namespace smemtune

@@ -52,6 +52,7 @@ ProcessEnvironment read_environment() {
     ProcessEnvironment process_environment{.executable = "/proc/self/exe",
                                            .host_compiler = variable("CXX"),
                                            .commit = variable("COMMIT"),
+                                           .tf32_override = variable("NVIDIA_TF32_OVERRIDE"),
                                            .help_columns = help_columns(columns),
                                            .output_width = output_width(columns),
                                            .redraws = isatty(STDERR_FILENO) == 1 && variable("TERM") != "dumb"};

@@ -98,11 +98,15 @@ TEST_F(NearestTest, EachOfFourExtentsCountsAndThereMayBeFewerOrMore) {
         tune(problem);
         const auto found = sizes(problem, 2);
         ASSERT_EQ(found.size(), extents + 1);
-        if (extents <= 4) EXPECT_EQ(found.front(), size_text(problem));
+        if (extents <= 4) {
+            EXPECT_EQ(found.front(), size_text(problem));
+        }
         for (std::size_t i = 1; i < std::min<std::size_t>(extents, 4); ++i) {
             auto far = problem;
             far.extents[i].second = 64 << (i + 2);
-            if (extents <= 4) EXPECT_EQ(found[i + 1], size_text(far));
+            if (extents <= 4) {
+                EXPECT_EQ(found[i + 1], size_text(far));
+            }
         }
     }
 }

@@ -179,8 +179,14 @@ std::string to_text(const BenchReport& report, std::size_t width) {
     for (const auto& [name, version] : provenance.competitors) {
         if (name != version) text += ", " + name + " " + version;
     }
-    text = folded(text, width, 0, 2) + ratio_table(problems, width) + kernel_table(report, width) +
-           host_table(problems, width);
+    text = folded(text, width, 0, 2);
+    if (provenance.tf32_override) {
+        text += folded(
+            "NVIDIA_TF32_OVERRIDE=1 is set: cublas and cublaslt may compute in TF32, which is wrong for f32 and "
+            "is not timed; unset it to compare with them",
+            width, 0, 2);
+    }
+    text += ratio_table(problems, width) + kernel_table(report, width) + host_table(problems, width);
     if (!report.complete) text += "\nincomplete: it ended before everything was measured\n";
     const auto means = overall(problems);
     if (!means.empty()) {
@@ -216,6 +222,7 @@ nlohmann::json to_json(const BenchReport& report) {
                         {"compiler", from.compiler},
                         {"database", from.database},
                         {"against", from.competitors},
+                        {"tf32_override", from.tf32_override},
                         {"policy",
                          {{"least_pairs", from.pairs.least},
                           {"most_pairs", from.pairs.most},

@@ -24,6 +24,7 @@ struct Provenance {
     std::map<std::string, std::string> competitors;  ///< name -> version
     PairPolicy pairs;
     unsigned seed = 0;
+    bool tf32_override = false;  ///< NVIDIA_TF32_OVERRIDE=1 was set: NVIDIA's libraries may compute in TF32
 };
 
 struct BenchReport {

@@ -28,6 +28,7 @@ struct ProcessEnvironment {
     std::filesystem::path database;  ///< SMEMTUNE_DB, else smemtune/tuning.db in the user's data folder
     std::string host_compiler;       ///< CXX, else c++
     std::string commit;              ///< COMMIT: the commit that this program was built from
+    std::string tf32_override;       ///< NVIDIA_TF32_OVERRIDE; `1` lets NVIDIA's libraries compute f32 in TF32
     std::size_t help_columns = 80;   ///< width of help texts: COLUMNS, else the terminal's
     std::size_t output_width = 0;    ///< columns of the terminal on standard output; 0 for a file or a pipe
     bool redraws = false;            ///< standard error is a terminal that obeys control sequences

@@ -337,7 +337,8 @@ int bench_command(const Arguments& arguments, const ProcessEnvironment& process_
                                       .compiler = RuntimeInspector::compiler(runtime).version(),
                                       .database = line.database().filename().string(),
                                       .pairs = request.pairs,
-                                      .seed = request.seed}};
+                                      .seed = request.seed,
+                                      .tf32_override = process_environment.tf32_override == "1"}};
     for (const auto& competitor : competitors)
         report.provenance.competitors[competitor->name()] = competitor->version();
     for (const auto& kernel : choice.kernels) report.defaults.emplace(kernel.name, default_configuration(kernel));

@@ -74,6 +74,15 @@ TEST(BenchReport, TheTextHasEveryRatioWithItsIntervalAndWhatRan) {
     EXPECT_THAT(text, Not(HasSubstr("9x9x9"))) << "nothing is stored for it, which is said elsewhere";
 }
 
+TEST(BenchReport, AnOverrideThatLetsLibrariesComputeInTf32IsSaid) {
+    auto report = example();
+    EXPECT_THAT(to_text(report), Not(HasSubstr("TF32")));
+    EXPECT_EQ(to_json(report)["tf32_override"], false);
+    report.provenance.tf32_override = true;
+    EXPECT_THAT(to_text(report), HasSubstr("NVIDIA_TF32_OVERRIDE=1 is set"));
+    EXPECT_EQ(to_json(report)["tf32_override"], true);
+}
+
 TEST(BenchReport, TheJsonSaysWhereItComesFromAndEveryFigure) {
     const auto json = to_json(example());
     EXPECT_EQ(json["commit"], "abc");
