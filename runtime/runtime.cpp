@@ -38,6 +38,7 @@ struct Kernel::State {
     std::shared_ptr<Backend> backend;            // must outlive `kernel`
     ConfiguredKernel kernel;
     std::optional<GemmKind> gemm;  // nothing for other operations
+    bool skips_products = false;
     bool transposed_a = false;
     bool transposed_b = false;
 };
@@ -65,7 +66,7 @@ void Kernel::launch(CUstream_st* stream, std::span<void* const> arguments) const
     if (!state_->gemm) return state_->kernel.launch(stream, arguments);
     auto given = gemm_arguments(arguments.data(), *state_->gemm);
     if (is_empty(given)) return;
-    skip_products(given);
+    if (state_->skips_products) skip_products(given);
     const auto addresses = addresses_of(given, *state_->gemm);
     state_->kernel.launch(stream, std::span(addresses).first(arguments.size()));
 }
@@ -113,7 +114,7 @@ void Kernel::launch(CUstream_st* stream, const GemmOperands& operands) const {
         throw std::invalid_argument("a gemm is one product and takes no batch stride; fetch a batched_gemm");
     }
     if (is_empty(given)) return;
-    skip_products(given);
+    if (state_->skips_products) skip_products(given);
     const auto addresses = addresses_of(given, kind);
     state.kernel.launch(stream, std::span(addresses).first(state.operation->arguments.size()));
 }
@@ -300,7 +301,8 @@ Kernel Runtime::State::make(const Candidate& candidate, const Problem& problem, 
                       .operation = operation_of(candidate.kernel_template),
                       .backend = backend,
                       .kernel = {with_pooled_workspace(std::move(kernel), launch, workspaces), launch},
-                      .gemm = gemm_kind(operation)});
+                      .gemm = gemm_kind(operation),
+                      .skips_products = is_verified_without_products(operation)});
     // A user's own gemm may have no layouts: nothing is transposed then.
     if (const auto layout = operation.layouts.find(problem.layout); state->gemm && layout != operation.layouts.end()) {
         state->transposed_a = layout->second.at("TRANSPOSE_A") != 0;

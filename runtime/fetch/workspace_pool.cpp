@@ -65,6 +65,7 @@ void WorkspacePool::reserve(std::size_t bytes) {
     const std::scoped_lock lock(mutex_);
     if (bytes <= largest_) return;
     // Powers of two: memory that was outgrown is kept until the end, and adds up to less than what replaced it.
+    if (spare_) outgrown_.push_back(std::move(spare_));
     spare_ = backend_->allocate_zeroed(std::bit_ceil(bytes + part_alignment - 1));
     largest_ = spare_->size();
 }

@@ -23,4 +23,8 @@ void skip_products(GemmArguments& product) {
     product.alpha = 0;
 }
 
+bool is_verified_without_products(const Operation& operation) {
+    return std::ranges::any_of(operation.checks, [](const Check& check) { return check.extents.contains("K"); });
+}
+
 }  // namespace smemtune

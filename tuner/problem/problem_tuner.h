@@ -79,6 +79,9 @@ public:
 
     [[nodiscard]] const Problem& problem() const { return problem_; }
     [[nodiscard]] std::optional<double> best_us() const { return ledger_.best_us(); }
+    [[nodiscard]] std::optional<double> verified_best_us(const TemplateSearch& search) const {
+        return ledger_.verified_best_us(search);
+    }
     [[nodiscard]] ProblemResult result() const;
 
 private:

@@ -69,7 +69,7 @@ void TrialLedger::sort_stored() {
         const auto* measured = std::get_if<Measurement>(&stored.record.outcome);
         if (measured != nullptr) {
             const bool foreign = !measured->cut_short && !is_current(stored.record);
-            foreign_ = foreign_ || foreign;
+            foreign_ = foreign_ || (foreign && stored.record.is_verified());
             if (foreign) {
                 unverified_.push_back(std::move(stored));
             } else {
@@ -184,7 +184,9 @@ std::optional<TrialRecord> TrialLedger::timed_before(const TemplateSearch& searc
 bool TrialLedger::recall(TemplateSearch& search, const Configuration& configuration) {
     auto record = run_.resources.store.recall(search.key(), configuration);
     if (!record || !answers_request(*record)) return false;
-    if (record->is_verified() && !is_current(*record)) return false;
+    const auto* measured = std::get_if<Measurement>(&record->outcome);
+    const bool unverified = measured != nullptr && !measured->cut_short && !is_current(*record);
+    if (unverified && (record->is_verified() || may_be_among_the_fastest(*record))) return false;
     ++run_.report.recalled;
     learn(search, std::move(*record), true);
     return true;
@@ -208,6 +210,15 @@ const TrialLedger::Trial& TrialLedger::add(TemplateSearch& search, TrialRecord r
     }
     ++added_;
     return learn(search, std::move(record), false);
+}
+
+std::optional<double> TrialLedger::verified_best_us(const TemplateSearch& search) const {
+    std::optional<double> best;
+    for (const auto& trial : trials_) {
+        if (trial.search != &search || trial.measurement() == nullptr || !is_verified(trial)) continue;
+        best = std::min(best.value_or(HUGE_VAL), trial.measurement()->median_us);
+    }
+    return best;
 }
 
 bool TrialLedger::may_stand(const TrialRecord& stored) const {

@@ -93,6 +93,8 @@ public:
     [[nodiscard]] const std::deque<Trial>& trials() const { return trials_; }
 
     [[nodiscard]] std::optional<double> best_us() const { return best_us_; }
+    /// The time of the fastest trial of a template that passed all checks.
+    [[nodiscard]] std::optional<double> verified_best_us(const TemplateSearch& search) const;
     [[nodiscard]] std::optional<double> best_cost() const { return best_cost_; }
     /// The number of trials in this run.
     [[nodiscard]] std::size_t added() const { return added_; }

@@ -22,6 +22,8 @@ public:
     bool ensure();
     /// The set for the next launch. With `rotate`, the launch after it uses another set. Precondition: ensure().
     const Operands& next(bool rotate);
+    /// Set `i` of count(). Precondition: ensure().
+    [[nodiscard]] const Operands& set(int i) const { return *sets_.at(static_cast<std::size_t>(i)); }
     /// Frees the sets.
     void clear();
     /// The number of sets, allocated or not.

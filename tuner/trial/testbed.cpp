@@ -103,6 +103,7 @@ std::string verification_identity(const KernelTemplate& kernel_template, const P
     add(type.name);
     add(fmt::format("{:a}", type.unit_roundoff));
     add(std::to_string(rules_version));
+    add(std::to_string(tolerance_version));
     add(compiler.target());
     add(compiler.version());
     return operation_identity(kernel_template, problem) + "/" + sha256(text).substr(0, 32);
@@ -171,7 +172,7 @@ Testbed::BatchVerdict Testbed::verify_batch(const BoundKernel& kernel, int launc
     (void)state.rotating->ensure();
     const auto sets = state.rotating->count();
     std::vector<const Operands*> operands;
-    for (int i = 0; i < sets; ++i) operands.push_back(&state.rotating->next(true));
+    for (int i = 0; i < sets; ++i) operands.push_back(&state.rotating->set(i));  // not from where the rotation stands
     for (const auto* each : operands) state.factory->refill_outputs(*each, check);
     state.backend.synchronize();
     // A kernel may read an output that is not poisoned. Such an output gets one launch, because the reference has one.

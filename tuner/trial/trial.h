@@ -37,10 +37,11 @@ public:
     using OutOfMemory::OutOfMemory;
 };
 
-/// `best_us` is the time of the fastest candidate so far. Throws NoRoomForWorkspace and OutOfMemory. Throws DeviceFault
-/// if this process can no longer use the device.
+/// `best_us` is the time of the fastest candidate so far, `verified_best_us` that of the fastest one of the same
+/// template that passed all checks. A candidate that is more than 5 % behind the latter runs the first check only.
+/// Throws NoRoomForWorkspace and OutOfMemory. Throws DeviceFault if this process can no longer use the device.
 TrialReport try_candidate(Backend& backend, Testbed& testbed, const TrialInput& input, const SamplingPolicy& policy,
-                          std::optional<double> best_us);
+                          std::optional<double> best_us, std::optional<double> verified_best_us = std::nullopt);
 
 /// Verifies a kernel that was timed before: all checks, then the outputs that a batch of launches leaves behind. The
 /// outcome is a rejection or a short measurement. Throws as try_candidate() does.

@@ -232,9 +232,10 @@ void Scheduler::try_candidate(WorkerSlot& slot, ProblemTuner& tuner, const Propo
     const auto input = candidate.input(tuner.problem(), run_.resources.device);
     prepare(slot, tuner, lock);
     const auto best_us = tuner.best_us();
+    const auto verified_best_us = tuner.verified_best_us(*candidate.search);
     lock.unlock();
     begin = Clock::now();
-    const auto report = only_verify ? slot.worker->verify(input) : slot.worker->trial(input, best_us);
+    const auto report = only_verify ? slot.worker->verify(input) : slot.worker->trial(input, best_us, verified_best_us);
     lock.lock();
     slot.time.trials += seconds_since(begin);
     // The signal that interrupts this program may have ended the worker. The crash is then not the candidate's fault.

@@ -62,10 +62,12 @@ static void from_json(const json& from, PrepareRequest& request) {
 static void to_json(json& to, const TrialRequest& request) {
     to = {{"input", request.input}, {"policy", request.policy}};
     if (request.best_us) to["best_us"] = *request.best_us;
+    if (request.verified_best_us) to["verified_best_us"] = *request.verified_best_us;
 }
 static void from_json(const json& from, TrialRequest& request) {
     request = {from.at("input"), from.at("policy")};
     if (from.contains("best_us")) request.best_us = from.at("best_us").get<double>();
+    if (from.contains("verified_best_us")) request.verified_best_us = from.at("verified_best_us").get<double>();
 }
 
 static void to_json(json& to, const VerifyRequest& request) {

@@ -26,7 +26,8 @@ struct PrepareRequest {
 struct TrialRequest {
     TrialInput input;
     SamplingPolicy policy;
-    std::optional<double> best_us{};  ///< the fastest candidate so far
+    std::optional<double> best_us{};           ///< the fastest candidate so far
+    std::optional<double> verified_best_us{};  ///< the fastest of its template that passed all checks
 };
 /// Verifies a candidate of that problem that was timed before. The answer is a TrialReply.
 struct VerifyRequest {

@@ -210,8 +210,9 @@ void Worker::ensure_prepared(const std::atomic<bool>* interrupted) {
     }
 }
 
-TrialReport Worker::trial(const TrialInput& input, std::optional<double> best_us) {
-    return report_on(TrialRequest{input, options_.sampling, best_us});
+TrialReport Worker::trial(const TrialInput& input, std::optional<double> best_us,
+                          std::optional<double> verified_best_us) {
+    return report_on(TrialRequest{input, options_.sampling, best_us, verified_best_us});
 }
 
 TrialReport Worker::verify(const TrialInput& input) { return report_on(VerifyRequest{input, options_.sampling}); }

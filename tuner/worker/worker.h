@@ -69,10 +69,11 @@ public:
     /// The total time spent on starting workers so far.
     [[nodiscard]] std::chrono::duration<double> starting() const { return starting_; }
 
-    /// Runs a trial. `best_us` is the time of the fastest candidate so far. If the worker is lost, the trial is
+    /// Runs a trial, with the times of try_candidate(). If the worker is lost, the trial is
     /// rejected and the next request starts a new worker. If something else may have ended the worker (a signal, a
     /// malformed answer), a new worker first tries again. Throws WorkerError.
-    TrialReport trial(const TrialInput& input, std::optional<double> best_us);
+    TrialReport trial(const TrialInput& input, std::optional<double> best_us,
+                      std::optional<double> verified_best_us = std::nullopt);
 
     /// Verifies a candidate in full that was timed before. Losses are handled as in trial(). Throws WorkerError.
     TrialReport verify(const TrialInput& input);

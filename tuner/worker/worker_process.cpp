@@ -46,7 +46,8 @@ Reply answer(Backend& backend, TestbedCache& cache, const Request& request) {
         reply.body = PrepareReply{};
     } else if (const auto* trial = std::get_if<TrialRequest>(&request)) {
         reply.body = TrialReply{try_one(cache, [&] {
-            return try_candidate(backend, cache.current(), trial->input, trial->policy, trial->best_us);
+            return try_candidate(backend, cache.current(), trial->input, trial->policy, trial->best_us,
+                                 trial->verified_best_us);
         })};
     } else if (const auto* verify = std::get_if<VerifyRequest>(&request)) {
         reply.body = TrialReply{

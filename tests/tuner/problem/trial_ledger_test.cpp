@@ -152,6 +152,18 @@ TEST_F(ForeignTrials, ThoseThatMayBeTheFastestAreVerifiedAgainAndTheOthersInform
     EXPECT_FALSE(ledger.recall(search(), work(32))) << "it must be tried";
 }
 
+TEST_F(ForeignTrials, WhatWasNeverVerifiedIsTriedWhereItMayBeTheFastest) {
+    auto& ledger = this->ledger();
+    store_foreign(64, steady(100), "");
+    store_foreign(48, steady(106), "");
+    ledger.load(searches_);
+    EXPECT_FALSE(ledger.has_foreign_trials()) << "it was verified against nothing else, so the search may stay ended";
+    EXPECT_THAT(to_verify(ledger), ElementsAre(64));
+    EXPECT_FALSE(ledger.recall(search(), work(64))) << "it must be tried";
+    ledger.release();
+    EXPECT_TRUE(ledger.recall(search(), work(48))) << "its time is all that is needed";
+}
+
 TEST_F(ForeignTrials, WhatMayBeWrongSetsNoStandard) {
     auto& ledger = this->ledger();
     store_foreign(64, steady(10));

@@ -89,7 +89,7 @@ TEST(Fixtures, TheRejectedAreNotTriedAgainButForOneRetryOfWhatCrashedOrTimedOut)
     EXPECT_GT(retried, 0);
     EXPECT_EQ(second.at("retried"), retried);
     EXPECT_EQ(second.at("recalled"), 14 - retried);
-    EXPECT_EQ(second.at("measured"), 0);
+    EXPECT_LE(second.at("measured"), retried) << "a right kernel that was late on a busy machine";
     const auto third = report_of();
     EXPECT_EQ(third.at("retried"), 0);
     EXPECT_EQ(third.at("recalled"), 14);

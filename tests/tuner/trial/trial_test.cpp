@@ -45,9 +45,10 @@ extern "C" __global__ void made_up(int M, int N, int K, Element alpha, const Ele
         static const TrialInput input{compiled("1"), {.grid = {3, 3, 1}, .block = {8, 8, 1}}};
         return input;
     }
-    TrialReport report_of(const TrialInput& input, std::optional<double> best_us = std::nullopt) {
+    TrialReport report_of(const TrialInput& input, std::optional<double> best_us = std::nullopt,
+                          std::optional<double> verified_best_us = std::nullopt) {
         backend.batches.clear();
-        return try_candidate(backend, testbed, input, policy, best_us);
+        return try_candidate(backend, testbed, input, policy, best_us, verified_best_us);
     }
     static const Measurement& measured(const TrialReport& report) { return std::get<Measurement>(report.outcome); }
     static const Rejection& rejected(const TrialReport& report) { return std::get<Rejection>(report.outcome); }
@@ -108,10 +109,9 @@ TEST_F(TrialTest, OnlyAKernelThatPassedEveryCheckIsVerified) {
 }
 
 TEST_F(TrialTest, OnlyWhatMayBecomeAFinalistRunsTheOtherChecks) {
-    const auto report_at = [&](double us, double best_us) {
-        backend.batches.clear();
+    const auto report_at = [&](double us, double verified_best_us) {
         backend.launch_us = [us](const BoundKernel*) { return us; };
-        return report_of(right(), best_us);
+        return report_of(right(), 1000, verified_best_us);
     };
     EXPECT_TRUE(report_at(1040, 1000).verified);
     const auto all = backend.batches.size();
@@ -119,6 +119,7 @@ TEST_F(TrialTest, OnlyWhatMayBecomeAFinalistRunsTheOtherChecks) {
     EXPECT_FALSE(behind.verified);
     EXPECT_FALSE(measured(behind).cut_short) << "its time is known";
     EXPECT_EQ(backend.batches.size(), all - (checks - 1));
+    EXPECT_TRUE(report_at(1060, 1050).verified) << "the fastest of its template, which may be asked for by name";
     policy.energy = true;
     EXPECT_TRUE(report_at(1060, 1000).verified) << "a slower kernel may need less energy";
 }
@@ -128,6 +129,18 @@ TEST_F(TrialTest, AFastKernelThatFailsALaterCheckIsWrong) {
     EXPECT_EQ(rejected(report).stage, Stage::wrong);
     EXPECT_FALSE(report.verified);
     EXPECT_GT(report.time_ms, 0) << "it was timed before";
+}
+
+// A cache of this size makes several sets of operands rotate, each with its own inputs and references.
+TEST_F(TrialTest, AVerificationComparesEachSetWithItsOwnReferenceWhereverTheRotationStands) {
+    Scripted cached(1 << 14);
+    Testbed rotating = testbed_on(cached);
+    ASSERT_TRUE(rotating.rotates());
+    for (int i = 0; i < 3; ++i) {
+        EXPECT_TRUE(try_candidate(cached, rotating, right(), policy, std::nullopt).verified);
+        const auto report = verify_candidate(cached, rotating, right(), policy);
+        EXPECT_TRUE(report.verified) << i << ": " << (report.verified ? "" : rejected(report).reason);
+    }
 }
 
 TEST_F(TrialTest, AVerificationRunsAllChecksAndABatchAndComparesWhatItLeft) {
