@@ -11,7 +11,7 @@ namespace smemtune {
 
 namespace {
 
-constexpr std::array all{
+constexpr std::array all_commands{
     Command{"tune", "Find the fastest configurations, and store every trial. The default command.", tune_command},
     Command{"run", "Run one problem as an application does; verify and time it.", run_command},
     Command{"bench", "Compare the stored winners with cuBLAS, another database or earlier figures.", bench_command},
@@ -53,7 +53,7 @@ const std::vector<HelpRow> variables{
 
 std::string general_help(std::size_t columns) {
     std::vector<HelpRow> rows;
-    for (const auto& command : all) {
+    for (const auto& command : all_commands) {
         if (*command.summary != '\0') rows.push_back({command.name, command.summary});
     }
     auto text = wrap("smemtune finds the fastest configurations of GPU kernels and keeps them in a database.", columns);
@@ -68,13 +68,13 @@ std::string general_help(std::size_t columns) {
 
 const Command* find(const std::string& name) {
     const auto* const found =
-        std::ranges::find(all, name, [](const Command& command) { return std::string(command.name); });
-    return found == all.end() ? nullptr : found;
+        std::ranges::find(all_commands, name, [](const Command& command) { return std::string(command.name); });
+    return found == all_commands.end() ? nullptr : found;
 }
 
 [[noreturn]] void fail_unknown(const std::string& name) {
     std::vector<std::string> known;
-    for (const auto& command : all) {
+    for (const auto& command : all_commands) {
         if (*command.summary != '\0') known.emplace_back(command.name);
     }
     const bool size = !name.empty() && name.find_first_not_of("0123456789x.,:") == std::string::npos;
@@ -84,7 +84,7 @@ const Command* find(const std::string& name) {
 
 }  // namespace
 
-std::span<const Command> commands() { return all; }
+std::span<const Command> commands() { return all_commands; }
 
 int dispatch(Arguments arguments, const ProcessEnvironment& process_environment) {
     const bool help = !arguments.empty() && arguments[0] == "help";

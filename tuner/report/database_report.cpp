@@ -175,10 +175,10 @@ void add_measurement(Facts& facts, const TrialFacts& trial, const Measurement& m
 
 // `a: 1, b: x`; a value that is not an object is returned as it is.
 std::string flat_text(const std::string& json_text) {
-    const auto json = nlohmann::json::parse(json_text, nullptr, false);
-    if (!json.is_object()) return json_text;
+    const auto parsed = nlohmann::json::parse(json_text, nullptr, false);
+    if (!parsed.is_object()) return json_text;
     std::string text;
-    for (const auto& [key, value] : json.items()) {
+    for (const auto& [key, value] : parsed.items()) {
         auto shown = value.is_string() ? value.get<std::string>() : value.dump();
         if (shown.empty() || value.is_object()) continue;
         text += (text.empty() ? "" : "; ") + key + ": " + shown;

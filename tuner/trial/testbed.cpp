@@ -40,14 +40,14 @@ std::size_t kept_checks(std::size_t count, double bytes, const Device& device) {
     return fit == 0 ? 0 : fit - 1;
 }
 
-struct PreparedCheck {
-    std::unique_ptr<Operands> operands;
-    std::vector<OutputReference> references;
-};
-
 }  // namespace
 
 struct Testbed::State {
+    struct PreparedCheck {
+        std::unique_ptr<Operands> operands;
+        std::vector<OutputReference> references;
+    };
+
     Backend& backend;
     Operation operation;
     Environment environment;
