@@ -63,8 +63,8 @@ struct Store::State {
     void place(std::int64_t device, std::int64_t problem);
 
 private:
-    State(const OpenRequest& what, Access how, OpenDatabase file)
-        : request(what),
+    State(OpenRequest what, Access how, OpenDatabase file)
+        : request(std::move(what)),
           access(how),
           connection{std::move(file.database)},
           schema(file.schema),

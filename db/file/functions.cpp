@@ -23,6 +23,7 @@ std::string_view bytes_of(sqlite3_value* value) {
 
 void sha256_function(sqlite3_context* context, int count, sqlite3_value** values) {
     std::vector<std::string_view> fields;
+    fields.reserve(static_cast<std::size_t>(count));
     for (int i = 0; i < count; ++i) fields.push_back(bytes_of(values[i]));
     const auto hash = sha256_of(fields);
     sqlite3_result_text(context, hash.data(), static_cast<int>(hash.size()), SQLITE_TRANSIENT);
@@ -48,7 +49,7 @@ int near_function(sqlite3_rtree_query_info* info) {
     constexpr int dimensions = 5;  // the group, then four logarithms
     if (info->nParam != dimensions || info->nCoord != 2 * dimensions) return SQLITE_ERROR;
     double sum = 0;
-    for (int i = 0; i < dimensions; ++i) {
+    for (std::ptrdiff_t i = 0; i < dimensions; ++i) {
         const double outside =
             std::max({info->aCoord[2 * i] - info->aParam[i], info->aParam[i] - info->aCoord[2 * i + 1], 0.0});
         if (i == 0 && outside > 0) {

@@ -33,10 +33,10 @@ inline std::size_t hash_of(const Problem& problem, std::string_view kernel_templ
 /// thread may call it. It holds at most `capacity` problems; beyond that it forgets a quarter, first those that were
 /// not looked up since the last time.
 template <class Value>
-class ShapeTable {
+class ShapeTable {  // NOLINT(clang-analyzer-optin.performance.Padding): ReaderCount keeps cache lines apart
 public:
     explicit ShapeTable(std::size_t capacity) : capacity_(std::max<std::size_t>(capacity, 1)) { publish(); }
-    ~ShapeTable() { delete slots_.load(); }
+    ~ShapeTable() { const std::unique_ptr<const Slots> last(slots_.load()); }
     ShapeTable(const ShapeTable&) = delete;
     ShapeTable& operator=(const ShapeTable&) = delete;
 

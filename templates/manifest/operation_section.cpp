@@ -47,7 +47,7 @@ std::int64_t read_padding(const Section& section, const std::string& key) {
 
 // The name of the input with the largest integers; empty if there is none.
 std::string read_wide(const Section& section, const Check& check, const std::vector<Argument>& arguments) {
-    const auto wide = section.value_or<std::string>("wide", "\"A\"", "");
+    auto wide = section.value_or<std::string>("wide", "\"A\"", "");
     if (wide.empty()) return wide;
     const auto found = std::ranges::find(arguments, wide, &Argument::name);
     if (found == arguments.end() || found->kind != Argument::Kind::input)

@@ -103,7 +103,7 @@ public:
 
 private:
     struct Stored {
-        TemplateSearch* search;
+        TemplateSearch* search = nullptr;
         TrialRecord record;
     };
 

@@ -40,7 +40,7 @@ void AdaptiveSearch::observe(const Configuration& configuration, std::optional<d
     const auto index = space().find(configuration);
     if (!index) return;
     untried_.remove(*index);
-    const auto known = cost && std::isfinite(*cost) ? *cost : infinity;
+    const auto known = cost && std::isfinite(*cost) ? *cost : std::numeric_limits<double>::infinity();
     if (costs_.emplace(*index, known).second) update(*index, known);
 }
 

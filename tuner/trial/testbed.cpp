@@ -172,12 +172,14 @@ Testbed::BatchVerdict Testbed::verify_batch(const BoundKernel& kernel, int launc
     (void)state.rotating->ensure();
     const auto sets = state.rotating->count();
     std::vector<const Operands*> operands;
+    operands.reserve(static_cast<std::size_t>(sets));
     for (int i = 0; i < sets; ++i) operands.push_back(&state.rotating->set(i));  // not from where the rotation stands
     for (const auto* each : operands) state.factory->refill_outputs(*each, check);
     state.backend.synchronize();
     // A kernel may read an output that is not poisoned. Such an output gets one launch, because the reference has one.
     BatchVerdict verdict{.launches = check.poison ? std::max(launches, sets) : sets};
     std::vector<Backend::Call> calls;
+    calls.reserve(static_cast<std::size_t>(verdict.launches));
     for (int i = 0; i < verdict.launches; ++i) {
         calls.push_back({&kernel, operands[static_cast<std::size_t>(i % sets)]->pointers});
     }
