@@ -43,8 +43,8 @@ WHERE t.id = (SELECT f.id FROM trials AS f
 double squared_distance(const Problem& a, const Problem& b) {
     double sum = 0;
     for (std::size_t i = 0; i < std::min(a.extents.size(), b.extents.size()); ++i) {
-        const auto difference = std::log2(static_cast<double>(a.extents[i].second)) -
-                                std::log2(static_cast<double>(b.extents[i].second));
+        const auto difference =
+            std::log2(static_cast<double>(a.extents[i].second)) - std::log2(static_cast<double>(b.extents[i].second));
         sum += difference * difference;
     }
     return sum;

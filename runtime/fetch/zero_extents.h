@@ -15,8 +15,8 @@ Problem without_zero_extents(const Problem& problem, const std::vector<KernelTem
 /// Whether the product has no element, so that there is nothing to launch.
 bool is_empty(const GemmArguments& product);
 
-/// With K = 0 or alpha = 0, C = beta * C, and A and B are not read: the kernel gets K = 0 and alpha = 0. Only for kernels
-/// of an operation that is_verified_without_products().
+/// With K = 0 or alpha = 0, C = beta * C, and A and B are not read: the kernel gets K = 0 and alpha = 0. Only for
+/// kernels of an operation that is_verified_without_products().
 void skip_products(GemmArguments& product);
 
 /// Whether a check of the operation has K = 0.
