@@ -1,19 +1,17 @@
 // How long an application's first fetch of a problem takes, by the number of stored problems. Compiling is left out:
-// all problems share stored machine code. Usage: fetch_bench [PROBLEMS...]
+// all problems share stored machine code. Prints JSON. Usage: fetch_bench [PROBLEMS...]
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <string>
 #include <vector>
 
-#include "db/store.h"
+#include "bench/stored_winners.h"
 #include "runtime/backend.h"
-#include "runtime/compiler.h"
 #include "runtime/runtime.h"
-#include "runtime/selection.h"
-#include "templates/manifest/catalog.h"
+#include "util/statistics.h"
+#include "util/stopwatch.h"
 #include "util/temporary_folder.h"
 
 namespace {
@@ -28,39 +26,37 @@ Problem problem_of(int i) {
     return gemm(extent(0.754877666), extent(0.569840291), 1000 + i);
 }
 
-void fill(const std::filesystem::path& path, const Device& device, const Compiler& compiler, int problems) {
-    const auto templates = load_templates(builtin_sources());
-    const auto kernel = *std::ranges::find(templates, std::string("naive"), &KernelTemplate::name);
-    const auto configuration = parse_configuration("BLOCK_X=64,BLOCK_Y=1");
-    const auto compiled = compiler.compile(program_of(kernel, configuration, problem_of(0)));
-    const auto& binary = std::get<Binary>(compiled);
-    Store store(path);
-    TrialKey key{store.remember(device),
-                 store.remember(TemplateRecord{kernel.name, kernel.operation.name, kernel.hash, kernel.files})};
-    for (int i = 0; i < problems; ++i) {
-        key.problem = store.remember(problem_of(i));
-        Measurement measurement{.median_us = 10, .samples_us = {10}};
-        store.remember(TrialRecord{.key = key, .configuration = configuration, .outcome = measurement});
-        std::optional<BinaryRecord> code;
-        if (i == 0) {
-            code = BinaryRecord{key.kernel_template, configuration, binary_key(binary.target, problem_of(0)),
-                                binary.compiler,     binary.code,   binary.resources};
-        }
-        store.set_winner(key, configuration, code);
-    }
+void fill(const std::filesystem::path& path, const Device& device, const Compiler& compiler, int count) {
+    std::vector<Problem> problems;
+    for (int i = 0; i < count; ++i) problems.push_back(problem_of(i));
+    store_winners(path, device, compile_builtin("naive", "BLOCK_X=64,BLOCK_Y=1", problem_of(0), compiler), problems);
 }
 
-// The median time of a fetch in a process that has loaded the machine code.
-double median_us(Runtime& runtime, const std::vector<Problem>& problems, Match expected) {
-    std::vector<double> times;
-    for (const auto& problem : problems) {
-        const auto start = std::chrono::steady_clock::now();
-        const auto kernel = runtime.fetch(problem);
-        times.push_back(std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count());
-        if (kernel.choice().match != expected) throw std::runtime_error("another match than expected");
+struct Round {
+    double first_us = 0;    // a new Runtime and its first fetch, which loads the machine code
+    double exact_us = 0;    // one more problem
+    double nearest_us = 0;  // the median of problems that are not stored
+};
+
+Round measure(const std::filesystem::path& database, int count, int round) {
+    const auto fetch_us = [](Runtime& runtime, const Problem& problem, Match expected) {
+        const auto begin = std::chrono::steady_clock::now();
+        const auto match = runtime.fetch(problem).choice().match;
+        const auto us = seconds_since(begin) * 1e6;
+        if (match != expected) throw std::runtime_error("another match than expected");
+        return us;
+    };
+    const auto begin = std::chrono::steady_clock::now();
+    Runtime runtime({.database = database, .device = "host"});
+    (void)runtime.fetch(gemm(3200, 1300, 999));
+    Round times{.first_us = seconds_since(begin) * 1e6};
+    times.exact_us = fetch_us(runtime, problem_of(round * 7919 % count), Match::exact);
+    std::vector<double> nearest;
+    for (int i = 0; i < 100; ++i) {
+        nearest.push_back(fetch_us(runtime, gemm(100 + i * 31, 3000 - i * 17, 999), Match::nearest));
     }
-    std::ranges::nth_element(times, times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2));
-    return times[times.size() / 2];
+    times.nearest_us = median(nearest);
+    return times;
 }
 
 }  // namespace
@@ -70,26 +66,27 @@ int main(int argc, char** argv) {
     for (int i = 1; i < argc; ++i) counts.push_back(std::stoi(argv[i]));
     if (counts.empty()) counts = {1, 1'000, 100'000};
     const TemporaryFolder folder;
+    const auto path = [&](int count) { return folder / (std::to_string(count) + ".db"); };
     const auto device = open_backend("host")->device();
     const auto compiler = make_compiler(device, {});
-    fmt::print("{:>9} {:>9} {:>11}\n", "problems", "exact us", "nearest us");
-    for (const int count : counts) {
-        const auto path = folder / (std::to_string(count) + ".db");
-        fill(path, device, *compiler, count);
-        std::vector<Problem> near;
-        for (int i = 0; i < 101; ++i) near.push_back(gemm(100 + i * 31, 3000 - i * 17, 999));
-        // A new Runtime for each problem where there are few, for it remembers what was fetched.
-        std::vector<double> exact;
-        Runtime runtime({.database = path, .device = "host"});
-        static_cast<void>(runtime.fetch(near.back()));  // loads the machine code
-        near.pop_back();
-        for (int i = 0; i < 15; ++i) {
-            Runtime fresh({.database = path, .device = "host"});
-            static_cast<void>(fresh.fetch(near.front()));
-            exact.push_back(median_us(fresh, {problem_of(i * 7 % count)}, Match::exact));
+    for (const int count : counts) fill(path(count), device, *compiler, count);
+    std::vector<std::vector<Round>> rounds(counts.size());
+    for (int round = 0; round < 25; ++round) {  // in turn, so that other load falls on all
+        for (std::size_t i = 0; i < counts.size(); ++i) {
+            rounds[i].push_back(measure(path(counts[i]), counts[i], round));
         }
-        std::ranges::nth_element(exact, exact.begin() + 7);
-        fmt::print("{:>9} {:>9.0f} {:>11.0f}\n", count, exact[7], median_us(runtime, near, Match::nearest));
     }
+    fmt::print("{{\"rounds\": 25, \"us\": \"least and median of the rounds\", \"stored_problems\": {{\n");
+    for (std::size_t i = 0; i < counts.size(); ++i) {
+        const auto figures = [&](double Round::*time) {
+            std::vector<double> all;
+            for (const auto& round : rounds[i]) all.push_back(round.*time);
+            return fmt::format("[{:.0f}, {:.0f}]", quantile(all, 0), median(all));
+        };
+        fmt::print("  \"{}\": {{\"first_us\": {}, \"exact_us\": {}, \"nearest_us\": {}}}{}\n", counts[i],
+                   figures(&Round::first_us), figures(&Round::exact_us), figures(&Round::nearest_us),
+                   i + 1 == counts.size() ? "" : ",");
+    }
+    fmt::print("}}}}\n");
     return 0;
 }

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
@@ -13,12 +14,9 @@
 #include <thread>
 #include <vector>
 
-#include "db/store.h"
-#include "runtime/compiler.h"
+#include "bench/stored_winners.h"
 #include "runtime/host/host_backend.h"
 #include "runtime/runtime.h"
-#include "runtime/selection.h"
-#include "templates/manifest/catalog.h"
 #include "util/stopwatch.h"
 #include "util/temporary_folder.h"
 
@@ -36,27 +34,6 @@ std::size_t resident_bytes() {
     std::size_t pages = 0;
     statm >> virtual_pages >> pages;
     return pages * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-}
-
-void store_winner(const std::filesystem::path& database, const char* name, const char* values) {
-    const auto templates = load_templates(builtin_sources());
-    const auto& kernel = *std::ranges::find(templates, name, &KernelTemplate::name);
-    const auto problem = gemm(15, 31, 100);
-    const auto configuration = completed(parse_configuration(values), default_configuration(kernel));
-    const auto result = make_compiler(host_device())->compile(program_of(kernel, configuration, problem));
-    const auto& binary = std::get<Binary>(result);
-    Store store(database);
-    const TrialKey key{
-        .device = store.remember(host_device()),
-        .kernel_template = store.remember({kernel.name, kernel.operation.name, kernel.hash, kernel.files}),
-        .problem = store.remember(problem)};
-    Measurement measurement;
-    measurement.median_us = 10;
-    measurement.samples_us = {10};
-    store.remember(TrialRecord{.key = key, .configuration = configuration, .outcome = measurement});
-    store.set_winner(key, configuration,
-                     BinaryRecord{key.kernel_template, configuration, binary_key(binary.target, problem),
-                                  binary.compiler, binary.code, binary.resources});
 }
 
 Problem shape(int i) { return gemm(15 + i % 1000, 31 + i / 1000, 100); }
@@ -109,7 +86,11 @@ int main(int argc, char** argv) {
     const int shapes = argc > 1 ? std::atoi(argv[1]) : 100'000;
     const int streams = argc > 2 ? std::atoi(argv[2]) : 1000;
     const TemporaryFolder scratch;
-    store_winner(scratch / "tuning.db", "warp_tiled", with_workspace);
-    store_winner(scratch / "tuning.db", "tiled", "TILE_WIDTH=8");
+    const auto compiler = make_compiler(host_device());
+    const std::array problems{gemm(15, 31, 100)};
+    for (const auto& [name, values] : {std::pair("warp_tiled", with_workspace), std::pair("tiled", "TILE_WIDTH=8")}) {
+        store_winners(scratch / "tuning.db", host_device(), compile_builtin(name, values, problems[0], *compiler),
+                      problems);
+    }
     measure(scratch / "tuning.db", shapes, streams);
 }

@@ -38,6 +38,30 @@ bool is_identifier(const std::string& text) {
 
 bool is_int(std::int64_t value) { return value >= -2147483647 && value <= 2147483647; }
 
+namespace {
+
+bool breaks_an_assertion(std::string_view text) {
+    try {
+        (void)toml::parse(text);
+        return false;
+    } catch (const toml::parse_error&) {
+        return false;
+    } catch (const TomlAssertion&) {
+        return true;
+    }
+}
+
+// An assertion has no position, but the parser reads forwards: the line is the first that breaks it with those before.
+std::size_t line_of_assertion(std::string_view text) {
+    std::vector<std::size_t> ends;
+    for (auto at = text.find('\n'); at != std::string_view::npos; at = text.find('\n', at + 1)) ends.push_back(at + 1);
+    const auto first =
+        std::ranges::partition_point(ends, [&](std::size_t end) { return !breaks_an_assertion(text.substr(0, end)); });
+    return static_cast<std::size_t>(first - ends.begin()) + 1;
+}
+
+}  // namespace
+
 toml::table parse_toml(const std::string& path, const std::string& text) {
     const auto limit = [&](std::size_t count, std::size_t most, const char* what) {
         if (count <= most) return;
@@ -51,6 +75,9 @@ toml::table parse_toml(const std::string& path, const std::string& text) {
         return toml::parse(text, path);
     } catch (const toml::parse_error& error) {
         Section::fail(path, error.source(), "not valid TOML: " + std::string(error.description()));
+    } catch (const TomlAssertion&) {
+        throw ManifestError(path + ":" + std::to_string(line_of_assertion(text)) +
+                            ": not valid TOML: the parser cannot continue here; check the syntax of this line");
     }
 }
 

@@ -1,9 +1,6 @@
 // One table of a manifest: typed access by key, with the line of each error.
 #pragma once
 
-#define TOML_HEADER_ONLY 1  // Debian's compiled libtomlplusplus has no static form, which the portable build needs
-#include <toml++/toml.h>
-
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -11,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "templates/manifest/toml.h"
 #include "templates/space/expression.h"
 
 namespace smemtune {

@@ -3,6 +3,7 @@
 #include <fuzzer/FuzzedDataProvider.h>
 
 #include <fstream>
+#include <span>
 #include <stdexcept>
 
 #include "runtime/runtime.h"
@@ -10,6 +11,7 @@
 #include "templates/manifest/catalog.h"
 #include "tuner/replay/landscape.h"
 #include "tuner/report/database_report.h"
+#include "util/hash.h"
 #include "util/temporary_folder.h"
 
 using namespace smemtune;
@@ -27,11 +29,16 @@ struct Base {
         auto other = best;
         other.values["TILE_WIDTH"] = 8;
         const auto run = store.start_run({R"({"sizes":"64"})", "{}", R"({"smemtune":"0.1"})"});
-        store.remember(TrialRecord{
-            .key = key, .configuration = best, .outcome = Measurement{.median_us = 2, .samples_us = {2}}, .run = run});
+        const std::vector<std::uint8_t> code{1, 2, 3};
+        store.remember(TrialRecord{.key = key,
+                                   .configuration = best,
+                                   .outcome = Measurement{.median_us = 2, .samples_us = {2}},
+                                   .run = run,
+                                   .verified_by = operation_identity(kernel, problem) + "/testbed",
+                                   .code_hash = sha256(std::as_bytes(std::span(code)))});
         store.remember(TrialRecord{.key = key, .configuration = other, .outcome = Rejection{Stage::wrong, "why"}});
         const auto target = binary_key("sm_90a", problem);
-        store.set_winner(key, best, BinaryRecord{key.kernel_template, best, target, "nvrtc", {1, 2, 3}, {}});
+        store.set_winner(key, best, BinaryRecord{key.kernel_template, best, target, "nvrtc", code, {}});
         store.finish_run(run, "complete");
     }
     void find_columns() {

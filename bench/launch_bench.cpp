@@ -1,0 +1,216 @@
+// What smemtune costs beside the CUDA driver, on a GPU: a launch (against cuLaunchKernel of the same machine code, in
+// alternate batches), a warm fetch by threads, and a process from its start to its first right product. Prints JSON.
+//
+//     launch_bench [DEVICE]
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <thread>
+
+#include "bench/driver_product.h"
+#include "bench/stored_winners.h"
+#include "runtime/backend.h"
+#include "runtime/runtime.h"
+#include "util/process.h"
+#include "util/statistics.h"
+#include "util/stopwatch.h"
+#include "util/temporary_folder.h"
+
+namespace {
+
+using namespace smemtune;
+
+constexpr int size = 64;
+const Problem problem = gemm(size, size, size);
+
+// The median with its 95 % confidence interval by order statistics.
+std::string with_interval(const std::vector<double>& samples) {
+    const auto margin = 0.98 / std::sqrt(static_cast<double>(samples.size()));
+    return fmt::format("[{:.1f}, {:.1f}, {:.1f}]", median(samples), quantile(samples, std::max(0.0, 0.5 - margin)),
+                       quantile(samples, std::min(1.0, 0.5 + margin)));
+}
+
+std::vector<double> differences(const std::vector<double>& a, const std::vector<double>& b) {
+    std::vector<double> result;
+    std::ranges::transform(a, b, std::back_inserter(result), std::minus());
+    return result;
+}
+
+struct Way {
+    const char* name;
+    std::function<void(int)> launch_times;
+    std::vector<double> times{};
+};
+
+// Rounds in turn, each beginning with another way, after two that warm up.
+void measure(std::vector<Way>& ways, int rounds, const std::function<double(Way&)>& once) {
+    for (int round = -2; round < rounds; ++round) {
+        for (std::size_t i = 0; i < ways.size(); ++i) {
+            auto& way = ways[(i + static_cast<std::size_t>(round + 2)) % ways.size()];
+            const auto time = once(way);
+            if (round >= 0) way.times.push_back(time);
+        }
+    }
+}
+
+void print(const std::vector<Way>& ways, const char* unit) {
+    for (const auto& way : ways) {
+        fmt::print("    \"{}\": {{\"{}\": {}, \"more_than_{}\": {}}}{}\n", way.name, unit, with_interval(way.times),
+                   ways.front().name, with_interval(differences(way.times, ways.front().times)),
+                   &way == &ways.back() ? "" : ",");
+    }
+}
+
+void compare_launches(const Kernel& kernel, const DriverKernel& driver) {
+    constexpr int launches = 400;  // far fewer than the driver's queue holds, so none waits for the device
+    constexpr int rounds = 600;
+    DeviceProduct product(size);
+    cudaStream_t stream = nullptr;
+    check(cudaStreamCreate(&stream));
+    auto arguments = product.arguments();
+    auto addresses = arguments.addresses();
+    const auto by_driver = [&](int times) {
+        for (int i = 0; i < times; ++i) driver.launch(stream, addresses.data());
+    };
+    std::vector<Way> ways{{"driver", by_driver},
+                          {"driver_again", by_driver},
+                          {"driver_packed",
+                           [&](int times) {
+                               for (int i = 0; i < times; ++i) driver.launch_packed(stream, arguments);
+                           }},
+                          {"smemtune_operands",
+                           [&](int times) {
+                               const GemmOperands operands{.a = product.a(), .b = product.b(), .c = product.c()};
+                               for (int i = 0; i < times; ++i) kernel.launch(stream, operands);
+                           }},
+                          {"smemtune_arguments", [&](int times) {
+                               for (int i = 0; i < times; ++i) kernel.launch(stream, addresses);
+                           }}};
+    for (auto& way : ways) {
+        way.launch_times(1);
+        check(cudaStreamSynchronize(stream));
+        product.require_right();
+    }
+    measure(ways, rounds, [&](Way& way) {
+        const auto begin = std::chrono::steady_clock::now();
+        way.launch_times(launches);
+        const auto ns = seconds_since(begin) * 1e9 / launches;
+        check(cudaStreamSynchronize(stream));
+        return ns;
+    });
+    fmt::print("  \"launch\": {{\"rounds\": {}, \"launches_per_round\": {},\n", rounds, launches);
+    print(ways, "ns");
+    fmt::print("  }},\n");
+}
+
+// Nanoseconds of one fetch in each of the threads, which fetch at the same time.
+double warm_fetch_ns(Runtime& runtime, unsigned threads) {
+    constexpr int calls = 200'000;
+    const auto begin = std::chrono::steady_clock::now();
+    std::vector<std::jthread> running;
+    for (unsigned i = 0; i < threads; ++i) {
+        running.emplace_back([&] {
+            for (int call = 0; call < calls; ++call) (void)runtime.fetch(problem);
+        });
+    }
+    running.clear();
+    return seconds_since(begin) * 1e9 / calls;
+}
+
+void measure_fetches(Runtime& runtime) {
+    fmt::print("  \"warm_fetch_ns\": {{");
+    for (const unsigned threads : {1U, 2U, 4U, 8U, 16U}) {
+        std::vector<double> times;
+        for (int i = 0; i < 7; ++i) times.push_back(warm_fetch_ns(runtime, threads));
+        fmt::print("\"{}\": [{:.1f}, {:.1f}]{}", threads, quantile(times, 0), median(times), threads == 16 ? "" : ", ");
+    }
+    fmt::print("}},\n");
+}
+
+// This program again, which ends after one product.
+void compare_starts(const std::string& program, const std::vector<std::string>& through_driver,
+                    const std::vector<std::string>& through_smemtune) {
+    constexpr int rounds = 20;
+    std::vector<Way> ways{{"driver", {}}, {"smemtune", {}}};
+    measure(ways, rounds, [&](Way& way) {
+        auto command = &way == &ways.front() ? through_driver : through_smemtune;
+        command.insert(command.begin(), program);
+        const auto begin = std::chrono::steady_clock::now();
+        const auto result = run_process(command, std::chrono::seconds(30));
+        if (result.exit_code != 0) throw std::runtime_error(result.output);
+        return seconds_since(begin) * 1e3;
+    });
+    fmt::print("  \"process_to_first_product\": {{\"rounds\": {},\n", rounds);
+    print(ways, "ms");
+    fmt::print("  }}\n");
+}
+
+void first_product_by_driver(const std::string& file, const std::string& entry, const DriverKernel::Size& its_size) {
+    std::ifstream in(file, std::ios::binary);
+    const std::string code(std::istreambuf_iterator<char>(in), {});
+    const DriverKernel kernel(code.data(), entry, its_size);
+    DeviceProduct product(size);
+    auto arguments = product.arguments();
+    kernel.launch(nullptr, arguments.addresses().data());
+    product.require_right();
+}
+
+void first_product_by_smemtune(const std::string& database, const std::string& device) {
+    Runtime runtime({.database = database, .device = device});
+    const auto kernel = runtime.fetch(problem);
+    if (kernel.choice().match != Match::exact) throw std::runtime_error("another match than exact");
+    DeviceProduct product(size);
+    kernel.launch(nullptr, {.a = product.a(), .b = product.b(), .c = product.c()});
+    product.require_right();
+}
+
+void measure_all(const std::string& program, const std::string& device_name) {
+    const auto device = find_device(device_name).device;
+    const auto kernel = compile_builtin("tiled", "TILE_WIDTH=16", problem, *make_compiler(device));
+    const TemporaryFolder folder;
+    const auto database = (folder / "tuning.db").string();
+    store_winners(database, device, kernel, std::span(&problem, 1));
+    const auto cubin = (folder / "kernel.cubin").string();
+    std::ofstream(cubin, std::ios::binary)
+        .write(reinterpret_cast<const char*>(kernel.binary.code.data()),
+               static_cast<std::streamsize>(kernel.binary.code.size()));
+    const auto launch = launch_of(kernel.kernel_template, kernel.configuration, problem, device);
+    if (launch.dynamic_shared_bytes != 0 || !launch.runtime_arguments.empty()) throw std::logic_error("not plain");
+    DriverKernel::Size driver_size;
+    std::ranges::copy(launch.grid, driver_size.grid.begin());
+    std::ranges::copy(launch.block, driver_size.block.begin());
+
+    fmt::print("  \"device\": \"{}\", \"platform\": \"{}\",\n", device.name, platform_versions(device));
+    Runtime runtime({.database = database, .device = device_name});
+    compare_launches(runtime.fetch(problem), {kernel.binary.code.data(), kernel.binary.entry, driver_size});
+    measure_fetches(runtime);
+    std::vector<std::string> by_driver{"--driver", cubin, kernel.binary.entry};
+    for (const auto& sizes : {driver_size.grid, driver_size.block}) {
+        for (const auto each : sizes) by_driver.push_back(std::to_string(each));
+    }
+    compare_starts(program, by_driver, {"--smemtune", database, device_name});
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    const std::vector<std::string> arguments(argv, argv + argc);
+    const std::string first = argc > 1 ? arguments[1] : "0";
+    if (first == "--driver") {
+        DriverKernel::Size driver_size;
+        for (std::size_t i = 0; i < 3; ++i) {
+            driver_size.grid[i] = static_cast<unsigned>(std::stoul(arguments.at(4 + i)));
+            driver_size.block[i] = static_cast<unsigned>(std::stoul(arguments.at(7 + i)));
+        }
+        first_product_by_driver(arguments.at(2), arguments.at(3), driver_size);
+    } else if (first == "--smemtune") {
+        first_product_by_smemtune(arguments.at(2), arguments.at(3));
+    } else {
+        measure_all(std::filesystem::canonical("/proc/self/exe"), first);
+    }
+}
