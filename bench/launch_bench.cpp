@@ -135,7 +135,7 @@ void measure_fetches(Runtime& runtime) {
 // This program again, which ends after one product.
 void compare_starts(const std::string& program, const std::vector<std::string>& through_driver,
                     const std::vector<std::string>& through_smemtune) {
-    constexpr int rounds = 20;
+    constexpr int rounds = 12;
     std::vector<Way> ways{{"driver", {}}, {"smemtune", {}}};
     measure(ways, rounds, [&](Way& way) {
         auto command = &way == &ways.front() ? through_driver : through_smemtune;

@@ -128,9 +128,13 @@ void Candidates::read_nearest_device() {
     }
 }
 
-// The rows of the next nearest problems. Each time there are more of them, so that the cost of reading far is bounded.
+// The rows of the next nearest problems. First only one, which serves most fetches: to read a row takes longer than to
+// find it. Then each time more, so that the cost of reading far is bounded. The index ranks by the first four extents,
+// so of problems with more the nearest is among the first few.
 void Candidates::read_more_rows() {
-    const auto count = std::max<std::int64_t>(8, skipped_);
+    constexpr std::size_t indexed_extents = 4;
+    const bool one = skipped_ == 0 && problem_.extents.size() <= indexed_extents;
+    const auto count = one ? 1 : std::max<std::int64_t>(8, skipped_);
     auto nearest = store_->nearest(device_row_, problem_, skipped_, count, kernel_template_, hashes_);
     skipped_ += count;
     is_last_ = nearest.is_last;

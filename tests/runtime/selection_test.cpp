@@ -358,6 +358,19 @@ TEST_F(Signatures, ExtentsOfAnotherNumberOrOrderAreOthers) {
     EXPECT_TRUE(std::isinf(distance(gemm(8, 8, 8), {"gemm", "f32", "nn", {{"M", 8}, {"K", 8}, {"N", 8}}})));
 }
 
+// The index of the database ranks by the first four extents.
+TEST_F(Signatures, OfProblemsWithFiveExtentsTheLastCountsToo) {
+    templates = {stepping_with(R"(["M", "N", "K"])", R"(["M", "N", "K", "L", "P"])")};
+    const auto problem = [](std::int64_t last) {
+        return Problem{"gemm", "f32", "nn", {{"M", 8}, {"N", 8}, {"K", 8}, {"L", 8}, {"P", last}}};
+    };
+    for (const int last : {8, 1024}) {
+        store_winner(store, device, templates.front(), problem(last), parse_configuration("STEP=2"), 1);
+    }
+    EXPECT_EQ(first(problem(9)).tuned_for, to_text(problem(8)));
+    EXPECT_EQ(first(problem(1000)).tuned_for, to_text(problem(1024)));
+}
+
 TEST_F(Signatures, AnOperationOfTheApplicationsOwnIsTheOneThatItKnows) {
     const auto own = stepping_with("\"lda\"", "\"ldA\"");
     templates.push_back(own);
