@@ -1,5 +1,7 @@
 // How long an application's first fetch of a problem takes, by the number of stored problems. Compiling is left out:
-// all problems share stored machine code. Prints JSON. Usage: fetch_bench [PROBLEMS...]
+// all problems share stored machine code. Prints members of a JSON object for bench/record.sh.
+//
+//     fetch_bench [PROBLEMS...]
 #include <fmt/format.h>
 
 #include <chrono>
@@ -71,22 +73,24 @@ int main(int argc, char** argv) {
     const auto compiler = make_compiler(device, {});
     for (const int count : counts) fill(path(count), device, *compiler, count);
     std::vector<std::vector<Round>> rounds(counts.size());
-    for (int round = 0; round < 25; ++round) {  // in turn, so that other load falls on all
+    constexpr int all_rounds = 75;
+    for (int round = 0; round < all_rounds; ++round) {  // in turn, so that other load falls on all
         for (std::size_t i = 0; i < counts.size(); ++i) {
             rounds[i].push_back(measure(path(counts[i]), counts[i], round));
         }
     }
-    fmt::print("{{\"rounds\": 25, \"us\": \"least and median of the rounds\", \"stored_problems\": {{\n");
+    fmt::print("  \"rounds\": {}, \"us\": \"least and median of the rounds\",\n  \"stored_problems\": {{\n",
+               all_rounds);
     for (std::size_t i = 0; i < counts.size(); ++i) {
         const auto figures = [&](double Round::*time) {
             std::vector<double> all;
             for (const auto& round : rounds[i]) all.push_back(round.*time);
             return fmt::format("[{:.0f}, {:.0f}]", quantile(all, 0), median(all));
         };
-        fmt::print("  \"{}\": {{\"first_us\": {}, \"exact_us\": {}, \"nearest_us\": {}}}{}\n", counts[i],
+        fmt::print("    \"{}\": {{\"first_us\": {}, \"exact_us\": {}, \"nearest_us\": {}}}{}\n", counts[i],
                    figures(&Round::first_us), figures(&Round::exact_us), figures(&Round::nearest_us),
                    i + 1 == counts.size() ? "" : ",");
     }
-    fmt::print("}}}}\n");
+    fmt::print("  }}\n");
     return 0;
 }

@@ -1,5 +1,6 @@
 // What smemtune costs beside the CUDA driver, on a GPU: a launch (against cuLaunchKernel of the same machine code, in
-// alternate batches), a warm fetch by threads, and a process from its start to its first right product. Prints JSON.
+// alternate batches), a warm fetch by threads, and a process from its start to its first right product. Prints members
+// of a JSON object for bench/record.sh.
 //
 //     launch_bench [DEVICE]
 #include <fmt/format.h>
@@ -185,6 +186,7 @@ void measure_all(const std::string& program, const std::string& device_name) {
     std::ranges::copy(launch.grid, driver_size.grid.begin());
     std::ranges::copy(launch.block, driver_size.block.begin());
 
+    fmt::print("  \"figures\": \"median and its 95 % confidence interval; of a warm fetch: least and median of 7\",\n");
     fmt::print("  \"device\": \"{}\", \"platform\": \"{}\",\n", device.name, platform_versions(device));
     Runtime runtime({.database = database, .device = device_name});
     compare_launches(runtime.fetch(problem), {kernel.binary.code.data(), kernel.binary.entry, driver_size});

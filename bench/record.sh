@@ -1,0 +1,12 @@
+#!/usr/bin/env bash
+# Keeps what fetch_bench or launch_bench prints, with provenance: bench/record.sh NAME OUTPUT.json PROGRAM [ARGUMENT...]
+set -euo pipefail
+name=$1 output=$2
+shift 2
+commit=${COMMIT:-$(git -C "$(dirname "$0")" rev-parse --short HEAD)}
+{
+    printf '{"benchmark": "%s", "commit": "%s", "date": "%s",\n' "$name" "$commit" "$(date -u +%F)"
+    "$@"
+    echo '}'
+} >"$output"
+cat "$output"
