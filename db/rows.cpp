@@ -141,6 +141,12 @@ std::pair<std::int64_t, Device> read_device(const SQLite::Statement& row) {
     return {row.getColumn(0).getInt64(), std::move(device)};
 }
 
+// A measurement that was not verified in full says nothing new about machine code that was.
+constexpr auto weaker_than_stored = R"sql(
+trials.cut_short IS 0 AND trials.verified_by IS NOT NULL AND trials.code_hash IS NOT NULL
+    AND excluded.code_hash IS trials.code_hash AND excluded.median_us IS NOT NULL
+    AND (excluded.cut_short IS NOT 0 OR excluded.verified_by IS NULL))sql";
+
 std::string upsert_trial() {
     constexpr auto now = "strftime('%Y-%m-%dT%H:%M:%fZ', 'now')";
     std::string places;
@@ -152,7 +158,7 @@ std::string upsert_trial() {
     }
     return "INSERT INTO trials (" + listed("") + ", finished_at) VALUES (" + places + now +
            ") ON CONFLICT (device, template, problem, configuration) DO UPDATE SET " + updates +
-           "finished_at = excluded.finished_at";
+           "finished_at = excluded.finished_at WHERE NOT (" + std::string(weaker_than_stored) + ")";
 }
 
 void bind(SQLite::Statement& upsert, const TrialRecord& trial) {

@@ -58,6 +58,12 @@ constexpr auto find_binary = R"sql(
 SELECT template, configuration, target, compiler, code, registers, spill_bytes, static_shared_bytes,
        dynamic_shared_bytes, sha256
 FROM binaries WHERE template = ? AND configuration = ? AND target = ?)sql";
+/// With the name and the hash of the template instead of its row number.
+constexpr auto find_binary_of_version = R"sql(
+SELECT template, configuration, target, compiler, code, registers, spill_bytes, static_shared_bytes,
+       dynamic_shared_bytes, sha256
+FROM binaries WHERE template = (SELECT id FROM templates WHERE name = ? AND hash = ?) AND configuration = ?
+    AND target = ?)sql";
 /// Throws UnreadableRow if the row differs from its hash; rows without one pass unless `needs_hash`.
 BinaryRecord read_binary(const SQLite::Statement& row, bool needs_hash);
 

@@ -147,6 +147,8 @@ Store::~Store() = default;
 Store::Store(Store&&) noexcept = default;
 Store& Store::operator=(Store&&) noexcept = default;
 
+std::int64_t Store::replacements() const { return state_->replacements; }
+
 std::vector<std::pair<std::int64_t, Device>> Store::devices() const {
     static const std::string sql = select_devices();
     return state_->guarded([&] { return state_->query(sql).all(read_device); });

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -31,6 +32,9 @@ struct StoreOptions {
     std::chrono::milliseconds patience{60'000};
     /// Work without memory shared between processes. Recognised network filesystems set this automatically.
     bool rollback_journal = false;
+    /// Called with the absolute path of a file that exists, before it is opened, and before another file is opened that
+    /// took its place. What it throws, the function that opens the file throws.
+    std::function<void(const std::filesystem::path& file)> before_opening{};
 };
 
 class Store {
@@ -47,6 +51,10 @@ public:
     ~Store();
     Store(Store&&) noexcept;
     Store& operator=(Store&&) noexcept;
+
+    /// How often this Store has opened a file because another one took its place. Row numbers that were read before are
+    /// those of another file. Counted by any function, when it notices.
+    [[nodiscard]] std::int64_t replacements() const;
 
     // Rows are identified by their content: the same device, template or problem always has the same number.
     std::int64_t remember(const Device& device);
@@ -65,7 +73,8 @@ public:
     [[nodiscard]] std::optional<std::string> how_ended(std::int64_t run) const;
 
     /// Stores a trial in one transaction; after it returns, a kill loses nothing. A repeated trial replaces the earlier
-    /// one. `run` 0 means no run. Throws std::invalid_argument if a time is negative or not finite.
+    /// one, but a measurement that was not verified in full does not replace one of the same machine code that was.
+    /// `run` 0 means no run. Throws std::invalid_argument if a time is negative or not finite.
     void remember(const TrialRecord& trial);
     [[nodiscard]] std::optional<TrialRecord> recall(const TrialKey& key, const Configuration& configuration) const;
     /// All trials of a key, in the order in which they were first stored.
@@ -110,6 +119,10 @@ public:
     /// Both check what they read against its SHA-256, and throw DamagedRow if it differs. A file that an older smemtune
     /// wrote and no newer one has tuned into since has no hashes, and nothing to check.
     [[nodiscard]] std::optional<BinaryRecord> recall_binary(std::int64_t kernel_template,
+                                                            const Configuration& configuration,
+                                                            const std::string& target) const;
+    /// The same, of the template with this name and hash, whatever its row number is now.
+    [[nodiscard]] std::optional<BinaryRecord> recall_binary(const std::string& kernel_template, const std::string& hash,
                                                             const Configuration& configuration,
                                                             const std::string& target) const;
     [[nodiscard]] std::optional<TemplateRecord> recall_template(std::int64_t kernel_template) const;

@@ -23,6 +23,7 @@ struct Store::State {
     int schema;
     FileState opened;
     bool is_locked;
+    std::int64_t replacements = 0;
     std::set<std::pair<std::int64_t, std::int64_t>> placed{};  // devices and problems that have a row in `places`
 
     // Runs database code and turns SQLite's exceptions into StoreError with an explanation. A reader's code may run
@@ -83,6 +84,7 @@ private:
         connection.statements.clear();
         connection.database = std::move(file.database);
         schema = file.schema;
+        if (!opened.is_same_file(file.opened)) ++replacements;
         opened = file.opened;
         is_locked = file.is_locked;
     }

@@ -5,6 +5,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <span>
 
 #include "runtime/backend.h"
 #include "runtime/configured_kernel.h"
@@ -18,6 +19,7 @@
 #include "runtime/inspector.h"
 #include "runtime/selection.h"
 #include "templates/manifest/catalog.h"
+#include "util/hash.h"
 
 namespace smemtune {
 
@@ -150,13 +152,18 @@ struct Runtime::State {
 
 namespace {
 
-void check_trust(const Runtime::Options& options) {
-    if (options.trust.any_owner) return;
-    for (const auto& folder : options.template_folders) {
-        if (options.trust.any_template_owner) break;
-        if (std::filesystem::exists(folder)) require_trusted_templates(folder);  // otherwise reading it says so
-    }
-    if (std::filesystem::exists(options.database)) require_trusted_database(options.database);
+// Symbolic links are followed once, so that what is read is what was looked at.
+SourceTree read_trusted(const std::filesystem::path& folder, const Trust& trust) {
+    if (trust.any_owner || trust.any_template_owner || !std::filesystem::exists(folder)) return read_sources(folder);
+    const auto target = std::filesystem::canonical(folder);
+    require_trusted_templates(target);
+    return read_sources(target);
+}
+
+Store open_trusted(const std::filesystem::path& database, const Trust& trust) {
+    StoreOptions options;
+    if (!trust.any_owner) options.before_opening = require_trusted_database;
+    return Store(database, Store::Access::read, options);
 }
 
 std::optional<Store> open_store(const Runtime::Options& options) {
@@ -167,7 +174,7 @@ std::optional<Store> open_store(const Runtime::Options& options) {
                          ": does not exist; tune first, check the path, or set Options::database_may_be_absent to do "
                          "without");
     }
-    return Store(options.database, Store::Access::read);
+    return open_trusted(options.database, options.trust);
 }
 
 std::shared_ptr<Backend> open_device(const Runtime::Options& options) {
@@ -186,11 +193,10 @@ std::shared_ptr<Backend> open_device(const Runtime::Options& options) {
 }  // namespace
 
 Runtime::Runtime(const Options& options) {
-    check_trust(options);
     auto templates = load_templates(builtin_sources());
     std::vector<std::string> names;
     for (const auto& folder : options.template_folders) {
-        for (auto& own : load_templates(read_sources(folder))) {
+        for (auto& own : load_templates(read_trusted(folder, options.trust))) {
             std::erase_if(templates, [&](const KernelTemplate& known) { return known.name == own.name; });
             names.push_back(own.name);
             templates.push_back(std::move(own));
@@ -212,10 +218,9 @@ Backend& RuntimeInspector::backend(Runtime& runtime) { return *runtime.state_->b
 const Compiler& RuntimeInspector::compiler(const Runtime& runtime) { return *runtime.state_->compiler; }
 Runtime RuntimeInspector::beside(const Runtime& runtime, const std::filesystem::path& database) {
     const auto& known = *runtime.state_;
-    if (!known.trust.any_owner && std::filesystem::exists(database)) require_trusted_database(database);
     auto state = std::make_unique<Runtime::State>(known.templates, known.own, known.trust,
                                                   Runtime::Options{}.remembered_problems);
-    state->store.emplace(database, Store::Access::read);
+    state->store = open_trusted(database, known.trust);
     state->backend = known.backend;
     state->compiler = known.compiler;
     state->workspaces = known.workspaces;
@@ -249,7 +254,11 @@ std::optional<Candidate> Runtime::State::next(Candidates& candidates) {
 std::optional<BinaryRecord> Runtime::State::stored_code(const Candidate& candidate, const Problem& problem) {
     if (!trust.machine_code || !candidate.template_row) return std::nullopt;
     const std::scoped_lock lock(store_mutex);
-    return store->recall_binary(*candidate.template_row, candidate.stored, binary_key(compiler->target(), problem));
+    auto code = store->recall_binary(candidate.kernel_template.name, candidate.stored_hash, candidate.stored,
+                                     binary_key(compiler->target(), problem));
+    const bool is_verified =
+        code && (candidate.code_hash.empty() || candidate.code_hash == sha256(std::as_bytes(std::span(code->code))));
+    return is_verified ? std::move(code) : std::nullopt;
 }
 
 ProgramCache::Loaded Runtime::State::load(const Candidate& candidate, const Problem& problem) {

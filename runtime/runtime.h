@@ -26,7 +26,7 @@ namespace smemtune {
 /// How well a choice is founded. The best first.
 enum class Match {
     exact,        ///< tuned for this problem on this kind of device
-    nearest,      ///< the winner of the closest tuned problem, valid here too
+    nearest,      ///< the winner of the closest tuned problem, valid here too (of this one, if its code was replaced)
     transferred,  ///< a winner of the most similar other device, valid here too
     untuned,      ///< not tuned: a template's default
 };
@@ -149,7 +149,8 @@ public:
     /// stream capture, too. Remembers the result for later calls with the same problem: those take no lock and allocate
     /// nothing, whatever other threads compile or load. A thread that fetches what another one is fetching for the
     /// first time waits for that one. A failure is not remembered. With `kernel_template`, only that template is
-    /// considered. Throws FetchError, and std::invalid_argument if the problem is invalid.
+    /// considered. Throws FetchError, std::invalid_argument if the problem is invalid, and UntrustedFile if a file took
+    /// the place of the database that other users can change.
     [[nodiscard]] Kernel fetch(const Problem& problem, std::string_view kernel_template = {});
 
 private:

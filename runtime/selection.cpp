@@ -51,37 +51,39 @@ Candidates::Candidates(const Problem& problem, const Device& device, const Store
       own_(own),
       stored_templates_(stored_templates) {
     find_expected();
-    if (store == nullptr) return;
     // A template that is chosen by name must be the current version, unless only the database has it.
     const auto named = std::ranges::find(templates_, kernel_template_, &KernelTemplate::name);
     if (named != templates_.end()) hashes_ = named->same_code_hashes();
-    const auto distance_of = [&](const auto& known) { return distance(device, known.second); };
-    devices_ = store->devices();
+    if (store != nullptr) begin();
+}
+
+void Candidates::begin() {
+    const auto distance_of = [&](const auto& known) { return distance(device_, known.second); };
+    devices_ = store_->devices();
+    replacements_ = store_->replacements();
+    is_last_ = true;
+    rows_.clear();
+    row_ = 0;
+    damage_.clear();
     // Times in checked mode say nothing about times without it.
     std::erase_if(devices_, [&](const auto& known) {
-        return std::isinf(distance_of(known)) || (is_checked(known.second) && known.second != device);
+        return std::isinf(distance_of(known)) || (is_checked(known.second) && known.second != device_);
     });
     std::ranges::stable_sort(devices_, std::ranges::greater{}, distance_of);
     // The distance may be 0 for several devices; this very device comes first among them.
     std::stable_partition(devices_.begin(), devices_.end(),  // clang 14 rejects the std::ranges version
-                          [&](const auto& known) { return known.second != device; });
+                          [&](const auto& known) { return known.second != device_; });
 }
 
 void Candidates::find_expected() {
     const auto computes = [&](const KernelTemplate& kernel) { return kernel.operation.name == problem_.operation; };
     const auto is_own = [&](const KernelTemplate& kernel) { return std::ranges::count(own_, kernel.name) != 0; };
+    const auto is_named = [&](const KernelTemplate& kernel) { return kernel.name == kernel_template_; };
+    const auto rank = [&](const KernelTemplate& kernel) { return is_named(kernel) ? 2 : is_own(kernel) ? 1 : 0; };
     for (const auto& kernel : templates_) {
-        if (!computes(kernel)) continue;
-        if (kernel.name == kernel_template_) {
-            expected_ = &kernel.operation;
-            return;
-        }
+        if (computes(kernel) && (expected_ == nullptr || rank(kernel) > rank(*expected_))) expected_ = &kernel;
     }
-    for (const bool own : {true, false}) {
-        for (const auto& kernel : templates_) {
-            if (expected_ == nullptr && computes(kernel) && is_own(kernel) == own) expected_ = &kernel.operation;
-        }
-    }
+    expects_own_ = expected_ != nullptr && is_own(*expected_);
 }
 
 void Candidates::pass_over(const std::string& kernel_template, const std::string& reason) {
@@ -90,23 +92,43 @@ void Candidates::pass_over(const std::string& kernel_template, const std::string
 }
 
 bool Candidates::has_expected_signature(const KernelTemplate& kernel) {
-    if (expected_ == &kernel.operation) return true;
-    const auto& expected = expected_ == nullptr ? kernel.operation : *expected_;
+    if (expected_ == &kernel) return true;
+    const auto& expected = expected_ == nullptr ? kernel.operation : expected_->operation;
     const auto difference = difference_of_signatures(kernel.operation, expected, problem_, device_);
     if (difference.empty()) return true;
     pass_over(kernel.name, difference);
     return false;
 }
 
+// An application may define an operation of its own by a name and a signature that others use for something else.
+bool Candidates::has_own_operation(const KernelTemplate& kernel) {
+    if (!expects_own_ || operation_identity(kernel, problem_) == operation_identity(*expected_, problem_)) return true;
+    pass_over(kernel.name, "its " + problem_.operation + " is defined otherwise than the application's own");
+    return false;
+}
+
 std::optional<Candidate> Candidates::next() {
-    for (;; is_last_ ? read_nearest_device() : read_more_rows()) {
-        while (row_ < rows_.size()) {
-            if (auto candidate = tuned(rows_[row_++])) return candidate;
-        }
-        if (is_last_ && devices_.empty()) break;
-    }
+    if (auto candidate = next_stored()) return candidate;
     if (!untuned_) untuned_ = untuned();
     return default_ < untuned_->size() ? std::optional(std::move((*untuned_)[default_++])) : std::nullopt;
+}
+
+std::optional<Candidate> Candidates::next_stored() {
+    // Rows have other numbers in a file that took the place of the one they were read from.
+    const auto was_replaced = [&] { return store_ != nullptr && store_->replacements() != replacements_; };
+    for (;;) {
+        if (was_replaced()) begin();
+        if (row_ < rows_.size()) {
+            auto candidate = tuned(rows_[row_++]);
+            if (candidate && !was_replaced()) return candidate;
+        } else if (!is_last_) {
+            read_more_rows();
+        } else if (!devices_.empty()) {
+            read_nearest_device();
+        } else {
+            return std::nullopt;
+        }
+    }
 }
 
 // The row of this very problem. It is found by a seek, and most fetches need no other.
@@ -145,10 +167,10 @@ void Candidates::read_more_rows() {
 }
 
 bool Candidates::is_outdated(const TrialRow& row) const {
+    if (expects_own_ && !row.record.was_verified_as(operation_identity(*expected_, row.problem))) return true;
     if (std::ranges::find(own_, row.kernel_template) == own_.end()) return false;
     const auto now = std::ranges::find(templates_, row.kernel_template, &KernelTemplate::name);
-    if (now == templates_.end()) return false;
-    return !now->is_same_code(row.template_hash) || !row.record.was_verified_as(operation_identity(*now, row.problem));
+    return now != templates_.end() && !now->is_same_code(row.template_hash);
 }
 
 // The template of a stored trial; nothing if it cannot serve. A version that the caller has is taken from there, so its
@@ -161,7 +183,7 @@ std::optional<KernelTemplate> Candidates::template_of(const TrialRow& row) {
         return std::nullopt;
     }
     const auto files = store_->recall_template(row.record.key.kernel_template);
-    if (!files) return std::nullopt;
+    if (!files || files->name != row.kernel_template || files->hash != row.template_hash) return std::nullopt;
     auto kernel = load_template(files->files);
     // A stored manifest decides nothing but its own row.
     if (kernel.name != row.kernel_template) return std::nullopt;
@@ -174,17 +196,26 @@ std::optional<Candidate> Candidates::tuned(const TrialRow& row) {
         auto loaded = template_of(row);
         if (!loaded || !supports(*loaded, problem_, device_) || !has_expected_signature(*loaded)) return std::nullopt;
         auto& kernel = *loaded;
+        const bool recorded = row.record.verified_by != unrecorded;
+        if (!recorded && !has_own_operation(kernel)) return std::nullopt;
         const auto configuration = completed(row.record.configuration, default_configuration(kernel));
         if (infeasibility(kernel, configuration, problem_, device_)) return std::nullopt;
-        const auto here = row.problem == problem_ ? Match::exact : Match::nearest;
+        // Another problem's winner may have replaced the machine code that was verified for this one.
+        const bool replaced = !recorded && !row.record.code_hash.empty();
+        const auto here = row.problem == problem_ && !replaced ? Match::exact : Match::nearest;
         Choice choice{.kernel_template = kernel.name,
                       .configuration = to_text(configuration),
                       .match = rows_here_ ? here : Match::transferred,
                       .tuned_for = to_text(row.problem),
                       .expected_us = std::get<Measurement>(row.record.outcome).median_us,
                       .device = row.device};
-        return Candidate{std::move(kernel), configuration, std::move(choice), row.record.key.kernel_template,
-                         row.record.configuration};
+        return Candidate{std::move(kernel),
+                         configuration,
+                         std::move(choice),
+                         row.record.key.kernel_template,
+                         row.record.configuration,
+                         row.template_hash,
+                         recorded ? row.record.code_hash : std::string()};
     } catch (const DamagedRow& error) {
         damage_ += std::string("; ") + error.what();
         return std::nullopt;
@@ -206,7 +237,7 @@ std::vector<Candidate> Candidates::untuned() {
         if (!supports(kernel, problem_, device_) || (!kernel_template_.empty() && kernel.name != kernel_template_)) {
             continue;
         }
-        if (!has_expected_signature(kernel)) continue;
+        if (!has_expected_signature(kernel) || !has_own_operation(kernel)) continue;
         const auto configuration = sane_default(kernel, problem_, device_);
         if (!configuration) continue;
         Choice choice{.kernel_template = kernel.name,

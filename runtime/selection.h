@@ -20,6 +20,8 @@ struct Candidate {
     Choice choice;
     std::optional<std::int64_t> template_row;  ///< row in the database that may have machine code
     Configuration stored;                      ///< under which that machine code is stored
+    std::string stored_hash{};                 ///< of the template in that row
+    std::string code_hash{};  ///< SHA-256 of the machine code that was verified; empty if any of the row's may serve
 };
 
 /// What of a database counts beside the winners' names.
@@ -34,8 +36,9 @@ class Candidates {
 public:
     /// The arguments must outlive this object. `store` may be null. `kernel_template`, unless empty, restricts the
     /// choice to one template. For that template and those named by `own`, stored winners count only if they have the
-    /// current source in `templates`; for `own`, they must also have been verified as their present operation, as far
-    /// as is known. For other templates, winners of earlier versions count until the problem is tuned again.
+    /// current source in `templates`. For other templates, winners of earlier versions count until the problem is tuned
+    /// again. Where `own` has the operation, winners of any template must have been verified as the present operation,
+    /// as far as is known, and defaults must be of templates with that operation.
     /// A template counts only if it takes the arguments that the caller knows: those of `kernel_template` in
     /// `templates`, or else of the first template there of the operation, those of `own` before the others. Where
     /// `templates` has none, any stored one counts that fits the problem.
@@ -54,7 +57,10 @@ public:
 
 private:
     void find_expected();
+    void begin();
+    [[nodiscard]] std::optional<Candidate> next_stored();
     [[nodiscard]] bool has_expected_signature(const KernelTemplate& kernel);
+    [[nodiscard]] bool has_own_operation(const KernelTemplate& kernel);
     void pass_over(const std::string& kernel_template, const std::string& reason);
     [[nodiscard]] std::optional<KernelTemplate> template_of(const TrialRow& row);
     void read_more_rows();
@@ -70,7 +76,9 @@ private:
     std::string kernel_template_;
     std::span<const std::string> own_;
     StoredTemplates stored_templates_;
-    const Operation* expected_ = nullptr;  // null: the caller knows no such operation
+    const KernelTemplate* expected_ = nullptr;  // its operation is the caller's; null: the caller knows no such one
+    bool expects_own_ = false;                  // whether it is one of `own_`
+    std::int64_t replacements_ = 0;             // of the store's file, when its devices were read
     std::string why_not_;
     std::vector<std::pair<std::int64_t, Device>> devices_;  // not read yet; the nearest is last
     std::vector<std::string> hashes_;                       // of the template that is chosen by name

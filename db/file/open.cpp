@@ -187,6 +187,7 @@ OpenRequest open_request(const fs::path& path, const StoreOptions& options, Migr
 OpenDatabase open_file(const OpenRequest& request, Store::Access access) {
     try {
         const bool has_content = look_at(request);
+        if (request.options.before_opening && fs::exists(request.file)) request.options.before_opening(request.file);
         if (has_content) peek(request, access);
         if (access == Store::Access::write) {
             prepare_to_write(request);

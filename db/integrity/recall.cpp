@@ -41,11 +41,19 @@ std::optional<TemplateRecord> Store::recall_template(std::int64_t kernel_templat
 
 std::optional<BinaryRecord> Store::recall_binary(std::int64_t kernel_template, const Configuration& configuration,
                                                  const std::string& target) const {
-    const bool needs_hash = state_->schema >= hashed_schema;
     return state_->guarded([&] {
         return state_->query(find_binary)
             .with(kernel_template, to_text(configuration), target)
-            .first([&](const auto& row) { return read_binary(row, needs_hash); });
+            .first([&](const auto& row) { return read_binary(row, state_->schema >= hashed_schema); });
+    });
+}
+
+std::optional<BinaryRecord> Store::recall_binary(const std::string& kernel_template, const std::string& hash,
+                                                 const Configuration& configuration, const std::string& target) const {
+    return state_->guarded([&] {
+        return state_->query(find_binary_of_version)
+            .with(kernel_template, hash, to_text(configuration), target)
+            .first([&](const auto& row) { return read_binary(row, state_->schema >= hashed_schema); });
     });
 }
 

@@ -36,13 +36,12 @@ std::vector<Store::Damage> Store::damages() const {
             }
         }
     };
-    const bool needs_hash = state_->schema >= hashed_schema;
     check_each("SELECT id, 'template ' || name || ' ' || hash FROM templates ORDER BY id",
                [&](std::int64_t id) { static_cast<void>(recall_template(id)); });
     check_each(binary_names, [&](std::int64_t id) {
         state_->guarded([&] {
             return state_->query(one_binary).with(id).first([&](const auto& row) {
-                return read_binary(row, needs_hash);
+                return read_binary(row, state_->schema >= hashed_schema);
             });
         });
     });

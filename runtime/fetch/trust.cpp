@@ -76,7 +76,10 @@ std::string why_untrusted(const fs::path& path) {
     const auto file = fs::canonical(path, error);
     if (error) return path.string() + " cannot be looked at (" + error.message() + ")";
     auto why = why_others_can_write(file, false);
-    if (why.empty()) why = why_others_can_write(file.parent_path(), true);
+    for (auto folder = file.parent_path(); why.empty(); folder = folder.parent_path()) {
+        why = why_others_can_write(folder, true);
+        if (folder == folder.root_path()) break;
+    }
     return why;
 }
 

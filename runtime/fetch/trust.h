@@ -7,10 +7,10 @@
 namespace smemtune {
 
 /// Why others than the effective user and root could change `path`, with owner, mode and remedy; empty if they cannot.
-/// They cannot if the path and the folder that holds it belong to the effective user or root, and nobody else may write
-/// either of them. The group that is the owner's alone may write, for some systems create every file so. In a folder
-/// with the sticky bit, such as /tmp, others may write, but not replace the path. Symbolic links are followed. Folders
-/// further up do not matter: who replaces one of them with another folder cannot make it the user's own.
+/// They cannot if the path and every folder above it belong to the effective user or root, and nobody else may write
+/// any of them. The group that is the owner's alone may write, for some systems create every file so. In a folder with
+/// the sticky bit, such as /tmp, others may write, but not replace what is not theirs. Symbolic links are followed: the
+/// rule is for what they lead to.
 std::string why_untrusted(const std::filesystem::path& path);
 
 /// Throws UntrustedFile (runtime.h) if others could change the database, or its journal where there is one.

@@ -70,8 +70,28 @@ TEST_P(ReadersTest, AFileThatIsReplacedIsReadAnew) {
     const auto other = stored(scratch / "other.db", 3);
     const Store reader(file, Access::read, options);
     EXPECT_EQ(reader.trials({1, 1, 1}).size(), 8U);
+    EXPECT_EQ(reader.replacements(), 0);
     rename(other, file);
     EXPECT_EQ(reader.trials({1, 1, 1}).size(), 3U);
+    EXPECT_EQ(reader.replacements(), 1);
+    tune(9, 1);
+    EXPECT_EQ(reader.trials({1, 1, 1}).size(), 4U);
+    EXPECT_EQ(reader.replacements(), 1) << "the same file, with more in it";
+}
+
+TEST_P(ReadersTest, AFileIsLookedAtBeforeItIsOpenedAndBeforeAnotherTakesItsPlace) {
+    tune(1, 8);
+    std::vector<path> looked_at;
+    options.before_opening = [&](const path& at) {
+        looked_at.push_back(at);
+        if (looked_at.size() == 2) throw std::runtime_error("not this one");
+    };
+    const Store reader(file, Access::read, options);
+    EXPECT_EQ(looked_at, std::vector{canonical(file)});
+    rename(stored(scratch / "other.db", 3), file);
+    EXPECT_THROW((void)reader.trials({1, 1, 1}), std::runtime_error);
+    EXPECT_EQ(reader.trials({1, 1, 1}).size(), 3U);
+    EXPECT_EQ(looked_at.size(), 3U);
 }
 
 INSTANTIATE_TEST_SUITE_P(Journal, ReadersTest, ::testing::Values(false, true),

@@ -88,6 +88,43 @@ TEST_F(StoreTest, ATrialTriedAgainReplacesTheEarlierOne) {
     EXPECT_EQ(store.trials(key), std::vector{rejected(key, tile(16), Stage::wrong)});
 }
 
+// Another process may measure the same configuration at the same time, and stop after the first check.
+TEST_F(StoreTest, AMeasurementThatWasNotVerifiedDoesNotReplaceOneOfTheSameCodeThatWas) {
+    const auto verified = with_code(measured(key, tile(16), 5), {1});
+    store.set_winner(verified, {key.kernel_template, tile(16), "sm_90a", "NVRTC", {1}, {}});
+    auto unverified = with_code(measured(key, tile(16), 4), {1});
+    unverified.verified_by.clear();
+    auto cut_short = with_code(measured(key, tile(16), 4), {1});
+    std::get<Measurement>(cut_short.outcome).cut_short = true;
+    for (const auto& weaker : {unverified, cut_short}) {
+        store.remember(weaker);
+        EXPECT_EQ(store.recall(key, tile(16)), verified);
+        EXPECT_TRUE(store.best(key.device, key.problem)->winner);
+    }
+    const auto again = with_code(measured(key, tile(16), 6), {1});
+    store.remember(again);
+    EXPECT_EQ(store.recall(key, tile(16)), again) << "verified once more";
+    store.remember(rejected(key, tile(16), Stage::wrong));
+    EXPECT_EQ(store.recall(key, tile(16)), rejected(key, tile(16), Stage::wrong)) << "it is wrong now and then";
+    EXPECT_EQ(store.best(key.device, key.problem), std::nullopt);
+}
+
+TEST_F(StoreTest, AMeasurementReplacesOneThatIsNoStronger) {
+    const auto unverified = [&](double us, std::vector<std::uint8_t> code) {
+        auto trial = measured(key, tile(16), us);
+        trial.verified_by.clear();
+        return code.empty() ? trial : with_code(trial, code);
+    };
+    store.remember(with_code(measured(key, tile(16), 5), {1}));
+    store.remember(unverified(4, {2}));
+    EXPECT_EQ(store.recall(key, tile(16)), unverified(4, {2})) << "of other code";
+    store.remember(unverified(3, {2}));
+    EXPECT_EQ(store.recall(key, tile(16)), unverified(3, {2})) << "neither was verified";
+    store.remember(measured(key, tile(16), 5));
+    store.remember(unverified(2, {}));
+    EXPECT_EQ(store.recall(key, tile(16)), unverified(2, {})) << "it is unknown whether the code is the same";
+}
+
 TEST_F(StoreTest, TrialsComeOldestFirst) {
     for (const int width : {32, 8, 16}) store.remember(measured(key, tile(width), width));
     EXPECT_EQ(store.trials(key),
@@ -275,6 +312,29 @@ TEST_F(StoreTest, TheWinnersMachineCodeComesBackByteForByte) {
     store.set_winner(with_code(trial, binary.code), binary);
     EXPECT_EQ(store.recall_binary(key.kernel_template, tile(16), "sm_90a"), binary);
     EXPECT_EQ(store.summary().binaries, 1);
+}
+
+TEST_F(StoreTest, MachineCodeIsFoundByTheContentOfItsTemplate) {
+    auto other = tiled();
+    other.hash = "of another version";
+    const auto row = store.remember(other);
+    const auto code_of = [&](std::int64_t kernel_template, std::uint8_t byte) {
+        auto at = key;
+        at.kernel_template = kernel_template;
+        BinaryRecord binary{kernel_template, tile(16), "sm_90a", "NVRTC", {byte}, {}};
+        store.set_winner(with_code(measured(at, tile(16), 7), binary.code), binary);
+        return binary;
+    };
+    const auto first = code_of(key.kernel_template, 1);
+    const auto second = code_of(row, 2);
+    EXPECT_EQ(store.recall_binary("tiled", tiled().hash, tile(16), "sm_90a"), first);
+    EXPECT_EQ(store.recall_binary("tiled", other.hash, tile(16), "sm_90a"), second);
+    EXPECT_EQ(store.recall_binary("tiled", "of none", tile(16), "sm_90a"), std::nullopt);
+    EXPECT_EQ(store.recall_binary("other", other.hash, tile(16), "sm_90a"), std::nullopt);
+    EXPECT_EQ(store.recall_binary("tiled", other.hash, tile(8), "sm_90a"), std::nullopt);
+    EXPECT_EQ(store.recall_binary("tiled", other.hash, tile(16), "sm_80"), std::nullopt);
+    execute(path, "UPDATE binaries SET code = x'03' WHERE template = " + std::to_string(row));
+    EXPECT_THROW((void)store.recall_binary("tiled", other.hash, tile(16), "sm_90a"), DamagedRow);
 }
 
 TEST_F(StoreTest, ACrownWithABinaryThatIsRefusedIsNoCrown) {

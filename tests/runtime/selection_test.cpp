@@ -166,7 +166,7 @@ TEST_F(Selection, WithoutADatabaseEveryTemplateOffersAValidDefault) {
     const auto problem = gemm(100, 100, 100);
     const auto found = all(Candidates(problem, device, nullptr, templates, ""));
     EXPECT_EQ(found.size(), 9U);
-    for (const auto& [kernel, configuration, choice, row, stored] : found) {
+    for (const auto& [kernel, configuration, choice, row, stored, stored_hash, code_hash] : found) {
         EXPECT_EQ(choice.match, Match::untuned);
         EXPECT_EQ(choice.tuned_for, "");
         EXPECT_EQ(choice.expected_us, 0);
@@ -276,6 +276,49 @@ TEST_F(Selection, OfTheApplicationsOwnTemplatesThePresentSourceAloneCounts) {
     EXPECT_EQ(found.at(0).choice.match, Match::untuned);
 }
 
+// Its machine code is stored once for all problems, and another one's winner has replaced it since.
+TEST_F(Selection, AWinnerWhoseMachineCodeWasReplacedIsNoExactMatch) {
+    const auto binary = [&](std::uint8_t byte) {
+        return Binary{.entry = "tiled", .target = "sm_90a", .compiler = "NVRTC", .code = {byte}};
+    };
+    const auto store_code = [&](const Problem& problem, const Binary& code) {
+        store_winner(store, device, find_template(templates, "tiled"), problem, parse_configuration("TILE_WIDTH=8"), 1,
+                     &code);
+    };
+    store_code(gemm(64, 64, 64), binary(1));
+    EXPECT_EQ(first(gemm(64, 64, 64)).match, Match::exact);
+    store_code(gemm(128, 128, 128), binary(2));
+    EXPECT_EQ(first(gemm(128, 128, 128)).match, Match::exact);
+    const auto choice = first(gemm(64, 64, 64));
+    EXPECT_EQ(choice.match, Match::nearest);
+    EXPECT_EQ(choice.tuned_for, "gemm f32 nn 64x64x64");
+}
+
+// Numbers of devices, problems and templates are those of one file.
+TEST_F(Selection, AFileThatTakesThePlaceOfTheDatabaseIsReadFromTheBeginning) {
+    const auto& tiled = find_template(templates, "tiled");
+    {
+        Store first(scratch / "first.db");
+        store_winner(first, device, tiled, gemm(64, 64, 64), parse_configuration("TILE_WIDTH=32"), 1);
+        Store other(scratch / "other.db");
+        store_winner(other, model_device("sm_80"), tiled, gemm(256, 256, 256), parse_configuration("TILE_WIDTH=4"), 1);
+        store_winner(other, device, tiled, gemm(512, 512, 512), parse_configuration("TILE_WIDTH=16"), 1);
+    }
+    const Store reader(scratch / "first.db", Store::Access::read);
+    const auto problem = gemm(64, 64, 64);
+    Candidates candidates(problem, device, &reader, templates, "");
+    EXPECT_EQ(candidates.next()->choice.configuration, "TILE_WIDTH=32");
+    std::filesystem::rename(scratch / "other.db", scratch / "first.db");
+    const auto nearest = candidates.next()->choice;
+    EXPECT_EQ(nearest.match, Match::nearest);
+    EXPECT_EQ(nearest.device, "sm_90");
+    EXPECT_EQ(nearest.configuration, "TILE_WIDTH=16");
+    const auto transferred = candidates.next()->choice;
+    EXPECT_EQ(transferred.match, Match::transferred);
+    EXPECT_EQ(transferred.device, "sm_80");
+    EXPECT_EQ(candidates.next()->choice.match, Match::untuned);
+}
+
 // The matrix product of the built-in templates, with other words.
 class Signatures : public Selection {
 protected:
@@ -305,6 +348,68 @@ protected:
 TEST_F(Signatures, ATemplateWithThoseThatTheCallerKnowsServes) {
     EXPECT_EQ(refusal(stepping_with("summary ", "summary  ")), "");
     EXPECT_EQ(refusal(stepping_with("rows    = \"M\"", "rows = \"M + 0\"")), "") << "the same size in other words";
+}
+
+// An application's own gemm, of the signature of the built-in one, whose reference it has changed.
+class OwnOperation : public Signatures {
+protected:
+    [[nodiscard]] static KernelTemplate computing(const std::string& reference, const std::string& name) {
+        auto sources = stepping_sources();
+        sources["operation.toml"] = builtin_sources().at("gemm/operation.toml");
+        sources["reference.cu"] = reference;
+        for (const std::string extension : {".toml", ".cu"}) {
+            auto file = sources.extract("stepping" + extension);
+            file.key() = name + extension;
+            file.mapped().replace(file.mapped().find("stepping"), 8, name);
+            sources.insert(std::move(file));
+        }
+        return load_templates(sources).front();
+    }
+    // The candidates of an application whose folder holds `mine` alone.
+    [[nodiscard]] std::vector<Candidate> with_own(const KernelTemplate& its_own, std::string* why_not = nullptr) {
+        templates.push_back(its_own);
+        const std::vector<std::string> own{its_own.name};
+        const auto problem = gemm(64, 64, 64);
+        Candidates candidates(problem, device, &store, templates, "", own);
+        std::vector<Candidate> result;
+        while (auto candidate = candidates.next()) result.push_back(std::move(*candidate));
+        if (why_not != nullptr) *why_not = candidates.why_not();
+        templates.pop_back();
+        return result;
+    }
+    void tuned_by(const KernelTemplate& kernel) {
+        store_winner(store, device, kernel, gemm(64, 64, 64), parse_configuration("STEP=2"), 1);
+    }
+    const KernelTemplate mine = computing("// as it is now", "mine");
+};
+
+TEST_F(OwnOperation, ThatWasRedefinedIsNotServedByATemplateThatLeftTheFolderSince) {
+    tuned_by(computing("// as it was", "gone"));
+    EXPECT_EQ(with_own(mine).at(0).choice.match, Match::untuned);
+    EXPECT_EQ(first(gemm(64, 64, 64)).kernel_template, "gone") << "without one of its own, it knows nothing better";
+    tuned_by(computing("// as it is now", "gone"));
+    EXPECT_EQ(with_own(mine).at(0).choice.kernel_template, "gone");
+    EXPECT_EQ(with_own(mine).at(0).choice.match, Match::exact);
+}
+
+TEST_F(OwnOperation, IsNotServedByTheBuiltInTemplatesOfItsName) {
+    tuned(gemm(64, 64, 64), "TILE_WIDTH=8");
+    std::string why_not;
+    const auto found = with_own(mine, &why_not);
+    ASSERT_EQ(found.size(), 1U);
+    EXPECT_EQ(found[0].choice.kernel_template, "mine");
+    EXPECT_EQ(found[0].choice.match, Match::untuned);
+    EXPECT_THAT(why_not, HasSubstr("; tiled: its gemm is defined otherwise than the application's own"));
+    EXPECT_GT(with_own(stepping.front()).size(), 9U) << "unless it is the same";
+}
+
+TEST_F(OwnOperation, IsNotServedByAnotherOperationsTrialsFromBeforeVerificationWasRecorded) {
+    tuned_by(computing("// as it was", "gone"));
+    auto trial = store.row(1)->record;
+    trial.verified_by = unrecorded;
+    store.remember(trial);
+    EXPECT_EQ(with_own(mine).at(0).choice.match, Match::untuned);
+    EXPECT_EQ(with_own(computing("// as it was", "mine")).at(0).choice.match, Match::exact);
 }
 
 TEST_F(Signatures, ARenamedArgumentIsAnother) {

@@ -55,6 +55,19 @@ TEST_F(StoredOnHost, DamagedMachineCodeIsNeverLoadedAndMadeAnew) {
     }
 }
 
+// As when a run was killed after it had verified the code of another compiler.
+TEST_F(StoredOnHost, MachineCodeThatIsNotWhatTheTrialWasVerifiedWithIsNeverLoaded) {
+    tuned(gemm(64, 64, 64), "tiled", "TILE_WIDTH=8");
+    {
+        Store store(database);
+        auto trial = store.row(1)->record;
+        trial.code_hash = "of other code";
+        store.remember(trial);
+    }
+    EXPECT_THAT(error_of<FetchError>([&] { (void)open(no_compiler).fetch(gemm(64, 64, 64)); }), HasSubstr(no_compiler));
+    EXPECT_EQ(open().fetch(gemm(64, 64, 64)).choice().match, Match::exact);
+}
+
 TEST_F(StoredOnHost, ADamagedTemplateIsNeverCompiledAndTheNextNearestServes) {
     tuned(gemm(64, 64, 64), "tiled", "TILE_WIDTH=8", false);
     execute(database, "UPDATE template_files SET text = replace(text, 'alpha', 'beta') WHERE path LIKE '%.cu'");

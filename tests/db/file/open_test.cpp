@@ -15,7 +15,7 @@ namespace {
 using std::filesystem::path;
 using Access = Store::Access;
 
-constexpr StoreOptions impatient{.patience = std::chrono::milliseconds(150)};
+const StoreOptions impatient{.patience = std::chrono::milliseconds(150)};
 
 struct BadFile {
     std::string name;

@@ -116,6 +116,32 @@ TEST_F(Fetch, ADatabaseThatOthersCanChangeIsRefusedUnlessAnyOwnerIsTrusted) {
     EXPECT_EQ(Runtime(open).fetch(gemm(64, 64, 64)).choice().match, Match::exact);
 }
 
+// While an application runs, another file may take the place of its database.
+TEST_F(Fetch, ADatabaseThatTookThePlaceOfAnotherIsReadOnlyIfOthersCannotChangeIt) {
+    tuned(gemm(64, 64, 64));
+    Runtime runtime(options());
+    auto open = options();
+    open.trust.any_owner = true;
+    std::optional<Runtime> trusting(open);
+    for (auto* each : {&runtime, &*trusting}) {
+        EXPECT_EQ(each->fetch(gemm(64, 64, 64)).choice().match, Match::exact);
+    }
+    const auto replace = [&](mode_t mode) {
+        fs::copy_file(database, scratch / "other.db");
+        ASSERT_EQ(chmod((scratch / "other.db").c_str(), mode), 0);
+        fs::rename(scratch / "other.db", database);
+    };
+    replace(0666);
+    for (int time = 0; time < 2; ++time) {
+        EXPECT_THAT(error_of<UntrustedFile>([&] { (void)runtime.fetch(gemm(65, 64, 64)); }), HasSubstr("0666"));
+    }
+    EXPECT_EQ(runtime.fetch(gemm(64, 64, 64)).choice().match, Match::exact) << "what was fetched before";
+    EXPECT_EQ(trusting->fetch(gemm(65, 64, 64)).choice().match, Match::nearest);
+    trusting.reset();
+    replace(0600);
+    EXPECT_EQ(runtime.fetch(gemm(65, 64, 64)).choice().match, Match::nearest);
+}
+
 TEST_F(Fetch, ATemplatesFolderThatOthersCanChangeIsRefusedUnlessAnyOwnerIsTrusted) {
     const auto folder = scratch / "mine";
     fs::create_directories(folder);

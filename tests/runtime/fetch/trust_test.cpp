@@ -59,6 +59,21 @@ TEST_F(Trusted, IsNoFileInAFolderThatOthersCanChangeUnlessTheyCannotReplaceIt) {
     EXPECT_NE(why_untrusted(file), "");
 }
 
+TEST_F(Trusted, IsNoFileBelowAFolderThatOthersCanChangeHoweverFarUp) {
+    const auto deep = folder / "a" / "b" / "tuning.db";
+    fs::create_directories(deep.parent_path());
+    std::ofstream(deep) << "code";
+    for (const auto& path : {deep, folder / "a" / "b", folder / "a"}) mode(path, 0755);
+    EXPECT_EQ(why_untrusted(deep), "");
+    mode(folder, 0757);
+    EXPECT_THAT(why_untrusted(deep), AllOf(HasSubstr(folder.string() + " is"), HasSubstr("chmod go-w")));
+    mode(folder, 01777);
+    EXPECT_EQ(why_untrusted(deep), "") << "others cannot replace a folder that is not theirs";
+    if (geteuid() != 0) GTEST_SKIP() << "only root can give a folder away";
+    ASSERT_EQ(chown((folder / "a").c_str(), nobody, 0), 0);
+    EXPECT_THAT(why_untrusted(deep), HasSubstr((folder / "a").string() + " is"));
+}
+
 TEST_F(Trusted, IsWhatASymbolicLinkPointsTo) {
     const auto link = scratch / "link.db";
     fs::create_symlink(file, link);
