@@ -2,20 +2,11 @@
 
 #include <algorithm>
 
+#include "templates/launch/hardware_rates.h"
 #include "templates/launch/limits.h"
 #include "templates/launch/occupancy.h"
 
 namespace smemtune {
-
-namespace {
-
-constexpr double operations_per_cycle = 256;   // 128 lanes, each of which multiplies and adds
-constexpr double global_bytes_per_cycle = 64;  // from the L2 cache, per multiprocessor
-constexpr double shared_words_per_cycle = 32;
-constexpr double memory_latency = 600;  // cycles; within a factor of two on every GPU since compute capability 7.0
-constexpr double barrier_latency = 30;
-
-}  // namespace
 
 ModelValues model_values(const KernelTemplate& kernel_template, const Configuration& configuration,
                          const Problem& problem, const Device& device) {
@@ -32,6 +23,7 @@ ModelValues model_values(const KernelTemplate& kernel_template, const Configurat
 
 std::optional<double> estimated_us(const KernelTemplate& kernel_template, const Configuration& configuration,
                                    const Problem& problem, const Device& device) {
+    using namespace rates;
     if (!kernel_template.model) return std::nullopt;
     const auto launch = launch_of(kernel_template, configuration, problem, device);
     if (broken_limit(launch, device)) return std::nullopt;
