@@ -31,8 +31,12 @@ void merge(Connection& connection, std::int64_t from, std::int64_t to, const Con
         binary_sha256_in_sql("?1") + ", NULL) WHERE template = ?2";  // a damaged row stays recognisable
     Query(connection, "UPDATE OR IGNORE trials SET template = ? WHERE template = ?").with(to, from).run();
     Query(connection, move_binaries).with(to, from).run();
+    static const std::string move_portfolio =
+        "UPDATE OR IGNORE portfolio SET template = ?1, sha256 = iif(sha256 = " + portfolio_sha256_in_sql() + ", " +
+        portfolio_sha256_in_sql("?1") + ", NULL) WHERE template = ?2";
+    Query(connection, move_portfolio).with(to, from).run();
     Query(connection, move_crowns).with(from, to).run();
-    for (const std::string table : {"trials", "binaries"}) {
+    for (const std::string table : {"trials", "binaries", "portfolio"}) {
         Query(connection, "DELETE FROM " + table + " WHERE template = ?").with(from).run();
     }
     Query(connection, "DELETE FROM templates WHERE id = ?").with(from).run();

@@ -8,7 +8,8 @@ namespace smemtune {
 namespace {
 
 constexpr auto all_configurations = R"sql(
-SELECT configuration FROM trials WHERE template = ?1 UNION SELECT configuration FROM binaries WHERE template = ?1)sql";
+SELECT configuration FROM trials WHERE template = ?1 UNION SELECT configuration FROM binaries WHERE template = ?1
+UNION SELECT configuration FROM portfolio WHERE template = ?1)sql";
 
 constexpr auto move_winners = R"sql(
 UPDATE winners SET trial = twin.id
@@ -23,7 +24,11 @@ void rename(Connection& connection, std::int64_t kernel_template, const std::str
         binary_sha256_in_sql("template", "?1") +
         ", NULL) WHERE template = ?2 AND configuration = ?3";  // a damaged row stays recognisable
     Query(connection, trials).with(to, kernel_template, from).run();
+    static const std::string portfolio =
+        "UPDATE OR IGNORE portfolio SET configuration = ?1, sha256 = iif(sha256 = " + portfolio_sha256_in_sql() + ", " +
+        portfolio_sha256_in_sql("template", "?1") + ", NULL) WHERE template = ?2 AND configuration = ?3";
     Query(connection, binaries).with(to, kernel_template, from).run();
+    Query(connection, portfolio).with(to, kernel_template, from).run();
 }
 
 void drop(Connection& connection, const std::string& table, std::int64_t kernel_template, const std::string& text) {
@@ -46,7 +51,7 @@ void complete_configurations(Connection& connection, std::int64_t kernel_templat
         if (complete == text) continue;
         rename(connection, kernel_template, text, complete);
         Query(connection, move_winners).with(kernel_template, text, complete).run();
-        for (const auto* table : {"trials", "binaries"}) drop(connection, table, kernel_template, text);
+        for (const auto* table : {"trials", "binaries", "portfolio"}) drop(connection, table, kernel_template, text);
     }
 }
 

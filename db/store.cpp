@@ -1,6 +1,7 @@
 // Every public function runs at most one transaction, and turns SQLite's exceptions into StoreError.
 #include "db/store.h"
 
+#include <algorithm>
 #include <cmath>
 #include <span>
 
@@ -9,6 +10,7 @@
 #include "db/adopt.h"
 #include "db/complete.h"
 #include "db/integrity/row_hash.h"
+#include "db/portfolio/portfolio_rows.h"
 #include "db/store_state.h"
 #include "util/hash.h"
 #include "util/relative_path.h"
@@ -326,6 +328,26 @@ void Store::set_winner(const TrialRecord& trial, const BinaryRecord& binary) {
         state_->place(trial.key.device, trial.key.problem);
         upsert(*state_, trial);
         declare_winner(*state_, trial.key, trial.configuration, binary);
+        transaction.commit();
+    });
+}
+
+void Store::set_portfolio(const PortfolioKey& key, const std::vector<PortfolioMember>& members,
+                          const std::vector<BinaryRecord>& binaries) {
+    for (const auto& member : members) {
+        const bool has_code = std::ranges::any_of(binaries, [&](const BinaryRecord& binary) {
+            return binary.kernel_template == member.kernel_template && binary.configuration == member.configuration &&
+                   hash_of(binary) == member.code_hash;
+        });
+        if (!has_code) {
+            throw StoreError(state_->request.name.string() + ": the machine code that " +
+                             to_text(member.configuration) + " was verified with is missing; run again");
+        }
+    }
+    state_->guarded([&] {
+        WriteTransaction transaction(state_->connection);
+        for (const auto& binary : binaries) replace_binary(*state_, binary);
+        replace_portfolio(state_->connection, key, members);
         transaction.commit();
     });
 }

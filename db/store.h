@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "db/portfolio/portfolio.h"
 #include "db/record.h"
 
 namespace smemtune {
@@ -126,6 +127,12 @@ public:
                                                             const Configuration& configuration,
                                                             const std::string& target) const;
     [[nodiscard]] std::optional<TemplateRecord> recall_template(std::int64_t kernel_template) const;
+    /// Replaces the portfolio of `key`, with the machine code of its members, in one transaction. Throws StoreError if
+    /// `binaries` lacks the code that a member was verified with.
+    void set_portfolio(const PortfolioKey& key, const std::vector<PortfolioMember>& members,
+                       const std::vector<BinaryRecord>& binaries);
+    /// Empty if none is stored.
+    [[nodiscard]] Portfolio portfolio(const PortfolioKey& key) const;
     /// All devices that were tuned, with their row numbers.
     [[nodiscard]] std::vector<std::pair<std::int64_t, Device>> devices() const;
     /// Nothing if this device was never tuned.

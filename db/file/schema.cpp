@@ -293,7 +293,32 @@ FROM best_trials AS b JOIN problems AS p ON p.id = b.problem
 JOIN place_groups AS g ON g.device = b.device AND g.operation = p.operation AND g.type = p.type AND g.layout = p.layout;
 )sql";
 
-constexpr std::array all_steps{version_1, version_2, version_3, version_4};
+// Older readers see what they saw before, so oldest_reader stays.
+constexpr const char* version_5 = R"sql(
+-- Configurations of which one is near the best at every problem of an operation, type and layout, each with the model
+-- that predicts its time.
+CREATE TABLE portfolio (
+    id INTEGER PRIMARY KEY,
+    device INTEGER NOT NULL REFERENCES devices (id),
+    operation TEXT NOT NULL CHECK (operation <> ''),
+    type TEXT NOT NULL,
+    layout TEXT NOT NULL,
+    template INTEGER NOT NULL REFERENCES templates (id),
+    configuration TEXT NOT NULL,
+    terms_version INTEGER NOT NULL CHECK (terms_version >= 1),             -- what the coefficients multiply
+    coefficients TEXT NOT NULL CHECK (json_valid(coefficients) AND json_type(coefficients) = 'array'),
+    error REAL NOT NULL CHECK (error >= 0 AND error < 9e999),              -- of two predictions in three at most
+    registers INTEGER NOT NULL CHECK (registers >= 0),
+    static_shared_bytes INTEGER NOT NULL CHECK (static_shared_bytes >= 0),
+    classes TEXT NOT NULL CHECK (json_valid(classes) AND json_type(classes) = 'array'),  -- of problems, verified there
+    verified_by TEXT NOT NULL CHECK (verified_by <> ''),
+    code_hash TEXT NOT NULL CHECK (code_hash <> ''),                       -- SHA-256 of the machine code
+    sha256 TEXT,                                                           -- of the row
+    UNIQUE (device, operation, type, layout, template, configuration)
+) STRICT;
+)sql";
+
+constexpr std::array all_steps{version_1, version_2, version_3, version_4, version_5};
 
 }  // namespace
 

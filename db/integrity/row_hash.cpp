@@ -53,4 +53,9 @@ std::string binary_sha256_in_sql(const std::string& kernel_template, const std::
            ", target, compiler, code, registers, spill_bytes, static_shared_bytes, dynamic_shared_bytes)";
 }
 
+std::string portfolio_sha256_in_sql(const std::string& kernel_template, const std::string& configuration) {
+    return "smemtune_sha256(device, operation, type, layout, " + kernel_template + ", " + configuration +
+           ", terms_version, coefficients, error, registers, static_shared_bytes, classes, verified_by, code_hash)";
+}
+
 }  // namespace smemtune

@@ -20,6 +20,10 @@ std::string row_sha256(const TemplateRecord& kernel_template);
 /// Over every field.
 std::string row_sha256(const BinaryRecord& binary);
 
+/// The hash of a row of `portfolio`, as an SQL expression over its columns. It covers all of them but `id`.
+std::string portfolio_sha256_in_sql(const std::string& kernel_template = "template",
+                                    const std::string& configuration = "configuration");
+
 /// The same hashes as SQL expressions over a row of `templates` or `binaries`, for rows that are changed or checked
 /// where they lie. An argument replaces the column of that name.
 std::string template_sha256_in_sql(const std::string& hash = "hash");

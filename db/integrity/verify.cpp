@@ -1,5 +1,6 @@
 // Looks for damaged rows in the whole database.
 #include "db/integrity/row_hash.h"
+#include "db/portfolio/portfolio_rows.h"
 #include "db/store_state.h"
 
 namespace smemtune {
@@ -14,6 +15,10 @@ constexpr auto one_binary = R"sql(
 SELECT template, configuration, target, compiler, code, registers, spill_bytes, static_shared_bytes,
        dynamic_shared_bytes, sha256
 FROM binaries WHERE id = ?)sql";
+
+constexpr auto portfolio_names = R"sql(
+SELECT f.id, 'portfolio member ' || k.name || ' ' || f.configuration
+FROM portfolio AS f JOIN templates AS k ON k.id = f.template ORDER BY f.id)sql";
 
 std::pair<std::int64_t, std::string> read_name(const SQLite::Statement& row) {
     return {row.getColumn(0).getInt64(), row.getColumn(1).getString()};
@@ -44,6 +49,9 @@ std::vector<Store::Damage> Store::damages() const {
                 return read_binary(row, state_->schema >= hashed_schema);
             });
         });
+    });
+    check_each(portfolio_names, [&](std::int64_t id) {
+        state_->guarded([&] { return state_->query(one_portfolio_row()).with(id).first(read_portfolio_row); });
     });
     check_each("SELECT id, 'trial ' || id FROM trials ORDER BY id", [&](std::int64_t id) {
         state_->guarded([&] { return state_->query(one_trial).with(id).first(read_row); });

@@ -1,0 +1,173 @@
+#include "db/portfolio/portfolio.h"
+
+#include "db/file/functions.h"
+#include "db/integrity/row_hash.h"
+#include "tests/db/scratch.h"
+
+namespace smemtune {
+namespace {
+
+const std::vector<std::uint8_t> code{1, 2, 3};
+
+BinaryRecord binary_of(std::int64_t kernel_template, const Configuration& configuration) {
+    return {.kernel_template = kernel_template,
+            .configuration = configuration,
+            .target = "sm_90a f32 nn",
+            .compiler = "nvrtc",
+            .code = code,
+            .resources = {.registers = 32}};
+}
+
+PortfolioMember member_of(std::int64_t kernel_template, const Configuration& configuration) {
+    return {.kernel_template = kernel_template,
+            .configuration = configuration,
+            .model = {.coefficients = {1.0 / 3, 0, 2e-9, 1, 2, 3, 4, 1e5}, .error = 0.07},
+            .registers = 32,
+            .static_shared_bytes = 1024,
+            .classes = {"000", "111"},
+            .verified_by = "operation/testbed",
+            .code_hash = sha256(std::as_bytes(std::span(code)))};
+}
+
+class PortfolioTest : public ::testing::Test {
+protected:
+    Scratch scratch;
+    std::filesystem::path path = scratch / "tuned.db";
+    Store store{path};
+    TrialKey rows = key_in(store);
+    PortfolioKey key{rows.device, "gemm", "f32", "nn"};
+
+    void set(const std::vector<std::int64_t>& widths) {
+        std::vector<PortfolioMember> members;
+        std::vector<BinaryRecord> binaries;
+        for (const auto width : widths) {
+            members.push_back(member_of(rows.kernel_template, tile(width)));
+            binaries.push_back(binary_of(rows.kernel_template, tile(width)));
+        }
+        store.set_portfolio(key, members, binaries);
+    }
+};
+
+TEST_F(PortfolioTest, EveryFieldOfAMemberComesBackWithItsTemplateAndMachineCode) {
+    set({16, 32});
+    for (const auto& found : {store.portfolio(key), Store(path, Store::Access::read).portfolio(key)}) {
+        ASSERT_EQ(found.members.size(), 2);
+        EXPECT_EQ(found.members[0].member, member_of(rows.kernel_template, tile(16)));
+        EXPECT_EQ(found.members[1].member.configuration, tile(32));
+        EXPECT_EQ(found.members[0].kernel_template, "tiled");
+        EXPECT_EQ(found.members[0].template_hash, tiled().hash);
+        EXPECT_TRUE(found.damages.empty());
+    }
+    EXPECT_EQ(store.recall_binary(rows.kernel_template, tile(32), "sm_90a f32 nn")->code, code);
+}
+
+TEST_F(PortfolioTest, ANewOneReplacesTheOldOneOfTheSameKeyAlone) {
+    set({16, 32});
+    const auto first = key;
+    key.layout = "nt";
+    set({64});
+    key = first;
+    set({8});
+    ASSERT_EQ(store.portfolio(first).members.size(), 1);
+    EXPECT_EQ(store.portfolio(first).members[0].member.configuration, tile(8));
+    EXPECT_EQ(store.portfolio({first.device, "gemm", "f32", "nt"}).members.size(), 1);
+    for (const auto& other :
+         {PortfolioKey{first.device + 1, "gemm", "f32", "nn"}, PortfolioKey{first.device, "batched_gemm", "f32", "nn"},
+          PortfolioKey{first.device, "gemm", "f64", "nn"}}) {
+        EXPECT_TRUE(store.portfolio(other).members.empty());
+    }
+}
+
+TEST_F(PortfolioTest, AMemberWithoutTheMachineCodeThatWasVerifiedIsRefusedAndNothingChanges) {
+    set({16});
+    auto binary = binary_of(rows.kernel_template, tile(32));
+    const auto refused = [&] {
+        return error_of([&] { store.set_portfolio(key, {member_of(rows.kernel_template, tile(32))}, {binary}); });
+    };
+    EXPECT_EQ(refused(), "");
+    binary.code.push_back(9);
+    EXPECT_NE(refused().find("TILE_WIDTH=32"), std::string::npos);
+    binary = binary_of(rows.kernel_template, tile(64));
+    EXPECT_NE(refused(), "");
+    EXPECT_EQ(store.portfolio(key).members.at(0).member.configuration, tile(32));
+}
+
+TEST_F(PortfolioTest, ADamagedMemberIsLeftOutAndListed) {
+    for (const auto* change :
+         {"configuration = 'TILE_WIDTH=64'", "coefficients = '[1,0,0,0,0,0,0,0]'", "error = 0.5", "registers = 1",
+          "static_shared_bytes = 1", "classes = '[\"101\"]'", "verified_by = 'x/y'", "code_hash = 'z'", "sha256 = NULL",
+          "template = (SELECT max(id) FROM templates)"}) {
+        store.remember(TemplateRecord{"other", "gemm", "hash of other", {}});
+        set({16, 32});
+        const auto where = " WHERE id = (SELECT min(id) FROM portfolio)";
+        execute(path, std::string("UPDATE portfolio SET ") + change + where);
+        const auto found = store.portfolio(key);
+        ASSERT_EQ(found.members.size(), 1) << change;
+        EXPECT_EQ(found.members[0].member.configuration, tile(32));
+        ASSERT_EQ(found.damages.size(), 1);
+        ASSERT_EQ(store.damages().size(), 1) << change;
+        EXPECT_EQ(store.damages()[0].row.find("portfolio member "), 0) << store.damages()[0].row;
+    }
+}
+
+TEST_F(PortfolioTest, CoefficientsThatAreNoModelAreDamageEvenUnderARightHash) {
+    for (const auto* text : {"[1,2]", "[1,2,3,4,5,6,7,-8]", "[1,2,3,4,5,6,7,\"8\"]", "[]"}) {
+        set({16});
+        SQLite::Database database(path.string(), SQLite::OPEN_READWRITE);
+        add_functions(database);
+        database.exec(std::string("UPDATE portfolio SET coefficients = '") + text + "'");
+        database.exec("UPDATE portfolio SET sha256 = " + portfolio_sha256_in_sql());
+        const auto found = store.portfolio(key);
+        EXPECT_TRUE(found.members.empty()) << text;
+        ASSERT_EQ(found.damages.size(), 1);
+        EXPECT_NE(found.damages[0].find("coefficients"), std::string::npos) << found.damages[0];
+    }
+}
+
+TEST_F(PortfolioTest, CoefficientsOfOtherTermsDoNotCount) {
+    set({16});
+    execute(path, "UPDATE portfolio SET terms_version = terms_version + 1");
+    EXPECT_TRUE(store.portfolio(key).members.empty());
+}
+
+TEST_F(PortfolioTest, AVersionWithTheSameCodeKeepsItsMembers) {
+    set({16});
+    auto newer = tiled();
+    newer.hash = "newer";
+    newer.same_code_as = {tiled().hash};
+    store.remember(newer);
+    ASSERT_EQ(store.portfolio(key).members.size(), 1);
+    EXPECT_EQ(store.portfolio(key).members[0].template_hash, "newer");
+    EXPECT_TRUE(store.damages().empty());
+}
+
+TEST_F(PortfolioTest, MembersOfTwoVersionsWithTheSameCodeAreMerged) {
+    set({16});
+    auto newer = tiled();
+    newer.hash = "newer";
+    const auto row = store.remember(newer);
+    newer.same_code_as = {tiled().hash};
+    store.remember(newer);
+    const auto found = store.portfolio(key);
+    ASSERT_EQ(found.members.size(), 1);
+    EXPECT_EQ(found.members[0].member.kernel_template, row);
+    EXPECT_TRUE(store.damages().empty());
+}
+
+TEST_F(PortfolioTest, ANewParameterGetsItsDefaultInMembersToo) {
+    set({16});
+    auto changed = tiled();
+    changed.files["gemm/tiled.toml"] = "name = 'tiled', with PAD";
+    store.remember(changed, {{{"TILE_WIDTH", 32}, {"PAD", 1}}});
+    ASSERT_EQ(store.portfolio(key).members.size(), 1);
+    EXPECT_EQ(to_text(store.portfolio(key).members[0].member.configuration), "PAD=1,TILE_WIDTH=16");
+    EXPECT_TRUE(store.damages().empty());
+}
+
+TEST(ProblemClass, SaysWhichExtentsAreMultiplesOf16Bytes) {
+    EXPECT_EQ(problem_class(gemm(4, 5, 8), 4), "101");
+    EXPECT_EQ(problem_class(gemm(4, 5, 8), 2), "001");
+}
+
+}  // namespace
+}  // namespace smemtune
