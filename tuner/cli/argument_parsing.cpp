@@ -220,6 +220,22 @@ Problem make_problem(const Operation& operation, const std::string& size, const 
     return std::move(problems.front());
 }
 
+std::chrono::seconds parse_duration(const std::string& text) {
+    std::size_t end = 0;
+    long long value = 0;
+    try {
+        value = std::stoll(text, &end);
+    } catch (const std::exception&) {
+        end = 0;
+    }
+    const auto unit = text.substr(end);
+    const auto seconds = unit.empty() || unit == "s" ? 1 : unit == "m" ? 60 : unit == "h" ? 3600 : 0;
+    if (end == 0 || seconds == 0 || value < 1 || value > 1'000'000) {
+        throw UsageError("duration '" + text + "' is not a time from 1 s on; write for example 90s, 10m or 1h");
+    }
+    return std::chrono::seconds(value * seconds);
+}
+
 // Measured: references, checks and timing of a matrix product take 8 core-seconds per GFLOP.
 void check_host_time(const Operation& operation, const Problem& problem, const Device& device, bool asked_for) {
     if (!device.is_host()) return;

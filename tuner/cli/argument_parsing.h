@@ -1,6 +1,7 @@
 // Converts the values of shared options to templates, devices and problems.
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -75,6 +76,9 @@ std::vector<Problem> make_problems(const Operation& operation, const std::string
 /// The same for a command that works on exactly one problem.
 Problem make_problem(const Operation& operation, const std::string& size, const std::string& type,
                      const std::string& layout, const Device& device);
+
+/// Parses a duration: `90`, `90s`, `2m`, `1h`. Throws UsageError.
+std::chrono::seconds parse_duration(const std::string& text);
 
 /// Warns on standard error if verifying and timing one kernel takes more than a minute on the host device (a rough
 /// estimate). If the user did not name the host (`asked_for` is false), throws UsageError instead.

@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::array all_commands{
     Command{"tune", "Find the fastest configurations, and store every trial. The default command.", tune_command},
+    Command{"portfolio", "Find a few configurations that serve any size well.", portfolio_command},
     Command{"run", "Run one problem as an application does; verify and time it.", run_command},
     Command{"bench", "Compare the stored winners with cuBLAS, another database or earlier figures.", bench_command},
     Command{"db", "Look into the tuning database.", database_command},

@@ -15,6 +15,7 @@ using CommandFunction = int (*)(const Arguments& arguments, const ProcessEnviron
 
 int tune_command(const Arguments& arguments, const ProcessEnvironment& process_environment);
 int bench_command(const Arguments& arguments, const ProcessEnvironment& process_environment);
+int portfolio_command(const Arguments& arguments, const ProcessEnvironment& process_environment);
 int run_command(const Arguments& arguments, const ProcessEnvironment& process_environment);
 int devices_command(const Arguments& arguments, const ProcessEnvironment& process_environment);
 int templates_command(const Arguments& arguments, const ProcessEnvironment& process_environment);

@@ -26,23 +26,6 @@ namespace smemtune {
 
 namespace {
 
-// Parses a duration: `90`, `90s`, `2m`, `1h`.
-std::chrono::seconds parse_duration(const std::string& text) {
-    std::size_t end = 0;
-    long long value = 0;
-    try {
-        value = std::stoll(text, &end);
-    } catch (const std::exception&) {
-        end = 0;
-    }
-    const auto unit = text.substr(end);
-    const auto seconds = unit.empty() || unit == "s" ? 1 : unit == "m" ? 60 : unit == "h" ? 3600 : 0;
-    if (end == 0 || seconds == 0 || value < 1 || value > 1'000'000) {
-        throw UsageError("duration '" + text + "' is not a time from 1 s on; write for example 90s, 10m or 1h");
-    }
-    return std::chrono::seconds(value * seconds);
-}
-
 CommandLine tune_options(const ProcessEnvironment& process_environment) {
     CommandLine line(
         process_environment,

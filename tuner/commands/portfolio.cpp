@@ -1,0 +1,200 @@
+// smemtune portfolio: finds configurations of which one is near the best at any problem.
+#include <fmt/format.h>
+
+#include <csignal>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "db/store.h"
+#include "runtime/compiler.h"
+#include "tuner/cli/argument_parsing.h"
+#include "tuner/cli/interruption.h"
+#include "tuner/commands/command.h"
+#include "tuner/portfolio/build.h"
+#include "tuner/portfolio/portfolio_report.h"
+#include "tuner/report/json.h"
+#include "tuner/report/progress.h"
+#include "tuner/report/text.h"
+#include "tuner/trial/sampling.h"
+#include "tuner/worker/worker.h"
+
+namespace smemtune {
+
+namespace {
+
+CommandLine portfolio_options(const ProcessEnvironment& process_environment) {
+    CommandLine line(
+        process_environment,
+        {.name = "portfolio",
+         .summary =
+             "Find a few configurations of which one is near the best at any size, so that an application's fetch of a "
+             "size that nobody tuned is served well. Tunes a sample of sizes, times all winners at all of them, "
+             "chooses "
+             "the members, and fits a model of each one's time, by which a fetch chooses. The same command run again "
+             "measures only what is new.",
+         .examples = {{"smemtune portfolio --device 0", "For single-precision matrix products of any size."},
+                      {"smemtune portfolio --shapes-from shapes.txt", "For the sizes of an application: a line each."},
+                      {"smemtune portfolio --device 0 --layout nt --budget 5m", ""}},
+         .notes =
+             "A line of the file is a size and, if known, how often it is asked for: 4096x11008x128 200. The report "
+             "says what is lost on average and at worst at sizes that were left out, against the best time known "
+             "there."});
+    line.add_device("0, 1, ... for a GPU; host for the CPU; auto: the first GPU, or else the host. Equal ones share.");
+    line.add_operation("The operation to compute, such as batched_gemm; gemm unless --templates implies another.");
+    line.add_type();
+    line.add_layout("nn, nt, tn or tt: t says that A or B is stored transposed.");
+    line.add_templates("The templates to use: names, or folders of your own, separated by commas. All by default.");
+    line.add({.name = "shapes", .value = "N", .summary = "Draw N sizes at random.", .default_value = "100"});
+    line.add({.name = "shapes-from", .value = "FILE", .summary = "Take the sizes from a file instead."});
+    line.add({.name = "extents",
+              .value = "LOW..HIGH",
+              .summary = "The range of drawn extents; 16..12000 by default, and 8..64 on the host."});
+    line.add({.name = "size", .value = "K", .summary = "The most members.", .default_value = "32"});
+    line.add({.name = "evaluations",
+              .value = "N",
+              .summary = "Try at most N configurations for each size before all winners are timed there.",
+              .default_value = "32"});
+    line.add({.name = "budget", .value = "TIME", .summary = "Stop measuring after this time: 60s, 10m or 1h."});
+    line.add(
+        {.name = "deadline", .value = "TIME", .summary = "Reject a trial that runs longer.", .default_value = "30s"});
+    line.add({.name = "jobs",
+              .value = "N",
+              .summary = "Compile N configurations at once; one per core by default.",
+              .letter = "j"});
+    line.add_seed("Seed of drawn sizes, inputs and searches.");
+    line.add_wide();
+    line.add_database();
+    line.add_json();
+    return line;
+}
+
+ExtentRange parse_range(const CommandLine& line, const Device& device) {
+    if (!line.has("extents")) return device.is_host() ? ExtentRange{8, 64} : ExtentRange{};
+    const auto& text = line.text("extents");
+    ExtentRange range{0, 0};
+    const auto dots = text.find("..");
+    try {
+        std::size_t end = 0;
+        range.low = std::stoll(text, &end);
+        if (end != dots) range.low = 0;
+        range.high = std::stoll(text.substr(dots + 2), &end);
+        if (end != text.size() - dots - 2) range.low = 0;
+    } catch (const std::exception&) {
+        range.low = 0;
+    }
+    if (range.low < 1 || range.high < range.low || range.high > 1'000'000) {
+        throw UsageError("--extents " + text + " is no range from 1 to 1000000; write for example 16..12000");
+    }
+    return range;
+}
+
+std::string read_file(const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
+    if (!file) throw UsageError("--shapes-from " + path + " cannot be read; check the path");
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
+std::vector<Sample> read_samples(const CommandLine& line, const Operation& operation, const Device& device) {
+    const auto& type = line.text("type");
+    const auto& layout = line.text("layout");
+    std::vector<Sample> samples;
+    if (line.has("shapes-from")) {
+        const auto& path = line.text("shapes-from");
+        try {
+            samples = parse_samples(read_file(path), operation, type, layout);
+        } catch (const std::invalid_argument& error) {
+            throw UsageError("--shapes-from " + path + ", " + error.what());
+        }
+        if (samples.empty()) throw UsageError("--shapes-from " + path + " holds no size; write one on each line");
+    } else {
+        samples = draw_samples(operation, type, layout, static_cast<std::size_t>(line.number("shapes", 1, 10'000)),
+                               parse_range(line, device), line.seed());
+    }
+    try {
+        for (const auto& sample : samples) (void)environment_of(operation, sample.problem, device);
+    } catch (const std::invalid_argument& error) {
+        throw UsageError(error.what());
+    }
+    return samples;
+}
+
+PortfolioRequest read_request(const CommandLine& line, const Device& device) {
+    PortfolioRequest request;
+    request.templates = choose_templates(line).kernels;
+    request.samples = read_samples(line, request.templates.front().operation, device);
+    std::erase_if(request.templates,
+                  [&](const auto& kernel) { return !supports(kernel, request.samples.front().problem, device); });
+    if (request.templates.empty()) {
+        throw UsageError("no template can compute " + to_text(request.samples.front().problem) + " on " + device.name +
+                         "; see 'smemtune templates'");
+    }
+    request.size = static_cast<std::size_t>(line.number("size", 1, 1000));
+    request.evaluations = static_cast<std::size_t>(line.number("evaluations", 1, 1LL << 40));
+    if (line.has("budget")) request.budget = parse_duration(line.text("budget"));
+    request.jobs = line.has("jobs") ? static_cast<unsigned>(line.number("jobs", 1, 1024))
+                                    : std::max(1U, std::thread::hardware_concurrency());
+    request.seed = line.seed();
+    request.text = nlohmann::json{
+        {"portfolio", line.has("shapes-from") ? line.text("shapes-from") : line.text("shapes")},
+        {"size", request.size},
+        {"evaluations", request.evaluations},
+        {"type", line.text("type")},
+        {"layout", line.text("layout")},
+        {"seed",
+         request.seed}}.dump();
+    return request;
+}
+
+}  // namespace
+
+int portfolio_command(const Arguments& arguments, const ProcessEnvironment& process_environment) {
+    auto line = portfolio_options(process_environment);
+    if (!line.parse(arguments)) return success;
+    const bool json = line.flag("json");
+    const auto style = json                          ? Progress::Style::silent
+                       : process_environment.redraws ? Progress::Style::redrawn
+                                                     : Progress::Style::lines;
+    const auto groups = choose_devices(line.text("device"));
+    if (groups.size() != 1) throw UsageError("--device names different kinds of devices; run 'portfolio' for each");
+    const auto& [device, names] = groups.front();
+    const auto request = read_request(line, device);
+    const auto compiler = make_compiler(device, {.host_compiler = process_environment.host_compiler});
+    (void)compiler->version();  // reports a missing compiler before the database is touched
+    tell_fallback(line.text("device"), device, host_for_times);
+    watch_for_interruption("\ninterrupted: finishing the trial in flight; once more stops at once\n");
+    std::signal(SIGPIPE, SIG_IGN);
+
+    Store store(line.database());
+    const SamplingPolicy sampling;
+    std::vector<std::unique_ptr<Worker>> workers;
+    TuneResources resources{device, *compiler, store, {}, sampling, interrupted()};
+    for (const auto& name : names) {
+        workers.push_back(
+            std::make_unique<Worker>(WorkerOptions{.executable = process_environment.executable,
+                                                   .device = name,
+                                                   .seed = request.seed,
+                                                   .trial_deadline = parse_duration(line.text("deadline")),
+                                                   .sampling = sampling}));
+        resources.workers.push_back(workers.back().get());
+    }
+    PortfolioReport report;
+    {
+        Progress progress(stderr, style, {.sizes = request.samples.size(), .budget = request.budget});
+        report = build_portfolio(request, resources, progress);
+    }
+    if (report.ended == "interrupted") {
+        fmt::print(stderr, "interrupted: everything timed is stored; run the same command to go on\n");
+        return interrupted_by_user;
+    }
+    if (json) {
+        fmt::print("{}\n", json_text(document("portfolio", to_json(report))));
+    } else {
+        fmt::print("{}", to_text(report, line.table_width()));
+    }
+    if (report.ended == "budget") fmt::print(stderr, "the budget is spent; run the same command to go on\n");
+    return report.members.empty() ? nothing_found : success;
+}
+
+}  // namespace smemtune
