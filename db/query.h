@@ -52,6 +52,19 @@ public:
         return values;
     }
 
+    /// Leaves out the rows for which `read` throws `Skipped`.
+    template <class Skipped, class Read>
+    auto all_but(Read read) {
+        std::vector<decltype(read(std::as_const(statement_)))> values;
+        while (statement_.executeStep()) {
+            try {
+                values.push_back(read(statement_));
+            } catch (const Skipped&) {
+            }
+        }
+        return values;
+    }
+
 private:
     SQLite::Statement& statement_;
 };

@@ -359,11 +359,11 @@ std::vector<TrialRow> Store::best_of(std::int64_t device, const std::string& ope
     static const std::string of_one = select_rows(best_of_one_template);
     return state_->guarded([&] {
         if (kernel_template.empty()) {
-            return state_->query(over_all).with(device, operation, type, layout).all(read_row);
+            return state_->query(over_all).with(device, operation, type, layout).all_but<UnreadableRow>(read_row);
         }
         return state_->query(of_one)
             .with(device, kernel_template, json_array(hashes), operation, type, layout)
-            .all(read_row);
+            .all_but<UnreadableRow>(read_row);
     });
 }
 

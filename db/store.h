@@ -83,6 +83,10 @@ public:
     /// Deletes the trials of a key (`--retune`), and a winner among them.
     void forget(const TrialKey& key);
 
+    /// Deletes what damages() would list among the trials of a key and the machine code of its template. Tuning then makes
+    /// it anew. The machine code of a template is examined once by a Store.
+    void forget_damaged(const TrialKey& key);
+
     /// Sets the winner of a device and problem, over all templates, with its machine code if any. One transaction. The
     /// trial must be stored, measured completely and verified in full, and its `code_hash` must be that of the machine
     /// code, or StoreError is thrown. The trial remains the winner when it is measured again, but not when it is
@@ -96,7 +100,7 @@ public:
     [[nodiscard]] std::optional<TrialRow> best(std::int64_t device, std::int64_t problem) const;
     /// The winner (or fastest trial) of each problem of that operation, type and layout on a device. With
     /// `kernel_template` (a name): the fastest trial of that template for each problem, winner or not. With
-    /// `hashes` (as of KernelTemplate), only trials of those versions count.
+    /// `hashes` (as of KernelTemplate), only trials of those versions count. Damaged rows are left out.
     [[nodiscard]] std::vector<TrialRow> best_of(std::int64_t device, const std::string& operation,
                                                 const std::string& type, const std::string& layout,
                                                 const std::string& kernel_template = {},

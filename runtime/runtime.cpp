@@ -67,6 +67,14 @@ void Kernel::launch(CUstream_st* stream, std::span<void* const> arguments) const
     }
     if (!state_->gemm) return state_->kernel.launch(stream, arguments);
     auto given = gemm_arguments(arguments.data(), *state_->gemm);
+    const auto fetched = gemm_extents(state_->problem, *state_->gemm);
+    // K = 0 asks for C = beta * C, as alpha = 0 does.
+    const bool same = given.batch == fetched.batch && given.m == fetched.m && given.n == fetched.n &&
+                      (given.k == fetched.k || (given.k == 0 && state_->skips_products));
+    if (!same) {
+        throw std::invalid_argument("the kernel was fetched for " + to_text(state_->problem) +
+                                    ", but its arguments give other extents; fetch a kernel for those");
+    }
     if (is_empty(given)) return;
     if (state_->skips_products) skip_products(given);
     const auto addresses = addresses_of(given, *state_->gemm);
@@ -265,7 +273,9 @@ ProgramCache::Loaded Runtime::State::load(const Candidate& candidate, const Prob
     const auto& kernel = candidate.kernel_template;
     // Problems of several sizes share a loaded kernel unless they need different amounts of dynamic shared memory.
     const auto dynamic = launch_of(kernel, candidate.configuration, problem, backend->device()).dynamic_shared_bytes;
-    const auto key = kernel.hash + " " + std::to_string(dynamic) + render(kernel, candidate.configuration, problem);
+    // What was verified as certain machine code is not served with other code of the same source.
+    const auto key = kernel.hash + " " + candidate.code_hash + " " + std::to_string(dynamic) +
+                     render(kernel, candidate.configuration, problem);
     return programs.get(key, [&] { return load_or_compile(candidate, problem, dynamic); });
 }
 

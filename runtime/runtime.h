@@ -106,7 +106,8 @@ public:
     void launch(CUstream_st* stream, const GemmOperands& operands) const;
 
     /// For any operation. `arguments[i]` points to the value of the kernel's i-th argument; argument_names() gives
-    /// their order and the operation's manifest their types. Run-time parameters are added automatically.
+    /// their order and the operation's manifest their types. Run-time parameters are added automatically. The extents
+    /// must be those of problem(); a matrix product with others throws std::invalid_argument.
     void launch(CUstream_st* stream, std::span<void* const> arguments) const;
     [[nodiscard]] std::vector<std::string> argument_names() const;
     /// Bytes of device memory that the kernel needs beside its operands (its workspace); 0 for most kernels.

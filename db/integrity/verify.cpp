@@ -1,4 +1,4 @@
-// Looks for damaged rows in the whole database.
+// Looks for damaged rows, in the whole database or where the tuner works.
 #include "db/integrity/row_hash.h"
 #include "db/portfolio/portfolio_rows.h"
 #include "db/store_state.h"
@@ -22,6 +22,17 @@ FROM portfolio AS f JOIN templates AS k ON k.id = f.template ORDER BY f.id)sql";
 
 std::pair<std::int64_t, std::string> read_name(const SQLite::Statement& row) {
     return {row.getColumn(0).getInt64(), row.getColumn(1).getString()};
+}
+
+// Whether `read` throws because a row is damaged.
+template <class Read>
+bool is_damaged(const Read& read) {
+    try {
+        static_cast<void>(read());
+        return false;
+    } catch (const DamagedRow&) {
+        return true;
+    }
 }
 
 }  // namespace
@@ -57,6 +68,30 @@ std::vector<Store::Damage> Store::damages() const {
         state_->guarded([&] { return state_->query(one_trial).with(id).first(read_row); });
     });
     return found;
+}
+
+void Store::forget_damaged(const TrialKey& key) {
+    static const std::string one_trial = select_trials("WHERE t.id = ?");
+    const auto ids = [&](const char* sql, const auto&... values) {
+        return state_->guarded([&] { return state_->query(sql).with(values...).all(read_id); });
+    };
+    const auto forget = [&](const char* sql, std::int64_t id) {
+        state_->guarded([&] { state_->query(sql).with(id).run(); });
+    };
+    if (is_damaged([&] { return trials(key); })) {
+        for (const auto id : ids("SELECT id FROM trials WHERE device = ? AND template = ? AND problem = ?", key.device,
+                                 key.kernel_template, key.problem)) {
+            const auto read = [&] { return state_->query(one_trial).with(id).first(read_trial); };
+            if (is_damaged([&] { return state_->guarded(read); })) forget("DELETE FROM trials WHERE id = ?", id);
+        }
+    }
+    if (!state_->examined.insert(key.kernel_template).second) return;
+    for (const auto id : ids("SELECT id FROM binaries WHERE template = ?", key.kernel_template)) {
+        const auto read = [&] {
+            return state_->query(one_binary).with(id).first([](const auto& row) { return read_binary(row, true); });
+        };
+        if (is_damaged([&] { return state_->guarded(read); })) forget("DELETE FROM binaries WHERE id = ?", id);
+    }
 }
 
 }  // namespace smemtune

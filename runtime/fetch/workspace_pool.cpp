@@ -10,6 +10,14 @@ namespace {
 
 constexpr std::size_t part_alignment = 256;
 
+// Powers of two: what was outgrown adds up to less than what replaced it. Above the limit, where a power of two could
+// waste as much as it serves, a multiple of a quarter of one.
+std::size_t rounded_up(std::size_t bytes) {
+    if (bytes <= StreamWorkspace::most_bytes) return std::bit_ceil(bytes);
+    const auto quarter = std::bit_floor(bytes) / 4;
+    return (bytes + quarter - 1) / quarter * quarter;
+}
+
 class KernelWithPooledWorkspace : public LoadedKernel {
 public:
     KernelWithPooledWorkspace(std::shared_ptr<const LoadedKernel> kernel, const Launch& launch,
@@ -64,10 +72,8 @@ void* StreamWorkspace::part_of(std::uint64_t id, std::size_t bytes, StreamHandle
 void WorkspacePool::reserve(std::size_t bytes) {
     const std::scoped_lock lock(mutex_);
     if (bytes <= largest_) return;
-    // Powers of two: memory that was outgrown is kept until the end, and adds up to less than what replaced it.
-    if (spare_) outgrown_.push_back(std::move(spare_));
-    spare_ = backend_->allocate_zeroed(std::bit_ceil(bytes + part_alignment - 1));
-    largest_ = spare_->size();
+    spares_.push_back(backend_->allocate_zeroed(rounded_up(bytes + part_alignment - 1)));
+    largest_ = spares_.back()->size();
 }
 
 void WorkspacePool::with_part(std::uint64_t id, std::size_t bytes, StreamHandle stream,
@@ -95,9 +101,14 @@ std::shared_ptr<StreamWorkspace> WorkspacePool::of_stream(StreamHandle stream) {
 std::unique_ptr<Memory> WorkspacePool::allocate(std::size_t bytes) {
     {
         const std::scoped_lock lock(mutex_);
-        if (spare_ && spare_->size() >= bytes) return std::move(spare_);
+        const auto fits = std::ranges::find_if(spares_, [&](const auto& spare) { return spare->size() >= bytes; });
+        if (fits != spares_.end()) {
+            auto memory = std::move(*fits);
+            spares_.erase(fits);
+            return memory;
+        }
     }
-    auto memory = backend_->allocate_zeroed(std::bit_ceil(bytes));
+    auto memory = backend_->allocate_zeroed(rounded_up(bytes));
     const std::scoped_lock lock(mutex_);
     largest_ = std::max(largest_, memory->size());
     return memory;

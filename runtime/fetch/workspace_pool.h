@@ -64,9 +64,8 @@ private:
     std::shared_ptr<Backend> backend_;  // must outlive all memory
     std::atomic<std::uint64_t> last_id_ = 0;
     std::mutex mutex_;
-    std::unique_ptr<Memory> spare_;
-    std::vector<std::unique_ptr<Memory>> outgrown_;  // freeing it here would wait for the device
-    std::size_t largest_ = 0;                        // the most that was allocated for one stream
+    std::vector<std::unique_ptr<Memory>> spares_;  // for streams to come, smallest first
+    std::size_t largest_ = 0;                      // the most that was allocated for one stream
     std::uint64_t uses_ = 0;
     std::map<StreamKey, std::shared_ptr<StreamWorkspace>> streams_;
 };

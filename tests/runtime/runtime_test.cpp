@@ -147,6 +147,30 @@ TEST_F(OnHost, WithAlphaZeroTheInputsAreNotRead) {
     EXPECT_THAT(c, testing::Each(12));
 }
 
+TEST_F(OnHost, AKernelIsNotLaunchedForOtherExtentsThanItWasFetchedFor) {
+    auto runtime = open();
+    const auto kernel = runtime.fetch(batched_gemm(2, 3, 4, 5));
+    std::vector<float> a(64, 1), c(64, 9);
+    float alpha = 1, beta = 0;
+    const void* in = a.data();
+    void* out = c.data();
+    long long stride = 8;
+    const auto launch = [&](std::array<int, 4> extents) {
+        auto& [batch, m, n, k] = extents;
+        const std::array<void*, 15> arguments{&batch, &m,      &n,      &k,    &alpha, &in,     &stride, &stride,
+                                              &in,    &stride, &stride, &beta, &out,   &stride, &stride};
+        kernel.launch(nullptr, arguments);
+    };
+    for (const auto& extents : {std::array{1, 3, 4, 5}, {2, 4, 4, 5}, {2, 3, 3, 5}, {2, 3, 4, 6}}) {
+        EXPECT_THAT(error_of<std::invalid_argument>([&] { launch(extents); }), HasSubstr("gemm f32 nn 2x3x4x5"));
+    }
+    EXPECT_THAT(c, testing::Each(9)) << "nothing was launched";
+    launch({2, 3, 4, 0});
+    EXPECT_EQ(c[0], 0);
+    launch({2, 3, 4, 5});
+    EXPECT_EQ(c[0], 5);
+}
+
 TEST_F(OnHost, MachineCodeFromTheDatabaseNeedsNoCompiler) {
     tuned(gemm(64, 64, 64), "tiled", "TILE_WIDTH=8");
     auto runtime = open(no_compiler);

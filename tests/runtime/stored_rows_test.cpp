@@ -68,6 +68,34 @@ TEST_F(StoredOnHost, MachineCodeThatIsNotWhatTheTrialWasVerifiedWithIsNeverLoade
     EXPECT_EQ(open().fetch(gemm(64, 64, 64)).choice().match, Match::exact);
 }
 
+// A trial whose code is not stored is compiled. Another one of the same source was verified with the code that is.
+TEST_F(StoredOnHost, TwoTrialsOfOneSourceAreServedWithTheirOwnMachineCode) {
+    auto sources = stepping_sources();
+    const auto kernel = load_templates(sources).front();
+    auto& text = sources.at("stepping.cu");
+    text.replace(text.find("Element sum = 0;"), 16, "Element sum = 1;");  // so that the codes can be told apart
+    const auto configuration = parse_configuration("STEP=2");
+    {
+        Store store(database);
+        const auto stored =
+            must_compile(*host_compiler(), program_of(load_templates(sources).front(), configuration, gemm(2, 2, 2)));
+        store_winner(store, host_device(), kernel, gemm(4, 2, 2), configuration, 10, nullptr);
+        auto trial = store.row(1)->record;
+        trial.code_hash = "of other code";
+        store.remember(trial);
+        store_winner(store, host_device(), kernel, gemm(2, 2, 2), configuration, 10, &stored);
+    }
+    auto runtime = open();
+    const std::vector<float> ones(8, 1);
+    for (const auto& [m, sum] : {std::pair{4, 2.0F}, {2, 3.0F}}) {
+        std::vector<float> c(static_cast<std::size_t>(m) * 2, 9);
+        const auto fetched = runtime.fetch(gemm(m, 2, 2));
+        EXPECT_EQ(fetched.choice().match, Match::exact);
+        fetched.launch(nullptr, {.a = ones.data(), .b = ones.data(), .c = c.data()});
+        EXPECT_EQ(c, std::vector<float>(c.size(), sum)) << m;
+    }
+}
+
 TEST_F(StoredOnHost, ADamagedTemplateIsNeverCompiledAndTheNextNearestServes) {
     tuned(gemm(64, 64, 64), "tiled", "TILE_WIDTH=8", false);
     execute(database, "UPDATE template_files SET text = replace(text, 'alpha', 'beta') WHERE path LIKE '%.cu'");

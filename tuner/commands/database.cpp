@@ -191,7 +191,8 @@ int verify_command(const Arguments& arguments, const ProcessEnvironment& process
                       .summary = "Read the whole database and list damaged rows. Exit code 4 if there are any.",
                       .examples = {{"smemtune db verify", ""}},
                       .notes = "Machine code and templates are compared with their SHA-256. No application loads what "
-                               "differs. Tuning the same problems again replaces it."});
+                               "differs. Tuning the same problems with the same templates again makes them anew."
+                               " What belongs to an earlier version of a template stays as it is."});
     line.add_database();
     line.add_json();
     if (!line.parse(arguments)) return success;

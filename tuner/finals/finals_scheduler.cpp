@@ -22,10 +22,12 @@ FinalsScheduler::FinalsScheduler(std::vector<Proposal> entrants, std::size_t fin
       baseline_(baseline),
       settings_(std::move(settings)),
       elimination_(finalists, EliminationPolicy{}) {
-    if (elimination_.remaining().empty()) {
-        choose_winner(elimination_.equals());
-    } else {
+    if (!elimination_.remaining().empty()) {
         start_round();
+    } else if (finalists_ == 1 && !settings_.known.empty() && settings_.known.front().cut_short) {
+        waiting_.push_back(task(FinalTask::Purpose::decide, {0}, EliminationPolicy{}.rounds));  // its time is unknown
+    } else {
+        choose_winner(elimination_.equals());
     }
 }
 
@@ -61,7 +63,8 @@ void FinalsScheduler::finish(const FinalTask& task, const std::optional<std::vec
     }
     if (task.purpose == FinalTask::Purpose::verify && !outcomes) {
         waiting_.clear();
-        over_ = true;  // interrupted: without its verification there is no winner
+        interrupted_ = true;  // without its verification there is no winner
+        over_ = true;
         return;
     }
     if (!waiting_.empty() || taken_ > 0) return;

@@ -41,8 +41,11 @@ public:
     void give_back(FinalTask task);
 
     [[nodiscard]] bool is_over() const { return over_; }
-    /// The winner's index among the entrants; nothing if no entrant is valid any more. Precondition: over.
+    /// The winner's index among the entrants; nothing if no finalist is valid any more, or if the finals were
+    /// interrupted. Precondition: over.
     [[nodiscard]] std::optional<std::size_t> winner() const { return winner_; }
+    /// Whether the verification of the winner lost its worker.
+    [[nodiscard]] bool was_interrupted() const { return interrupted_; }
     /// The new outcome of each entrant that was measured or rejected.
     [[nodiscard]] const std::map<std::size_t, Outcome>& outcomes() const { return outcomes_; }
     /// The entrants that were verified in full in these finals, each with the few samples that its verification took.
@@ -78,6 +81,7 @@ private:
     std::optional<std::size_t> winner_;
     std::map<std::size_t, Measurement> verified_;
     bool over_ = false;
+    bool interrupted_ = false;
 };
 
 }  // namespace smemtune

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <limits>
+#include <span>
 
 #include "db/store.h"
 #include "runtime/selection.h"
 #include "tuner/trial/pruning_policy.h"
+#include "util/hash.h"
 
 namespace smemtune {
 
@@ -31,26 +33,35 @@ FinalsStage::Trials FinalsStage::choose_finalists() const {
     return finalists;
 }
 
+// When all finalists were wrong. If no verified trial is left, then those that were not verified in full, because what
+// was wrong seemed faster: these finals measure and verify them.
+FinalsStage::Trials FinalsStage::choose_further_finalists() const {
+    if (!ledger_.verified_by_cost().empty()) return choose_finalists();
+    auto finalists = ledger_.by_cost();
+    finalists.resize(std::min(finalists.size(), most_finalists));
+    return finalists;
+}
+
 // Whether an earlier run decided among the same trials for the same objective. The stored winner is then one of the
 // best.
 bool FinalsStage::is_settled(const TrialLedger::Trial& best) const {
     const auto stored = run_.resources.store.best(best.record.key.device, best.record.key.problem);
-    if (!stored || !stored->winner || has_damaged_code(*stored)) return false;
+    if (!stored || !stored->winner || !has_its_code(*stored)) return false;
     if (competes(*stored)) return true;  // not among these trials, and it won against them
     const auto cost = ledger_.cost_of(measurement_in(*stored));
     const auto best_cost = ledger_.cost_of(*best.measurement());
     return cost && *cost <= (1 + pruning::least_finals_margin) * *best_cost;
 }
 
-// The finals then store the winner's machine code again.
-bool FinalsStage::has_damaged_code(const TrialRow& stored) const {
+// Whether the machine code that a winner was verified with is stored, undamaged. Otherwise the finals store it again.
+bool FinalsStage::has_its_code(const TrialRow& stored) const {
     try {
+        const auto& record = stored.record;
         const auto key = binary_key(run_.resources.compiler.target(), problem_);
-        static_cast<void>(
-            run_.resources.store.recall_binary(stored.record.key.kernel_template, stored.record.configuration, key));
-        return false;
+        const auto code = run_.resources.store.recall_binary(record.key.kernel_template, record.configuration, key);
+        return code && sha256(std::as_bytes(std::span(code->code))) == record.code_hash;
     } catch (const DamagedRow&) {
-        return true;
+        return false;
     }
 }
 
@@ -92,7 +103,7 @@ bool FinalsStage::is_compiling() const {
 
 std::optional<FinalTask> FinalsStage::next(std::size_t workers) {
     if (!scheduler_) start_scheduler(workers);
-    return scheduler_->next();
+    return scheduler_ ? scheduler_->next() : std::nullopt;
 }
 
 void FinalsStage::start_scheduler(std::size_t workers) {
@@ -124,7 +135,11 @@ void FinalsStage::set_winner() {
     for (const auto& [entrant, outcome] : scheduler_->outcomes()) {
         if (entrant != chosen) ledger_.replace(*entrants_[entrant], renewed(entrant));
     }
-    if (!chosen) return;
+    if (!chosen) {
+        if (scheduler_->was_interrupted()) return;
+        if (auto others = choose_further_finalists(); !others.empty()) start(std::move(others));
+        return;
+    }
     auto& winner = *entrants_[*chosen];
     auto record = renewed(*chosen);
     const auto stored = run_.resources.store.best(record.key.device, record.key.problem);
@@ -157,7 +172,7 @@ TrialRecord FinalsStage::renewed(std::size_t entrant) const {
     if (measured != scheduler_->outcomes().end()) {
         if (!is_verified && !same_code && std::holds_alternative<Measurement>(measured->second)) return record;
         record.outcome = measured->second;
-    } else if (is_verified && !same_code) {
+    } else if (is_verified && (!same_code || trial.measurement()->cut_short)) {
         record.outcome = verified->second;
     }
     ledger_.sign(record, binary, is_verified || ledger_.is_verified(trial));

@@ -20,6 +20,7 @@ public:
     /// The trials that may be the fastest; empty if there is nothing to decide.
     [[nodiscard]] Trials choose_finalists() const;
     /// Begins finals of these trials (at least one) and the fastest baseline: submits their programs to the compiler.
+    /// If all of them turn out to be wrong, further finals follow, until a trial wins or none is left.
     void start(Trials finalists);
     /// Whether the finals wait for the compiler.
     [[nodiscard]] bool is_compiling() const;
@@ -40,11 +41,12 @@ public:
     void keep_winner() { winner_ = winner(); }
 
 private:
+    [[nodiscard]] Trials choose_further_finalists() const;
     void start_scheduler(std::size_t workers);
     void set_winner();
     [[nodiscard]] TrialRecord renewed(std::size_t entrant) const;
     [[nodiscard]] bool is_settled(const TrialLedger::Trial& best) const;
-    [[nodiscard]] bool has_damaged_code(const TrialRow& stored) const;
+    [[nodiscard]] bool has_its_code(const TrialRow& stored) const;
     [[nodiscard]] bool competes(const TrialRow& stored) const;
 
     const TuneRun& run_;

@@ -23,6 +23,7 @@ TemplateSearches make_searches(const TuneRun& run, const Problem& problem, const
             TemplateRecord{kernel.name, kernel.operation.name, kernel.hash, kernel.files, kernel.same_code_as},
             default_configuration(kernel));
         const TrialKey key{run.device_row, row, problem_row};
+        store.forget_damaged(key);
         if (run.request.retune) store.forget(key);
         const auto elsewhere = warm_start(store, run.device_row, run.resources.device, problem, kernel);
         searches.push_back(

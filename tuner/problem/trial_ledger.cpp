@@ -236,6 +236,11 @@ void TrialLedger::replace(Trial& trial, TrialRecord record) {
     trial.record = std::move(record);
     trial.record.run = run_.run_row;
     run_.resources.store.remember(trial.record);
+    if (trial.measurement() != nullptr) return;
+    best_us_.reset();
+    best_cost_.reset();
+    best_shown_ = {};
+    for (const auto& each : trials_) compare_with_best(each);
 }
 
 void TrialLedger::replace_as_winner(Trial& trial, TrialRecord record, const BinaryRecord& binary) {
@@ -251,16 +256,20 @@ const TrialLedger::Trial& TrialLedger::learn(TemplateSearch& search, TrialRecord
     const auto* measured = trial.measurement();
     const auto cost = measured != nullptr ? cost_of(*measured) : std::nullopt;
     search.observe(trial.record.configuration, cost);
-    // What may be wrong sets no standard for others.
-    if (measured != nullptr && is_current(trial.record)) {
-        best_us_ = std::min(best_us_.value_or(measured->median_us), measured->median_us);
-    }
-    if (cost && is_current(trial.record) && (!best_cost_ || *cost < *best_cost_)) {
-        best_cost_ = cost;
-        best_shown_ = trial.shown();
-    }
+    compare_with_best(trial);
     run_.progress.step(size_text(problem_), best_shown_, recalled);
     return trial;
+}
+
+// What may be wrong sets no standard for others.
+void TrialLedger::compare_with_best(const Trial& trial) {
+    if (!is_verified(trial)) return;
+    const auto us = trial.measurement()->median_us;
+    best_us_ = std::min(best_us_.value_or(us), us);
+    const auto cost = cost_of(*trial.measurement());
+    if (!cost || (best_cost_ && *cost >= *best_cost_)) return;
+    best_cost_ = cost;
+    best_shown_ = trial.shown();
 }
 
 const TrialLedger::Trial* TrialLedger::equal_code(const TrialInput& input) const {

@@ -62,6 +62,7 @@ public:
     /// Adds and stores a new trial. `timed`: not with the time of a stored one.
     const Trial& add(TemplateSearch& search, TrialRecord record, bool timed = true);
     /// Replaces the record of a trial that was measured again or rejected since, and stores it as a trial of this run.
+    /// A rejected one no longer sets the standard for others.
     void replace(Trial& trial, TrialRecord record);
     /// The same, and stores the trial as the winner in the same transaction.
     void replace_as_winner(Trial& trial, TrialRecord record, const BinaryRecord& binary);
@@ -115,6 +116,7 @@ private:
     void stop_awaiting(const Trial& trial);
     void sort_stored();
     const Trial& learn(TemplateSearch& search, TrialRecord record, bool recalled);
+    void compare_with_best(const Trial& trial);
 
     const TuneRun& run_;
     const Problem& problem_;

@@ -32,9 +32,10 @@ Binary must_compile(const Compiler& compiler, const Program& program) {
     return std::get<Binary>(std::move(result));
 }
 
-// How many of the checks stay prepared: all if they fit into memory together, else as many as leave room for one more.
-std::size_t kept_checks(std::size_t count, double bytes, const Device& device) {
-    const auto room = 0.7 * static_cast<double>(device.memory_bytes);
+// How many of the checks stay prepared: all if they fit into free memory together, else as many as leave room for one
+// more.
+std::size_t kept_checks(std::size_t count, double bytes, std::size_t free_bytes) {
+    const auto room = 0.7 * static_cast<double>(free_bytes);
     if (bytes < room) return count;
     const auto fit = static_cast<std::size_t>(room / (bytes / static_cast<double>(count)));
     return fit == 0 ? 0 : fit - 1;
@@ -125,7 +126,7 @@ Testbed::Testbed(Backend& backend, const Operation& operation, const Problem& pr
     const auto sets = rotating_sets(operation, state.environment, type.bytes, backend.device());
     state.rotating.emplace(*state.factory, state.operation.checks.front(), sets, seed);
     state.prepared.resize(operation.checks.size());
-    state.kept = kept_checks(operation.checks.size(), all, backend.device());
+    state.kept = kept_checks(operation.checks.size(), all, backend.free_bytes());
     // Computed now, so that their time does not count against a trial's deadline.
     for (std::size_t i = 0; i < state.kept; ++i) (void)state.prepared_check(i);
 }

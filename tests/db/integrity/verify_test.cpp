@@ -147,6 +147,44 @@ TEST_F(DamageTest, ATrialThatCannotBeReadIsListed) {
     EXPECT_EQ(damaged(), Rows{"trial 2"});
 }
 
+TEST_F(DamageTest, TuningForgetsTrialsAndMachineCodeThatCannotBeRead) {
+    for (const auto* harm : {"UPDATE trials SET samples_us = '[1, \"x\"]' WHERE configuration = 'TILE_WIDTH=8'",
+                             "UPDATE trials SET configuration = 'TILE_WIDTH' WHERE configuration = 'TILE_WIDTH=8'",
+                             "UPDATE trials SET reason = hex(zeroblob(35000000)), rejected_at = 'wrong', median_us = NULL, "
+                             "spread_us = NULL, samples_us = NULL, cut_short = NULL, clock_khz = NULL, "
+                             "energy_uj = NULL WHERE configuration = 'TILE_WIDTH=8'",
+                             "UPDATE binaries SET code = x'00'", "UPDATE binaries SET sha256 = NULL"}) {
+        Store(file).remember(with_code(measured(key, tile(8), 8), binary().code));
+        execute(file, harm);
+        ASSERT_EQ(damaged().size(), 1U) << harm;
+        Store store(file);
+        store.forget_damaged(key);
+        EXPECT_EQ(damaged(), Rows{}) << harm;
+        EXPECT_EQ(store.recall(key, tile(16)), with_code(measured(key, tile(16), 16), binary().code)) << harm;
+        tune_again(store);
+    }
+}
+
+TEST_F(DamageTest, TuningForgetsNothingThatIsSound) {
+    Store store(file);
+    const auto before = store.trials(key);
+    store.forget_damaged(key);
+    EXPECT_EQ(store.trials(key), before);
+    EXPECT_EQ(store.recall_binary(key.kernel_template, tile(16), "sm_90a"), binary());
+}
+
+TEST_F(DamageTest, ATrialThatCannotBeReadIsNoReasonToStopTuningOtherProblems) {
+    Store store(file);
+    const auto other = key_in(store, 1024);
+    store.remember(measured(other, tile(8), 8));
+    execute(file, "UPDATE trials SET samples_us = '[1, \"x\"]' WHERE problem = " + std::to_string(key.problem));
+    for (const auto* name : {"", "tiled"}) {
+        const auto rows = store.best_of(key.device, "gemm", "f32", "nn", name);
+        ASSERT_EQ(rows.size(), 1U);
+        EXPECT_EQ(rows.front().record.key, other);
+    }
+}
+
 TEST_F(DamageTest, ATemplateTooLargeForMemoryIsRefusedByName) {
     auto huge = tiled();
     huge.files["gemm/tiled.cu"] = std::string(70'000'000, ' ');

@@ -159,6 +159,29 @@ TEST_F(PooledWorkspaces, LargerThanTheLimitAreAllocatedAllTheSame) {
     EXPECT_EQ(used_before(large), 1);
 }
 
+TEST_F(PooledWorkspaces, LargerThanTheLimitWasteAtMostAQuarter) {
+    for (const std::size_t mebibytes : {65U, 97U, 128U, 129U, 200U, 255U, 513U}) {
+        backend = std::make_shared<Counting>();
+        pool = std::make_shared<WorkspacePool>(backend);
+        const auto bytes = mebibytes * mebibyte;
+        const auto kernel = load(bytes);
+        EXPECT_EQ(used_before(kernel), 0);
+        EXPECT_EQ(used_before(kernel), 1);
+        EXPECT_GE(backend->held, bytes);
+        EXPECT_LE(backend->held, bytes + bytes / 4 + 4096) << mebibytes;
+    }
+}
+
+TEST_F(PooledWorkspaces, ThatWereOutgrownServeStreamsThatNeedLess) {
+    const auto small = load(3 * mebibyte);
+    const auto large = load(33 * mebibyte);
+    const auto held = backend->held;
+    EXPECT_EQ(used_before(small, 0x100), 0);
+    EXPECT_EQ(used_before(large, 0x200), 0);
+    EXPECT_EQ(used_before(small, 0x100), 1);
+    EXPECT_EQ(backend->held, held);
+}
+
 TEST_F(PooledWorkspaces, OfStreamsWithoutEndAreFreedOldestFirst) {
     const auto kernel = load(mebibyte);
     EXPECT_EQ(used_before(kernel, 0x100), 0);

@@ -75,6 +75,27 @@ TEST_F(StoredTrials, VerifyListsDamagedRowsAndExitsWith4) {
     EXPECT_EQ(run(*scratch, {"db", "best", "--db", "damaged.db"}).code, 0) << "the rest can be looked at";
 }
 
+TEST_F(StoredTrials, TuningAgainMakesDamagedRowsAnew) {
+    const std::filesystem::path file = *scratch / "damaged.db";
+    std::filesystem::copy_file(*scratch / "t.db", file, std::filesystem::copy_options::overwrite_existing);
+    SQLite::Database(file.string(), SQLite::OPEN_READWRITE)
+        .exec(
+            "UPDATE template_files SET text = text || ' ' WHERE path LIKE '%/tiled.cu';"
+            "UPDATE binaries SET code = substr(code, 2) WHERE template = (SELECT id FROM templates WHERE name = "
+            "'tiled');"
+            "UPDATE trials SET samples_us = '[\"none\"]' WHERE configuration = 'TILE_WIDTH=2' OR configuration = "
+            "'TILE_WIDTH=8'");
+    ASSERT_EQ(run(*scratch, {"db", "verify", "--db", "damaged.db"}).code, 4);
+    const auto tuned = run(*scratch, {"tune", "--device", "host", "--sizes", "16,48x16x16", "--templates", "tiled",
+                                      "--search", "exhaustive", "--db", "damaged.db"});
+    ASSERT_EQ(tuned.code, 0) << tuned.err;
+    EXPECT_EQ(run(*scratch, {"db", "verify", "--db", "damaged.db"}).out, on_database({"db", "verify"}).out);
+    const Store again(file, Store::Access::read);
+    const Store sound(*scratch / "t.db", Store::Access::read);
+    EXPECT_EQ(again.summary().measured, sound.summary().measured);
+    EXPECT_GE(again.summary().binaries, 1);
+}
+
 TEST_F(StoredTrials, ExplainTakesTheWinnerOfASizeOrATrial) {
     const auto winner =
         Store(*scratch / "t.db", Store::Access::read).rows({.sizes = {"16x16x16"}, .best_only = true}).at(0);

@@ -1,5 +1,7 @@
 #include "tuner/problem/finals_stage.h"
 
+#include <SQLiteCpp/Column.h>
+#include <SQLiteCpp/Database.h>
 #include <gtest/gtest.h>
 
 #include "tests/tuner/support/fake_run.h"
@@ -35,15 +37,20 @@ protected:
     // With `decide` false, only verifications are answered with times.
     void measure(const std::map<std::int64_t, double>& us, bool decide = true) {
         stage_->start(stage_->choose_finalists());
-        ASSERT_TRUE(soon([&] { return !stage_->is_compiling(); }));
-        while (auto task = stage_->next(1)) {
+        const auto next = [&] {
+            EXPECT_TRUE(soon([&] { return !stage_->is_compiling(); }));
+            auto task = stage_->next(1);
+            return task || stage_->is_over() ? std::move(task) : stage_->next(1);  // further finals have begun
+        };
+        while (auto task = next()) {
             std::vector<Outcome> outcomes;
             if (!decide && task->purpose != FinalTask::Purpose::verify) {
                 stage_->finish(*task, std::nullopt);
                 continue;
             }
             for (const auto& each : task->candidates) {
-                if (task->purpose == FinalTask::Purpose::verify && each.configuration == work(wrong_)) {
+                if (task->purpose == FinalTask::Purpose::verify &&
+                    wrong_.contains(each.configuration.values.at("WORK"))) {
                     outcomes.emplace_back(Rejection{Stage::wrong, "C[0,0] is nan"});
                     continue;
                 }
@@ -55,7 +62,7 @@ protected:
     }
     [[nodiscard]] std::int64_t winner() const { return stage_->winner()->record.configuration.values.at("WORK"); }
 
-    std::int64_t wrong_ = 0;
+    std::set<std::int64_t> wrong_;
     FakeRun fake_;
     TemplateSearches searches_;
     std::optional<TrialLedger> ledger_;
@@ -101,12 +108,132 @@ TEST_F(FinalsStageTest, OnlyVerifiedTrialsAreFinalists) {
 TEST_F(FinalsStageTest, AWinnerWhoseMachineCodeIsWrongIsRejectedAndTheNextOneWins) {
     add(64, 100);
     add(48, 101);
-    wrong_ = 48;
+    wrong_ = {48};
     measure({{64, 102}, {48, 100}});
     EXPECT_EQ(winner(), 64);
     const auto stored = fake_.store.recall(searches_.front()->key(), work(48));
     EXPECT_EQ(std::get<Rejection>(stored->outcome).stage, Stage::wrong);
     EXPECT_EQ(winners_in(fake_.scratch / "t.db").at(0), "transpose f32 16x16 work WORK=64");
+}
+
+TEST_F(FinalsStageTest, WhenAllFinalistsAreWrongTheNextBestGetTheirTurn) {
+    for (const auto& [value, us] : {std::pair{64, 100.0}, {48, 101}, {32, 150}, {24, 151}, {16, 300}}) add(value, us);
+    wrong_ = {64, 48, 32};
+    measure({{64, 100}, {48, 101}, {32, 150}, {24, 151}});
+    EXPECT_EQ(winner(), 24);
+    EXPECT_EQ(winners_in(fake_.scratch / "t.db").at(0), "transpose f32 16x16 work WORK=24");
+    EXPECT_EQ(ledger_->best_us(), 151) << "what is wrong sets no standard";
+    const auto untouched = fake_.store.recall(searches_.front()->key(), work(16));
+    EXPECT_EQ(std::get<Measurement>(untouched->outcome).median_us, 300);
+}
+
+// They were slower than what turned out to be wrong, so they have passed the first check only.
+TEST_F(FinalsStageTest, WhenAllThatWasVerifiedIsWrongTheOthersAreMeasuredAndVerified) {
+    add(64, 100);
+    for (const auto& [value, us] : {std::pair{48, 900.0}, {32, 1000}}) {
+        auto record = ledger_->by_cost().front()->record;
+        record.configuration = work(value);
+        record.code_hash = code_hash(value);
+        record.verified_by.clear();
+        record.outcome = Measurement{.median_us = us, .samples_us = {us}, .cut_short = true};
+        ledger_->add(*searches_.front(), record);
+    }
+    wrong_ = {64, 48};
+    measure({{64, 100}, {48, 700}, {32, 800}});
+    EXPECT_EQ(winner(), 32);
+    const auto stored = fake_.store.recall(searches_.front()->key(), work(32));
+    EXPECT_TRUE(stored->is_verified());
+    EXPECT_EQ(std::get<Measurement>(stored->outcome).median_us, 800);
+}
+
+TEST_F(FinalsStageTest, ASoleFinalistThatWasCutShortIsMeasuredBeforeItWins) {
+    for (const bool is_measured : {true, false}) {
+        add(64, 100);
+        auto record = ledger_->by_cost().front()->record;
+        record.configuration = work(32);
+        record.code_hash = code_hash(32);
+        record.verified_by.clear();
+        record.outcome = Measurement{.median_us = 900, .samples_us = {900}, .cut_short = true};
+        ledger_->add(*searches_.front(), record);
+        wrong_ = {64};
+        measure({{64, 100}, {32, 800}}, is_measured);
+        EXPECT_EQ(winner(), 32);
+        const auto stored = fake_.store.recall(searches_.front()->key(), work(32));
+        EXPECT_TRUE(stored->is_verified());
+        EXPECT_EQ(std::get<Measurement>(stored->outcome).median_us, 800);
+        ledger_.emplace(*fake_.run, fake_.problem(), fake_.identity());
+        stage_.emplace(*fake_.run, fake_.problem(), searches_, *ledger_);
+    }
+}
+
+TEST_F(FinalsStageTest, WhenEveryTrialIsWrongThereIsNoWinner) {
+    for (const auto& [value, us] : {std::pair{64, 100.0}, {48, 150}, {32, 300}}) add(value, us);
+    wrong_ = {64, 48, 32};
+    measure({{64, 100}, {48, 150}, {32, 300}});
+    EXPECT_EQ(stage_->winner(), nullptr);
+    EXPECT_TRUE(winners_in(fake_.scratch / "t.db").empty());
+    EXPECT_EQ(ledger_->best_us(), std::nullopt);
+}
+
+TEST_F(FinalsStageTest, FinalsThatAreInterruptedAreNotFollowedByOthers) {
+    for (const auto& [value, us] : {std::pair{64, 100.0}, {48, 150}}) add(value, us);
+    stage_->start(stage_->choose_finalists());
+    ASSERT_TRUE(soon([&] { return !stage_->is_compiling(); }));
+    const auto task = stage_->next(1);
+    ASSERT_TRUE(task);
+    stage_->finish(*task, std::nullopt);
+    EXPECT_TRUE(stage_->is_over());
+    EXPECT_FALSE(stage_->next(1));
+    EXPECT_FALSE(fake_.store.best(searches_.front()->key().device, searches_.front()->key().problem)->winner);
+}
+
+// As a later run, which finds every trial stored.
+class LaterFinals : public FinalsStageTest {
+protected:
+    void SetUp() override {
+        FinalsStageTest::SetUp();
+        add(64, 100);
+        add(48, 200);
+        measure({{64, 100}});
+        begin_again();
+    }
+    void begin_again() {
+        searches_ = fake_.searches();
+        ledger_.emplace(*fake_.run, fake_.problem(), fake_.identity());
+        stage_.emplace(*fake_.run, fake_.problem(), searches_, *ledger_);
+        ledger_->load(searches_);
+        ledger_->release();
+    }
+    void execute(const std::string& sql) {
+        SQLite::Database(fake_.scratch / "t.db", SQLite::OPEN_READWRITE).exec(sql);
+        begin_again();
+    }
+};
+
+TEST_F(LaterFinals, DecideNothingThatIsDecided) {
+    EXPECT_TRUE(stage_->choose_finalists().empty());
+    EXPECT_EQ(winner(), 64);
+}
+
+TEST_F(LaterFinals, StoreTheWinnersMachineCodeAgainIfItIsDamagedOrGone) {
+    for (const auto* harm : {"UPDATE binaries SET code = x'00'", "DELETE FROM binaries"}) {
+        execute(harm);
+        ASSERT_FALSE(stage_->choose_finalists().empty()) << harm;
+        measure({{64, 100}});
+        EXPECT_TRUE(fake_.store.damages().empty());
+        EXPECT_EQ(fake_.store.summary().binaries, 1);
+        begin_again();
+        EXPECT_TRUE(stage_->choose_finalists().empty());
+    }
+}
+
+TEST_F(LaterFinals, ReplaceMachineCodeThatIsNotWhatTheWinnerWasVerifiedWith) {
+    execute("UPDATE trials SET code_hash = 'of other code' WHERE configuration = 'WORK=64'");
+    ASSERT_FALSE(stage_->choose_finalists().empty());
+    measure({{64, 90}}, false);
+    EXPECT_EQ(fake_.store.recall(searches_.front()->key(), work(64))->code_hash, code_hash(64));
+    begin_again();
+    EXPECT_TRUE(stage_->choose_finalists().empty());
 }
 
 // As after a change of the compiler: the trial keeps its time only with the machine code that it was measured with.

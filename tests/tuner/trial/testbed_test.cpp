@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "runtime/configured_kernel.h"
+#include "tests/tuner/scripted.h"
 #include "tests/tuner/support.h"
 
 namespace smemtune {
@@ -50,6 +51,32 @@ TEST(VerificationIdentity, ChangesWithTheCompilerAndBeginsWithTheOperations) {
     TrialRecord trial{.verified_by = identity};
     EXPECT_TRUE(trial.was_verified_as(operation_identity(kernel, problem)));
     EXPECT_FALSE(trial.was_verified_as("0"));
+}
+
+// A device of which others use most of the memory. It counts what is held.
+class Tight : public Scripted {
+public:
+    explicit Tight(std::size_t free) : free_(free) {}
+    [[nodiscard]] std::size_t free_bytes() override { return free_; }
+    [[nodiscard]] std::unique_ptr<Memory> allocate(std::size_t bytes) override {
+        allocated += bytes;
+        return Scripted::allocate(bytes);
+    }
+    std::size_t allocated = 0;
+
+private:
+    std::size_t free_;
+};
+
+TEST(TestbedMemory, ChecksStayPreparedAsFarAsFreeMemoryHasRoom) {
+    std::vector<std::size_t> prepared;
+    for (const std::size_t free : {std::size_t{1} << 30, std::size_t{100'000}, std::size_t{1}}) {
+        Tight device(free);
+        const auto testbed = testbed_on(device);
+        prepared.push_back(device.allocated);
+    }
+    EXPECT_GT(prepared[0], prepared[1]);
+    EXPECT_GT(prepared[1], prepared[2]);
 }
 
 // 19x23x17 products on the host device. The kernel is right unless a test changes its source.
