@@ -110,7 +110,7 @@ TEST_F(StoreTest, AMeasurementThatWasNotVerifiedDoesNotReplaceOneOfTheSameCodeTh
 }
 
 TEST_F(StoreTest, AMeasurementReplacesOneThatIsNoStronger) {
-    const auto unverified = [&](double us, std::vector<std::uint8_t> code) {
+    const auto unverified = [&](double us, const std::vector<std::uint8_t>& code) {
         auto trial = measured(key, tile(16), us);
         trial.verified_by.clear();
         return code.empty() ? trial : with_code(trial, code);
