@@ -319,6 +319,35 @@ TEST_F(Selection, AFileThatTakesThePlaceOfTheDatabaseIsReadFromTheBeginning) {
     EXPECT_EQ(candidates.next()->choice.match, Match::untuned);
 }
 
+TEST_F(Selection, OfTheApplicationsOwnTemplatesTrialsByTheChecksOfTodayAloneCount) {
+    const auto problem = gemm(100, 100, 100);
+    tuned(problem, "TILE_WIDTH=8", 1);
+    std::ranges::find(templates, "tiled", &KernelTemplate::name)->operation.definition += "one more check";
+    EXPECT_EQ(first(problem).match, Match::exact) << "a built-in one, verified by an earlier version";
+    const std::vector<std::string> own{"tiled"};
+    const auto found = all(Candidates(problem, device, &store, templates, "", own));
+    EXPECT_EQ(found.at(0).choice.match, Match::untuned);
+}
+
+TEST_F(Selection, ArgumentsAreTheSameOnlyInEveryPart) {
+    const auto batched = *std::ranges::find(templates, "batched_gemm", [](const auto& t) { return t.operation.name; });
+    const auto problem = batched_gemm(2, 8, 8, 8);
+    const auto difference_after = [&](auto change) {
+        auto other = batched.operation;
+        change(*std::ranges::find(other.arguments, "A", &Argument::name),
+               *std::ranges::find(other.arguments, "B", &Argument::name));
+        return difference_of_signatures(other, batched.operation, problem, device);
+    };
+    EXPECT_EQ(difference_after([](Argument&, Argument&) {}), "");
+    EXPECT_NE(difference_after([](Argument& a, Argument& b) { std::swap(a.name, b.name); }), "");
+    EXPECT_NE(difference_after([](Argument& a, Argument&) { a.kind = Argument::Kind::output; }), "");
+    EXPECT_NE(difference_after([](Argument& a, Argument& b) { std::swap(a.stride, b.stride); }), "");
+    EXPECT_NE(difference_after([](Argument& a, Argument& b) { std::swap(a.batch_stride, b.batch_stride); }), "");
+    for (const auto extent : {&Argument::rows, &Argument::columns, &Argument::count}) {
+        EXPECT_NE(difference_after([&](Argument& a, Argument&) { a.*extent = Expression("7"); }), "");
+    }
+}
+
 // The matrix product of the built-in templates, with other words.
 class Signatures : public Selection {
 protected:

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "runtime/host/host_backend.h"
+#include "runtime/inspector.h"
 #include "tests/runtime/tuned.h"
 
 namespace smemtune {
@@ -140,6 +141,18 @@ TEST_F(Fetch, ADatabaseThatTookThePlaceOfAnotherIsReadOnlyIfOthersCannotChangeIt
     trusting.reset();
     replace(0600);
     EXPECT_EQ(runtime.fetch(gemm(65, 64, 64)).choice().match, Match::nearest);
+}
+
+TEST_F(Fetch, ADatabaseBesideAnotherIsTrustedNoFurther) {
+    tuned(gemm(64, 64, 64));
+    const Runtime runtime(options());
+    EXPECT_NO_THROW((void)RuntimeInspector::beside(runtime, database));
+    auto open = options();
+    open.trust.any_owner = true;
+    const Runtime trusting(open);
+    ASSERT_EQ(chmod(database.c_str(), 0666), 0);
+    EXPECT_THROW((void)RuntimeInspector::beside(runtime, database), UntrustedFile);
+    EXPECT_NO_THROW((void)RuntimeInspector::beside(trusting, database));
 }
 
 TEST_F(Fetch, ATemplatesFolderThatOthersCanChangeIsRefusedUnlessAnyOwnerIsTrusted) {

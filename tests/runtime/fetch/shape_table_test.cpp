@@ -70,6 +70,15 @@ TEST(ShapeTable, ForgetsFirstWhatIsNotLookedUp) {
     EXPECT_EQ(table.find(gemm(1000, 1, 1), ""), 1000) << "the newest";
 }
 
+TEST(ShapeTable, KeepsTheNewestWhereAllOthersWereLookedUp) {
+    ShapeTable<int> table(4);
+    for (int m = 1; m <= 4; ++m) table.insert(gemm(m, 1, 1), "", m);
+    for (int m = 1; m <= 4; ++m) ASSERT_EQ(table.find(gemm(m, 1, 1), ""), m);
+    table.insert(gemm(5, 1, 1), "", 5);
+    EXPECT_EQ(table.find(gemm(5, 1, 1), ""), 5);
+    EXPECT_EQ(table.size(), 3U);
+}
+
 TEST(ShapeTable, OfOneProblemHoldsTheLast) {
     ShapeTable<int> table(0);
     table.insert(gemm(1, 1, 1), "", 1);

@@ -57,6 +57,8 @@ TEST_F(Trusted, IsNoFileInAFolderThatOthersCanChangeUnlessTheyCannotReplaceIt) {
     EXPECT_EQ(why_untrusted(file), "") << "as in /tmp";
     mode(file, 0666);
     EXPECT_NE(why_untrusted(file), "");
+    mode(file, 01666);
+    EXPECT_NE(why_untrusted(file), "") << "on a file, the sticky bit protects nothing";
 }
 
 TEST_F(Trusted, IsNoFileBelowAFolderThatOthersCanChangeHoweverFarUp) {

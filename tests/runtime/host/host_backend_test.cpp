@@ -1,6 +1,7 @@
 #include "runtime/host/host_backend.h"
 
 #include <gmock/gmock.h>
+#include <unistd.h>
 
 #include <cstring>
 #include <numeric>
@@ -34,6 +35,18 @@ const Binary& compiled(const std::string& source) {
     const auto found = known.find(source);
     return found != known.end() ? found->second
                                 : known.emplace(source, must_compile(*host_compiler(), program(source))).first->second;
+}
+
+// An overrun of a byte or more beyond the alignment then faults, or is found in checked mode.
+TEST(HostBackend, MemoryEndsAtAGuardedPage) {
+    const auto backend = open_host({});
+    const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+    for (const std::size_t bytes : {1U, 16U, 100U, 4096U, 5000U}) {
+        const auto memory = backend->allocate(bytes);
+        const auto begin = reinterpret_cast<std::uintptr_t>(memory->data());
+        EXPECT_EQ(begin % 16, 0U);
+        EXPECT_LT((page - (begin + bytes) % page) % page, 16U) << bytes;
+    }
 }
 
 // Every thread writes its position in block and grid, and their sizes, into its own row.

@@ -562,6 +562,13 @@ TEST_P(ManifestMistakes, AreNamedWithFileLineAndRemedy) {
 INSTANTIATE_TEST_SUITE_P(Each, ManifestMistakes, testing::ValuesIn(mistakes),
                          [](const auto& mistake) { return mistake.param.name; });
 
+TEST(Manifest, AnExtentThatCountsTheMatricesOfAnOutputIsNeverZeroInACheck) {
+    auto text = builtin_sources().at("batched_gemm/operation.toml");
+    ASSERT_TRUE(parse_operation("operation.toml", text).has_value());
+    text.replace(text.find("{ K = 0 }"), 9, "{ BATCH = 0 }");
+    EXPECT_THROW((void)parse_operation("operation.toml", text), ManifestError);
+}
+
 TEST(Manifest, WithoutTemplateOrOperationSaysWhatToWrite) {
     EXPECT_THAT(refusal("# nothing yet\n"), HasSubstr("has no [template]; write [template]"));
     EXPECT_THAT(refusal(""), StartsWith("kernels/scale.toml:1: "));

@@ -237,6 +237,22 @@ TEST_F(LaterFinals, ReplaceMachineCodeThatIsNotWhatTheWinnerWasVerifiedWith) {
 }
 
 // As after a change of the compiler: the trial keeps its time only with the machine code that it was measured with.
+// The compiler has changed, and the loser of the finals was not verified with the new machine code.
+TEST_F(FinalsStageTest, ATimeOfMachineCodeThatWasNeverVerifiedReplacesNone) {
+    add(64, 100);
+    ledger_->add(*searches_.front(), {.key = searches_.front()->key(),
+                                      .configuration = work(48),
+                                      .outcome = steady(101),
+                                      .run = fake_.run->run_row,
+                                      .verified_by = fake_.identity(),
+                                      .code_hash = "of another compiler's"});
+    measure({{64, 100}, {48, 200}});
+    EXPECT_EQ(winner(), 64);
+    const auto stored = fake_.store.recall(searches_.front()->key(), work(48));
+    EXPECT_EQ(std::get<Measurement>(stored->outcome).median_us, 101);
+    EXPECT_EQ(stored->code_hash, "of another compiler's");
+}
+
 TEST_F(FinalsStageTest, ASoleFinalistWithOtherMachineCodeGetsTheTimeOfItsVerification) {
     add(64, 100);
     auto record = ledger_->by_cost().front()->record;

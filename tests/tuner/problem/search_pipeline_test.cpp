@@ -107,6 +107,20 @@ TEST_F(SearchPipelineTest, EqualMachineCodeIsTimedOnce) {
     EXPECT_EQ(ledger_->trials().back().measurement()->median_us, 100);
 }
 
+TEST_F(SearchPipelineTest, EqualMachineCodeIsVerifiedIfTheOtherWas) {
+    auto& pipeline = this->pipeline();
+    pipeline.fill(4, values());
+    for (const bool verified : {false, true}) {
+        const auto first = pipeline.take(1);
+        auto second = pipeline.take(1);
+        ASSERT_TRUE(first && second);
+        pipeline.finish(*first, {.outcome = steady(100), .verified = verified});
+        second->compiled = first->compiled;
+        ASSERT_TRUE(pipeline.settle_without_trial(*second));
+        EXPECT_EQ(ledger_->trials().back().record.verified_by, verified ? fake_.identity() : "");
+    }
+}
+
 TEST_F(SearchPipelineTest, ARefusedProgramIsARejection) {
     auto& pipeline = this->pipeline();
     pipeline.fill(1, values());

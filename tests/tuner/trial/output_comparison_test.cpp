@@ -22,6 +22,20 @@ TEST(Integers, OfTheWideInputNeedMoreBitsThanTf32AtEveryDepth) {
     }
 }
 
+// Every sum of products stays within the 24 bits that a float holds, and no more of them than needed is given away.
+TEST(Integers, AreAsLargeAsAnyOrderOfAdditionAllows) {
+    const Argument input{.name = "A", .kind = Argument::Kind::input};
+    for (const double alpha : {1.0, -3.0}) {
+        const Check check{.integers = true, .scalars = {{"alpha", alpha}, {"beta", 1}}};
+        for (std::int64_t terms = 1; terms <= 1 << 22; terms *= 2) {
+            const auto magnitude = integer_magnitude(terms, check, input);
+            const auto sum = [&](double each) { return std::abs(alpha) * static_cast<double>(terms) * each * each; };
+            EXPECT_TRUE(magnitude == 1 || sum(magnitude) <= 0x1p24) << terms << " terms of " << magnitude;
+            EXPECT_TRUE(magnitude == 8 || sum(magnitude + 1) > 0x1p24) << terms << " terms of " << magnitude;
+        }
+    }
+}
+
 TEST(ErrorFactor, IsThatOfHigham) {
     const double u = 0x1p-24;
     EXPECT_DOUBLE_EQ(error_factor(0, u), 0) << "exact";

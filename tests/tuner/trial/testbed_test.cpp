@@ -241,6 +241,21 @@ TEST_F(TestbedTest, AWriteToAnInputIsFound) {
     EXPECT_EQ(verdict_of("    *c = ", "    const_cast<Element*>(B)[0] = 99;\n    *c = "), "writes to its input B");
 }
 
+// The guard band begins with the first element that is looked at.
+TEST_F(TestbedTest, AWriteAtTheBeginningOfAnInputsGuardIsFound) {
+    EXPECT_EQ(verdict_of("    *c = ",
+                         "    if ((unsigned long long)B % 16 == 0) const_cast<Element*>(B)[-1024] = 99;\n"
+                         "    *c = "),
+              "writes to its input B");
+}
+
+// Less than rounding explains for other inputs.
+TEST_F(TestbedTest, AnErrorOfOneBitIsFoundWhereIntegersAreExact) {
+    EXPECT_THAT(verdict_of("*c = beta == 0 ? alpha * sum : alpha * sum + beta * *c",
+                           "*c = (beta == 0 ? alpha * sum : alpha * sum + beta * *c) * (1 + 0x1p-23f)"),
+                HasSubstr("(integer inputs)"));
+}
+
 TEST_F(TestbedTest, AReadBehindAnInputIsFound) {
     EXPECT_THAT(verdict_of("Element sum = 0", "Element sum = B[K * ldb] * 0"), HasSubstr("is nan"));
 }
@@ -249,6 +264,61 @@ TEST_F(TestbedTest, TheComplaintSaysWhatItIsAndWhatItShouldBe) {
     const auto wrong = verdict_of("alpha * sum :", "alpha * sum + 1000 :");
     EXPECT_THAT(wrong,
                 ::testing::MatchesRegex(R"(C\[0,0\] is [0-9.]+, not -?[0-9.]+ \+- [0-9.e-]+ \(uniform inputs\))"));
+}
+
+// Two outputs of different sizes, each with a reference of its own.
+TEST(TwoOutputs, AreEachComparedWithTheirOwnReference) {
+    const std::string right = R"(
+#include "configuration.h"
+extern "C" __global__ void made_up(int M, const Element* A, Element* B, Element* C) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= M) return;
+    B[i] = 2 * A[i];
+    if (i == 0) C[0] = A[0] + 3;
+}
+extern "C" __global__ void reference(int M, const Element* A, Element*, Element*, double* b, double* b_magnitude,
+                                     double* c, double* c_magnitude) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= M) return;
+    b[i] = 2.0 * A[i];
+    b_magnitude[i] = b[i] < 0 ? -b[i] : b[i];
+    if (i != 0) return;
+    c[0] = A[0] + 3.0;
+    c_magnitude[0] = 3 + (A[0] < 0 ? -A[0] : A[0]);
+}
+)";
+    const auto* manifest = R"toml(
+[operation]
+name = "two_outputs"
+extents = ["M"]
+operations = "M"
+bytes = "0"
+terms = "2"
+reference = "made_up.cu"
+argument = [{ name = "M", kind = "extent" },
+            { name = "A", kind = "input", rows = "1", columns = "M" },
+            { name = "B", kind = "output", rows = "1", columns = "M" },
+            { name = "C", kind = "output", rows = "1", columns = "1" }]
+check = [{ inputs = "uniform" }]
+[template]
+name = "made_up"
+operation = "two_outputs"
+types = ["f32"]
+[launch]
+block = ["32"]
+grid = ["ceil_div(M, 32)"]
+[requires]
+host = true
+)toml";
+    const auto verdict_of = [&](const std::string& from, const std::string& to) {
+        auto text = right;
+        text.replace(text.find(from), from.size(), to);
+        return made_up_verdict(text, manifest, {"two_outputs", "f32", "", {{"M", 50}}}).wrong.value_or("");
+    };
+    EXPECT_EQ(verdict_of("2 *", "2 *"), "");
+    EXPECT_THAT(verdict_of("2 * A[i]", "3 * A[i]"), HasSubstr("B[0,0] is "));
+    EXPECT_THAT(verdict_of("A[0] + 3", "A[0] + 4"), HasSubstr("C[0,0] is "));
+    EXPECT_THAT(verdict_of("C[0] = A[0] + 3", "C[0] = 2 * A[0]"), HasSubstr("C[0,0] is "));
 }
 
 // The same with a batch.

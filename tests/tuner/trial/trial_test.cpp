@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include "runtime/configured_kernel.h"
 #include "tests/tuner/scripted.h"
 #include "tests/tuner/support.h"
 
@@ -167,6 +168,27 @@ TEST_F(TrialTest, AVerificationRunsAllChecksAndABatchAndComparesWhatItLeft) {
         if (backend.batches.size() == checks) **static_cast<float**>(call.arguments.at(4)) += 1;
     };
     EXPECT_THAT(rejected(verified(right())).reason, HasSubstr("writes to its input A"));
+}
+
+TEST_F(TrialTest, AnOutputThatAnEarlierLaunchLeftIsNotTakenForThatOfALaterOne) {
+    const ConfiguredKernel kernel(backend.load(right().binary, 0), right().launch);
+    const Idle writes_nothing;
+    EXPECT_FALSE(testbed.verify(kernel).wrong);
+    EXPECT_TRUE(testbed.verify(writes_nothing).wrong);
+    EXPECT_FALSE(testbed.verify_batch(kernel, 3).wrong);
+    EXPECT_TRUE(testbed.verify_batch(writes_nothing, 3).wrong);
+}
+
+TEST_F(TrialTest, AfterAKernelThatSpoiledItsInputsTheNextOneGetsNewOnes) {
+    for (const auto batch : {std::size_t{0}, checks}) {
+        backend.batches.clear();
+        backend.after = [&](const Backend::Call& call) {
+            if (backend.batches.size() == batch) **static_cast<float**>(call.arguments.at(4)) += 1;
+        };
+        EXPECT_FALSE(verify_candidate(backend, testbed, right(), policy).verified) << batch;
+        backend.after = [](const Backend::Call&) {};
+        EXPECT_TRUE(verify_candidate(backend, testbed, right(), policy).verified) << batch;
+    }
 }
 
 // 24x24x24 takes 7 KB, so that three sets rotate through this cache.

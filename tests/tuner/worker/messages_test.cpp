@@ -101,7 +101,11 @@ TEST(Messages, ARequestArrivesAsItWasSent) {
         EXPECT_TRUE(same(trial.input.binary, binary()) && same(trial.input.launch, launch()));
         EXPECT_EQ(trial.policy.behind, 3);
         EXPECT_EQ(trial.best_us, best_us);
+        EXPECT_EQ(trial.verified_best_us, std::nullopt);
     }
+    const auto trial = through_the_wire(TrialRequest{{binary(), launch()}, {}, 2.5, 7.5});
+    EXPECT_EQ(trial.best_us, 2.5);
+    EXPECT_EQ(trial.verified_best_us, 7.5);
     const auto verify = through_the_wire(VerifyRequest{{binary(), launch()}, {.behind = 3}});
     EXPECT_TRUE(same(verify.input.binary, binary()) && same(verify.input.launch, launch()));
     EXPECT_EQ(verify.policy.behind, 3);
