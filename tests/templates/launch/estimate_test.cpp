@@ -52,6 +52,24 @@ TEST(Estimate, OneBlockMoreThanAWaveCostsAnotherWave) {
     EXPECT_GT(us(full + 32), 1.4 * us(full));
 }
 
+// A phase takes as long as what takes longest in it.
+TEST(Estimate, WhatTakesLongestInAPhaseDecides) {
+    const auto tiled = gemm_template("tiled");
+    const auto us = [&](auto set) {
+        auto kernel = tiled;
+        set(*kernel.model);
+        return estimated_us(kernel, default_configuration(kernel), gemm(64, 64, 64), model_device("sm_90")).value();
+    };
+    const auto usual = us([](Model&) {});
+    for (const auto member : {&Model::loads_per_phase, &Model::operations_per_phase, &Model::barriers_per_phase,
+                              &Model::shared_loads_per_phase}) {
+        const auto million = us([&](Model& model) { model.*member = Expression("1000000"); });
+        const auto two_million = us([&](Model& model) { model.*member = Expression("2000000"); });
+        EXPECT_GT(million, 2 * usual);
+        EXPECT_NEAR(two_million, 2 * million, 0.01 * million);
+    }
+}
+
 TEST(Estimate, WithoutAModelOrOnADeviceTooSmallThereIsNone) {
     auto kernel = gemm_template("tiled");
     const auto problem = gemm(64, 64, 64);

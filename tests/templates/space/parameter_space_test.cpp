@@ -229,6 +229,7 @@ TEST(ParameterSpace, FindsEveryPointAndNothingElse) {
     EXPECT_FALSE(space.find({{{"A", 7}, {"B", 1}}})) << "not a value";
     EXPECT_FALSE(space.find({{{"A", 1}}})) << "a parameter is missing";
     EXPECT_FALSE(space.find({{{"A", 1}, {"C", 2}}})) << "not a parameter";
+    EXPECT_FALSE(space.find({{{"A", 1}, {"B", 2}, {"C", 2}}})) << "one more than the parameters";
 }
 
 TEST(ParameterSpace, CanBeListed) {

@@ -67,6 +67,14 @@ TEST(Pairs, ThoseTakenWhileTheClockSagsAreDroppedAndCounted) {
     EXPECT_EQ(ratio.clock_khz, full);
 }
 
+TEST(Pairs, ThoseWhoseClockIsNotKnownCount) {
+    Pairs pairs({});
+    add(pairs, 10, 1.1);
+    add(pairs, 10, 1.1, 0, 0);
+    EXPECT_EQ(pairs.result().pairs, 20U);
+    EXPECT_EQ(pairs.result().dropped, 0U);
+}
+
 TEST(Pairs, WhatIsDroppedIsNotEnough) {
     Pairs pairs({});
     add(pairs, 25, 1.1);

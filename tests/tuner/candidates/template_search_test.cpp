@@ -39,5 +39,44 @@ TEST(TemplateSearch, ALateGainReopensItUnlessTheRunWasComplete) {
     EXPECT_FALSE(complete.is_open(50)) << "it came from another size";
 }
 
+// A search of 100 made-up points, which is judged after 1.5 * sqrt(100) = 15 evaluations.
+class HundredPoints : public ::testing::Test {
+protected:
+    HundredPoints() {
+        for (std::int64_t x = 0; x < 100; ++x) parameter.values.push_back(x);
+        request.search = "genetic";
+    }
+    TemplateSearch search() {
+        PlannedSpace planned{.kernel_template = &kernels.front()};
+        planned.space =
+            std::make_shared<ParameterSpace>(std::vector{parameter}, std::vector<Constraint>{}, Environment{});
+        return {planned, {}, request, gemm(64, 64, 64), model_device("sm_90"), WarmStart{}};
+    }
+    static Configuration at(std::int64_t x) { return {{{"X", x}}}; }
+
+    Parameter parameter{"X", {}, 0, ""};
+    TuneRequest request;
+    std::vector<KernelTemplate> kernels = load_templates(builtin_sources());
+};
+
+TEST_F(HundredPoints, WithoutAValidOneGetAsManyEvaluationsAsThePatienceOrFourTimesTheOpening) {
+    for (const auto patience : {std::size_t{10}, std::size_t{80}}) {
+        request.stopping.patience = patience;
+        auto search = this->search();
+        std::int64_t tried = 0;
+        for (; tried < 100 && search.is_open(1); ++tried) search.observe(at(tried), std::nullopt);
+        EXPECT_EQ(tried, patience == 10 ? 4 * 15 : 80);
+    }
+}
+
+TEST_F(HundredPoints, MayBeBehindByLessTheFewerAreLeft) {
+    auto search = this->search();
+    search.observe(at(0), 1.3);
+    EXPECT_TRUE(search.keeps_up(1)) << "1.495 with 99 % left";
+    for (std::int64_t x = 1; x < 60; ++x) search.observe(at(x), 2);
+    EXPECT_FALSE(search.keeps_up(1)) << "1.2 with 40 % left";
+    EXPECT_TRUE(search.keeps_up(1.1));
+}
+
 }  // namespace
 }  // namespace smemtune

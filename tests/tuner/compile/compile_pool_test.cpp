@@ -82,6 +82,19 @@ TEST(CompilePool, KeepsEveryProgramThatIsNotCompiledYet) {
     for (const auto& result : results) EXPECT_TRUE(std::holds_alternative<Binary>(result.get()));
 }
 
+TEST(CompilePool, CompilesOnceWhatIsAskedForAgainBeforeItIsDone) {
+    FakeCompiler compiler;
+    compiler.hold_all();
+    CompilePool pool(compiler, 1, {}, 2);
+    std::vector<std::shared_future<CompilePool::Result>> results;
+    for (int time = 0; time < 2; ++time) {
+        for (int i = 0; i < 5; ++i) results.push_back(pool.submit(source(std::to_string(i))));
+    }
+    compiler.release_all();
+    for (const auto& result : results) result.wait();
+    EXPECT_EQ(compiler.begun().size(), 5U);
+}
+
 TEST(CompilePool, TellsApartMoreTemplatesThanItRemembers) {
     const FakeCompiler compiler;
     CompilePool pool(compiler, 2);

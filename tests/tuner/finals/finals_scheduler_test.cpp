@@ -38,6 +38,17 @@ TEST(FinalsScheduler, ComparesTheWinnerWithTheBaselineInSeveralRounds) {
     EXPECT_EQ(std::get<Measurement>(finals.outcomes().at(1)).median_us, 400);
 }
 
+TEST(FinalsScheduler, ABaselineThatWinsIsComparedWithNothing) {
+    std::promise<CompilePool::Result> compiled;
+    compiled.set_value(Binary{});
+    const Proposal entrant{.compiled = compiled.get_future().share()};
+    FinalsScheduler finals({entrant}, 1, std::size_t{0}, {.launch_us = 100});
+    verify(finals, 0);
+    EXPECT_FALSE(finals.next());
+    EXPECT_TRUE(finals.is_over());
+    EXPECT_EQ(finals.winner(), 0);
+}
+
 TEST(FinalsScheduler, ComparesLaunchesThatLastLongOnce) {
     auto finals = sole_finalist(43'000);
     verify(finals, 0);

@@ -37,6 +37,51 @@ TEST(ProblemTuner, WaitsForNoCompilerWhenASoleFinalistIsRecalled) {
     EXPECT_EQ(tuner.result().best->configuration, default_configuration(kernel));
 }
 
+// The last of four trials brought a gain, after the search had ended.
+TEST(ProblemTuner, ACompleteRunEndsASearchUnlessItsTrialsCountNoMore) {
+    for (const bool foreign : {false, true}) {
+        FakeRun fake;
+        fake.request.stopping.patience = 2;
+        const auto& run = fake.start();
+        const auto remember = [&](std::int64_t value, Outcome outcome, const std::string& verified_by) {
+            fake.store.remember(TrialRecord{.key = fake.searches().front()->key(),
+                                            .configuration = work(value),
+                                            .outcome = std::move(outcome),
+                                            .run = run.run_row,
+                                            .verified_by = verified_by});
+        };
+        for (const auto value : {64, 48, 32}) remember(value, steady(100), fake.identity());
+        remember(24, steady(50), fake.identity());
+        if (foreign) remember(16, Rejection{Stage::wrong, "C[0,0] is nan"}, "other checks");
+        fake.store.finish_run(run.run_row, "complete");
+        const ProblemTuner tuner(run, fake.problem(), fake.spaces.front());
+        EXPECT_EQ(tuner.open_searches(), foreign ? 1U : 0U);
+    }
+}
+
+// A run-time argument is swept at the end of a search, but not after the goal is reached.
+TEST(ProblemTuner, AtTheRooflineNothingMoreIsTried) {
+    for (const bool reached : {false, true}) {
+        FakeRun fake;
+        auto& kernel = fake.request.templates.front();
+        kernel.operation.operations = Expression("1000000");
+        kernel.parameters.push_back(
+            {.name = "ARGUMENT", .values = {1, 2}, .default_value = 1, .summary = "", .runtime = true});
+        fake.request.roofline = reached ? 1e-9 : 1e9;
+        fake.request.stopping.patience = 1;
+        ProblemTuner tuner(fake.start(), fake.problem(), fake.spaces.front());
+        bool swept = false;
+        for (auto task = tuner.next(1); task && std::holds_alternative<TrialTask>(*task); task = tuner.next(1)) {
+            const auto& candidate = std::get<TrialTask>(*task).candidate;
+            candidate.compiled.wait();
+            swept = swept || candidate.configuration.values.at("ARGUMENT") == 2;
+            if (tuner.settle_without_trial(candidate)) continue;
+            tuner.finish(candidate, {.outcome = steady(100), .verified = true});
+        }
+        EXPECT_EQ(swept, !reached);
+    }
+}
+
 // One template with nine configurations. The first candidate compiles until the end of the test.
 class ProblemTunerOnAGpu : public ::testing::Test {
 protected:

@@ -259,6 +259,20 @@ TEST(Landscape, OfADatabaseIsOneTemplateOnOneProblem) {
     EXPECT_THAT(points(landscape), ElementsAre("T=4 failed", "T=8 5.0", "T=16 4.0"));
 }
 
+TEST(Landscape, OfADatabaseIsTheLastVersionOfATemplate) {
+    const Scratch scratch;
+    Store store(scratch / "tuning.db");
+    const auto device = store.remember(model_device("sm_90"));
+    const auto problem = store.remember(gemm(64, 64, 64));
+    for (const std::int64_t version : {1, 2}) {
+        const auto row = store.remember(TemplateRecord{"tiled", "gemm", std::to_string(version), {}});
+        store.remember(
+            {{device, row, problem}, {{{"T", version}}}, Measurement{.median_us = 5.0, .samples_us = {5.0}}});
+        std::this_thread::sleep_for(2ms);  // dates are in milliseconds
+    }
+    EXPECT_THAT(points(read_landscape(scratch / "tuning.db")), ElementsAre("T=2 5.0"));
+}
+
 TEST(Landscape, OfADatabaseWithSeveralSaysWhatThereIs) {
     const Scratch scratch;
     write_database(scratch / "tuning.db", {"tiled", "naive"});

@@ -96,6 +96,35 @@ TEST(ProgressLine, LeavesOutWhatMattersLessBeforeItCutsTheTime) {
     EXPECT_EQ(progress_line(state, 45), "[2/5] 312 trials, 42 s; best 12.5 us tiled TI");
 }
 
+// Appends what has arrived at the terminal.
+void read_more(int keyboard, std::string& text) {
+    char piece[4096];
+    pollfd ready{keyboard, POLLIN, 0};
+    if (poll(&ready, 1, 0) == 1) text.append(piece, static_cast<std::size_t>(read(keyboard, piece, sizeof piece)));
+}
+
+TEST(Progress, NoMoreTimeIsLeftThanTheBudgetLeaves) {
+    int terminal = 0;
+    int keyboard = 0;
+    winsize size{.ws_row = 24, .ws_col = 120, .ws_xpixel = 0, .ws_ypixel = 0};
+    ASSERT_EQ(openpty(&keyboard, &terminal, nullptr, nullptr, &size), 0);
+    auto* file = fdopen(terminal, "w");
+    std::string text;
+    {
+        Progress progress(file, Progress::Style::redrawn, {.sizes = 1, .trials = 1'000'000'000, .budget = 1h});
+        progress.step("64", best, false);
+        EXPECT_TRUE(soon(
+            [&] {
+                read_more(keyboard, text);
+                return text.find(" left") != std::string::npos;
+            },
+            10s));
+    }
+    std::fclose(file);
+    close(keyboard);
+    EXPECT_THAT(text, HasSubstr(", about 59:")) << "the trials would take years";
+}
+
 TEST(Progress, RedrawsOneLineOnATerminalAndLeavesNoneBehind) {
     int terminal = 0;
     int keyboard = 0;
@@ -113,10 +142,7 @@ TEST(Progress, RedrawsOneLineOnATerminalAndLeavesNoneBehind) {
     // The output arrives in several writes.
     EXPECT_TRUE(soon(
         [&] {
-            char piece[4096];
-            pollfd ready{keyboard, POLLIN, 0};
-            if (poll(&ready, 1, 0) == 1)
-                text.append(piece, static_cast<std::size_t>(read(keyboard, piece, sizeof piece)));
+            read_more(keyboard, text);
             return text.ends_with("\r\x1b[K");
         },
         5s))

@@ -81,7 +81,10 @@ TEST(Text, CountsAndDurationsAreReadable) {
     EXPECT_EQ(counted(1, "size"), "1 size");
     EXPECT_EQ(counted(2000, "trial"), "2,000 trials");
     EXPECT_EQ(duration_text(59.4), "59 s");
+    EXPECT_EQ(duration_text(59.6), "1:00 min");
     EXPECT_EQ(duration_text(185), "3:05 min");
+    EXPECT_EQ(duration_text(3599), "59:59 min");
+    EXPECT_EQ(duration_text(3600), "1:00:00 h");
     EXPECT_EQ(duration_text(3753), "1:02:33 h");
 }
 

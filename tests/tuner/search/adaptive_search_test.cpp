@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <numeric>
+
 namespace smemtune {
 namespace {
 
@@ -17,6 +19,17 @@ TEST(UntriedPoints, IsDrawnFromUntilNothingIsLeft) {
     }
     std::ranges::sort(drawn);
     for (std::size_t i = 0; i < 100; ++i) EXPECT_EQ(drawn[i], i);
+}
+
+// The best by its estimate of 64 points that are drawn at random.
+TEST(AdaptiveSearch, DrawsWhatIsExpectedToBeFast) {
+    std::vector<std::int64_t> values(1000);
+    std::iota(values.begin(), values.end(), 1);
+    SearchSetup setup{.space = std::make_shared<ParameterSpace>(std::vector<Parameter>{{"X", values, 1, ""}},
+                                                                std::vector<Constraint>{}, Environment{}),
+                      .seed = 1};
+    setup.estimate = [](const Configuration& each) { return static_cast<double>(each.values.at("X")); };
+    EXPECT_LT(make_search("annealing", setup)->next()->values.at("X"), 200);
 }
 
 TEST(UntriedPoints, LosesAPointOnce) {

@@ -37,6 +37,14 @@ TEST(Encoding, AddsTheAlignmentWhereItSaysMore) {
     EXPECT_THAT(encoding.encode(3), ElementsAre(1, 1));
 }
 
+TEST(Encoding, TakesZeroForAsLittleAlignedAsAnOddValue) {
+    FeatureCache cache({line({0, 1, 2, 3, 4})});
+    const Encoding encoding(cache);
+    EXPECT_THAT(encoding.encode(0), ElementsAre(0, 0));
+    EXPECT_THAT(encoding.encode(2), ElementsAre(0.5, 0.5));
+    EXPECT_THAT(encoding.encode(4), ElementsAre(1, 1));
+}
+
 TEST(Encoding, RanksByTheValueWhateverTheOrderInTheManifest) {
     const auto space = line({64, 8, 32, 16, 128});
     FeatureCache cache({space});

@@ -51,6 +51,14 @@ TEST(GaussianProcess, TheFitFindsWhichColumnMatters) {
     EXPECT_LT(kernel.noise, 0.01);
 }
 
+// One point says little. Its value alone would make the noise as large as it may be.
+TEST(GaussianProcess, AFitToLittleStaysNearThePrior) {
+    const Covariance prior{{1.0}, 0.01};
+    const auto kernel = fitted(prior, prior, {{0.5F}}, {3.0}, 50);
+    EXPECT_NEAR(kernel.noise, 0.01, 0.005);
+    EXPECT_DOUBLE_EQ(kernel.inverse_scales[0], 1);
+}
+
 TEST(GaussianProcess, TheFitCallsNoiseWhatNoColumnExplains) {
     Rows points;
     std::vector<double> values;

@@ -28,6 +28,23 @@ TEST(Plan, IsTheSameWithManyThreadsAsWithOne) {
     }
 }
 
+// 1000 blocks of more than 1024 threads are stored one by one as rejected; if there are more, none is.
+TEST(Plan, HasWhatBreaksTheDevicesLimitsUnlessThatIsTooMuch) {
+    TuneRequest request;
+    request.problems = {gemm(64, 64, 64)};
+    request.templates = load_templates(builtin_sources());
+    std::erase_if(request.templates, [](const auto& kernel) { return kernel.name != "tiled"; });
+    request.search = "exhaustive";
+    request.templates.front().constraints.clear();
+    auto& values = request.templates.front().parameters.front().values;
+    values = {16};
+    for (std::int64_t width = 33; width <= 1032; ++width) values.push_back(width);
+    const auto device = model_device("sm_90");
+    EXPECT_EQ(plan(request, device).front().front().space->size(), 1001U);
+    values.push_back(1033);
+    EXPECT_EQ(plan(request, device).front().front().space->size(), 1U);
+}
+
 TEST(Plan, ThatFailsForOneSpaceFails) {
     TuneRequest request;
     request.problems = {gemm(64, 64, 64), gemm(65, 65, 65)};
