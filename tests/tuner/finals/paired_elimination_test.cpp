@@ -51,6 +51,12 @@ TEST(PairedElimination, ADriftThatAffectsAllDoesNotMatter) {
     EXPECT_THAT(finals.equals(), ElementsAre(1));
 }
 
+TEST(PairedElimination, AMedianAtTheBarIsEqual) {
+    PairedElimination finals(2, {.equal = 0.5});
+    measure(finals, [](std::size_t finalist, int round) { return finalist == 0 ? 100.0 : round % 2 == 0 ? 147 : 153; });
+    EXPECT_THAT(finals.equals(), ElementsAre(0, 1));
+}
+
 // The second finalist alternates around a median of `second`, so no interval of ratios is narrow enough to decide.
 std::vector<std::size_t> equals_of_a_noisy_race(double second) {
     PairedElimination finals(2, {});

@@ -11,6 +11,7 @@
 namespace smemtune {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -127,6 +128,15 @@ TEST(Report, ManyReasonsEndInACommandThatShowsThemAll) {
     for (int i = 0; i < 100; ++i) made.reasons["reason " + std::to_string(i)] = 1;
     EXPECT_THAT(to_text(made), HasSubstr("smemtune db trials --rejected"));
     EXPECT_LT(to_text(made).size(), 2000U);
+}
+
+TEST(Report, FiveReasonsAreShownInFull) {
+    auto made = report();
+    made.reasons.clear();
+    for (int i = 1; i <= 5; ++i) made.reasons["reason " + std::to_string(i)] = 1;
+    EXPECT_THAT(to_text(made), AllOf(HasSubstr("reason 5"), Not(HasSubstr("... more"))));
+    made.reasons["reason 6"] = 1;
+    EXPECT_THAT(to_text(made), AllOf(HasSubstr("reason 5"), Not(HasSubstr("reason 6")), HasSubstr("... more")));
 }
 
 TEST(Report, ARunThatEndedBeforeItsFirstProblemHasNoTable) {
