@@ -17,7 +17,7 @@ TEST_P(Bounds, NoAccessLeavesOperandsOrSharedMemory) {
              {1, 1, 1}, {3, 5, 7}, {17, 13, 19}, {33, 31, 47}, {68, 36, 269}, {65, 68, 44}, {1, 129, 2}}) {
         problems.push_back(problem_of(kernel, extents, GetParam().layout));
     }
-    const auto configurations = configurations_of(kernel, problem_of(kernel, {64, 68, 36}, GetParam().layout), 4);
+    const auto configurations = configurations_of(kernel, aligned_problem_of(kernel, GetParam().layout), 4);
     std::vector<std::shared_future<CompilePool::Result>> compiled;
     for (const auto& configuration : configurations) {
         compiled.push_back(pool.submit(program_of(kernel, configuration, problems.front())));

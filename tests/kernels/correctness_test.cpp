@@ -42,7 +42,7 @@ TEST_P(Correctness, EveryConfigurationIsRightForEveryShape) {
     const bool all = std::getenv("SMEMTUNE_ALL_CONFIGURATIONS") != nullptr;
     // Configurations that are feasible for sizes in whole vectors, so that they include copies of 16 bytes. They are
     // launched on all sizes.
-    const auto aligned = problem_of(kernel, {64, 68, 36}, GetParam().layout);
+    const auto aligned = aligned_problem_of(kernel, GetParam().layout);
     const auto configurations = configurations_of(kernel, aligned, all ? 0 : 5);
     std::vector<std::shared_future<CompilePool::Result>> compiled;
     for (const auto& configuration : configurations) {

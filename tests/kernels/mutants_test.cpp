@@ -32,6 +32,7 @@ bool is_harmless(const std::string& line, std::size_t at) {
              "first_line() < LINES_PER_PASS",  // copying a line twice is harmless
              "line_offset(i) < steps",         // one operand has a k-step more, which meets zeros in the other operand
              "* WIDTH < steps",                // the same, for the other loader
+             "source < sources; source",       // adds zeros: each load has a guard of its own
          }) {
         const auto begin = line.find(code);
         if (begin != std::string::npos && at >= begin && at < begin + code.size()) return true;
@@ -117,6 +118,13 @@ std::vector<Configuration> configurations_for(const KernelTemplate& kernel) {
                                     "LANE_PAIRS=0,BLOCKS_PER_SM=1,GROUP_M=4"),
                 parse_configuration(common + "BLOCK_N=32,SLICES_K=2,SPLIT_K=4,VECTOR_A=1,VECTOR_B=1,STAGES=2,ASYNC=1," +
                                     "LANE_PAIRS=0,BLOCKS_PER_SM=1,GROUP_M=4")};
+    }
+    if (kernel.name == "skinny") {
+        // Several tiles, stages and slices. The second shares K through memory and has spare threads for the sums.
+        return {parse_configuration("BLOCK_M=16,BLOCK_N=32,BLOCK_K=32,THREAD_M=4,THREAD_N=4,SLICES_K=4,STAGES=3,"
+                                    "BLOCKS_PER_SM=1,PREFETCH=0,SPLIT_K=1"),
+                parse_configuration("BLOCK_M=8,BLOCK_N=4,BLOCK_K=64,THREAD_M=2,THREAD_N=4,SLICES_K=16,STAGES=2,"
+                                    "BLOCKS_PER_SM=1,PREFETCH=0,SPLIT_K=4")};
     }
     return {default_configuration(kernel)};
 }

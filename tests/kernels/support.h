@@ -93,6 +93,14 @@ inline std::vector<Configuration> configurations_of(const KernelTemplate& kernel
     return {chosen.begin(), chosen.end()};
 }
 
+/// A problem in whole vectors of 16 bytes for which the template has configurations: with few columns if its rules ask
+/// for that.
+inline Problem aligned_problem_of(const KernelTemplate& kernel, const std::string& layout) {
+    const auto usual = problem_of(kernel, {64, 68, 36}, layout);
+    if (feasible_space(kernel, usual, host_device()).size() > 0) return usual;
+    return problem_of(kernel, {68, 12, 68}, layout);
+}
+
 inline Binary binary_of(const CompilePool::Result& result) {
     if (const auto* rejection = std::get_if<Rejection>(&result)) throw std::runtime_error(rejection->reason);
     return std::get<Binary>(result);

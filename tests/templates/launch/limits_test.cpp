@@ -138,7 +138,7 @@ TEST(Limits, TheFeasibleSpaceHoldsTheFeasibleConfigurations) {
     auto kernels = load_templates(builtin_sources());
     kernels.push_back(odd);
     for (auto& kernel : kernels) {  // reduces the largest spaces to their corners
-        if (!kernel.name.ends_with("warp_tiled")) continue;
+        if (!kernel.name.ends_with("warp_tiled") && kernel.name != "skinny") continue;
         for (std::size_t i = 0; i < kernel.parameters.size(); ++i) {
             auto& values = kernel.parameters[i].values;
             values = {values.front(), values.back()};
