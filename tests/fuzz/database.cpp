@@ -2,6 +2,8 @@
 #include <SQLiteCpp/Statement.h>
 #include <fuzzer/FuzzedDataProvider.h>
 
+#include <chrono>
+#include <filesystem>
 #include <fstream>
 #include <span>
 #include <stdexcept>
@@ -18,16 +20,77 @@ using namespace smemtune;
 
 namespace {
 
+// A template with little text: it is parsed for each input.
+const SourceTree sources{{"scale.toml", R"toml([operation]
+name       = "scale"
+summary    = "B = alpha * A"
+extents    = ["M"]
+operations = "M"
+bytes      = "2 * M * element_bytes"
+terms      = "1"
+reference  = "scale.cu"
+
+[[operation.argument]]
+name = "M"
+kind = "extent"
+
+[[operation.argument]]
+name = "alpha"
+kind = "scalar"
+
+[[operation.argument]]
+name = "A"
+kind = "input"
+rows = "1"
+columns = "M"
+
+[[operation.argument]]
+name = "B"
+kind = "output"
+rows = "1"
+columns = "M"
+
+[[operation.check]]
+inputs = "uniform"
+scalars = { alpha = 1 }
+
+[template]
+name      = "scale"
+operation = "scale"
+summary   = "one element per thread"
+types     = ["f32"]
+
+[[parameter]]
+name    = "BLOCK"
+values  = [32, 64]
+default = 64
+summary = "threads of a block"
+
+[[constraint]]
+rule   = "BLOCK <= 1024"
+reason = "the largest block"
+
+[launch]
+block = ["BLOCK"]
+grid  = ["ceil_div(M, BLOCK)"]
+static_shared_bytes  = "0"
+dynamic_shared_bytes = "0"
+
+[requires]
+compute_capability = 75
+)toml"},
+                         {"scale.cu", "// scale and reference\n"}};
+
 // A small valid database, and the columns of its tables.
 struct Base {
     Base() {
         Store store(folder / "base.db", Store::Access::write, {.rollback_journal = true});
         const auto& kernel = kernels.front();
-        const TrialKey key{store.remember(device), store.remember({kernel.name, "gemm", kernel.hash, kernel.files}),
+        const TrialKey key{store.remember(device), store.remember({kernel.name, "scale", kernel.hash, kernel.files}),
                            store.remember(problem)};
         const auto best = default_configuration(kernel);
         auto other = best;
-        other.values["TILE_WIDTH"] = 8;
+        other.values["BLOCK"] = 32;
         const auto run = store.start_run({R"({"sizes":"64"})", "{}", R"({"smemtune":"0.1"})"});
         const std::vector<std::uint8_t> code{1, 2, 3};
         store.remember(TrialRecord{.key = key,
@@ -52,12 +115,8 @@ struct Base {
 
     TemporaryFolder folder;
     Device device = model_device("sm_90");
-    Problem problem = gemm(64, 64, 64);
-    std::vector<KernelTemplate> kernels = [] {
-        auto all = load_templates(builtin_sources());
-        std::erase_if(all, [](const KernelTemplate& each) { return each.name != "tiled"; });
-        return all;
-    }();
+    Problem problem{"scale", "f32", "", {{"M", 64}}};
+    std::vector<KernelTemplate> kernels = load_templates(sources);
     std::vector<std::pair<std::string, std::string>> columns;
 };
 
@@ -90,7 +149,7 @@ void change_bytes(const std::string& path, FuzzedDataProvider& input) {
     }
 }
 
-// Everything that `smemtune db`, `simulate` and a fetch read, but no machine code is loaded.
+// Everything that `smemtune db` and a fetch read, but no machine code is loaded.
 void read(const Base& base, const std::string& path) {
     const Store store(path, Store::Access::read);
     (void)inventory_text(store.summary(), 0, store.inventory({}), 80);
@@ -129,7 +188,7 @@ void attempt(const Work& work) {
 
 }  // namespace
 
-// Whole databases: the input says which cells or bytes of a valid one change.
+// Whole databases: the input says which cells or bytes of a valid one change, and whether `simulate` reads it.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     static const auto base = [] {
         auto made = std::make_unique<Base>();
@@ -140,12 +199,20 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const auto path = (base->folder / "changed.db").string();
     for (const auto* rest : {"", "-journal", "-wal", "-shm"}) std::filesystem::remove(path + rest);
     std::filesystem::copy_file(base->folder / "base.db", path);
+    const bool simulates = input.ConsumeBool();
     if (input.ConsumeBool()) {
         change_cells(*base, path, input);
     } else {
         change_bytes(path, input);
     }
-    attempt([&] { read(*base, path); });
-    attempt([&] { (void)read_landscape(path, {}); });
+    // A reader waits until a file that has just changed is 20 ms old.
+    std::filesystem::last_write_time(path, std::filesystem::file_time_type::clock::now() - std::chrono::hours(1));
+    attempt([&] {
+        if (simulates) {
+            (void)read_landscape(path, {});
+        } else {
+            read(*base, path);
+        }
+    });
     return 0;
 }
