@@ -331,8 +331,9 @@ TEST(Manifest, KeysAreNotNestedWithoutLimit) {
 // toml++ 3.3.0 asserts that the key of a table header begins as a key does.
 TEST(Manifest, TextThatBreaksAnAssertionOfTheParserIsAnErrorWithItsLine) {
     for (const std::string header : {"[=]", "[[,]]", "[.a]", "[ # a\n]", "[\xC3\xA9]", "[\n", "[["}) {
-        EXPECT_THAT(refusal(good + "[a]\n" + header + "\n[b]\n"),
-                    StartsWith("kernels/scale.toml:" + std::to_string(std::ranges::count(good, '\n') + 2) + ": not valid TOML"))
+        EXPECT_THAT(
+            refusal(good + "[a]\n" + header + "\n[b]\n"),
+            StartsWith("kernels/scale.toml:" + std::to_string(std::ranges::count(good, '\n') + 2) + ": not valid TOML"))
             << header;
     }
     EXPECT_THAT(refusal("[="), StartsWith("kernels/scale.toml:1: not valid TOML"));
