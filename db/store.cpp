@@ -39,6 +39,10 @@ constexpr auto forget_all_verification = R"sql(
 UPDATE trials SET verified_by = 'unrecorded'
 WHERE template = ? AND configuration = ? AND code_hash <> ? AND cut_short = 0 AND verified_by IS NOT NULL)sql";
 
+// The same for members of a portfolio.
+constexpr auto forget_members = "DELETE FROM portfolio WHERE template = ? AND configuration = ? AND code_hash = ?";
+constexpr auto forget_all_members = "DELETE FROM portfolio WHERE template = ? AND configuration = ? AND code_hash <> ?";
+
 constexpr auto upsert_winner = R"sql(
 INSERT INTO winners (device, problem, trial, decided_at) VALUES (?, ?, ?, strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))
 ON CONFLICT (device, problem) DO UPDATE SET trial = excluded.trial, decided_at = excluded.decided_at)sql";
@@ -117,6 +121,8 @@ void replace_binary(State& state, const BinaryRecord& binary) {
     // Which trials had damaged code is unknown: all of other code lose their verification.
     const std::string sql = *before == "damaged" ? forget_all_verification : forget_verification;
     state.query(sql).with(binary.kernel_template, configuration, *before == "damaged" ? now : *before).run();
+    const std::string members = *before == "damaged" ? forget_all_members : forget_members;
+    state.query(members).with(binary.kernel_template, configuration, *before == "damaged" ? now : *before).run();
 }
 
 // Inside the caller's transaction.

@@ -26,6 +26,7 @@ namespace smemtune {
 std::string_view to_text(Match match) {
     switch (match) {
         case Match::exact: return "exact";
+        case Match::predicted: return "predicted";
         case Match::nearest: return "nearest";
         case Match::transferred: return "transferred";
         case Match::untuned: return "untuned";
@@ -145,6 +146,7 @@ struct Runtime::State {
     ProgramCache programs;
     std::mutex store_mutex;  // a Store serves one thread at a time; never held while compiling or loading
     std::optional<Store> store;
+    PredictorCache predictors;
     std::mutex operations_mutex;
     std::map<std::string, std::shared_ptr<const Operation>> operations;  // by the template's hash
 
@@ -336,7 +338,7 @@ Kernel Runtime::State::fetch(const Problem& asked, const std::string& kernel_tem
     auto candidates = [&] {
         const std::scoped_lock lock(store_mutex);
         return Candidates(problem, backend->device(), store ? &*store : nullptr, templates, kernel_template, own,
-                          trust.stored_templates ? StoredTemplates::any : StoredTemplates::known);
+                          trust.stored_templates ? StoredTemplates::any : StoredTemplates::known, &predictors);
     }();
     while (const auto candidate = next(candidates)) {
         const auto refused = [&](const std::string& reason) {

@@ -26,6 +26,7 @@ namespace smemtune {
 /// How well a choice is founded. The best first.
 enum class Match {
     exact,        ///< tuned for this problem on this kind of device
+    predicted,    ///< of a portfolio, the member that is predicted to be the fastest for this problem
     nearest,      ///< the winner of the closest tuned problem, valid here too (of this one, if its code was replaced)
     transferred,  ///< a winner of the most similar other device, valid here too
     untuned,      ///< not tuned: a template's default
@@ -36,9 +37,12 @@ struct Choice {
     std::string kernel_template;
     std::string configuration;  ///< `TILE_WIDTH=32`
     Match match = Match::untuned;
-    std::string tuned_for;   ///< the problem that it was tuned for; empty when untuned
-    double expected_us = 0;  ///< measured time on the device and problem that it was tuned for; 0 when untuned
+    std::string tuned_for;   ///< the problem that it was tuned for; empty when predicted or untuned
+    double expected_us = 0;  ///< measured time on the device and problem that it was tuned for, or predicted time for
+                             ///< this problem; 0 when untuned
     std::string device;      ///< where it was tuned; this device when untuned
+    double uncertainty = 0;  ///< of a prediction: two of three are within a factor of 1 + this of the measured time
+    std::string why{};       ///< of a prediction: what the time consists of, and how far the next member is behind
 };
 
 /// There is no kernel: no template supports the problem, or none compiles and loads on this device.

@@ -42,14 +42,15 @@ std::optional<Configuration> sane_default(const KernelTemplate& kernel, const Pr
 
 Candidates::Candidates(const Problem& problem, const Device& device, const Store* store,
                        const std::vector<KernelTemplate>& templates, std::string_view kernel_template,
-                       std::span<const std::string> own, StoredTemplates stored_templates)
+                       std::span<const std::string> own, StoredTemplates stored_templates, PredictorCache* predictors)
     : problem_(problem),
       device_(device),
       store_(store),
       templates_(templates),
       kernel_template_(kernel_template),
       own_(own),
-      stored_templates_(stored_templates) {
+      stored_templates_(stored_templates),
+      predictors_(predictors) {
     find_expected();
     // A template that is chosen by name must be the current version, unless only the database has it.
     const auto named = std::ranges::find(templates_, kernel_template_, &KernelTemplate::name);
@@ -64,6 +65,9 @@ void Candidates::begin() {
     is_last_ = true;
     rows_.clear();
     row_ = 0;
+    device_row_ = 0;
+    predictions_.reset();
+    prediction_ = 0;
     damage_.clear();
     // Times in checked mode say nothing about times without it.
     std::erase_if(devices_, [&](const auto& known) {
@@ -121,6 +125,8 @@ std::optional<Candidate> Candidates::next_stored() {
         if (row_ < rows_.size()) {
             auto candidate = tuned(rows_[row_++]);
             if (candidate && !was_replaced()) return candidate;
+        } else if (auto predicted = next_predicted()) {
+            if (!was_replaced()) return predicted;
         } else if (!is_last_) {
             read_more_rows();
         } else if (!devices_.empty()) {
@@ -228,6 +234,46 @@ std::optional<Candidate> Candidates::tuned(const TrialRow& row) {
         pass_over(row.kernel_template, error.what());
         return std::nullopt;
     }
+}
+
+void Candidates::predict() {
+    const auto make = [&] {
+        const auto portfolio = store_->portfolio({device_row_, problem_.operation, problem_.type, problem_.layout});
+        return std::make_shared<const Predictor>(portfolio, problem_, device_,
+                                                 [&](const TrialRow& row) { return template_of(row); });
+    };
+    predictor_ = predictors_ == nullptr ? make() : predictors_->find_or_make(problem_, store_->replacements(), make);
+    for (const auto& message : predictor_->damages()) damage_ += "; " + message;
+    predictions_ = predictor_->ranking(problem_);
+    std::erase_if(*predictions_, [&](const Predictor::Prediction& prediction) {
+        const auto& row = prediction.member->row;
+        return !kernel_template_.empty() &&
+               (row.kernel_template != kernel_template_ ||
+                (!hashes_.empty() && std::ranges::find(hashes_, row.template_hash) == hashes_.end()));
+    });
+}
+
+// After the winner of this very problem, before those of other problems.
+std::optional<Candidate> Candidates::next_predicted() {
+    if (!rows_here_ || device_row_ == 0) return std::nullopt;
+    if (!predictions_) predict();
+    while (prediction_ < predictions_->size()) {
+        const auto& prediction = (*predictions_)[prediction_];
+        auto row = prediction.member->row;
+        row.problem = problem_;
+        auto candidate = tuned(row);
+        ++prediction_;
+        if (!candidate) continue;
+        auto& choice = candidate->choice;
+        choice.match = Match::predicted;
+        choice.tuned_for.clear();
+        choice.expected_us = prediction.us;
+        choice.uncertainty = prediction.member->model.error;
+        choice.why = why_chosen(*predictions_, prediction_ - 1);
+        choice.device = device_.name;
+        return candidate;
+    }
+    return std::nullopt;
 }
 
 // Most promising first: by the operations per load that the tiling achieves.

@@ -1,5 +1,5 @@
-// Chooses configurations for a problem. In order of preference: tuned for the problem, tuned for a nearby size, tuned
-// on a similar device, a template's default.
+// Chooses configurations for a problem. In order of preference: tuned for the problem, predicted to be the fastest of a
+// portfolio, tuned for a nearby size, tuned on a similar device, a template's default.
 #pragma once
 
 #include <optional>
@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "db/store.h"
+#include "runtime/predict/predictor.h"
 #include "runtime/runtime.h"
 #include "templates/manifest/kernel_template.h"
 
@@ -41,10 +42,13 @@ public:
     /// as far as is known, and defaults must be of templates with that operation.
     /// A template counts only if it takes the arguments that the caller knows: those of `kernel_template` in
     /// `templates`, or else of the first template there of the operation, those of `own` before the others. Where
-    /// `templates` has none, any stored one counts that fits the problem.
+    /// `templates` has none, any stored one counts that fits the problem. With `predictors`, the store's portfolios are
+    /// read once for all Candidates that share them; those must have the other arguments in common but the problem and
+    /// `kernel_template`.
     Candidates(const Problem& problem, const Device& device, const Store* store,
                const std::vector<KernelTemplate>& templates, std::string_view kernel_template,
-               std::span<const std::string> own = {}, StoredTemplates stored_templates = StoredTemplates::any);
+               std::span<const std::string> own = {}, StoredTemplates stored_templates = StoredTemplates::any,
+               PredictorCache* predictors = nullptr);
 
     /// The next candidate; nothing after the last. Throws std::invalid_argument if the problem does not fit the
     /// operation that the caller knows.
@@ -67,6 +71,8 @@ private:
     void read_nearest_device();
     [[nodiscard]] bool is_outdated(const TrialRow& row) const;
     [[nodiscard]] std::optional<Candidate> tuned(const TrialRow& row);
+    void predict();
+    [[nodiscard]] std::optional<Candidate> next_predicted();
     [[nodiscard]] std::vector<Candidate> untuned();
 
     const Problem& problem_;
@@ -79,6 +85,10 @@ private:
     const KernelTemplate* expected_ = nullptr;  // its operation is the caller's; null: the caller knows no such one
     bool expects_own_ = false;                  // whether it is one of `own_`
     std::int64_t replacements_ = 0;             // of the store's file, when its devices were read
+    PredictorCache* predictors_;
+    std::shared_ptr<const Predictor> predictor_;  // the owner of what `predictions_` points to
+    std::optional<std::vector<Predictor::Prediction>> predictions_;
+    std::size_t prediction_ = 0;
     std::string why_not_;
     std::vector<std::pair<std::int64_t, Device>> devices_;  // not read yet; the nearest is last
     std::vector<std::string> hashes_;                       // of the template that is chosen by name

@@ -88,7 +88,11 @@ nlohmann::json to_json(const Run& run) {
                         {"configuration", parse_configuration(run.choice.configuration)},
                         {"match", to_text(run.choice.match)},
                         {"correct", !run.verdict.wrong}};
-    if (run.choice.match != Match::untuned) {
+    if (run.choice.match == Match::predicted) {
+        json["predicted_us"] = run.choice.expected_us;
+        json["uncertainty"] = run.choice.uncertainty;
+        json["why"] = run.choice.why;
+    } else if (run.choice.match != Match::untuned) {
         json["tuned_for"] = run.choice.tuned_for;
         json["tuned_on"] = run.choice.device;
     }
@@ -110,6 +114,7 @@ void print(const Run& run) {
                                         : fmt::format(", tuned for {}{}, {} there", choice.tuned_for,
                                                       choice.match == Match::transferred ? " on " + choice.device : "",
                                                       time_text(choice.expected_us)));
+    if (!choice.why.empty()) fmt::print("  why        {}\n", choice.why);
     if (run.verdict.wrong) {
         fmt::print("  WRONG      {}\n", *run.verdict.wrong);
         return;

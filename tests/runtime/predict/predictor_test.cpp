@@ -1,0 +1,169 @@
+#include "runtime/predict/predictor.h"
+
+#include <gmock/gmock.h>
+#include <sqlite3.h>
+
+#include "tests/runtime/tuned.h"
+
+namespace smemtune {
+namespace {
+
+using testing::HasSubstr;
+
+void execute(const std::filesystem::path& database, const std::string& sql) {
+    sqlite3* connection = nullptr;
+    ASSERT_EQ(sqlite3_open(database.c_str(), &connection), SQLITE_OK);
+    EXPECT_EQ(sqlite3_exec(connection, sql.c_str(), nullptr, nullptr, nullptr), SQLITE_OK);
+    sqlite3_close(connection);
+}
+
+// A database with a portfolio of `stepping`, which is valid where M is a multiple of STEP.
+class PredictorTest : public testing::Test {
+protected:
+    struct Made {
+        std::string configuration;
+        double us_per_block = 1;
+        std::vector<std::string> classes{"000", "001", "010", "011", "100", "101", "110", "111"};
+        std::string verified_by{};
+    };
+
+    void store_portfolio(const std::vector<Made>& made) {
+        std::vector<PortfolioMember> members;
+        std::vector<BinaryRecord> binaries;
+        for (const auto& each : made) {
+            const auto configuration = parse_configuration(each.configuration);
+            members.push_back(
+                {.kernel_template =
+                     store.remember(TemplateRecord{kernel.name, kernel.operation.name, kernel.hash, kernel.files}),
+                 .configuration = configuration,
+                 .model = {.coefficients = {0, 0, each.us_per_block, 0, 0, 0, 0, 0}, .error = 0.05},
+                 .registers = 32,
+                 .static_shared_bytes = 0,
+                 .classes = each.classes,
+                 .verified_by = each.verified_by.empty() ? operation_identity(kernel, gemm(1, 1, 1)) + "/testbed"
+                                                         : each.verified_by,
+                 .code_hash = sha256(std::as_bytes(std::span(code)))});
+            binaries.push_back({.kernel_template = members.back().kernel_template,
+                                .configuration = configuration,
+                                .target = "sm_90a f32 nn",
+                                .compiler = "nvrtc",
+                                .code = code,
+                                .resources = {}});
+        }
+        store.set_portfolio({store.remember(device), "gemm", "f32", "nn"}, members, binaries);
+    }
+    [[nodiscard]] std::vector<Choice> choices(const Problem& problem, const std::string& name = "",
+                                              PredictorCache* cache = nullptr) const {
+        Candidates candidates(problem, device, &store, templates, name, {}, StoredTemplates::any, cache);
+        std::vector<Choice> result;
+        while (const auto candidate = candidates.next()) result.push_back(candidate->choice);
+        return result;
+    }
+    [[nodiscard]] std::vector<std::string> predicted(const Problem& problem) const {
+        std::vector<std::string> result;
+        for (const auto& choice : choices(problem)) {
+            if (choice.match == Match::predicted) result.push_back(choice.configuration);
+        }
+        return result;
+    }
+
+    TemporaryFolder scratch;
+    Store store{scratch / "tuning.db"};
+    Device device = model_device("sm_90");
+    std::vector<KernelTemplate> templates = load_templates(stepping_sources());
+    const KernelTemplate& kernel = templates.front();
+    const std::vector<std::uint8_t> code{1, 2, 3};
+};
+
+TEST_F(PredictorTest, TheMemberThatIsPredictedToBeTheFastestComesFirst) {
+    store_portfolio({{"STEP=2", 3}, {"STEP=3", 1}, {"STEP=64", 2}});
+    EXPECT_EQ(predicted(gemm(192, 5, 7)), (std::vector<std::string>{"STEP=3", "STEP=64", "STEP=2"}));
+    EXPECT_EQ(predicted(gemm(128, 5, 7)), (std::vector<std::string>{"STEP=64", "STEP=2"})) << "3 does not divide 128";
+    EXPECT_TRUE(predicted(gemm(7, 5, 7)).empty());
+}
+
+TEST_F(PredictorTest, AmongEqualPredictionsTheFirstMemberComesFirst) {
+    store_portfolio({{"STEP=64", 1}, {"STEP=2", 1}, {"STEP=3", 1}});
+    EXPECT_EQ(predicted(gemm(192, 5, 7)), (std::vector<std::string>{"STEP=64", "STEP=2", "STEP=3"}));
+}
+
+TEST_F(PredictorTest, AChoiceSaysThePredictedTimeItsUncertaintyAndWhy) {
+    store_portfolio({{"STEP=2", 3}, {"STEP=3", 1}});
+    const auto choice = choices(gemm(192, 5, 7)).at(0);
+    EXPECT_EQ(choice.match, Match::predicted);
+    EXPECT_EQ(to_text(choice.match), "predicted");
+    EXPECT_EQ(choice.expected_us, 1) << "one block on the busiest multiprocessor";
+    EXPECT_EQ(choice.uncertainty, 0.05);
+    EXPECT_EQ(choice.tuned_for, "");
+    EXPECT_EQ(choice.device, device.name);
+    EXPECT_EQ(choice.why, "predicted 1 us within 5 %, mostly blocks; next 3 us");
+}
+
+TEST_F(PredictorTest, AnExactWinnerComesBeforeThePortfolioAndTheNearestBehindIt) {
+    store_portfolio({{"STEP=3", 1}});
+    store_winner(store, device, kernel, gemm(192, 5, 7), parse_configuration("STEP=2"), 10);
+    const auto exact = choices(gemm(192, 5, 7));
+    EXPECT_EQ(exact.at(0).match, Match::exact);
+    EXPECT_EQ(exact.at(1).match, Match::predicted);
+    const auto near = choices(gemm(192, 5, 8));
+    EXPECT_EQ(near.at(0).match, Match::predicted);
+    EXPECT_EQ(near.at(1).match, Match::nearest);
+}
+
+TEST_F(PredictorTest, AMemberServesOnlyTheClassesForWhichItWasVerified) {
+    store_portfolio({{"STEP=2", 1, {"100"}}, {"STEP=64", 2}});
+    EXPECT_EQ(predicted(gemm(64, 5, 7)).front(), "STEP=2");
+    EXPECT_EQ(predicted(gemm(64, 4, 7)).front(), "STEP=64");
+    EXPECT_TRUE(predicted(gemm(2, 5, 7)).empty());
+}
+
+TEST_F(PredictorTest, AMemberThatWasVerifiedAsAnotherOperationDoesNotServe) {
+    store_portfolio({{.configuration = "STEP=2", .verified_by = "another/testbed"},
+                     {.configuration = "STEP=3", .verified_by = std::string(unrecorded)}});
+    EXPECT_TRUE(predicted(gemm(192, 5, 7)).empty());
+}
+
+TEST_F(PredictorTest, APortfolioOfAnotherDeviceTypeOrLayoutIsNotUsed) {
+    store_portfolio({{"STEP=2", 1}});
+    EXPECT_FALSE(predicted(gemm(64, 5, 7)).empty());
+    device = model_device("sm_80");
+    store.remember(device);
+    EXPECT_TRUE(predicted(gemm(64, 5, 7)).empty());
+}
+
+TEST_F(PredictorTest, ATemplateChosenByNameExcludesTheMembersOfOthers) {
+    store_portfolio({{"STEP=2", 1}});
+    EXPECT_EQ(choices(gemm(64, 5, 7), "stepping").at(0).match, Match::predicted);
+    for (auto& built_in : load_templates(builtin_sources())) {
+        if (built_in.name == "tiled") templates.push_back(std::move(built_in));
+    }
+    for (const auto& choice : choices(gemm(64, 5, 7), "tiled")) EXPECT_EQ(choice.kernel_template, "tiled");
+}
+
+TEST_F(PredictorTest, ADamagedMemberIsLeftOutAndNamed) {
+    store_portfolio({{"STEP=3", 1}, {"STEP=2", 2}});
+    execute(scratch / "tuning.db", "UPDATE portfolio SET error = 0.5 WHERE configuration = 'STEP=3'");
+    const auto problem = gemm(192, 5, 7);
+    Candidates candidates(problem, device, &store, templates, "");
+    EXPECT_EQ(candidates.next()->choice.configuration, "STEP=2");
+    EXPECT_THAT(candidates.damage(), HasSubstr("damaged row"));
+}
+
+TEST_F(PredictorTest, ASharedCacheReadsThePortfolioOnceForEachTypeAndLayout) {
+    store_portfolio({{"STEP=3", 1}});
+    PredictorCache cache;
+    EXPECT_EQ(choices(gemm(192, 5, 7), "", &cache).at(0).configuration, "STEP=3");
+    store_portfolio({{"STEP=2", 1}});
+    EXPECT_EQ(choices(gemm(192, 5, 9), "", &cache).at(0).configuration, "STEP=3");
+    EXPECT_EQ(choices(gemm(192, 5, 9)).at(0).configuration, "STEP=2");
+}
+
+TEST_F(PredictorTest, AMemberWhoseMachineCodeWasReplacedDoesNotServe) {
+    store_portfolio({{"STEP=3", 1}, {"STEP=2", 2}});
+    const Binary other{.entry = "stepping", .target = "sm_90a", .compiler = "nvrtc", .code = {9, 9}};
+    store_winner(store, device, kernel, gemm(3, 3, 3), parse_configuration("STEP=3"), 10, &other);
+    EXPECT_EQ(predicted(gemm(192, 5, 7)), (std::vector<std::string>{"STEP=2"}));
+}
+
+}  // namespace
+}  // namespace smemtune
