@@ -1,0 +1,65 @@
+#include "tuner/portfolio/cross_check.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace smemtune {
+namespace {
+
+// Ten problems in a row. Configuration 0 takes 10 + x at problem x, 1 takes 30 - x: 0 is the best at the first ten.
+CrossTimes crossing() {
+    CrossTimes times;
+    times.groups = {0, 0};
+    times.won.resize(2);
+    for (std::size_t x = 0; x < 20; ++x) {
+        times.counts.push_back(1);
+        times.places.push_back({static_cast<double>(x)});
+        const auto at = static_cast<double>(x);
+        times.cells.push_back({{.us = 10 + at, .terms = {1, at}}, {.us = 30 - at, .terms = {1, 0, 20 - at}}});
+        times.won[x < 10 ? 0 : 1].push_back(x);
+    }
+    return times;
+}
+
+TEST(CheckLeftOut, ModelsThatAreRightLoseNothing) {
+    const auto result = check_left_out(crossing(), 2);
+    ASSERT_EQ(result.size(), 20);
+    for (std::size_t i = 0; i < 20; ++i) {
+        EXPECT_EQ(result[i].problem, i);
+        EXPECT_NEAR(result[i].predicted.value(), 0, 1e-9) << i;
+        EXPECT_EQ(result[i].best_member, 0.0);
+    }
+    EXPECT_GT(result[9].one_for_all.value() + result[11].one_for_all.value(), 0);
+}
+
+TEST(CheckLeftOut, AConfigurationThatWonOnlyAtTheLeftOutProblemIsUnknown) {
+    auto times = crossing();
+    times.groups.push_back(0);
+    times.won.push_back({7});
+    for (std::size_t x = 0; x < 20; ++x) times.cells[x].push_back({.us = 8, .terms = {1}});
+    const auto result = check_left_out(times, 3);
+    EXPECT_EQ(result[6].best_member, 0.0);
+    EXPECT_NEAR(result[7].best_member.value(), 17.0 / 8 - 1, 1e-9) << "the others take 17 where it takes 8";
+}
+
+TEST(CheckLeftOut, NearestIsTheWinnerOfTheNearestProblemWhereItRuns) {
+    auto times = crossing();
+    times.cells[2][0].us = 0;  // does not run there
+    const auto result = check_left_out(times, 1);
+    EXPECT_EQ(result[4].nearest, 0.0);
+    EXPECT_EQ(result[2].nearest, 0.0) << "the other configuration is the best that runs";
+    EXPECT_EQ(result[15].nearest, 0.0);
+}
+
+TEST(CheckLeftOut, WhereNoMemberRunsNothingIsServed) {
+    auto times = crossing();
+    times.cells[3][0].us = 0;
+    const auto result = check_left_out(times, 1);
+    EXPECT_EQ(result[3].predicted.has_value(), result[3].one_for_all.has_value());
+    for (auto& row : times.cells) row[1].us = 0;
+    EXPECT_FALSE(check_left_out(times, 2).size() == 20) << "a problem where nothing runs is left out";
+}
+
+}  // namespace
+}  // namespace smemtune

@@ -1,0 +1,108 @@
+#include "tuner/portfolio/samples.h"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+
+#include "templates/manifest/catalog.h"
+
+namespace smemtune {
+namespace {
+
+using testing::HasSubstr;
+
+const Operation& operation(const std::string& name) {
+    static const auto templates = load_templates(builtin_sources());
+    return std::ranges::find_if(templates, [&](const auto& kernel) { return kernel.operation.name == name; })
+        ->operation;
+}
+
+std::vector<Sample> draw(std::size_t count, ExtentRange range = {}, unsigned seed = 0) {
+    return draw_samples(operation("gemm"), "f32", "nt", count, range, seed);
+}
+
+std::string error_of(const std::string& text) {
+    try {
+        (void)parse_samples(text, operation("gemm"), "f32", "nn");
+    } catch (const std::invalid_argument& error) {
+        return error.what();
+    }
+    return {};
+}
+
+TEST(DrawSamples, TheSameSeedDrawsTheSameDistinctProblems) {
+    const auto samples = draw(100);
+    ASSERT_EQ(samples.size(), 100);
+    EXPECT_EQ(samples[7].problem, draw(8)[7].problem);
+    EXPECT_NE(samples[7].problem, draw(8, {}, 1)[7].problem);
+    for (const auto& sample : samples) {
+        EXPECT_EQ(std::ranges::count(samples, sample.problem, &Sample::problem), 1);
+        EXPECT_EQ(sample.problem.layout, "nt");
+        EXPECT_EQ(sample.count, 1);
+    }
+}
+
+TEST(DrawSamples, ExtentsAreSpreadLogUniformlyWithinTheRangeAThirdOfThemMultiplesOf64) {
+    const auto samples = draw(1000, {16, 12000});
+    int below = 0;
+    int of_64 = 0;
+    int of_8 = 0;
+    for (const auto& sample : samples) {
+        for (const auto& [name, extent] : sample.problem.extents) {
+            EXPECT_GE(extent, 16);
+            EXPECT_LE(extent, 12000);
+            below += extent < 438 ? 1 : 0;  // sqrt(16 * 12000)
+            of_64 += extent % 64 == 0 ? 1 : 0;
+            of_8 += extent % 8 == 0 ? 1 : 0;
+        }
+    }
+    EXPECT_NEAR(below / 3000.0, 0.5, 0.05);
+    EXPECT_NEAR(of_64 / 3000.0, 1.0 / 3 + 0.25 / 8, 0.05);
+    EXPECT_NEAR(of_8 / 3000.0, 1.0 / 3 + 0.25 + 0.42 / 8, 0.05);
+}
+
+TEST(DrawSamples, ASmallRangeGivesAsManyAsItHas) {
+    EXPECT_EQ(draw(100, {5, 5}).size(), 1);
+    EXPECT_LE(draw(100, {5, 6}).size(), 8);
+}
+
+TEST(DrawSamples, AnExtentThatCountsMatricesIsABatch) {
+    for (const auto& sample : draw_samples(operation("batched_gemm"), "f32", "nn", 50, {100, 200}, 0)) {
+        EXPECT_LE(sample.problem.extents[0].second, 64);
+        EXPECT_GE(sample.problem.extents[1].second, 100);
+    }
+}
+
+TEST(ParseSamples, ReadsASizeAndACountOnEachLine) {
+    const auto samples =
+        parse_samples("4096x11008x128 200\n\n# a comment\n512  # another\n512 0.5\n", operation("gemm"), "f32", "nn");
+    ASSERT_EQ(samples.size(), 2);
+    EXPECT_EQ(samples[0].problem, gemm(4096, 11008, 128));
+    EXPECT_EQ(samples[0].count, 200);
+    EXPECT_EQ(samples[1].problem, gemm(512, 512, 512));
+    EXPECT_EQ(samples[1].count, 1.5) << "equal problems are added up";
+}
+
+TEST(ParseSamples, AMistakeIsNamedWithItsLine) {
+    EXPECT_THAT(error_of("64\n64x64\n"), HasSubstr("line 2: "));
+    EXPECT_THAT(error_of("64 many"), HasSubstr("the count 'many'"));
+    EXPECT_THAT(error_of("64 0"), HasSubstr("the count '0'"));
+    EXPECT_THAT(error_of("64 -1"), HasSubstr("the count '-1'"));
+    EXPECT_THAT(error_of("64 nan"), HasSubstr("the count 'nan'"));
+    EXPECT_THAT(error_of("64 1 x"), HasSubstr("'x' follows the count"));
+    EXPECT_THAT(error_of("64..128"), HasSubstr("'64..128' is not one size"));
+}
+
+TEST(KindOf, TellsSmallNarrowDeepAndSquareProblemsApart) {
+    const auto kind = [](std::int64_t m, std::int64_t n, std::int64_t k) {
+        return kind_of(operation("gemm"), gemm(m, n, k), model_device("sm_90"));
+    };
+    EXPECT_EQ(kind(4096, 4096, 4096), "square");
+    EXPECT_EQ(kind(4096, 8, 4096), "narrow");
+    EXPECT_EQ(kind(8, 4096, 4096), "narrow");
+    EXPECT_EQ(kind(128, 128, 8192), "deep");
+    EXPECT_EQ(kind(128, 128, 128), "small");
+}
+
+}  // namespace
+}  // namespace smemtune
