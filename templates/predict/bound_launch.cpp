@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 
 #include "templates/launch/hardware_rates.h"
 #include "templates/launch/limits.h"
@@ -14,46 +13,48 @@ namespace {
 
 constexpr double memory_unit = 4e6;  // bytes; about a microsecond of a fast memory
 
-// Gives each name that an expression reads a slot with its value.
-class Binder {
-public:
-    Binder(Environment environment, std::vector<std::int64_t>& values)
-        : environment_(std::move(environment)), values_(values) {}
-
-    Expression operator()(const Expression& expression) {
-        return expression.rebind([this](const std::string& name) {
-            const auto [slot, is_new] = slots_.try_emplace(name, values_.size());
-            if (is_new) {
-                const auto value = environment_.find(name);
-                if (value == environment_.end()) throw ExpressionError("'" + name + "' is unknown");
-                values_.push_back(value->second);
-            }
-            return slot->second;
-        });
-    }
-
-    [[nodiscard]] std::optional<std::size_t> slot_of(const std::string& name) const {
-        const auto slot = slots_.find(name);
-        return slot == slots_.end() ? std::nullopt : std::optional(slot->second);
-    }
-
-private:
-    Environment environment_;
-    std::vector<std::int64_t>& values_;
-    std::map<std::string, std::size_t> slots_;
-};
-
 }  // namespace
+
+BoundExpression::BoundExpression(const Expression& expression, const Environment& environment,
+                                 const std::vector<std::string>& extents)
+    : expression_(expression) {
+    for (const auto& name : expression.names()) {
+        const auto extent = std::ranges::find(extents, name);
+        const auto value = environment.find(name);
+        if (extent != extents.end()) {
+            places_.push_back({values_.size(), static_cast<std::size_t>(extent - extents.begin())});
+        } else if (value == environment.end()) {
+            throw ExpressionError("'" + name + "' is unknown");
+        }
+        values_.push_back(value == environment.end() ? 0 : value->second);
+    }
+    constant_.reset();
+    if (!places_.empty()) return;
+    try {
+        constant_ = expression_.evaluate(values_);
+    } catch (const ExpressionError&) {  // it has no value for any problem: evaluate() says so
+    }
+}
+
+std::int64_t BoundExpression::evaluate(const Problem& problem) const {
+    if (constant_) return *constant_;
+    auto values = values_;
+    for (const auto& place : places_) values[place.slot] = problem.extents[place.extent].second;
+    return expression_.evaluate(values);
+}
 
 BoundLaunch::BoundLaunch(const KernelTemplate& kernel_template, const Configuration& configuration,
                          const Device& device, const Problem& like, CompiledSize compiled)
     : device_(device),
+      extents_(kernel_template.operation.extents),
       compiled_(compiled),
       element_bytes_(static_cast<double>(element_type(like.type).bytes)),
       has_model_(kernel_template.model.has_value()) {
-    auto environment = environment_of(kernel_template.operation, like, device);
+    Problem any{like.operation, like.type, like.layout, {}};
+    for (const auto& name : extents_) any.extents.emplace_back(name, 1);
+    auto environment = environment_of(kernel_template.operation, any, device);
     for (const auto& [name, value] : configuration.values) environment[name] = value;
-    Binder bind(std::move(environment), values_);
+    const auto bind = [&](const Expression& expression) { return BoundExpression(expression, environment, extents_); };
     for (const auto& constraint : kernel_template.constraints) rules_.push_back(bind(constraint.rule));
     for (const auto& derived : kernel_template.derived) {
         if (derived.constant) constants_.push_back(bind(derived.expression));
@@ -73,28 +74,27 @@ BoundLaunch::BoundLaunch(const KernelTemplate& kernel_template, const Configurat
         operations_per_phase_ = bind(model->operations_per_phase);
         barriers_per_phase_ = bind(model->barriers_per_phase);
     }
-    for (const auto& extent : like.extents) slots_.push_back(bind.slot_of(extent.first));
 }
 
-bool BoundLaunch::is_valid(const Values& values) const {
-    for (const auto& constant : constants_) (void)constant.evaluate(values);
-    return std::ranges::all_of(rules_, [&](const auto& rule) { return rule.evaluate(values) != 0; });
+bool BoundLaunch::is_valid(const Problem& problem) const {
+    for (const auto& constant : constants_) (void)constant.evaluate(problem);
+    return std::ranges::all_of(rules_, [&](const auto& rule) { return rule.evaluate(problem) != 0; });
 }
 
-Launch BoundLaunch::launch(const Values& values) const {
+Launch BoundLaunch::launch(const Problem& problem) const {
     Launch launch;
     for (std::size_t i = 0; i < grid_.size(); ++i) {
-        launch.grid[i] = grid_[i].evaluate(values);
-        launch.block[i] = block_[i].evaluate(values);
+        launch.grid[i] = grid_[i].evaluate(problem);
+        launch.block[i] = block_[i].evaluate(problem);
     }
-    launch.static_shared_bytes = static_shared_bytes_.evaluate(values);
-    launch.dynamic_shared_bytes = dynamic_shared_bytes_.evaluate(values);
-    if (registers_) launch.registers = registers_->evaluate(values);
-    if (workspace_bytes_) launch.workspace = {workspace_bytes_->evaluate(values), 0};
+    launch.static_shared_bytes = static_shared_bytes_.evaluate(problem);
+    launch.dynamic_shared_bytes = dynamic_shared_bytes_.evaluate(problem);
+    if (registers_) launch.registers = registers_->evaluate(problem);
+    if (workspace_bytes_) launch.workspace = {workspace_bytes_->evaluate(problem), 0};
     return launch;
 }
 
-Terms BoundLaunch::terms_of(const Launch& launch, const Values& values) const {
+Terms BoundLaunch::terms_of(const Launch& launch, const Problem& problem) const {
     const auto as_double = [](std::int64_t value) { return static_cast<double>(value); };
     // The host device has no limits per multiprocessor, so one block is resident at a time.
     const auto resident =
@@ -109,34 +109,33 @@ Terms BoundLaunch::terms_of(const Launch& launch, const Values& values) const {
 
     Terms terms{1, waves, busiest};
     const auto set = [&](Term term, double value) { terms[static_cast<std::size_t>(term)] = value; };
-    set(Term::memory, as_double(bytes_.evaluate(values)) / memory_unit);
+    set(Term::memory, as_double(bytes_.evaluate(problem)) / memory_unit);
     if (launch.workspace) set(Term::workspace, as_double(launch.workspace->bytes) / memory_unit);
     if (!has_model_) return terms;
-    const auto phases = as_double(phases_.evaluate(values));
+    const auto phases = as_double(phases_.evaluate(problem));
     const auto latency =
-        rates::memory_latency + rates::barrier_latency * as_double(barriers_per_phase_.evaluate(values));
+        rates::memory_latency + rates::barrier_latency * as_double(barriers_per_phase_.evaluate(problem));
     set(Term::latency, waves * phases * latency / cycles_per_us);
-    set(Term::arithmetic, busiest * phases * as_double(operations_per_phase_.evaluate(values)) /
+    set(Term::arithmetic, busiest * phases * as_double(operations_per_phase_.evaluate(problem)) /
                               rates::operations_per_cycle / cycles_per_us);
-    set(Term::loads, busiest * phases * as_double(loads_per_phase_.evaluate(values)) * element_bytes_ /
+    set(Term::loads, busiest * phases * as_double(loads_per_phase_.evaluate(problem)) * element_bytes_ /
                          rates::global_bytes_per_cycle / cycles_per_us);
     return terms;
 }
 
 std::optional<Terms> BoundLaunch::terms(const Problem& problem) const {
-    auto values = values_;
-    for (std::size_t i = 0; i < slots_.size() && i < problem.extents.size(); ++i) {
-        if (slots_[i]) values[*slots_[i]] = problem.extents[i].second;
+    if (!std::ranges::equal(problem.extents, extents_, {}, &std::pair<std::string, std::int64_t>::first)) {
+        return std::nullopt;
     }
     try {
-        if (!is_valid(values)) return std::nullopt;
-        auto launched = launch(values);
+        if (!is_valid(problem)) return std::nullopt;
+        auto launched = launch(problem);
         if (broken_limit(launched, device_)) return std::nullopt;
         if (compiled_.registers > 0) {
             launched.registers = compiled_.registers;
             launched.static_shared_bytes = compiled_.static_shared_bytes;
         }
-        return terms_of(launched, values);
+        return terms_of(launched, problem);
     } catch (const ExpressionError&) {
         return std::nullopt;
     }

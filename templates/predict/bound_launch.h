@@ -20,37 +20,55 @@ struct CompiledSize {
     std::int64_t static_shared_bytes = 0;
 };
 
+/// An expression of which everything but the extents is known.
+class BoundExpression {
+public:
+    BoundExpression() = default;
+    /// `environment` holds every name but those of `extents`. Throws ExpressionError for an unknown name.
+    BoundExpression(const Expression& expression, const Environment& environment,
+                    const std::vector<std::string>& extents);
+
+    /// Throws ExpressionError if it has no value there.
+    [[nodiscard]] std::int64_t evaluate(const Problem& problem) const;
+
+private:
+    struct Place {
+        std::size_t slot = 0, extent = 0;
+    };
+    Expression expression_;
+    std::vector<std::int64_t> values_;          // by slot
+    std::vector<Place> places_;                 // of the extents that it names
+    std::optional<std::int64_t> constant_ = 0;  // its value, if it names no extent and has one
+};
+
 class BoundLaunch {
 public:
-    /// For problems that have operation, type, layout and extents' names of `like`. Throws std::invalid_argument if
-    /// `like` does not fit the operation, ExpressionError if a rule names something unknown.
+    /// For problems of the type and layout of `like`, whose extents do not matter. Throws std::invalid_argument if the
+    /// operation lacks the layout, ExpressionError if a rule names something unknown.
     BoundLaunch(const KernelTemplate& kernel_template, const Configuration& configuration, const Device& device,
                 const Problem& like, CompiledSize compiled = {});
 
-    /// The terms of one launch. Nothing if the configuration is not valid for the problem, as in infeasibility(), or if
-    /// a rule has no value there.
+    /// The terms of one launch. Nothing if the configuration is not valid for the problem, as in infeasibility(), if a
+    /// rule has no value there, or if the problem has other extents than the operation.
     [[nodiscard]] std::optional<Terms> terms(const Problem& problem) const;
 
 private:
-    using Values = std::vector<std::int64_t>;
-
-    [[nodiscard]] bool is_valid(const Values& values) const;
-    [[nodiscard]] Launch launch(const Values& values) const;
-    [[nodiscard]] Terms terms_of(const Launch& launch, const Values& values) const;
+    [[nodiscard]] bool is_valid(const Problem& problem) const;
+    [[nodiscard]] Launch launch(const Problem& problem) const;
+    [[nodiscard]] Terms terms_of(const Launch& launch, const Problem& problem) const;
 
     Device device_;
+    std::vector<std::string> extents_;
     CompiledSize compiled_;
     double element_bytes_;
     bool has_model_;
-    Values values_;                                  // constants; the extents' slots are filled for each problem
-    std::vector<std::optional<std::size_t>> slots_;  // of each extent; nothing if no rule names it
-    std::vector<Expression> rules_;
-    std::vector<Expression> constants_;  // must have a value
-    std::array<Expression, 3> grid_, block_;
-    Expression static_shared_bytes_, dynamic_shared_bytes_;
-    std::optional<Expression> workspace_bytes_, registers_;
-    Expression bytes_;
-    Expression phases_, loads_per_phase_, operations_per_phase_, barriers_per_phase_;
+    std::vector<BoundExpression> rules_;
+    std::vector<BoundExpression> constants_;  // must have a value
+    std::array<BoundExpression, 3> grid_, block_;
+    BoundExpression static_shared_bytes_, dynamic_shared_bytes_;
+    std::optional<BoundExpression> workspace_bytes_, registers_;
+    BoundExpression bytes_;
+    BoundExpression phases_, loads_per_phase_, operations_per_phase_, barriers_per_phase_;
 };
 
 }  // namespace smemtune

@@ -158,6 +158,15 @@ TEST_F(PredictorTest, ASharedCacheReadsThePortfolioOnceForEachTypeAndLayout) {
     EXPECT_EQ(choices(gemm(192, 5, 9)).at(0).configuration, "STEP=2");
 }
 
+TEST_F(PredictorTest, AMalformedProblemThatComesFirstDoesNotSpoilThePortfolio) {
+    store_portfolio({{"STEP=3", 1}});
+    PredictorCache cache;
+    for (const auto& malformed : {Problem{"gemm", "f32", "nn", {{"M", 3}}}, gemm(0, 5, 7), gemm(-3, 5, 7)}) {
+        EXPECT_THROW(choices(malformed, "", &cache), std::invalid_argument) << to_text(malformed);
+    }
+    EXPECT_EQ(choices(gemm(192, 5, 7), "", &cache).at(0).match, Match::predicted);
+}
+
 TEST_F(PredictorTest, AMemberWhoseMachineCodeWasReplacedDoesNotServe) {
     store_portfolio({{"STEP=3", 1}, {"STEP=2", 2}});
     const Binary other{.entry = "stepping", .target = "sm_90a", .compiler = "nvrtc", .code = {9, 9}};

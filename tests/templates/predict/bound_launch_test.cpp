@@ -114,10 +114,25 @@ TEST(BoundLaunch, ATemplateOfAnyOperationHasTerms) {
     EXPECT_GT(term(*terms, Term::blocks), 0);
 }
 
-TEST(BoundLaunch, AProblemOfAnotherFormIsRefused) {
-    EXPECT_THROW(BoundLaunch(built_in("tiled"), {{{"TILE_WIDTH", 32}}}, model_device("sm_90"),
-                             Problem{"gemm", "f32", "nn", {{"M", 1}}}),
-                 std::invalid_argument);
+TEST(BoundLaunch, AProblemWithOtherExtentsIsNotValidAndTheExtentsOfTheFirstOneDoNotMatter) {
+    const Problem other{"gemm", "f32", "nn", {{"M", -1}}};
+    const BoundLaunch bound(built_in("tiled"), {{{"TILE_WIDTH", 32}}}, model_device("sm_90"), other);
+    EXPECT_EQ(bound.terms(other), std::nullopt);
+    EXPECT_EQ(bound.terms({"gemm", "f32", "nn", {{"M", 8}, {"K", 8}, {"N", 8}}}), std::nullopt);
+    EXPECT_TRUE(bound.terms(gemm(8, 8, 8)));
+}
+
+TEST(BoundExpression, KnowsItsValueUnlessItNamesAnExtent) {
+    const std::vector<std::string> extents{"M", "N"};
+    const Problem problem{"any", "f32", "", {{"M", 7}, {"N", 3}}};
+    const auto value = [&](const char* text) {
+        return BoundExpression(Expression(text), {{"TILE", 4}, {"M", 1000}}, extents).evaluate(problem);
+    };
+    EXPECT_EQ(value("TILE * 2"), 8);
+    EXPECT_EQ(value("ceil_div(M, TILE) * N + M"), 13);
+    EXPECT_THROW(value("1 / (TILE - 4)"), ExpressionError);
+    EXPECT_THROW(value("TILE / (N - 3)"), ExpressionError);
+    EXPECT_THROW(value("UNKNOWN + M"), ExpressionError);
 }
 
 TEST(TimeModel, APredictionIsTheSumOfItsShares) {
