@@ -137,7 +137,8 @@ std::optional<Candidate> Candidates::next_stored() {
     }
 }
 
-// The row of this very problem. It is found by a seek, and most fetches need no other.
+// Goes on to the nearest device not read yet, and reads its row of this very problem. That is one seek, and most
+// fetches need no other row.
 void Candidates::read_nearest_device() {
     const auto [number, device] = std::move(devices_.back());
     devices_.pop_back();

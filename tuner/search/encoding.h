@@ -8,8 +8,9 @@
 namespace smemtune {
 
 /// Each parameter gives a column with the rank of its value and, if that differs, a column with the value's alignment:
-/// how often it can be halved. (96 is next to 80, but may perform like 64.) The setup's features and its estimate are
-/// encoded by rank, too, so their scale does not matter: the share of a sample's values that are smaller.
+/// how often it can be halved. (96 is next to 80, but may perform like 32: both can be halved five times.) The setup's
+/// features and its estimate are encoded by rank, too, so their scale does not matter: the share of a sample's values
+/// that are smaller.
 class Encoding {
 public:
     /// Keeps a reference to `cache`, which must outlive it.
@@ -17,7 +18,7 @@ public:
 
     /// The prior of each column's inverse length scale (see Covariance).
     [[nodiscard]] const std::vector<double>& inverse_scales() const { return inverse_scales_; }
-    /// The number of columns: as many as inverse_scales().
+    /// The encoded columns of configuration `index`, as many as inverse_scales().
     [[nodiscard]] std::vector<float> encode(std::size_t index) const;
 
 private:
