@@ -81,7 +81,7 @@ void measure(const std::vector<unsigned>& counts, std::size_t program_count, uns
     const auto programs = distinct_programs(device, program_count);
     (void)compile_all(*compiler, {programs.front()}, 1);  // opens NVRTC
     std::vector<Round> best(counts.size(), {.seconds = 1e30});
-    // In turn, so that what else the machine does disturbs every number of threads alike.
+    // The thread counts alternate, so that other load on the machine affects all of them alike.
     for (unsigned round = 0; round < rounds; ++round) {
         for (std::size_t i = 0; i < counts.size(); ++i) {
             const auto now = compile_all(*compiler, programs, counts[i]);

@@ -106,7 +106,8 @@ public:
                                                 const std::string& kernel_template = {},
                                                 const std::vector<std::string>& hashes = {}) const;
 
-    /// Some rows of best_of, the nearest problem first. Distance is that of the logarithms of the first four extents.
+    /// Some rows of best_of, the nearest problem first. The distance is measured between the logarithms of the first
+    /// four extents.
     struct Nearest {
         std::vector<TrialRow> rows;  ///< damaged ones are left out
         bool is_last = false;        ///< whether no problem lies farther away

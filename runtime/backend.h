@@ -65,7 +65,7 @@ public:
     virtual void launch(StreamHandle stream, std::span<void* const> arguments) const = 0;
 };
 
-/// Device memory, released with its last owner. As for a LoadedKernel, that waits for the device.
+/// Device memory. Its destructor releases it and waits for the device, as that of a LoadedKernel does.
 class Memory {
 public:
     virtual ~Memory() = default;

@@ -291,7 +291,7 @@ ProgramCache::Loaded Runtime::State::load_or_compile(const Candidate& candidate,
             return {nullptr, error.what()};
         }
     };
-    std::string damage;  // of the stored machine code, which is then compiled again
+    std::string damage;  // why the stored machine code is damaged; it is then compiled again
     try {
         if (const auto stored = stored_code(candidate, problem)) {
             auto known = loaded({kernel.name, compiler->target(), stored->compiler, stored->code, stored->resources});

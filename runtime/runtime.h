@@ -91,8 +91,8 @@ struct GemmOperands {
 };
 
 /// A kernel that is ready to run on one problem. It is a small handle that can be copied and used from any thread. It
-/// may outlive its Runtime. Its machine code stays loaded as long as a copy of it or its Runtime lives; the last one to
-/// go may go while launches run: that waits for the device, so it must not be during a stream capture.
+/// may outlive its Runtime. Its machine code stays loaded as long as a copy of it or its Runtime lives. Destroying the
+/// last of them waits for running launches and unloads the code. Do not destroy it during a stream capture.
 class Kernel {
 public:
     [[nodiscard]] const Choice& choice() const;

@@ -22,8 +22,8 @@ namespace smemtune {
 
 namespace {
 
-// A host that ignores SIGCHLD, or waits for any child, takes the program's exit code before we can. So a shell runs the
-// program and appends the exit code to its output. POSIX's code for a program that was not found is 127.
+// An application that ignores SIGCHLD, or waits for any child, takes the program's exit code before we can. So a shell
+// runs the program and appends the exit code to its output. POSIX's code for a program that was not found is 127.
 constexpr auto shell_script = R"("$@"; printf '\n%d' $?)";
 constexpr int not_found_code = 127;
 

@@ -11,13 +11,13 @@
 
 namespace smemtune {
 
-/// Over several fields; their borders count.
+/// SHA-256 of several fields. The borders between them count.
 std::string sha256_of(std::span<const std::string_view> fields);
 
-/// Over name, operation, hash, and every path and text.
+/// SHA-256 of name, operation, hash, and every path and text.
 std::string row_sha256(const TemplateRecord& kernel_template);
 
-/// Over every field.
+/// SHA-256 of every field.
 std::string row_sha256(const BinaryRecord& binary);
 
 /// The hash of a row of `portfolio`, as an SQL expression over its columns. It covers all of them but `id`.

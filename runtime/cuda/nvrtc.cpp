@@ -120,7 +120,7 @@ int past_deadline(void* deadline, void*) {
 }  // namespace
 
 NvrtcCompiler::NvrtcCompiler(std::int64_t compute_capability, const CompilerOptions& options)
-    // From 9.0 on, only the 'a' targets have the features of one architecture (wgmma, setmaxnreg).
+    // From 9.0 on, only the 'a' targets have architecture-specific features (wgmma, setmaxnreg).
     : target_("sm_" + std::to_string(compute_capability) + (compute_capability >= 90 ? "a" : "")),
       time_limit_(options.time_limit) {}
 

@@ -139,7 +139,7 @@ private:
     const std::size_t capacity_;
     ReaderCount readers_;
     std::atomic<Slots*> slots_ = nullptr;  // owned
-    mutable std::mutex mutex_;             // of writers, for what follows
+    mutable std::mutex mutex_;             // writers hold it; guards the members below
     std::vector<std::unique_ptr<Entry>> entries_;
     std::vector<Replaced> replaced_;
 };

@@ -16,11 +16,11 @@ namespace smemtune {
 
 /// The memory of one stream, in which each kernel has a part. A part holds zeros, or what the same kernel's launch
 /// before left there: kernels rely on counters that they find and leave at 0. When the memory is used up, all parts are
-/// given out anew. That needs no waiting, because a part is set to zero on the stream itself, behind all launches that
-/// used it.
+/// reassigned. That needs no waiting, because a part is set to zero on the stream itself, after all launches that used
+/// it.
 class StreamWorkspace {
 public:
-    /// Memory up to this size is doubled when it is used up; beyond, parts are given out anew. One part may be larger.
+    /// Full memory doubles up to this size. From then on, parts are reassigned instead. A single part may exceed it.
     static constexpr std::size_t most_bytes = std::size_t{64} << 20;
     /// Zeroed memory of at least `bytes`.
     using Allocate = std::function<std::unique_ptr<Memory>(std::size_t bytes)>;

@@ -15,7 +15,7 @@ Problem without_zero_extents(const Problem& problem, const std::vector<KernelTem
 /// Whether the product has no element, so that there is nothing to launch.
 bool is_empty(const GemmArguments& product);
 
-/// With K = 0 or alpha = 0, C = beta * C, and A and B are not read: the kernel gets K = 0 and alpha = 0. Only for
+/// If K = 0 or alpha = 0, sets both to 0, so that the kernel computes C = beta * C and reads neither A nor B. Only for
 /// kernels of an operation that is_verified_without_products().
 void skip_products(GemmArguments& product);
 

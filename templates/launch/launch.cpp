@@ -29,7 +29,7 @@ Launch launch_of(const KernelTemplate& kernel_template, const Configuration& con
                  const Device& device) {
     auto environment = environment_of(kernel_template.operation, problem, device);
     for (const auto& [name, value] : configuration.values) environment[name] = value;
-    // A constant that has no value, by a division by zero for example, is found before anything is compiled.
+    // Evaluates the constants, so that one without a value (a division by zero) fails before anything is compiled.
     for (const auto& derived : kernel_template.derived) {
         if (derived.constant) (void)derived.expression.evaluate(environment);
     }

@@ -23,8 +23,8 @@ TEST(Median, OfInfiniteValuesIsANumber) {
     EXPECT_EQ(median({infinity, 3, 1}), 3);
 }
 
-// With 6 pairs, the whole range; with 9, the second to the eighth; with 24, the seventh to the eighteenth (tables in
-// Conover).
+// With 6 pairs, the interval runs from the 1st to the 6th of the ordered ratios; with 9, from the 2nd to the 8th; with
+// 24, from the 7th to the 18th (tables in Conover).
 TEST(RatioInterval, IsThatOfTheTextbook) {
     for (const auto& [pairs, low, high] : {std::tuple{6, 1, 6}, {9, 2, 8}, {15, 4, 12}, {24, 7, 18}, {3, 1, 3}}) {
         std::vector<double> a(static_cast<std::size_t>(pairs));

@@ -34,7 +34,7 @@ struct Changes {
 /// A change counts if it exceeds half a percent and the two intervals do not overlap.
 Changes changes(const std::vector<Figure>& before, const std::vector<Figure>& now);
 
-/// One line for each change; at least one line in all.
+/// A summary line, one line for each change, and one for the missing ratios, if any.
 std::string to_text(const Changes& changes);
 
 }  // namespace smemtune

@@ -1,4 +1,4 @@
-// Compares the speed of two kernels from samples taken in turn. It is fed plain numbers and knows nothing of devices.
+// Compares the speed of two kernels from alternating samples. It is fed plain numbers and knows nothing of devices.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +28,7 @@ struct Ratio {
     double median = 0;  ///< median of theirs / ours over valid pairs; above 1, ours is faster
     double low = 0;     ///< 95 % confidence interval, by order statistics
     double high = 0;
-    double ours_us = 0;  ///< medians for the record; `median` is not their quotient
+    double ours_us = 0;  ///< median times; `median` is the median of the ratios, not the ratio of these
     double theirs_us = 0;
     std::size_t pairs = 0;       ///< valid pairs
     std::size_t dropped = 0;     ///< pairs dropped because the clock sagged

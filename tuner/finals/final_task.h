@@ -7,12 +7,12 @@
 
 namespace smemtune {
 
-/// Candidates to measure in turn.
+/// Candidates to measure alternately.
 struct FinalTask {
     enum class Purpose {
         decide,   ///< finalists against one another
         compare,  ///< the winner against the baseline
-        energy,   ///< the winner alone
+        energy,   ///< the winner's energy
         verify,   ///< one candidate in full, with the machine code that is to be stored
     };
     Purpose purpose = Purpose::decide;

@@ -1,4 +1,5 @@
-// The finals of a problem: the best candidates are measured again in turn, and one of them is stored as the winner.
+// The finals of a problem: the best candidates are measured again, alternately, and one of them is stored as the
+// winner.
 #pragma once
 
 #include <optional>
@@ -34,8 +35,9 @@ public:
     /// Whether the winner is decided and stored.
     [[nodiscard]] bool is_over() const { return scheduler_ && scheduler_->is_over(); }
 
-    /// The winner of the finals. If there were no finals, or an earlier winner outside these trials remains the best:
-    /// the stored winner if it is known here, else the trial with the least cost. Null if nothing was measured.
+    /// The winner of the finals. Without finals, or if an earlier winner outside these trials remains the best, it is
+    /// the stored winner if that is in the ledger, and else the trial with the least cost. Null if nothing was
+    /// measured.
     [[nodiscard]] const TrialLedger::Trial* winner() const;
     /// Fixes the present winner() until the next finals, whatever is measured in the meantime.
     void keep_winner() { winner_ = winner(); }

@@ -76,7 +76,7 @@ std::optional<Task> ProblemTuner::next(std::size_t workers) {
     return std::move(*task);
 }
 
-// The next state of a search that has nothing left to try.
+// Enters the next state when the present one has nothing left to try.
 void ProblemTuner::advance() {
     switch (state_) {
         case State::unverified: return begin_search();

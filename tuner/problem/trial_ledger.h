@@ -79,14 +79,14 @@ public:
 
     /// A trial with the same machine code and launch as `input`, or null. Equal code launched alike takes equally long.
     [[nodiscard]] const Trial* equal_code(const TrialInput& input) const;
-    /// Records that `trial`, of this ledger, was measured with that machine code.
+    /// Records that `trial` was measured with the machine code of `input`. Precondition: `trial` is in this ledger.
     void index_code(const TrialInput& input, const Trial& trial);
 
     /// The cost in the unit of the objective; nothing if unknown.
     [[nodiscard]] std::optional<double> cost_of(const Measurement& measurement) const;
     /// The trials with a known cost, least first. Not all of them may win.
     [[nodiscard]] std::vector<Trial*> by_cost();
-    /// Those that may win.
+    /// The verified trials, least cost first: those that may win.
     [[nodiscard]] std::vector<Trial*> verified_by_cost();
     /// All measured trials, fastest first.
     [[nodiscard]] std::vector<const Trial*> by_time() const;

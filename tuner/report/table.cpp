@@ -18,7 +18,8 @@ constexpr std::size_t detail_indent = 4;  // of a detail below its row
 
 using Cells = std::vector<std::string>;
 
-// A number with its unit, or none: `12.5 us`, `1.9..2.1`, `-`. But not `512x512`.
+// Whether a cell is empty, `-`, a range, or a number with or without a unit: `12.5 us`, `1.9..2.1`. `512x512` is none
+// of these.
 bool is_numeric(const std::string& cell) {
     if (cell.empty() || cell == "-") return true;
     auto begin = cell.find_first_not_of("+-");

@@ -9,8 +9,8 @@ namespace smemtune {
 struct StoppingPolicy {
     /// Gain is unlikely after this many evaluations in a row without a gain.
     std::size_t patience = 60;
-    /// It is also unlikely after this many times the evaluations that the last gain took: a late gain means that gains
-    /// are rare.
+    /// If the last gain came at evaluation n, it is also unlikely after `persistence` * n evaluations: a late gain
+    /// means that gains are rare.
     double persistence = 2;
     double gain = 0.005;  ///< smaller improvements, as a share of the cost, are not gains
 };

@@ -53,8 +53,8 @@ int rotating_sets(const Operation& operation, const Environment& environment, lo
 /// The bytes that a testbed allocates for the problem: operands and references of all checks, and rotating operands.
 double testbed_bytes(const Operation& operation, const Problem& problem, const Device& device);
 
-/// Throws std::invalid_argument if the device's memory is too small for a testbed. The minimum is operands and
-/// references of one check at a time, and rotating operands.
+/// Throws std::invalid_argument if the device's memory is too small for a testbed. A testbed needs at least the
+/// operands and references of one check, and the rotating operands.
 void must_fit(const Operation& operation, const Problem& problem, const Device& device);
 
 /// Allocates and fills the operands of one problem on the device. All arguments must outlive it.

@@ -10,11 +10,11 @@
 
 namespace smemtune {
 
-/// Sets of operands that launches use in turn, so that no launch finds its operands in the L2 cache. `factory` must
-/// outlive it.
+/// Sets of operands that launches use one after another, so that no launch finds its operands in the L2 cache.
+/// `factory` must outlive it.
 class RotatingOperands {
 public:
-    /// The first set has the inputs that `factory` makes of `check` and `seed`.
+    /// The first set has the inputs that `factory` makes from `check` and `seed`.
     RotatingOperands(OperandFactory& factory, const Check& check, int sets, std::uint64_t seed)
         : factory_(factory), check_(check), count_(sets), seed_(seed) {}
 

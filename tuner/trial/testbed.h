@@ -18,7 +18,8 @@ struct TestbedBinaries {
     Binary reference, fill, compare;
 };
 
-/// Compiles them for an operation's element type and layout. Throws CompilerError if one does not compile.
+/// Compiles the testbed's kernels for an operation's element type and layout. Throws CompilerError if one does not
+/// compile.
 TestbedBinaries compile_testbed(const Compiler& compiler, const KernelTemplate& kernel_template,
                                 const Problem& problem);
 
@@ -68,8 +69,8 @@ public:
     /// Whether warm and cold differ: whether more than one set of operands rotates.
     [[nodiscard]] bool rotates() const;
 
-    /// `count` launches of `kernel`. The calls refer to the kernel, and to operands that stay valid until a kernel is
-    /// found wrong.
+    /// `count` launches of `kernel`. `kernel` must outlive the calls. Their operands stay valid until a verification
+    /// fails.
     std::vector<Backend::Call> batch(const BoundKernel& kernel, int count);
 
 private:

@@ -179,7 +179,7 @@ ProblemTuner& Scheduler::tuner_of(std::size_t problem) {
     if (problem == tuners_.size()) {
         const auto& begun = run_.request.problems[problem];
         tuners_.push_back(std::make_unique<ProblemTuner>(run_, begun, spaces_[problem]));
-        // Compiled before its candidates, which cannot be tried without the testbed.
+        // The testbed is compiled first, because no candidate can be tried without it.
         if (tuners_.back()->open_searches() > 0) (void)testbeds_.of(template_of(problem), begun);
     }
     return *tuners_[problem];

@@ -7,7 +7,7 @@
 namespace smemtune {
 namespace {
 
-// A value that counts those alive, and says which problem it belongs to.
+// Counts its living instances, and says which problem it belongs to.
 class Counted {
 public:
     Counted(std::atomic<int>& alive, std::int64_t m) : alive_(alive), m_(m) { ++alive_; }

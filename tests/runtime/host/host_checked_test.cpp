@@ -33,7 +33,7 @@ enum What { reads_argument, writes_argument, reads_row, writes_column, reads_dyn
 constexpr std::array marks{"reads an argument", "writes an argument", "reads a row",
                            "writes a column",   "reads dynamic",      "writes dynamic"};
 
-constexpr long long elements = 37;  // not a multiple of any alignment, so the end is no boundary
+constexpr long long elements = 37;  // odd, so the array does not end at an aligned address
 constexpr long long shared_elements = 50;
 constexpr Launch shape{.grid = {3, 1, 1}, .block = {16, 2, 1}, .dynamic_shared_bytes = shared_elements * 4};
 

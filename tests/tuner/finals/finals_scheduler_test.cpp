@@ -121,7 +121,8 @@ TEST(FinalsScheduler, ARoundEndsWhenTheLastOfItsSharesIsFinished) {
     EXPECT_EQ(finals.winner(), 0);
 }
 
-// If a worker gives a share back, another worker measures it. A share that cost two workers ends the finals.
+// A share is a worker's part of a round. If its worker gives it back, another worker measures it. If a share loses its
+// worker, the finals decide by earlier measurements.
 TEST(FinalsScheduler, ALostShareLeavesTheDecisionToEarlierMeasurements) {
     std::promise<CompilePool::Result> compiled;
     compiled.set_value(Binary{});

@@ -276,7 +276,7 @@ TEST_F(CrossSizeTransfer, TheNextRunMeasuresNothing) {
     EXPECT_EQ(winners_in(database()), winners);
 }
 
-// Run-time arguments start at their defaults, as in a search.
+// A transferred configuration starts with the defaults of its run-time parameters, as in a search.
 TEST_F(CrossSizeTransfer, TheRunTimeArgumentsOfATransferredOneAreSwept) {
     request_.templates = load_templates(read_sources(fixture("grouped")));
     request_.problems = {{.operation = "grouping", .type = "f32", .layout = "", .extents = {{"N", 16}}}};

@@ -150,7 +150,7 @@ TEST(Tune, AddingToAManifestPaysOnlyForWhatIsNewAndEditingTheSourceForAll) {
     tuned(0, 6);
 }
 
-// The author declares it in the manifest.
+// The manifest declares equal machine code with `same_code`.
 TEST(Tune, AnEditThatKeepsTheMachineCodeKeepsTheTrials) {
     const Scratch scratch;
     const std::filesystem::path folder = scratch / "kernels";
