@@ -7,7 +7,8 @@ namespace smemtune {
 
 namespace {
 
-// Filters of the user's. Trials are `t` with their `d` (device), `k` (template), `p` (problem) and `w` (winner).
+// The user's filters. In the SQL, trials are `t` with their `d` (device), `k` (template), `p` (problem) and `w`
+// (winner).
 constexpr auto joined_trials = R"sql(
 trials AS t JOIN devices AS d ON d.id = t.device JOIN templates AS k ON k.id = t.template
 JOIN problems AS p ON p.id = t.problem

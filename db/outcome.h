@@ -42,8 +42,8 @@ struct Measurement {
 
 using Outcome = std::variant<Measurement, Rejection>;
 
-/// The resources that a kernel needs, as its compiler reports them; 0 if the compiler did not run or does not report
-/// them.
+/// The resources that a kernel needs, as its compiler reports them. A value is 0 if the compiler did not run or does
+/// not report it.
 struct Resources {
     std::int64_t registers = 0;  ///< per thread
     std::int64_t spill_bytes = 0;

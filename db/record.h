@@ -58,8 +58,8 @@ struct TrialRecord {
     double verify_ms = 0;  ///< the worker's time for verifying; 0 when unknown
     double time_ms = 0;    ///< the worker's time for timing; 0 when unknown
     std::int64_t run = 0;
-    /// The identity of what it was verified against in full (verification_identity of tuner/trial/testbed.h); empty if
-    /// it never passed every check. Of a rejection: what it was tried against.
+    /// The verification identity (verification_identity of tuner/trial/testbed.h) under which it passed every check, or
+    /// under which it was rejected. Empty if it passed the first check only.
     std::string verified_by{};
     std::string code_hash{};    ///< SHA-256 of the machine code that was verified and timed; empty when unknown
     std::string toolchain{};    ///< compiler and driver; empty when unknown
@@ -71,7 +71,7 @@ struct TrialRecord {
         return measured != nullptr && !measured->cut_short && !verified_by.empty();
     }
 
-    /// Whether it crashed or timed out, which may have been another program's fault, or the compiler's or driver's.
+    /// Whether it crashed or timed out. That may be the fault of another program, of the compiler or of the driver.
     [[nodiscard]] bool may_be_retried() const {
         const auto* rejection = std::get_if<Rejection>(&outcome);
         return rejection != nullptr && (rejection->stage == Stage::crash || rejection->stage == Stage::timeout);
@@ -109,7 +109,7 @@ struct BinaryRecord {
     std::int64_t kernel_template = 0;
     Configuration configuration;
     std::string target{};    ///< where it runs: "sm_90a", "host-x86_64"
-    std::string compiler{};  ///< its compiler: name, version, options
+    std::string compiler{};  ///< the compiler that made it: name, version, options
     std::vector<std::uint8_t> code{};
     Resources resources{};
 

@@ -27,8 +27,8 @@ struct Store::State {
     std::set<std::pair<std::int64_t, std::int64_t>> placed{};  // devices and problems that have a row in `places`
     std::set<std::int64_t> examined{};  // templates whose machine code was examined for damage
 
-    // Runs database code and turns SQLite's exceptions into StoreError with an explanation. A reader's code may run
-    // several times: until the file did not change meanwhile.
+    // Runs database code and turns SQLite's exceptions into StoreError with an explanation. A reader's code is repeated
+    // until the file did not change while it ran.
     template <class Work>
     auto guarded(Work work) {
         try {
@@ -98,8 +98,8 @@ private:
                 auto result = work();
                 if (is_locked || !has_changed()) return result;
             } catch (const SQLite::Exception& error) {
-                // The last writer may have removed the log, or the first one made it. Opening finds out, or says why
-                // not.
+                // The last writer may have removed the log, or the first one may have created it. Opening the file
+                // again tells, or throws.
                 const int code = error.getErrorCode() & 0xff;
                 const bool lost_log = (code == SQLITE_CANTOPEN || code == SQLITE_READONLY) && attempt < 3;
                 if (lost_log) {

@@ -42,9 +42,9 @@ public:
     using DeviceError::DeviceError;
 };
 
-/// Machine code that is loaded on a device. Any thread may launch it. It may be destroyed while launches run: that
-/// waits for the device before the code is unloaded. It must not be destroyed while a stream is captured: waiting would
-/// invalidate the capture.
+/// Machine code that is loaded on a device. Any thread may launch it. It may be destroyed while launches run: the
+/// destructor waits for the device and then unloads the code. It must not be destroyed while a stream is captured:
+/// waiting would invalidate the capture.
 class LoadedKernel {
 public:
     virtual ~LoadedKernel() = default;
@@ -94,7 +94,7 @@ public:
     [[nodiscard]] virtual std::unique_ptr<Memory> allocate(std::size_t bytes) = 0;
     /// Like allocate(), with every byte set to 0.
     [[nodiscard]] virtual std::unique_ptr<Memory> allocate_zeroed(std::size_t bytes) = 0;
-    /// Sets memory to 0 on `stream`, behind what was launched there before. Asynchronous on a GPU.
+    /// Sets memory to 0 on `stream`, after the earlier launches there. Asynchronous on a GPU.
     virtual void fill_with_zeros(std::byte* at, std::size_t bytes, StreamHandle stream) = 0;
     /// Whether launches on `stream` become part of a graph now instead of running.
     [[nodiscard]] virtual bool is_capturing(StreamHandle /*stream*/) { return false; }

@@ -12,7 +12,7 @@ public:
     static Backend& backend(Runtime& runtime);
     static const Compiler& compiler(const Runtime& runtime);
     /// A runtime with another database that shares this one's device and templates, so that kernels of both can be
-    /// timed in turn. Throws StoreError.
+    /// timed alternately. Throws StoreError.
     static Runtime beside(const Runtime& runtime, const std::filesystem::path& database);
 };
 

@@ -52,7 +52,7 @@ pid_t start_program(const std::vector<std::string>& arguments, int output) {
     posix_spawnattr_t attributes{};
     posix_spawnattr_init(&attributes);
     // The program gets its own process group: the deadline ends its children too, and Ctrl-C does not interrupt a
-    // running compile. Its children must be waited for, whatever this process does with its own.
+    // running compile. It must be able to wait for its children, so it gets the default handling of SIGCHLD.
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF);
     posix_spawnattr_setpgroup(&attributes, 0);
     sigset_t defaults{};

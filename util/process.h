@@ -25,7 +25,7 @@ struct Pipe {
 /// use an end of the pipe as its standard output. Both are -1 if the system has no descriptors left.
 Pipe make_pipe();
 
-/// For main(): opens /dev/null in place of those of descriptors 0 to 2 that are closed.
+/// For main(): opens /dev/null as each of the descriptors 0 to 2 that is closed.
 void open_standard_descriptors();
 
 }  // namespace smemtune

@@ -18,7 +18,7 @@ namespace smemtune {
 
 namespace {
 
-// The lock ends with the process, however that ends. -1 if the filesystem has no locks, or the folder is not ours.
+// The lock ends with the process, even if it is killed. -1 if the filesystem has no locks, or the folder is not ours.
 int lock_folder(const std::filesystem::path& path) {
     const int folder = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     struct stat found {};

@@ -8,7 +8,7 @@
 
 namespace smemtune {
 
-/// What changes whenever a database file changes.
+/// The properties of a database file of which at least one changes whenever the file changes.
 struct FileState {
     dev_t device = 0;
     ino_t inode = 0;  ///< with `device`, 0 if there is no such file
@@ -24,8 +24,8 @@ struct FileState {
 
 FileState state_of(const std::filesystem::path& file);
 
-/// The state of a file to be read without locks. Waits until its time stamps are old enough for a further change to
-/// give it others: the clock behind them stands still for up to 10 ms.
+/// The state of a file that is to be read without locks. Waits until its time stamps are so old that any later change
+/// gives different ones: the filesystem's clock stands still for up to 10 ms.
 FileState settled_state_of(const std::filesystem::path& file);
 
 }  // namespace smemtune

@@ -43,8 +43,8 @@ void log2_function(sqlite3_context* context, int /*count*/, sqlite3_value** valu
 }
 
 // Called for each entry and each box of entries of the R*Tree, which visits those of the lowest score first
-// (https://www.sqlite.org/rtree.html#the_new_xqueryfunc_callback). A box scores no more than what it contains: the
-// entries arrive in order of distance.
+// (https://www.sqlite.org/rtree.html#the_new_xqueryfunc_callback). A box's score is at most that of every entry in it,
+// so the entries arrive in order of distance.
 int near_function(sqlite3_rtree_query_info* info) {
     constexpr int dimensions = 5;  // the group, then four logarithms
     if (info->nParam != dimensions || info->nCoord != 2 * dimensions) return SQLITE_ERROR;

@@ -27,8 +27,8 @@ bool is_in_wal_mode(const std::filesystem::path& file);
 /// Sets journal mode and durability. Precondition: the database is not in WAL mode if `journal` is rollback.
 void set_journal(SQLite::Database& database, Journal journal);
 
-/// Whether the last connection to close normally checkpoints, which moves the log into the file. Disable it for a file
-/// that is refused: the file then stays as it was.
+/// Whether the last connection to close normally checkpoints, which moves the log into the file. Disable it for a
+/// refused file, so that the file stays as it was.
 void checkpoint_on_close(SQLite::Database& database, bool enabled);
 
 /// Whether a journal with content lies beside the file. Its process was killed or is still running.
@@ -37,8 +37,8 @@ bool has_pending_journal(const std::filesystem::path& file);
 /// Reads the file alone: no locks, no recovery, no other files. Correct only while nobody writes.
 SQLite::Database open_immutable(const std::filesystem::path& file);
 
-/// Reads under SQLite's locks, and never creates a file: one that belongs to a reader would lock the owner out. For a
-/// log, another process must have created the shared memory.
+/// Reads under SQLite's locks, and never creates a file, because a file that belongs to a reader would lock the owner
+/// out. In WAL mode, another process must have created the shared memory.
 SQLite::Database open_beside_writers(const std::filesystem::path& file, std::chrono::milliseconds patience);
 
 }  // namespace smemtune

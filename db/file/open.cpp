@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// The oldest schema whose programs can read the file; nothing if its schema is older than that statement.
+// The oldest schema whose programs can read the file; nothing if the file is too old to state it.
 std::optional<int> oldest_reader(SQLite::Database& database) {
     if (!database.tableExists("compatibility")) return std::nullopt;
     return database.execAndGet("SELECT oldest_reader FROM compatibility").getInt();
@@ -67,8 +67,8 @@ void prepare_to_write(const OpenRequest& request) {
     }
 }
 
-// Refuses a foreign or newer file before SQLite locks, recovers or creates anything. It reads through SQLite
-// nevertheless: closing a file descriptor of our own would drop the locks of this process's other Stores.
+// Refuses a foreign or newer file before SQLite locks, recovers or creates anything. Even so, it reads through SQLite:
+// closing a file descriptor of our own would drop the locks of this process's other Stores.
 void peek(const OpenRequest& request, Store::Access access) {
     try {
         auto database = open_immutable(request.file);

@@ -29,9 +29,9 @@ OpenRequest open_request(const std::filesystem::path& path, const StoreOptions& 
 struct OpenDatabase {
     SQLite::Database database;
     int schema = 0;    ///< the version in the file; the tables of an older one look like the newest
-    FileState opened;  ///< the file as it was then
-    /// Whether SQLite's locks keep a reader's answers consistent. Otherwise an answer holds only if the file still was
-    /// as `opened` says after the last row was read.
+    FileState opened;  ///< the state of the file when it was opened
+    /// Whether SQLite's locks keep a reader's answers consistent. Otherwise an answer holds only if the file is still
+    /// in the state `opened` after the last row was read.
     bool is_locked = true;
 };
 

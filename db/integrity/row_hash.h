@@ -1,5 +1,5 @@
 // SHA-256 of stored rows that decide what runs. A row is checked against its hash whenever it is read, because a
-// damaged one would crash the application that loads or compiles it. The hash is no signature: who can write the file
+// damaged row would crash the application that loads or compiles it. The hash is no signature: who can write the file
 // can write the hash too.
 #pragma once
 
@@ -25,7 +25,7 @@ std::string portfolio_sha256_in_sql(const std::string& kernel_template = "templa
                                     const std::string& configuration = "configuration");
 
 /// The same hashes as SQL expressions over a row of `templates` or `binaries`, for rows that are changed or checked
-/// where they lie. An argument replaces the column of that name.
+/// inside the database. An argument replaces the column of that name.
 std::string template_sha256_in_sql(const std::string& hash = "hash");
 std::string binary_sha256_in_sql(const std::string& kernel_template = "template",
                                  const std::string& configuration = "configuration");

@@ -28,8 +28,8 @@ struct VendorKernel {
 /// share ownership of this object's handles; the backend must outlive them. A refused call throws LaunchError.
 class Cublas {
 public:
-    /// `names` are file names of libcublas, tried in turn. The default is the soname, then the toolkit's folder. The
-    /// library is never closed. Throws VendorError.
+    /// `names` are file names of libcublas, tried in their order. The default is the soname, then the toolkit's folder.
+    /// The library is never closed. Throws VendorError.
     explicit Cublas(Backend& backend, const std::vector<std::string>& names = usual_names());
     static std::vector<std::string> usual_names();
 

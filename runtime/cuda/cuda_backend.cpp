@@ -92,9 +92,9 @@ private:
 };
 
 // CUDA does not document that unloading and freeing wait for launches that run, so this waits before. Returns false if
-// nothing may be released now, because a stream is captured: to synchronise the device would invalidate the capture.
-// The default stream tells so without harm, except about streams made with cudaStreamNonBlocking. After a fault nothing
-// runs, and what is released is gone with the context.
+// nothing may be released now because a stream is captured: synchronising the device would invalidate the capture. A
+// query of the default stream shows a capture without harm, except that of a stream made with cudaStreamNonBlocking.
+// After a fault nothing runs, and the context has already released everything.
 bool wait_before_release(int ordinal) noexcept {
     int before = 0;
     if (cudaGetDevice(&before) != cudaSuccess) return true;

@@ -11,7 +11,7 @@ namespace smemtune {
 
 namespace {
 
-// An error here is never a kernel's fault.
+// A kernel never causes an error here.
 void expect_success(cudaError_t error, const char* what) {
     if (error == cudaSuccess) return;
     (void)cudaGetLastError();  // clears the error for later calls

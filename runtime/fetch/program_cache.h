@@ -13,8 +13,8 @@
 
 namespace smemtune {
 
-/// Keeps machine code loaded, also what no kernel uses at the moment: unloading waits for the device, and is not
-/// possible at all times. Any thread may call it.
+/// Keeps machine code loaded, even while no kernel uses it: unloading waits for the device and is not possible at all
+/// times. Any thread may call it.
 class ProgramCache {
 public:
     /// With more programs than `most`, those that no kernel uses are unloaded.
@@ -27,7 +27,7 @@ public:
     };
 
     /// The machine code of `key`, made by `make` unless it is loaded. Threads that ask for the same key at once share
-    /// one call of `make`; no lock is held meanwhile. Throws what `make` throws.
+    /// one call of `make`; no lock is held during the call. Throws what `make` throws.
     Loaded get(const std::string& key, const std::function<Loaded()>& make);
 
     [[nodiscard]] std::size_t size() const;

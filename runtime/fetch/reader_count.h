@@ -1,4 +1,4 @@
-// Tells a writer when the readers of what it has replaced are done, without a lock or a shared write for a reader.
+// Tells a writer when no reader uses the replaced data any more. A reader needs no lock and no write to shared memory.
 #pragma once
 
 #include <array>
@@ -10,8 +10,8 @@ namespace smemtune {
 
 /// Readers count themselves in one of several cells, mostly one for each thread. A writer first publishes the
 /// replacement and then waits, without blocking, until it has seen every cell at 0 once. Why that suffices: all
-/// operations here and the writer's publication are sequentially consistent. A reader that a cell does not show has
-/// either left, or enters later and reads the replacement.
+/// operations here and the writer's publication are sequentially consistent. A reader that a cell does not count has
+/// either left, or will enter later and read the replacement.
 class ReaderCount {
 public:
     static constexpr std::size_t cells = 64;
@@ -30,7 +30,7 @@ public:
     /// Which cells have not been seen at 0 since the publication.
     class Pending {
     public:
-        /// Looks at the cells that are left; whether all readers of what was replaced are done.
+        /// Looks at the remaining cells. Returns whether all readers of the replaced data are done.
         bool is_over(const ReaderCount& readers) {
             for (std::size_t i = 0; i < cells; ++i) {
                 if (!seen_.test(i) && readers.cells_.at(i).count == 0) seen_.set(i);

@@ -1,4 +1,4 @@
-// What is remembered of each problem: read at every fetch by any thread, written once for each new problem.
+// The table of known problems. Any thread reads it at every fetch; it is written once for each new problem.
 #pragma once
 
 #include <algorithm>
@@ -29,9 +29,9 @@ inline std::size_t hash_of(const Problem& problem, std::string_view kernel_templ
     return hash ^ (hash >> 32);
 }
 
-/// From a problem and the name of a template ("" for any) to a Value that is cheap to copy, such as a shared_ptr. Any
-/// thread may call it. It holds at most `capacity` problems; beyond that it forgets a quarter, first those that were
-/// not looked up since the last time.
+/// Maps a problem and the name of a template ("" for any) to a Value that is cheap to copy, such as a shared_ptr. Any
+/// thread may call it. It holds at most `capacity` problems. When there are more, it drops a quarter, first those that
+/// were not looked up since the last drop.
 template <class Value>
 class ShapeTable {  // NOLINT(clang-analyzer-optin.performance.Padding): ReaderCount keeps cache lines apart
 public:
@@ -99,7 +99,7 @@ private:
         std::size_t mask;  // the size is a power of 2
         std::vector<std::atomic<Entry*>> entries;
     };
-    // What readers may still use.
+    // Replaced slots and dropped entries that readers may still use.
     struct Replaced {
         std::unique_ptr<Slots> slots;
         std::vector<std::unique_ptr<Entry>> entries;
@@ -124,7 +124,7 @@ private:
     void forget_some() {
         const auto kept = capacity_ - capacity_ / 4;
         entries_.back()->used = true;  // the new one stays
-        // Those that were used move behind the others; both remain in the order of insertion.
+        // The used entries move behind the unused ones; both groups stay in the order of insertion.
         std::stable_partition(entries_.begin(), entries_.end(), [](const auto& entry) {
             return !entry->used.exchange(false, std::memory_order_relaxed);
         });

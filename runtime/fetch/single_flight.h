@@ -8,12 +8,12 @@
 
 namespace smemtune {
 
-/// Any thread may call it. Nothing is remembered: work that has ended, or failed, is done again when asked for again.
+/// Any thread may call it. It keeps no results: a later call repeats work that has ended or failed.
 template <class Key, class Value>
 class SingleFlight {
 public:
-    /// Calls `work` unless another thread is doing the work of this key; then waits for that thread, and returns or
-    /// throws what it does. No lock is held during the work.
+    /// Calls `work`. If another thread is already doing the work of this key, waits for it instead, and returns or
+    /// throws what that thread does. No lock is held during the work.
     Value run(const Key& key, const std::function<Value()>& work) {
         std::promise<Value> promise;
         if (const auto running = begin(key, promise); running.valid()) return running.get();
@@ -37,7 +37,7 @@ public:
     }
 
 private:
-    // As join(); where nobody is doing the work, `promise` is announced as its result.
+    // As join(). If no thread is doing the work, announces `promise` as its future result.
     std::shared_future<Value> begin(const Key& key, std::promise<Value>& promise) {
         const std::scoped_lock lock(mutex_);
         const auto [running, is_first] = running_.try_emplace(key);

@@ -28,8 +28,8 @@ std::string user_name(uid_t user) {
     return found == nullptr ? std::to_string(user) : found->pw_name;
 }
 
-// A group of the owner's name, which is the owner's own and has no further members, as distributions create it for each
-// user. With an access control list, the mode's bits of the group speak for more than the group.
+// Whether the group is private: it has the owner's name and no other member, as distributions create one for each user.
+// With an access control list, the group's mode bits stand for more than the group.
 bool is_group_of_owner_alone(const fs::path& path, const struct stat& status) {
     if (getxattr(path.c_str(), "system.posix_acl_access", nullptr, 0) > 0) return false;
     std::array<char, 4096> user_buffer{};

@@ -8,9 +8,9 @@ namespace smemtune {
 
 /// Why others than the effective user and root could change `path`, with owner, mode and remedy; empty if they cannot.
 /// They cannot if the path and every folder above it belong to the effective user or root, and nobody else may write
-/// any of them. The group that is the owner's alone may write, for some systems create every file so. In a folder with
-/// the sticky bit, such as /tmp, others may write, but not replace what is not theirs. Symbolic links are followed: the
-/// rule is for what they lead to.
+/// any of them. The owner's private group may write, because some systems create every file with such permissions. In a
+/// folder with the sticky bit, such as /tmp, others may write, but not replace what is not theirs. Symbolic links are
+/// followed: the rule holds for what they lead to.
 std::string why_untrusted(const std::filesystem::path& path);
 
 /// Throws UntrustedFile (runtime.h) if others could change the database, or its journal where there is one.

@@ -43,8 +43,8 @@ struct BlockRunner::Stacks {
         return {context.sp, context.size, context};
     }
 
-    // Clears AddressSanitizer's marks of abandoned fibers, which the next fibers on these stacks would trip over. Does
-    // nothing in builds without AddressSanitizer.
+    // Clears the marks that AddressSanitizer left on the stacks of abandoned fibers. They would cause false reports
+    // from the next fibers on these stacks. Does nothing in builds without AddressSanitizer.
     void forget() const { ASAN_UNPOISON_MEMORY_REGION(base, most_threads * stack_distance); }
 
     char* base;
@@ -128,7 +128,7 @@ struct BlockRunner::Fibers {
     Violation violation;
 };
 
-// + 1, because the generator treats a seed of 0 like 1.
+// The seed is raised by 1, because the generator treats a seed of 0 like 1.
 BlockRunner::BlockRunner(unsigned seed)
     : order_(seed + 1), stacks_(std::make_unique<Stacks>()), fibers_(std::make_unique<Fibers>()) {}
 BlockRunner::~BlockRunner() = default;

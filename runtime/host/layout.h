@@ -1,16 +1,17 @@
-// What a kernel compiled for the host device and the backend that runs it both know. Plain C++: kernels see it as well.
+// The declarations that a kernel compiled for the host device shares with the backend that runs it. They are plain C++,
+// because kernels include them.
 #pragma once
 
 struct SmemtuneIndex {
     unsigned x = 1, y = 1, z = 1;
 };
 
-// Memory that may be accessed, and the wider stretch around it that holds nothing else.
+// A range of memory that may be accessed, and the wider range around it that holds nothing else.
 struct SmemtuneRange {
     const char *around_begin, *begin, *end, *around_end;
 };
 
-// What the running fiber knows of itself.
+// The state of the running fiber.
 struct SmemtuneThread {
     SmemtuneIndex thread, block, block_size, grid_size;
     void* dynamic_shared = nullptr;

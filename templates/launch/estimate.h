@@ -31,7 +31,7 @@ ModelValues model_values(const KernelTemplate& kernel_template, const Configurat
 /// unknown). Nothing if the template declares no model or the launch does not fit the device.
 ///
 /// A multiprocessor runs its share of the blocks in waves. The busiest of four resources decides the time of a wave:
-/// - arithmetic: two operations per lane and cycle, 128 lanes;
+/// - arithmetic: two operations per FP32 unit and cycle, 128 units;
 /// - global memory: 64 bytes per cycle and multiprocessor, the rate of the L2 cache (DeepGEMM's and CUTLASS's
 /// performance models use the same rate);
 /// - shared memory: 32 words per cycle, one for each bank (CUDA C++ Programming Guide, "Shared Memory");

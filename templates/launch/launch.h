@@ -10,8 +10,8 @@
 
 namespace smemtune {
 
-/// Device memory that a kernel needs beside its operands. It holds zeros before the first launch; each launch finds
-/// what the launch before left there. Launches that run at the same time need a workspace each.
+/// Device memory that a kernel needs beside its operands. It holds zeros before the first launch; each launch finds the
+/// content that the previous launch left. Launches that run at the same time need a workspace each.
 struct WorkspaceArgument {
     std::int64_t bytes = 0;  ///< 0: the address is null
     std::size_t place = 0;   ///< index of its address among the kernel's arguments: the last one

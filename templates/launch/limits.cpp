@@ -10,8 +10,8 @@ namespace smemtune {
 
 namespace {
 
-// The device's limits as constraints over the manifest's expressions. The space can then prune by them as early as by
-// the template's rules. broken_limit() checks the same limits for a single launch.
+// The device's limits as constraints over the manifest's expressions. So the space can prune by the limits as early as
+// by the template's rules. broken_limit() checks the same limits for a single launch.
 std::vector<Constraint> limit_constraints(const KernelTemplate& kernel_template) {
     const auto in = [](const Expression& expression) { return "(" + expression.text() + ")"; };
     const auto& block = kernel_template.block;

@@ -11,10 +11,9 @@ namespace smemtune {
 /// Whether a manifest has the key `extends`, or its earlier name `like`.
 bool extends_another(const toml::table& manifest);
 
-/// Returns the manifest without `extends`, with the inherited entries written out. The inherited entries of
-/// [[parameter]], [[derived]] and [[constraint]] come before its own. It also inherits the keys of [launch], [requires]
-/// and [model] that it does not set itself. Each entry keeps the file and line in which it was written. Throws
-/// ManifestError.
+/// Returns the manifest without `extends`, with the inherited entries written out. Inherited entries of [[parameter]],
+/// [[derived]] and [[constraint]] come before its own. It also inherits the keys of [launch], [requires] and [model]
+/// that it does not set itself. Each entry keeps the file and line in which it was written. Throws ManifestError.
 toml::table complete_manifest(const std::string& path, const std::string& text, const FindManifest& find);
 
 }  // namespace smemtune

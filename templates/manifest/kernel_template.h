@@ -19,7 +19,7 @@ namespace smemtune {
 /// Files by path relative to a templates folder: `gemm/tiled.cu`.
 using SourceTree = std::map<std::string, std::string>;
 
-/// A numerics class, with the C++ type of its elements.
+/// An element type, with its name in C++.
 struct ElementType {
     std::string_view name;      ///< "f32"
     std::string_view cpp_name;  ///< "float"
@@ -128,8 +128,8 @@ struct KernelTemplate {
     /// Hash of everything that decides machine code and launch. Summaries, parameters and their values are not part of
     /// it. A parameter may be added under the same hash: configurations stored before then have its default value.
     std::string hash;
-    /// Hashes of earlier versions that, by the manifest, have the same machine code and launch. Trials stored under
-    /// them count as this version's.
+    /// Hashes of the earlier versions that have the same machine code and launch according to the manifest. Trials
+    /// stored under them count as this version's.
     std::vector<std::string> same_code_as;
 
     /// Whether `other` is the hash of this version or of one with the same machine code.

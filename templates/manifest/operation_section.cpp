@@ -207,8 +207,8 @@ Operation read_operation(const Section& section) {
     if (operation.checks.empty()) {
         section.fail("has no [[operation.check]], so nothing would be verified; add one with inputs = \"uniform\"");
     }
-    // Whatever is not named here decides what a kernel is verified against. A layout's constants are added for a
-    // problem.
+    // Every key that is not named here is part of what a kernel is verified against. A layout's constants are added for
+    // a problem.
     operation.definition = section.text_without({"summary", "operations", "bytes", "layouts", "reference"});
     return operation;
 }

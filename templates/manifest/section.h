@@ -92,7 +92,7 @@ public:
     /// The table of `[key]`, if any.
     [[nodiscard]] std::optional<Section> section(const std::string& key) const;
 
-    /// All that the section says, in one form whatever its layout and comments, without these keys.
+    /// The content of the section without these keys, in one form that does not depend on layout and comments.
     [[nodiscard]] std::string text_without(const std::set<std::string>& keys) const;
 
     [[nodiscard]] const std::string& path() const { return path_; }

@@ -12,7 +12,7 @@ namespace smemtune {
 namespace {
 
 constexpr std::int64_t kib = 1024;
-constexpr std::int64_t greatest_limit = std::int64_t{1} << 50;  // given by hand: sums and small multiples still fit
+constexpr std::int64_t greatest_limit = std::int64_t{1} << 50;  // of limits given by hand: small multiples still fit
 
 // The values that differ between compute capabilities (CUDA C++ Programming Guide, "Technical Specifications per
 // Compute Capability"). Multiprocessors, L2 and clock are those of the largest common GPU.
@@ -66,7 +66,7 @@ Device unlimited() {
     return device;
 }
 
-// Single-precision lanes of a multiprocessor (CUDA C++ Programming Guide, "Arithmetic Instructions").
+// FP32 units of a multiprocessor (CUDA C++ Programming Guide, "Arithmetic Instructions").
 std::int64_t fp32_lanes(std::int64_t compute_capability) {
     if (compute_capability == 75 || compute_capability == 80) return 64;
     return compute_capability >= 86 ? 128 : 0;

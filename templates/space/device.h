@@ -52,7 +52,7 @@ const std::vector<DeviceField>& device_fields();
 /// `device.NAME` for each field.
 Environment environment_of(const Device& device);
 
-/// Peak FP32 operations per second: every lane multiplies and adds at the highest clock. 0 if unknown.
+/// Peak FP32 operations per second: every FP32 unit multiplies and adds at the highest clock. 0 if unknown.
 double peak_fp32_flops(const Device& device);
 
 /// A device by name. `sm_75`, `sm_80`, `sm_86`, `sm_89`, `sm_90`, `sm_100` and `sm_120` are the largest GPU of that
