@@ -1,5 +1,5 @@
-// How many programs NVRTC compiles per second through the pool that tuning uses, by the number of threads. Needs the
-// CUDA Toolkit and no GPU. Usage: compile_bench [THREADS,...] [PROGRAMS] [ROUNDS]
+// Measures how many programs per second NVRTC compiles through the pool that tuning uses, for each number of threads.
+// Needs the CUDA Toolkit and no GPU. Usage: compile_bench [THREADS,...] [PROGRAMS] [ROUNDS]
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -42,7 +42,7 @@ std::vector<Program> distinct_programs(const Device& device, std::size_t count) 
     std::vector<Program> programs;
     for (std::size_t i = 0; i < count; ++i) {
         auto& program = programs.emplace_back(program_of(kernel, space[i % space.size()], problem));
-        // More programs than configurations: a comment makes each a program of its own, with the same work.
+        // There are more programs than configurations. A comment makes each program different, with the same work.
         program.files.at("configuration.h") += fmt::format("// {}\n", i);
     }
     return programs;

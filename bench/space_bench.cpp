@@ -1,4 +1,4 @@
-// How long a template's space takes to build, from the text of its manifest to the last valid configuration.
+// Measures the time to build a template's space, from the text of its manifest to the last valid configuration.
 #include <benchmark/benchmark.h>
 
 #include <fstream>

@@ -13,11 +13,11 @@ namespace smemtune {
 
 namespace {
 
-// Batches are longer than in a search, so that several launches of milliseconds form a graph. A graph hides the host's
-// time per launch.
+// Batches are longer than in a search, so that even launches that take milliseconds form a graph of several. A graph
+// hides the host's time per launch.
 constexpr SamplingPolicy sampling_policy{.batch_us = 6000};
 
-// One of two kernels that are timed in turn.
+// One of two kernels that are timed alternately.
 struct Side {
     const BoundKernel& kernel;
     double launch_us = 0;
@@ -142,7 +142,7 @@ private:
         return times;
     }
 
-    // Compiled once for each type and layout; the binaries do not depend on the size.
+    // They are compiled once for each type and layout, because the binaries do not depend on the size.
     const TestbedBinaries& binaries_for(const Problem& problem) {
         const std::pair key(problem.type, problem.layout);
         auto known = binaries_.find(key);
@@ -178,7 +178,7 @@ Ratio compare(Backend& backend, Testbed& testbed, const BoundKernel& ours, const
               const PairPolicy& policy, const std::function<bool()>& interrupted) {
     std::array sides{Side{ours}, Side{theirs}};
     for (auto& side : sides) {
-        side.time_launches(backend, testbed, 1);  // determines the launches per batch
+        side.time_launches(backend, testbed, 1);  // determines the number of launches per batch
         side.time_a_batch(backend, testbed);
     }
     Pairs pairs(policy);

@@ -61,15 +61,15 @@ struct ProblemBench {
 void bench(const BenchRequest& request, Runtime& runtime, std::span<const std::unique_ptr<Competitor>> competitors,
            const std::function<void(ProblemBench)>& report);
 
-/// Times batches of both kernels in turn, AB BA AB ..., until `policy` has enough. Once `interrupted` returns true, it
-/// stops after the first complete pair.
+/// Times batches of both kernels alternately, AB BA AB ..., until `policy` has enough. Once `interrupted` returns true,
+/// it stops after the first complete pair.
 Ratio compare(
     Backend& backend, Testbed& testbed, const BoundKernel& ours, const BoundKernel& theirs, const PairPolicy& policy,
     const std::function<bool()>& interrupted = [] { return false; });
 
-/// The wall time of each call in microseconds, until it returns: the median over bursts of each call in turn. `wait`
-/// runs between bursts so that no queue fills. `launch_us` is the device time of one call's work; it keeps bursts
-/// short.
+/// The wall time of each call in microseconds, until it returns: the median over bursts. The bursts of the calls
+/// alternate. `wait` runs between bursts, so that no queue fills. `launch_us` is the device time of one call's work; it
+/// keeps bursts short.
 std::vector<double> host_times(const std::vector<std::function<void()>>& calls, const std::function<void()>& wait,
                                double launch_us);
 

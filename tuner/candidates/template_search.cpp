@@ -131,8 +131,8 @@ bool TemplateSearch::is_open(std::optional<double> best) const {
     return stopping_.evaluations() < opening_ || !best || keeps_up(*best);
 }
 
-// The template may be up to slow_template times the best while all of its space is left; the margin shrinks with the
-// untried share.
+// The template may cost up to slow_template times the best while its whole space is untried. The margin shrinks with
+// the untried share.
 bool TemplateSearch::keeps_up(double best) const {
     const auto untried = static_cast<double>(left_) / static_cast<double>(tried_.size());
     return stopping_.best() && *stopping_.best() <= (1 + (pruning::slow_template - 1) * untried) * best;

@@ -189,7 +189,7 @@ std::vector<SizeForm> known_size_forms(const std::string& operation) {
         if (kernel.operation.name == operation) return {size_form(kernel.operation)};
         if (seen.insert(kernel.operation.name).second) forms.push_back(size_form(kernel.operation));
     }
-    // For a user-defined operation: up to the largest number of extents, without counts.
+    // The size forms of a user-defined operation: up to the largest number of extents, without counts.
     for (const auto& names : {std::vector<std::string>{"1"}, {"1", "2"}, {"1", "2", "3"}, {"1", "2", "3", "4"}}) {
         forms.push_back({.names = names});
     }
@@ -236,7 +236,7 @@ std::chrono::seconds parse_duration(const std::string& text) {
     return std::chrono::seconds(value * seconds);
 }
 
-// Measured: references, checks and timing of a matrix product take 8 core-seconds per GFLOP.
+// By measurement, the references, checks and timing of a matrix product take 8 core-seconds per GFLOP.
 void check_host_time(const Operation& operation, const Problem& problem, const Device& device, bool asked_for) {
     if (!device.is_host()) return;
     const auto environment = environment_of(operation, problem, device);

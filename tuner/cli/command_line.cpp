@@ -19,7 +19,7 @@ namespace {
 
 constexpr const char* words_option = "words";  // Boost stores words without a dash here
 
-// Boost takes all names of an option in one text: `sizes,size,s`.
+// Boost takes all names of an option as one text: `sizes,size,s`.
 std::string all_names(const Option& option) {
     auto names = option.name;
     for (const auto& old : option.old_names) names += "," + old;

@@ -100,7 +100,7 @@ std::size_t read_pairs(const CommandLine& line) {
     return static_cast<std::size_t>(pairs);
 }
 
-// Fails before anything is measured.
+// Throws before anything is measured.
 void check_writable(const std::filesystem::path& file) {
     std::error_code ignored;
     const bool there = std::filesystem::exists(file, ignored);

@@ -23,7 +23,7 @@ namespace smemtune {
 
 namespace {
 
-// Limits given by hand may omit one, which then allows any number.
+// Limits that are given by hand may omit a limit, which then allows any number.
 constexpr std::int64_t countless = 1'000'000;
 
 std::string number_text(std::int64_t number) {
@@ -50,8 +50,8 @@ struct Explanation {
     std::optional<std::string> infeasibility;
 };
 
-// The number of registers comes from the compiler, if there is one for the device; else from the stored trial; else
-// from the manifest's estimate.
+// The number of registers comes from the compiler if there is one for the device. Otherwise it comes from the stored
+// trial, or else from the manifest's estimate.
 Explanation examine(const Subject& subject) {
     const auto& [kernel, configuration, problem, device, origin, trial, registers] = subject;
     Explanation result{.launch = launch_of(kernel, configuration, problem, device),
@@ -239,8 +239,8 @@ std::vector<TrialRow> matching_rows(const Store& store, const CommandLine& line,
     return rows;
 }
 
-// The row of --trial, or else the fastest one. If the rows are of several devices, those of this machine's device
-// count; throws UsageError if the user must choose.
+// The row of --trial, or else the fastest one. If the rows are of several devices, only those of this machine's device
+// count. Throws UsageError if the user must choose.
 TrialRow find_row(const Store& store, const CommandLine& line, const std::string& name) {
     if (line.given("trial")) {
         const auto id = line.number("trial", 1, std::numeric_limits<long long>::max());

@@ -80,7 +80,7 @@ std::string exhaustive_command(const Landscape& landscape, const std::string& fi
            " --db " + shell_word(file);
 }
 
-// How much of the landscape a database holds, unless it is all.
+// How much of the landscape the database holds; empty if it holds all of it.
 std::string missing_part(const Landscape& landscape, const std::string& file) {
     const auto of = landscape.kernel + " for " + landscape.problem;
     if (!landscape.valid) {

@@ -164,7 +164,7 @@ struct Settings {
     std::size_t device_runs = 1;
 };
 
-// Printed before the configurations are counted, which may take seconds.
+// This is printed before the configurations are counted, because counting may take seconds.
 void announce(const DeviceRun& device_run, const Settings& settings) {
     if (settings.progress == Progress::Style::silent) return;
     const auto& [group, request, spaces, compiler, report, validation, failure] = device_run;
@@ -173,7 +173,7 @@ void announce(const DeviceRun& device_run, const Settings& settings) {
                counted(request.templates.size(), "template"));
 }
 
-// `12 of 40 known from earlier runs, `, or empty if none are known.
+// The text `12 of 40 known from earlier runs, `, or empty if none are known.
 std::string known_text(const DeviceRun& device_run, const Store& store, std::size_t valid) {
     if (device_run.request.retune) return "";
     std::size_t known = 0;

@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t most_sources = 16;  // few runs tune more templates at once
 constexpr std::string_view generated = "configuration.h";
 
-// All files except the one that is generated for each candidate.
+// All files of a program except the one that is generated for each candidate.
 bool same_sources(const SourceTree& a, const SourceTree& b) {
     auto other = b.begin();
     const auto skip = [](auto at, const SourceTree& tree) {
@@ -42,8 +42,8 @@ CompilePool::~CompilePool() {
     for (auto& thread : threads_) thread.request_stop();
 }
 
-// Compares the sources with those seen before, which is far cheaper than a digest. So the digest is computed once per
-// template.
+// Compares the sources with those of earlier programs, which is far cheaper than a digest. So the digest is computed
+// only once per template.
 std::string CompilePool::key_of(const Program& program) {
     auto known = std::ranges::find_if(
         sources_, [&](const Sources& sources) { return same_sources(sources.files, program.files); });
@@ -103,7 +103,7 @@ void CompilePool::speculate(std::vector<LazyProgram> programs) {
     changed_.notify_all();
 }
 
-// Pending results are kept, whatever their age.
+// Pending results of any age are kept.
 void CompilePool::forget_oldest() {
     for (auto at = known_.end(); known_.size() > most_kept_ && at != known_.begin();) {
         --at;

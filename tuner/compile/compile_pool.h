@@ -41,8 +41,8 @@ public:
     /// pool. Everything that it refers to must outlive the pool.
     using LazyProgram = std::function<Program()>;
     /// Sets programs that may be submitted later, in the order in which to compile them. They replace earlier ones that
-    /// are still queued. They are compiled only while no submitted program is queued. Some threads never compile them,
-    /// because a running compile cannot be stopped.
+    /// are still queued. They are compiled only while no submitted program is queued. Some threads never compile them
+    /// and stay free for submitted programs, because a running compile cannot be stopped.
     void speculate(std::vector<LazyProgram> programs);
 
     /// While the result lives, the pool starts compiles on only a quarter of its threads. Use it while a more urgent

@@ -14,8 +14,8 @@ struct EliminationPolicy {
     double equal = 0.005;  ///< finalists whose costs differ by less than this share are equals
 };
 
-/// Measures finalists in rounds, one sample of each in turn, so that a drifting clock affects all alike. A finalist
-/// that is certainly slower than the leader is eliminated. The decision falls when all remaining finalists are
+/// Measures finalists in rounds. A round takes one sample of each, so that a drifting clock affects all alike. A
+/// finalist that is certainly slower than the leader is eliminated. The decision falls when all remaining finalists are
 /// certainly equal, or when the rounds are used up: then they are equal within the noise.
 class PairedElimination {
 public:

@@ -47,7 +47,7 @@ ProblemTuner::ProblemTuner(const TuneRun& run, const Problem& problem, const std
     if (compile_ahead(1) == 0) begin_search();
 }
 
-// The stored trials that were to be tried again have been.
+// All stored trials that had to be tried again have been tried.
 void ProblemTuner::begin_search() {
     ledger_.release();
     const bool complete = last_run() > 0 && run_.resources.store.how_ended(last_run()) == "complete";

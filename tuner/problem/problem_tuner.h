@@ -30,7 +30,7 @@ public:
     using Clock = std::chrono::steady_clock;
 
     /// `run` and `problem` must outlive it.
-    /// The first of `spaces` has the template whose operation trials are verified as.
+    /// Trials are verified as the operation of the template of the first of `spaces`.
     ProblemTuner(const TuneRun& run, const Problem& problem, const std::vector<PlannedSpace>& spaces);
     ProblemTuner(const ProblemTuner&) = delete;
     ProblemTuner& operator=(const ProblemTuner&) = delete;
@@ -38,7 +38,7 @@ public:
     /// The next task for one of `workers`, who may share the finals. Nothing if the problem is done, or if the rest
     /// depends on tasks that workers have.
     std::optional<Task> next(std::size_t workers = 1);
-    /// Whether there may be more trials. If so, another worker is useful.
+    /// Whether there may be more trials. If so, a further worker is useful.
     [[nodiscard]] bool is_searching() const;
     /// Whether the next task can begin at once. If not, a worker may look for work elsewhere.
     [[nodiscard]] bool is_ready(std::size_t workers = 1);

@@ -74,7 +74,7 @@ bool SearchPipeline::settle_without_trial(const Proposal& candidate) {
     const auto* compiled = candidate.binary();
     if (compiled != nullptr && !candidate.compiled_before) effort_.compile += compiled->compile_ms * 1e-3;
     auto& search = *candidate.search;
-    // Another process with the same database may have tried it already.
+    // Another process with the same database may have tried the candidate already.
     if (ledger_.recall(search, candidate.configuration)) {
         --taken_;
         return true;

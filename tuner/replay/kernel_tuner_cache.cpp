@@ -36,8 +36,8 @@ void quote_non_finite(std::string& text) {
     }
 }
 
-// A run appends one entry per line, each with a comma, and closes the file at its end. An interrupted run leaves the
-// file open, at worst within an entry, which is then dropped.
+// A run of Kernel Tuner appends one entry per line, each with a comma, and writes the closing braces when it ends. An
+// interrupted run leaves the file open, at worst within an entry, which is then dropped.
 json parse_open_or_closed(const std::string& path, std::string text) {
     quote_non_finite(text);
     auto parsed = json::parse(text, nullptr, false);
@@ -87,14 +87,15 @@ std::string text_or(const json& header, const char* key, const std::string& othe
     return found != header.end() && found->is_string() ? found->get<std::string>() : otherwise;
 }
 
-// Kernel Tuner's metrics that are maximised.
+// The metrics that Kernel Tuner maximises.
 bool is_rate(const std::string& objective) {
     static constexpr std::array rates{"GFLOP/s",  "TFLOP/s",  "GB/s",    "TB/s",
                                       "GFLOPS/W", "TFLOPS/W", "GFLOP/J", "TFLOP/J"};
     return std::ranges::find(rates, objective) != rates.end();
 }
 
-// Kernel Tuner has written failures as strings, under the objective or under "__error__". It reads them under any key.
+// Kernel Tuner writes a failure as a string, under the objective or under "__error__". It accepts failures under any
+// key, and so does this function.
 bool is_failure(const json& entry, const std::vector<RecordedParameter>& parameters) {
     static constexpr std::array failures{"InvalidConfig", "CompilationFailedConfig", "RuntimeFailedConfig",
                                          "ErrorConfig"};

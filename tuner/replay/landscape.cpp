@@ -41,7 +41,7 @@ std::string read_text(const std::filesystem::path& path) {
     int count = 0;
     while ((count = gzread(file.get(), block.data(), static_cast<unsigned>(block.size()))) > 0) {
         text.append(block.data(), static_cast<std::size_t>(count));
-        // 1 MB of gzip can unpack to 1 GB.
+        // The limit is checked while unpacking, because 1 MB of gzip can unpack to 1 GB.
         if (text.size() > longest_cache) {
             fail(path, "has more than " + std::to_string(longest_cache) + " bytes when unpacked; is it a cache file?");
         }

@@ -24,7 +24,7 @@ struct Landscape {
     /// Tuner's caches.
     std::optional<std::size_t> valid{};
     std::size_t tried = 0;     ///< how many of them were tried
-    bool of_database = false;  ///< and not of a cache
+    bool of_database = false;  ///< whether the recording is a database, not a cache
     /// For each parameter with values that are not all whole numbers: the spelling of value i.
     std::map<std::string, std::vector<std::string>, std::less<>> spellings;
 

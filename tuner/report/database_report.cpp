@@ -55,8 +55,8 @@ bool is_alike(const TrialRow& a, const TrialRow& b) {
            a.problem.layout == b.problem.layout;
 }
 
-// Builds tables with `add`, one for each device, operation, type and layout: what the problems of a table have in
-// common then fits into its heading. A device's tables are below its name.
+// Builds tables with `add`, one for each device, operation, type and layout: The heading then states what the problems
+// of a table have in common. A device's tables are below its name.
 std::string grouped(std::span<const TrialFacts> trials, const Table& empty, std::size_t width,
                     const std::function<void(Table&, const TrialFacts&)>& add) {
     std::string text;
@@ -200,7 +200,7 @@ void add_run(Facts& facts, const RunRow& run, std::int64_t number) {
     facts.add("asked for", flat_text(run.record.request));
 }
 
-// Continues "verified". A rejection names what it failed.
+// The text after "verified": what the trial was verified against or, if it was rejected, tried against.
 std::string verification_text(const TrialFacts& trial) {
     const auto& record = trial.row.record;
     const bool rejected = std::holds_alternative<Rejection>(record.outcome);

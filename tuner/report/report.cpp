@@ -62,7 +62,7 @@ std::string effort_table(const TuneReport& report, std::size_t width) {
            table.to_text(width);
 }
 
-// The remaining time of the run goes to messages between the processes.
+// The rest of the time of a run goes to messages between the processes.
 std::string worker_table(const TuneReport& report, std::size_t width) {
     if (report.workers.empty()) return "";
     Table table({{"device"}, {"start"}, {"prepare"}, {"trials"}, {"finals"}, {"compiler"}, {"idle"}, {"messages"}});
@@ -80,7 +80,7 @@ std::string worker_table(const TuneReport& report, std::size_t width) {
            table.to_text(width);
 }
 
-// `more` is the command that shows the omitted ones.
+// `more` is the command that shows the omitted entries.
 template <class Count>
 std::string first_of(const std::map<std::string, Count>& reasons, const char* more, std::size_t width) {
     constexpr std::size_t most = 5;

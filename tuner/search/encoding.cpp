@@ -18,7 +18,7 @@ std::vector<float> to_unit(const std::vector<float>& numbers) {
     return unit;
 }
 
-// 0 counts as odd: it usually means "off" and is not similar to any other value.
+// 0 counts as odd, because it usually means "off" and is not similar to any other value.
 float alignment(std::int64_t value) {
     return value == 0 ? 0.0F : static_cast<float>(std::countr_zero(static_cast<std::uint64_t>(value)));
 }

@@ -28,7 +28,7 @@ private:
     };
 
     SearchSetup setup_;
-    std::unordered_map<std::size_t, Answers> answers_;  // its elements do not move as it grows
+    std::unordered_map<std::size_t, Answers> answers_;  // a map whose elements do not move as it grows
 };
 
 }  // namespace smemtune

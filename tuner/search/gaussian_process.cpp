@@ -103,7 +103,7 @@ Covariance fitted(Covariance covariance, const Covariance& prior, const Rows& po
     const auto width = covariance.inverse_scales.size();
     const auto rows = to_array(points, width);
     const VectorXd targets = Eigen::Map<const VectorXd>(values.data(), static_cast<Index>(values.size()));
-    std::vector<double> step_size(width + 1, 0.2);  // of the logarithm
+    std::vector<double> step_size(width + 1, 0.2);  // of the logarithms of scales and noise
     std::vector<double> previous(width + 1, 0.0);
     for (int step = 0; step < steps; ++step) {
         const auto slopes = gradient(covariance, prior, rows, targets);

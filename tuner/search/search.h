@@ -17,7 +17,7 @@ class Search {
 public:
     virtual ~Search() = default;
     /// The next configuration, each once; nothing if the space is used up. It may be called again before a cost is
-    /// observed, so that compiling can run ahead.
+    /// observed, so that compiles can run ahead.
     virtual std::optional<Configuration> next() = 0;
     /// Reports the cost of a configuration in any unit; lower is better. Nothing, or a number that is not finite, means
     /// rejected. Searches compare costs by their ratios, or by their differences once a cost is not positive. Reports

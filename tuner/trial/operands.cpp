@@ -68,7 +68,7 @@ int integer_magnitude(std::int64_t terms, const Check& check, const Argument& ma
     if (check.wide.empty()) {  // products of two equal magnitudes; any sum of them is exact up to 2^24 terms
         return std::clamp(static_cast<int>(std::sqrt(0x1p24 / (scale * count))), 1, 8);
     }
-    // An eighth of the range for an output that is added, the rest for the sum.
+    // An output that is added takes an eighth of the exact range; the sum takes the rest.
     if (matrix.kind == Argument::Kind::output) return static_cast<int>(0x1p21 / scale);
     if (matrix.name != check.wide) return 1;
     return std::max(1, static_cast<int>(7 * 0x1p21 / (scale * std::min(count, 8 * std::sqrt(count)))));
@@ -120,7 +120,7 @@ OperandFactory::OperandFactory(Backend& backend, const Operation& operation, con
 std::unique_ptr<Operands> OperandFactory::make(const Check& check, std::uint64_t operand_seed) {
     auto operands = std::make_unique<Operands>();
     const auto count = operation_.arguments.size();
-    // Reserved, which keeps the addresses taken below valid
+    // Reserves, so that the addresses that are taken below stay valid.
     operands->extents.reserve(count);
     operands->strides.reserve(count);
     operands->scalars.reserve(count);
@@ -175,7 +175,8 @@ std::unique_ptr<Operands> OperandFactory::make(const Check& check, std::uint64_t
     return operands;
 }
 
-// With `changed`, checks instead of filling: each thread reports the first element that has changed, or -1.
+// With `changed`, checks the elements instead of filling them: each thread reports the first element that has changed,
+// or -1.
 void OperandFactory::fill(const MatrixOperand& matrix, const Check& check, Memory* changed) {
     const bool poison = matrix.argument->kind == Argument::Kind::output && check.poison;
     int mode = poison ? poisoned : check.integers ? integer : check.special ? special : uniform;

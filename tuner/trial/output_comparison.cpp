@@ -129,7 +129,7 @@ std::optional<std::string> OutputComparison::imprecise(const std::vector<Errors>
     }
     worst = std::max(worst, std::sqrt(all.worst));
     if (all.errors == 0) return std::nullopt;
-    // The number of elements cancels out of the ratio of two means.
+    // The sums serve as means, because the number of elements cancels out of their ratio.
     const auto ratio = std::sqrt(all.errors / all.scales) / (rms_lambda * unit_roundoff_);
     worst = std::max(worst, ratio);
     if (ratio <= 1) return std::nullopt;

@@ -43,7 +43,7 @@ private:
     std::vector<double> samples_us_;
 };
 
-/// Median and spread of given samples. Precondition: not empty.
+/// Median and spread of the given samples. Precondition: not empty.
 Measurement measurement_of(std::vector<double> samples_us);
 
 }  // namespace smemtune

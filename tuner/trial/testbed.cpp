@@ -20,8 +20,8 @@ const std::map<std::string, std::string>& testbed_sources();
 
 namespace {
 
-// Part of the verification identity. Raise it when operands.cpp or output_comparison.cpp accept or reject other kernels
-// than before, so that stored trials are verified again.
+// Part of the verification identity. Raise it when operands.cpp or output_comparison.cpp accept or reject different
+// kernels than before, so that stored trials are verified again.
 constexpr int rules_version = 1;
 
 Binary must_compile(const Compiler& compiler, const Program& program) {
@@ -32,7 +32,7 @@ Binary must_compile(const Compiler& compiler, const Program& program) {
     return std::get<Binary>(std::move(result));
 }
 
-// How many of the checks stay prepared: all if they fit into free memory together, else as many as leave room for one
+// The number of checks that stay prepared: all if they fit into free memory together, else as many as leave room for one
 // more.
 std::size_t kept_checks(std::size_t count, double bytes, std::size_t free_bytes) {
     const auto room = 0.7 * static_cast<double>(free_bytes);
@@ -127,7 +127,7 @@ Testbed::Testbed(Backend& backend, const Operation& operation, const Problem& pr
     state.rotating.emplace(*state.factory, state.operation.checks.front(), sets, seed);
     state.prepared.resize(operation.checks.size());
     state.kept = kept_checks(operation.checks.size(), all, backend.free_bytes());
-    // Computed now, so that their time does not count against a trial's deadline.
+    // The references are computed now, so that their time does not count against a trial's deadline.
     for (std::size_t i = 0; i < state.kept; ++i) (void)state.prepared_check(i);
 }
 
@@ -174,10 +174,11 @@ Testbed::BatchVerdict Testbed::verify_batch(const BoundKernel& kernel, int launc
     const auto sets = state.rotating->count();
     std::vector<const Operands*> operands;
     operands.reserve(static_cast<std::size_t>(sets));
-    for (int i = 0; i < sets; ++i) operands.push_back(&state.rotating->set(i));  // not from where the rotation stands
+    for (int i = 0; i < sets; ++i) operands.push_back(&state.rotating->set(i));  // always from the first set on
     for (const auto* each : operands) state.factory->refill_outputs(*each, check);
     state.backend.synchronize();
-    // A kernel may read an output that is not poisoned. Such an output gets one launch, because the reference has one.
+    // A kernel may read an output that is not poisoned. Such an output gets one launch, because the reference is
+    // launched once, too.
     BatchVerdict verdict{.launches = check.poison ? std::max(launches, sets) : sets};
     std::vector<Backend::Call> calls;
     calls.reserve(static_cast<std::size_t>(verdict.launches));

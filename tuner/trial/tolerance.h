@@ -8,7 +8,7 @@
 //
 // gamma_n = n u / (1 - n u) is the worst case, for any values and any order of addition (Higham, Accuracy and Stability
 // of Numerical Algorithms, 2002, section 3.1). Real errors are far smaller, so it says nothing about precision at large
-// n. The others are probabilistic: if the n rounding errors are independent with mean zero, their sum grows like
+// n. 8 u s and rule 2 are probabilistic: if the n rounding errors are independent with mean zero, their sum grows like
 // sqrt(n) and exceeds lambda sqrt(n) u m with probability 2 exp(-lambda^2 / 2) at most (Higham and Mary, A New Approach
 // to Probabilistic Rounding Error Analysis, SIAM J. Sci. Comput. 41(5), 2019). Each error is relative to a partial
 // result, not to m. A partial sum of independent random terms is on average no larger than the whole sum, so sqrt(n) u
@@ -17,17 +17,18 @@
 // second term, m = sqrt(n) (m / sqrt(n)), is the scale of v where there are too few elements for a mean: m / sqrt(n) is
 // at most the root of the sum of the squared terms. The constant 8 has probability 2 exp(-32) per element.
 //
-// For sums of K products of values uniform in [-1, 1], one after another, rms(error) is 0.1 K u, a quarter of u rms(s):
+// For sums of K products of values uniform in [-1, 1], added one by one, rms(error) is 0.1 K u, a quarter of u rms(s):
 // an eighth of the bound. Any other order has smaller partial sums. A kernel that rounds its inputs to the 11 bits of
-// TF32 errs by 0.2 * 2^13 sqrt(K) u: 2000 / sqrt(K) times the bound, still 7 times at K = 65536. The values need
-// all 24 bits of the significand, so no lower precision holds them exactly.
+// TF32 errs by 0.2 * 2^13 sqrt(K) u: 2000 / sqrt(K) times the bound, still 7 times at K = 65536. The values need all 24
+// bits of the significand, so no lower precision holds them exactly.
 #pragma once
 
 #include <cstdint>
 
 namespace smemtune {
 
-/// Changes whenever the rule above does. What passed under another rule was verified against something else.
+/// Changes whenever the rule above does. A kernel that passed under a different rule counts as verified against
+/// something else.
 constexpr int tolerance_version = 2;
 
 constexpr double element_lambda = 8;  ///< rule 1

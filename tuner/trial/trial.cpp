@@ -31,8 +31,8 @@ bool is_hopeless(const SamplingPolicy& policy, std::optional<double> best_us, do
     return best_us && first_launch_us > pruning::first_launch_limit_us(policy.behind, *best_us);
 }
 
-// Whether the candidate may become a finalist, among all templates or its own alone. The others are never served, so
-// they need no further check.
+// Whether the candidate may become a finalist, among all templates or its own alone. Other candidates are never served,
+// so they need no further check.
 bool may_be_a_finalist(const SamplingPolicy& policy, std::optional<double> verified_best_us,
                        const Measurement& measured) {
     if (measured.cut_short) return false;

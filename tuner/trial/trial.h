@@ -37,9 +37,9 @@ public:
     using OutOfMemory::OutOfMemory;
 };
 
-/// `best_us` is the time of the fastest candidate so far, `verified_best_us` that of the fastest one of the same
-/// template that passed all checks. A candidate that is more than 5 % behind the latter runs the first check only.
-/// Throws NoRoomForWorkspace and OutOfMemory. Throws DeviceFault if this process can no longer use the device.
+/// `best_us` is the time of the fastest candidate so far. `verified_best_us` is the time of the fastest candidate of
+/// the same template that passed all checks. A candidate that is more than 5 % behind the latter runs the first check
+/// only. Throws NoRoomForWorkspace and OutOfMemory. Throws DeviceFault if this process can no longer use the device.
 TrialReport try_candidate(Backend& backend, Testbed& testbed, const TrialInput& input, const SamplingPolicy& policy,
                           std::optional<double> best_us, std::optional<double> verified_best_us = std::nullopt);
 
@@ -59,8 +59,8 @@ Measurement time_kernel(Backend& backend, Testbed& testbed, const BoundKernel& k
                         std::optional<double> best_us = std::nullopt,
                         std::optional<double> first_launch_us = std::nullopt);
 
-/// Times finalists against one another: one batch of each in turn, `rounds` times, so that clock drift affects all
-/// alike. Returns one measurement for each input.
+/// Times finalists against one another: one batch of each per round, for `rounds` rounds, so that clock drift affects
+/// all alike. Returns one measurement for each input.
 std::vector<Measurement> play_final(Backend& backend, Testbed& testbed, const std::vector<TrialInput>& inputs,
                                     const SamplingPolicy& policy, int rounds);
 

@@ -6,8 +6,9 @@
 
 namespace smemtune {
 
-/// Usage: read count(), look for work, and wait(count) if there is none. An event in between is not lost. The counter
-/// has 32 bits, so that the wait is a futex. An event could be missed only if exactly 2^32 events came in between.
+/// Usage: read count(), look for work, and wait(count) if there is none. An event between count() and wait() is not
+/// lost. The counter has 32 bits, so that the wait is a futex. An event could be missed only if exactly 2^32 events
+/// came between the two calls.
 class EventCount {
 public:
     /// Wakes all waiting threads. Never blocks.

@@ -18,7 +18,8 @@ constexpr std::uint64_t most_over_limits = 1000;
 
 // A search that learns gets the feasible configurations with run-time arguments at their defaults; the sweep tries the
 // other arguments at the end. A search of the whole space also gets the configurations that only the device's limits
-// remove: they cost nothing and are stored as rejected, with the reason. If there are too many, they are only counted.
+// remove: they cost nothing and are stored as rejected, with the reason. If there are too many such configurations,
+// they are only counted.
 ParameterSpace space_to_search(const TuneRequest& request, const KernelTemplate& kernel, const Problem& problem,
                                const Device& device) {
     if (learns(request.search)) {
@@ -35,7 +36,7 @@ ParameterSpace space_to_search(const TuneRequest& request, const KernelTemplate&
     return over_limits > most_over_limits ? std::move(feasible) : declared_space(kernel, problem, device);
 }
 
-// In parallel, because a space of millions of points takes a second.
+// The spaces are enumerated in parallel, because a space of millions of points takes a second.
 void enumerate(const TuneRequest& request, const Device& device, std::vector<std::vector<PlannedSpace>>& spaces) {
     std::vector<std::pair<const Problem*, PlannedSpace*>> all;
     for (std::size_t i = 0; i < spaces.size(); ++i) {

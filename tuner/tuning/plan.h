@@ -15,7 +15,7 @@ struct PlannedSpace {
     std::shared_ptr<const ParameterSpace> space;
 };
 
-/// For each problem, the templates that support it, most promising first, with enumerated spaces. Throws
+/// For each problem, the templates that support it, with their enumerated spaces, most promising first. Throws
 /// std::invalid_argument if no template supports a problem.
 std::vector<std::vector<PlannedSpace>> plan(const TuneRequest& request, const Device& device);
 

@@ -34,7 +34,7 @@ void Scheduler::work() {
     for (const auto& slot : slots_) run_.report.workers.push_back(slot.time);
 }
 
-// The body of a worker's thread. An exception ends the run, except that a lost worker does not if others are left.
+// The body of a worker's thread. An exception ends the run, unless a worker was lost and others are left.
 void Scheduler::serve(WorkerSlot& slot) {
     Lock lock(mutex_);
     std::optional<Work> work;
@@ -112,8 +112,8 @@ bool Scheduler::begin_transfer() {
     return true;
 }
 
-// Only trials of this run can have changed the winners that other sizes try. Recalled trials were known to the run that
-// made them, unless that run was cut short.
+// Only trials of this run can have changed the winners that other sizes try. The run that made the recalled trials knew
+// them, unless it was cut short.
 bool Scheduler::has_new_trials() const {
     if (run_.report.measured > 0 || !run_.report.rejected.empty()) return true;
     std::int64_t last_run = 0;
@@ -141,8 +141,8 @@ void Scheduler::speculate(bool waits) {
 }
 
 // Prepares the next unprepared problem, in the order in which problems will be needed. With a budget, only problems
-// that are being searched are prepared, so as not to overrun the budget in vain. False if there is none or memory is
-// short.
+// that are being searched are prepared, so as not to overrun the budget in vain. Returns false if there is no such
+// problem or memory is short.
 bool Scheduler::prepare_ahead(WorkerSlot& slot, std::size_t problems, Lock& lock) {
     auto& worker = *slot.worker;
     const bool open_ended = deadline_ == Clock::time_point::max();
@@ -270,7 +270,7 @@ void Scheduler::measure_finalists(WorkerSlot& slot, ProblemTuner& tuner, const F
     tuner.finish(task, outcomes, seconds);
 }
 
-// The task's one candidate has machine code, or it fails here as it did when it was chosen.
+// The task's only candidate has machine code, or else fails here as it did when it was chosen.
 void Scheduler::verify_finalist(WorkerSlot& slot, ProblemTuner& tuner, const FinalTask& task, Lock& lock) {
     const auto& candidate = task.candidates.front();
     if (candidate.binary() == nullptr) {
@@ -285,12 +285,12 @@ void Scheduler::verify_finalist(WorkerSlot& slot, ProblemTuner& tuner, const Fin
     const auto seconds = seconds_since(begin);
     slot.time.finals += seconds;
     const auto* lost = std::get_if<Rejection>(&report.outcome);
-    // As in try_candidate
+    // As in try_candidate()
     const bool ended_by_us = run_.resources.interrupted && lost != nullptr && lost->stage == Stage::crash;
     tuner.finish(task, ended_by_us ? std::nullopt : std::optional(std::vector{report.outcome}), seconds);
 }
 
-// Takes no time if the problem is still prepared.
+// This takes no time if the problem is still prepared.
 void Scheduler::prepare(WorkerSlot& slot, const ProblemTuner& tuner, Lock& lock) {
     if (slot.prepared == &tuner) return;
     auto& worker = *slot.worker;

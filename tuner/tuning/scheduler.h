@@ -40,7 +40,7 @@ private:
         Worker* worker;
         WorkerTime time{};
         const ProblemTuner* prepared = nullptr;
-        std::set<std::size_t> tried_ahead{};  // problems prepared ahead, or not, for lack of memory
+        std::set<std::size_t> tried_ahead{};  // problems that were prepared ahead, or could not be for lack of memory
     };
 
     void serve(WorkerSlot& slot);
@@ -78,7 +78,7 @@ private:
     TestbedCompiles testbeds_;
     bool transfers_ = false;                        // the cross-size transfer has begun
     const ProblemTuner* speculated_for_ = nullptr;  // problem of the pool's speculative programs
-    std::size_t speculated_searches_ = 0;           // its open templates at that time
+    std::size_t speculated_searches_ = 0;           // the number of its open templates at that time
     std::exception_ptr failure_;
 };
 

@@ -20,7 +20,7 @@ struct Effort {
     double compile = 0;  ///< summed over all threads
     double verify = 0;   ///< in workers, like `time`
     double time = 0;
-    double finals = 0;  ///< measuring the finalists in turn
+    double finals = 0;  ///< measuring the finalists
     double wait = 0;    ///< time that workers waited for a compiler
     double total = 0;   ///< from the first proposal to the winner
 };
@@ -40,7 +40,7 @@ struct ProblemResult {
     struct Best {
         std::string kernel_template;
         Configuration configuration;
-        Configuration defaults;  ///< of the template
+        Configuration defaults;  ///< the defaults of the template
         Measurement measurement;
         Resources resources;
     };
@@ -58,13 +58,13 @@ struct ProblemResult {
 struct TuneReport {
     Device device;
     std::size_t devices = 1;  ///< equal devices that shared the work
-    std::string search;       ///< the strategy, if `auto` was requested
+    std::string search;       ///< the strategy; the one behind `auto` if that was requested
     std::vector<ProblemResult> problems;
     std::vector<WorkerTime> workers;
     std::size_t planned = 0, recalled = 0, measured = 0;
-    std::size_t verified_again = 0;                ///< stored measurements that were verified against something else
-    std::size_t retried = 0;                       ///< stored crashes and timeouts that were tried again
-    std::size_t same_code = 0;                     ///< measured candidates with the machine code of another one
+    std::size_t verified_again = 0;  ///< stored measurements that were verified against something else
+    std::size_t retried = 0;         ///< stored crashes and timeouts that were tried again
+    std::size_t same_code = 0;       ///< measured candidates with the machine code of a different configuration
     std::map<Stage, std::size_t> rejected{};       ///< in this run
     std::map<std::string, std::size_t> reasons{};  ///< how often each full reason occurred
     /// Configurations that were never tried because they exceed the device's limits, by template and limit.

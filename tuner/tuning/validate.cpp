@@ -42,7 +42,7 @@ void compare_with(std::size_t reference, Validation& validation, const std::vect
     }
 }
 
-// Times the winners in turn.
+// Times the winners alternately.
 void time_in_turn(Validation& validation, const std::vector<PlannedSpace>& spaces, const TuneResources& resources) {
     std::vector<TrialInput> inputs;
     const KernelTemplate* any = nullptr;
@@ -71,7 +71,7 @@ void time_in_turn(Validation& validation, const std::vector<PlannedSpace>& space
     const auto fastest = static_cast<std::size_t>(std::ranges::min_element(validation.winners, {}, &Winner::us) -
                                                   validation.winners.begin());
     compare_with(fastest, validation, *measured);
-    // The medians of paired ratios may make another winner the fastest.
+    // By the medians of paired ratios, a different winner may be the fastest.
     const auto first = static_cast<std::size_t>(std::ranges::min_element(validation.winners, {}, &Winner::behind) -
                                                 validation.winners.begin());
     if (first != fastest) compare_with(first, validation, *measured);

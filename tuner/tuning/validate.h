@@ -17,7 +17,7 @@ struct Winner {
     Configuration defaults{};       ///< of the template
     std::vector<unsigned> seeds{};  ///< the seeds that found it
     bool stored = false;            ///< it is also the stored winner
-    double us = 0;                  ///< timed in turn with the other winners
+    double us = 0;                  ///< timed alternately with the other winners
     double behind = 0;              ///< time relative to the fastest winner, minus 1: the median of paired ratios
 };
 

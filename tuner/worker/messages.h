@@ -27,14 +27,14 @@ struct TrialRequest {
     TrialInput input;
     SamplingPolicy policy;
     std::optional<double> best_us{};           ///< the fastest candidate so far
-    std::optional<double> verified_best_us{};  ///< the fastest of its template that passed all checks
+    std::optional<double> verified_best_us{};  ///< the fastest candidate of its template that passed all checks
 };
 /// Verifies a candidate of that problem that was timed before. The answer is a TrialReply.
 struct VerifyRequest {
     TrialInput input;
     SamplingPolicy policy;
 };
-/// Times finalists of that problem in turn: `rounds` batches of each.
+/// Times finalists of that problem alternately: `rounds` batches of each.
 struct FinalRequest {
     std::vector<TrialInput> inputs;
     SamplingPolicy policy;

@@ -25,7 +25,7 @@ void TestbedCache::prepare(const PrepareRequest& request) {
     try {
         add(request);
     } catch (const OutOfMemory&) {
-        // Memory that was free may be taken before it is allocated.
+        // Another process may take the free memory before it is allocated here.
         if (request.only_if_room) return;
         if (entries_.empty()) throw;
         entries_.clear();

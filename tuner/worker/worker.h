@@ -55,7 +55,7 @@ public:
     /// Selects the problem of later requests. `files` are those of any template of its operation; the operation must
     /// not change until the worker is released. The problem is prepared by prepare(), or else by the first request.
     void select(const Problem& problem, const SourceTree& files, TestbedBinaries binaries);
-    /// Prepares the selected problem. Throws WorkerError, also if it is interrupted; the worker is then lost.
+    /// Prepares the selected problem. Throws WorkerError, even if it is interrupted; the worker is then lost.
     void prepare(const std::atomic<bool>& interrupted);
     /// Prepares another problem beside the selected one, so that selecting it later takes no time. Does nothing if
     /// memory is short: see is_prepared(). If the worker is lost meanwhile, the next request starts a new one. Throws
@@ -78,8 +78,8 @@ public:
     /// Verifies a candidate in full that was timed before. Losses are handled as in trial(). Throws WorkerError.
     TrialReport verify(const TrialInput& input);
 
-    /// Times `inputs` in turn. With `energy`, also measures the energy of each, whatever the sampling policy says.
-    /// Nothing if the worker was lost, as in trial(). Throws WorkerError.
+    /// Times `inputs` alternately. With `energy`, also measures the energy of each, whatever the sampling policy says.
+    /// Returns nothing if the worker was lost as in trial(). Throws WorkerError.
     std::optional<std::vector<Measurement>> final_round(const std::vector<TrialInput>& inputs, int rounds,
                                                         bool energy = false);
 

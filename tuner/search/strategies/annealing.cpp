@@ -14,7 +14,8 @@ public:
     using AdaptiveSearch::AdaptiveSearch;
 
 private:
-    // In units of the cost's logarithm. At `hot`, a cost 1.4 times as high is accepted with probability 1/3.
+    // Temperatures, in units of the cost's logarithm. At `hot`, a cost 1.4 times as high is accepted with probability
+    // 1/3.
     static constexpr double hot = 0.35;
     static constexpr double cold = 0.01;
     static constexpr double cooling = 0.985;
@@ -58,7 +59,8 @@ private:
         }
     }
 
-    // current / new cost, in (0, 1]. 0 if the current cost is not positive: then only improvements are accepted.
+    // The ratio current cost / new cost, in (0, 1]. 0 if the current cost is not positive: then only improvements are
+    // accepted.
     [[nodiscard]] double cost_ratio(double cost) const { return current_cost_ > 0 ? current_cost_ / cost : 0; }
 
     double temperature_ = hot;

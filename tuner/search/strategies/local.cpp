@@ -20,8 +20,8 @@ private:
             queue_.pop_back();
             if (untried().contains(index)) return index;
         }
-        // If it is called before the outcomes are known, it may perturb too early. That is harmless: a lower cost is
-        // still accepted later.
+        // If propose() is called before the outcomes are known, it may perturb too early. That is harmless: a lower
+        // cost is still accepted later.
         return *perturbed_.insert(best_cost_ == infinity ? draw_untried() : perturbation()).first;
     }
 

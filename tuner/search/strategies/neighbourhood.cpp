@@ -7,8 +7,8 @@ namespace smemtune {
 
 namespace {
 
-// With thousands of values, visiting each one would cost thousands of look-ups. Instead: all values up to 64 steps
-// away, then only those whose distance is a power of two.
+// With thousands of values, visiting each one would cost thousands of look-ups. Instead, this visits all values up to
+// 64 steps away, and beyond them only those whose distance is a power of two.
 bool reaches(int from, int to) {
     const auto distance = std::abs(to - from);
     constexpr int near = 64;

@@ -16,9 +16,9 @@ namespace smemtune {
 
 namespace {
 
-// No library's model fits: Debian's dlib depends on OpenCV and X11, its xgboost has no static library, and neither can
-// add a point without training again. A Gaussian process needs the fewest points of all models, and there are never
-// many.
+// No library meets these needs: Debian's dlib depends on OpenCV and X11, its xgboost has no static library, and neither
+// can add a point without training again. Of all models, a Gaussian process needs the fewest points, and a search never
+// has many.
 class Surrogate : public AdaptiveSearch {
 public:
     explicit Surrogate(SearchSetup given)
@@ -31,7 +31,7 @@ private:
     static constexpr std::size_t first_sample = 10;  // proposals before the model is used
     static constexpr std::size_t most_candidates = 2000;
     static constexpr std::size_t most_modelled = 256;  // points in the model
-    static constexpr std::size_t most_pending = 64;    // pending points, beside those
+    static constexpr std::size_t most_pending = 64;    // pending points in the model, beside those above
     static constexpr std::size_t most_fitted = 128;    // points that the covariance is fitted to
     static constexpr int fitting_steps = 12;
     static constexpr float optimism = 2;  // standard deviations in the lower confidence bound
