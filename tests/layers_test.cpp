@@ -21,7 +21,7 @@ using testing::IsEmpty;
 
 using Paths = std::set<std::string>;
 
-// The lowest layer first.
+// The layers, the lowest first.
 const std::vector<std::string> layers{"util", "templates", "db", "runtime", "tuner"};
 
 // The layer of a path relative to the root; layers.end() if it is in none.

@@ -25,7 +25,7 @@ protected:
         at.problem = store.remember(problem);
         store.remember(measured(at, tile(16), 7));
     }
-    // The sizes of the nearest, one page after the other.
+    // The sizes of the nearest problems, one page after the other.
     std::vector<std::string> sizes(const Problem& problem, std::int64_t page = 3) {
         std::vector<std::string> result;
         for (std::int64_t skipped = 0;; skipped += page) {

@@ -107,7 +107,7 @@ TEST_P(ProcessesTest, WhatAKilledProcessLeftIsReadWithoutWriting) {
     EXPECT_TRUE(store.recall({1, 1, 1}, {{{"ROUND", 0}, {"TRIAL", 0}}}));
 }
 
-// A small filesystem of the test's own, which only root can make.
+// A small filesystem for this test alone. Only root can create it.
 TEST_P(ProcessesTest, AFullDiskLosesNoTrialThatWasStoredAndTheMessageSaysSo) {
     auto child = in_child([&](int output) {
         if (unshare(CLONE_NEWNS) != 0 || mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||

@@ -1,4 +1,4 @@
-// Applications that may not write read a file that others tune into.
+// Applications without write permission read a file that other processes tune into.
 #include "db/file/journal.h"
 #include "tests/db/scratch.h"
 
@@ -8,7 +8,7 @@ namespace {
 using std::filesystem::path;
 using Access = Store::Access;
 
-// Queries until all trials are there. Whatever it sees, must have been the content of the file at some moment.
+// Queries until all trials are there. Each answer must have been the content of the file at some moment.
 std::string read_until_complete(int output, const path& file, const StoreOptions& options, int total) {
     const Store store(file, Access::read, options);
     say(output, "r");
@@ -97,7 +97,7 @@ TEST_P(ReadersTest, AFileIsLookedAtBeforeItIsOpenedAndBeforeAnotherTakesItsPlace
 INSTANTIATE_TEST_SUITE_P(Journal, ReadersTest, ::testing::Values(false, true),
                          [](const auto& rollback) { return rollback.param ? "Rollback" : "Log"; });
 
-// As on a filesystem without shared memory, with a file from a local disk.
+// A filesystem without shared memory, with a file from a local disk.
 TEST(Readers, AFileAtRestIsReadWithoutLocksUntilItChanges) {
     const Scratch scratch;
     const auto file = stored(scratch / "tuned.db", 600);

@@ -40,8 +40,8 @@ public:
     std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
     const std::filesystem::path& path() const { return path_; }
 
-    /// All files below, with their bytes; only the name of a -shm file, which processes share while they run. Call it
-    /// only while this process has no Store open: closing a file drops its locks.
+    /// All files in the folder, with their bytes; of a -shm file, which processes share while they run, only the name.
+    /// Call it only while this process has no Store open: closing a file drops its locks.
     std::map<std::string, std::string> contents() const {
         std::map<std::string, std::string> files;
         for (const auto& entry : std::filesystem::recursive_directory_iterator(path_)) {
@@ -62,7 +62,7 @@ struct Child {
     pid_t id = 0;
     int output = -1;  ///< its end of the pipe that the child writes to
 
-    /// Everything that it wrote. Waits for its end.
+    /// Everything that the process wrote. Waits for its end.
     std::string finish() {
         std::string text;
         char buffer[4096];
@@ -156,7 +156,7 @@ inline TrialRecord measured(const TrialKey& key, const Configuration& configurat
             .verified_by = "operation/testbed"};
 }
 
-/// The same trial, whose machine code has these bytes.
+/// The same trial, with machine code of these bytes.
 inline TrialRecord with_code(TrialRecord trial, const std::vector<std::uint8_t>& code) {
     trial.code_hash = sha256(std::as_bytes(std::span(code)));
     return trial;

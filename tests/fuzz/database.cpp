@@ -120,7 +120,7 @@ struct Base {
     std::vector<std::pair<std::string, std::string>> columns;
 };
 
-// Gives cells other values: of the right type as far as STRICT tables insist, but without their CHECKs.
+// Changes the values of cells. The types are right as far as STRICT tables insist, but the CHECKs do not hold.
 void change_cells(const Base& base, const std::string& path, FuzzedDataProvider& input) {
     try {
         SQLite::Database database(path, SQLite::OPEN_READWRITE);
@@ -152,7 +152,7 @@ void change_bytes(const std::string& path, FuzzedDataProvider& input) {
     }
 }
 
-// Everything that `smemtune db` and a fetch read, but no machine code is loaded.
+// Reads everything that `smemtune db` and a fetch read, but loads no machine code.
 void read(const Base& base, const std::string& path) {
     const Store store(path, Store::Access::read);
     (void)inventory_text(store.summary(), 0, store.inventory({}), 80);
@@ -191,7 +191,8 @@ void attempt(const Work& work) {
 
 }  // namespace
 
-// Whole databases: the input says which cells or bytes of a valid one change, and whether `simulate` reads it.
+// Fuzzes whole databases: the input says which cells or bytes of a valid database change, and whether `simulate` reads
+// it.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     static const auto base = [] {
         auto made = std::make_unique<Base>();

@@ -5,7 +5,7 @@
 
 using namespace smemtune;
 
-// An expression, evaluated by name and by slot: both agree.
+// Fuzzes expressions. Evaluation by name and by slot must agree.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     try {
         const Expression expression(std::string(reinterpret_cast<const char*>(data), size));

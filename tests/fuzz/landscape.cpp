@@ -11,7 +11,7 @@
 
 using namespace smemtune;
 
-// A cache file of Kernel Tuner: as it is (plain or damaged gzip), and packed by gzip.
+// Fuzzes cache files of Kernel Tuner: the input as it is (plain or damaged gzip), and packed by gzip.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     for (const bool packed : {false, true}) {
         const int file = memfd_create("landscape", MFD_CLOEXEC);

@@ -5,7 +5,8 @@
 
 using namespace smemtune;
 
-// A templates folder: files after lines `=== PATH`. Every template that loads also loads from its own files, alone.
+// Fuzzes templates folders: a line `=== PATH` precedes each file. Every template that loads must also load from its own
+// files alone.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const std::string text(reinterpret_cast<const char*>(data), size);
     SourceTree tree;

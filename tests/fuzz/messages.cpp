@@ -4,8 +4,8 @@
 
 using namespace smemtune;
 
-// What a worker sends, and what it receives: CBOR, or JSON text that is put into CBOR first. A message that decodes
-// arrives as it was sent when it is sent again.
+// Fuzzes the messages that a worker sends and receives: CBOR, or JSON text that is first converted to CBOR. A message
+// that decodes must survive a second encoding and decoding unchanged.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     Bytes bytes(data, data + size);
     if (size > 0 && data[0] == '{') {

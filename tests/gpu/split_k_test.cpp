@@ -18,7 +18,7 @@ std::unique_ptr<Memory> upload_integers(Backend& backend, std::size_t count, int
     return upload(backend, values);
 }
 
-// K is shared by the blocks of a cluster, and by blocks through memory.
+// K is split among the blocks of a cluster, and among blocks through memory.
 class SharedProducts : public testing::Test {
 protected:
     const std::unique_ptr<Backend> backend = open_backend("0");

@@ -82,8 +82,8 @@ TEST_P(Correctness, TheSameConfigurationGivesTheSameBitsWhateverTheOrderOfThread
     }
 }
 
-// The parameters that select different code paths of warp_tiled. The sizes above cover the rest: whole and ragged,
-// aligned and not aligned, even and odd.
+// The parameters that select different code paths of warp_tiled. The sizes above cover the other cases: whole and
+// partial tiles, aligned and unaligned rows, even and odd extents.
 TEST(CorrectnessOfWarpTiled, ItsSampleHasEveryWayInEveryLayout) {
     const auto kernel = builtin("warp_tiled");
     for (const auto& layout : kernel.layouts) {

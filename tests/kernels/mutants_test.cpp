@@ -15,8 +15,8 @@ struct Mutant {
     std::string source;
 };
 
-// A loop over a thread's or a tile's own elements. One more step leaves a local array, which checked mode does not
-// watch.
+// Whether the bound belongs to a loop over a thread's or a tile's own elements. One step too many leaves a local array,
+// which checked mode does not watch.
 bool is_constant_loop(const std::string& line, std::size_t at) {
     const auto loop = line.rfind("for (", at);
     if (loop == std::string::npos || line.substr(loop, at - loop).find(')') != std::string::npos) return false;
@@ -63,8 +63,8 @@ std::vector<Mutant> mutants_of(const std::string& path, const std::string& sourc
         {" && column(n) < columns", ""},
         {"row < rows ? columns - column : 0", "columns - column"},
         {"left - BLOCK_K, ", "left, "},  // the last phase loads elements that do not exist
-        {"(tx, ", "(ty, "},              // a thread takes another thread's columns
-        {"i / 4 * threads", "i / 4"},    // a thread takes its own columns again
+        {"(tx, ", "(ty, "},              // a thread takes the columns of a different thread
+        {"i / 4 * threads", "i / 4"},    // a thread takes the same columns twice
     };
     std::vector<Mutant> mutants;
     std::istringstream lines(source);
@@ -147,9 +147,11 @@ protected:
     void SetUp() override {
         const auto reference =
             backend->load(binary_of(compiler->compile(reference_program(kernel, problem_of(kernel, {1, 1, 1})))), 0);
-        // In order: ragged with aligned rows; whole tiles across; ragged in all dimensions; less than one phase deep.
+        // In order: partial tiles with aligned rows; whole tiles along N; partial tiles in all dimensions; less than
+        // one phase deep.
         std::vector<std::vector<std::int64_t>> sizes{{67, 36, 269}, {66, 64, 270}, {65, 71, 41}, {17, 33, 3}};
-        // The same for warp_tiled: wide enough for a pipeline without guards; the third has fewer phases than stages.
+        // The sizes for warp_tiled, in the same order. They are wide enough for a pipeline without guards; the third
+        // has fewer phases than stages.
         if (kernel.name == "warp_tiled") {
             sizes.insert(sizes.end(), {{48, 192, 44}, {35, 197, 29}, {35, 192, 16}, {17, 101, 3}});
         }

@@ -228,7 +228,7 @@ public:
         return std::nullopt;
     }
 
-    /// Call after run(). The bits of all outputs.
+    /// The bits of all outputs. Call after run().
     [[nodiscard]] std::vector<unsigned> bits() const {
         std::vector<unsigned> all;
         for (const auto& matrix : matrices_) {

@@ -10,7 +10,7 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-// The compiler's error for a gemm kernel whose source has `to` in place of `from`; "" if it compiles.
+// The compiler's error for a gemm kernel whose source has `to` in place of `from`; empty if it compiles.
 std::string rejection_of(const Device& device, const std::string& from, const std::string& to) {
     auto sources = stepping_sources();
     auto& source = sources.at("stepping.cu");

@@ -251,7 +251,7 @@ TEST_F(Selection, ATemplateAskedForByNameIsWhatItIsNow) {
     EXPECT_EQ(first(problem, "tiled").configuration, "TILE_WIDTH=8") << "what only the database knows";
 }
 
-// Nobody has tuned into the database since the template changed. It is read as it is.
+// Nobody has tuned into the database since the template changed. The runtime reads it as it is.
 TEST_F(Selection, AnEarlierVersionWithTheSameMachineCodeServesAsThePresentOne) {
     const auto problem = gemm(100, 100, 100);
     tuned(problem, "TILE_WIDTH=8", 1);
@@ -348,7 +348,7 @@ TEST_F(Selection, ArgumentsAreTheSameOnlyInEveryPart) {
     }
 }
 
-// The matrix product of the built-in templates, with other words.
+// The matrix product of the built-in templates, with different names.
 class Signatures : public Selection {
 protected:
     [[nodiscard]] static KernelTemplate stepping_with(const std::string& from, const std::string& to) {
@@ -547,7 +547,7 @@ TEST_F(Selection, TemplatesThatOnlyTheDatabaseHasCanBeExcluded) {
     EXPECT_THAT(candidates.why_not(), HasSubstr("; stepping: only the database has this version"));
 }
 
-// What edits its files cannot change what is run.
+// An edit of the stored files cannot change what is run.
 TEST_F(Selection, TheFilesOfAVersionThatTheRuntimeHasAreNotReadFromTheDatabase) {
     auto edited = find_template(templates, "tiled");
     edited.files.at("gemm/tiled.cu") += "// edited";

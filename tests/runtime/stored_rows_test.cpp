@@ -1,4 +1,4 @@
-// What an application gets from a database that is damaged, edited or large.
+// An application reads a database that is damaged, edited or large.
 #include <gmock/gmock.h>
 
 #include <sqlite3.h>
@@ -11,7 +11,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// Changes the database as damage does, or another program.
+// Changes the database as damage or a different program does.
 void execute(const std::filesystem::path& database, const std::string& sql) {
     sqlite3* handle = nullptr;
     ASSERT_EQ(sqlite3_open(database.c_str(), &handle), SQLITE_OK);
@@ -28,7 +28,7 @@ protected:
                bool with_code = true) const {
         Store store(database);
         const auto templates = load_templates(builtin_sources());
-        // Of another version: what the runtime has itself is never read from a database.
+        // A template of a different version: the runtime never reads from a database what it has itself.
         auto chosen = find_template(templates, kernel);
         chosen.hash = "of an earlier version of " + kernel;
         const auto values = parse_configuration(configuration);

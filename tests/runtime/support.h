@@ -49,7 +49,7 @@ inline std::string reason_of(const Compiler& compiler, const std::string& source
     return rejection == nullptr ? "" : std::string(to_text(rejection->stage)) + ": " + rejection->reason;
 }
 
-/// The number, from 1, of the first line that contains `text`.
+/// The number of the first line that contains `text`, counted from 1.
 inline std::string line_of(const std::string& source, const std::string& text) {
     const auto at = source.find(text);
     if (at == std::string::npos) throw std::runtime_error("the source does not hold " + text);

@@ -30,7 +30,8 @@ namespace smemtune {
 
 using namespace std::chrono_literals;
 
-/// The build's setting, unless the environment overrides it: on a machine that only runs tests, files have other paths.
+/// The build's setting, unless the environment overrides it. On a machine that only runs tests, files have different
+/// paths.
 inline std::string setting(const char* variable, const std::string& otherwise) {
     const auto* value = std::getenv(variable);
     return value == nullptr ? otherwise : value;
@@ -76,7 +77,7 @@ public:
     /// A folder beside the scratch folder, for files that must not appear in contents().
     std::string aside() const { return path().string() + ".aside"; }
 
-    /// All files and folders below, with their bytes.
+    /// All files and folders in the folder, with their bytes.
     std::map<std::string, std::string> contents() const {
         std::map<std::string, std::string> files;
         for (const auto& entry : std::filesystem::recursive_directory_iterator(path())) {
@@ -153,7 +154,7 @@ public:
         return {WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status), read_text(out_), read_text(err_)};
     }
 
-    /// Its workers and compilers, including those that outlive it.
+    /// Its workers and compilers, including processes that outlive it.
     [[nodiscard]] std::vector<pid_t> descendants() const {
         std::vector<pid_t> found;
         for (const auto& entry : std::filesystem::directory_iterator("/proc")) {

@@ -27,7 +27,7 @@ double seconds_of(const std::function<void()>& work) {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
-// The process has ended; perhaps its parent has not collected it yet.
+// Whether the process has ended, even if its parent has not collected it yet.
 bool runs(const std::string& id) {
     std::ifstream status("/proc/" + id + "/stat");
     std::string text;
@@ -103,7 +103,7 @@ TEST(Process, TheLimitHoldsWhileSignalsArrive) {
     EXPECT_TRUE(result.timed_out);
 }
 
-// Applications decide what happens with SIGCHLD; the library compiles all the same.
+// Applications decide what happens with SIGCHLD. The library must compile in every case.
 TEST(Process, AHostThatIgnoresItsChildrenStillSeesExitCodes) {
     struct sigaction ignore {};
     struct sigaction before {};

@@ -33,7 +33,7 @@ TEST(TemporaryFolder, AFileThatCannotBeWrittenIsAnError) {
     EXPECT_THROW(folder.write("folder", "text"), std::runtime_error);
 }
 
-// mkdtemp() without the owner: what a process leaves behind that was killed.
+// A folder from mkdtemp() without an owner: a killed process leaves such a folder behind.
 std::filesystem::path leftover(const std::filesystem::path& parent, const std::string& name, std::chrono::hours age) {
     const auto path = parent / name;
     std::filesystem::create_directories(path / "below");

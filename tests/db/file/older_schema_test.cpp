@@ -1,4 +1,4 @@
-// Files of other versions: what the previous release wrote, and what a later one may write.
+// Files of other versions: those that the previous release wrote, and those that a later one may write.
 #include "db/file/older_schema.h"
 
 #include "tests/db/scratch.h"

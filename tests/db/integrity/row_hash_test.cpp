@@ -55,7 +55,7 @@ TEST(RowHash, EveryFieldOfATemplateCountsAndSoDoTheirBorders) {
     expect_another([](auto& each) { each.files.clear(); });
 }
 
-// Migration and adoption hash rows where they lie.
+// Migration and adoption hash rows by SQL, inside the database.
 TEST(RowHash, SqlAndCppAgree) {
     const Scratch scratch;
     const auto file = scratch / "tuned.db";

@@ -1,4 +1,5 @@
-// Tests with a substitute library that computes on the CPU (tests/fixtures/cublas). It gets the same calls as on a GPU.
+// Tests with a substitute library that computes on the CPU (tests/fixtures/cublas). The library gets the same calls as
+// on a GPU.
 #include "runtime/cublas/cublas.h"
 
 #include <dlfcn.h>

@@ -1,4 +1,4 @@
-// What a Runtime does before it has a kernel: whom it trusts, for whom it waits, what it remembers.
+// What a Runtime does before it has a kernel: which files it trusts, which threads it waits for, what it remembers.
 #include <gmock/gmock.h>
 #include <sys/stat.h>
 
@@ -38,7 +38,7 @@ protected:
         kernel.launch(nullptr, {.a = a.data(), .b = a.data(), .c = c.data(), .beta = 1});
         return c == std::vector<float>(size * size, 64 + 4 * static_cast<float>(size));
     }
-    // The gemm of the built-in templates with another order of arguments, and a kernel of that order.
+    // The gemm of the built-in templates with a different order of arguments, and a kernel with that order.
     [[nodiscard]] static KernelTemplate reordered() {
         auto sources = stepping_sources();
         const std::string beta = "[[operation.argument]]\nname = \"beta\"\nkind = \"scalar\"\n\n";

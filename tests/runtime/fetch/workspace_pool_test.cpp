@@ -13,10 +13,10 @@ using testing::ElementsAre;
 
 constexpr std::size_t mebibyte = std::size_t{1} << 20;
 
-// Ordinary memory, counted, and streams that are captured when the test says so.
+// A backend that counts its memory, and whose streams are captured when the test says so.
 class Counting : public Backend {
 public:
-    std::size_t held = 0;  // bytes
+    std::size_t held = 0;  // bytes held now
     std::size_t most = 0;  // the most bytes that were held
     std::size_t available = ~std::size_t{0};
     bool capturing = false;
@@ -207,7 +207,7 @@ TEST_F(PooledWorkspaces, WithoutMemoryForOneAKernelIsRefused) {
     EXPECT_EQ(used_before(load(1000)), 0);
 }
 
-// A graph may run whenever its stream is idle, long after others were given the memory.
+// A graph may run whenever its stream is idle, even long after other kernels got the memory.
 TEST_F(PooledWorkspaces, OfACapturedLaunchAreItsKernelsAlone) {
     const auto captured = load(1000);
     backend->capturing = true;

@@ -20,7 +20,7 @@ KernelTemplate warp_tiled() {
     return kernel;
 }
 
-// The kernel computes from the grid which tiles are shared.
+// From the size of the grid, the kernel computes which tiles are shared.
 TEST(WarpTiled, ABlockHasATileOrAWholeClusterSharesOne) {
     const auto kernel = warp_tiled();
     const auto device = model_device("sm_90");

@@ -39,7 +39,7 @@ TEST(Estimate, ItIsNoLessThanThePeakAllows) {
     }
 }
 
-// One block more than fits at once takes another wave.
+// One block more than fit at once takes a second wave.
 TEST(Estimate, OneBlockMoreThanAWaveCostsAnotherWave) {
     const auto kernel = gemm_template("tiled");
     auto device = model_device("sm_90");

@@ -69,7 +69,7 @@ TEST(Limits, TheLimitThatALaunchBreaksIsNamedWithBothNumbers) {
                 Optional(std::string("shared bytes per block: asks for 232449, the device allows 232448")));
     EXPECT_THAT(broken_by([](Launch& l) { l.registers = 256; }),
                 Optional(std::string("registers per thread: asks for 256, the device allows 255")));
-    // 65 x 32 = 2,080 round up to 2,304 for each of 32 warps.
+    // 65 registers x 32 threads = 2,080, which round up to 2,304 for each of 32 warps.
     EXPECT_THAT(broken_by([](Launch& l) {
                     l.block[0] = 1024;
                     l.registers = 65;
@@ -80,7 +80,8 @@ TEST(Limits, TheLimitThatALaunchBreaksIsNamedWithBothNumbers) {
     EXPECT_THAT(broken_by([](Launch& l) { l.grid[2] = 65536; }), Optional(StartsWith("blocks along z")));
 }
 
-// 9 warps of 7,168 registers are 64,512, but the hardware checks as if it gave each of its 4 schedulers 3 warps.
+// 9 warps of 7,168 registers take 64,512 registers, but the hardware checks as if it gave each of its 4 schedulers 3
+// warps.
 TEST(Limits, RegistersPerBlockCountWholeRoundsOfWarps) {
     EXPECT_THAT(broken_by([](Launch& l) {
                     l.block[0] = 288;

@@ -37,14 +37,15 @@ TEST(Occupancy, IsLimitedByBlocksWhenTheyAreSmall) {
 }
 
 TEST(Occupancy, CountsTheSharedMemoryThatIsReservedPerBlock) {
-    // 228 KiB hold 4 blocks of 57 KiB: 56 KiB of the block and 1 KiB reserved by the system. One more byte rounds up to
-    // 57.125 KiB.
+    // 228 KiB of shared memory hold 4 blocks of 57 KiB: 56 KiB of the block and 1 KiB that the system reserves. One
+    // more byte rounds up to 57.125 KiB.
     const auto device = model_device("sm_90");
     EXPECT_EQ(occupancy(launch(128, 56 * 1024), device).by_shared_memory, 4);
     EXPECT_EQ(occupancy(launch(128, 56 * 1024 + 1), device).by_shared_memory, 3);
     EXPECT_EQ(occupancy(launch(128, 56 * 1024), device).limiter(), "shared memory");
     EXPECT_EQ(occupancy(launch(128, 227 * 1024), device).blocks(), 1);
-    // 64 KiB hold 64 blocks of 1 KiB on compute capability 7.5, which reserves nothing and rounds up to 256 bytes.
+    // 64 KiB of shared memory hold 64 blocks of 1 KiB on compute capability 7.5, which reserves nothing and rounds up
+    // to 256 bytes.
     EXPECT_EQ(occupancy(launch(32, 1024), model_device("sm_75")).by_shared_memory, 64);
     EXPECT_EQ(occupancy(launch(32, 1025), model_device("sm_75")).by_shared_memory, 51);
 }
@@ -61,16 +62,17 @@ TEST(Occupancy, GivesOutRegistersPerWarp) {
     const auto rounded = occupancy(launch(256, 0, 65), device);
     EXPECT_EQ(rounded.by_registers, 3);
     EXPECT_EQ(rounded.limiter(), "registers");
-    // 64 x 32 = 2,048 per warp need no rounding: 32 warps fit, which is 4 blocks.
+    // 64 x 32 = 2,048 registers per warp need no rounding: 32 warps fit, which is 4 blocks.
     EXPECT_EQ(occupancy(launch(256, 0, 64), device).by_registers, 4);
-    // 255 x 32 round up to 8,192 per warp: 8 warps fit, which is 1 block.
+    // 255 x 32 registers round up to 8,192 per warp: 8 warps fit, which is 1 block.
     EXPECT_EQ(occupancy(launch(256, 0, 255), device).by_registers, 1);
-    // 160 x 32 = 5,120 per warp: 12 warps fit, 3 for each scheduler, which is 6 blocks of 2 warps.
+    // 160 x 32 = 5,120 registers per warp: 12 warps fit, 3 for each scheduler, which is 6 blocks of 2 warps.
     EXPECT_EQ(occupancy(launch(64, 0, 160), device).by_registers, 6);
-    // 144 x 32 = 4,608 per warp: 14 warps would fit, but each scheduler's 16,384 registers hold only 3 warps. 12 warps
-    // hold 1 block of 9.
+    // 144 x 32 = 4,608 registers per warp: 14 warps would fit, but each scheduler's 16,384 registers hold only 3 warps.
+    // 12 warps hold 1 block of 9.
     EXPECT_EQ(occupancy(launch(288, 0, 144), device).by_registers, 1);
-    // 224 x 32 = 7,168 per warp: 9 warps would fit, but each scheduler holds only 2. 8 warps hold no block of 9.
+    // 224 x 32 = 7,168 registers per warp: 9 warps would fit, but each scheduler holds only 2. 8 warps hold no block of
+    // 9.
     EXPECT_EQ(occupancy(launch(288, 0, 224), device).by_registers, 0);
 }
 

@@ -206,7 +206,8 @@ TEST(Catalog, KernelsThatShareAnOperationInAThirdOnesManifestLoadAlone) {
     }
 }
 
-// It would be compiled with constants that it lacks: tuning worked or not by the order of names, running did not.
+// The reference would be compiled with constants that it lacks. Tuning then worked or failed by the order of names, and
+// running failed.
 TEST(Catalog, AReferenceBesideAKernelsConstantsServesThatKernelAlone) {
     auto files = users();
     files["other.toml"] =
@@ -345,7 +346,7 @@ TEST(Catalog, TheHashDoesNotChangeWithWords) {
     EXPECT_EQ(hash(tree), before);
 }
 
-// The identity of the users' operation after `from` in a file became `to`.
+// The identity of the user's operation after `from` in a file became `to`.
 std::string identity_with(const std::string& file, const std::string& from, const std::string& to,
                           const std::string& layout = "") {
     auto tree = users();

@@ -282,7 +282,7 @@ TEST(Manifest, EveryArgumentOfALaunchCountsTowardsTheLimit) {
     EXPECT_THAT(refusal(with_workspace(with(most))), HasSubstr("a kernel of 65 arguments"));
 }
 
-// 30 names that each use the one before twice: 1 KB of manifest was 835 MB of expression.
+// Each of 30 names uses the one before it twice: a manifest of 1 KB became expressions of 835 MB.
 TEST(Manifest, DerivedNamesThatDoubleAreRefused) {
     const auto doubling = [](int count) {
         std::string entries = "[[derived]]\nname = \"D0\"\nvalue = \"WIDTH\"\n";
@@ -316,7 +316,7 @@ TEST(Manifest, ItsSizeIsLimited) {
     EXPECT_THAT(refusal(padded(longest_manifest + 1)), HasSubstr("has 1048577 bytes, more than 1048576"));
 }
 
-// The parser recurses into keys, and their destructor too.
+// The parser recurses into keys, and so does their destructor.
 TEST(Manifest, KeysAreNotNestedWithoutLimit) {
     const auto nested = [](std::size_t dots) {
         std::string key = "a";

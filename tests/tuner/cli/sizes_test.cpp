@@ -143,7 +143,7 @@ TEST(StoredSizes, OfANumberAreThoseOfEveryOperation) {
     EXPECT_NE(complaint([] { stored_sizes("abc", {gemm_form}); }), "");
 }
 
-// Each size was compared with all before it: 100,000 took minutes.
+// Each size was once compared with all sizes before it, so 100,000 sizes took minutes.
 TEST(Sizes, AsManyAsAreAllowedAreRead) {
     const SizeForm form{.names = {"M"}, .counts = {}};
     EXPECT_EQ(parse_sizes("1..100000:1,7", form).size(), 100'000U) << "7 is there already";

@@ -17,7 +17,7 @@ using ::testing::Not;
 
 using Words = std::vector<std::string>;
 
-// All trials of tiled at 16 and 48x16x16, and a few of naive and row_tile at 16.
+// All trials of `tiled` at sizes 16 and 48x16x16, and a few of `naive` and `row_tile` at 16.
 class StoredTrials : public ::testing::Test {
 protected:
     static void SetUpTestSuite() {

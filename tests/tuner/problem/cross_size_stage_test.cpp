@@ -42,7 +42,7 @@ protected:
         return steady(us == us_.end() ? 100 : us->second, uj == uj_.end() ? 100 : uj->second);
     }
 
-    // Performs all tasks like a single worker.
+    // Performs all tasks, as a single worker does.
     void perform_all() {
         while (auto task = tuner_->next()) perform(*task);
         while (!tuner_->is_done() && soon([&] { return !tuner_->is_compiling(); })) {

@@ -27,7 +27,7 @@ protected:
                                           .verified_by = fake_.identity(),
                                           .code_hash = code_hash(value)});
     }
-    // Of the machine code that the fake compiler makes.
+    // The hash of the machine code that the fake compiler makes.
     [[nodiscard]] std::string code_hash(std::int64_t value) const {
         const auto compiled =
             fake_.compiler.compile(program_of(fake_.request.templates.front(), work(value), fake_.problem()));

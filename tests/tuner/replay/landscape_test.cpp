@@ -209,7 +209,7 @@ TEST(Landscape, RefusesGzipThatWasCutOrDamaged) {
     EXPECT_THAT(complaint([&] { read_landscape(scratch / "damaged.gz"); }), HasSubstr("copy it again"));
 }
 
-// 260 KB of gzip.
+// The file has 260 KB of gzip data.
 TEST(Landscape, RefusesGzipThatUnpacksBeyondTheLimit) {
     const Scratch scratch;
     const auto of_size = [&](std::size_t size) {

@@ -30,7 +30,7 @@ ReplayResult walk(const std::vector<double>& costs, ReplayRequest request = {}) 
 }
 
 TEST(Simulate, CountsEvaluationsToEachFractionOfTheOptimum) {
-    // 1 / 1.12 is below 90 %, 1 / 1.11 above it, 1 / 1.05 above 95 %.
+    // A cost of 1.12 is below 90 % of the optimum (1 / 1.12), 1.11 is above 90 %, and 1.05 is above 95 %.
     const auto result = walk({0, 2, 1.12, 1.11, 0, 1.05, 1.02, 1});
     EXPECT_EQ(result.levels[0].median, 4) << "failures count";
     EXPECT_EQ(result.levels[1].median, 6);

@@ -72,7 +72,7 @@ TEST(Report, ALineForEachWorkerSaysWhereItsTimeWent) {
 }
 
 TEST(Report, TheShareOfThePeakIsThatOfTheDevice) {
-    // 132 SMs of 128 lanes, 2 operations each at 1.98 GHz: 66.9 TFLOP/s
+    // 132 SMs of 128 FP32 units, with 2 operations each at 1.98 GHz: 66.9 TFLOP/s
     EXPECT_THAT(line_with(to_text(report()), "1024x1024x1024"), HasSubstr("32.1 %"));
     EXPECT_THAT(line_with(to_text(report()), "4096x4096x4096"), HasSubstr("51.4 %"));
 }

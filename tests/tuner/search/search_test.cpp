@@ -206,8 +206,8 @@ TEST_P(EveryAdaptiveSearch, FindsTheBestNearAStartSoonerThanWithout) {
     EXPECT_LT(with, without);
 }
 
-// Pending points once had guessed values that counted like answers. New guesses then rested on old ones, and the search
-// never recovered.
+// Pending points once had guessed values that counted like outcomes. New guesses then rested on old ones, and the
+// search never recovered.
 TEST(Surrogate, NeedsLittleMoreWhileEightAreAwaited) {
     const auto rugged = [](const Configuration& configuration) {
         const auto cost = std::log(*bowl(6)(configuration));

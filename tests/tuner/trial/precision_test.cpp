@@ -1,4 +1,5 @@
-// Kernels of less precision than their type are found at every K, by their errors alone; honest kernels keep a margin.
+// Kernels that are less precise than their type are found at every K, by their errors alone. Correct kernels keep a
+// margin.
 #include <gmock/gmock.h>
 
 #include <iostream>

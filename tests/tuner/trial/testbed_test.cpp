@@ -141,7 +141,7 @@ TEST_F(TestbedTest, AWriteBehindTheOutputIsFound) {
     EXPECT_THAT(verdict_of("Element* c =", "C[M * ldc] = 0; Element* c ="), HasSubstr("writes outside C"));
 }
 
-// A kernel reads behind one matrix and writes the values behind another.
+// A kernel reads behind one matrix and writes the values behind a different one.
 TEST_F(TestbedTest, ACopyFromOutsideToOutsideIsFound) {
     EXPECT_THAT(verdict_of("Element* c =", "C[M * ldc] = A[M * lda]; Element* c ="), HasSubstr("writes outside C"));
     EXPECT_THAT(verdict_of("Element* c =", "C[M * ldc + 1] = C[M * ldc]; Element* c ="), HasSubstr("writes outside C"));
@@ -215,7 +215,7 @@ TEST_F(TestbedTest, AStrideTakenForAnExtentWhereRowsAreAlignedIsFound) {
         HasSubstr("(integer inputs)"));
 }
 
-// 16 units of roundoff: no element is outside its own bound.
+// The errors are 16 units of roundoff: no element is outside its own bound.
 TEST_F(TestbedTest, AnErrorThatAllElementsShareIsFound) {
     EXPECT_THAT(verdict_of("alpha * sum :", "alpha * sum * (1 + 0x1p-20f) :"),
                 HasSubstr("C is less precise than its type"));
@@ -322,7 +322,7 @@ host = true
     EXPECT_THAT(verdict_of("C[0] = A[0] + 3", "C[0] = 2 * A[0]"), HasSubstr("C[0,0] is "));
 }
 
-// The same with a batch.
+// The same test with a batch.
 class BatchedTestbed : public ::testing::Test {
 protected:
     static constexpr const char* source = R"(

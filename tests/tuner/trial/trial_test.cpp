@@ -41,7 +41,7 @@ extern "C" __global__ void made_up(int M, int N, int K, Element alpha, const Ele
         static const TrialInput input{compiled("2"), {.grid = {3, 3, 1}, .block = {8, 8, 1}}};
         return input;
     }
-    // Right on the first check, where alpha is 1.
+    // The kernel is right on the first check, where alpha is 1.
     static const TrialInput& without_alpha() {
         static const TrialInput input{compiled("1"), {.grid = {3, 3, 1}, .block = {8, 8, 1}}};
         return input;

@@ -1,4 +1,4 @@
-// Several workers in one run: here several on the host, on GPUs one for each GPU.
+// Several workers in one run. Here they share the host; on GPUs, each GPU has one worker.
 #include <gmock/gmock.h>
 
 #include <nlohmann/json.hpp>
@@ -111,7 +111,7 @@ TEST(Devices, TheReportSaysWhereEachWorkersTimeWent) {
         EXPECT_GT(worker.at("start_seconds"), 0);
         EXPECT_LE(sum, report.at("seconds").get<double>()) << "no second counts twice";
     }
-    // These exist in every run.
+    // These entries exist in every run.
     for (const auto* part : {"prepare", "compiler", "trials"}) EXPECT_GT(sums[part], 0) << part;
 }
 

@@ -1,4 +1,4 @@
-// Runs that are killed or interrupted, and runs beside one another.
+// Runs that are killed or interrupted, and runs at the same time.
 #include <gmock/gmock.h>
 
 #include <nlohmann/json.hpp>
@@ -131,7 +131,7 @@ protected:
         }
         return sizes;
     }
-    // The same command does the rest. The next one tries timeouts once more, and the last one has nothing to do.
+    // The same command does the rest. The next run tries timeouts once more, and the last run has nothing to do.
     void go_on() const {
         const auto second = run(scratch_, tune("1s"));
         EXPECT_EQ(second.code, 0) << second.err;

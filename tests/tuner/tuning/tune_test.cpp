@@ -1,4 +1,4 @@
-// Tuning as a user sees it: what a second run repeats, what budgets cut, and what the database has afterwards.
+// Tuning as a user sees it: what a second run repeats, what a budget cuts off, and what the database holds afterwards.
 #include <gmock/gmock.h>
 
 #include <nlohmann/json.hpp>
@@ -78,7 +78,7 @@ TEST(Tune, ALaterRunThatFindsOnlyWorseLeavesTheWinner) {
     (void)report_of(run(scratch, tune_work({{"--db", "all.db"}})));
     const auto best = std::vector<std::string>{"transpose f32 16x16 work WORK=1"};
     ASSERT_EQ(winners_in(scratch / "all.db"), best);
-    // Each seed proposes another two of the nine. Only the best of them may become the winner.
+    // Each seed proposes a different two of the nine configurations. Only the best of them all may become the winner.
     for (const auto* seed : {"1", "2", "3", "4"}) {
         (void)report_of(
             run(scratch,

@@ -1,4 +1,4 @@
-// What is served was verified: against the present checks, with the machine code that is stored, in full.
+// Only kernels are served that were verified in full, against the present checks, with the stored machine code.
 #include <gmock/gmock.h>
 
 #include <nlohmann/json.hpp>
@@ -155,7 +155,7 @@ TEST_F(VerifiedAgain, ARightOneIsNotTimedAgainAndASummaryOrACommentCountsForNoth
     EXPECT_EQ(tune().at("verified_again"), 1) << "the reference may compute something else";
 }
 
-// A kernel that ignores alpha passes the first check. It is slow, so it gets no other.
+// A kernel that ignores alpha passes the first check. It is slow, so it gets no further check.
 TEST_F(VerifiedAgain, AKernelThatWasCutShortAfterItsFirstCheckIsNeverServed) {
     write("operation.toml", std::string(operation) + second_check);
     add_template("right", "0", "1", "alpha * x");

@@ -78,7 +78,7 @@ host = true
     Worker worker{{.executable = program(), .device = "host", .trial_deadline = 2s}};
 };
 
-// A transpose of another size, prepared beside the selected problem.
+// A transpose of a different size, prepared beside the selected problem.
 class WorkerAheadTest : public WorkerTest {
 protected:
     void prepare_ahead(const Problem& problem) {
