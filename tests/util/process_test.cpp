@@ -27,7 +27,7 @@ double seconds_of(const std::function<void()>& work) {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
-// Whether the process has ended, even if its parent has not collected it yet.
+// Whether the process runs. One that has ended does not run, even if its parent has not collected it yet.
 bool runs(const std::string& id) {
     std::ifstream status("/proc/" + id + "/stat");
     std::string text;
