@@ -236,7 +236,7 @@ std::int64_t Store::remember(const TemplateRecord& kernel_template, const Config
         }
         return state_->find_or_add(find, add);
     });
-    // The template may have more values or another summary under the same hash. The stored files must be able to
+    // The template may have more values or a different summary under the same hash. The stored files must be able to
     // compile its newest winner.
     const auto is_stored = [&] {
         try {

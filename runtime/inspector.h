@@ -11,7 +11,7 @@ public:
     /// The device of the fetched kernels, to allocate and time on it.
     static Backend& backend(Runtime& runtime);
     static const Compiler& compiler(const Runtime& runtime);
-    /// A runtime with another database that shares this one's device and templates, so that kernels of both can be
+    /// A runtime with a different database that shares this one's device and templates, so that kernels of both can be
     /// timed alternately. Throws StoreError.
     static Runtime beside(const Runtime& runtime, const std::filesystem::path& database);
 };

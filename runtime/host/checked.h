@@ -5,8 +5,7 @@
 // thread.
 #pragma once
 
-// These functions are hidden: in a program that is itself built with a sanitizer, the kernel must not call that
-// sanitizer's entry points.
+// Hidden: in a program that is itself built with a sanitizer, the kernel must not call that one's entry points.
 #define SMEMTUNE_UNCHECKED \
     __attribute__((no_sanitize("kernel-address"), no_sanitize("undefined"), visibility("hidden")))
 

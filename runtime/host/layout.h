@@ -1,17 +1,16 @@
-// The declarations that a kernel compiled for the host device shares with the backend that runs it. They are plain C++,
-// because kernels include them.
+// What a kernel compiled for the host device and the backend that runs it both know. Plain C++: kernels see it as well.
 #pragma once
 
 struct SmemtuneIndex {
     unsigned x = 1, y = 1, z = 1;
 };
 
-// A range of memory that may be accessed, and the wider range around it that holds nothing else.
+// Memory that may be accessed, and the wider stretch around it that holds nothing else.
 struct SmemtuneRange {
     const char *around_begin, *begin, *end, *around_end;
 };
 
-// The state of the running fiber.
+// What the running fiber knows of itself.
 struct SmemtuneThread {
     SmemtuneIndex thread, block, block_size, grid_size;
     void* dynamic_shared = nullptr;

@@ -170,7 +170,7 @@ std::vector<KernelTemplate> load_templates(const SourceTree& tree, const SourceT
         // Leaves out the other kernel that may share the manifest, so that load_template finds one kernel.
         if (home != path) kernel->files[home] = operation_alone(home, file(tree, library, home, path + ":1"));
         kernel->hash = hash_of(*kernel);
-        // A `same_code` list that does not name this version was written for another version. It expires when the
+        // A `same_code` list that does not name this version was written for a different version. It expires when the
         // source changes.
         if (std::erase(kernel->same_code_as, kernel->hash) == 0) kernel->same_code_as.clear();
         templates.push_back(std::move(*kernel));

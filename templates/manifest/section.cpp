@@ -22,7 +22,7 @@ std::string Names::expand(const std::string& text) const {
         result += found == derived.end() ? word : "(" + found->second + ")";
         at = end;
         if (at != text.end()) result += *at++;
-        // Names that each use another one twice double the text each time.
+        // Names that each use an earlier name twice double the text each time.
         if (result.size() > longest_expression) {
             throw ExpressionError("expression '" + text + "' has more than " + std::to_string(longest_expression) +
                                   " characters once its [[derived]] names are written out; use fewer of them");

@@ -1,4 +1,4 @@
-// Competitors of our winners: the kernels of another database, cuBLAS and cublasLt.
+// Competitors of our winners: the kernels of a different database, cuBLAS and cublasLt.
 #pragma once
 
 #include <filesystem>
@@ -51,7 +51,7 @@ public:
 /// With `kernel_template`, the best kernel of that template. `runtime` must outlive the result.
 CompetitorKernelOrReason stored_winner(Runtime& runtime, const Problem& problem, const std::string& kernel_template);
 
-/// The winners of another database, on the device of `runtime`. Throws StoreError.
+/// The winners of a different database, on the device of `runtime`. Throws StoreError.
 std::unique_ptr<Competitor> database_competitor(const Runtime& runtime, const std::filesystem::path& database);
 
 /// `cublas`: the library chooses its kernel at each call.

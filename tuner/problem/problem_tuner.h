@@ -44,7 +44,7 @@ public:
     [[nodiscard]] bool is_ready(std::size_t workers = 1);
     /// Whether the next task waits for the compiler.
     [[nodiscard]] bool is_compiling() const;
-    /// Whether enough is known about this problem for another one to start from its results.
+    /// Whether enough is known about this problem for a different problem to start from its results.
     [[nodiscard]] bool is_well_known() const;
     /// Programs that the search may ask for later, for idle compilers. They change little unless open_searches()
     /// changes.

@@ -20,7 +20,7 @@ public:
 
     /// Allocates all sets, or none if memory is short. Returns false if they existed already. Throws OutOfMemory.
     bool ensure();
-    /// The set for the next launch. With `rotate`, the launch after it uses another set. Precondition: ensure().
+    /// The set for the next launch. With `rotate`, the launch after it uses a different set. Precondition: ensure().
     const Operands& next(bool rotate);
     /// Set `i` of count(). Precondition: ensure().
     [[nodiscard]] const Operands& set(int i) const { return *sets_.at(static_cast<std::size_t>(i)); }

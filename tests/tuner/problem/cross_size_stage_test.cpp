@@ -63,7 +63,7 @@ protected:
         tuner_->finish(std::get<FinalTask>(task), outcomes, 0);
     }
 
-    // The template's fastest trial at another size.
+    // The template's fastest trial at a different size.
     void found_at(const Problem& problem, const Configuration& configuration, const KernelTemplate& kernel) {
         const TemplateRecord record{kernel.name, kernel.operation.name, kernel.hash, kernel.files};
         const TrialKey key{fake_.run->device_row, fake_.store.remember(record, default_configuration(kernel)),

@@ -8,7 +8,8 @@
 namespace smemtune {
 namespace {
 
-// When the budget is spent, candidates of another problem keep all compilers busy. An earlier run has stored a trial.
+// When the budget is spent, candidates of a different problem keep all compilers busy. An earlier run has stored a
+// trial.
 TEST(ProblemTuner, WaitsForNoCompilerWhenASoleFinalistIsRecalled) {
     FakeRun fake;
     fake.compiler.hold_all();

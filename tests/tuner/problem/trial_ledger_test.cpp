@@ -246,7 +246,7 @@ TEST_F(ForeignTrials, AWinnerOfAnotherOperationDoesNotStand) {
     EXPECT_TRUE(ledger.may_stand(stored));
 }
 
-// Run 1 stored them; the ledger's run is another one.
+// Run 1 stored the trials; the ledger belongs to a different run.
 class RetryTest : public TrialLedgerTest {
 protected:
     void store_failure(std::int64_t value, Stage stage, std::int64_t attempts, const std::string& toolchain) {

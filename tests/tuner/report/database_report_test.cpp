@@ -173,7 +173,7 @@ TEST(TrialText, SaysHowFarATrialWasVerifiedAndHowOftenItWasTried) {
     EXPECT_EQ(trial_json(trial).at("attempts"), 2);
 }
 
-// A template of another smemtune version: its configurations are shown in full.
+// A template of a different smemtune version: its configurations are shown in full.
 TEST(TrialFacts, AreThereWithoutTheTemplatesManifest) {
     const Scratch other;
     Store store(other / "t.db");
