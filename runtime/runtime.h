@@ -23,7 +23,7 @@ struct CUstream_st;  // cudaStream_t points to it; declared here, so no CUDA hea
 
 namespace smemtune {
 
-/// How well a choice is founded. The best first.
+/// How closely the chosen kernel matches problem and device. The best match first.
 enum class Match {
     exact,        ///< tuned for this problem on this kind of device
     predicted,    ///< of a portfolio, the member that is predicted to be the fastest for this problem

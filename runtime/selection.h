@@ -31,8 +31,8 @@ enum class StoredTemplates {
     known,  ///< only the versions in `templates`
 };
 
-/// The candidates for `problem` on `device`, best founded first; all are valid. Each is computed on demand, so a caller
-/// that takes only the first does not pay for the others.
+/// The candidates for `problem` on `device`, the best match first; all are valid. Each is computed on demand, so a
+/// caller that takes only the first does not pay for the others.
 class Candidates {
 public:
     /// The arguments must outlive this object. `store` may be null. `kernel_template`, unless empty, restricts the

@@ -1,4 +1,4 @@
-// Schedules the finals: finalists are measured again, in turn, until one of them wins.
+// Schedules the finals: finalists are measured again, alternately, until one of them wins.
 #pragma once
 
 #include <deque>
