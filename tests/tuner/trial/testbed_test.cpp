@@ -32,13 +32,14 @@ Testbed::Verdict made_up_verdict(const std::string& source, const std::string& m
 
 class OtherVersion : public Compiler {
 public:
-    explicit OtherVersion(std::string version) : version_(std::move(version)) {}
+    explicit OtherVersion(std::string version, std::string target = "target")
+        : version_(std::move(version)), target_(std::move(target)) {}
     [[nodiscard]] std::variant<Binary, Rejection> compile(const Program&) const override { return Rejection{}; }
-    [[nodiscard]] std::string target() const override { return "target"; }
+    [[nodiscard]] std::string target() const override { return target_; }
     [[nodiscard]] std::string version() const override { return version_; }
 
 private:
-    std::string version_;
+    std::string version_, target_;
 };
 
 TEST(VerificationIdentity, ChangesWithTheCompilerAndBeginsWithTheOperations) {
@@ -48,6 +49,7 @@ TEST(VerificationIdentity, ChangesWithTheCompilerAndBeginsWithTheOperations) {
     const auto identity = verification_identity(kernel, problem, OtherVersion("1"));
     EXPECT_EQ(identity, verification_identity(kernel, gemm(1, 2, 3), OtherVersion("1")));
     EXPECT_NE(identity, verification_identity(kernel, problem, OtherVersion("2")));
+    EXPECT_NE(identity, verification_identity(kernel, problem, OtherVersion("1", "another target")));
     EXPECT_TRUE(identity.starts_with(operation_identity(kernel, problem) + "/"));
     TrialRecord trial{.verified_by = identity};
     EXPECT_TRUE(trial.was_verified_as(operation_identity(kernel, problem)));
