@@ -27,6 +27,9 @@ function(smemtune_layer name)
         $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
     target_compile_features(smemtune_${name} PUBLIC cxx_std_20)
     target_link_libraries(smemtune_${name} PUBLIC ${LAYER_PUBLIC} PRIVATE ${LAYER_PRIVATE} $<BUILD_INTERFACE:smemtune_options>)
+    if(SMEMTUNE_BUILD_FUZZERS)
+        target_compile_options(smemtune_${name} PRIVATE -fsanitize=fuzzer-no-link)  # counts what an input reaches
+    endif()
     smemtune_precompile(smemtune_${name} smemtune_util <algorithm> <array> <chrono> <filesystem> <functional> <map> <memory>
         <optional> <set> <string> <string_view> <thread> <variant> <vector>)
 endfunction()

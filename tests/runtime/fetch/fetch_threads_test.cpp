@@ -14,7 +14,7 @@
 namespace smemtune {
 namespace {
 
-constexpr unsigned threads = 16;
+constexpr unsigned callers = 16;
 constexpr std::int64_t shapes = 1000;
 constexpr std::int64_t tuned_shapes = 10;  // 100, 200, ...
 
@@ -54,10 +54,10 @@ TEST(FetchThreads, GetRightAnswersWhileAnotherProcessTunesIntoTheSameFile) {
     {
         Runtime runtime({.database = database, .device = "host", .host_compiler = "/nowhere/c++"});
         std::vector<std::jthread> running;
-        for (unsigned thread = 0; thread < threads; ++thread) {
+        for (unsigned thread = 0; thread < callers; ++thread) {
             running.emplace_back([&runtime, thread] {
                 for (std::int64_t i = 0; i < shapes; ++i) {
-                    const auto m = 1 + (i + thread * shapes / (2 * threads)) % shapes;
+                    const auto m = 1 + (i + thread * shapes / (2 * callers)) % shapes;
                     const auto fetched = runtime.fetch(shape(m));
                     const bool is_tuned = m % (shapes / tuned_shapes) == 0;
                     ASSERT_EQ(fetched.problem(), shape(m));
