@@ -21,7 +21,7 @@ test: TESTS := ON
 test: PACKAGES += libgtest-dev libgmock-dev
 test: release
 	@echo 'smemtune: running the tests'
-	@ctest --test-dir $(BUILD) --output-on-failure --parallel $$(nproc)
+	@ctest --test-dir $(BUILD) --output-on-failure --parallel $$(($$(nproc) + 1))  # some wait for a part of their time
 
 TESTS := OFF
 release: cuda packages
