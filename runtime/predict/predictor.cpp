@@ -55,7 +55,10 @@ std::vector<Predictor::Prediction> Predictor::ranking(const Problem& problem) co
         if (!terms) continue;
         predictions.push_back({&member, member.model.predicted_us(*terms), member.model.shares(*terms)});
     }
-    std::ranges::stable_sort(predictions, {}, &Prediction::us);
+    // A model that errs more must promise more: what counts is the time that it exceeds in one of three predictions.
+    std::ranges::stable_sort(predictions, {}, [](const Prediction& prediction) {
+        return prediction.us * (1 + prediction.member->model.error);
+    });
     return predictions;
 }
 

@@ -37,8 +37,9 @@ public:
     /// The members that count for problems like `like`: verified as the operation that their template describes now.
     Predictor(const Portfolio& portfolio, const Problem& like, const Device& device, const FindTemplate& find_template);
 
-    /// The members that are valid for the problem and verified for its class, the fastest first; ties in the order of
-    /// the portfolio. Takes some microseconds a member. The members live as long as the Predictor.
+    /// The members that are valid for the problem and verified for its class, the fastest first: by predicted
+    /// time times 1 + error; ties in the order of the portfolio. Takes some microseconds a member. The members live as
+    /// long as the Predictor.
     [[nodiscard]] std::vector<Prediction> ranking(const Problem& problem) const;
     [[nodiscard]] const std::vector<std::string>& damages() const { return damages_; }
 

@@ -55,7 +55,7 @@ CommandLine portfolio_options(const ProcessEnvironment& process_environment) {
     line.add({.name = "evaluations",
               .value = "N",
               .summary = "Try at most N configurations for each size before all winners are timed there.",
-              .default_value = "32"});
+              .default_value = "64"});
     line.add({.name = "budget", .value = "TIME", .summary = "Stop measuring after this time: 60s, 10m or 1h."});
     line.add(
         {.name = "deadline", .value = "TIME", .summary = "Reject a trial that runs longer.", .default_value = "30s"});

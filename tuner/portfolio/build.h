@@ -15,7 +15,7 @@ struct PortfolioRequest {
     std::vector<Sample> samples;  ///< of one operation, type and layout
     std::vector<KernelTemplate> templates;
     std::size_t size = 32;         ///< the most members
-    std::size_t evaluations = 32;  ///< configurations tried for each sample before cross-timing
+    std::size_t evaluations = 64;  ///< configurations tried for each sample before cross-timing
     std::optional<std::chrono::seconds> budget;
     unsigned jobs = 1;  ///< concurrent compiles
     unsigned seed = 0;

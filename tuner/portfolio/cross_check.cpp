@@ -61,7 +61,7 @@ std::vector<LeftOut> check_left_out(const CrossTimes& times, std::size_t size, s
                 const auto& cell = times.cells[problem][members[i]];
                 if (cell.us <= 0) continue;
                 const auto loss = times.loss(problem, members[i]);
-                const auto predicted = models[i].predicted_us(cell.terms);
+                const auto predicted = models[i].predicted_us(cell.terms) * (1 + models[i].error);
                 if (!left_out.predicted || predicted < least) {
                     least = predicted;
                     left_out.predicted = loss;

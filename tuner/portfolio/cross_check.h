@@ -13,7 +13,7 @@ namespace smemtune {
 /// configuration that runs there.
 struct LeftOut {
     std::size_t problem = 0;
-    std::optional<double> predicted;    ///< the member that the models predict to be the fastest
+    std::optional<double> predicted;    ///< the member with the shortest predicted time times 1 + error
     std::optional<double> best_member;  ///< the member that is the fastest
     std::optional<double> nearest;      ///< the winner of the nearest problem where it runs
     std::optional<double> one_for_all;  ///< the first member

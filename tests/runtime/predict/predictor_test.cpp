@@ -25,6 +25,7 @@ protected:
         double us_per_block = 1;
         std::vector<std::string> classes{"000", "001", "010", "011", "100", "101", "110", "111"};
         std::string verified_by{};
+        double error = 0.05;
     };
 
     void store_portfolio(const std::vector<Made>& made) {
@@ -36,7 +37,7 @@ protected:
                 {.kernel_template =
                      store.remember(TemplateRecord{kernel.name, kernel.operation.name, kernel.hash, kernel.files}),
                  .configuration = configuration,
-                 .model = {.coefficients = {0, 0, each.us_per_block, 0, 0, 0, 0, 0}, .error = 0.05},
+                 .model = {.coefficients = {0, 0, each.us_per_block, 0, 0, 0, 0, 0}, .error = each.error},
                  .registers = 32,
                  .static_shared_bytes = 0,
                  .classes = each.classes,
@@ -85,6 +86,12 @@ TEST_F(PredictorTest, TheMemberThatIsPredictedToBeTheFastestComesFirst) {
 TEST_F(PredictorTest, AmongEqualPredictionsTheFirstMemberComesFirst) {
     store_portfolio({{"STEP=64", 1}, {"STEP=2", 1}, {"STEP=3", 1}});
     EXPECT_EQ(predicted(gemm(192, 5, 7)), (std::vector<std::string>{"STEP=64", "STEP=2", "STEP=3"}));
+}
+
+TEST_F(PredictorTest, AModelThatErrsMoreMustPromiseMore) {
+    store_portfolio({{.configuration = "STEP=2", .us_per_block = 4, .error = 1.0},
+                     {.configuration = "STEP=3", .us_per_block = 6, .error = 0.1}});
+    EXPECT_EQ(predicted(gemm(192, 5, 7)), (std::vector<std::string>{"STEP=3", "STEP=2"}));
 }
 
 TEST_F(PredictorTest, AChoiceSaysThePredictedTimeItsUncertaintyAndWhy) {
@@ -162,7 +169,7 @@ TEST_F(PredictorTest, AMalformedProblemThatComesFirstDoesNotSpoilThePortfolio) {
     store_portfolio({{"STEP=3", 1}});
     PredictorCache cache;
     for (const auto& malformed : {Problem{"gemm", "f32", "nn", {{"M", 3}}}, gemm(0, 5, 7), gemm(-3, 5, 7)}) {
-        EXPECT_THROW(choices(malformed, "", &cache), std::invalid_argument) << to_text(malformed);
+        EXPECT_THROW((void)choices(malformed, "", &cache), std::invalid_argument) << to_text(malformed);
     }
     EXPECT_EQ(choices(gemm(192, 5, 7), "", &cache).at(0).match, Match::predicted);
 }
