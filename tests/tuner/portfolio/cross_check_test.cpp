@@ -33,6 +33,17 @@ TEST(CheckLeftOut, ModelsThatAreRightLoseNothing) {
     EXPECT_GT(result[9].one_for_all.value() + result[11].one_for_all.value(), 0);
 }
 
+TEST(CheckLeftOut, AModelThatErrsMoreMustPromiseMore) {
+    auto times = crossing();
+    times.groups.push_back(1);
+    times.won.push_back({0});
+    for (std::size_t x = 0; x < 20; ++x) {  // no term tells the fast half from the slow half
+        const auto at = static_cast<double>(x);
+        times.cells[x].push_back({.us = x % 4 < 2 ? std::min(10 + at, 30 - at) - 1 : 300, .terms = {1}});
+    }
+    for (const auto& left_out : check_left_out(times, 3)) EXPECT_LT(left_out.predicted.value(), 0.2);
+}
+
 TEST(CheckLeftOut, AConfigurationThatWonOnlyAtTheLeftOutProblemIsUnknown) {
     auto times = crossing();
     times.groups.push_back(0);
