@@ -83,8 +83,8 @@ public:
     /// Deletes the trials of a key (`--retune`), and a winner among them.
     void forget(const TrialKey& key);
 
-    /// Deletes what damages() would list among the trials of a key and the machine code of its template. Tuning then makes
-    /// it anew. The machine code of a template is examined once by a Store.
+    /// Deletes what damages() would list among the trials of a key and the machine code of its template. Tuning then
+    /// makes it anew. The machine code of a template is examined once by a Store.
     void forget_damaged(const TrialKey& key);
 
     /// Sets the winner of a device and problem, over all templates, with its machine code if any. One transaction. The

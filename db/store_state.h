@@ -25,7 +25,7 @@ struct Store::State {
     bool is_locked;
     std::int64_t replacements = 0;
     std::set<std::pair<std::int64_t, std::int64_t>> placed{};  // devices and problems that have a row in `places`
-    std::set<std::int64_t> examined{};  // templates whose machine code was examined for damage
+    std::set<std::int64_t> examined{};                         // templates whose machine code was examined for damage
 
     // Runs database code and turns SQLite's exceptions into StoreError with an explanation. A reader's code is repeated
     // until the file did not change while it ran.

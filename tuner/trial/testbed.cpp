@@ -32,8 +32,8 @@ Binary must_compile(const Compiler& compiler, const Program& program) {
     return std::get<Binary>(std::move(result));
 }
 
-// The number of checks that stay prepared: all if they fit into free memory together, else as many as leave room for one
-// more.
+// The number of checks that stay prepared: all if they fit into free memory together, else as many as leave room for
+// one more.
 std::size_t kept_checks(std::size_t count, double bytes, std::size_t free_bytes) {
     const auto room = 0.7 * static_cast<double>(free_bytes);
     if (bytes < room) return count;

@@ -148,12 +148,13 @@ TEST_F(DamageTest, ATrialThatCannotBeReadIsListed) {
 }
 
 TEST_F(DamageTest, TuningForgetsTrialsAndMachineCodeThatCannotBeRead) {
-    for (const auto* harm : {"UPDATE trials SET samples_us = '[1, \"x\"]' WHERE configuration = 'TILE_WIDTH=8'",
-                             "UPDATE trials SET configuration = 'TILE_WIDTH' WHERE configuration = 'TILE_WIDTH=8'",
-                             "UPDATE trials SET reason = hex(zeroblob(35000000)), rejected_at = 'wrong', median_us = NULL, "
-                             "spread_us = NULL, samples_us = NULL, cut_short = NULL, clock_khz = NULL, "
-                             "energy_uj = NULL WHERE configuration = 'TILE_WIDTH=8'",
-                             "UPDATE binaries SET code = x'00'", "UPDATE binaries SET sha256 = NULL"}) {
+    for (const auto* harm :
+         {"UPDATE trials SET samples_us = '[1, \"x\"]' WHERE configuration = 'TILE_WIDTH=8'",
+          "UPDATE trials SET configuration = 'TILE_WIDTH' WHERE configuration = 'TILE_WIDTH=8'",
+          "UPDATE trials SET reason = hex(zeroblob(35000000)), rejected_at = 'wrong', median_us = NULL, "
+          "spread_us = NULL, samples_us = NULL, cut_short = NULL, clock_khz = NULL, "
+          "energy_uj = NULL WHERE configuration = 'TILE_WIDTH=8'",
+          "UPDATE binaries SET code = x'00'", "UPDATE binaries SET sha256 = NULL"}) {
         Store(file).remember(with_code(measured(key, tile(8), 8), binary().code));
         execute(file, harm);
         ASSERT_EQ(damaged().size(), 1U) << harm;
