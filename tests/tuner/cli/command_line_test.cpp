@@ -113,7 +113,7 @@ INSTANTIATE_TEST_SUITE_P(
                       Mistake{{"4096"}, input, "there is no command '4096'"}, Mistake{{""}, input, "no command"},
                       Mistake{{"--nonsense"}, input, "--nonsense"},
                       Mistake{{"--evalutions", "5"}, input, "no such option; did you mean '--evaluations'? See"},
-                      Mistake{{"tun"}, input, "did you mean 'tune'? The commands are tune, run"},
+                      Mistake{{"tun"}, input, "did you mean 'tune'? The commands are tune, portfolio, run"},
                       Mistake{{"db", "bets"}, input, "did you mean 'best'?"},
                       Mistake{{"help", "nope"}, input, "there is no command 'nope'"},
                       Mistake{{"4096"}, input, "to tune a size, write --sizes 4096"},
