@@ -149,7 +149,7 @@ void declare_winner(State& state, const TrialKey& key, const Configuration& conf
 
 }  // namespace
 
-Store::Store(const std::filesystem::path& path, Access access, StoreOptions options)
+Store::Store(const std::filesystem::path& path, Access access, const StoreOptions& options)
     : state_(new State(open_request(path, options), access)) {}
 Store::~Store() = default;
 Store::Store(Store&&) noexcept = default;

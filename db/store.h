@@ -48,7 +48,7 @@ public:
     /// Throws StoreError. A process that holds a Store must not open, copy or close the file by other means, and must
     /// not use the Store across fork(). Reason: POSIX drops all locks of a process on a file when the process closes
     /// any descriptor of it.
-    explicit Store(const std::filesystem::path& path, Access access = Access::write, StoreOptions options = {});
+    explicit Store(const std::filesystem::path& path, Access access = Access::write, const StoreOptions& options = {});
     ~Store();
     Store(Store&&) noexcept;
     Store& operator=(Store&&) noexcept;

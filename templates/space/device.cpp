@@ -16,22 +16,22 @@ constexpr std::int64_t greatest_limit = std::int64_t{1} << 50;  // of limits giv
 
 // The values that differ between compute capabilities (CUDA C++ Programming Guide, "Technical Specifications per
 // Compute Capability"). Multiprocessors, L2 and clock are those of the largest common GPU.
-struct Model {
+struct NamedDevice {
     std::string_view name;
     int compute_capability, multiprocessors, threads_per_multiprocessor, blocks_per_multiprocessor;
     std::int64_t shared_bytes_per_multiprocessor, shared_bytes_per_block, l2_bytes, clock_khz;
 };
 constexpr std::array models{
-    Model{"sm_75", 75, 72, 1024, 16, 64 * kib, 64 * kib, 6144 * kib, 1770000},
-    Model{"sm_80", 80, 108, 2048, 32, 164 * kib, 163 * kib, 40960 * kib, 1410000},
-    Model{"sm_86", 86, 84, 1536, 16, 100 * kib, 99 * kib, 6144 * kib, 1860000},
-    Model{"sm_89", 89, 128, 1536, 24, 100 * kib, 99 * kib, 73728 * kib, 2520000},
-    Model{"sm_90", 90, 132, 2048, 32, 228 * kib, 227 * kib, 51200 * kib, 1980000},
-    Model{"sm_100", 100, 148, 2048, 32, 228 * kib, 227 * kib, 129024 * kib, 1965000},
-    Model{"sm_120", 120, 170, 1536, 24, 100 * kib, 99 * kib, 98304 * kib, 2407000},
+    NamedDevice{"sm_75", 75, 72, 1024, 16, 64 * kib, 64 * kib, 6144 * kib, 1770000},
+    NamedDevice{"sm_80", 80, 108, 2048, 32, 164 * kib, 163 * kib, 40960 * kib, 1410000},
+    NamedDevice{"sm_86", 86, 84, 1536, 16, 100 * kib, 99 * kib, 6144 * kib, 1860000},
+    NamedDevice{"sm_89", 89, 128, 1536, 24, 100 * kib, 99 * kib, 73728 * kib, 2520000},
+    NamedDevice{"sm_90", 90, 132, 2048, 32, 228 * kib, 227 * kib, 51200 * kib, 1980000},
+    NamedDevice{"sm_100", 100, 148, 2048, 32, 228 * kib, 227 * kib, 129024 * kib, 1965000},
+    NamedDevice{"sm_120", 120, 170, 1536, 24, 100 * kib, 99 * kib, 98304 * kib, 2407000},
 };
 
-Device from_model(const Model& model) {
+Device from_model(const NamedDevice& model) {
     return {.name = std::string(model.name),
             .compute_capability = model.compute_capability,
             .multiprocessors = model.multiprocessors,
@@ -125,7 +125,7 @@ bool is_checked(const Device& device) { return device.name.ends_with(checked_mar
 
 Device model_device(std::string_view specification) {
     const auto first = specification.substr(0, specification.find(','));
-    const auto model = std::ranges::find(models, first, &Model::name);
+    const auto model = std::ranges::find(models, first, &NamedDevice::name);
     const bool named = model != models.end();
     if (!named && first.find('=') == std::string_view::npos) {
         std::string known;

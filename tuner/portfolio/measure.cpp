@@ -76,9 +76,12 @@ public:
         : context_(context),
           problem_(context.samples[sample].problem),
           store_mutex_(store_mutex),
+          problem_row_([&] {
+              const std::scoped_lock lock(store_mutex);
+              return context.resources.store.remember(problem_);
+          }()),
           cells_(context.entries.size()) {
         const std::scoped_lock lock(store_mutex_);
-        problem_row_ = context.resources.store.remember(problem_);
         for (std::size_t i = 0; i < context.entries.size(); ++i) recall(i);
     }
 
@@ -133,7 +136,7 @@ private:
     const MeasureContext& context_;
     const Problem& problem_;
     std::mutex& store_mutex_;
-    std::int64_t problem_row_ = 0;
+    std::int64_t problem_row_;
     std::vector<CrossTimes::Cell> cells_;
     std::vector<std::size_t> untried_;
     std::optional<double> best_us_;
@@ -251,6 +254,7 @@ std::vector<std::set<std::string>> verify_classes(const MeasureContext& context,
     });
     for (const auto member : wrong) classes[member].clear();
     std::vector<std::set<std::string>> result;
+    result.reserve(members.size());
     for (const auto member : members) result.push_back(classes[member]);
     return result;
 }
