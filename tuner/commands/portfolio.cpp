@@ -120,7 +120,7 @@ std::vector<Sample> read_samples(const CommandLine& line, const Operation& opera
     return samples;
 }
 
-PortfolioRequest read_request(const CommandLine& line, const Device& device) {
+PortfolioRequest read_portfolio_request(const CommandLine& line, const Device& device) {
     PortfolioRequest request;
     request.templates = choose_templates(line).kernels;
     request.samples = read_samples(line, request.templates.front().operation, device);
@@ -159,7 +159,7 @@ int portfolio_command(const Arguments& arguments, const ProcessEnvironment& proc
     const auto groups = choose_devices(line.text("device"));
     if (groups.size() != 1) throw UsageError("--device names different kinds of devices; run 'portfolio' for each");
     const auto& [device, names] = groups.front();
-    const auto request = read_request(line, device);
+    const auto request = read_portfolio_request(line, device);
     const auto compiler = make_compiler(device, {.host_compiler = process_environment.host_compiler});
     (void)compiler->version();  // reports a missing compiler before the database is touched
     tell_fallback(line.text("device"), device, host_for_times);
