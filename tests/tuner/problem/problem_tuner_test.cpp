@@ -70,7 +70,8 @@ TEST(ProblemTuner, AtTheRooflineNothingMoreIsTried) {
             {.name = "ARGUMENT", .values = {1, 2}, .default_value = 1, .summary = "", .runtime = true});
         fake.request.roofline = reached ? 1e-9 : 1e9;
         fake.request.stopping.patience = 1;
-        ProblemTuner tuner(fake.start(), fake.problem(), fake.spaces.front());
+        const auto& run = fake.start();  // which fills `spaces`
+        ProblemTuner tuner(run, fake.problem(), fake.spaces.front());
         bool swept = false;
         for (auto task = tuner.next(1); task && std::holds_alternative<TrialTask>(*task); task = tuner.next(1)) {
             const auto& candidate = std::get<TrialTask>(*task).candidate;
