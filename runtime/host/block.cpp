@@ -32,7 +32,10 @@ struct BlockRunner::Stacks {
                                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0))) {
         if (base == MAP_FAILED) throw std::bad_alloc();
     }
-    ~Stacks() { munmap(base, most_threads * stack_distance); }
+    ~Stacks() {
+        forget();  // what is mapped here next must not inherit the marks
+        munmap(base, most_threads * stack_distance);
+    }
     Stacks(const Stacks&) = delete;
     Stacks& operator=(const Stacks&) = delete;
 
