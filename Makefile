@@ -16,9 +16,9 @@ demo: release
 	@echo 'smemtune: tuning into build/demo.db'
 	@$(BUILD)/smemtune --sizes auto --db build/demo.db
 
-# Both pass on to what is prepared; a demo needs no GoogleTest.
+# Both targets use the prepared build; a demo needs no GoogleTest.
 test: TESTS := ON
-test: PACKAGES += libgtest-dev libgmock-dev
+test: PACKAGES += libgtest-dev libgmock-dev dpkg-dev pkg-config
 test: release
 	@echo 'smemtune: running the tests'
 	@ctest --test-dir $(BUILD) --output-on-failure --parallel $$(($$(nproc) + 1))  # some wait for a part of their time
@@ -29,7 +29,7 @@ release: cuda packages
 	@cmake --preset release -DSMEMTUNE_BUILD_TESTS=$(TESTS) >/dev/null
 	@if [ -t 1 ]; then cmake --build $(BUILD); else cmake --build $(BUILD) -- --quiet; fi
 
-# First, because nothing below installs it and everything needs it.
+# Checked first, because everything needs it and nothing below installs it.
 cuda:
 	@command -v nvcc >/dev/null || [ -x "$$CUDAToolkit_ROOT/bin/nvcc" ] || [ -x /usr/local/cuda/bin/nvcc ] || { \
 	    echo 'smemtune needs the CUDA Toolkit, 12.8 or newer (tested with 13.0), and did not find nvcc. No GPU is needed.' >&2; \

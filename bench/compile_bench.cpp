@@ -23,7 +23,7 @@ using namespace smemtune;
 
 struct Round {
     double seconds = 0;      // real time from the first submission to the last result
-    double cpu_seconds = 0;  // of all threads: where it grows with their number, they wait for one another's caches
+    double cpu_seconds = 0;  // of all threads; if it grows with their number, they compete for caches
 };
 
 double cpu_seconds() {
@@ -42,7 +42,8 @@ std::vector<Program> distinct_programs(const Device& device, std::size_t count) 
     std::vector<Program> programs;
     for (std::size_t i = 0; i < count; ++i) {
         auto& program = programs.emplace_back(program_of(kernel, space[i % space.size()], problem));
-        // There are more programs than configurations. A comment makes each program different, with the same work.
+        // There are more programs than configurations. A comment makes each program different, without changing the
+        // work.
         program.files.at("configuration.h") += fmt::format("// {}\n", i);
     }
     return programs;

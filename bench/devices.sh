@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Measures the gain from a second equal GPU. The script tunes the teaching kernels on one GPU and on both, in turn:
-# ROUNDS (3) times each with the default search and once exhaustively, each from an empty database. Then it tunes on both
-# while one worker is killed.
+# Measures the gain from a second equal GPU. The script tunes the teaching kernels alternately on one GPU and on both:
+# ROUNDS (3) times with the default search and once exhaustively, each time from an empty database. Then it tunes on
+# both while one worker is killed.
 # Usage: bench/devices.sh PROGRAM ONE BOTH OUTPUT.json [SIZES] [ROUNDS], for example: ... 0 0,1 devices.json
 # The environment may set:
 #   KILL_AFTER  the seconds until the worker is killed (5)

@@ -30,7 +30,7 @@ Function driver_function(const char* name) {
     return reinterpret_cast<Function>(function);
 }
 
-/// The arguments of a gemm kernel, as they lie in its parameter buffer.
+/// The arguments of a gemm kernel, in the layout of its parameter buffer.
 struct DriverArguments {
     int m = 0, n = 0, k = 0;
     float alpha = 1;
@@ -72,7 +72,7 @@ public:
     }
 
     void launch(CUstream stream, void** addresses) const { launch(stream, addresses, nullptr); }
-    /// With the arguments as one buffer.
+    /// Launches with the arguments as one buffer.
     void launch_packed(CUstream stream, DriverArguments& arguments) const {
         auto bytes = sizeof arguments;
         std::array<void*, 5> extra{CU_LAUNCH_PARAM_BUFFER_POINTER, &arguments, CU_LAUNCH_PARAM_BUFFER_SIZE, &bytes,
@@ -116,7 +116,7 @@ public:
             .m = size_, .n = size_, .k = size_, .a = a_, .lda = size_, .b = b_, .ldb = size_, .c = c_, .ldc = size_};
     }
 
-    /// Waits for the device. Throws unless C is the product, and spoils C for the next one.
+    /// Waits for the device. Throws unless C is the product. Overwrites C, so that the next product is checked anew.
     void require_right() {
         std::vector<float> result(static_cast<std::size_t>(size_) * static_cast<std::size_t>(size_));
         check(cudaMemcpy(result.data(), c_, result.size() * sizeof(float), cudaMemcpyDeviceToHost));

@@ -1,5 +1,5 @@
-// How long an application's first fetch of a problem takes, by the number of stored problems. Compiling is left out:
-// all problems share stored machine code. Prints members of a JSON object for bench/record.sh.
+// Measures how long an application's first fetch of a problem takes, for several numbers of stored problems. Nothing is
+// compiled, because all problems share stored machine code. Prints members of a JSON object for bench/record.sh.
 //
 //     fetch_bench [PROBLEMS...]
 #include <fmt/format.h>
@@ -74,7 +74,7 @@ int main(int argc, char** argv) {
     for (const int count : counts) fill(path(count), device, *compiler, count);
     std::vector<std::vector<Round>> rounds(counts.size());
     constexpr int all_rounds = 75;
-    for (int round = 0; round < all_rounds; ++round) {  // in turn, so that other load falls on all
+    for (int round = 0; round < all_rounds; ++round) {  // alternates, so that other load affects all of them
         for (std::size_t i = 0; i < counts.size(); ++i) {
             rounds[i].push_back(measure(path(counts[i]), counts[i], round));
         }

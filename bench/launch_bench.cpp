@@ -1,11 +1,15 @@
-// What smemtune costs beside the CUDA driver, on a GPU: a launch (against cuLaunchKernel of the same machine code, in
-// alternate batches), a warm fetch by threads, and a process from its start to its first right product. Prints members
-// of a JSON object for bench/record.sh.
+// Measures the overhead of smemtune over the CUDA driver on a GPU:
+// - a launch, against cuLaunchKernel of the same machine code, in alternate batches;
+// - a warm fetch, by the number of threads;
+// - a process from its start to its first correct product: through the driver, through smemtune with stored machine
+//   code and with a compile, and through cuBLAS.
+// Prints members of a JSON object for bench/record.sh.
 //
 //     launch_bench [DEVICE]
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <barrier>
 #include <chrono>
 #include <cmath>
 #include <fstream>
@@ -16,7 +20,9 @@
 #include "bench/driver_product.h"
 #include "bench/stored_winners.h"
 #include "runtime/backend.h"
+#include "runtime/cuda/toolkit_library.h"
 #include "runtime/runtime.h"
+#include "util/dynamic_library.h"
 #include "util/process.h"
 #include "util/statistics.h"
 #include "util/stopwatch.h"
@@ -48,7 +54,7 @@ struct Way {
     std::vector<double> times{};
 };
 
-// Rounds in turn, each beginning with another way, after two that warm up.
+// Measures the ways in rounds, after two rounds of warm-up. Each round begins with a different way.
 void measure(std::vector<Way>& ways, int rounds, const std::function<double(Way&)>& once) {
     for (int round = -2; round < rounds; ++round) {
         for (std::size_t i = 0; i < ways.size(); ++i) {
@@ -112,15 +118,20 @@ void compare_launches(const Kernel& kernel, const DriverKernel& driver) {
 // Nanoseconds of one fetch in each of the threads, which fetch at the same time.
 double warm_fetch_ns(Runtime& runtime, unsigned threads) {
     constexpr int calls = 200'000;
-    const auto begin = std::chrono::steady_clock::now();
+    std::vector<double> times(threads);
     std::vector<std::jthread> running;
-    for (unsigned i = 0; i < threads; ++i) {
+    std::barrier all_run(static_cast<std::ptrdiff_t>(threads));
+    for (auto& its_time : times) {
         running.emplace_back([&] {
+            (void)runtime.fetch(problem);
+            all_run.arrive_and_wait();
+            const auto begin = std::chrono::steady_clock::now();
             for (int call = 0; call < calls; ++call) (void)runtime.fetch(problem);
+            its_time = seconds_since(begin) * 1e9 / calls;
         });
     }
     running.clear();
-    return seconds_since(begin) * 1e9 / calls;
+    return median(times);
 }
 
 void measure_fetches(Runtime& runtime) {
@@ -133,13 +144,13 @@ void measure_fetches(Runtime& runtime) {
     fmt::print("}},\n");
 }
 
-// This program again, which ends after one product.
-void compare_starts(const std::string& program, const std::vector<std::string>& through_driver,
-                    const std::vector<std::string>& through_smemtune) {
-    constexpr int rounds = 12;
-    std::vector<Way> ways{{"driver", {}}, {"smemtune", {}}};
+// Runs this program again, as a process that computes one product. Each way is a mode of it, with its arguments.
+void compare_starts(const std::string& program, const std::vector<std::vector<std::string>>& modes) {
+    constexpr int rounds = 20;
+    std::vector<Way> ways;
+    for (const auto& mode : modes) ways.push_back({mode.front().c_str() + 2, {}});  // without "--"
     measure(ways, rounds, [&](Way& way) {
-        auto command = &way == &ways.front() ? through_driver : through_smemtune;
+        auto command = modes[static_cast<std::size_t>(&way - ways.data())];
         command.insert(command.begin(), program);
         const auto begin = std::chrono::steady_clock::now();
         const auto result = run_process(command, std::chrono::seconds(30));
@@ -161,12 +172,44 @@ void first_product_by_driver(const std::string& file, const std::string& entry, 
     product.require_right();
 }
 
+// Whether a library with `name` in its path is mapped.
+bool is_mapped(const std::string& name) {
+    std::ifstream maps("/proc/self/maps");
+    for (std::string line; std::getline(maps, line);) {
+        if (line.find(name) != std::string::npos) return true;
+    }
+    return false;
+}
+
+// Without a database the kernel is compiled.
 void first_product_by_smemtune(const std::string& database, const std::string& device) {
     Runtime runtime({.database = database, .device = device});
     const auto kernel = runtime.fetch(problem);
-    if (kernel.choice().match != Match::exact) throw std::runtime_error("another match than exact");
+    const bool stored = !database.empty();
+    if ((kernel.choice().match == Match::exact) != stored) throw std::runtime_error("another match than expected");
     DeviceProduct product(size);
     kernel.launch(nullptr, {.a = product.a(), .b = product.b(), .c = product.c()});
+    product.require_right();
+    if (is_mapped("libnvrtc") == stored)
+        throw std::runtime_error("NVRTC is mapped for stored machine code, or else not");
+}
+
+void first_product_by_cublas() {
+    const DynamicLibrary cublas(toolkit_library_names("libcublas"));
+    int (*create)(void**) = nullptr;
+    int (*sgemm)(void*, int, int, int, int, int, const float*, const float*, int, const float*, int, const float*,
+                 float*, int) = nullptr;
+    if (!cublas.find("cublasCreate_v2", create) || !cublas.find("cublasSgemm_v2", sgemm)) {
+        throw std::runtime_error(cublas.error());
+    }
+    void* handle = nullptr;
+    DeviceProduct product(size);
+    const float one = 1;
+    const float zero = 0;
+    if (create(&handle) != 0 || sgemm(handle, 0, 0, size, size, size, &one, product.b(), size, product.a(), size, &zero,
+                                      product.c(), size) != 0) {
+        throw std::runtime_error("cuBLAS refuses");
+    }
     product.require_right();
 }
 
@@ -195,7 +238,10 @@ void measure_all(const std::string& program, const std::string& device_name) {
     for (const auto& sizes : {driver_size.grid, driver_size.block}) {
         for (const auto each : sizes) by_driver.push_back(std::to_string(each));
     }
-    compare_starts(program, by_driver, {"--smemtune", database, device_name});
+    std::vector<std::vector<std::string>> modes{
+        by_driver, {"--smemtune", database, device_name}, {"--jit", device_name}};
+    if (DynamicLibrary(toolkit_library_names("libcublas"))) modes.push_back({"--cublas"});
+    compare_starts(program, modes);
 }
 
 }  // namespace
@@ -212,6 +258,10 @@ int main(int argc, char** argv) {
         first_product_by_driver(arguments.at(2), arguments.at(3), driver_size);
     } else if (first == "--smemtune") {
         first_product_by_smemtune(arguments.at(2), arguments.at(3));
+    } else if (first == "--jit") {
+        first_product_by_smemtune({}, arguments.at(2));
+    } else if (first == "--cublas") {
+        first_product_by_cublas();
     } else {
         measure_all(std::filesystem::canonical("/proc/self/exe"), first);
     }

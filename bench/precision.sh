@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# How much of the error bound each template uses, and whether kernels of a lower precision are found out, by K:
+# Measures, for several K, how much of the error bound each template uses, and whether lower precision is detected:
 # bench/precision.sh SMEMTUNE DEVICE OUTPUT.json
 set -euo pipefail
 program=$1 device=$2 output=$3

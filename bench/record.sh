@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Keeps what fetch_bench or launch_bench prints, with provenance: bench/record.sh NAME OUTPUT.json PROGRAM [ARGUMENT...]
+# Writes the output of a benchmark to a file, with its provenance: bench/record.sh NAME OUTPUT.json PROGRAM [ARGUMENT...]
 set -euo pipefail
 name=$1 output=$2
 shift 2

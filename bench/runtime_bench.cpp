@@ -1,5 +1,6 @@
-// What fetching costs, on the host device, without a compile: time of a first and of a repeated fetch, memory after
-// many shapes and streams. All shapes share the machine code of one stored winner, which has a workspace.
+// Measures the cost of fetching on the host device, without a compile: the time of a first and of a repeated fetch, and
+// the memory after many shapes and streams. All shapes share the machine code of one stored winner, which has a
+// workspace. Prints members of a JSON object for bench/record.sh.
 //
 //     runtime_bench [SHAPES [STREAMS]]
 #include <fmt/format.h>
@@ -7,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <barrier>
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
@@ -17,6 +19,7 @@
 #include "bench/stored_winners.h"
 #include "runtime/host/host_backend.h"
 #include "runtime/runtime.h"
+#include "util/statistics.h"
 #include "util/stopwatch.h"
 #include "util/temporary_folder.h"
 
@@ -38,34 +41,48 @@ std::size_t resident_bytes() {
 
 Problem shape(int i) { return gemm(15 + i % 1000, 31 + i / 1000, 100); }
 
+// Nanoseconds of one fetch while `threads` threads fetch the same problem: the median over threads of each thread's
+// median over batches. So a thread that waits for a core does not affect the result.
 double warm_ns(Runtime& runtime, unsigned threads) {
-    constexpr int calls = 200'000;
+    constexpr int batches = 200;
+    constexpr int calls = 1000;
     const auto problem = shape(0);
-    (void)runtime.fetch(problem, "tiled");
-    const auto begin = std::chrono::steady_clock::now();
+    std::vector<double> medians(threads);
     std::vector<std::jthread> running;
-    for (unsigned i = 0; i < threads; ++i) {
+    std::barrier all_run(static_cast<std::ptrdiff_t>(threads));
+    for (auto& its_median : medians) {
         running.emplace_back([&] {
-            for (int call = 0; call < calls; ++call) (void)runtime.fetch(problem, "tiled");
+            std::vector<double> times;
+            (void)runtime.fetch(problem, "tiled");
+            all_run.arrive_and_wait();
+            for (int batch = 0; batch < batches; ++batch) {
+                const auto begin = std::chrono::steady_clock::now();
+                for (int call = 0; call < calls; ++call) (void)runtime.fetch(problem, "tiled");
+                times.push_back(seconds_since(begin) * 1e9 / calls);
+            }
+            its_median = median(times);
         });
     }
     running.clear();
-    return seconds_since(begin) * 1e9 / calls;
+    return median(medians);
 }
 
 void measure(const std::filesystem::path& database, int shapes, int streams) {
     Runtime runtime({.database = database, .device = "host"});
     (void)runtime.fetch(shape(0), "tiled");
-    for (const unsigned threads : {1U, 2U, 4U, 16U}) {
-        fmt::print("warm fetch, {:2} threads: {:.0f} ns\n", threads, warm_ns(runtime, threads));
+    fmt::print("  \"warm_fetch_ns\": {{");
+    for (const unsigned threads : {1U, 2U, 4U, 8U, 16U}) {
+        fmt::print("\"{}\": {:.1f}{}", threads, warm_ns(runtime, threads), threads == 16 ? "},\n" : ", ");
     }
     const auto before = resident_bytes();
     const auto begin = std::chrono::steady_clock::now();
+    fmt::print("  \"after_shapes\": {{");
     for (int i = 1; i <= shapes; ++i) {
         (void)runtime.fetch(shape(i), "tiled");
         if (i % std::max(1, shapes / 5) == 0) {
-            fmt::print("after {:6} shapes: {:.1f} MiB more, {:.0f} us per shape\n", i,
-                       static_cast<double>(resident_bytes() - before) / (1 << 20), seconds_since(begin) * 1e6 / i);
+            fmt::print("\"{}\": {{\"more_mib\": {:.1f}, \"us_per_shape\": {:.1f}}}{}", i,
+                       static_cast<double>(resident_bytes() - before) / (1 << 20), seconds_since(begin) * 1e6 / i,
+                       i + shapes / 5 > shapes ? "},\n" : ",\n                   ");
         }
     }
     // Each launch uses another stream; the host device uses a stream only as a key.
@@ -76,7 +93,7 @@ void measure(const std::filesystem::path& database, int shapes, int streams) {
         runtime.fetch(gemm(15, 31, 100), "warp_tiled")
             .launch(stream, {.a = matrix.data(), .b = matrix.data(), .c = matrix.data()});
     }
-    fmt::print("after {:6} streams: {:.1f} MiB more\n", streams,
+    fmt::print("  \"streams\": {}, \"more_mib_of_streams\": {:.1f}\n", streams,
                static_cast<double>(resident_bytes() - idle) / (1 << 20));
 }
 

@@ -1,4 +1,4 @@
-// Databases for benchmarks: winners as the tuner stores them, though nothing was measured.
+// Makes databases for benchmarks. Their winners look like the tuner's, but were not measured.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +24,7 @@ struct CompiledKernel {
 /// A built-in kernel, compiled for `problem`. Parameters that `values` leaves out have their default.
 inline CompiledKernel compile_builtin(const std::string& name, const std::string& values, const Problem& problem,
                                       const Compiler& compiler) {
-    const auto templates = load_templates(builtin_sources());
+    const auto& templates = builtin_templates();
     const auto kernel = std::ranges::find(templates, name, &KernelTemplate::name);
     if (kernel == templates.end()) throw std::invalid_argument("there is no template " + name);
     auto configuration = completed(parse_configuration(values), default_configuration(*kernel));
@@ -34,7 +34,8 @@ inline CompiledKernel compile_builtin(const std::string& name, const std::string
     return {*kernel, std::move(configuration), std::move(*binary)};
 }
 
-/// Makes `kernel` the winner of every problem, all of the layout that it was compiled for; they share its machine code.
+/// Makes `kernel` the winner of every problem. All problems share its machine code, and must have the layout that it
+/// was compiled for.
 inline void store_winners(const std::filesystem::path& database, const Device& device, const CompiledKernel& kernel,
                           std::span<const Problem> problems) {
     const auto& [kernel_template, configuration, binary] = kernel;

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Measures the teaching kernels for README.md and docs/performance.md: one exhaustive tune from an empty database, then
-# the same command again. Winner and baseline are timed in turn, so their ratio is a paired one.
+# the same command again. Winner and baseline are timed alternately, so their ratio is paired.
 # Usage: bench/teaching.sh PROGRAM DEVICE OUTPUT.json [SIZES]
 set -eu
 program=$1 device=$2 output=$3 sizes=${4:-512..8192}

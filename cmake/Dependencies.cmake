@@ -1,4 +1,4 @@
-# What smemtune stands on. Everything but the CUDA Toolkit is a Debian 12 package; `make demo` installs them.
+# The dependencies of smemtune. All but the CUDA Toolkit are Debian 12 packages; `make demo` installs them.
 
 set(SMEMTUNE_CUDA_OLDEST 12.8)
 find_package(CUDAToolkit ${SMEMTUNE_CUDA_OLDEST} QUIET)
@@ -27,7 +27,7 @@ find_package(fmt REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(Eigen3 3.4 REQUIRED NO_MODULE)
 
-# libmd has neither a CMake package nor other dependencies: SHA-256 alone is no reason to link OpenSSL.
+# libmd for SHA-256: it has no dependencies, unlike OpenSSL. It has no CMake package.
 find_path(SMEMTUNE_LIBMD_HEADERS sha2.h REQUIRED)
 mark_as_advanced(SMEMTUNE_LIBMD_HEADERS)
 set(SMEMTUNE_LIBMD md)

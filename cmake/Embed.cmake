@@ -4,7 +4,7 @@ set(text "// Generated from the files it names. Do not edit.\n#include <map>\n#i
 string(APPEND text "namespace smemtune {\n\nconst std::map<std::string, std::string>& ${FUNCTION}() {\n")
 string(APPEND text "    static const std::map<std::string, std::string> files{\n")
 foreach(file IN LISTS FILES)
-    # No list-aware command touches the contents: `;` and `[` in a source must survive.
+    # Never pass the contents to a list command, which would change `;` and `[` in a source.
     file(READ "${FOLDER}/${file}" content)
     string(APPEND text "        {\"${file}\", R\"smemtune(${content})smemtune\"},\n")
 endforeach()

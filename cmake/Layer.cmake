@@ -22,11 +22,10 @@ function(smemtune_layer name)
     cmake_parse_arguments(LAYER "" "" "HEADERS;SOURCES;PUBLIC;PRIVATE" ${ARGN})
     add_library(smemtune_${name} STATIC ${LAYER_HEADERS} ${LAYER_SOURCES})
     add_library(smemtune::${name} ALIAS smemtune_${name})
-    set_target_properties(smemtune_${name} PROPERTIES EXPORT_NAME ${name})
-    target_include_directories(smemtune_${name} PUBLIC
-        $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+    set_target_properties(smemtune_${name} PROPERTIES SMEMTUNE_DEPENDENCIES "${LAYER_PRIVATE}")  # for Install.cmake
+    target_include_directories(smemtune_${name} PUBLIC ${PROJECT_SOURCE_DIR})
     target_compile_features(smemtune_${name} PUBLIC cxx_std_20)
-    target_link_libraries(smemtune_${name} PUBLIC ${LAYER_PUBLIC} PRIVATE ${LAYER_PRIVATE} $<BUILD_INTERFACE:smemtune_options>)
+    target_link_libraries(smemtune_${name} PUBLIC ${LAYER_PUBLIC} PRIVATE ${LAYER_PRIVATE} smemtune_options)
     if(SMEMTUNE_BUILD_FUZZERS)
         target_compile_options(smemtune_${name} PRIVATE -fsanitize=fuzzer-no-link)  # counts what an input reaches
     endif()
@@ -46,4 +45,12 @@ function(smemtune_embed output function folder)
                 -P ${PROJECT_SOURCE_DIR}/cmake/Embed.cmake
         DEPENDS ${paths} ${PROJECT_SOURCE_DIR}/cmake/Embed.cmake
         VERBATIM)
+endfunction()
+
+# smemtune_hot(sources...): sources that are optimised in sanitized builds, too, because the tests spend their time
+# there. They are still sanitized.
+function(smemtune_hot)
+    if(CMAKE_CXX_FLAGS MATCHES "-fsanitize=address")
+        set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS -O2 SKIP_PRECOMPILE_HEADERS ON)
+    endif()
 endfunction()

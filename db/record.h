@@ -45,8 +45,8 @@ struct TrialKey {
     bool operator==(const TrialKey&) const = default;
 };
 
-/// The `verified_by` of a complete measurement if it is unknown what it was verified against, or its machine code has
-/// been replaced since.
+/// The `verified_by` of a complete measurement whose verification identity is unknown, or whose machine code has been
+/// replaced since.
 inline constexpr std::string_view unrecorded = "unrecorded";
 
 struct TrialRecord {

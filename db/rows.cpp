@@ -67,7 +67,7 @@ std::string extents_json(const Problem& problem) {
 
 namespace {
 
-// Parses the text of a column. Any exception of `read` means that the row is damaged.
+// Parses the text of a column. If `read` throws anything, the row counts as damaged.
 template <class Read>
 auto read_text(const SQLite::Column& column, Read read) {
     const auto text = column.getString();
@@ -141,7 +141,8 @@ std::pair<std::int64_t, Device> read_device(const SQLite::Statement& row) {
     return {row.getColumn(0).getInt64(), std::move(device)};
 }
 
-// A measurement that was not verified in full says nothing new about machine code that was.
+// Whether the stored measurement was verified in full, has the same machine code, and the new one was not verified in
+// full.
 constexpr auto weaker_than_stored = R"sql(
 trials.cut_short IS 0 AND trials.verified_by IS NOT NULL AND trials.code_hash IS NOT NULL
     AND excluded.code_hash IS trials.code_hash AND excluded.median_us IS NOT NULL

@@ -58,7 +58,11 @@ constexpr auto find_binary = R"sql(
 SELECT template, configuration, target, compiler, code, registers, spill_bytes, static_shared_bytes,
        dynamic_shared_bytes, sha256
 FROM binaries WHERE template = ? AND configuration = ? AND target = ?)sql";
-/// With the name and the hash of the template instead of its row number.
+constexpr auto find_binaries = R"sql(
+SELECT template, configuration, target, compiler, code, registers, spill_bytes, static_shared_bytes,
+       dynamic_shared_bytes, sha256
+FROM binaries WHERE template = ? AND configuration = ? ORDER BY id)sql";
+/// Takes the name and the hash of the template instead of its row number.
 constexpr auto find_binary_of_version = R"sql(
 SELECT template, configuration, target, compiler, code, registers, spill_bytes, static_shared_bytes,
        dynamic_shared_bytes, sha256

@@ -30,7 +30,7 @@ SELECT id, code_hash FROM trials
 WHERE device = ? AND template = ? AND problem = ? AND configuration = ? AND cut_short = 0
     AND verified_by IS NOT NULL)sql";
 
-// Trials of other problems may share the machine code that a new winner replaces. They were not verified with the new.
+// Trials of other problems may share the machine code that a new winner replaces. They were not verified with its code.
 constexpr auto forget_verification = R"sql(
 UPDATE trials SET verified_by = 'unrecorded'
 WHERE template = ? AND configuration = ? AND code_hash = ? AND cut_short = 0 AND verified_by IS NOT NULL)sql";
@@ -95,7 +95,7 @@ void upsert(State& state, const TrialRecord& trial) {
     query.run();
 }
 
-// The machine code that `binary` replaces; other than any code if it is damaged.
+// The hash of the machine code that `binary` replaces; "damaged" if that code is damaged.
 template <class State>
 std::optional<std::string> hash_before(State& state, const BinaryRecord& binary) {
     try {
@@ -118,11 +118,20 @@ void replace_binary(State& state, const BinaryRecord& binary) {
     query.run();
     const auto now = hash_of(binary);
     if (!before || *before == now) return;
-    // Which trials had damaged code is unknown: all of other code lose their verification.
+    // The hash of damaged code is unknown, so all trials with a hash other than the new one lose their verification.
     const std::string sql = *before == "damaged" ? forget_all_verification : forget_verification;
     state.query(sql).with(binary.kernel_template, configuration, *before == "damaged" ? now : *before).run();
     const std::string members = *before == "damaged" ? forget_all_members : forget_members;
     state.query(members).with(binary.kernel_template, configuration, *before == "damaged" ? now : *before).run();
+}
+
+// Code that is wrong at one problem must not serve problems that it was not tuned for.
+template <class State>
+void remember_wrong(State& state, const TrialRecord& trial) {
+    WriteTransaction transaction(state.connection);
+    upsert(state, trial);
+    state.query(forget_members).with(trial.key.kernel_template, to_text(trial.configuration), trial.code_hash).run();
+    transaction.commit();
 }
 
 // Inside the caller's transaction.
@@ -160,6 +169,13 @@ std::int64_t Store::replacements() const { return state_->replacements; }
 std::vector<std::pair<std::int64_t, Device>> Store::devices() const {
     static const std::string sql = select_devices();
     return state_->guarded([&] { return state_->query(sql).all(read_device); });
+}
+
+Store::Known Store::known(const Problem& problem) const {
+    return state_->read_together([&] {
+        auto every = devices();
+        return Known{std::move(every), find(problem)};
+    });
 }
 
 std::optional<std::int64_t> Store::find(const Device& device) const {
@@ -281,10 +297,10 @@ std::optional<std::string> Store::how_ended(std::int64_t run) const {
 void Store::remember(const TrialRecord& trial) {
     check_times(trial);
     const std::pair place(trial.key.device, trial.key.problem);
+    const auto* rejection = std::get_if<Rejection>(&trial.outcome);
     state_->guarded([&] {
-        if (std::holds_alternative<Rejection>(trial.outcome) || state_->placed.contains(place)) {
-            return upsert(*state_, trial);
-        }
+        if (rejection != nullptr && rejection->stage == Stage::wrong) return remember_wrong(*state_, trial);
+        if (rejection != nullptr || state_->placed.contains(place)) return upsert(*state_, trial);
         WriteTransaction transaction(state_->connection);
         state_->place(place.first, place.second);
         upsert(*state_, trial);

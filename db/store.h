@@ -33,8 +33,8 @@ struct StoreOptions {
     std::chrono::milliseconds patience{60'000};
     /// Work without memory shared between processes. Recognised network filesystems set this automatically.
     bool rollback_journal = false;
-    /// Called with the absolute path of a file that exists, before it is opened, and before another file is opened that
-    /// took its place. What it throws, the function that opens the file throws.
+    /// Called with the absolute path of an existing file before the Store opens it, also when another file has taken
+    /// its place. Its exceptions pass through the function that opens the file.
     std::function<void(const std::filesystem::path& file)> before_opening{};
 };
 
@@ -53,9 +53,16 @@ public:
     Store(Store&&) noexcept;
     Store& operator=(Store&&) noexcept;
 
-    /// How often this Store has opened a file because another one took its place. Row numbers that were read before are
-    /// those of another file. Counted by any function, when it notices.
+    /// How often this Store has found a new file in the place of its file, and opened it. Row numbers that were read
+    /// before that belong to the earlier file. Any function may notice the new file.
     [[nodiscard]] std::int64_t replacements() const;
+
+    struct Known {
+        std::vector<std::pair<std::int64_t, Device>> devices;  ///< with their row numbers
+        std::optional<std::int64_t> problem;
+    };
+    /// devices() and find(problem) at one moment, in less time than by two calls.
+    [[nodiscard]] Known known(const Problem& problem) const;
 
     // Rows are identified by their content: the same device, template or problem always has the same number.
     std::int64_t remember(const Device& device);
@@ -74,8 +81,8 @@ public:
     [[nodiscard]] std::optional<std::string> how_ended(std::int64_t run) const;
 
     /// Stores a trial in one transaction; after it returns, a kill loses nothing. A repeated trial replaces the earlier
-    /// one, but a measurement that was not verified in full does not replace one of the same machine code that was.
-    /// `run` 0 means no run. Throws std::invalid_argument if a time is negative or not finite.
+    /// one. Exception: a measurement that was not verified in full does not replace a fully verified one of the same
+    /// machine code. `run` 0 means no run. Throws std::invalid_argument if a time is negative or not finite.
     void remember(const TrialRecord& trial);
     [[nodiscard]] std::optional<TrialRecord> recall(const TrialKey& key, const Configuration& configuration) const;
     /// All trials of a key, in the order in which they were first stored.
@@ -84,7 +91,7 @@ public:
     void forget(const TrialKey& key);
 
     /// Deletes what damages() would list among the trials of a key and the machine code of its template. Tuning then
-    /// makes it anew. The machine code of a template is examined once by a Store.
+    /// replaces them. A Store examines the machine code of a template once.
     void forget_damaged(const TrialKey& key);
 
     /// Sets the winner of a device and problem, over all templates, with its machine code if any. One transaction. The
@@ -92,11 +99,11 @@ public:
     /// code, or StoreError is thrown. The trial remains the winner when it is measured again, but not when it is
     /// rejected or cut short.
     void set_winner(const TrialKey& key, const Configuration& configuration, const std::optional<BinaryRecord>& binary);
-    /// The same, and stores the trial in the same transaction. Trials of other problems that were verified with machine
-    /// code that `binary` replaces are `unrecorded` from then on.
+    /// The same, and stores the trial in the same transaction. If `binary` replaces other machine code, trials of other
+    /// problems that were verified with the replaced code become `unrecorded`.
     void set_winner(const TrialRecord& trial, const BinaryRecord& binary);
-    /// The winner; the fastest trial if no winner was set. Here and in best_of, fastest and best_us only trials count
-    /// that were measured completely and verified in full (TrialRecord::is_verified).
+    /// The winner; the fastest trial if no winner was set. This function, best_of, fastest and best_us consider only
+    /// trials that were measured completely and verified in full (TrialRecord::is_verified).
     [[nodiscard]] std::optional<TrialRow> best(std::int64_t device, std::int64_t problem) const;
     /// The winner (or fastest trial) of each problem of that operation, type and layout on a device. With
     /// `kernel_template` (a name): the fastest trial of that template for each problem, winner or not. With
@@ -112,8 +119,8 @@ public:
         std::vector<TrialRow> rows;  ///< damaged ones are left out
         bool is_last = false;        ///< whether no problem lies farther away
     };
-    /// The rows of the `count` problems after the nearest `skipped` ones; fewer if a problem has no such trial. Its
-    /// cost does not depend on how many problems are stored.
+    /// Skips the nearest `skipped` problems and returns the rows of the next `count`; fewer if a problem has no such
+    /// trial. The cost does not depend on how many problems are stored.
     [[nodiscard]] Nearest nearest(std::int64_t device, const Problem& problem, std::int64_t skipped, std::int64_t count,
                                   const std::string& kernel_template = {},
                                   const std::vector<std::string>& hashes = {}) const;
@@ -122,22 +129,27 @@ public:
                                                const std::string& kernel_template,
                                                const std::vector<std::string>& hashes) const;
 
-    /// Both check what they read against its SHA-256, and throw DamagedRow if it differs. A file that an older smemtune
-    /// wrote and no newer one has tuned into since has no hashes, and nothing to check.
+    /// Both check what they read against its SHA-256, and throw DamagedRow if it differs. A file of an older schema has
+    /// no hashes; there, nothing is checked.
     [[nodiscard]] std::optional<BinaryRecord> recall_binary(std::int64_t kernel_template,
                                                             const Configuration& configuration,
                                                             const std::string& target) const;
-    /// The same, of the template with this name and hash, whatever its row number is now.
+    /// The same, for the template with this name and hash.
     [[nodiscard]] std::optional<BinaryRecord> recall_binary(const std::string& kernel_template, const std::string& hash,
                                                             const Configuration& configuration,
                                                             const std::string& target) const;
+    /// The machine code of a configuration for each target, type and layout. Damaged rows are left out.
+    [[nodiscard]] std::vector<BinaryRecord> binaries(std::int64_t kernel_template,
+                                                     const Configuration& configuration) const;
     [[nodiscard]] std::optional<TemplateRecord> recall_template(std::int64_t kernel_template) const;
     /// Replaces the portfolio of `key`, with the machine code of its members, in one transaction. Throws StoreError if
     /// `binaries` lacks the code that a member was verified with.
     void set_portfolio(const PortfolioKey& key, const std::vector<PortfolioMember>& members,
                        const std::vector<BinaryRecord>& binaries);
     /// Empty if none is stored.
-    [[nodiscard]] Portfolio portfolio(const PortfolioKey& key) const;
+    [[nodiscard]] Portfolio portfolio(const PortfolioKey& key, TermsVersions versions = TermsVersions::present) const;
+    /// Every stored portfolio, in the order in which they were stored.
+    [[nodiscard]] std::vector<PortfolioOrigin> portfolios(TermsVersions versions = TermsVersions::present) const;
     /// All devices that were tuned, with their row numbers.
     [[nodiscard]] std::vector<std::pair<std::int64_t, Device>> devices() const;
     /// Nothing if this device was never tuned.

@@ -24,19 +24,38 @@ struct Store::State {
     FileState opened;
     bool is_locked;
     std::int64_t replacements = 0;
+    bool in_snapshot = false;
     std::set<std::pair<std::int64_t, std::int64_t>> placed{};  // devices and problems that have a row in `places`
     std::set<std::int64_t> examined{};                         // templates whose machine code was examined for damage
 
-    // Runs database code and turns SQLite's exceptions into StoreError with an explanation. A reader's code is repeated
-    // until the file did not change while it ran.
+    // Runs database code and turns SQLite's exceptions into StoreError with an explanation. Repeats a reader's code if
+    // the file changed while it ran.
     template <class Work>
     auto guarded(Work work) {
-        try {
+        if (in_snapshot) return work();  // read_together() guards it
+        return explained([&] {
             if constexpr (std::is_void_v<decltype(work())>) {
                 work();  // it writes
             } else {
                 return access == Access::write ? work() : read_consistently(work);
             }
+        });
+    }
+
+    // Runs the queries of `work` in one read transaction.
+    template <class Work>
+    auto read_together(Work work) {
+        return guarded([&] {
+            const Snapshot snapshot(*this);
+            return work();
+        });
+    }
+
+    // Only turns exceptions into StoreError, for a part of the code that guarded() runs.
+    template <class Work>
+    auto explained(Work work) {
+        try {
+            return work();
         } catch (const SQLite::Exception& error) {
             if ((error.getErrorCode() & 0xff) == SQLITE_TOOBIG) {
                 throw DamagedRow(explain(request.name, error, request.options.patience));
@@ -65,6 +84,26 @@ struct Store::State {
     void place(std::int64_t device, std::int64_t problem);
 
 private:
+    class Snapshot {
+    public:
+        explicit Snapshot(State& state) : state_(state) {
+            state_.query("BEGIN").run();
+            state_.in_snapshot = true;
+        }
+        ~Snapshot() {
+            state_.in_snapshot = false;
+            try {
+                state_.query("COMMIT").run();
+            } catch (const SQLite::Exception&) {  // SQLite has ended the transaction over an error
+            }
+        }
+        Snapshot(const Snapshot&) = delete;
+        Snapshot& operator=(const Snapshot&) = delete;
+
+    private:
+        State& state_;
+    };
+
     State(OpenRequest what, Access how, OpenDatabase file)
         : request(std::move(what)),
           access(how),
@@ -73,11 +112,10 @@ private:
           opened(file.opened),
           is_locked(file.is_locked) {}
 
-    // Without locks, any change since the file was opened counts. With locks, SQLite sees the changes, but not that
-    // another file has taken this one's place.
+    // Without locks, any change since the file was opened counts. With locks, SQLite itself notices changes, so only
+    // the replacement of the file by another one counts.
     [[nodiscard]] bool has_changed() const {
-        const auto now = state_of(request.file);
-        return is_locked ? now.inode != 0 && !now.is_same_file(opened) : now != opened;
+        return is_locked ? is_replaced(request.file, opened) : state_of(request.file) != opened;
     }
 
     void reopen() {
@@ -98,8 +136,8 @@ private:
                 auto result = work();
                 if (is_locked || !has_changed()) return result;
             } catch (const SQLite::Exception& error) {
-                // The last writer may have removed the log, or the first one may have created it. Opening the file
-                // again tells, or throws.
+                // The last writer may have removed the log, or the first one may have created it. Open the file again
+                // to find out.
                 const int code = error.getErrorCode() & 0xff;
                 const bool lost_log = (code == SQLITE_CANTOPEN || code == SQLITE_READONLY) && attempt < 3;
                 if (lost_log) {

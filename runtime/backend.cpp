@@ -6,6 +6,21 @@
 
 namespace smemtune {
 
+void LoadedKernel::fill_symbol(StreamHandle /*stream*/, const SymbolArgument& symbol, const void* /*from*/) const {
+    must_have_room(symbol, 0);
+}
+
+void must_have_room(const SymbolArgument& symbol, std::size_t bytes) {
+    if (bytes >= static_cast<std::size_t>(symbol.bytes)) return;
+    if (bytes == 0) {
+        throw LaunchError("the kernel's code has no array '" + symbol.name +
+                          "' outside namespaces, which its manifest names as a symbol");
+    }
+    throw LaunchError("the kernel's array '" + symbol.name + "' has " + std::to_string(bytes) +
+                      " bytes, its argument " + std::to_string(symbol.bytes) +
+                      "; make it longer, or tune a smaller size");
+}
+
 std::vector<ListedDevice> list_devices() {
     std::vector<ListedDevice> devices;
     for (auto& device : cuda_devices()) devices.push_back({std::to_string(devices.size()), std::move(device)});

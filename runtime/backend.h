@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -53,7 +54,15 @@ public:
     /// kernel with a workspace (workspace.h) takes a lock to find its stream's workspace. Throws LaunchError,
     /// DeviceFault.
     virtual void launch(StreamHandle stream, const Launch& launch, void* const* arguments) const = 0;
+    /// Allocates what a launch on `stream` would allocate first. The stream is not captured. Throws OutOfMemory.
+    virtual void prepare(StreamHandle stream) const { (void)stream; }
+    /// Copies device memory to an array of the kernel's source (SymbolArgument), after the earlier launches on
+    /// `stream`. Launches on other streams see the same array. Asynchronous on a GPU. Throws LaunchError.
+    virtual void fill_symbol(StreamHandle stream, const SymbolArgument& symbol, const void* from) const;
 };
+
+/// Throws LaunchError if the array that `symbol` names, of `bytes` bytes, is too short; 0: the code has none.
+void must_have_room(const SymbolArgument& symbol, std::size_t bytes);
 
 /// A kernel of one problem together with its launch: a configuration of a template (ConfiguredKernel), a kernel that
 /// the runtime fetched, or a call of a vendor's library.
@@ -63,14 +72,27 @@ public:
     /// `arguments[i]` points to the value of the operation's i-th argument. Asynchronous on a GPU. Throws LaunchError,
     /// DeviceFault.
     virtual void launch(StreamHandle stream, std::span<void* const> arguments) const = 0;
+    /// Copies the arguments that are no parameters of the kernel to the arrays of its source (SymbolArgument), for
+    /// later launches with the same values. A kernel that does so at each launch does nothing here.
+    virtual void fill_symbols(StreamHandle /*stream*/, std::span<void* const> /*arguments*/) const {}
 };
 
-/// Device memory. Its destructor releases it and waits for the device, as that of a LoadedKernel does.
+/// Device memory. Its destructor waits for the device, like LoadedKernel's, and releases the memory.
 class Memory {
 public:
     virtual ~Memory() = default;
     [[nodiscard]] virtual std::byte* data() const = 0;  ///< a device address
     [[nodiscard]] virtual std::size_t size() const = 0;
+};
+
+/// Measures the device time between two points of a stream: its start and end().
+class StreamTimer {
+public:
+    virtual ~StreamTimer() = default;
+    /// Enqueues the end on the stream where the timer was started.
+    virtual void end() = 0;
+    /// In microseconds; nothing until the stream has reached the end. Works while any thread captures a stream.
+    [[nodiscard]] virtual std::optional<double> us() = 0;
 };
 
 class Backend {
@@ -86,7 +108,7 @@ public:
     /// Makes this device current for the calling thread: launches on the default stream go to it.
     virtual void make_current() {}
     /// Loads and allocations work while any thread captures a stream, in every capture mode.
-    /// Throws LaunchError. `dynamic_shared_bytes` is the largest amount that later launches ask for.
+    /// Throws LaunchError. `dynamic_shared_bytes` is the largest dynamic shared memory of later launches.
     [[nodiscard]] virtual std::unique_ptr<LoadedKernel> load(const Binary& binary,
                                                              std::int64_t dynamic_shared_bytes) = 0;
     /// On a GPU the memory is aligned to at least 256 bytes. On the host it is aligned to elements, and any access past
@@ -98,6 +120,8 @@ public:
     virtual void fill_with_zeros(std::byte* at, std::size_t bytes, StreamHandle stream) = 0;
     /// Whether launches on `stream` become part of a graph now instead of running.
     [[nodiscard]] virtual bool is_capturing(StreamHandle /*stream*/) { return false; }
+    /// Null if the device has no such timers. Must not be called while `stream` is captured.
+    [[nodiscard]] virtual std::unique_ptr<StreamTimer> start_timer(StreamHandle /*stream*/) { return nullptr; }
     virtual void copy_to_device(Memory& to, std::span<const std::byte> from) = 0;
     virtual void copy_to_host(std::span<std::byte> to, const Memory& from) = 0;
     /// Memory that no process holds now.

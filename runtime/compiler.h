@@ -17,15 +17,21 @@ namespace smemtune {
 
 /// A program to compile: files in memory, including `configuration.h`, and the name of its entry point.
 struct Program {
-    std::string entry;
+    std::string entry;        ///< in C++: `kernel`, `kernel<float, 16>`
     std::string source_path;  ///< which of the files is the source
     SourceTree files;
+    std::vector<std::string> options;          ///< of the template; the host device takes -D, -U and -std of them
+    std::vector<std::string> include_folders;  ///< paths in `files`
+    SourceNeeds needs;
+    std::vector<std::string> symbols{};  ///< arrays of the source that LoadedKernel::fill_symbol fills
+    bool on_host = false;                ///< not a kernel but a C++ function, for HostFunction on any device
 };
 
 /// The program of one candidate. It does not depend on the problem's extents.
 Program program_of(const KernelTemplate& kernel_template, const Configuration& configuration, const Problem& problem);
 
-/// The FP64 reference kernel of the template's operation, entry `reference`.
+/// What computes the reference of the template's operation: its FP64 kernel or C++ function, entry `reference`, or the
+/// template's default configuration. Precondition: OperationReference::has_program().
 Program reference_program(const KernelTemplate& kernel_template, const Problem& problem);
 
 struct Binary {
@@ -52,7 +58,7 @@ public:
     /// Returns machine code, or a rejection with the compiler's first error and its line. Many threads may call it at
     /// once. Throws CompilerError.
     [[nodiscard]] virtual std::variant<Binary, Rejection> compile(const Program& program) const = 0;
-    /// The target and compiler of every Binary that it compiles. Stored machine code with the same two can be reused.
+    /// The target and the compiler of every Binary that it compiles. Stored machine code is reusable if both are equal.
     [[nodiscard]] virtual std::string target() const = 0;
     [[nodiscard]] virtual std::string version() const = 0;
 };
@@ -61,6 +67,7 @@ struct CompilerOptions {
     std::string host_compiler = "c++";  ///< for the host device: a g++ or clang++ command
     bool checked = false;               ///< host device: report accesses outside shared arrays and arguments
     std::chrono::seconds time_limit{60};
+    std::vector<std::string> toolkits;  ///< folders of CUDA Toolkits, tried first for CUDA's headers (`include/` below)
 };
 
 /// NVRTC for a GPU, the system's C++ compiler for the host. The compiler is located at the first compile.

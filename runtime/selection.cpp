@@ -25,17 +25,26 @@ std::optional<Configuration> sane_default(const KernelTemplate& kernel, const Pr
         }
     }
     const auto space = feasible_space(kernel, problem, device);
-    std::optional<Configuration> best;
-    auto least = std::numeric_limits<std::ptrdiff_t>::max();
+    if (space.size() == 0) return std::nullopt;
+    std::size_t best = 0;
+    auto least = std::numeric_limits<std::size_t>::max();
     for (std::size_t i = 0; i < space.size(); ++i) {
-        auto configuration = space[i];
-        const auto differing = std::ranges::count_if(
-            configuration.values, [&](const auto& value) { return defaults.values.at(value.first) != value.second; });
+        const auto point = space.point(i);
+        std::size_t differing = 0;
+        for (std::size_t p = 0; p < point.size(); ++p) {
+            const auto& parameter = space.parameters()[p];
+            if (parameter.values[point[p]] != parameter.default_value) ++differing;
+        }
         if (differing >= least) continue;
         least = differing;
-        best = std::move(configuration);
+        best = i;
     }
-    return best;
+    return space[best];
+}
+
+// The caller's templates outlive the candidates.
+std::shared_ptr<const KernelTemplate> of_caller(const KernelTemplate& kernel) {
+    return {std::shared_ptr<const void>(), &kernel};
 }
 
 }  // namespace
@@ -52,31 +61,77 @@ Candidates::Candidates(const Problem& problem, const Device& device, const Store
       stored_templates_(stored_templates),
       predictors_(predictors) {
     find_expected();
-    // A template that is chosen by name must be the current version, unless only the database has it.
+    // If the caller names a template and has it, only its current version counts. A template that only the database has
+    // counts in any version.
     const auto named = std::ranges::find(templates_, kernel_template_, &KernelTemplate::name);
     if (named != templates_.end()) hashes_ = named->same_code_hashes();
     if (store != nullptr) begin();
 }
 
 void Candidates::begin() {
-    const auto distance_of = [&](const auto& known) { return distance(device_, known.second); };
-    devices_ = store_->devices();
-    replacements_ = store_->replacements();
     is_last_ = true;
     rows_.clear();
     row_ = 0;
-    device_row_ = 0;
     predictions_.reset();
     prediction_ = 0;
     damage_.clear();
+    problem_row_.reset();
+    try {
+        auto known = store_->known(problem_);
+        devices_ = std::move(known.devices);
+        problem_row_ = known.problem;
+    } catch (const DamagedRow& error) {
+        damage_ += std::string("; ") + error.what();
+        devices_ = store_->devices();
+    }
+    replacements_ = store_->replacements();
+    current_ = nullptr;
+    step_ = 0;
+    sort_devices();
+    plan_steps();
+}
+
+void Candidates::sort_devices() {
+    const auto distance_of = [&](const auto& known) { return distance(device_, known.second); };
+    const auto own = std::ranges::find(devices_, device_, &std::pair<std::int64_t, Device>::second);
+    own_row_ = own == devices_.end() ? std::nullopt : std::optional(own->first);
     // Times in checked mode say nothing about times without it.
     std::erase_if(devices_, [&](const auto& known) {
         return std::isinf(distance_of(known)) || (is_checked(known.second) && known.second != device_);
     });
-    std::ranges::stable_sort(devices_, std::ranges::greater{}, distance_of);
-    // The distance may be 0 for several devices; this very device comes first among them.
+    std::ranges::stable_sort(devices_, {}, distance_of);
+    // Several devices may have distance 0; this very device comes first among them.
     std::stable_partition(devices_.begin(), devices_.end(),  // clang 14 rejects the std::ranges version
-                          [&](const auto& known) { return known.second != device_; });
+                          [&](const auto& known) { return known.second == device_; });
+}
+
+// Portfolios of other devices of the same compute capability come before this device's winners of other problems,
+// because a portfolio loses far less than the nearest winner does.
+void Candidates::plan_steps() {
+    using What = Step::What;
+    steps_.clear();
+    const auto here = [&](std::size_t i) { return devices_[i].second == device_; };
+    const auto similar = [&](std::size_t i) {
+        return !here(i) && devices_[i].second.compute_capability == device_.compute_capability && !device_.is_host();
+    };
+    for (std::size_t i = 0; i < devices_.size(); ++i) {
+        if (here(i))
+            steps_.insert(steps_.end(),
+                          {{What::winner, Standing::exact, i}, {What::portfolio, Standing::predicted, i}});
+    }
+    for (std::size_t i = 0; i < devices_.size(); ++i) {
+        if (similar(i))
+            steps_.insert(steps_.end(),
+                          {{What::winner, Standing::similar, i}, {What::portfolio, Standing::similar, i}});
+    }
+    for (std::size_t i = 0; i < devices_.size(); ++i) {
+        if (here(i)) steps_.push_back({What::nearest, Standing::nearest, i});
+    }
+    for (std::size_t i = 0; i < devices_.size(); ++i) {
+        if (here(i)) continue;
+        if (!similar(i)) steps_.push_back({What::winner, Standing::remote, i});
+        steps_.push_back({What::nearest, Standing::remote, i});
+    }
 }
 
 void Candidates::find_expected() {
@@ -104,7 +159,7 @@ bool Candidates::has_expected_signature(const KernelTemplate& kernel) {
     return false;
 }
 
-// An application may define an operation of its own by a name and a signature that others use for something else.
+// Two applications may define different operations with the same name and signature.
 bool Candidates::has_own_operation(const KernelTemplate& kernel) {
     if (!expects_own_ || operation_identity(kernel, problem_) == operation_identity(*expected_, problem_)) return true;
     pass_over(kernel.name, "its " + problem_.operation + " is defined otherwise than the application's own");
@@ -118,7 +173,7 @@ std::optional<Candidate> Candidates::next() {
 }
 
 std::optional<Candidate> Candidates::next_stored() {
-    // Rows have other numbers in a file that took the place of the one they were read from.
+    // If another file takes the place of the database, row numbers that were read before mean other rows.
     const auto was_replaced = [&] { return store_ != nullptr && store_->replacements() != replacements_; };
     for (;;) {
         if (was_replaced()) begin();
@@ -129,42 +184,46 @@ std::optional<Candidate> Candidates::next_stored() {
             if (!was_replaced()) return predicted;
         } else if (!is_last_) {
             read_more_rows();
-        } else if (!devices_.empty()) {
-            read_nearest_device();
+        } else if (step_ < steps_.size()) {
+            start(steps_[step_++]);
         } else {
             return std::nullopt;
         }
     }
 }
 
-// Goes on to the nearest device not read yet, and reads its row of this very problem. That is one seek, and most
-// fetches need no other row.
-void Candidates::read_nearest_device() {
-    const auto [number, device] = std::move(devices_.back());
-    devices_.pop_back();
-    device_row_ = number;
-    rows_here_ = device == device_;
-    skipped_ = 0;
-    is_last_ = false;
+void Candidates::start(const Step& step) {
+    current_ = &step;
     rows_.clear();
     row_ = 0;
+    skipped_ = 0;
+    is_last_ = step.what != Step::What::nearest;
+    predictions_.reset();
+    prediction_ = 0;
+    if (step.what == Step::What::winner) read_winner();
+}
+
+// Reads the winner of this very problem first: one seek, and most fetches need no other row.
+void Candidates::read_winner() {
     try {
-        const auto same = store_->find(problem_);
-        auto row = same ? store_->best(number, *same, kernel_template_, hashes_) : std::nullopt;
+        auto row = problem_row_
+                       ? store_->best(devices_[current_->device].first, *problem_row_, kernel_template_, hashes_)
+                       : std::nullopt;
         if (row) rows_.push_back(std::move(*row));
     } catch (const DamagedRow& error) {
         damage_ += std::string("; ") + error.what();
     }
 }
 
-// The rows of the next nearest problems. First only one, which serves most fetches: to read a row takes longer than to
-// find it. Then each time more, so that the cost of reading far is bounded. The index ranks by the first four extents,
-// so of problems with more the nearest is among the first few.
+// Reads the rows of the next nearest problems. Reading a row takes longer than finding it, so the first call reads only
+// one row, which serves most fetches. Each further call reads more, which bounds the number of calls. The index ranks
+// by the first four extents. For problems with more extents, the nearest one is among the first few rows.
 void Candidates::read_more_rows() {
     constexpr std::size_t indexed_extents = 4;
     const bool one = skipped_ == 0 && problem_.extents.size() <= indexed_extents;
     const auto count = one ? 1 : std::max<std::int64_t>(8, skipped_);
-    auto nearest = store_->nearest(device_row_, problem_, skipped_, count, kernel_template_, hashes_);
+    auto nearest =
+        store_->nearest(devices_[current_->device].first, problem_, skipped_, count, kernel_template_, hashes_);
     skipped_ += count;
     is_last_ = nearest.is_last;
     rows_ = std::move(nearest.rows);
@@ -173,56 +232,72 @@ void Candidates::read_more_rows() {
     std::ranges::stable_sort(rows_, {}, [&](const TrialRow& row) { return distance(problem_, row.problem); });
 }
 
-bool Candidates::is_outdated(const TrialRow& row) const {
-    if (expects_own_ && !row.record.was_verified_as(operation_identity(*expected_, row.problem))) return true;
+bool Candidates::is_outdated(const TrialRow& row, const Problem& tuned_for) const {
+    if (expects_own_ && !row.record.was_verified_as(operation_identity(*expected_, tuned_for))) return true;
     if (std::ranges::find(own_, row.kernel_template) == own_.end()) return false;
     const auto now = std::ranges::find(templates_, row.kernel_template, &KernelTemplate::name);
     return now != templates_.end() && !now->is_same_code(row.template_hash);
 }
 
-// The template of a stored trial; nothing if it cannot serve. A version that the caller has is taken from there, so its
-// stored files are not read.
-std::optional<KernelTemplate> Candidates::template_of(const TrialRow& row) {
-    const auto known = std::ranges::find(templates_, row.template_hash, &KernelTemplate::hash);
-    if (known != templates_.end() && known->name == row.kernel_template) return *known;
-    if (stored_templates_ == StoredTemplates::known) {
-        pass_over(row.kernel_template, "only the database has this version, and Options::trust excludes its sources");
-        return std::nullopt;
-    }
-    const auto files = store_->recall_template(row.record.key.kernel_template);
-    if (!files || files->name != row.kernel_template || files->hash != row.template_hash) return std::nullopt;
-    auto kernel = load_template(files->files);
-    // A stored manifest decides nothing but its own row.
-    if (kernel.name != row.kernel_template) return std::nullopt;
-    return kernel;
+// Whether the configuration was tried for this very problem and is wrong there, or does not run.
+bool Candidates::was_rejected_here(const TrialRow& row) const {
+    if (!own_row_ || !problem_row_ || row.record.key.problem == *problem_row_) return false;
+    const auto known =
+        store_->recall({*own_row_, row.record.key.kernel_template, *problem_row_}, row.record.configuration);
+    return known && std::holds_alternative<Rejection>(known->outcome);
 }
 
-std::optional<Candidate> Candidates::tuned(const TrialRow& row) {
-    if (is_outdated(row)) return std::nullopt;
+// The template of a stored trial; null if it cannot serve. A version that the caller has is taken from there, so its
+// stored files are not read.
+std::shared_ptr<const KernelTemplate> Candidates::template_of(const TrialRow& row) {
+    const auto known = std::ranges::find(templates_, row.template_hash, &KernelTemplate::hash);
+    if (known != templates_.end() && known->name == row.kernel_template) return of_caller(*known);
+    if (stored_templates_ == StoredTemplates::known) {
+        pass_over(row.kernel_template, "only the database has this version, and Options::trust excludes its sources");
+        return nullptr;
+    }
+    const auto files = store_->recall_template(row.record.key.kernel_template);
+    if (!files || files->name != row.kernel_template || files->hash != row.template_hash) return nullptr;
+    auto kernel = load_template(files->files, files->hash);
+    // A stored manifest must describe the template of its own row, and no other.
+    if (kernel.name != row.kernel_template) return nullptr;
+    return std::make_shared<const KernelTemplate>(std::move(kernel));
+}
+
+// `member`: the member that the row belongs to, if any. Predicted members are valid for the problem.
+std::optional<Candidate> Candidates::tuned(const TrialRow& row, const Predictor::Member* member) {
+    const auto& tuned_for = member != nullptr ? problem_ : row.problem;
+    if (is_outdated(row, tuned_for)) return std::nullopt;
     try {
-        auto loaded = template_of(row);
-        if (!loaded || !supports(*loaded, problem_, device_) || !has_expected_signature(*loaded)) return std::nullopt;
-        auto& kernel = *loaded;
+        if (was_rejected_here(row)) return std::nullopt;
+        auto found = member != nullptr ? member->kernel_template : template_of(row);
+        if (!found || !supports(*found, problem_, device_) || !has_expected_signature(*found)) return std::nullopt;
+        const auto& kernel = *found;
         const bool recorded = row.record.verified_by != unrecorded;
         if (!recorded && !has_own_operation(kernel)) return std::nullopt;
-        const auto configuration = completed(row.record.configuration, default_configuration(kernel));
-        if (infeasibility(kernel, configuration, problem_, device_)) return std::nullopt;
+        const auto configuration = member != nullptr
+                                       ? member->configuration
+                                       : completed(row.record.configuration, default_configuration(kernel));
+        if (member == nullptr && infeasibility(kernel, configuration, problem_, device_)) return std::nullopt;
         // Another problem's winner may have replaced the machine code that was verified for this one.
         const bool replaced = !recorded && !row.record.code_hash.empty();
-        const auto here = row.problem == problem_ && !replaced ? Match::exact : Match::nearest;
+        const auto here = tuned_for == problem_ && !replaced ? Match::exact : Match::nearest;
         Choice choice{.kernel_template = kernel.name,
                       .configuration = to_text(configuration),
-                      .match = rows_here_ ? here : Match::transferred,
-                      .tuned_for = to_text(row.problem),
+                      .match = is_here() ? here : Match::transferred,
+                      .tuned_for = to_text(tuned_for),
                       .expected_us = std::get<Measurement>(row.record.outcome).median_us,
                       .device = row.device};
-        return Candidate{std::move(kernel),
+        // A winner whose code was replaced ranks no better than the winner of another problem.
+        const auto standing = replaced ? std::max(current_->standing, Standing::nearest) : current_->standing;
+        return Candidate{std::move(found),
                          configuration,
                          std::move(choice),
                          row.record.key.kernel_template,
                          row.record.configuration,
                          row.template_hash,
-                         recorded ? row.record.code_hash : std::string()};
+                         recorded ? row.record.code_hash : std::string(),
+                         standing};
     } catch (const DamagedRow& error) {
         damage_ += std::string("; ") + error.what();
         return std::nullopt;
@@ -238,40 +313,43 @@ std::optional<Candidate> Candidates::tuned(const TrialRow& row) {
 }
 
 void Candidates::predict() {
+    const auto row = devices_[current_->device].first;
     const auto make = [&] {
-        const auto portfolio = store_->portfolio({device_row_, problem_.operation, problem_.type, problem_.layout});
+        const auto portfolio = store_->portfolio({row, problem_.operation, problem_.type, problem_.layout});
         return std::make_shared<const Predictor>(portfolio, problem_, device_,
-                                                 [&](const TrialRow& row) { return template_of(row); });
+                                                 [&](const TrialRow& member) { return template_of(member); });
     };
-    predictor_ = predictors_ == nullptr ? make() : predictors_->find_or_make(problem_, store_->replacements(), make);
+    predictor_ =
+        predictors_ == nullptr ? make() : predictors_->find_or_make(problem_, row, store_->replacements(), make);
     for (const auto& message : predictor_->damages()) damage_ += "; " + message;
     predictions_ = predictor_->ranking(problem_);
     std::erase_if(*predictions_, [&](const Predictor::Prediction& prediction) {
-        const auto& row = prediction.member->row;
+        const auto& member = prediction.member->row;
         return !kernel_template_.empty() &&
-               (row.kernel_template != kernel_template_ ||
-                (!hashes_.empty() && std::ranges::find(hashes_, row.template_hash) == hashes_.end()));
+               (member.kernel_template != kernel_template_ ||
+                (!hashes_.empty() && std::ranges::find(hashes_, member.template_hash) == hashes_.end()));
     });
 }
 
-// After the winner of this very problem, before those of other problems.
+// Models of another device of this compute capability use the facts of this device: its clock and its multiprocessors
+// scale the terms, and its limits decide which members are valid.
 std::optional<Candidate> Candidates::next_predicted() {
-    if (!rows_here_ || device_row_ == 0) return std::nullopt;
+    if (current_ == nullptr || current_->what != Step::What::portfolio) return std::nullopt;
     if (!predictions_) predict();
     while (prediction_ < predictions_->size()) {
         const auto& prediction = (*predictions_)[prediction_];
-        auto row = prediction.member->row;
-        row.problem = problem_;
-        auto candidate = tuned(row);
+        auto candidate = tuned(prediction.member->row, prediction.member);
         ++prediction_;
         if (!candidate) continue;
         auto& choice = candidate->choice;
-        choice.match = Match::predicted;
+        const auto& measured_on = devices_[current_->device].second;
+        choice.match = is_here() ? Match::predicted : Match::transferred;
         choice.tuned_for.clear();
         choice.expected_us = prediction.us;
-        choice.uncertainty = prediction.member->model.error;
+        choice.uncertainty = prediction.error;
         choice.why = why_chosen(*predictions_, prediction_ - 1);
-        choice.device = device_.name;
+        if (!is_here()) choice.why += "; by the portfolio of " + measured_on.name;
+        choice.device = measured_on.name;
         return candidate;
     }
     return std::nullopt;
@@ -292,7 +370,7 @@ std::vector<Candidate> Candidates::untuned() {
                       .match = Match::untuned,
                       .device = device_.name};
         ranked.emplace_back(model_values(kernel, *configuration, problem_, device_).operations_per_load(),
-                            Candidate{kernel, *configuration, std::move(choice), std::nullopt, {}});
+                            Candidate{of_caller(kernel), *configuration, std::move(choice), std::nullopt, {}});
     }
     std::ranges::stable_sort(ranked, std::ranges::greater{}, [](const auto& each) { return each.first; });
     std::vector<Candidate> result;
@@ -310,11 +388,17 @@ std::string difference_of_signatures(const Operation& operation, const Operation
     };
     if (constants(operation) != constants(expected)) return "its operation means another layout by this name";
     const auto same_argument = [](const Argument& a, const Argument& b) {
-        return a.name == b.name && a.kind == b.kind && a.stride == b.stride && a.batch_stride == b.batch_stride;
+        return a.name == b.name && a.kind == b.kind && a.stride == b.stride && a.batch_stride == b.batch_stride &&
+               a.type == b.type;
     };
     if (!std::ranges::equal(operation.arguments, expected.arguments, same_argument)) {
         return "its operation takes other arguments, or in another order";
     }
+    const auto same_text = [](const Argument& a, const Argument& b) {
+        return a.rows.text() == b.rows.text() && a.columns.text() == b.columns.text() &&
+               a.count.text() == b.count.text();
+    };
+    if (std::ranges::equal(operation.arguments, expected.arguments, same_text)) return {};
     const auto environment = environment_of(operation, problem, device);
     const auto expected_environment = environment_of(expected, problem, device);
     for (std::size_t i = 0; i < operation.arguments.size(); ++i) {

@@ -1,7 +1,7 @@
-// Chooses configurations for a problem. In order of preference: tuned for the problem, predicted to be the fastest of a
-// portfolio, tuned for a nearby size, tuned on a similar device, a template's default.
+// Chooses configurations for a problem, in the order of Standing.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -15,19 +15,31 @@
 
 namespace smemtune {
 
+/// How closely a candidate matches problem and device. The best first.
+enum class Standing {
+    exact,      ///< the winner of this problem on this device
+    predicted,  ///< of this device's portfolio
+    similar,    ///< the winner of this problem, or of the portfolio, on another device of this compute capability
+    nearest,    ///< the winner of another problem on this device
+    remote,     ///< a winner on another device
+    untuned,    ///< a template's default
+};
+
 struct Candidate {
-    KernelTemplate kernel_template;
+    std::shared_ptr<const KernelTemplate> kernel_template;  ///< never null
     Configuration configuration;
     Choice choice;
     std::optional<std::int64_t> template_row;  ///< row in the database that may have machine code
     Configuration stored;                      ///< under which that machine code is stored
     std::string stored_hash{};                 ///< of the template in that row
-    std::string code_hash{};  ///< SHA-256 of the machine code that was verified; empty if any of the row's may serve
+    std::string code_hash{};  ///< SHA-256 of the machine code that was verified; empty: any code of the row may serve
+    Standing standing = Standing::untuned;
+    std::size_t layer = 0;  ///< which of the Runtime's databases it is from
 };
 
-/// What of a database counts beside the winners' names.
+/// Which templates of a database may be used.
 enum class StoredTemplates {
-    any,    ///< also templates that only the database has, as it holds their sources
+    any,    ///< also templates that only the database has
     known,  ///< only the versions in `templates`
 };
 
@@ -35,16 +47,15 @@ enum class StoredTemplates {
 /// caller that takes only the first does not pay for the others.
 class Candidates {
 public:
-    /// The arguments must outlive this object. `store` may be null. `kernel_template`, unless empty, restricts the
-    /// choice to one template. For that template and those named by `own`, stored winners count only if they have the
-    /// current source in `templates`. For other templates, winners of earlier versions count until the problem is tuned
-    /// again. Where `own` has the operation, winners of any template must have been verified as the present operation,
-    /// as far as is known, and defaults must be of templates with that operation.
-    /// A template counts only if it takes the arguments that the caller knows: those of `kernel_template` in
-    /// `templates`, or else of the first template there of the operation, those of `own` before the others. Where
-    /// `templates` has none, any stored one counts that fits the problem. With `predictors`, the store's portfolios are
-    /// read once for all Candidates that share them; those must have the other arguments in common but the problem and
-    /// `kernel_template`.
+    /// The arguments must outlive this object and its candidates. `store` may be null. `kernel_template`, unless empty,
+    /// restricts the choice to one template. For that template and those named by `own`, stored winners count only if
+    /// they have the current source in `templates`. For other templates, winners of earlier versions count until the
+    /// problem is tuned again. If `own` has the operation, winners of any template must, as far as is known, have been
+    /// verified as the present operation, and defaults must be of templates with that operation. A template counts only
+    /// if it takes the arguments that the caller expects. These are the arguments of `kernel_template` in `templates`,
+    /// or else of the operation's first template there, those of `own` before the others. If `templates` has no
+    /// template of the operation, any stored one counts that fits the problem. All Candidates that share `predictors`
+    /// read the store's portfolios once; they may differ only in the problem and in `kernel_template`.
     Candidates(const Problem& problem, const Device& device, const Store* store,
                const std::vector<KernelTemplate>& templates, std::string_view kernel_template,
                std::span<const std::string> own = {}, StoredTemplates stored_templates = StoredTemplates::any,
@@ -53,24 +64,40 @@ public:
     /// The next candidate; nothing after the last. Throws std::invalid_argument if the problem does not fit the
     /// operation that the caller knows.
     std::optional<Candidate> next();
-    /// What was passed over because its rows are damaged: "; MESSAGE" for each.
+    /// Like next(), without defaults.
+    std::optional<Candidate> next_stored();
+    /// The candidates that were passed over because their rows are damaged: "; MESSAGE" for each.
     [[nodiscard]] const std::string& damage() const { return damage_; }
 
-    /// Why templates were passed over so far: `; NAME: reason` for each that has another signature.
+    /// The templates that were passed over so far because of their signatures: `; NAME: reason` for each.
     [[nodiscard]] const std::string& why_not() const { return why_not_; }
 
 private:
+    using StoredDevice = std::pair<std::int64_t, Device>;
+    /// One place to look for candidates: some rows of one device.
+    struct Step {
+        enum class What { winner, portfolio, nearest } what;  ///< `nearest`: of other problems
+        Standing standing;
+        std::size_t device;  ///< index of `devices_`
+    };
+
     void find_expected();
     void begin();
-    [[nodiscard]] std::optional<Candidate> next_stored();
+    void sort_devices();
+    void plan_steps();
     [[nodiscard]] bool has_expected_signature(const KernelTemplate& kernel);
     [[nodiscard]] bool has_own_operation(const KernelTemplate& kernel);
     void pass_over(const std::string& kernel_template, const std::string& reason);
-    [[nodiscard]] std::optional<KernelTemplate> template_of(const TrialRow& row);
+    [[nodiscard]] std::shared_ptr<const KernelTemplate> template_of(const TrialRow& row);
+    void start(const Step& step);
+    void read_winner();
     void read_more_rows();
-    void read_nearest_device();
-    [[nodiscard]] bool is_outdated(const TrialRow& row) const;
-    [[nodiscard]] std::optional<Candidate> tuned(const TrialRow& row);
+    [[nodiscard]] bool is_outdated(const TrialRow& row, const Problem& tuned_for) const;
+    [[nodiscard]] bool was_rejected_here(const TrialRow& row) const;
+    [[nodiscard]] std::optional<Candidate> tuned(const TrialRow& row, const Predictor::Member* member = nullptr);
+    [[nodiscard]] bool is_here() const {
+        return current_->standing != Standing::similar && current_->standing != Standing::remote;
+    }
     void predict();
     [[nodiscard]] std::optional<Candidate> next_predicted();
     [[nodiscard]] std::vector<Candidate> untuned();
@@ -82,22 +109,26 @@ private:
     std::string kernel_template_;
     std::span<const std::string> own_;
     StoredTemplates stored_templates_;
-    const KernelTemplate* expected_ = nullptr;  // its operation is the caller's; null: the caller knows no such one
-    bool expects_own_ = false;                  // whether it is one of `own_`
-    std::int64_t replacements_ = 0;             // of the store's file, when its devices were read
+    const KernelTemplate* expected_ =
+        nullptr;                               // the template whose operation the caller expects; null if there is none
+    bool expects_own_ = false;                 // whether `expected_` is one of `own_`
+    std::optional<std::int64_t> own_row_;      // of `device_` in the store, if it is there
+    std::optional<std::int64_t> problem_row_;  // of `problem_` in the store, if it is there
+    std::int64_t replacements_ = 0;            // store_->replacements() when the devices were read
     PredictorCache* predictors_;
     std::shared_ptr<const Predictor> predictor_;  // the owner of what `predictions_` points to
     std::optional<std::vector<Predictor::Prediction>> predictions_;
     std::size_t prediction_ = 0;
     std::string why_not_;
-    std::vector<std::pair<std::int64_t, Device>> devices_;  // not read yet; the nearest is last
-    std::vector<std::string> hashes_;                       // of the template that is chosen by name
-    std::int64_t device_row_ = 0;                           // the current device
-    std::int64_t skipped_ = 0;                              // problems nearer than those of `rows_`
-    bool is_last_ = true;                                   // whether `rows_` are the last of the current device
-    std::vector<TrialRow> rows_;                            // of the current device; the nearest problem is first
+    std::vector<std::string> hashes_;    // of the template that is chosen by name
+    std::vector<StoredDevice> devices_;  // the nearest first
+    std::vector<Step> steps_;            // in order
+    std::size_t step_ = 0;               // the next one
+    const Step* current_ = nullptr;
+    std::int64_t skipped_ = 0;    // problems nearer than those of `rows_`
+    bool is_last_ = true;         // whether `rows_` are the last of the current step
+    std::vector<TrialRow> rows_;  // of the current step; the nearest problem is first
     std::size_t row_ = 0;
-    bool rows_here_ = true;
     std::string damage_;
     std::optional<std::vector<Candidate>> untuned_;
     std::size_t default_ = 0;

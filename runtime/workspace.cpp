@@ -24,6 +24,10 @@ public:
         launch_with_workspace(*kernel_, stream, launch, arguments, workspace_.place, address_for(stream));
     }
 
+    void fill_symbol(StreamHandle stream, const SymbolArgument& symbol, const void* from) const override {
+        kernel_->fill_symbol(stream, symbol, from);
+    }
+
 private:
     // Null when the kernel asks for 0 bytes.
     [[nodiscard]] std::unique_ptr<Memory> allocate() const {

@@ -24,9 +24,9 @@ enum class FirstWorkspace { now, at_launch };
 
 /// Returns `kernel` with the workspace that `launch` asks for, or `kernel` itself if it asks for none. Callers pass all
 /// arguments but the workspace's address. Each stream has its own workspace, because launches on one stream run one
-/// after another. The first workspace is allocated here unless `first` says otherwise; the first launch on each further
-/// stream allocates another one, even while the stream is captured. Every launch takes a lock. `backend` must outlive
-/// the result. Throws OutOfMemory, here or at a launch.
+/// after another. The first workspace is allocated here unless `first` says otherwise. The first launch on each further
+/// stream allocates another workspace, even while the stream is captured. Every launch takes a lock. `backend` must
+/// outlive the result. Throws OutOfMemory, here or at a launch.
 std::shared_ptr<const LoadedKernel> with_workspace(std::shared_ptr<const LoadedKernel> kernel, const Launch& launch,
                                                    Backend& backend, FirstWorkspace first = FirstWorkspace::now);
 

@@ -30,6 +30,15 @@ std::filesystem::path default_database(const std::filesystem::path& chosen, cons
     return home.empty() ? home : home / ".local/share/smemtune/tuning.db";
 }
 
+std::optional<std::filesystem::path> system_databases() {
+    const auto* chosen = std::getenv("SMEMTUNE_SYSTEM_DATABASES");  // NOLINT(concurrency-mt-unsafe): as above
+    if (chosen != nullptr) return chosen;
+    std::error_code error;
+    const auto program = std::filesystem::read_symlink("/proc/self/exe", error);
+    const auto beside = program.parent_path().parent_path() / "share/smemtune/portfolios";
+    return !error && std::filesystem::exists(beside, error) ? std::optional(beside) : std::nullopt;
+}
+
 // COLUMNS, else the terminal's width; 0 if both are unknown.
 std::size_t terminal_columns() {
     const auto columns = std::strtoul(variable("COLUMNS").c_str(), nullptr, 10);
@@ -56,9 +65,13 @@ ProcessEnvironment read_environment() {
                                            .help_columns = help_columns(columns),
                                            .output_width = output_width(columns),
                                            .redraws = isatty(STDERR_FILENO) == 1 && variable("TERM") != "dumb"};
+    for (const auto* name : {"CUDA_HOME", "CUDA_PATH"}) {
+        if (auto folder = variable(name); !folder.empty()) process_environment.toolkits.push_back(std::move(folder));
+    }
     if (process_environment.host_compiler.empty()) process_environment.host_compiler = "c++";
     process_environment.database =
         default_database(variable("SMEMTUNE_DB"), variable("XDG_DATA_HOME"), variable("HOME"));
+    process_environment.system_databases = system_databases();
     return process_environment;
 }
 
@@ -71,7 +84,8 @@ int failure(int code, const char* what) {
 
 int main(int argc, char** argv) {
     open_standard_descriptors();
-    std::signal(SIGCHLD, SIG_DFL);  // a parent that ignores SIGCHLD passes that on; then a worker's end has no reason
+    // A parent that ignores SIGCHLD passes that on. waitpid() would then give no exit status of a worker.
+    std::signal(SIGCHLD, SIG_DFL);
     try {
         return dispatch(Arguments(argv + 1, argv + argc), read_environment());
     } catch (const UsageError& error) {

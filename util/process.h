@@ -1,4 +1,4 @@
-// Runs a program to its end and keeps what it printed. Pipes for other programs.
+// Runs a program to its end and keeps its output. Makes pipes to other programs.
 #pragma once
 
 #include <chrono>

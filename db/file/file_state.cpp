@@ -26,13 +26,18 @@ FileState state_of(const std::filesystem::path& file) {
             .has_pending_journal = has_pending_journal(file)};
 }
 
+bool is_replaced(const std::filesystem::path& file, const FileState& opened) {
+    struct stat status {};
+    return stat(file.c_str(), &status) == 0 && !(status.st_dev == opened.device && status.st_ino == opened.inode);
+}
+
 FileState settled_state_of(const std::filesystem::path& file) {
     constexpr std::chrono::milliseconds settled{20};
     const auto now = [] { return std::chrono::system_clock::now().time_since_epoch(); };
     for (const auto start = now();;) {
         const auto state = state_of(file);
         const auto age = now() - std::chrono::nanoseconds(state.modified_ns);
-        // Another host's clock may be ahead, so no more than that time is waited for.
+        // Waits no longer than `settled`, because the clock of another host that wrote the file may be ahead.
         if (age > settled || now() - start > settled) return state;
         std::this_thread::sleep_for(std::chrono::milliseconds(2));
     }

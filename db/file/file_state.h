@@ -8,7 +8,7 @@
 
 namespace smemtune {
 
-/// The properties of a database file of which at least one changes whenever the file changes.
+/// Properties of a database file. Whenever the file changes, at least one of them changes.
 struct FileState {
     dev_t device = 0;
     ino_t inode = 0;  ///< with `device`, 0 if there is no such file
@@ -24,8 +24,11 @@ struct FileState {
 
 FileState state_of(const std::filesystem::path& file);
 
-/// The state of a file that is to be read without locks. Waits until its time stamps are so old that any later change
-/// gives different ones: the filesystem's clock stands still for up to 10 ms.
+/// Whether another file has taken the place of the one that was `opened`. No file at all takes no place.
+bool is_replaced(const std::filesystem::path& file, const FileState& opened);
+
+/// The state of a file that is to be read without locks. Waits until the file's time stamps are so old that any later
+/// change gives different ones: the filesystem's clock stands still for up to 10 ms.
 FileState settled_state_of(const std::filesystem::path& file);
 
 }  // namespace smemtune

@@ -42,7 +42,7 @@ void log2_function(sqlite3_context* context, int /*count*/, sqlite3_value** valu
     sqlite3_result_double(context, result);
 }
 
-// Called for each entry and each box of entries of the R*Tree, which visits those of the lowest score first
+// Scores each entry and each box of entries of the R*Tree, which visits the lowest score first
 // (https://www.sqlite.org/rtree.html#the_new_xqueryfunc_callback). A box's score is at most that of every entry in it,
 // so the entries arrive in order of distance.
 int near_function(sqlite3_rtree_query_info* info) {

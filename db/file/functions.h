@@ -15,7 +15,7 @@ void add_functions(SQLite::Database& database);
 /// The largest text or blob that is stored or read. The largest machine code we know is below 1 MiB.
 constexpr int largest_value_bytes = 64 << 20;
 
-/// Adds the functions, and refuses larger values, which would fill the memory of a reader.
+/// Adds the functions, and limits values to `largest_value_bytes`: larger ones could fill the memory of a reader.
 void prepare_connection(SQLite::Database& database);
 
 }  // namespace smemtune

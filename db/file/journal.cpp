@@ -82,7 +82,7 @@ bool is_in_wal_mode(const std::filesystem::path& file) {
 
 // Durability: a killed process loses nothing in either mode, because the system already holds its writes. In WAL mode
 // only checkpoints are synchronised: a power cut may lose the last trials but never damages the file. With a rollback
-// journal every commit must be synchronised for that (https://www.sqlite.org/pragma.html#pragma_synchronous).
+// journal, every commit must be synchronised to prevent damage (https://www.sqlite.org/pragma.html#pragma_synchronous).
 void set_journal(SQLite::Database& database, Journal journal) {
     const auto mode = [&] { return database.execAndGet("PRAGMA journal_mode").getString(); };
     if (journal == Journal::wal && mode() != "wal") {

@@ -54,7 +54,7 @@ std::string value_of(const std::string& table, const Column& column) {
     return column.default_value;
 }
 
-// The condition that rows of a table have to fulfil, as `WHERE ...`; empty if all stay.
+// The condition, as `WHERE ...`, under which a row of the table stays visible; empty if all rows do.
 std::string kept_rows(const std::string& table, int schema) {
     for (const auto& each : removed) {
         if (each.table == table && schema < each.schema) return " WHERE " + std::string(each.keeps);

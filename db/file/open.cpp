@@ -119,9 +119,9 @@ SQLite::Database connect(const OpenRequest& request, int flags) {
     return database;
 }
 
-// Takes a file out of WAL mode, which it got on a local disk: there is no shared memory on this filesystem. An
-// exclusive lock makes the log readable without shared memory. Two processes that wait for the lock could deadlock, so
-// each one tries, releases and retries.
+// Takes a file out of WAL mode, which was set on a local disk: this filesystem has no shared memory. An exclusive lock
+// makes the log readable without shared memory. Two processes that wait for the lock could deadlock, so each one tries,
+// releases and retries.
 void leave_wal_mode(const OpenRequest& request) {
     const auto deadline = std::chrono::steady_clock::now() + request.options.patience;
     while (is_in_wal_mode(request.file)) {

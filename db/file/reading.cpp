@@ -1,8 +1,8 @@
 // Opens a file for reading, beside others that may write it at any moment.
 //
-// A reader that can write the file uses SQLite's locks, and so does one that finds the log's shared memory, or a file
-// with a rollback journal. The others read the file alone, while its log is empty; what they read holds only if the
-// file did not change meanwhile (OpenDatabase::is_locked).
+// A reader uses SQLite's locks if it can write the file, if it finds the log's shared memory, or if there is a rollback
+// journal. Other readers read the file alone, while its log is empty. What they read holds only if the file did not
+// change meanwhile (OpenDatabase::is_locked).
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -44,8 +44,8 @@ bool lacks_shared_memory(const OpenRequest& request) {
 }
 
 // Whether the file can be read without locks. Its log must be empty and stay empty: either no process has the file
-// open, or no process can open its log. Otherwise a reader without write access would have to create files, which would
-// lock the owner out.
+// open, or no process can open its log. Otherwise a reader without write access would have to create files that the
+// owner might have no access to.
 bool is_at_rest(const OpenRequest& request) {
     if (!is_in_wal_mode(request.file) || has_pending_journal(request.file)) return false;
     return lacks_shared_memory(request) || (!is_writable(request.file) && !fs::exists(request.file.string() + "-shm"));
@@ -90,7 +90,7 @@ OpenDatabase open_for_reading(const OpenRequest& request) {
             const int code = error.getErrorCode() & 0xff;
             if (code != SQLITE_CANTOPEN && code != SQLITE_READONLY) throw;
         }
-        // A writer may have come or gone between two looks at the file.
+        // A writer may have opened or closed the file between the two checks.
         if (attempt == 10) {
             request.fail(
                 "has unfinished work beside it, of a killed process or of one on another host, which cannot be read "

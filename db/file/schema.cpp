@@ -2,7 +2,7 @@
 //   1  devices, templates, problems, runs, trials, winners, binaries; the view `best`
 //   2  what a trial cost the worker, and the energy of a launch
 //   3  what a trial was verified against, its machine code and toolchain; only verified trials win or are the best
-//   4  hashes of what is compiled or loaded; where problems lie; which programs can read the file
+//   4  hashes of what is compiled or loaded; an index of near problems; which programs can read the file
 #include "db/file/schema.h"
 
 #include <array>
@@ -186,8 +186,8 @@ ALTER TABLE trials ADD COLUMN energy_uj REAL                                   -
     CHECK (energy_uj IS NULL OR (energy_uj > 0 AND energy_uj < 9e999 AND median_us IS NOT NULL));
 )sql";
 
-// Only a complete measurement (cut_short = 0) that passed every check (verified_by) may win or be served. The condition
-// must stand in these words in every query that uses the index.
+// Only a complete measurement (cut_short = 0) that passed every check (verified_by) may win or be served. A query uses
+// the index only if it repeats this condition word for word.
 constexpr const char* version_3 = R"sql(
 ALTER TABLE trials ADD COLUMN verified_by TEXT                                 -- the identity of what it was verified
     CHECK (verified_by <> '');                                                 -- against in full; NULL: never in full
@@ -250,7 +250,7 @@ LEFT JOIN winners AS w ON w.device = b.device AND w.problem = b.problem
 ORDER BY d.name, d.id, p.operation, p.type, p.layout, p.id;
 )sql";
 
-// Older rows get the hash of what they hold now.
+// Older rows get the hash of their present content.
 constexpr const char* version_4 = R"sql(
 -- SHA-256 of the row, as db/integrity/row_hash.h says
 ALTER TABLE templates ADD COLUMN sha256 TEXT;
@@ -293,7 +293,7 @@ FROM best_trials AS b JOIN problems AS p ON p.id = b.problem
 JOIN place_groups AS g ON g.device = b.device AND g.operation = p.operation AND g.type = p.type AND g.layout = p.layout;
 )sql";
 
-// Older readers see what they saw before, so oldest_reader stays.
+// This step changes nothing that older readers see, so oldest_reader stays.
 constexpr const char* version_5 = R"sql(
 -- Configurations of which one is near the best at every problem of an operation, type and layout, each with the model
 -- that predicts its time.

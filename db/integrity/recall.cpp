@@ -1,4 +1,4 @@
-// Reads what is compiled or loaded, and checks it first.
+// Reads templates and machine code, and checks their hashes.
 #include "db/file/functions.h"
 #include "db/integrity/row_hash.h"
 #include "db/store_state.h"
@@ -54,6 +54,14 @@ std::optional<BinaryRecord> Store::recall_binary(const std::string& kernel_templ
         return state_->query(find_binary_of_version)
             .with(kernel_template, hash, to_text(configuration), target)
             .first([&](const auto& row) { return read_binary(row, state_->schema >= hashed_schema); });
+    });
+}
+
+std::vector<BinaryRecord> Store::binaries(std::int64_t kernel_template, const Configuration& configuration) const {
+    return state_->guarded([&] {
+        return state_->query(find_binaries)
+            .with(kernel_template, to_text(configuration))
+            .all_but<UnreadableRow>([&](const auto& row) { return read_binary(row, state_->schema >= hashed_schema); });
     });
 }
 

@@ -40,8 +40,8 @@ std::string row_sha256(const BinaryRecord& binary) {
                           std::to_string(resources.dynamic_shared_bytes)});
 }
 
-// The migration that adds the hashes has both expressions too, and is never edited: change the format only together
-// with a new step.
+// The migration step that adds the hashes repeats both expressions, and is never edited. To change the format, add a
+// step.
 std::string template_sha256_in_sql(const std::string& hash) {
     return "smemtune_sha256(name, operation, " + hash +
            ", (SELECT group_concat(smemtune_sha256(path, text), '') FROM (SELECT path, text FROM template_files "

@@ -11,7 +11,7 @@
 
 namespace smemtune {
 
-/// SHA-256 of several fields. The borders between them count.
+/// SHA-256 of several fields. It depends on where one field ends and the next begins.
 std::string sha256_of(std::span<const std::string_view> fields);
 
 /// SHA-256 of name, operation, hash, and every path and text.

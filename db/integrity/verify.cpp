@@ -1,4 +1,4 @@
-// Looks for damaged rows, in the whole database or where the tuner works.
+// Finds damaged rows, in the whole database or among those that a tuning run uses.
 #include "db/integrity/row_hash.h"
 #include "db/portfolio/portfolio_rows.h"
 #include "db/store_state.h"

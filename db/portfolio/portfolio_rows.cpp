@@ -17,23 +17,58 @@ INSERT INTO portfolio (device, operation, type, layout, template, configuration,
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?))sql";
 
 constexpr auto members_of = R"sql(
-SELECT id FROM portfolio WHERE device = ? AND operation = ? AND type = ? AND layout = ? AND terms_version = ?
+SELECT id FROM portfolio WHERE device = ? AND operation = ? AND type = ? AND layout = ?
+    AND (terms_version = ? OR ?)
 ORDER BY id)sql";
 
-// Throws UnreadableRow unless there is one number that is finite and not negative for each term.
-Terms read_coefficients(const std::string& text) {
-    try {
-        const auto values = nlohmann::json::parse(text).get<std::vector<double>>();
-        const auto is_valid = [](double value) { return std::isfinite(value) && value >= 0; };
-        if (values.size() != term_count || !std::ranges::all_of(values, is_valid)) {
-            throw UnreadableRow("coefficients are not " + std::to_string(term_count) + " numbers from 0 on");
-        }
-        Terms coefficients{};
-        std::ranges::copy(values, coefficients.begin());
-        return coefficients;
-    } catch (const nlohmann::json::exception& error) {
-        throw UnreadableRow(std::string("coefficients cannot be read: ") + error.what());
+// With max(), SQLite takes the other columns (the toolchain) from the row that has the maximum.
+constexpr auto origins = R"sql(
+SELECT f.device, f.operation, f.type, f.layout, t.toolchain, max(t.finished_at)
+FROM portfolio AS f LEFT JOIN trials AS t
+    ON t.device = f.device AND t.template = f.template AND t.configuration = f.configuration
+    AND t.code_hash = f.code_hash
+WHERE f.terms_version = ? OR ? GROUP BY f.device, f.operation, f.type, f.layout ORDER BY min(f.id))sql";
+
+// The text of `coefficients`: one number for each term, then a list of residuals, each of them the logarithms of the
+// extents and of the ratio: [0, 1.5, ..., 0, [[4.1589, 5, 2.0794, -0.03], ...]].
+std::string text_of(const TimeModel& model) {
+    nlohmann::json json(model.coefficients);
+    auto residuals = nlohmann::json::array();
+    for (const auto& residual : model.residuals) {
+        auto numbers = residual.place;
+        numbers.push_back(residual.log_ratio);
+        residuals.push_back(std::move(numbers));
     }
+    json.push_back(std::move(residuals));
+    return json.dump();
+}
+
+// Throws UnreadableRow unless each term has one finite, non-negative number, and all residuals are finite.
+TimeModel read_model(const std::string& text, double error) {
+    TimeModel model{.error = error};
+    try {
+        const auto json = nlohmann::json::parse(text);
+        if (json.size() != term_count + 1)
+            throw UnreadableRow("coefficients are not " + std::to_string(term_count) + " numbers and residuals");
+        for (std::size_t i = 0; i < term_count; ++i) {
+            model.coefficients[i] = json[i].get<double>();
+            if (!std::isfinite(model.coefficients[i]) || model.coefficients[i] < 0) {
+                throw UnreadableRow("coefficients are not " + std::to_string(term_count) + " numbers from 0 on");
+            }
+        }
+        for (const auto& each : json.back()) {
+            auto numbers = each.get<std::vector<double>>();
+            if (numbers.empty() || !std::ranges::all_of(numbers, [](double value) { return std::isfinite(value); })) {
+                throw UnreadableRow("coefficients hold a residual that is no list of finite numbers");
+            }
+            const auto log_ratio = numbers.back();
+            numbers.pop_back();
+            model.residuals.push_back({std::move(numbers), log_ratio});
+        }
+    } catch (const nlohmann::json::exception& error_of_json) {
+        throw UnreadableRow(std::string("coefficients cannot be read: ") + error_of_json.what());
+    }
+    return model;
 }
 
 std::vector<std::string> read_classes(const std::string& text) {
@@ -56,7 +91,7 @@ Configuration read_configuration(const std::string& text) {
 
 std::string problem_class(const Problem& problem, std::int64_t element_bytes) {
     std::string result;
-    for (const auto& [name, extent] : problem.extents) result += extent * element_bytes % 16 == 0 ? '1' : '0';
+    for (const auto& [name, extent] : problem.extents) result += extent % 16 * element_bytes % 16 == 0 ? '1' : '0';
     return result;
 }
 
@@ -67,9 +102,9 @@ void replace_portfolio(Connection& connection, const PortfolioKey& key, const st
     for (const auto& member : members) {
         Query(connection, insert_member)
             .with(key.device, key.operation, key.type, key.layout, member.kernel_template,
-                  to_text(member.configuration), terms_version, nlohmann::json(member.model.coefficients).dump(),
-                  member.model.error, member.registers, member.static_shared_bytes,
-                  nlohmann::json(member.classes).dump(), member.verified_by, member.code_hash)
+                  to_text(member.configuration), terms_version, text_of(member.model), member.model.error,
+                  member.registers, member.static_shared_bytes, nlohmann::json(member.classes).dump(),
+                  member.verified_by, member.code_hash)
             .run();
     }
     static const std::string add_hashes = "UPDATE portfolio SET sha256 = " + portfolio_sha256_in_sql() +
@@ -81,17 +116,18 @@ const std::string& one_portfolio_row() {
     static const std::string sql =
         "SELECT f.template, f.configuration, f.coefficients, f.error, f.registers, f.static_shared_bytes, f.classes, "
         "f.verified_by, f.code_hash, f.sha256, (SELECT " +
-        portfolio_sha256_in_sql() + " FROM portfolio WHERE id = f.id), k.name, k.hash " +
+        portfolio_sha256_in_sql() + " FROM portfolio WHERE id = f.id), k.name, k.hash, f.terms_version " +
         "FROM portfolio AS f JOIN templates AS k ON k.id = f.template WHERE f.id = ?";
     return sql;
 }
 
 PortfolioRow read_portfolio_row(const SQLite::Statement& row) {
     check_hash(row.getColumn(9), row.getColumn(10).getString(), true);
+    const bool has_model = row.getColumn(13).getInt() == terms_version;
     return {.member = {.kernel_template = row.getColumn(0).getInt64(),
                        .configuration = read_configuration(row.getColumn(1).getString()),
-                       .model = {.coefficients = read_coefficients(row.getColumn(2).getString()),
-                                 .error = row.getColumn(3).getDouble()},
+                       .model = has_model ? read_model(row.getColumn(2).getString(), row.getColumn(3).getDouble())
+                                          : TimeModel{},
                        .registers = row.getColumn(4).getInt64(),
                        .static_shared_bytes = row.getColumn(5).getInt64(),
                        .classes = read_classes(row.getColumn(6).getString()),
@@ -101,24 +137,38 @@ PortfolioRow read_portfolio_row(const SQLite::Statement& row) {
             .template_hash = row.getColumn(12).getString()};
 }
 
-Portfolio Store::portfolio(const PortfolioKey& key) const {
-    const auto ids = state_->guarded([&] {
-        return state_->query(members_of)
-            .with(key.device, key.operation, key.type, key.layout, terms_version)
-            .all(read_id);
-    });
-    Portfolio result;
-    for (const auto id : ids) {
-        try {
-            auto row =
-                state_->guarded([&] { return state_->query(one_portfolio_row()).with(id).first(read_portfolio_row); });
-            if (row) result.members.push_back(std::move(*row));
-        } catch (const DamagedRow& error) {
-            const std::string message = error.what();
-            result.damages.push_back(message);
+Portfolio Store::portfolio(const PortfolioKey& key, TermsVersions versions) const {
+    return state_->guarded([&] {
+        // One transaction, because another process may replace the portfolio and reuse its row numbers.
+        const SQLite::Transaction snapshot(state_->connection.database, SQLite::TransactionBehavior::DEFERRED);
+        const auto ids =
+            state_->query(members_of)
+                .with(key.device, key.operation, key.type, key.layout, terms_version, versions == TermsVersions::all)
+                .all(read_id);
+        Portfolio result;
+        for (const auto id : ids) {
+            try {
+                auto row = state_->explained(
+                    [&] { return state_->query(one_portfolio_row()).with(id).first(read_portfolio_row); });
+                if (row) result.members.push_back(std::move(*row));
+            } catch (const DamagedRow& error) {
+                const std::string message = error.what();
+                result.damages.push_back(message);
+            }
         }
-    }
-    return result;
+        return result;
+    });
+}
+
+std::vector<PortfolioOrigin> Store::portfolios(TermsVersions versions) const {
+    const auto read = [](const SQLite::Statement& row) {
+        return PortfolioOrigin{.key = {row.getColumn(0).getInt64(), row.getColumn(1).getString(),
+                                       row.getColumn(2).getString(), row.getColumn(3).getString()},
+                               .toolchain = row.getColumn(4).getString(),
+                               .measured_at = row.getColumn(5).getString()};
+    };
+    return state_->guarded(
+        [&] { return state_->query(origins).with(terms_version, versions == TermsVersions::all).all(read); });
 }
 
 }  // namespace smemtune

@@ -50,8 +50,8 @@ void launch_on_gpu(const smemtune::Kernel& kernel, const Matrix& a, const Matrix
     check(cudaMemcpy(c.data(), device_c.get(), c.size() * sizeof(float), cudaMemcpyDeviceToHost));
 }
 
-/// The device that `auto` means here. smemtune itself never takes the CPU unless it is named: the application must know
-/// whose memory it passes.
+/// The device for `auto`: a GPU, or else the CPU. smemtune never falls back to the CPU by itself, because the
+/// application must pass addresses of the right device.
 std::string first_device() {
     int count = 0;
     return cudaGetDeviceCount(&count) == cudaSuccess && count > 0 ? "0" : "host";
@@ -98,7 +98,7 @@ double worst_error(const Matrix& a, const Matrix& b, const Matrix& c, std::int64
     return worst;
 }
 
-/// Fetches, says what was chosen, multiplies, verifies. `kernel_template`: empty for the best there is.
+/// Fetches, prints the choice, multiplies, verifies. `kernel_template`: empty for the best of all templates.
 bool multiply(smemtune::Runtime& runtime, bool on_gpu, std::int64_t m, std::int64_t n, std::int64_t k,
               const char* kernel_template = "") {
     const auto kernel = runtime.fetch(smemtune::gemm(m, n, k), kernel_template);

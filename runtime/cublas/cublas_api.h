@@ -40,9 +40,9 @@ public:
     decltype(&cublasLtMatrixLayoutDestroy) lt_matrix_destroy = nullptr;
     decltype(&cublasLtMatrixLayoutSetAttribute) lt_matrix_attribute = nullptr;
 
-    /// For calls that the library cannot work without. Throws VendorError.
+    /// Checks a call that every use of the library needs. Throws VendorError.
     void require(cublasStatus_t status, const char* call) const;
-    /// For calls that only one algorithm may refuse. Throws LaunchError.
+    /// Checks a call that a single algorithm may refuse. Throws LaunchError.
     void launched(cublasStatus_t status, const char* call) const;
 
 private:

@@ -44,6 +44,9 @@ std::optional<GemmKind> gemm_kind(const Operation& operation) {
                    return layout.second.contains("TRANSPOSE_A") && layout.second.contains("TRANSPOSE_B");
                });
     };
+    if (std::ranges::any_of(operation.arguments, [](const Argument& each) { return each.type.has_value(); })) {
+        return std::nullopt;
+    }
     if (operation.name == "gemm" && takes(single)) return GemmKind::single;
     if (operation.name == "batched_gemm" && takes(batched)) return GemmKind::batched;
     return std::nullopt;

@@ -23,7 +23,7 @@ struct GemmArguments {
     long long ldc = 0, stride_c = 0;
 };
 
-/// Which operation. `gemm` has neither a batch nor batch strides among its arguments.
+/// The operation: gemm or batched_gemm. The arguments of gemm have neither a batch nor batch strides.
 enum class GemmKind { single, batched };
 GemmKind gemm_kind(const Problem& problem);
 /// Nothing for other operations, including user-defined ones with the same name and other arguments.

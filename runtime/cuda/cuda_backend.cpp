@@ -1,14 +1,20 @@
 #include "runtime/cuda/cuda_backend.h"
 
+#include <cuda.h>
 #include <cuda_runtime.h>
 
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <functional>
+#include <mutex>
+#include <tuple>
 #include <type_traits>
 
 #include "runtime/cuda/cuda_devices.h"
+#include "runtime/cuda/driver_function.h"
 #include "runtime/cuda/nvml.h"
+#include "runtime/cuda/nvrtc.h"
 #include "runtime/energy_meter.h"
 
 namespace smemtune {
@@ -59,6 +65,34 @@ using Graph = std::unique_ptr<std::remove_pointer_t<cudaGraph_t>, Closer<cudaGra
 using GraphExec = std::unique_ptr<std::remove_pointer_t<cudaGraphExec_t>, Closer<cudaGraphExecDestroy>>;
 using Library = std::unique_ptr<std::remove_pointer_t<cudaLibrary_t>, Closer<cudaLibraryUnload>>;
 
+std::unique_ptr<Stream> new_stream() {
+    cudaStream_t created = nullptr;
+    check(cudaStreamCreateWithFlags(&created, cudaStreamNonBlocking), "create a stream");
+    return std::make_unique<Stream>(created);
+}
+
+std::unique_ptr<Event> new_event() {
+    cudaEvent_t created = nullptr;
+    check(cudaEventCreate(&created), "create an event");
+    return std::make_unique<Event>(created);
+}
+
+// Made at its first use, by one thread.
+template <class Value>
+class Lazy {
+public:
+    explicit Lazy(std::function<std::unique_ptr<Value>()> make) : make_(std::move(make)) {}
+    Value* operator->() {
+        std::call_once(once_, [&] { value_ = make_(); });
+        return value_.get();
+    }
+
+private:
+    std::function<std::unique_ptr<Value>()> make_;
+    std::once_flag once_;
+    std::unique_ptr<Value> value_;
+};
+
 // Sets the calling thread's device and restores the application's device afterwards.
 class Current {
 public:
@@ -78,7 +112,7 @@ private:
     bool changed_ = false;
 };
 
-// Lets the calling thread load and allocate while it, or in global mode any thread, captures a stream
+// Lets the calling thread load and allocate while this thread, or in global mode any thread, captures a stream
 // (cudaThreadExchangeStreamCaptureMode, CUDA Runtime API, "Stream Management").
 class DuringCapture {
 public:
@@ -91,10 +125,10 @@ private:
     cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;
 };
 
-// CUDA does not document that unloading and freeing wait for launches that run, so this waits before. Returns false if
-// nothing may be released now because a stream is captured: synchronising the device would invalidate the capture. A
-// query of the default stream shows a capture without harm, except that of a stream made with cudaStreamNonBlocking.
-// After a fault nothing runs, and the context has already released everything.
+// Waits for running launches, because CUDA does not document that unloading and freeing do. Returns false if a stream
+// is captured, when nothing may be released: synchronising the device would invalidate the capture. A query of the
+// default stream detects a capture without invalidating it, unless the captured stream was made with
+// cudaStreamNonBlocking. After a fault nothing runs, and the context has already released everything.
 bool wait_before_release(int ordinal) noexcept {
     int before = 0;
     if (cudaGetDevice(&before) != cudaSuccess) return true;
@@ -115,7 +149,8 @@ public:
         cudaLibrary_t library = nullptr;
         check(cudaLibraryLoadData(&library, binary.code.data(), nullptr, nullptr, 0, nullptr, nullptr, 0), "load");
         library_.reset(library);
-        check(cudaLibraryGetKernel(&kernel_, library, binary.entry.c_str()), "find the kernel");
+        check(cudaLibraryGetKernel(&kernel_, library, mangled_name(binary.code, binary.entry).c_str()),
+              "find the kernel");
         // Set once, at load: setting it at each launch would race with launches from other threads.
         if (dynamic_shared_bytes > 0) {
             check(cudaFuncSetAttribute(function(), cudaFuncAttributeMaxDynamicSharedMemorySize,
@@ -129,6 +164,12 @@ public:
             check(cudaFuncSetAttribute(function(), cudaFuncAttributeNonPortableClusterSizeAllowed, 1),
                   "allow a cluster of more than 8 blocks");
         }
+        struct Driver {
+            decltype(cuKernelGetFunction)* find = driver_function<decltype(cuKernelGetFunction)>("cuKernelGetFunction");
+            decltype(cuLaunchKernel)* enqueue = driver_function<decltype(cuLaunchKernel)>("cuLaunchKernel");
+        };
+        static const Driver driver;
+        if (driver.find != nullptr && driver.find(&in_context_, kernel_) == CUDA_SUCCESS) enqueue_ = driver.enqueue;
     }
 
     ~CudaKernel() override {
@@ -137,7 +178,40 @@ public:
     CudaKernel(const CudaKernel&) = delete;
     CudaKernel& operator=(const CudaKernel&) = delete;
 
+    void fill_symbol(StreamHandle stream, const SymbolArgument& symbol, const void* from) const override {
+        void* to = nullptr;
+        std::size_t bytes = 0;
+        if (cudaLibraryGetGlobal(&to, &bytes, library_.get(), symbol.name.c_str()) != cudaSuccess) {
+            (void)cudaGetLastError();
+            bytes = 0;
+        }
+        must_have_room(symbol, bytes);
+        check(cudaMemcpyAsync(to, from, static_cast<std::size_t>(symbol.bytes), cudaMemcpyDeviceToDevice, stream),
+              "fill a symbol");
+    }
+
+    // Through the driver: the CUDA runtime's launch takes about 100 ns longer.
     void launch(StreamHandle stream, const Launch& launch, void* const* arguments) const override {
+        const auto size = [](std::int64_t value) { return static_cast<unsigned>(value); };
+        const auto& [grid, block] = std::tie(launch.grid, launch.block);
+        if (enqueue_ == nullptr || enqueue_(in_context_, size(grid[0]), size(grid[1]), size(grid[2]), size(block[0]),
+                                            size(block[1]), size(block[2]), size(launch.dynamic_shared_bytes), stream,
+                                            const_cast<void**>(arguments), nullptr) != CUDA_SUCCESS) {
+            launch_by_runtime(stream, launch, arguments);
+        }
+    }
+
+private:
+    // Launches through the CUDA runtime after the driver has refused. The runtime makes a context current for a thread
+    // that has none, and names the error.
+    void launch_by_runtime(StreamHandle stream, const Launch& launch, void* const* arguments) const {
+        int current = 0;
+        check(cudaGetDevice(&current), "current device");
+        if (current != ordinal_) {
+            throw LaunchError("the kernel is loaded on GPU " + std::to_string(ordinal_) + ", but GPU " +
+                              std::to_string(current) + " is current; call cudaSetDevice(" + std::to_string(ordinal_) +
+                              ") first");
+        }
         const auto size = [](const std::array<std::int64_t, 3>& v) {
             return dim3(static_cast<unsigned>(v[0]), static_cast<unsigned>(v[1]), static_cast<unsigned>(v[2]));
         };
@@ -146,12 +220,13 @@ public:
               "launch");
     }
 
-private:
     [[nodiscard]] const void* function() const { return reinterpret_cast<const void*>(kernel_); }
 
     int ordinal_;
     Library library_;
     cudaKernel_t kernel_ = nullptr;
+    CUfunction in_context_ = nullptr;              // the kernel, in the device's primary context
+    decltype(cuLaunchKernel)* enqueue_ = nullptr;  // null: the driver does not have the kernel
 };
 
 class CudaMemory : public Memory {
@@ -175,21 +250,35 @@ private:
     std::size_t size_;
 };
 
+class CudaTimer : public StreamTimer {
+public:
+    explicit CudaTimer(StreamHandle stream) : stream_(stream) {
+        const DuringCapture allowed;
+        begin_ = new_event();
+        end_ = new_event();
+        check(cudaEventRecord(begin_->get(), stream_), "record an event");
+    }
+    void end() override { check(cudaEventRecord(end_->get(), stream_), "record an event"); }
+    [[nodiscard]] std::optional<double> us() override {
+        const DuringCapture allowed;
+        const auto status = cudaEventQuery(end_->get());
+        if (status == cudaErrorNotReady) return std::nullopt;
+        check(status, "run");
+        float milliseconds = 0;
+        check(cudaEventElapsedTime(&milliseconds, begin_->get(), end_->get()), "elapsed time");
+        return static_cast<double>(milliseconds) * 1e3;
+    }
+
+private:
+    StreamHandle stream_;
+    std::unique_ptr<Event> begin_, end_;
+};
+
 class CudaBackend : public Backend {
 public:
-    explicit CudaBackend(int ordinal)
-        : ordinal_(ordinal), device_(cuda_device(ordinal)), sensors_(cuda_bus_id(ordinal)) {
+    explicit CudaBackend(int ordinal) : ordinal_(ordinal), device_(cuda_device(ordinal)) {
         const Current current(ordinal_);
-        for (auto* stream : {&stream_, &fill_stream_}) {
-            cudaStream_t created = nullptr;
-            check(cudaStreamCreateWithFlags(&created, cudaStreamNonBlocking), "create a stream");
-            stream->reset(created);
-        }
-        for (auto* event : {&begin_, &end_}) {
-            cudaEvent_t created = nullptr;
-            check(cudaEventCreate(&created), "create an event");
-            event->reset(created);
-        }
+        check(cudaFree(nullptr), "create a context");
     }
 
     [[nodiscard]] const Device& device() const override { return device_; }
@@ -209,9 +298,9 @@ public:
         const Current current(ordinal_);
         const DuringCapture allowed;
         auto memory = std::make_unique<CudaMemory>(ordinal_, bytes);
-        // A stream of its own: time_us may be capturing the other one.
-        check(cudaMemsetAsync(memory->data(), 0, bytes, fill_stream_.get()), "fill with zeros");
-        check(cudaStreamSynchronize(fill_stream_.get()), "fill with zeros");
+        // Uses a separate stream, because time_us may be capturing the other one.
+        check(cudaMemsetAsync(memory->data(), 0, bytes, fill_stream_->get()), "fill with zeros");
+        check(cudaStreamSynchronize(fill_stream_->get()), "fill with zeros");
         return memory;
     }
     void fill_with_zeros(std::byte* at, std::size_t bytes, StreamHandle stream) override {
@@ -220,13 +309,17 @@ public:
     [[nodiscard]] bool is_capturing(StreamHandle stream) override {
         auto status = cudaStreamCaptureStatusNone;
         const auto result = cudaStreamIsCapturing(stream, &status);
-        // The default stream while another one is captured: the launch itself is refused, with its own message.
+        // `stream` is the default stream and another stream is captured. The launch itself is then refused, with its
+        // own message.
         if (result == cudaErrorStreamCaptureImplicit) {
             (void)cudaGetLastError();
             return false;
         }
         check(result, "capture status");
         return status != cudaStreamCaptureStatusNone;
+    }
+    [[nodiscard]] std::unique_ptr<StreamTimer> start_timer(StreamHandle stream) override {
+        return std::make_unique<CudaTimer>(stream);
     }
     void copy_to_device(Memory& to, std::span<const std::byte> from) override {
         const Current current(ordinal_);
@@ -255,14 +348,14 @@ public:
 
     // The counter is read while the next batch runs, so the GPU is never idle.
     [[nodiscard]] double energy_uj(std::span<const Call> calls) override {
-        auto counter = sensors_.millijoules();
+        auto counter = sensors_->millijoules();
         if (!counter) return 0;
         const Current current(ordinal_);
         return with_enqueue(calls, [&](const auto& enqueue) {
-            const std::array events{begin_.get(), end_.get()};
+            const std::array events{begin_->get(), end_->get()};
             const auto issue_batch = [&](std::size_t turn) {
                 enqueue();
-                check(cudaEventRecord(events[turn % 2], stream_.get()), "record an event");
+                check(cudaEventRecord(events[turn % 2], stream_->get()), "record an event");
             };
             EnergyMeter meter;
             const auto begin = std::chrono::steady_clock::now();
@@ -270,20 +363,20 @@ public:
             for (std::size_t turn = 0; counter && !meter.finished(); ++turn) {
                 issue_batch(turn + 1);
                 check(cudaEventSynchronize(events[turn % 2]), "run");
-                counter = sensors_.millijoules();
+                counter = sensors_->millijoules();
                 const std::chrono::duration<double, std::milli> elapsed = std::chrono::steady_clock::now() - begin;
                 if (counter) meter.add(elapsed.count(), *counter, calls.size());
             }
-            check(cudaStreamSynchronize(stream_.get()), "run");
+            check(cudaStreamSynchronize(stream_->get()), "run");
             return meter.launch_uj();
         });
     }
 
-    [[nodiscard]] std::int64_t clock_khz() override { return sensors_.clock_khz(); }
+    [[nodiscard]] std::int64_t clock_khz() override { return sensors_->clock_khz(); }
 
 private:
     void issue(std::span<const Call> calls) {
-        for (const auto& call : calls) call.kernel->launch(stream_.get(), call.arguments);
+        for (const auto& call : calls) call.kernel->launch(stream_->get(), call.arguments);
     }
 
     // Calls `use` with a function that enqueues the batch. A graph hides the host's microseconds per launch; a single
@@ -291,40 +384,41 @@ private:
     template <class Use>
     double with_enqueue(std::span<const Call> calls, const Use& use) {
         if (calls.size() == 1) return use([&] { issue(calls); });
-        check(cudaStreamBeginCapture(stream_.get(), cudaStreamCaptureModeThreadLocal), "begin a graph");
+        check(cudaStreamBeginCapture(stream_->get(), cudaStreamCaptureModeThreadLocal), "begin a graph");
         cudaGraph_t captured = nullptr;
         try {
             issue(calls);
         } catch (...) {
-            cudaStreamEndCapture(stream_.get(), &captured);  // otherwise the stream would stay in capture
+            cudaStreamEndCapture(stream_->get(), &captured);  // otherwise the stream would stay in capture
             const Graph unfinished(captured);
             throw;
         }
-        check(cudaStreamEndCapture(stream_.get(), &captured), "end a graph");
+        check(cudaStreamEndCapture(stream_->get(), &captured), "end a graph");
         const Graph graph(captured);
         cudaGraphExec_t instantiated = nullptr;
         check(cudaGraphInstantiate(&instantiated, captured, 0), "instantiate a graph");
         const GraphExec executable(instantiated);
-        check(cudaGraphUpload(instantiated, stream_.get()), "upload a graph");
-        return use([&] { check(cudaGraphLaunch(instantiated, stream_.get()), "launch a graph"); });
+        check(cudaGraphUpload(instantiated, stream_->get()), "upload a graph");
+        return use([&] { check(cudaGraphLaunch(instantiated, stream_->get()), "launch a graph"); });
     }
 
     template <class Enqueue>
     double between_events(const Enqueue& enqueue) {
-        check(cudaEventRecord(begin_.get(), stream_.get()), "record an event");
+        check(cudaEventRecord(begin_->get(), stream_->get()), "record an event");
         enqueue();
-        check(cudaEventRecord(end_.get(), stream_.get()), "record an event");
-        check(cudaEventSynchronize(end_.get()), "run");
+        check(cudaEventRecord(end_->get(), stream_->get()), "record an event");
+        check(cudaEventSynchronize(end_->get()), "run");
         float milliseconds = 0;
-        check(cudaEventElapsedTime(&milliseconds, begin_.get(), end_.get()), "elapsed time");
+        check(cudaEventElapsedTime(&milliseconds, begin_->get(), end_->get()), "elapsed time");
         return static_cast<double>(milliseconds) * 1e3;
     }
 
     int ordinal_;
     Device device_;
-    GpuSensors sensors_;
-    Stream stream_, fill_stream_;
-    Event begin_, end_;
+    // Opened at first use: an application that only launches never waits for them.
+    Lazy<GpuSensors> sensors_{[this] { return std::make_unique<GpuSensors>(cuda_bus_id(ordinal_)); }};
+    Lazy<Stream> stream_{new_stream}, fill_stream_{new_stream};
+    Lazy<Event> begin_{new_event}, end_{new_event};
 };
 
 }  // namespace

@@ -1,11 +1,18 @@
 #include "runtime/cuda/nvrtc.h"
 
+#include <dlfcn.h>
 #include <nvrtc.h>
 
+#include <algorithm>
 #include <array>
+#include <filesystem>
+#include <map>
 #include <regex>
+#include <set>
 
+#include "runtime/cuda/toolkit_headers.h"
 #include "runtime/cuda/toolkit_library.h"
+#include "templates/source/source_scan.h"
 #include "util/dynamic_library.h"
 
 namespace smemtune {
@@ -29,7 +36,14 @@ public:
     decltype(&nvrtcGetProgramLogSize) log_size = nullptr;
     decltype(&nvrtcGetProgramLog) log = nullptr;
     decltype(&nvrtcGetErrorString) error_string = nullptr;
+    decltype(&nvrtcAddNameExpression) add_name_expression = nullptr;
     decltype(&nvrtcSetFlowCallback) set_flow_callback = nullptr;  // since CUDA 12.9
+
+    /// Where the library was found.
+    [[nodiscard]] std::string path() const {
+        Dl_info info{};
+        return dladdr(reinterpret_cast<const void*>(version), &info) != 0 ? info.dli_fname : "";
+    }
 
     void check(nvrtcResult result, const char* what) const {
         if (result != NVRTC_SUCCESS) throw CompilerError(std::string("NVRTC: ") + what + ": " + error_string(result));
@@ -57,6 +71,7 @@ private:
         find("nvrtcGetProgramLogSize", log_size);
         find("nvrtcGetProgramLog", log);
         find("nvrtcGetErrorString", error_string);
+        find("nvrtcAddNameExpression", add_name_expression);
         find("nvrtcSetFlowCallback", set_flow_callback, false);
     }
 };
@@ -66,10 +81,20 @@ public:
     NvrtcProgram(const Nvrtc& nvrtc, const Program& program) : nvrtc_(nvrtc) {
         std::vector<const char*> texts;
         std::vector<const char*> names;
-        for (const auto& [path, text] : program.files) {
-            if (path == program.source_path || !path.ends_with(".h")) continue;
-            names.push_back(path.c_str());
+        const auto add = [&](const std::string& name, const std::string& text) {
+            names.push_back(name.c_str());
             texts.push_back(text.c_str());
+        };
+        for (const auto& [path, text] : program.files) {
+            if (path != program.source_path && !path.ends_with(".toml")) add(path, text);
+        }
+        // NVRTC finds a file in memory only by the name that the #include spells.
+        spelled_ = names_by_spelling(program);
+        for (const auto& [name, path] : spelled_) add(name, program.files.at(path));
+        if (program.needs.system_headers) {
+            for (const auto& [name, text] : c_headers()) {
+                if (!program.files.contains(name) && !spelled_.contains(name)) add(name, text);
+            }
         }
         nvrtc.check(
             nvrtc.create_program(&handle_, program.files.at(program.source_path).c_str(), program.source_path.c_str(),
@@ -98,7 +123,30 @@ public:
     }
 
 private:
+    // Spellings that are no path of a file: names relative to the including file or to an include folder.
+    static std::map<std::string, std::string> names_by_spelling(const Program& program) {
+        std::map<std::string, std::string> result;
+        for (const auto& [path, text] : program.files) {
+            if (path.ends_with(".toml") || text.find("include") == std::string::npos) continue;
+            auto folders = program.include_folders;
+            folders.insert(folders.begin(), std::filesystem::path(path).parent_path().generic_string());
+            for (const auto& include : includes_of(text)) {
+                if (program.files.contains(include.name)) continue;
+                for (const auto& folder : folders) {
+                    const auto found =
+                        (std::filesystem::path(folder) / include.name).lexically_normal().generic_string();
+                    if (program.files.contains(found)) {
+                        result.emplace(include.name, found);
+                        break;
+                    }
+                }
+            }
+        }
+        return result;
+    }
+
     const Nvrtc& nvrtc_;
+    std::map<std::string, std::string> spelled_;
     nvrtcProgram handle_ = nullptr;
 };
 
@@ -113,6 +161,18 @@ std::string first_error(const std::string& log) {
 // it and ptxas's report, and disable NVRTC's own cache.
 constexpr std::array common_options{"-std=c++17", "--ptxas-options=-v", "--no-cache"};
 
+// What to do about an error that the message alone does not tell.
+std::string remedy_of(const std::string& log, const Program& program) {
+    if (log.find("could not open source file") == std::string::npos &&
+        log.find("cannot open source file") == std::string::npos) {
+        return "";
+    }
+    return program.needs.system_headers
+               ? "; NVRTC takes CUDA's headers from a CUDA Toolkit: name its folder in CUDA_HOME, or "
+                 "take away headers of the host's C++ library"
+               : "";
+}
+
 int past_deadline(void* deadline, void*) {
     return std::chrono::steady_clock::now() > *static_cast<std::chrono::steady_clock::time_point*>(deadline) ? 1 : 0;
 }
@@ -122,7 +182,9 @@ int past_deadline(void* deadline, void*) {
 NvrtcCompiler::NvrtcCompiler(std::int64_t compute_capability, const CompilerOptions& options)
     // From 9.0 on, only the 'a' targets have architecture-specific features (wgmma, setmaxnreg).
     : target_("sm_" + std::to_string(compute_capability) + (compute_capability >= 90 ? "a" : "")),
-      time_limit_(options.time_limit) {}
+      time_limit_(options.time_limit),
+      toolkits_(options.toolkits),
+      host_(options) {}
 
 std::string NvrtcCompiler::version() const {
     int major = 0;
@@ -134,6 +196,7 @@ std::string NvrtcCompiler::version() const {
 }
 
 std::variant<Binary, Rejection> NvrtcCompiler::compile(const Program& program) const {
+    if (program.on_host) return host_.compile(program);
     const auto& nvrtc = Nvrtc::instance();
     const auto begin = std::chrono::steady_clock::now();
     auto deadline = begin + time_limit_;
@@ -141,33 +204,85 @@ std::variant<Binary, Rejection> NvrtcCompiler::compile(const Program& program) c
     if (nvrtc.set_flow_callback != nullptr) {
         nvrtc.check(nvrtc.set_flow_callback(compiled.handle(), past_deadline, &deadline), "set flow callback");
     }
-    const auto architecture = "-arch=" + target_;
-    std::vector<const char*> options{architecture.c_str()};
-    options.insert(options.end(), common_options.begin(), common_options.end());
+    // A template instance exists only where something names it.
+    const bool is_instance = program.entry.find('<') != std::string::npos;
+    if (is_instance) {
+        nvrtc.check(nvrtc.add_name_expression(compiled.handle(), program.entry.c_str()), "add name expression");
+    }
+    const auto written = options_of(program);
+    std::vector<const char*> options;
+    options.reserve(written.size());
+    for (const auto& option : written) options.push_back(option.c_str());
     const auto result = nvrtc.compile_program(compiled.handle(), static_cast<int>(options.size()), options.data());
     if (std::chrono::steady_clock::now() > deadline) {
         return Rejection{Stage::compile, "the compiler ran past " + std::to_string(time_limit_.count()) + " s"};
     }
     const auto log = compiled.log();
     if (result == NVRTC_ERROR_INVALID_OPTION) {
+        if (!program.options.empty()) {
+            return Rejection{Stage::compile, program.source_path +
+                                                 ": NVRTC does not take all options of the template (" +
+                                                 first_error(log) + "); change 'options' in its manifest"};
+        }
         throw CompilerError(version() + " cannot compile for " + target_ + ": " + first_error(log) +
                             "; use a newer CUDA Toolkit");
     }
-    // If a kernel does not fit the target (too much shared memory), ptxas refuses it with a result code of its own.
+    // If a kernel does not fit the target (too much shared memory), ptxas refuses it, and NVRTC returns a different
+    // error.
     if (result == NVRTC_ERROR_COMPILATION || (result != NVRTC_SUCCESS && !log.empty())) {
-        return Rejection{Stage::compile, first_error(log)};
+        const bool name_is_wrong =
+            result == NVRTC_ERROR_NAME_EXPRESSION_NOT_VALID || log.find("__nv_name_map") != std::string::npos;
+        return Rejection{Stage::compile, name_is_wrong ? program.source_path + ": no kernel '" + program.entry + "' (" +
+                                                             first_error(log) + "); change 'entry' in its manifest"
+                                                       : first_error(log) + remedy_of(log, program)};
     }
     nvrtc.check(result, "compile");
 
-    Binary binary{.entry = program.entry, .target = target_, .compiler = version(), .code = compiled.cubin()};
-    if (log.find("'" + program.entry + "'") == std::string::npos) {
+    Binary binary{
+        .entry = base_name(program.entry), .target = target_, .compiler = version(), .code = compiled.cubin()};
+    const auto name = mangled_name(binary.code, binary.entry);
+    if (name.empty()) {
         return Rejection{Stage::compile, program.source_path + ": no kernel " + program.entry +
-                                             " in the machine code; write extern \"C\" __global__ void " +
-                                             program.entry + "(...)"};
+                                             " in the machine code, or several of that name; write __global__ void " +
+                                             program.entry +
+                                             "(...), or name the entry point in the manifest with entry"};
     }
-    binary.resources = parse_ptxas_report(log, program.entry);
+    binary.resources = parse_ptxas_report(log, name);
     binary.compile_ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
     return binary;
+}
+
+// The options that one program is compiled with.
+std::vector<std::string> NvrtcCompiler::options_of(const Program& program) const {
+    std::vector<std::string> options{"-arch=" + target_};
+    const bool has_standard =
+        std::ranges::any_of(program.options, [](const auto& each) { return each.find("-std=") < 2; });
+    for (const std::string option : common_options) {
+        if (!has_standard || !option.starts_with("-std=")) options.push_back(option);
+    }
+    options.insert(options.end(), program.options.begin(), program.options.end());
+    if (program.needs.configuration) options.emplace_back("--pre-include=configuration.h");
+    if (program.needs.system_headers) {
+        for (const auto& folder : toolkit_include_folders(toolkits_, Nvrtc::instance().path())) {
+            options.push_back("--include-path=" + folder);
+        }
+    }
+    return options;
+}
+
+std::string mangled_name(const std::vector<std::uint8_t>& cubin, const std::string& entry) {
+    // Each kernel has a section `.text.NAME`. Mangled names hold the identifier with its length before it.
+    const std::string_view text(reinterpret_cast<const char*>(cubin.data()), cubin.size());
+    const auto part = std::to_string(entry.size()) + entry;
+    constexpr std::string_view prefix = ".text.";
+    std::set<std::string> found;
+    for (auto at = text.find(prefix); at != std::string_view::npos; at = text.find(prefix, at + 1)) {
+        const auto begin = at + prefix.size();
+        std::string name(text.substr(begin, text.find('\0', begin) - begin));
+        if (name == entry) return name;
+        if (name.starts_with("_Z") && name.find(part) != std::string::npos) found.insert(name);
+    }
+    return found.size() == 1 ? *found.begin() : "";
 }
 
 Resources parse_ptxas_report(const std::string& log, const std::string& entry) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "runtime/compiler.h"
+#include "runtime/host/host_compiler.h"
 
 namespace smemtune {
 
@@ -15,9 +16,17 @@ public:
     [[nodiscard]] std::string version() const override;
 
 private:
+    [[nodiscard]] std::vector<std::string> options_of(const Program& program) const;
+
     std::string target_;
     std::chrono::seconds time_limit_;
+    std::vector<std::string> toolkits_;
+    HostCompiler host_;
 };
+
+/// The name that kernel `entry` has in a cubin: `entry` itself, or its mangled name. Empty if the code has no kernel of
+/// that name.
+std::string mangled_name(const std::vector<std::uint8_t>& cubin, const std::string& entry);
 
 /// Parses registers, spills and static shared memory of `entry` from the output of ptxas -v.
 Resources parse_ptxas_report(const std::string& log, const std::string& entry);

@@ -9,7 +9,7 @@ namespace smemtune {
 ProgramCache::Loaded ProgramCache::get(const std::string& key, const std::function<Loaded()>& make) {
     if (auto kernel = find(key)) return {std::move(kernel), {}};
     return loading_.run(key, [&] {
-        if (auto kernel = find(key)) return Loaded{std::move(kernel), {}};  // loaded since
+        if (auto kernel = find(key)) return Loaded{std::move(kernel), {}};  // another thread has loaded it
         auto loaded = make();
         if (loaded.kernel) remember(key, loaded.kernel);
         return loaded;

@@ -13,8 +13,8 @@
 
 namespace smemtune {
 
-/// Keeps machine code loaded, even while no kernel uses it: unloading waits for the device and is not possible at all
-/// times. Any thread may call it.
+/// Keeps machine code loaded even while no kernel uses it, because unloading waits for the device and is impossible
+/// during a stream capture. Any thread may call it.
 class ProgramCache {
 public:
     /// With more programs than `most`, those that no kernel uses are unloaded.

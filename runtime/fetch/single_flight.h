@@ -1,4 +1,4 @@
-// Work that several threads ask for at once is done once.
+// Does work once that several threads ask for at the same time.
 #pragma once
 
 #include <functional>
@@ -37,7 +37,7 @@ public:
     }
 
 private:
-    // As join(). If no thread is doing the work, announces `promise` as its future result.
+    // Like join(). If no thread is doing the work, registers `promise` for its result.
     std::shared_future<Value> begin(const Key& key, std::promise<Value>& promise) {
         const std::scoped_lock lock(mutex_);
         const auto [running, is_first] = running_.try_emplace(key);

@@ -29,7 +29,7 @@ std::string user_name(uid_t user) {
 }
 
 // Whether the group is private: it has the owner's name and no other member, as distributions create one for each user.
-// With an access control list, the group's mode bits stand for more than the group.
+// A file with an access control list does not count: there the group's mode bits stand for the list.
 bool is_group_of_owner_alone(const fs::path& path, const struct stat& status) {
     if (getxattr(path.c_str(), "system.posix_acl_access", nullptr, 0) > 0) return false;
     std::array<char, 4096> user_buffer{};
@@ -89,7 +89,7 @@ void require_trusted_database(const fs::path& database) {
     for (const auto* journal : {"-wal", "-journal"}) {  // SQLite reads what it finds there into the database
         const fs::path beside = file.string() + journal;
         if (!fs::exists(beside) || why_untrusted(beside).empty()) continue;
-        if (fs::exists(beside)) require_trusted(beside);  // still there: another process may be done with it
+        if (fs::exists(beside)) require_trusted(beside);  // another process may have removed it meanwhile
     }
 }
 

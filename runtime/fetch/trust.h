@@ -1,4 +1,4 @@
-// Who may decide what code an application runs: the owners and the modes of the files that hold code.
+// Checks owners and modes of files that hold code for an application.
 #pragma once
 
 #include <filesystem>
@@ -8,9 +8,9 @@ namespace smemtune {
 
 /// Why others than the effective user and root could change `path`, with owner, mode and remedy; empty if they cannot.
 /// They cannot if the path and every folder above it belong to the effective user or root, and nobody else may write
-/// any of them. The owner's private group may write, because some systems create every file with such permissions. In a
-/// folder with the sticky bit, such as /tmp, others may write, but not replace what is not theirs. Symbolic links are
-/// followed: the rule holds for what they lead to.
+/// any of them. The owner's private group may write, because some systems create every file with such permissions. A
+/// folder with the sticky bit, such as /tmp, may be writable by others, because they cannot replace files that are not
+/// theirs. Symbolic links are followed: the rule holds for their targets.
 std::string why_untrusted(const std::filesystem::path& path);
 
 /// Throws UntrustedFile (runtime.h) if others could change the database, or its journal where there is one.

@@ -10,11 +10,11 @@ namespace {
 
 constexpr std::size_t part_alignment = 256;
 
-// Powers of two: what was outgrown adds up to less than what replaced it. Above the limit, where a power of two could
-// waste as much as it serves, a multiple of a quarter of one.
+// Rounds up to a power of two, so that all outgrown blocks together are smaller than the current one. Above the limit,
+// where that could waste half of the memory, rounds up to a multiple of a quarter of a power of two.
 std::size_t rounded_up(std::size_t bytes) {
     if (bytes <= StreamWorkspace::most_bytes) return std::bit_ceil(bytes);
-    const auto quarter = std::bit_floor(bytes) / 4;
+    const auto quarter = std::size_t{1} << (std::bit_width(bytes) - 3);
     return (bytes + quarter - 1) / quarter * quarter;
 }
 
@@ -36,6 +36,15 @@ public:
         pool_->with_part(id_, bytes_, stream, [&](void* address) {
             launch_with_workspace(*kernel_, stream, launch, arguments, place_, address);
         });
+    }
+
+    void prepare(StreamHandle stream) const override {
+        if (bytes_ > 0) pool_->with_part(id_, bytes_, stream, [](void*) {});
+        kernel_->prepare(stream);
+    }
+
+    void fill_symbol(StreamHandle stream, const SymbolArgument& symbol, const void* from) const override {
+        kernel_->fill_symbol(stream, symbol, from);
     }
 
 private:
@@ -84,7 +93,7 @@ void WorkspacePool::with_part(std::uint64_t id, std::size_t bytes, StreamHandle 
 }
 
 std::shared_ptr<StreamWorkspace> WorkspacePool::of_stream(StreamHandle stream) {
-    std::shared_ptr<StreamWorkspace> idle;  // freed after the lock is released, for that waits for the device
+    std::shared_ptr<StreamWorkspace> idle;  // freed after the lock is released, because freeing waits for the device
     const std::scoped_lock lock(mutex_);
     auto& workspace = streams_[stream_key(stream)];
     if (!workspace) workspace = std::make_shared<StreamWorkspace>();

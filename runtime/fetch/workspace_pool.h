@@ -14,13 +14,13 @@
 
 namespace smemtune {
 
-/// The memory of one stream, in which each kernel has a part. A part holds zeros, or what the same kernel's launch
-/// before left there: kernels rely on counters that they find and leave at 0. When the memory is used up, all parts are
-/// reassigned. That needs no waiting, because a part is set to zero on the stream itself, after all launches that used
-/// it.
+/// The memory of one stream, in which each kernel has a part. A part holds zeros, or the content that the kernel's
+/// previous launch left: kernels rely on counters that they find and leave at 0. When the memory is used up, all parts
+/// are reassigned. Reassigning does not wait, because the stream itself zeroes a part after all launches that used it.
 class StreamWorkspace {
 public:
-    /// Full memory doubles up to this size. From then on, parts are reassigned instead. A single part may exceed it.
+    /// When the memory is used up, it doubles, up to this size. Beyond that, parts are reassigned instead. A single
+    /// part may be larger.
     static constexpr std::size_t most_bytes = std::size_t{64} << 20;
     /// Zeroed memory of at least `bytes`.
     using Allocate = std::function<std::unique_ptr<Memory>(std::size_t bytes)>;
@@ -43,12 +43,12 @@ private:
 /// Any thread may call it.
 class WorkspacePool {
 public:
-    /// With more streams than this, the memory of the one not used for longest is freed.
+    /// With more streams than this, the memory of the least recently used stream is freed.
     static constexpr std::size_t most_streams = 128;
 
     explicit WorkspacePool(std::shared_ptr<Backend> backend) : backend_(std::move(backend)) {}
 
-    /// Makes sure that one stream can have `bytes` without an allocation. Throws OutOfMemory.
+    /// Allocates `bytes` ahead, for the next stream that needs memory. Throws OutOfMemory.
     void reserve(std::size_t bytes);
     /// Calls `launch(address)` with the part of kernel `id` in the stream's memory, while no other thread launches
     /// with that stream's memory. Throws OutOfMemory and what `launch` throws.

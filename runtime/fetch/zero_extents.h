@@ -8,8 +8,8 @@
 
 namespace smemtune {
 
-/// The problem whose kernel computes `problem`: extents of 0 are 1 instead if the operation is a matrix product. Other
-/// operations keep them, and refuse them.
+/// The problem whose kernel computes `problem`. For matrix products, extents of 0 become 1. Other operations keep
+/// extents of 0 and refuse them.
 Problem without_zero_extents(const Problem& problem, const std::vector<KernelTemplate>& templates);
 
 /// Whether the product has no element, so that there is nothing to launch.

@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::size_t stack_bytes = std::size_t{128} * 1024;
 constexpr std::size_t most_threads = 1024;
+constexpr std::size_t warp_size = 32;
 // A power of two would put the tops of all stacks into the same sets of the caches, and every switch would miss them.
 constexpr std::size_t stack_distance = stack_bytes + std::size_t{17} * 64;
 
@@ -33,7 +34,7 @@ struct BlockRunner::Stacks {
         if (base == MAP_FAILED) throw std::bad_alloc();
     }
     ~Stacks() {
-        forget();  // what is mapped here next must not inherit the marks
+        forget();  // the sanitizer's marks must not stay for the next mapping at this address
         munmap(base, most_threads * stack_distance);
     }
     Stacks(const Stacks&) = delete;
@@ -55,8 +56,9 @@ struct BlockRunner::Stacks {
 
 struct BlockRunner::Fibers {
     struct Fiber {
-        enum class State { ready, at_barrier, done };
+        enum class State { ready, at_barrier, at_warp, done };
         SmemtuneThread self{};
+        SmemtuneLane lane{};
         Fibers* all = nullptr;
         boost::context::fiber scheduler;  // resumed at a barrier
         State state = State::ready;
@@ -92,6 +94,34 @@ struct BlockRunner::Fibers {
         auto& fiber = *static_cast<Fiber*>(scheduler);
         fiber.state = Fiber::State::at_barrier;
         suspend(fiber);
+    }
+
+    static void meet_warp(void* scheduler) {
+        auto& fiber = *static_cast<Fiber*>(scheduler);
+        fiber.state = Fiber::State::at_warp;
+        suspend(fiber);
+    }
+
+    // Lets the warp of a fiber go on if all lanes of its mask wait with that mask. Threads that ended, and lanes beyond
+    // the block, need not come.
+    bool release_warp(std::size_t index, std::size_t count) {
+        const auto first = index / warp_size * warp_size;
+        const auto last = std::min(first + warp_size, count);
+        const auto mask = fibers[index].lane.mask;
+        unsigned present = 0;
+        for (auto i = first; i < last; ++i) {
+            if (((mask >> (i - first)) & 1U) == 0 || fibers[i].state == Fiber::State::done) continue;
+            if (fibers[i].state != Fiber::State::at_warp || fibers[i].lane.mask != mask) return false;
+            present |= 1U << (i - first);
+        }
+        for (auto i = first; i < last; ++i) {
+            if (((present >> (i - first)) & 1U) == 0) continue;
+            auto& lane = fibers[i].lane;
+            lane.present = present;
+            for (auto other = first; other < last; ++other) lane.values[other - first] = fibers[other].lane.given;
+            fibers[i].state = Fiber::State::ready;
+        }
+        return true;
     }
 
     static void outside(void* scheduler, const void* address, long long bytes, bool write, const void* code) {
@@ -131,10 +161,16 @@ struct BlockRunner::Fibers {
     Violation violation;
 };
 
-// The seed is raised by 1, because the generator treats a seed of 0 like 1.
+// Adds 1 to the seed, because the generator treats a seed of 0 like 1.
 BlockRunner::BlockRunner(unsigned seed)
     : order_(seed + 1), stacks_(std::make_unique<Stacks>()), fibers_(std::make_unique<Fibers>()) {}
 BlockRunner::~BlockRunner() = default;
+
+SmemtuneRange BlockRunner::stacks() const {
+    const char* begin = stacks_->base;
+    const char* end = begin + most_threads * stack_distance;
+    return {begin, begin, end, end};
+}
 
 std::string BlockRunner::run(const HostEntry& entry, const SmemtuneThread& prototype, void* const* arguments,
                              const std::function<std::string(const void*)>& locate) {
@@ -154,6 +190,10 @@ std::string BlockRunner::run(const HostEntry& entry, const SmemtuneThread& proto
                              static_cast<unsigned>(i) / (size.x * size.y)};
         fiber.self.scheduler = &fiber;
         fiber.self.barrier = &Fibers::barrier;
+        fiber.self.meet_warp = &Fibers::meet_warp;
+        fiber.self.lane = &fiber.lane;
+        fiber.self.lane_index = static_cast<unsigned>(i % warp_size);
+        fiber.self.lanes = static_cast<unsigned>(std::min(warp_size, count - i / warp_size * warp_size));
         fiber.self.outside = &Fibers::outside;
         fiber.self.out_of_bounds = &Fibers::out_of_bounds;
         new (fiber.storage) boost::context::fiber(std::allocator_arg, stacks_->stack(i), Borrowed{},
@@ -166,20 +206,46 @@ std::string BlockRunner::run(const HostEntry& entry, const SmemtuneThread& proto
     }
     auto& current = *entry.current();
     std::size_t done = 0;
+    std::size_t in_warps = 0;  // fibers that wait for other lanes
+    // False if the fiber broke a rule.
+    const auto resume = [&](Fiber& fiber) {
+        current = &fiber.self;
+        fiber.state = Fiber::State::ready;
+        auto context = std::move(fiber.context()).resume();
+        new (fiber.storage) boost::context::fiber(std::move(context));
+        if (all.violation.by != nullptr) {
+            current = nullptr;
+            stacks_->forget();
+            return false;
+        }
+        if (fiber.state == Fiber::State::done) ++done;
+        if (fiber.state == Fiber::State::at_warp) ++in_warps;
+        return true;
+    };
     while (done < count) {
         std::shuffle(all.order.begin(), all.order.end(), order_);
         for (const auto i : all.order) {
-            auto& fiber = all.fibers[i];
-            current = &fiber.self;
-            fiber.state = Fiber::State::ready;
-            auto context = std::move(fiber.context()).resume();
-            new (fiber.storage) boost::context::fiber(std::move(context));
-            if (all.violation.by != nullptr) {
-                current = nullptr;
-                stacks_->forget();
-                return all.describe(locate);
+            if (!resume(all.fibers[i])) return all.describe(locate);
+        }
+        while (in_warps > 0) {
+            const auto before = in_warps;
+            for (const auto i : all.order) {
+                if (all.fibers[i].state == Fiber::State::at_warp) all.release_warp(i, count);
             }
-            if (fiber.state == Fiber::State::done) ++done;
+            in_warps = 0;
+            std::size_t released = 0;
+            for (const auto i : all.order) {
+                auto& fiber = all.fibers[i];
+                if (fiber.state == Fiber::State::at_warp) ++in_warps;
+                if (fiber.state != Fiber::State::ready) continue;
+                ++released;
+                if (!resume(fiber)) return all.describe(locate);
+            }
+            if (released > 0) continue;
+            current = nullptr;
+            stacks_->forget();
+            return "a warp's __shfl_sync, __syncwarp or the like is not reached by all threads of its mask (" +
+                   std::to_string(before) + " threads of the block wait)";
         }
         if (done > 0 && done < count) {
             current = nullptr;

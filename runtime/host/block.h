@@ -19,9 +19,9 @@ struct HostEntry {
     SmemtuneThread** (*current)() = nullptr;         ///< the kernel's pointer to its running thread, per OS thread
 };
 
-/// Runs the threads as fibers that meet at __syncthreads. Between two barriers they run one after another. The seed
-/// decides their order, a new one for each stretch between barriers. A kernel that lacks a barrier therefore reads
-/// stale values and gives wrong results.
+/// Runs the threads as fibers that meet at __syncthreads. Between two barriers they run one after another, in an order
+/// that the seed decides and that changes at each barrier. So a kernel that lacks a barrier reads stale values and
+/// gives wrong results.
 class BlockRunner {
 public:
     explicit BlockRunner(unsigned seed);
@@ -34,6 +34,9 @@ public:
     /// code address into "file:line".
     std::string run(const HostEntry& entry, const SmemtuneThread& prototype, void* const* arguments,
                     const std::function<std::string(const void*)>& locate);
+
+    /// The memory that holds the stacks of all fibers: a kernel's local arrays.
+    [[nodiscard]] SmemtuneRange stacks() const;
 
 private:
     struct Fibers;

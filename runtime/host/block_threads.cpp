@@ -68,8 +68,9 @@ void BlockThreads::run_blocks(const Work& work, BlockRunner& runner, std::unique
     prototype.dynamic_shared = shared->data();
     std::vector<SmemtuneRange> ranges;
     if (work.checked) {
-        ranges = *work.ranges;
-        ranges.push_back(shared->range());
+        // The most frequently accessed range first, because every access searches the ranges in order.
+        ranges = {runner.stacks(), shared->range()};
+        ranges.insert(ranges.end(), work.ranges->begin(), work.ranges->end());
         prototype.ranges = ranges.data();
         prototype.range_count = std::ssize(ranges);
     }

@@ -4,48 +4,21 @@
 // Dynamic shared memory comes from smemtune_dynamic_shared(): see templates/kernels/device/shared.h.
 #pragma once
 
-#include "layout.h"
+#include "host_device/cuda_vectors.h"
+#include "host_device/current_thread.h"
 
 #define SMEMTUNE_HOST 1
 #define __global__
 #define __device__
 #define __host__
-#define __constant__ static const
+#define __constant__ static
+#define __managed__
 #define __forceinline__ inline __attribute__((always_inline))
 #define __noinline__ __attribute__((noinline))
 #define __launch_bounds__(...)
 #define __grid_constant__
 #define __align__(n) alignas(n)
-#define __shared__ static thread_local
-
-using uint3 = SmemtuneIndex;
-using dim3 = SmemtuneIndex;
-struct float2 {
-    alignas(8) float x;
-    float y;
-};
-struct float4 {
-    alignas(16) float x;
-    float y, z, w;
-};
-struct int2 {
-    alignas(8) int x;
-    int y;
-};
-struct int4 {
-    alignas(16) int x;
-    int y, z, w;
-};
-inline float2 make_float2(float x, float y) { return {x, y}; }
-inline float4 make_float4(float x, float y, float z, float w) { return {x, y, z, w}; }
-inline int2 make_int2(int x, int y) { return {x, y}; }
-inline int4 make_int4(int x, int y, int z, int w) { return {x, y, z, w}; }
-
-namespace smemtune_host {
-
-inline thread_local SmemtuneThread* current = nullptr;
-
-}  // namespace smemtune_host
+#define __shared__ thread_local  // static is implied within functions, and may be written: static __shared__
 
 #define threadIdx (smemtune_host::current->thread)
 #define blockIdx (smemtune_host::current->block)
@@ -63,11 +36,19 @@ inline int __syncthreads_or(int predicate) {
     __syncthreads();
     return any;
 }
-inline void __threadfence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
-inline int atomicAdd(int* address, int value) { return __atomic_fetch_add(address, value, __ATOMIC_SEQ_CST); }
-inline unsigned atomicAdd(unsigned* address, unsigned value) {
-    return __atomic_fetch_add(address, value, __ATOMIC_SEQ_CST);
+inline int __syncthreads_and(int predicate) { return !__syncthreads_or(!predicate); }
+inline int __syncthreads_count(int predicate) {
+    static thread_local int count;
+    __syncthreads();
+    count = 0;
+    __syncthreads();
+    if (predicate) ++count;
+    __syncthreads();
+    return count;
 }
+inline void __threadfence_block() {}
+inline void __threadfence_system() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+inline void __threadfence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 inline void* smemtune_dynamic_shared() { return smemtune_host::current->dynamic_shared; }
 
 template <class T>
@@ -82,13 +63,14 @@ template <class T>
 inline T max(T a, T b) {
     return a < b ? b : a;
 }
-inline float fmaf(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
-inline double fma(double a, double b, double c) { return __builtin_fma(a, b, c); }
-inline float fabsf(float a) { return __builtin_fabsf(a); }
-inline double fabs(double a) { return __builtin_fabs(a); }
-inline float sqrtf(float a) { return __builtin_sqrtf(a); }
-inline float expf(float a) { return __builtin_expf(a); }
-inline bool isnan(double a) { return __builtin_isnan(a); }
+template <class A, class B>
+inline auto min(A a, B b) -> decltype(true ? a : b) {
+    return b < a ? b : a;
+}
+template <class A, class B>
+inline auto max(A a, B b) -> decltype(true ? a : b) {
+    return a < b ? b : a;
+}
 
 namespace smemtune_host {
 
@@ -110,3 +92,8 @@ inline void call(void (*kernel)(Parameters...), void* const* arguments) {
 }
 
 }  // namespace smemtune_host
+
+// Last, because they use the above.
+#include "host_device/cuda_atomics.h"
+#include "host_device/cuda_math.h"
+#include "host_device/cuda_warp.h"

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <cstring>
 #include <fstream>
 #include <mutex>
@@ -60,7 +61,11 @@ public:
         std::memcpy(to.data(), from.data(), to.size());
     }
     [[nodiscard]] std::size_t free_bytes() override { return available_bytes(); }
-    void synchronize() override {}
+    void synchronize() override { std::fflush(stdout); }  // what kernels printed, as CUDA does
+
+    [[nodiscard]] std::unique_ptr<StreamTimer> start_timer(StreamHandle) override {
+        return std::make_unique<Timer>(shared_);
+    }
 
     [[nodiscard]] double time_us(std::span<const Call> calls) override {
         const auto before = shared_->threads.total_us();
@@ -78,6 +83,23 @@ private:
         std::mutex mutex;  // one launch at a time
         BlockThreads threads;
         std::vector<const GuardedMemory*> memories;
+    };
+
+    // Launches return when they are done. Launches of other threads in between count, too.
+    class Timer : public StreamTimer {
+    public:
+        explicit Timer(std::shared_ptr<Shared> shared) : shared_(std::move(shared)), begin_us_(now_us()) {}
+        void end() override { end_us_ = now_us(); }
+        [[nodiscard]] std::optional<double> us() override { return end_us_ - begin_us_; }
+
+    private:
+        [[nodiscard]] double now_us() {
+            const std::scoped_lock lock(shared_->mutex);
+            return shared_->threads.total_us();
+        }
+        std::shared_ptr<Shared> shared_;
+        double begin_us_;
+        double end_us_ = 0;
     };
 
     class Registered : public GuardedMemory {
@@ -124,6 +146,16 @@ private:
                                     .ranges = &ranges,
                                     .locate = [this](const void* address) { return object_.locate(address); }};
             shared_->threads.run(work);
+        }
+
+        void fill_symbol(StreamHandle, const SymbolArgument& symbol, const void* from) const override {
+            void* (*find)(const char*, unsigned long*) = nullptr;
+            object_.find("smemtune_symbol", find);
+            unsigned long bytes = 0;
+            void* const to = find(symbol.name.c_str(), &bytes);
+            must_have_room(symbol, to == nullptr ? 0 : bytes);
+            const std::scoped_lock lock(shared_->mutex);
+            std::memcpy(to, from, static_cast<std::size_t>(symbol.bytes));
         }
 
     private:

@@ -17,6 +17,8 @@ public:
     [[nodiscard]] std::string version() const override;
 
 private:
+    [[nodiscard]] std::variant<Binary, Rejection> compile_function(const Program& program) const;
+
     CompilerOptions options_;
     mutable std::once_flag asked_;
     mutable std::string version_;

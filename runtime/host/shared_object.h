@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,25 @@ private:
     int file_;
     std::string path_;
     std::optional<DynamicLibrary> library_;
+};
+
+/// A C++ function of the user's, called on the host.
+class HostFunction {
+public:
+    /// `code`: of a Program with `on_host`. Throws LaunchError, DeviceError.
+    explicit HostFunction(const std::vector<std::uint8_t>& code) : object_(code) {
+        object_.find("smemtune_call_function", function_);
+    }
+
+    /// `arguments[i]` points to the value of parameter i. Throws std::runtime_error with what the function throws.
+    void call(void* const* arguments) const {
+        const char* const error = function_(arguments);
+        if (error != nullptr) throw std::runtime_error(error);
+    }
+
+private:
+    SharedObject object_;
+    const char* (*function_)(void* const*) = nullptr;
 };
 
 }  // namespace smemtune

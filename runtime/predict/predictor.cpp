@@ -19,24 +19,47 @@ TrialRow row_of(const PortfolioRow& stored) {
     return row;
 }
 
-bool is_verified_as_now(const TrialRow& row, const KernelTemplate& kernel, const Problem& like) {
-    return row.record.verified_by != unrecorded && row.record.was_verified_as(operation_identity(kernel, like));
+// A template and the present identity of its operation; nothing if it computes no such problems.
+struct FoundTemplate {
+    std::shared_ptr<const KernelTemplate> kernel;
+    std::string identity;
+};
+
+bool is_verified_as_now(const TrialRow& row, const FoundTemplate& found) {
+    return row.record.verified_by != unrecorded && row.record.was_verified_as(found.identity);
 }
 
 }  // namespace
 
 Predictor::Predictor(const Portfolio& portfolio, const Problem& like, const Device& device,
                      const FindTemplate& find_template)
-    : element_bytes_(element_type(like.type).bytes), damages_(portfolio.damages) {
+    : damages_(portfolio.damages) {
+    // Members share few templates, and the identity of an operation costs a hash, so each template is looked up once.
+    std::map<std::int64_t, FoundTemplate> known;  // by their row
+    const auto find = [&](const TrialRow& row) -> const FoundTemplate& {
+        const auto place = known.find(row.record.key.kernel_template);
+        if (place != known.end()) return place->second;
+        FoundTemplate found{.kernel = find_template(row)};
+        if (found.kernel && !supports(*found.kernel, like, device)) found.kernel = nullptr;
+        if (found.kernel) found.identity = operation_identity(*found.kernel, like);
+        return known.emplace(row.record.key.kernel_template, std::move(found)).first->second;
+    };
     for (const auto& stored : portfolio.members) {
         auto row = row_of(stored);
         try {
-            const auto kernel = find_template(row);
-            if (!kernel || !supports(*kernel, like, device) || !is_verified_as_now(row, *kernel, like)) continue;
-            const auto configuration = completed(stored.member.configuration, default_configuration(*kernel));
-            BoundLaunch bound(*kernel, configuration, device, like,
-                              {stored.member.registers, stored.member.static_shared_bytes});
-            members_.push_back({std::move(row), stored.member.model, stored.member.classes, std::move(bound)});
+            const auto& found = find(row);
+            if (!found.kernel || !is_verified_as_now(row, found)) continue;
+            if (!line_) {
+                extents_ = found.kernel->operation.extents;
+                line_ = std::make_shared<StraightLine>(extents_);
+            }
+            if (found.kernel->operation.extents != extents_) continue;
+            element_bytes_ = element_type(like.type).bytes;
+            auto configuration = completed(stored.member.configuration, default_configuration(*found.kernel));
+            BoundLaunch bound(*found.kernel, configuration, device, like,
+                              {stored.member.registers, stored.member.static_shared_bytes}, line_);
+            members_.push_back({std::move(row), found.kernel, std::move(configuration), stored.member.model,
+                                stored.member.classes, std::move(bound)});
         } catch (const DamagedRow& error) {
             damages_.emplace_back(error.what());
         } catch (const ManifestError&) {          // a manifest of a newer smemtune
@@ -44,21 +67,41 @@ Predictor::Predictor(const Portfolio& portfolio, const Problem& like, const Devi
         } catch (const std::invalid_argument&) {  // the template computes other problems
         }
     }
+    std::vector<TimeModel> models;
+    for (const auto& member : members_) models.push_back(member.model);
+    correction_ = Correction(models);
 }
 
 std::vector<Predictor::Prediction> Predictor::ranking(const Problem& problem) const {
-    const auto wanted = problem_class(problem, element_bytes_);
     std::vector<Prediction> predictions;
-    for (const auto& member : members_) {
+    const bool is_like =
+        std::ranges::equal(problem.extents, extents_, {}, &std::pair<std::string, std::int64_t>::first);
+    if (members_.empty() || !is_like) return predictions;
+    const auto wanted = problem_class(problem, element_bytes_);
+    std::vector<double> place;
+    place_of(problem, place);
+    std::vector<Correction::Near> near;
+    correction_.find(place, near);
+    BoundLaunch::Scratch values;
+    line_->evaluate(problem, values);
+    predictions.reserve(members_.size());
+    for (std::size_t i = 0; i < members_.size(); ++i) {
+        const auto& member = members_[i];
         if (std::ranges::find(member.classes, wanted) == member.classes.end()) continue;
-        const auto terms = member.bound.terms(problem);
+        const auto terms = member.bound.terms_at(values);
         if (!terms) continue;
-        predictions.push_back({&member, member.model.predicted_us(*terms), member.model.shares(*terms)});
+        const auto [factor, trust] = correction_.of(i, near);
+        Prediction prediction{.member = &member,
+                              .us = factor * member.model.predicted_us(*terms),
+                              .error = (1 - trust) * member.model.error,
+                              .factor = factor,
+                              .shares = member.model.shares(*terms)};
+        for (auto& share : prediction.shares) share *= factor;
+        predictions.push_back(prediction);
     }
-    // A model that errs more must promise more: what counts is the time that it exceeds in one of three predictions.
-    std::ranges::stable_sort(predictions, {}, [](const Prediction& prediction) {
-        return prediction.us * (1 + prediction.member->model.error);
-    });
+    // Ranks by predicted time times 1 + error, so a model with a larger error must predict a shorter time to win.
+    std::ranges::stable_sort(predictions, {},
+                             [](const Prediction& prediction) { return prediction.us * (1 + prediction.error); });
     return predictions;
 }
 
@@ -70,17 +113,17 @@ std::string why_chosen(const std::vector<Predictor::Prediction>& ranking, std::s
     };
     const auto& best = ranking[chosen];
     const auto largest = std::ranges::max_element(best.shares) - best.shares.begin();
-    auto why = "predicted " + number("%.4g us", best.us) + " within " +
-               number("%.2g %%", 100 * best.member->model.error) + ", mostly " +
-               std::string(term_names[static_cast<std::size_t>(largest)]);
+    auto why = "predicted " + number("%.4g us", best.us) + " within " + number("%.2g %%", 100 * best.error) +
+               ", mostly " + std::string(term_names[static_cast<std::size_t>(largest)]);
     if (chosen + 1 < ranking.size()) why += "; next " + number("%.4g us", ranking[chosen + 1].us);
     return why;
 }
 
-std::shared_ptr<const Predictor> PredictorCache::find_or_make(const Problem& problem, std::int64_t replacements,
-                                                              const Make& make) {
+std::shared_ptr<const Predictor> PredictorCache::find_or_make(const Problem& problem, std::int64_t device,
+                                                              std::int64_t replacements, const Make& make) {
     const std::scoped_lock lock(mutex_);
-    auto& predictor = known_[{problem.operation, problem.type, problem.layout, replacements}];
+    std::erase_if(known_, [&](const auto& known) { return std::get<4>(known.first) < replacements; });
+    auto& predictor = known_[{problem.operation, problem.type, problem.layout, device, replacements}];
     if (!predictor) predictor = make();
     return predictor;
 }

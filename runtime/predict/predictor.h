@@ -1,4 +1,4 @@
-// A stored portfolio that is ready to predict: which member is the fastest for a problem that nobody tuned.
+// Ranks the members of a stored portfolio for a problem that nobody tuned, by their predicted times.
 #pragma once
 
 #include <cstdint>
@@ -14,6 +14,7 @@
 #include "db/store.h"
 #include "templates/manifest/kernel_template.h"
 #include "templates/predict/bound_launch.h"
+#include "templates/predict/correction.h"
 
 namespace smemtune {
 
@@ -21,31 +22,39 @@ class Predictor {
 public:
     struct Member {
         TrialRow row;  ///< names template, configuration and verification; has no problem and no measurement
+        std::shared_ptr<const KernelTemplate> kernel_template;
+        Configuration configuration;  ///< with all parameters of the template
         TimeModel model;
         std::vector<std::string> classes;  ///< of problems for which it was verified
-        BoundLaunch bound;
+        BoundLaunch bound;                 ///< all members share its line
     };
     struct Prediction {
         const Member* member = nullptr;
         double us = 0;
-        Terms shares{};  ///< of each term in `us`
+        double error = 0;  ///< two of three measured times are within a factor of 1 + error of `us`
+        double factor =
+            1;           ///< correction from measurements at problems nearby: `us` is the sum of the terms times this
+        Terms shares{};  ///< each term's part of `us`
     };
 
-    /// The template of a member; nothing if it must not serve.
-    using FindTemplate = std::function<std::optional<KernelTemplate>(const TrialRow&)>;
+    /// The template of a member; null if it must not serve. Members of the same template share it.
+    using FindTemplate = std::function<std::shared_ptr<const KernelTemplate>(const TrialRow&)>;
 
-    /// The members that count for problems like `like`: verified as the operation that their template describes now.
+    /// Keeps the members for problems like `like` that were verified as the operation that their template describes
+    /// now.
     Predictor(const Portfolio& portfolio, const Problem& like, const Device& device, const FindTemplate& find_template);
 
-    /// The members that are valid for the problem and verified for its class, the fastest first: by predicted
-    /// time times 1 + error; ties in the order of the portfolio. Takes some microseconds a member. The members live as
-    /// long as the Predictor.
+    /// The members that are valid for the problem and verified for its class, sorted by predicted time times 1 + error;
+    /// ties in the order of the portfolio. The members live as long as the Predictor.
     [[nodiscard]] std::vector<Prediction> ranking(const Problem& problem) const;
     [[nodiscard]] const std::vector<std::string>& damages() const { return damages_; }
 
 private:
-    std::int64_t element_bytes_;
+    std::int64_t element_bytes_ = 1;  // any value if no member counts
+    std::vector<std::string> extents_;
+    std::shared_ptr<StraightLine> line_;  // the rules of all members, which have much in common
     std::vector<Member> members_;
+    Correction correction_;  // by member
     std::vector<std::string> damages_;
 };
 
@@ -56,12 +65,15 @@ std::string why_chosen(const std::vector<Predictor::Prediction>& ranking, std::s
 class PredictorCache {
 public:
     using Make = std::function<std::shared_ptr<const Predictor>()>;
-    /// `replacements` of the Store: a file that took the place of another has a portfolio of its own.
-    std::shared_ptr<const Predictor> find_or_make(const Problem& problem, std::int64_t replacements, const Make& make);
+    /// `device`: row of the device that the portfolio was measured on. `replacements`: as Store::replacements(). When
+    /// it changes, predictors of the earlier file are dropped.
+    std::shared_ptr<const Predictor> find_or_make(const Problem& problem, std::int64_t device,
+                                                  std::int64_t replacements, const Make& make);
 
 private:
     std::mutex mutex_;
-    std::map<std::tuple<std::string, std::string, std::string, std::int64_t>, std::shared_ptr<const Predictor>> known_;
+    using Key = std::tuple<std::string, std::string, std::string, std::int64_t, std::int64_t>;
+    std::map<Key, std::shared_ptr<const Predictor>> known_;
 };
 
 }  // namespace smemtune

@@ -49,9 +49,17 @@ Launch launch_of(const KernelTemplate& kernel_template, const Configuration& con
         }
         launch.runtime_arguments.push_back(static_cast<int>(value->second));
     }
+    const auto& arguments = kernel_template.operation.arguments;
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+        if (arguments[i].symbol.empty()) continue;
+        const auto shape = shape_of(arguments[i], environment);
+        launch.symbols.push_back(
+            {arguments[i].symbol, i,
+             shape.rows * shape.columns * shape.count * type_of(arguments[i], problem.type).bytes()});
+    }
     if (kernel_template.workspace_bytes) {
         launch.workspace = {kernel_template.workspace_bytes->evaluate(environment),
-                            kernel_template.operation.arguments.size() + launch.runtime_arguments.size()};
+                            arguments.size() - launch.symbols.size() + launch.runtime_arguments.size()};
     }
     return launch;
 }

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "templates/manifest/kernel_template.h"
@@ -19,6 +20,15 @@ struct WorkspaceArgument {
     friend bool operator==(const WorkspaceArgument&, const WorkspaceArgument&) = default;
 };
 
+/// An argument that no parameter of the kernel takes: it is copied to a `__constant__` or `__device__` array instead.
+struct SymbolArgument {
+    std::string name;
+    std::size_t place = 0;  ///< index among the operation's arguments
+    std::int64_t bytes = 0;
+
+    friend bool operator==(const SymbolArgument&, const SymbolArgument&) = default;
+};
+
 /// A launch of one configuration on one problem.
 struct Launch {
     std::array<std::int64_t, 3> grid{1, 1, 1};
@@ -28,6 +38,7 @@ struct Launch {
     std::int64_t registers = 0;             ///< per thread; 0 when not known
     std::vector<int> runtime_arguments{};   ///< the arguments after the operation's, in the manifest's order
     std::optional<WorkspaceArgument> workspace{};
+    std::vector<SymbolArgument> symbols{};  ///< in the order of their places
 
     // A value that overflows 64 bits saturates at the largest one, which no device allows.
     [[nodiscard]] std::int64_t threads() const;

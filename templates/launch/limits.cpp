@@ -10,8 +10,8 @@ namespace smemtune {
 
 namespace {
 
-// The device's limits as constraints over the manifest's expressions. So the space can prune by the limits as early as
-// by the template's rules. broken_limit() checks the same limits for a single launch.
+// The device's limits as constraints over the manifest's expressions, so that the space prunes by limits and rules
+// alike. broken_limit() checks the same limits for a single launch.
 std::vector<Constraint> limit_constraints(const KernelTemplate& kernel_template) {
     const auto in = [](const Expression& expression) { return "(" + expression.text() + ")"; };
     const auto& block = kernel_template.block;
@@ -70,7 +70,7 @@ std::optional<std::string> broken_limit(const Launch& launch, const Device& devi
     if (launch.workspace && device.memory_bytes > 0 && launch.workspace->bytes > device.memory_bytes) {
         return over("bytes of workspace", launch.workspace->bytes, device.memory_bytes);
     }
-    if (launch.registers > device.registers_per_thread) {  // first: else the products below could overflow
+    if (launch.registers > device.registers_per_thread) {  // checked first: otherwise the products below could overflow
         return over("registers per thread", launch.registers, device.registers_per_thread);
     }
     const std::array checks{
@@ -117,8 +117,13 @@ std::optional<std::string> infeasibility(const KernelTemplate& kernel_template, 
 ParameterSpace feasible_space(const KernelTemplate& kernel_template, const Problem& problem, const Device& device) {
     auto constraints = kernel_template.constraints;
     std::ranges::move(limit_constraints(kernel_template), std::back_inserter(constraints));
-    return {kernel_template.parameters, std::move(constraints),
-            environment_of(kernel_template.operation, problem, device)};
+    try {
+        return {kernel_template.parameters, std::move(constraints),
+                environment_of(kernel_template.operation, problem, device)};
+    } catch (const ExpressionError& error) {
+        throw ExpressionError(kernel_template.path + ": " + error.what() + " for some values of the parameters; " +
+                              "guard it, as in B == 0 || A / B < 4");
+    }
 }
 
 ParameterSpace declared_space(const KernelTemplate& kernel_template, const Problem& problem, const Device& device) {

@@ -1,4 +1,4 @@
-// Computes how many blocks fit on a multiprocessor, and the registers that they take.
+// Computes how many blocks fit on a multiprocessor, and their registers.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@ namespace smemtune {
 
 /// Warps get registers in units of this many.
 inline constexpr std::int64_t register_unit = 256;
-/// A multiprocessor has four schedulers, so warps are counted in multiples of this many.
+/// A multiprocessor has four schedulers, so warps count in multiples of four.
 inline constexpr std::int64_t warps_together = 4;
 
 /// The registers that the hardware checks when it launches a block: it assumes that each scheduler holds as many of the

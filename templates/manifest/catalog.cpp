@@ -2,18 +2,37 @@
 
 #include <algorithm>
 #include <fstream>
+#include <map>
 #include <optional>
 #include <set>
 #include <sstream>
+#include <unordered_map>
 
 #include "templates/manifest/manifest.h"
+#include "templates/manifest/section.h"
+#include "templates/reference/reference_section.h"
+#include "templates/source/source_scan.h"
+#include "templates/space/value.h"
 #include "util/hash.h"
 
 namespace smemtune {
 
 namespace {
 
-constexpr std::string_view generated_header = "configuration.h";
+// The line of the manifest that begins with `key`, a key that only one of its sections has; else the first one.
+std::string place_of(const std::string& path, const std::string& text, const std::string& key) {
+    std::istringstream lines(text);
+    std::size_t number = 1;
+    std::string line;
+    while (std::getline(lines, line)) {
+        const auto at = line.find_first_not_of(" \t");
+        const bool is_key = at != std::string::npos && line.compare(at, key.size(), key) == 0;
+        const auto next = is_key ? line.find_first_not_of(" \t", at + key.size()) : std::string::npos;
+        if (next != std::string::npos && line[next] == '=') return path + ":" + std::to_string(number);
+        ++number;
+    }
+    return path + ":1";
+}
 
 const std::string& file(const SourceTree& tree, const SourceTree& library, const std::string& path,
                         const std::string& wanted_at) {
@@ -23,39 +42,83 @@ const std::string& file(const SourceTree& tree, const SourceTree& library, const
                         "folder), or name the right one");
 }
 
-// The file that a line of source includes in quotes, if any.
-std::optional<std::string> included(std::string_view line) {
-    for (const std::string_view token : {"#", "include", "\""}) {
-        const auto start = line.find_first_not_of(" \t");
-        if (start == std::string_view::npos || !line.substr(start).starts_with(token)) return std::nullopt;
-        line.remove_prefix(start + token.size());
-    }
-    return std::string(line.substr(0, line.find('"')));
+bool is_in(const SourceTree& tree, const SourceTree& library, const std::string& path) {
+    return tree.contains(path) || library.contains(path);
 }
 
-// Adds a source and, recursively, everything that it includes in quotes. Paths start at the root of the tree.
-// `wanted_at` is FILE:LINE.
+std::string in_folder(const std::string& folder, const std::string& name) {
+    return (std::filesystem::path(folder) / name).lexically_normal().generic_string();
+}
+
+// Headers that no templates folder holds: the toolkit's, and those of the C and C++ libraries.
+bool is_system_header(const std::string& name) {
+    static const std::set<std::string> known{"assert.h", "crt",      "curand_kernel.h", "device_launch_parameters.h",
+                                             "float.h",  "limits.h", "math.h",          "math_constants.h",
+                                             "mma.h",    "stddef.h", "stdint.h",        "stdio.h",
+                                             "stdlib.h", "string.h", "vector_types.h"};
+    const auto folder = name.substr(0, name.find('/'));
+    return known.contains(name) || name.starts_with("cuda") || name.starts_with("cooperative_groups") ||
+           (folder != name && (folder == "cub" || folder == "thrust" || folder == "nv" || folder == "cccl"));
+}
+
+// Reads the includes of each text once: the templates share their headers.
+class Includes {
+public:
+    const std::vector<Include>& of(const std::string& text) {
+        const auto [at, is_new] = of_.try_emplace(text);
+        if (is_new) at->second = includes_of(text);
+        return at->second;
+    }
+
+private:
+    std::unordered_map<std::string, std::vector<Include>> of_;
+};
+
+// The file that an include names: from the root of the tree, beside the including file, or in an include folder.
+std::optional<std::string> resolved(const SourceTree& tree, const SourceTree& library, const std::string& name,
+                                    const std::string& from, const std::vector<std::string>& folders) {
+    const auto beside = in_folder(std::filesystem::path(from).parent_path().generic_string(), name);
+    if (is_in(tree, library, name)) return name;
+    if (is_in(tree, library, beside)) return beside;
+    for (const auto& folder : folders) {
+        if (auto path = in_folder(folder, name); is_in(tree, library, path)) return path;
+    }
+    return std::nullopt;
+}
+
+[[noreturn]] void fail_missing(const std::string& name, const std::string& at) {
+    const bool outside = name.starts_with("/") || name.starts_with("..");
+    throw ManifestError(at + ": file '" + name + "' is missing; " +
+                        (outside ? "a templates folder holds all files of its kernels: put the file there and name it "
+                                   "by its path from there, or pass a folder above both with --templates"
+                                 : "put it there (paths start at the templates folder, at the including file's "
+                                   "folder or at an include folder), or name the right one"));
+}
+
+// Adds a source and, recursively, everything that it includes. `wanted_at` is FILE:LINE.
 void collect(const SourceTree& tree, const SourceTree& library, const std::string& path, const std::string& wanted_at,
-             SourceTree& files) {
+             const std::vector<std::string>& folders, Includes& includes, SourceTree& files) {
     const auto& text = file(tree, library, path, wanted_at);
     if (!files.emplace(path, text).second) return;
-    std::istringstream lines(text);
-    std::size_t number = 0;
-    for (std::string line; std::getline(lines, line);) {
-        ++number;
-        const auto name = included(line);
-        if (!name || *name == generated_header) continue;
-        collect(tree, library, *name, path + ":" + std::to_string(number), files);
+    for (const auto& include : includes.of(text)) {
+        if (include.name == generated_header) continue;
+        const auto found = resolved(tree, library, include.name, path, folders);
+        const auto at = path + ":" + std::to_string(include.line);
+        if (found) {
+            if (include.quoted || !folders.empty()) collect(tree, library, *found, at, folders, includes, files);
+        } else if (include.quoted && !include.disabled && !is_system_header(include.name)) {
+            fail_missing(include.name, at);
+        }
     }
 }
 
-std::string hash_of(const KernelTemplate& kernel) {
+std::string hash_of(const KernelTemplate& kernel, Includes& includes) {
     std::string text;
     const auto add = [&](const std::string& part) { text += std::to_string(part.size()) + ":" + part; };
     // The hash leaves out the reference and the manifest's summaries. It covers what decides the machine code and the
     // launch.
     SourceTree code;
-    collect(kernel.files, {}, kernel.source_path, kernel.path + ":1", code);
+    collect(kernel.files, {}, kernel.source_path, kernel.path + ":1", kernel.include_folders, includes, code);
     add(kernel.name);
     for (const auto& [path, content] : code) add(content);
     for (const auto& expression : kernel.block) add(expression.text());
@@ -68,6 +131,8 @@ std::string hash_of(const KernelTemplate& kernel) {
     for (const auto& argument : kernel.operation.arguments) {
         add(argument.name);
         add(std::to_string(static_cast<int>(argument.kind)));
+        if (argument.type) add("type " + argument.type->name());
+        if (!argument.symbol.empty()) add("symbol " + argument.symbol);
     }
     // A launch tells several run-time parameters apart by their order. With a single one, the order need not be hashed.
     std::string runtime;
@@ -78,6 +143,12 @@ std::string hash_of(const KernelTemplate& kernel) {
     for (const auto& [layout, constants] : kernel.operation.layouts) {
         const bool used = kernel.layouts.empty() || std::ranges::count(kernel.layouts, layout) != 0;
         if (used) add(layout + ":" + to_text(Configuration{constants}));
+    }
+    if (!kernel.entry.empty()) add("entry " + kernel.entry);
+    for (const auto& option : kernel.options) add("option " + option);
+    // Without the compiler's own include of configuration.h, templates were valid before there were macros.
+    if (!kernel.source_needs.configuration) {
+        for (const auto& name : kernel.macros) add("macro " + name);
     }
     return content_hash(text);
 }
@@ -92,6 +163,123 @@ std::set<std::string> constant_names_of(const KernelTemplate& kernel) {
         if (derived.constant) names.insert(derived.name);
     }
     return names;
+}
+
+// Sources must not replace the values of the names that configuration.h gives them.
+void check_redefinitions(const SourceTree& files, const std::set<std::string>& names,
+                         const std::vector<std::string>& options) {
+    std::set<std::string> macros;
+    for (const auto& option : options) {
+        const auto begin = option.starts_with("--define-macro=") ? 15U : 2U;
+        if (begin == 15 || option.starts_with("-D"))
+            macros.insert(option.substr(begin, option.find('=', begin) - begin));
+    }
+    for (const auto& [path, text] : files) {
+        const auto found = redefinition(text, names, macros);
+        if (!found) continue;
+        throw ManifestError(path + ":" + std::to_string(found->line) + ": '" + found->written +
+                            "' replaces the value of '" + found->name +
+                            "', which the manifest declares, so that every value would compile to the same code; " +
+                            "remove the line, or put #ifndef " + found->name + " and #endif around it");
+    }
+}
+
+// NVRTC tells headers apart by the spelling of the #include alone, and would take the first for both.
+void check_spellings(const KernelTemplate& kernel, const SourceTree& files, Includes& includes) {
+    std::map<std::string, std::pair<std::string, std::string>> meaning;  // spelling -> path, FILE:LINE
+    for (const auto& [path, text] : files) {
+        for (const auto& include : includes.of(text)) {
+            const auto found = resolved(files, {}, include.name, path, kernel.include_folders);
+            if (!found) continue;
+            const auto at = path + ":" + std::to_string(include.line);
+            const auto& [first, first_at] = meaning.try_emplace(include.name, *found, at).first->second;
+            if (first == *found) continue;
+            throw ManifestError(at + ": '" + include.name + "' is " + *found + " here, and " + first + " at " +
+                                first_at + "; write the paths from the templates folder, so that they differ");
+        }
+    }
+}
+
+// `text` is the manifest's.
+void check_include_folders(const KernelTemplate& kernel, const SourceTree& tree, const SourceTree& library,
+                           const std::string& text) {
+    for (const auto& folder : kernel.include_folders) {
+        const auto holds = [&](const SourceTree& files) {
+            return std::ranges::any_of(files, [&](const auto& each) { return each.first.starts_with(folder + "/"); });
+        };
+        if (folder == "." || holds(tree) || holds(library)) continue;
+        const auto table = parse_toml(kernel.path, text);
+        const Section root(kernel.path, "manifest", table);
+        const auto name =
+            std::filesystem::path(folder).lexically_relative(std::filesystem::path(kernel.path).parent_path().empty()
+                                                                 ? "."
+                                                                 : std::filesystem::path(kernel.path).parent_path());
+        root.section("template")
+            ->fail_at("include", "'include' names '" + name.generic_string() +
+                                     "', which holds no header; check its spelling (paths start at the "
+                                     "manifest's folder)");
+    }
+}
+
+SourceNeeds needs_of(const SourceTree& files, Includes& includes) {
+    SourceNeeds needs{.configuration = true};
+    for (const auto& [path, text] : files) {
+        for (const auto& include : includes.of(text)) {
+            if (include.disabled) continue;
+            if (include.name == generated_header) {
+                needs.configuration = false;
+            } else if (!files.contains(include.name) && (!include.quoted || is_system_header(include.name))) {
+                needs.system_headers = true;
+            }
+        }
+    }
+    return needs;
+}
+
+// Decides which names are macros. A source that includes configuration.h gets constants, except for the names that its
+// preprocessor needs. A source as it is gets macros, except for the parameters that its own templates declare.
+// `is_stored`: what the checks find now, a template in a database may have, and it was verified as it is.
+void read_sources_of(KernelTemplate& kernel, Includes& includes, bool is_stored) {
+    SourceTree code;
+    SourceTree reference;
+    const auto& operation = kernel.operation;
+    collect(kernel.files, {}, kernel.source_path, kernel.path + ":1", kernel.include_folders, includes, code);
+    if (operation.reference.has_source()) {
+        collect(kernel.files, {}, operation.reference_path, operation.path + ":1", kernel.include_folders, includes,
+                reference);
+    }
+    kernel.source_needs = needs_of(code, includes);
+    kernel.reference_needs = needs_of(reference, includes);
+    auto names = constant_names_of(kernel);
+    if (!is_stored) {
+        check_redefinitions(code, names, kernel.options);
+        check_spellings(kernel, code, includes);
+        check_spellings(kernel, reference, includes);
+    }
+    std::vector<std::string> texts;
+    std::set<std::string> declared;
+    for (const auto& [path, text] : code) {
+        texts.push_back(text);
+        declared.merge(template_parameters(text));
+    }
+    for (const auto& [layout, constants] : operation.layouts) {
+        for (const auto& [name, value] : constants) names.insert(name);
+    }
+    const auto conditions = names_in_conditions(texts);
+    for (const auto& parameter : kernel.parameters) {
+        if (is_stored || !parameter.runtime || !conditions.contains(parameter.name)) continue;
+        throw ManifestError(kernel.source_path + ":1: '" + parameter.name +
+                            "' is a run-time parameter, and a preprocessor condition of the source uses it, which is "
+                            "always 0 there; take runtime = true away, or use a plain if");
+    }
+    for (const auto& name : names) {
+        const auto parameter = std::ranges::find(kernel.parameters, name, &Parameter::name);
+        const bool text = parameter != kernel.parameters.end() && std::ranges::any_of(parameter->values, is_text_value);
+        if (conditions.contains(name) || (kernel.source_needs.configuration && !declared.contains(name)) ||
+            (text && !declared.contains(name))) {
+            kernel.macros.insert(name);
+        }
+    }
 }
 
 // A reference in a kernel's source is compiled with that source, for every kernel of the operation.
@@ -109,7 +297,92 @@ void check_references(const std::vector<KernelTemplate>& templates) {
     }
 }
 
+bool is_read(const std::string& extension) {
+    static const std::set<std::string> extensions{".toml", ".cu", ".h", ".cuh", ".hpp", ".hh", ".inl", ".inc"};
+    return extensions.contains(extension);
+}
+
 bool is_manifest(const std::string& path) { return path.ends_with(".toml"); }
+
+}  // namespace
+
+namespace {
+
+std::string content_of(const std::filesystem::path& path) {
+    std::ifstream stream(path, std::ios::binary);
+    std::ostringstream text;
+    text << stream.rdbuf();
+    if (!stream) throw ManifestError(path.string() + ":1: cannot be read");
+    return text.str();
+}
+
+// Whether a manifest has `name` as a path's end or as a word of a command, outside comments.
+bool mentions(const std::string& text, const std::string& name) {
+    for (auto at = text.find(name); at != std::string::npos; at = text.find(name, at + 1)) {
+        const auto end = at + name.size();
+        const auto line = text.rfind('\n', at);
+        if (text.find('#', line == std::string::npos ? 0 : line) < at) continue;
+        if (at > 0 && end < text.size() && std::string_view("\"'/ ").find(text[at - 1]) != std::string_view::npos &&
+            std::string_view("\"' ").find(text[end]) != std::string_view::npos) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Files of numbers, programs and host functions: only those that a manifest mentions are read.
+void read_named_files(const std::filesystem::path& folder, SourceTree& tree) {
+    std::vector<std::filesystem::path> wanted;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
+        const auto name = entry.path().filename().string();
+        if (!entry.is_regular_file() || is_read(entry.path().extension().string())) continue;
+        const auto names_it = [&](const auto& each) { return is_manifest(each.first) && mentions(each.second, name); };
+        if (std::ranges::none_of(tree, names_it)) continue;
+        wanted.push_back(entry.path());
+        if (entry.file_size() <= largest_data_file) continue;
+        throw ManifestError(entry.path().string() + ":1: has " + std::to_string(entry.file_size()) +
+                            " bytes; a file that a manifest names has at most " + std::to_string(largest_data_file) +
+                            ": make it smaller");
+    }
+    for (const auto& path : wanted) tree[path.lexically_relative(folder).generic_string()] = content_of(path);
+}
+
+// The numbers of the files that the operation's arguments name.
+void attach_data(KernelTemplate& kernel, const SourceTree& tree, const SourceTree& library) {
+    for (auto& argument : kernel.operation.arguments) {
+        if (!argument.values || argument.values->kind != ArgumentValues::Kind::file) continue;
+        const auto& path = argument.values->path;
+        const auto& content = file(tree, library, path, kernel.operation.path + ":1");
+        try {
+            const auto type = argument.type.value_or(argument_type("f32"));
+            argument.values->data = std::make_shared<const DataFile>(read_data_file(path, content, *type.number));
+        } catch (const std::invalid_argument& error) {
+            throw ManifestError(path + ":1: file '" + path + "', the values of argument '" + argument.name + "', " +
+                                error.what());
+        }
+        kernel.files[path] = content;
+    }
+}
+
+}  // namespace
+
+namespace {
+
+// A reference that is a configuration of its kernel: each kernel has its own, so the operation has one kernel.
+void configure_references(std::vector<KernelTemplate>& templates) {
+    for (auto& kernel : templates) {
+        if (kernel.operation.reference.kind != OperationReference::Kind::configuration) continue;
+        for (const auto& other : templates) {
+            if (other.name == kernel.name || other.operation.name != kernel.operation.name) continue;
+            throw ManifestError(kernel.operation.path + ":1: the reference of operation '" + kernel.operation.name +
+                                "' is a configuration of its kernel, but it has two, '" + kernel.name + "' and '" +
+                                other.name + "'; give it another reference, or each kernel an operation of its own");
+        }
+        kernel.operation.reference.configured = std::make_shared<const KernelTemplate>(kernel);
+    }
+}
+
+constexpr std::string_view unchecked = "unchecked-";
 
 }  // namespace
 
@@ -119,13 +392,10 @@ SourceTree read_sources(const std::filesystem::path& folder) {
     try {
         for (const auto& entry : fs::recursive_directory_iterator(folder)) {
             const auto extension = entry.path().extension();
-            if (!entry.is_regular_file() || (extension != ".toml" && extension != ".cu" && extension != ".h")) continue;
-            std::ifstream stream(entry.path(), std::ios::binary);
-            std::ostringstream text;
-            text << stream.rdbuf();
-            if (!stream) throw ManifestError(entry.path().string() + ":1: cannot be read");
-            tree[entry.path().lexically_relative(folder).generic_string()] = text.str();
+            if (!entry.is_regular_file() || !is_read(extension.string())) continue;
+            tree[entry.path().lexically_relative(folder).generic_string()] = content_of(entry.path());
         }
+        read_named_files(folder, tree);
     } catch (const fs::filesystem_error& error) {
         throw ManifestError("templates folder '" + folder.string() + "': " + error.code().message());
     }
@@ -137,6 +407,12 @@ SourceTree read_sources(const std::filesystem::path& folder) {
 }
 
 std::vector<KernelTemplate> load_templates(const SourceTree& tree, const SourceTree& library) {
+    for (const auto& [path, text] : tree) {
+        if (std::filesystem::path(path).filename() != generated_header) continue;
+        throw ManifestError(path +
+                            ":1: smemtune writes a file of this name for each candidate, so this one would be ignored; "
+                            "rename it");
+    }
     Operations operations;
     for (const auto* each : {&library, &tree}) {
         for (const auto& [path, text] : *each) {
@@ -154,6 +430,7 @@ std::vector<KernelTemplate> load_templates(const SourceTree& tree, const SourceT
     const auto find = [&](const std::string& path, const std::string& wanted_at) -> const std::string& {
         return file(tree, library, path, wanted_at);
     };
+    Includes includes;
     std::vector<KernelTemplate> templates;
     for (const auto& [path, text] : tree) {
         if (!is_manifest(path)) continue;
@@ -165,18 +442,34 @@ std::vector<KernelTemplate> load_templates(const SourceTree& tree, const SourceT
         }
         kernel->files[path] = without_extends(path, text, find);  // needs no other kernel's files
         const auto& home = kernel->operation.path;
-        collect(tree, library, kernel->source_path, path + ":1", kernel->files);
-        collect(tree, library, kernel->operation.reference_path, home + ":1", kernel->files);
+        const auto& folders = kernel->include_folders;
+        collect(tree, library, kernel->source_path, place_of(path, text, "source"), folders, includes, kernel->files);
+        if (kernel->operation.reference.has_source()) {
+            collect(tree, library, kernel->operation.reference_path,
+                    place_of(home, file(tree, library, home, path + ":1"), "reference"), folders, includes,
+                    kernel->files);
+        }
+        attach_data(*kernel, tree, library);
+        attach_reference(*kernel, tree, library);
         // Leaves out the other kernel that may share the manifest, so that load_template finds one kernel.
         if (home != path) kernel->files[home] = operation_alone(home, file(tree, library, home, path + ":1"));
-        kernel->hash = hash_of(*kernel);
+        // A stored kernel holds only the headers that it uses.
+        if (!library.empty()) check_include_folders(*kernel, tree, library, text);
+        read_sources_of(*kernel, includes, library.empty());
+        kernel->hash = hash_of(*kernel, includes);
         // A `same_code` list that does not name this version was written for a different version. It expires when the
         // source changes.
         if (std::erase(kernel->same_code_as, kernel->hash) == 0) kernel->same_code_as.clear();
         templates.push_back(std::move(*kernel));
     }
     check_references(templates);
+    configure_references(templates);
     std::ranges::sort(templates, {}, [](const KernelTemplate& t) { return std::pair(t.operation.name, t.name); });
+    return templates;
+}
+
+const std::vector<KernelTemplate>& builtin_templates() {
+    static const auto templates = load_templates(builtin_sources());
     return templates;
 }
 
@@ -190,17 +483,39 @@ std::string operation_identity(const KernelTemplate& kernel_template, const Prob
         add(to_text(Configuration{layout->second}));
     }
     SourceTree reference;
-    collect(kernel_template.files, {}, operation.reference_path, operation.path + ":1", reference);
+    Includes includes;
+    if (operation.reference.has_source()) {
+        collect(kernel_template.files, {}, operation.reference_path, operation.path + ":1",
+                kernel_template.include_folders, includes, reference);
+    }
     for (const auto& [path, content] : reference) add(content);
-    return sha256(text).substr(0, 32);
+    if (operation.reference.kind != OperationReference::Kind::kernel) add(reference_text(kernel_template));
+    for (const auto& argument : operation.arguments) {
+        if (argument.values && argument.values->data) add(argument.values->data->bytes);
+    }
+    const bool is_checked = operation.reference.kind != OperationReference::Kind::none;
+    return (is_checked ? "" : std::string(unchecked)) + sha256(text).substr(0, 32);
 }
 
-KernelTemplate load_template(const SourceTree& files) {
+bool is_unchecked(std::string_view identity) { return identity.starts_with(unchecked); }
+
+KernelTemplate load_template(const SourceTree& files, const std::string& stored_hash) {
     auto templates = load_templates(files, {});
     if (templates.size() != 1) {
         throw ManifestError("a stored template has " + std::to_string(templates.size()) + " manifests instead of one");
     }
-    return std::move(templates.front());
+    auto kernel = std::move(templates.front());
+    // Before conditions saw parameters, the same files had another hash, and compiled to other machine code.
+    if (!stored_hash.empty() && kernel.hash != stored_hash && !kernel.source_needs.configuration) {
+        auto without_macros = kernel;
+        without_macros.macros.clear();
+        Includes includes;
+        if (hash_of(without_macros, includes) == stored_hash) {
+            without_macros.hash = stored_hash;
+            return without_macros;
+        }
+    }
+    return kernel;
 }
 
 }  // namespace smemtune

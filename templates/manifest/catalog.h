@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "templates/manifest/kernel_template.h"
@@ -26,11 +27,17 @@ SourceTree read_sources(const std::filesystem::path& folder);
 /// tree lacks. Throws ManifestError.
 std::vector<KernelTemplate> load_templates(const SourceTree& tree, const SourceTree& library = builtin_sources());
 
+/// The kernels of builtin_sources(), loaded by the first call.
+const std::vector<KernelTemplate>& builtin_templates();
+
 /// Identifies what the operation of a kernel computes and how it is verified: arguments, terms, checks, the layout's
 /// constants, and the text of the reference with its includes. Summaries and comments in the manifest do not count.
 std::string operation_identity(const KernelTemplate& kernel_template, const Problem& problem);
+/// Whether an identity, or what begins with it, is of an operation without a reference (`reference = "none"`).
+bool is_unchecked(std::string_view identity);
 
-/// Loads the one kernel of a tree that came from KernelTemplate::files. Throws ManifestError.
-KernelTemplate load_template(const SourceTree& files);
+/// Loads the one kernel of a tree that came from KernelTemplate::files. With the hash that it was stored under, it
+/// compiles as it did then. Throws ManifestError.
+KernelTemplate load_template(const SourceTree& files, const std::string& stored_hash = {});
 
 }  // namespace smemtune

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "templates/source/source_scan.h"
+#include "templates/space/value.h"
+
 namespace smemtune {
 
 const ElementType& element_type(std::string_view name) {
@@ -12,6 +15,16 @@ const ElementType& element_type(std::string_view name) {
     std::string known;
     for (const auto& type : types) known += " " + std::string(type.name);
     throw std::invalid_argument("type '" + std::string(name) + "' is unknown; known:" + known);
+}
+
+ArgumentType type_of(const Argument& argument, std::string_view element) {
+    if (argument.type) return *argument.type;
+    switch (argument.kind) {
+        case Argument::Kind::extent: return argument_type("i32");
+        case Argument::Kind::stride:
+        case Argument::Kind::batch_stride: return argument_type("i64");
+        default: return argument_type(element);
+    }
 }
 
 Shape shape_of(const Argument& argument, const Environment& environment) {
@@ -33,6 +46,13 @@ std::optional<std::string> why_unsupported(const KernelTemplate& kernel_template
     if (lacks(of.types, problem.type)) return listed("types:", of.types);
     if (!of.layouts.empty() && lacks(of.layouts, problem.layout)) return listed("layouts:", of.layouts);
     if (device.is_host() && !of.host) return "no host = true under [requires] in its manifest";
+    if (device.is_host()) {
+        for (const auto& argument : of.operation.arguments) {
+            if (!argument.type || !argument.type->number->is_half()) continue;
+            return "argument '" + argument.name + "' has type " + argument.type->name() +
+                   ", which the host device lacks; tune it on a GPU";
+        }
+    }
     if (!device.is_host() && device.compute_capability < of.compute_capability) {
         return "needs compute capability " + std::to_string(of.compute_capability / 10) + "." +
                std::to_string(of.compute_capability % 10);
@@ -97,6 +117,16 @@ std::vector<std::string> KernelTemplate::same_code_hashes() const {
     return hashes;
 }
 
+std::string KernelTemplate::entry_name() const { return entry.empty() ? name : base_name(entry); }
+
+std::string entry_of(const KernelTemplate& kernel_template, const Configuration& configuration) {
+    if (kernel_template.entry.empty()) return kernel_template.name;
+    return substituted(kernel_template.entry, [&](const std::string& word) -> std::optional<std::string> {
+        const auto value = configuration.values.find(word);
+        return value == configuration.values.end() ? std::nullopt : std::optional(value_text(value->second));
+    });
+}
+
 namespace {
 
 // The constant derived values of a program, in the manifest's order.
@@ -120,20 +150,22 @@ std::vector<std::pair<std::string, std::int64_t>> constants_of(const KernelTempl
 std::string render(const KernelTemplate& kernel_template, const Configuration& configuration, const Problem& problem) {
     const auto compiled = compiled_part(kernel_template, configuration);
     std::string text = "// " + kernel_template.name + ": " + to_text(compiled) + "\n#pragma once\n";
+    const auto define = [&](const std::string& name, std::int64_t value) {
+        if (kernel_template.macros.contains(name)) {
+            text += "#define " + name + " " + value_text(value) + "\n";
+            return;
+        }
+        if (is_text_value(value)) return;  // a template of the source declares it
+        const bool wide = value < -2147483647 || value > 2147483647;
+        text += (wide ? "constexpr long long " : "constexpr int ") + name + " = " + std::to_string(value) + ";\n";
+    };
     text += "using Element = " + std::string(element_type(problem.type).cpp_name) + ";\n";
     if (const auto layout = kernel_template.operation.layouts.find(problem.layout);
         layout != kernel_template.operation.layouts.end()) {
-        for (const auto& [name, value] : layout->second) {
-            text += "constexpr int " + name + " = " + std::to_string(value) + ";\n";
-        }
+        for (const auto& [name, value] : layout->second) define(name, value);
     }
-    for (const auto& [name, value] : compiled.values) {
-        text += "constexpr int " + name + " = " + std::to_string(value) + ";\n";
-    }
-    for (const auto& [name, value] : constants_of(kernel_template, compiled, problem)) {
-        const bool wide = value < -2147483647 || value > 2147483647;
-        text += (wide ? "constexpr long long " : "constexpr int ") + name + " = " + std::to_string(value) + ";\n";
-    }
+    for (const auto& [name, value] : compiled.values) define(name, value);
+    for (const auto& [name, value] : constants_of(kernel_template, compiled, problem)) define(name, value);
     return text;
 }
 

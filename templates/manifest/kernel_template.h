@@ -6,9 +6,12 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
+#include "templates/arguments/argument_values.h"
+#include "templates/reference/reference.h"
 #include "templates/space/device.h"
 #include "templates/space/expression.h"
 #include "templates/space/parameter_space.h"
@@ -36,12 +39,27 @@ struct Argument {
     Kind kind = Kind::extent;
     Expression rows;  ///< of an input or output matrix, row-major
     Expression columns;
-    std::string stride;        ///< name of the argument that holds its leading dimension
-    Expression count{"1"};     ///< matrices in memory, one after another
-    std::string batch_stride;  ///< name of the argument that holds the distance between their starts
+    std::string stride;                    ///< name of the argument that holds its leading dimension
+    Expression count{"1"};                 ///< matrices in memory, one after another
+    std::string batch_stride;              ///< name of the argument that holds the distance between their starts
+    std::optional<ArgumentType> type;      ///< as declared; type_of() has the defaults
+    std::vector<Expression> shape;         ///< of an array that is declared by its shape; rows and columns are set, too
+    bool is_read = false;                  ///< an output that the kernel reads, too (`inout`)
+    std::optional<ArgumentValues> values;  ///< of an array that is filled before a launch
+    std::optional<double> value;           ///< of a scalar, unless a check gives another
+    std::optional<Tolerance> tolerance;    ///< of an output
+    std::string
+        symbol;  ///< of an input: the `__constant__` or `__device__` array that holds it, in place of a parameter
 
     [[nodiscard]] bool is_matrix() const { return kind == Kind::input || kind == Kind::output; }
+    [[nodiscard]] bool is_integer() const { return type && !type->number->is_floating; }
+    /// Whether the reference of an output also has magnitudes, for the error bound.
+    [[nodiscard]] bool has_magnitude() const { return !is_integer() && !(tolerance && tolerance->has_distance); }
 };
+
+/// The type of an argument, or of its elements: `int` for extents, `long long` for strides, and the problem's type
+/// (`element`), unless it is declared.
+ArgumentType type_of(const Argument& argument, std::string_view element);
 
 /// The size of a matrix argument in a problem.
 struct Shape {
@@ -61,7 +79,7 @@ struct Check {
     std::int64_t batch_padding = 0;      ///< elements between matrices with a batch stride
     std::vector<std::string> broadcast;  ///< inputs that are one matrix for the whole batch: their batch stride is 0
     std::map<std::string, double> scalars;
-    std::map<std::string, std::int64_t> extents;  ///< arguments that the kernel is given in place of the problem's
+    std::map<std::string, std::int64_t> extents;  ///< extents that the check uses instead of the problem's
 
     /// The leading dimension of a matrix with a stride argument.
     [[nodiscard]] std::int64_t stride_of(std::int64_t columns) const {
@@ -77,12 +95,15 @@ struct Operation {
     std::map<std::string, Environment> layouts;  ///< the constants of each layout; empty if there are none
     std::vector<Argument> arguments;
     std::vector<Check> checks;
-    Expression operations;       ///< arithmetic operations of a problem, for FLOP/s
-    Expression bytes;            ///< bytes moved at least: every input is read and every output written once
-    Expression terms;            ///< rounded operations per output element; 0 if the result must be exact
-    std::string reference_path;  ///< of the FP64 reference kernel's source
-    std::string path;            ///< of the manifest that declares it
-    std::string definition;  ///< what the manifest says of arguments, terms and checks, without summaries; for hashes
+    Expression operations;         ///< arithmetic operations of a problem, for FLOP/s
+    Expression bytes;              ///< least bytes to move: every input is read and every output written once
+    Expression terms;              ///< rounded operations per output element; 0 if the result must be exact
+    OperationReference reference;  ///< what the outputs are compared with
+    std::string reference_path;    ///< the source of a reference that has one: a kernel in FP64, or a host function
+    std::string path;              ///< of the manifest that declares it
+    std::string definition;        ///< text of arguments, terms and checks, without summaries; for hashes
+    bool typed = false;  ///< an argument declares a type, values or a tolerance, or the reference is no kernel: the
+                         ///< typed testbed verifies it
 };
 
 /// Values per block, to order candidates and for `explain`. The manifest may leave out any of them.
@@ -92,6 +113,8 @@ struct Model {
     Expression operations_per_phase;
     Expression barriers_per_phase;
     Expression shared_loads_per_phase;
+    Expression dependent_loads_per_phase;
+    Expression cluster_blocks;
 };
 
 /// A named expression (`[[derived]]`) that the manifest's rules share.
@@ -100,11 +123,18 @@ struct Derived {
     std::string value;  ///< as written
     std::string summary;
     bool constant = false;  ///< part of `configuration.h`, like a parameter
-    Expression expression;  ///< the value in terms of parameters, layout constants and the like
+    Expression expression;  ///< the value as an expression over parameters, layout constants and so on
+};
+
+/// What a source needs of smemtune before its first line. Decided when the template is loaded.
+struct SourceNeeds {
+    bool configuration = false;   ///< it does not include configuration.h: the compiler includes it ahead of the source
+    bool system_headers = false;  ///< it includes headers of the toolkit or the system
 };
 
 struct KernelTemplate {
-    std::string name;  ///< also the name of its entry point
+    std::string name;   ///< also the name of its entry point, unless `entry` gives another
+    std::string entry;  ///< a C++ expression for the entry point, such as `kernel<float, TILE>`; empty: `name`
     std::string summary;
     Operation operation;
     std::vector<std::string> types;
@@ -122,9 +152,13 @@ struct KernelTemplate {
     bool host = false;                          ///< can run on the host device
     bool baseline = false;                      ///< the other templates of its operation are compared with it
     std::optional<Model> model;
-    std::string path;         ///< of its manifest
-    std::string source_path;  ///< of its .cu file
-    SourceTree files;         ///< all its files, shared headers included
+    std::string path;                          ///< of its manifest
+    std::string source_path;                   ///< of its .cu file
+    std::vector<std::string> options;          ///< for the compiler, as written
+    std::vector<std::string> include_folders;  ///< paths in the templates folder, in the order in which they are tried
+    std::set<std::string> macros;              ///< the names that configuration.h defines as macros
+    SourceNeeds source_needs, reference_needs;
+    SourceTree files;  ///< all its files, shared headers included
     /// Hash of everything that decides machine code and launch. Summaries, parameters and their values are not part of
     /// it. A parameter may be added under the same hash: configurations stored before then have its default value.
     std::string hash;
@@ -136,6 +170,8 @@ struct KernelTemplate {
     [[nodiscard]] bool is_same_code(const std::string& other) const;
     /// All such hashes, this version's first.
     [[nodiscard]] std::vector<std::string> same_code_hashes() const;
+    /// The entry point's name as machine code has it, up to C++'s mangling: `kernel`.
+    [[nodiscard]] std::string entry_name() const;
 };
 
 /// Whether the template can compute a problem on a device at all, in any configuration.
@@ -157,9 +193,12 @@ Configuration compiled_part(const KernelTemplate& kernel_template, const Configu
 /// The largest number of arguments of a kernel: the operation's, run-time parameters and the workspace.
 constexpr std::size_t most_arguments = 64;
 
+/// The entry point in C++, parameters replaced by their values: `kernel<float, 16>`.
+std::string entry_of(const KernelTemplate& kernel_template, const Configuration& configuration);
+
 /// The text of `configuration.h`: the compiled parameters, layout constants and constant derived values as `constexpr
-/// int` (`long long` where a derived value needs it), and `Element`. Throws ExpressionError when a derived value has no
-/// value.
+/// int` (`long long` where a derived value needs it), and `Element`. Names in
+/// KernelTemplate::macros are `#define`s instead. Throws ExpressionError when a derived value has no value.
 std::string render(const KernelTemplate& kernel_template, const Configuration& configuration, const Problem& problem);
 
 }  // namespace smemtune

@@ -2,13 +2,15 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <set>
 #include <sstream>
 
 #include "templates/manifest/catalog.h"
 #include "templates/manifest/extends.h"
 #include "templates/manifest/operation_section.h"
 #include "templates/manifest/section.h"
+#include "templates/source/parameter_values.h"
+#include "templates/source/source_scan.h"
+#include "templates/space/value.h"
 
 namespace smemtune {
 
@@ -16,24 +18,18 @@ namespace {
 
 Parameter read_parameter(const Section& section) {
     section.allow_only({"name", "values", "default", "summary", "runtime"});
-    Parameter parameter{.name = section.value<std::string>("name", "\"TILE_WIDTH\""),
-                        .values = section.list<std::int64_t>("values", "[8, 16, 32]")};
+    Parameter parameter{.name = section.value<std::string>("name", "\"TILE_WIDTH\"")};
     if (!is_identifier(parameter.name)) section.fail_at("name", "'" + parameter.name + "' is no C++ identifier");
-    std::set<std::int64_t> before;
-    for (const auto value : parameter.values) {
-        if (!before.insert(value).second) {
-            section.fail_at("values", "'values' holds " + std::to_string(value) + " twice");
-        }
-        if (!is_int(value)) {
-            section.fail_at("values", "'values' holds " + std::to_string(value) + ", which is no C++ int");
-        }
-    }
-    parameter.default_value = section.value_or<std::int64_t>("default", "16", parameter.values.front());
-    if (std::ranges::count(parameter.values, parameter.default_value) == 0) {
-        section.fail_at("default", "'default' " + std::to_string(parameter.default_value) + " is not among 'values'");
-    }
+    parameter.values = parameter_values(section);
+    parameter.default_value =
+        section.has("default") ? parameter_default(section, parameter.values) : parameter.values.front();
     parameter.summary = section.value_or<std::string>("summary", "\"what it is\"", "");
     parameter.runtime = section.value_or<bool>("runtime", "true", false);
+    if (const auto text = std::ranges::find_if(parameter.values, is_text_value);
+        parameter.runtime && text != parameter.values.end()) {
+        section.fail_at("values", "'values' holds '" + value_text(*text) +
+                                      "', but a run-time parameter is an int; take runtime = true away");
+    }
     return parameter;
 }
 
@@ -97,6 +93,18 @@ Expression read_compiled(const Section& section, const std::string& key, const s
     return expression;
 }
 
+// An option must not give a parameter another value.
+void check_options(const Section& head, const KernelTemplate& kernel) {
+    for (const auto& option : kernel.options) {
+        const auto begin = option.starts_with("--define-macro=") ? 15U : 2U;
+        if (begin == 2 && !option.starts_with("-D") && !option.starts_with("-U")) continue;
+        const auto name = option.substr(begin, option.find('=', begin) - begin);
+        if (std::ranges::count(kernel.parameters, name, &Parameter::name) == 0) continue;
+        head.fail_at("options", "'options' holds '" + option + "', which replaces the value of the parameter '" + name +
+                                    "'; leave it out");
+    }
+}
+
 // Run-time parameters follow the operation's arguments in the kernel's signature.
 void check_runtime_parameter(const Section& section, const Parameter& parameter, const KernelTemplate& kernel) {
     const auto& arguments = kernel.operation.arguments;
@@ -136,8 +144,8 @@ void read_launch(const Section& section, const Names& known, KernelTemplate& res
 }
 
 Model read_model(const Section& section, const Names& known) {
-    section.allow_only(
-        {"phases", "loads_per_phase", "operations_per_phase", "barriers_per_phase", "shared_loads_per_phase"});
+    section.allow_only({"phases", "loads_per_phase", "operations_per_phase", "barriers_per_phase",
+                        "shared_loads_per_phase", "dependent_loads_per_phase", "cluster_blocks"});
     Model model{.phases = section.expression("phases", "\"ceil_div(K, TILE_WIDTH)\"", known),
                 .loads_per_phase = section.expression("loads_per_phase", "\"2 * TILE_WIDTH * TILE_WIDTH\"", known),
                 .operations_per_phase = section.expression("operations_per_phase", "\"2 * TILE_WIDTH\"", known),
@@ -145,7 +153,54 @@ Model read_model(const Section& section, const Names& known) {
     if (section.has("shared_loads_per_phase")) {
         model.shared_loads_per_phase = section.expression("shared_loads_per_phase", "\"TILE_WIDTH\"", known);
     }
+    if (section.has("dependent_loads_per_phase")) {
+        model.dependent_loads_per_phase = section.expression("dependent_loads_per_phase", "\"0\"", known);
+    }
+    if (section.has("cluster_blocks")) model.cluster_blocks = section.expression("cluster_blocks", "\"1\"", known);
     return model;
+}
+
+// What a kernel's own sources need: entry point, compile options, include folders.
+void read_source_keys(const Section& head, KernelTemplate& result) {
+    result.entry = head.value_or<std::string>("entry", R"("kernel<float, TILE>")", "");
+    if (head.has("entry") && !is_identifier(base_name(result.entry))) {
+        head.fail_at("entry",
+                     "'entry' '" + result.entry + "' names no function; write for example \"kernel<float, TILE>\"");
+    }
+    if (result.entry == result.name) result.entry.clear();
+    if (head.has("options")) result.options = head.list<std::string>("options", R"(["--use_fast_math"])");
+    for (const auto& option : result.options) {
+        if (!option.starts_with("-") || option.find_first_of(" \t\n") != std::string::npos) {
+            head.fail_at("options", "'options' holds '" + option +
+                                        "', which is no single option; write for example [\"--maxrregcount=64\"]");
+        }
+        for (const std::string_view taken : {"-arch",        "--gpu-arch",
+                                             "-I",           "--include-path",
+                                             "-include",     "--pre-include",
+                                             "-o",           "--ptxas-options",
+                                             "-Xptxas",      "-dc",
+                                             "-rdc",         "--relocatable",
+                                             "--device-c",   "--options-file",
+                                             "-dlto",        "--dlink-time-opt",
+                                             "--pch",        "-pch",
+                                             "--create-pch", "-create-pch",
+                                             "--use-pch",    "-use-pch"}) {
+            if (!option.starts_with(taken)) continue;
+            const bool folder = taken == "-I" || taken == "--include-path";
+            head.fail_at("options", "'options' holds '" + option + "', which smemtune sets; leave it out" +
+                                        (folder ? ", and write include = [\"FOLDER\"] instead" : ""));
+        }
+    }
+    if (!head.has("include")) return;
+    for (const auto& folder : head.list<std::string>("include", R"(["common"])")) {
+        auto path = head.beside(folder);
+        if (path.starts_with("..") || path.starts_with("/")) {
+            head.fail_at("include", "'include' names '" + folder +
+                                        "', which is outside the templates folder; move it there, or pass a folder "
+                                        "above both with --templates");
+        }
+        result.include_folders.push_back(std::move(path));
+    }
 }
 
 std::optional<KernelTemplate> read_template(const std::string& path, const toml::table& table,
@@ -157,7 +212,8 @@ std::optional<KernelTemplate> read_template(const std::string& path, const toml:
         if (root.section("operation")) return std::nullopt;
         root.fail("has no [template]; write [template] with a name and an operation");
     }
-    head->allow_only({"name", "operation", "summary", "types", "layouts", "source", "baseline", "same_code"});
+    head->allow_only({"name", "operation", "summary", "types", "layouts", "source", "baseline", "same_code", "entry",
+                      "options", "include"});
     KernelTemplate result{.name = head->value<std::string>("name", "\"tiled\""), .path = path};
     if (!is_identifier(result.name)) head->fail_at("name", "'" + result.name + "' is no C++ identifier");
     result.summary = head->value_or<std::string>("summary", "\"one line\"", "");
@@ -190,6 +246,8 @@ std::optional<KernelTemplate> read_template(const std::string& path, const toml:
     result.baseline = head->value_or<bool>("baseline", "true", false);
     if (head->has("same_code")) result.same_code_as = head->list<std::string>("same_code", R"(["a hash", "another"])");
 
+    read_source_keys(*head, result);
+
     auto known = names_of(result.operation);
     for (const auto& each : root.sections("parameter", "[[parameter]]")) {
         auto parameter = read_parameter(each);
@@ -197,8 +255,14 @@ std::optional<KernelTemplate> read_template(const std::string& path, const toml:
             each.fail_at("name", "'" + parameter.name + "' is declared twice, or is a name of the operation's");
         }
         check_runtime_parameter(each, parameter, result);
+        for (const auto value : parameter.values) {
+            if (!is_text_value(value)) continue;
+            known.text_parameters.insert(parameter.name);
+            known.texts.insert(value_text(value));
+        }
         result.parameters.push_back(std::move(parameter));
     }
+    check_options(*head, result);
     for (const auto& each : root.sections("derived", "[[derived]]")) {
         result.derived.push_back(read_derived(each, known, result));
     }

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "templates/manifest/argument_section.h"
+#include "templates/reference/reference_section.h"
+
 namespace smemtune {
 
 namespace {
@@ -11,32 +14,6 @@ void check_names(const Section& section, const std::string& key, const std::vect
         if (!is_identifier(name)) section.fail_at(key, "'" + name + "' is no C++ identifier");
         if (std::ranges::count(names, name) > 1) section.fail_at(key, "'" + name + "' is declared twice; rename one");
     }
-}
-
-Argument read_argument(const Section& section, const Names& known) {
-    section.allow_only({"name", "kind", "rows", "columns", "stride", "count", "batch_stride"});
-    static const std::map<std::string, Argument::Kind> kinds{{"extent", Argument::Kind::extent},
-                                                             {"stride", Argument::Kind::stride},
-                                                             {"batch_stride", Argument::Kind::batch_stride},
-                                                             {"scalar", Argument::Kind::scalar},
-                                                             {"input", Argument::Kind::input},
-                                                             {"output", Argument::Kind::output}};
-    Argument argument{.name = section.value<std::string>("name", "\"A\"")};
-    const auto kind = kinds.find(section.value<std::string>("kind", "\"input\""));
-    if (kind == kinds.end())
-        section.fail_at("kind", "'kind' is none of extent, stride, batch_stride, scalar, input, output");
-    argument.kind = kind->second;
-    if (argument.is_matrix()) {
-        argument.rows = section.expression("rows", "\"M\"", known);
-        argument.columns = section.expression("columns", "\"K\"", known);
-        argument.stride = section.value_or<std::string>("stride", "\"lda\"", "");
-        if (section.has("count")) argument.count = section.expression("count", "\"BATCH\"", known);
-        argument.batch_stride = section.value_or<std::string>("batch_stride", "\"stride_a\"", "");
-        if (!argument.batch_stride.empty() && !section.has("count")) {
-            section.fail_at("batch_stride", "'batch_stride' needs a 'count'; write for example count = \"BATCH\"");
-        }
-    }
-    return argument;
 }
 
 std::int64_t read_padding(const Section& section, const std::string& key) {
@@ -114,10 +91,14 @@ Check read_check(const Section& section, const std::vector<Argument>& arguments)
     for (const auto& argument : arguments) {
         if (argument.kind != Argument::Kind::scalar) continue;
         const auto* node = scalars.get(argument.name);
-        const auto value = node == nullptr ? std::nullopt : node->value<double>();
+        const auto value = node == nullptr ? argument.value : node->value<double>();
         if (!value)
             section.fail("gives scalar '" + argument.name + "' no value; write scalars = { " + argument.name +
                          " = 1 }");
+        if (argument.type && !argument.type->number->holds(*value)) {
+            section.fail_at("scalars", "'scalars' gives '" + argument.name + "' a value that " + argument.type->name() +
+                                           " does not have; write one that it has");
+        }
         check.scalars[argument.name] = *value;
     }
     return check;
@@ -195,20 +176,48 @@ Operation read_operation(const Section& section) {
     const auto known = names_of(operation);
     operation.operations = section.expression("operations", "\"2 * M * N * K\"", known);
     operation.bytes = section.expression("bytes", "\"element_bytes * M * N\"", known);
-    operation.terms = section.expression("terms", "\"K + 3\"", known);
-    operation.reference_path = section.beside(section.value<std::string>("reference", "\"reference.cu\""));
+    read_reference(section, operation);
+    if (operation.reference.has_source() || section.has("terms")) {
+        operation.terms = section.expression("terms", "\"K + 3\"", known);
+    }
     for (const auto& each : section.sections("argument", "[[operation.argument]]")) {
         operation.arguments.push_back(read_argument(each, known));
     }
+    operation.typed = operation.reference.kind != OperationReference::Kind::kernel ||
+                      std::ranges::any_of(operation.arguments, is_typed);
     check_arguments(section, operation);
+    if (section.has("check") && section.node("check", "").is_string()) {
+        section.fail_at("check",
+                        "'check' is a list of [[operation.check]]; write reference = \"none\" if there is "
+                        "nothing to compare outputs with");
+    }
     for (const auto& each : section.sections("check", "[[operation.check]]")) {
         operation.checks.push_back(read_check(each, operation.arguments));
+        if (!operation.typed) continue;
+        for (const std::string key : {"poison", "wide"}) {
+            if (each.has(key)) {
+                each.fail_at(key, "'" + key + "' is not for operations whose arguments declare types or values; " +
+                                      (key == "poison" ? "write kind = \"inout\" for an output that the kernel reads"
+                                                       : "write values = { uniform = [-1000, 1000] } for an argument"));
+            }
+        }
+    }
+    if (operation.checks.empty() && operation.typed) {
+        for (const auto& argument : operation.arguments) {
+            if (argument.kind == Argument::Kind::scalar && !argument.value) {
+                section.fail("gives scalar '" + argument.name + "' no value; write for example value = 1 there");
+            }
+        }
+        static const toml::table uniform{{"inputs", "uniform"}};
+        operation.checks.push_back(
+            read_check(Section(section.path(), "[[operation.check]]", uniform), operation.arguments));
     }
     if (operation.checks.empty()) {
         section.fail("has no [[operation.check]], so nothing would be verified; add one with inputs = \"uniform\"");
     }
-    // Every key that is not named here is part of what a kernel is verified against. A layout's constants are added for
-    // a problem.
+    complete_reference(section, operation);
+    // All keys except these decide what a kernel is verified against. operation_identity() adds the constants of the
+    // problem's layout.
     operation.definition = section.text_without({"summary", "operations", "bytes", "layouts", "reference"});
     return operation;
 }

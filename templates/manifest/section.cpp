@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
+#include <regex>
 #include <sstream>
 
 #include "templates/manifest/catalog.h"
@@ -16,13 +17,20 @@ std::string Names::expand(const std::string& text) const {
     };
     std::string result;
     for (auto at = text.begin(); at != text.end();) {
+        if (*at == '"' || *at == '\'') {  // a text stays as it is
+            const auto close = std::find(at + 1, text.end(), *at);
+            result.append(at, close);
+            at = close;
+            if (at != text.end()) result += *at++;
+            continue;
+        }
         const auto end = std::find_if_not(at, text.end(), in_name);  // a number is one token, too
         const std::string word(at, end);
         const auto found = derived.find(word);
         result += found == derived.end() ? word : "(" + found->second + ")";
         at = end;
         if (at != text.end()) result += *at++;
-        // Names that each use an earlier name twice double the text each time.
+        // If each name uses the previous one twice, the text doubles with each name.
         if (result.size() > longest_expression) {
             throw ExpressionError("expression '" + text + "' has more than " + std::to_string(longest_expression) +
                                   " characters once its [[derived]] names are written out; use fewer of them");
@@ -51,7 +59,8 @@ bool breaks_an_assertion(std::string_view text) {
     }
 }
 
-// An assertion has no position, but the parser reads forwards: the line is the first that breaks it with those before.
+// An assertion has no position, but the parser reads forwards. So the line is the last one of the shortest prefix of
+// the text that breaks the assertion.
 std::size_t line_of_assertion(std::string_view text) {
     std::vector<std::size_t> ends;
     for (auto at = text.find('\n'); at != std::string_view::npos; at = text.find('\n', at + 1)) ends.push_back(at + 1);
@@ -116,6 +125,31 @@ Expression Section::expression(const std::string& key, const std::string& exampl
     return checked(key, value<std::string>(key, example), known);
 }
 
+namespace {
+
+// Texts have no order and no arithmetic, so they may only be compared with == and !=.
+std::optional<std::string> misused_text(const std::string& text, const Names& known) {
+    static const std::regex token(R"("[^"]*"|'[^']*'|[A-Za-z_0-9.]+|==|!=|\S)");
+    std::vector<std::string> tokens;
+    for (std::sregex_iterator at(text.begin(), text.end(), token), end; at != end; ++at) tokens.push_back(at->str());
+    const auto compares = [&](std::size_t i) { return i < tokens.size() && (tokens[i] == "==" || tokens[i] == "!="); };
+    for (std::size_t i = 0; i < tokens.size(); ++i) {
+        const auto& each = tokens[i];
+        const bool literal = each[0] == '"' || each[0] == '\'';
+        if (!literal && !known.text_parameters.contains(each)) continue;
+        if (!compares(i + 1) && (i == 0 || !compares(i - 1))) {
+            return "uses " + (literal ? each : "'" + each + "'") +
+                   ", which is text, as a number; compare it with == or !=, as in TYPE == 'float4'";
+        }
+        if (const auto value = each.substr(1, each.size() - 2); literal && !known.texts.contains(value)) {
+            return "compares with " + each + ", which is no value of a parameter; check its spelling";
+        }
+    }
+    return std::nullopt;
+}
+
+}  // namespace
+
 Expression Section::checked(const std::string& key, const std::string& text, const Names& known) const {
     try {
         const Expression written(text);  // parsed first, so that errors quote the author's text
@@ -125,6 +159,9 @@ Expression Section::checked(const std::string& key, const std::string& text, con
                 fail_at(key, "'" + key + "' names '" + name + "', which is no parameter, extent, layout constant or " +
                                  "device limit; check its spelling");
             }
+        }
+        if (!known.text_parameters.empty() || expression.text().find_first_of("'\"") != std::string::npos) {
+            if (const auto wrong = misused_text(expression.text(), known)) fail_at(key, "'" + key + "' " + *wrong);
         }
         return expression;
     } catch (const ExpressionError& error) {

@@ -13,18 +13,20 @@
 
 namespace smemtune {
 
-/// The largest manifest in bytes, and the most entries of one list: far above what a kernel needs, and low enough that
-/// no manifest uses up memory or stack.
+/// The largest manifest in bytes, and the most entries of one list: far above the needs of a kernel, and low enough
+/// that no manifest exhausts memory or stack.
 constexpr std::size_t longest_manifest = std::size_t{1} << 20;
 constexpr std::size_t most_entries = 256;
 constexpr std::size_t longest_expression = 16'384;  ///< characters, [[derived]] names written out
-/// The most dots, as in the nested key `a.b.c`.
+/// The limit on dots in a manifest: each dot of a key such as `a.b.c` costs a level of recursion.
 constexpr std::size_t most_dots = 2000;
 
 /// The names that a manifest's expressions may use.
 struct Names {
     std::set<std::string> values;                ///< known once configuration, problem and device are known
     std::map<std::string, std::string> derived;  ///< shorthands for expressions over `values`
+    std::set<std::string> text_parameters;       ///< of `values`: those with values that are no whole numbers
+    std::set<std::string> texts;                 ///< these values
 
     /// `text` with every shorthand replaced by its expression, in parentheses. Throws ExpressionError if the result is
     /// longer than `longest_expression`.
@@ -44,7 +46,7 @@ public:
     Section(const std::string& path, std::string title, const toml::table& table)
         : path_(path), title_(std::move(title)), table_(table) {}
 
-    /// `path` is the file of a position that has only a line.
+    /// `path` names the file if the position has only a line.
     [[noreturn]] static void fail(const std::string& path, const toml::source_region& where, const std::string& what);
     [[noreturn]] void fail(const std::string& what) const { fail(path_, table_.source(), title_ + " " + what); }
     [[noreturn]] void fail_at(const std::string& key, const std::string& what) const;

@@ -1,5 +1,6 @@
-// toml++, with its assertions as exceptions in every build: some invalid texts break them, such as `[=]` (3.3.0). As
-// they come, they end the process, or where NDEBUG is defined they are promises to the compiler (`__builtin_assume`).
+// Includes toml++ and turns its assertions into exceptions in every build, because some invalid texts, such as `[=]`,
+// break them (3.3.0). By default a broken assertion ends the process, or with NDEBUG, is undefined behaviour
+// (`__builtin_assume`).
 #pragma once
 
 #include <stdexcept>
@@ -22,7 +23,7 @@ constexpr void toml_assertion(bool holds) {
 #pragma push_macro("NDEBUG")
 #undef NDEBUG  // with it, toml++ ignores TOML_ASSERT
 #include <toml++/impl/preprocessor.h>
-// What 3.3.0 promises the compiler about characters that are no white space does not hold: `é` outside of a string.
+// toml++ 3.3.0 marks code as unreachable that some characters reach, such as `é` outside of a string.
 #pragma push_macro("TOML_UNREACHABLE")
 #undef TOML_UNREACHABLE
 #define TOML_UNREACHABLE return false

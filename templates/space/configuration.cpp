@@ -3,6 +3,8 @@
 #include <charconv>
 #include <stdexcept>
 
+#include "templates/space/value.h"
+
 namespace smemtune {
 
 namespace {
@@ -19,7 +21,7 @@ std::string to_text(const Configuration& configuration) {
     std::string text;
     for (const auto& [name, value] : configuration.values) {
         if (!text.empty()) text += ',';
-        text += name + '=' + std::to_string(value);
+        text += name + '=' + value_text(value);
     }
     return text;
 }
@@ -47,9 +49,15 @@ Configuration parse_configuration(std::string_view text) {
         const auto digits = equals == std::string_view::npos ? "" : trim(item.substr(equals + 1));
         std::int64_t value = 0;
         const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-        if (name.empty() || digits.empty() || error != std::errc{} || end != digits.data() + digits.size()) {
+        const bool is_whole = !digits.empty() && error == std::errc{} && end == digits.data() + digits.size();
+        if (name.empty() || (!is_whole && !is_value_text(digits))) {
             throw std::invalid_argument("configuration: '" + std::string(item) +
-                                        "' is not NAME=INTEGER; write for example TILE_WIDTH=16,PAD=1");
+                                        "' is not NAME=VALUE; write for example TILE_WIDTH=16,PAD=1");
+        }
+        if (digits == "true" || digits == "false") {
+            value = digits == "true" ? 1 : 0;
+        } else if (!is_whole) {
+            value = text_value(digits);
         }
         if (!result.values.emplace(name, value).second) {
             throw std::invalid_argument("configuration: '" + std::string(name) + "' is given twice");

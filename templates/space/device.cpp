@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "templates/space/configuration.h"
+#include "templates/space/value.h"
 
 namespace smemtune {
 
@@ -100,8 +101,15 @@ const std::vector<DeviceField>& device_fields() {
 }
 
 Environment environment_of(const Device& device) {
+    using Named = std::pair<std::string, std::int64_t Device::*>;
+    static const auto named = [] {  // in the order of the names, so that each is put behind the last
+        std::vector<Named> all;
+        for (const auto& field : device_fields()) all.emplace_back("device." + std::string(field.name), field.member);
+        std::ranges::sort(all, {}, &Named::first);
+        return all;
+    }();
     Environment environment;
-    for (const auto& field : device_fields()) environment["device." + std::string(field.name)] = device.*field.member;
+    for (const auto& [name, member] : named) environment.emplace_hint(environment.end(), name, device.*member);
     return environment;
 }
 
@@ -136,6 +144,10 @@ Device model_device(std::string_view specification) {
     auto device = named ? from_model(*model) : unlimited();
     if (named) specification.remove_prefix(std::min(specification.size(), first.size() + 1));
     for (const auto& [name, value] : parse_configuration(specification).values) {
+        if (is_text_value(value)) {
+            throw std::invalid_argument("device: '" + name + "=" + value_text(value) +
+                                        "' is not NAME=INTEGER; write for example sm_90,multiprocessors=66");
+        }
         const auto field = std::ranges::find(device_fields(), name, &DeviceField::name);
         if (field == device_fields().end()) {
             std::string known;

@@ -38,7 +38,7 @@ struct Device {
     [[nodiscard]] bool is_host() const { return compute_capability == 0; }
 };
 
-/// The host in checked mode, a device of its own: every access is checked, so times are many times longer.
+/// The host in checked mode. It counts as a different device, because checking every access multiplies the times.
 Device checked(Device host);
 bool is_checked(const Device& device);
 

@@ -8,6 +8,8 @@
 #include <limits>
 #include <optional>
 
+#include "templates/space/value.h"
+
 namespace smemtune {
 
 namespace {
@@ -157,6 +159,8 @@ private:
             number();
         } else if (std::isalpha(c) != 0 || c == '_') {
             name();
+        } else if (c == '\'' || c == '"') {
+            text();
         } else {
             fail("expected a number or a name");
         }
@@ -172,6 +176,16 @@ private:
             fail("only whole decimal numbers are known");
         }
         emit(Op::constant, 1, value);
+    }
+
+    // A value of a parameter that is no whole number.
+    void text() {
+        const auto end = text_.find(text_[at_], at_ + 1);
+        if (end == std::string::npos) fail("the quote is not closed");
+        const auto value = std::string_view(text_).substr(at_ + 1, end - at_ - 1);
+        if (!is_value_text(value)) fail("no parameter can have this value");
+        emit(Op::constant, 1, text_value(value));
+        at_ = end + 1;
     }
 
     void name() {
@@ -216,60 +230,57 @@ private:
 
 Expression::Expression(std::string text) : text_(std::move(text)) { ExpressionParser(*this).parse(); }
 
-std::int64_t Expression::apply(Op op, std::int64_t left, std::int64_t right) const {
-    const auto fail = [&](const char* what) { throw ExpressionError("expression '" + text_ + "': " + what); };
-    std::int64_t result = 0;
-    const auto divisible = [&] {
-        if (right == 0) fail("division by zero");
-        if (left == std::numeric_limits<std::int64_t>::min() && right == -1) fail("overflow of 64 bits");
+const char* Expression::try_apply(Op op, std::int64_t left, std::int64_t right, std::int64_t& result) {
+    constexpr const char* overflow = "overflow of 64 bits";
+    const auto indivisible = [&]() -> const char* {
+        if (right == 0) return "division by zero";
+        return left == std::numeric_limits<std::int64_t>::min() && right == -1 ? overflow : nullptr;
     };
-    const auto ceil_div = [&] {
-        divisible();
-        return left / right + ((left % right != 0 && (left < 0) == (right < 0)) ? 1 : 0);
-    };
-    const auto shiftable = [&] {
-        if (right < 0 || right > 62) fail("shift by less than 0 or more than 62 bits");
-    };
+    const auto ceil_div = [&] { return left / right + ((left % right != 0 && (left < 0) == (right < 0)) ? 1 : 0); };
+    const auto* const unshiftable = right < 0 || right > 62 ? "shift by less than 0 or more than 62 bits" : nullptr;
     switch (op) {
-        case Op::negate:
-            if (__builtin_sub_overflow(std::int64_t{0}, right, &result)) fail("overflow of 64 bits");
-            return result;
-        case Op::add:
-            if (__builtin_add_overflow(left, right, &result)) fail("overflow of 64 bits");
-            return result;
-        case Op::subtract:
-            if (__builtin_sub_overflow(left, right, &result)) fail("overflow of 64 bits");
-            return result;
-        case Op::multiply:
-            if (__builtin_mul_overflow(left, right, &result)) fail("overflow of 64 bits");
-            return result;
+        case Op::negate: return __builtin_sub_overflow(std::int64_t{0}, right, &result) ? overflow : nullptr;
+        case Op::add: return __builtin_add_overflow(left, right, &result) ? overflow : nullptr;
+        case Op::subtract: return __builtin_sub_overflow(left, right, &result) ? overflow : nullptr;
+        case Op::multiply: return __builtin_mul_overflow(left, right, &result) ? overflow : nullptr;
         case Op::shift_left:
-            shiftable();
-            if (__builtin_mul_overflow(left, std::int64_t{1} << right, &result)) fail("overflow of 64 bits");
-            return result;
-        case Op::shift_right: shiftable(); return left >> right;
-        case Op::divide: divisible(); return left / right;
-        case Op::remainder: divisible(); return left % right;
-        case Op::ceil_div: return ceil_div();
+            if (unshiftable != nullptr) return unshiftable;
+            return __builtin_mul_overflow(left, std::int64_t{1} << right, &result) ? overflow : nullptr;
+        case Op::shift_right:
+            if (unshiftable == nullptr) result = left >> right;
+            return unshiftable;
+        case Op::divide:
+        case Op::remainder:
+        case Op::ceil_div:
         case Op::round_up:
-            if (__builtin_mul_overflow(ceil_div(), right, &result)) fail("overflow of 64 bits");
-            return result;
-        case Op::less: return left < right ? 1 : 0;
-        case Op::less_equal: return left <= right ? 1 : 0;
-        case Op::greater: return left > right ? 1 : 0;
-        case Op::greater_equal: return left >= right ? 1 : 0;
-        case Op::equal: return left == right ? 1 : 0;
-        case Op::not_equal: return left != right ? 1 : 0;
-        case Op::bit_and: return left & right;
-        case Op::bit_xor: return left ^ right;
-        case Op::bit_or: return left | right;
-        case Op::minimum: return std::min(left, right);
-        case Op::maximum: return std::max(left, right);
-        case Op::invert: return ~right;
-        case Op::logical_not: return right == 0 ? 1 : 0;
-        case Op::to_bool: return right != 0 ? 1 : 0;
+            if (const auto* error = indivisible()) return error;
+            if (op == Op::round_up) return __builtin_mul_overflow(ceil_div(), right, &result) ? overflow : nullptr;
+            result = op == Op::divide ? left / right : op == Op::remainder ? left % right : ceil_div();
+            return nullptr;
+        case Op::less: result = left < right ? 1 : 0; return nullptr;
+        case Op::less_equal: result = left <= right ? 1 : 0; return nullptr;
+        case Op::greater: result = left > right ? 1 : 0; return nullptr;
+        case Op::greater_equal: result = left >= right ? 1 : 0; return nullptr;
+        case Op::equal: result = left == right ? 1 : 0; return nullptr;
+        case Op::not_equal: result = left != right ? 1 : 0; return nullptr;
+        case Op::bit_and: result = left & right; return nullptr;
+        case Op::bit_xor: result = left ^ right; return nullptr;
+        case Op::bit_or: result = left | right; return nullptr;
+        case Op::minimum: result = std::min(left, right); return nullptr;
+        case Op::maximum: result = std::max(left, right); return nullptr;
+        case Op::invert: result = ~right; return nullptr;
+        case Op::logical_not: result = right == 0 ? 1 : 0; return nullptr;
+        case Op::to_bool: result = right != 0 ? 1 : 0; return nullptr;
         default: throw std::logic_error("not an operator");
     }
+}
+
+std::int64_t Expression::apply(Op op, std::int64_t left, std::int64_t right) const {
+    std::int64_t result = 0;
+    if (const auto* error = try_apply(op, left, right, result)) {
+        throw ExpressionError("expression '" + text_ + "': " + error);
+    }
+    return result;
 }
 
 std::int64_t Expression::evaluate(std::span<const std::int64_t> values) const {

@@ -52,6 +52,7 @@ public:
 
 private:
     friend class ExpressionParser;
+    friend class StraightLine;  // templates/predict/straight_line.h
     enum class Op : std::uint8_t {
         constant,
         name,
@@ -89,6 +90,8 @@ private:
         std::int64_t operand = 0;  // a constant, a slot, or a jump target
     };
 
+    // The result, or what is wrong; nullptr if nothing is. Operators with one operand take `right`.
+    static const char* try_apply(Op op, std::int64_t left, std::int64_t right, std::int64_t& result);
     [[nodiscard]] std::int64_t apply(Op op, std::int64_t left, std::int64_t right) const;
 
     std::string text_;

@@ -10,12 +10,12 @@ namespace smemtune {
 
 namespace {
 
-using Names = std::set<std::size_t>;  // parameters, by index
+using ParameterSet = std::set<std::size_t>;  // parameters, by index
 
 // Chooses a binding order in which constraints can be checked early. Greedy: repeatedly takes the constraint with the
 // fewest points left to enumerate before it can be checked. Parameters that no constraint mentions come last.
-std::vector<std::size_t> binding_order(const std::vector<Parameter>& parameters, std::vector<Names> unbound) {
-    const auto points = [&](const Names& names) {
+std::vector<std::size_t> binding_order(const std::vector<Parameter>& parameters, std::vector<ParameterSet> unbound) {
+    const auto points = [&](const ParameterSet& names) {
         double product = 1;
         for (const auto index : names) product *= static_cast<double>(parameters[index].values.size());
         return product;
@@ -24,9 +24,9 @@ std::vector<std::size_t> binding_order(const std::vector<Parameter>& parameters,
     const auto bind = [&](std::size_t index) {
         order.push_back(index);
         for (auto& names : unbound) names.erase(index);
-        std::erase_if(unbound, [](const Names& names) { return names.empty(); });
+        std::erase_if(unbound, [](const ParameterSet& names) { return names.empty(); });
     };
-    std::erase_if(unbound, [](const Names& names) { return names.empty(); });
+    std::erase_if(unbound, [](const ParameterSet& names) { return names.empty(); });
     while (!unbound.empty()) {
         const auto next = *std::ranges::min_element(unbound, {}, points);
         for (const auto index : next) bind(index);
@@ -52,7 +52,7 @@ ParameterSpace::ParameterSpace(std::vector<Parameter> parameters, std::vector<Co
     }
     std::map<std::string, std::size_t> slots;
     for (std::size_t i = 0; i < parameters_.size(); ++i) slots[parameters_[i].name] = i;
-    std::vector<Names> names;
+    std::vector<ParameterSet> names;
     for (auto& constraint : constraints) {
         const auto slot_of = [&](const std::string& name) {
             if (const auto found = slots.find(name); found != slots.end()) return found->second;

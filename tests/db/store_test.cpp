@@ -373,7 +373,7 @@ TEST_F(StoreTest, ATrialWhoseMachineCodeIsReplacedWasNotVerifiedWithTheNewOne) {
     EXPECT_TRUE(store.best(key.device, key.problem)->winner) << "it still counts";
 }
 
-// Either may be wrong: a trial that was cut short has passed the first check only.
+// Two kinds of trials that may be wrong. A trial that was cut short has passed only the first check.
 class UnverifiedTest : public StoreTest {
 protected:
     void SetUp() override {
@@ -615,6 +615,30 @@ TEST_F(StoreTest, AnotherStoreSeesATrialAtOnce) {
     EXPECT_EQ(reader.recall(key, tile(16)), measured(key, tile(16), 7));
 }
 
+TEST_F(StoreTest, DevicesAndAProblemAreReadTogetherAsByTwoCalls) {
+    const Store reader(path, Store::Access::read);
+    for (const auto& problem : {gemm(512, 512, 512), gemm(7, 7, 7)}) {
+        const auto known = reader.known(problem);
+        EXPECT_EQ(known.devices, reader.devices());
+        EXPECT_EQ(known.problem, reader.find(problem));
+    }
+    const auto added = store.remember(gemm(7, 7, 7));  // no transaction of the reader is open, or it would not see this
+    EXPECT_EQ(reader.known(gemm(7, 7, 7)).problem, added);
+}
+
+TEST_F(StoreTest, AReadThatFailsLeavesNoTransactionOpen) {
+    const Store reader(path, Store::Access::read);
+    const auto rename = [&](const std::string& from, const std::string& to) {
+        SQLite::Database(path.string(), SQLite::OPEN_READWRITE).exec("ALTER TABLE " + from + " RENAME TO " + to);
+    };
+    rename("problems", "moved");
+    EXPECT_THROW(static_cast<void>(reader.known(gemm(7, 7, 7))), StoreError);
+    rename("moved", "problems");
+    EXPECT_EQ(reader.known(gemm(7, 7, 7)).devices.size(), 1U);
+    store.remember(measured(key, tile(16), 7));
+    EXPECT_EQ(reader.trials(key).size(), 1U);
+}
+
 TEST_F(StoreTest, AStoreMayMove) {
     store.remember(measured(key, tile(16), 7));
     Store moved = std::move(store);
@@ -625,7 +649,7 @@ TEST_F(StoreTest, AStoreMayMove) {
 
 TEST_F(StoreTest, ARowEditedByHandIntoNonsenseIsAnErrorThatNamesTheFile) {
     store.remember(measured(key, tile(16), 7));
-    SQLite::Database(path.string(), SQLite::OPEN_READWRITE).exec("UPDATE trials SET configuration = 'TILE_WIDTH=many'");
+    SQLite::Database(path.string(), SQLite::OPEN_READWRITE).exec("UPDATE trials SET configuration = 'TILE_WIDTH'");
     const auto error = error_of([&] { static_cast<void>(store.trials(key)); });
     EXPECT_NE(error.find(path.string() + ": holds a damaged row (configuration cannot be read"), std::string::npos)
         << error;

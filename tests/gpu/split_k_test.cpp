@@ -35,7 +35,7 @@ protected:
         Launch launch;
     };
     Loaded load(const Problem& problem, int cluster, int split) {
-        const auto all = load_templates(builtin_sources());
+        const auto& all = builtin_templates();
         const auto& kernel = *std::ranges::find(all, "warp_tiled", &KernelTemplate::name);
         const auto configuration = parse_configuration(
             "BLOCK_M=16,BLOCK_N=32,BLOCK_K=8,THREAD_M=4,THREAD_N=4,LANES_M=4,LANE_PAIRS=0,SLICES_K=2,STAGES=3,ASYNC=1,"

@@ -72,7 +72,7 @@ inline void for_configurations(const Device& device, const Problem& problem, con
         Launch launch;
     };
     std::vector<Compiled> compiled;
-    for (const auto& kernel : load_templates(builtin_sources())) {
+    for (const auto& kernel : builtin_templates()) {
         if (!supports(kernel, problem, device)) continue;
         const auto space = feasible_space(kernel, problem, device);
         std::vector<std::size_t> indices(space.size());

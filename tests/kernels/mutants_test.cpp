@@ -108,85 +108,105 @@ std::vector<Configuration> configurations_for(const KernelTemplate& kernel) {
         return {parse_configuration("BLOCK_M=32,BLOCK_N=64,BLOCK_K=16,THREAD_M=4,THREAD_N=8")};
     }
     if (kernel.name == "warp_tiled") {
-        // All three are without clusters, which the host device lacks. The first takes the pipeline wherever N has a
+        // None of the four uses clusters, which the host device lacks. The first takes the pipeline wherever N has a
         // whole tile, and some of its threads copy no line of B in the last round. The second takes the pipeline with
-        // vectors, where rows are aligned. The third shares K through memory.
+        // vectors, where rows are aligned. The third shares K through memory, also where the tile is wider than C. The
+        // fourth writes a tile in two parts.
         const std::string common = "BLOCK_M=16,BLOCK_K=8,THREAD_M=4,THREAD_N=4,LANES_M=4,CLUSTER_K=1,A_FIRST=1,";
         return {parse_configuration(common + "BLOCK_N=96,SLICES_K=2,SPLIT_K=1,VECTOR_A=1,VECTOR_B=1,STAGES=3,ASYNC=1," +
                                     "LANE_PAIRS=1,BLOCKS_PER_SM=1,GROUP_M=4"),
                 parse_configuration(common + "BLOCK_N=64,SLICES_K=1,SPLIT_K=1,VECTOR_A=4,VECTOR_B=4,STAGES=4,ASYNC=0," +
                                     "LANE_PAIRS=0,BLOCKS_PER_SM=1,GROUP_M=4"),
-                parse_configuration(common + "BLOCK_N=32,SLICES_K=2,SPLIT_K=4,VECTOR_A=1,VECTOR_B=1,STAGES=2,ASYNC=1," +
+                parse_configuration(common + "BLOCK_N=64,SLICES_K=2,SPLIT_K=4,VECTOR_A=1,VECTOR_B=1,STAGES=2,ASYNC=1," +
+                                    "LANE_PAIRS=0,BLOCKS_PER_SM=1,GROUP_M=4"),
+                parse_configuration("BLOCK_M=64,BLOCK_N=64,BLOCK_K=8,THREAD_M=16,THREAD_N=4,LANES_M=4,CLUSTER_K=1,"
+                                    "A_FIRST=1,SLICES_K=1,SPLIT_K=1,VECTOR_A=1,VECTOR_B=1,STAGES=2,ASYNC=1,"
                                     "LANE_PAIRS=0,BLOCKS_PER_SM=1,GROUP_M=4")};
     }
     if (kernel.name == "skinny") {
-        // Several tiles, stages and slices. The second shares K through memory and has spare threads for the sums.
-        return {parse_configuration("BLOCK_M=16,BLOCK_N=32,BLOCK_K=32,THREAD_M=4,THREAD_N=4,SLICES_K=4,STAGES=3,"
-                                    "BLOCKS_PER_SM=1,PREFETCH=0,SPLIT_K=1"),
-                parse_configuration("BLOCK_M=8,BLOCK_N=4,BLOCK_K=64,THREAD_M=2,THREAD_N=4,SLICES_K=16,STAGES=2,"
-                                    "BLOCKS_PER_SM=1,PREFETCH=0,SPLIT_K=4")};
+        // Several tiles, stages and slices. In the first configuration, no blocks share a tile. In the others, blocks
+        // share K through memory; the second has spare threads for the sums.
+        return {parse_configuration("BLOCK_M=8,BLOCK_N=4,BLOCK_K=64,THREAD_M=2,THREAD_N=4,SLICES_K=16,STAGES=2,"
+                                    "BLOCKS_PER_SM=1"),
+                parse_configuration("BLOCK_M=16,BLOCK_N=8,BLOCK_K=128,THREAD_M=4,THREAD_N=4,SLICES_K=32,STAGES=2,"
+                                    "BLOCKS_PER_SM=1"),
+                parse_configuration("BLOCK_M=16,BLOCK_N=32,BLOCK_K=32,THREAD_M=4,THREAD_N=4,SLICES_K=4,STAGES=3,"
+                                    "BLOCKS_PER_SM=1")};
+    }
+    if (kernel.name == "matrix_vector") {
+        // A matrix that lies along the outputs, and one that lies along K; blocks that share K, and others.
+        return {parse_configuration("VECTOR_IS_B=0,TILE=16,OWN=4,THREADS=128,LOADS=2,BLOCKS_PER_SM=1"),
+                parse_configuration("VECTOR_IS_B=1,TILE=4,OWN=2,THREADS=128,LOADS=2,BLOCKS_PER_SM=1"),
+                parse_configuration("VECTOR_IS_B=0,TILE=64,OWN=8,THREADS=128,LOADS=1,BLOCKS_PER_SM=1")};
     }
     return {default_configuration(kernel)};
+}
+
+// In order: partial tiles with aligned rows; whole tiles along N; partial tiles in all dimensions; less than one phase
+// deep.
+std::vector<std::vector<std::int64_t>> sizes_for(const KernelTemplate& kernel) {
+    std::vector<std::vector<std::int64_t>> sizes{{67, 36, 269}, {66, 64, 270}, {65, 71, 41}, {17, 33, 3}};
+    // The sizes for warp_tiled, in the same order. They are wide enough for a pipeline without guards; the third has
+    // fewer phases than stages.
+    if (kernel.name == "warp_tiled") {
+        sizes.insert(sizes.end(), {{48, 192, 44}, {35, 197, 29}, {35, 192, 16}, {17, 101, 3}});
+    }
+    return sizes;
 }
 
 class Mutants : public testing::TestWithParam<std::string> {
 protected:
     const KernelTemplate kernel = builtin(GetParam());
-    const std::vector<Configuration> configurations = configurations_for(kernel);
     const std::unique_ptr<Backend> backend = open_host({.seed = 1});
     const std::unique_ptr<Compiler> compiler =
         make_compiler(host_device(), {.host_compiler = SMEMTUNE_CXX, .checked = true});
     CompilePool pool{*compiler, cores()};
-
-    struct Case {
-        Problem problem;
-        std::unique_ptr<ExactOperands> operands;
-    };
-    std::vector<Case> cases;
-
-    void SetUp() override {
-        const auto reference =
-            backend->load(binary_of(compiler->compile(reference_program(kernel, problem_of(kernel, {1, 1, 1})))), 0);
-        // In order: partial tiles with aligned rows; whole tiles along N; partial tiles in all dimensions; less than
-        // one phase deep.
-        std::vector<std::vector<std::int64_t>> sizes{{67, 36, 269}, {66, 64, 270}, {65, 71, 41}, {17, 33, 3}};
-        // The sizes for warp_tiled, in the same order. They are wide enough for a pipeline without guards; the third
-        // has fewer phases than stages.
-        if (kernel.name == "warp_tiled") {
-            sizes.insert(sizes.end(), {{48, 192, 44}, {35, 197, 29}, {35, 192, 16}, {17, 101, 3}});
-        }
-        for (const auto& extents : sizes) {
-            for (const auto& check : kernel.operation.checks) {
-                auto& each = cases.emplace_back();
-                each.problem = problem_of(kernel, extents);
-                each.operands = std::make_unique<ExactOperands>(*backend, kernel.operation, each.problem, check);
-                each.operands->expect(*reference);
-            }
-        }
-    }
+    const std::unique_ptr<LoadedKernel> reference =
+        unchecked_reference(*backend, kernel, problem_of(kernel, {1, 1, 1}));
 
     std::shared_future<CompilePool::Result> compile(const Configuration& configuration, const Mutant* mutant) {
-        auto program = program_of(kernel, configuration, cases.front().problem);
+        auto program = program_of(kernel, configuration, problem_of(kernel, {1, 1, 1}));
         if (mutant != nullptr) program.files.at(mutant->path) = mutant->source;
         return pool.submit(program);
     }
 
     // How the device detected the mutant; nothing if it did not.
-    std::optional<std::string> death(const Binary& binary, const Configuration& configuration) {
-        auto device = backend->device();
-        device.grid_y = 2;  // fewer than the matrices of a batch
-        std::shared_ptr<const LoadedKernel> loaded;
+    std::optional<std::string> death(const LoadedKernel& loaded, const Launch& launch, ExactOperands& operands) const {
         try {
-            for (const auto& [problem, operands] : cases) {
-                const auto launch = launch_of(kernel, configuration, problem, device);
-                if (!loaded) loaded = backend->load(binary, launch.dynamic_shared_bytes);
-                operands->run(*with_workspace(loaded, launch, *backend), launch);
-                if (auto wrong = operands->wrong()) return "wrong: " + *wrong;
-            }
+            operands.run(loaded, launch);
         } catch (const DeviceFault& fault) {
             return fault.what();
         }
-        return std::nullopt;
+        const auto wrong = operands.wrong();
+        return wrong ? std::optional("wrong: " + *wrong) : std::nullopt;
+    }
+
+    // Runs the original and the mutants that are alive on every size with every check.
+    void attack(const Configuration& configuration, const std::vector<Mutant>& mutants,
+                std::vector<std::optional<std::string>>& causes) {
+        const auto original = compile(configuration, nullptr);
+        std::vector<std::pair<std::size_t, std::shared_future<CompilePool::Result>>> alive;
+        for (std::size_t i = 0; i < mutants.size(); ++i) {
+            if (!causes[i]) alive.emplace_back(i, compile(configuration, &mutants[i]));
+        }
+        auto device = backend->device();
+        device.grid_y = 2;             // fewer than the matrices of a batch
+        device.multiprocessors = 140;  // skinny and matrix_vector fill them, with several blocks for a tile if need be
+        // The operands of one case at a time: checked mode compares each access with all memory that is allocated.
+        for (const auto& extents : sizes_for(kernel)) {
+            const auto problem = problem_of(kernel, extents);
+            const auto launch = launch_of(kernel, configuration, problem, device);
+            for (const auto& check : kernel.operation.checks) {
+                ExactOperands operands(*backend, kernel.operation, problem, check);
+                operands.expect(*reference);
+                const auto death_of = [&](const std::shared_future<CompilePool::Result>& compiled) {
+                    return death(*load(*backend, binary_of(compiled.get()), launch), launch, operands);
+                };
+                EXPECT_EQ(death_of(original), std::nullopt) << to_text(configuration) << " " << to_text(problem);
+                for (const auto& [i, compiled] : alive) causes[i] = death_of(compiled);
+                std::erase_if(alive, [&](const auto& each) { return causes[each.first].has_value(); });
+            }
+        }
     }
 };
 
@@ -196,15 +216,7 @@ TEST_P(Mutants, AllDieAndTheOriginalLives) {
         std::ranges::move(mutants_of(path, kernel.files.at(path)), std::back_inserter(mutants));
     }
     std::vector<std::optional<std::string>> causes(mutants.size());
-    for (const auto& configuration : configurations) {
-        const auto original = compile(configuration, nullptr);
-        std::vector<std::pair<std::size_t, std::shared_future<CompilePool::Result>>> alive;
-        for (std::size_t i = 0; i < mutants.size(); ++i) {
-            if (!causes[i]) alive.emplace_back(i, compile(configuration, &mutants[i]));
-        }
-        EXPECT_EQ(death(binary_of(original.get()), configuration), std::nullopt) << to_text(configuration);
-        for (const auto& [i, compiled] : alive) causes[i] = death(binary_of(compiled.get()), configuration);
-    }
+    for (const auto& configuration : configurations_for(kernel)) attack(configuration, mutants, causes);
     int without_barrier = 0;
     for (std::size_t i = 0; i < mutants.size(); ++i) {
         without_barrier += mutants[i].name.find("__syncthreads") != std::string::npos ? 1 : 0;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <optional>
@@ -29,7 +30,7 @@ namespace smemtune {
 
 /// Loaded once, because every test of the program uses all of them to name its cases.
 inline const std::vector<KernelTemplate>& builtins() {
-    static const auto templates = load_templates(builtin_sources());
+    static const auto& templates = builtin_templates();
     return templates;
 }
 
@@ -54,6 +55,8 @@ struct Laid {
 inline std::string name_of(const testing::TestParamInfo<Laid>& info) {
     return info.param.kernel + (info.param.layout.empty() ? "" : "_" + info.param.layout);
 }
+/// GoogleTest would list the bytes.
+inline void PrintTo(const Laid& laid, std::ostream* out) { *out << laid.kernel << ' ' << laid.layout; }
 inline std::vector<Laid> builtins_in_every_layout() {
     std::vector<Laid> all;
     for (const auto& kernel : builtins()) {
@@ -62,6 +65,14 @@ inline std::vector<Laid> builtins_in_every_layout() {
         for (const auto& layout : kernel.layouts) all.push_back({kernel.name, layout});
     }
     return all;
+}
+
+/// Whether a sample runs this configuration at this size: the first configuration at every size, of the others every
+/// second one. Which one, depends on the layout, so that the layouts of a template cover all pairs.
+inline bool is_sampled(const Laid& laid, std::size_t configuration, std::size_t size) {
+    if (configuration == 0 || std::getenv("SMEMTUNE_ALL_CONFIGURATIONS") != nullptr) return true;
+    const auto transposed = static_cast<std::size_t>(std::ranges::count(laid.layout, 't'));
+    return (configuration + size + transposed) % 2 == 0;
 }
 
 /// A problem for the template: the first `extents`, as many as its operation has, after a batch of three if it has one.
@@ -93,12 +104,14 @@ inline std::vector<Configuration> configurations_of(const KernelTemplate& kernel
     return {chosen.begin(), chosen.end()};
 }
 
-/// A problem in whole vectors of 16 bytes for which the template has configurations: with few columns if its rules ask
-/// for that.
+/// A problem in whole vectors of 16 bytes for which the template has configurations: with few columns, or one, if its
+/// rules ask for that.
 inline Problem aligned_problem_of(const KernelTemplate& kernel, const std::string& layout) {
-    const auto usual = problem_of(kernel, {64, 68, 36}, layout);
-    if (feasible_space(kernel, usual, host_device()).size() > 0) return usual;
-    return problem_of(kernel, {68, 12, 68}, layout);
+    for (const auto& extents : std::vector<std::vector<std::int64_t>>{{64, 68, 36}, {68, 12, 68}}) {
+        const auto problem = problem_of(kernel, extents, layout);
+        if (feasible_space(kernel, problem, host_device()).size() > 0) return problem;
+    }
+    return problem_of(kernel, {68, 1, 68}, layout);
 }
 
 inline Binary binary_of(const CompilePool::Result& result) {
@@ -108,6 +121,13 @@ inline Binary binary_of(const CompilePool::Result& result) {
 
 inline std::shared_ptr<const LoadedKernel> load(Backend& backend, const Binary& binary, const Launch& launch) {
     return with_workspace(backend.load(binary, launch.dynamic_shared_bytes), launch, backend);
+}
+
+/// The operation's reference kernel, for expected values: it is not under test, so its accesses are not checked.
+inline std::unique_ptr<LoadedKernel> unchecked_reference(Backend& backend, const KernelTemplate& kernel,
+                                                         const Problem& problem) {
+    const auto compiler = make_compiler(host_device(), {.host_compiler = SMEMTUNE_CXX});
+    return backend.load(binary_of(compiler->compile(reference_program(kernel, problem))), 0);
 }
 
 inline unsigned cores() { return std::max(1U, std::thread::hardware_concurrency()); }
@@ -213,15 +233,18 @@ public:
     [[nodiscard]] std::optional<std::string> wrong() const {
         for (const auto& matrix : matrices_) {
             const auto after = values(matrix);
+            const auto named = [&](std::size_t i) {
+                return matrix.argument->name + ", element " + std::to_string(i) + " of its memory,";
+            };
             for (std::size_t i = 0; i < after.size(); ++i) {
                 const auto place = matrix.is_output() ? matrix.place(i) : std::nullopt;
-                const auto named = matrix.argument->name + ", element " + std::to_string(i) + " of its memory,";
                 if (!place) {
-                    if (std::bit_cast<unsigned>(after[i]) != std::bit_cast<unsigned>(matrix.before[i]))
-                        return named + " was written";
+                    if (std::bit_cast<unsigned>(after[i]) != std::bit_cast<unsigned>(matrix.before[i])) {
+                        return named(i) + " was written";
+                    }
                 } else if (const auto expected = matrix.expected[*place];
                            !(static_cast<double>(after[i]) == expected)) {
-                    return named + " is " + std::to_string(after[i]) + ", not " + std::to_string(expected);
+                    return named(i) + " is " + std::to_string(after[i]) + ", not " + std::to_string(expected);
                 }
             }
         }

@@ -37,6 +37,13 @@ TEST_P(ParametersOfAKernel, AreThoseOfItsManifest) {
     EXPECT_THAT(rejection_of(device, ", long long ldc", ", long long ldc, int more"), complaint);
 }
 
+// A condition before that include would see 0 without an error.
+TEST_P(ParametersOfAKernel, ReachConditionsBeforeTheSourcesOwnInclude) {
+    const std::string include = "#include \"configuration.h\"";
+    EXPECT_EQ(rejection_of(device, include, "#if STEP != 2\n#error late\n#endif\n" + include), "");
+    EXPECT_THAT(rejection_of(device, include, "#if STEP == 2\n#error early\n#endif\n" + include), HasSubstr("early"));
+}
+
 TEST_P(ParametersOfAKernel, BelongToTheKernelThatTheManifestNames) {
     EXPECT_THAT(rejection_of(device, "void stepping(", "void misnamed("),
                 AllOf(HasSubstr("stepping.cu"), HasSubstr("stepping")));

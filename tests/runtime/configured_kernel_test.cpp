@@ -17,6 +17,11 @@ public:
         values.emplace_back();
         for (std::size_t i = 0; i < count_; ++i) values.back().push_back(*static_cast<int*>(arguments[i]));
     }
+    void fill_symbol(StreamHandle stream, const SymbolArgument& symbol, const void* from) const override {
+        streams.push_back(stream);
+        filled.push_back(symbol.name + " " + std::to_string(*static_cast<const int*>(from)));
+    }
+    mutable std::vector<std::string> filled;
     mutable std::vector<StreamHandle> streams;
     mutable std::vector<std::int64_t> blocks;
     mutable std::vector<std::vector<int>> values;
@@ -39,6 +44,28 @@ TEST(ConfiguredKernel, LaunchesWithItsLaunchAndAppendsTheRuntimeArguments) {
     EXPECT_THAT(recorder->values, ElementsAre(ElementsAre(1, 2, 7, 8), ElementsAre(1, 3, 7, 8)));
     EXPECT_THAT(recorder->blocks, ElementsAre(32, 32));
     EXPECT_THAT(recorder->streams, ElementsAre(stream, nullptr));
+}
+
+TEST(ConfiguredKernel, SymbolsAreFilledAndLeftOutOfTheParameters) {
+    int a = 1;
+    int x = 2;
+    int b = 3;
+    int y = 4;
+    void* const x_address = &x;
+    void* const y_address = &y;
+    const std::vector<void*> arguments{&a, const_cast<void**>(&x_address), &b, const_cast<void**>(&y_address)};
+    const Launch launch{.runtime_arguments = {7}, .symbols = {{"first", 1, 4}, {"second", 3, 4}}};
+    auto* const stream = reinterpret_cast<StreamHandle>(0x100);
+    const auto recorder = std::make_shared<Recorder>(3);
+    ConfiguredKernel(recorder, launch).launch(stream, arguments);
+    EXPECT_THAT(recorder->values, ElementsAre(ElementsAre(1, 3, 7)));
+    EXPECT_THAT(recorder->filled, ElementsAre("first 2", "second 4"));
+    EXPECT_THAT(recorder->streams, ElementsAre(stream, stream, stream));
+    const ConfiguredKernel prepared(recorder, launch, FillSymbols::when_asked);
+    prepared.launch(stream, arguments);
+    EXPECT_EQ(recorder->filled.size(), 2U);
+    prepared.fill_symbols(stream, arguments);
+    EXPECT_EQ(recorder->filled.size(), 4U);
 }
 
 TEST(ConfiguredKernel, WithoutRuntimeArgumentsPassesTheArgumentsOn) {

@@ -82,7 +82,7 @@ protected:
     void tuned(const Problem& problem, const std::string& kernel, const std::string& configuration,
                bool with_code = true) const {
         Store store(database);
-        const auto templates = load_templates(builtin_sources());
+        const auto& templates = builtin_templates();
         const auto& chosen = find_template(templates, kernel);
         const auto values = parse_configuration(configuration);
         std::optional<Binary> code;
@@ -206,7 +206,7 @@ TEST_F(OnHost, ARuntimeParameterOfTheWinnerIsPassedAtEachLaunch) {
     const auto two = runtime.fetch(gemm(6, 17, 20));
     EXPECT_EQ(three.choice().configuration, "STEP=3");
     EXPECT_EQ(two.choice().configuration, "STEP=2");
-    EXPECT_EQ(three.argument_names().size(), 11U) << "those of the operation";
+    EXPECT_EQ(three.arguments().size(), 11U) << "those of the operation";
     for (int time = 0; time < 2; ++time) {
         Product(9, 17, 20, 3).expect_right(three);
         Product(6, 17, 20, 3).expect_right(two, 2, -1);
@@ -247,7 +247,7 @@ TEST_F(OnHost, ANeighboursMachineCodeIsBetterThanNone) {
 TEST_F(OnHost, MachineCodeThatDoesNotLoadIsMadeAnew) {
     {
         Store store(database);
-        const auto templates = load_templates(builtin_sources());
+        const auto& templates = builtin_templates();
         const Binary broken{.entry = "tiled", .target = host_compiler()->target(), .code = {1, 2, 3}};
         store_winner(store, host_device(), find_template(templates, "tiled"), gemm(64, 64, 64),
                      parse_configuration("TILE_WIDTH=8"), 10, &broken);
@@ -451,7 +451,9 @@ TEST_F(OnHost, BatchStridesThatMakeNoSenseAreRefused) {
 TEST_F(OnHost, OperationsOtherThanGemmTakeTheirArgumentsInOrder) {
     auto runtime = open();
     const auto kernel = runtime.fetch({"transpose", "f32", "", {{"M", 3}, {"N", 5}}});
-    EXPECT_THAT(kernel.argument_names(), testing::ElementsAre("M", "N", "A", "lda", "B", "ldb"));
+    std::string names;
+    for (const auto& argument : kernel.arguments()) names += argument.name + " ";
+    EXPECT_EQ(names, "M N A lda B ldb ");
     std::vector<float> from(15), to(15), turned(15);
     for (std::size_t i = 0; i < 15; ++i) {
         from[i] = static_cast<float>(i);
@@ -468,12 +470,30 @@ TEST_F(OnHost, OperationsOtherThanGemmTakeTheirArgumentsInOrder) {
     EXPECT_THROW(kernel.launch(nullptr, GemmOperands{}), std::invalid_argument);
 }
 
+// The kernel's grid is that of the fetch, so other extents would leave elements out or read beyond the matrices.
+TEST_F(OnHost, OperationsOtherThanGemmRefuseOtherExtents) {
+    auto runtime = open();
+    const auto kernel = runtime.fetch({"transpose", "f32", "", {{"M", 3}, {"N", 5}}});
+    std::vector<float> from(64), to(64);
+    const float* a = from.data();
+    float* b = to.data();
+    long long lda = 8, ldb = 8;
+    const auto refusal = [&](int m, int n) {
+        const std::array<void*, 6> arguments{&m, &n, &a, &lda, &b, &ldb};
+        return error_of<std::invalid_argument>([&] { kernel.launch(nullptr, arguments); });
+    };
+    EXPECT_THAT(refusal(4, 5), HasSubstr("M=4 is not 3, as in transpose f32 3x5"));
+    EXPECT_THAT(refusal(2, 5), HasSubstr("M=2 is not 3"));
+    EXPECT_THAT(refusal(3, 6), HasSubstr("N=6 is not 5"));
+    EXPECT_THAT(refusal(3, 0), HasSubstr("N=0 is not 5"));
+}
+
 TEST_F(OnHost, AKernelOutlivesItsRuntime) {
     std::optional<Runtime> runtime(open());
     const auto kernel = runtime->fetch(gemm(40, 41, 42));
     runtime.reset();
     Product(40, 41, 42).expect_right(kernel);
-    EXPECT_EQ(kernel.argument_names().size(), 11U);
+    EXPECT_EQ(kernel.arguments().size(), 11U);
 }
 
 TEST_F(OnHost, ThreadsFetchAndLaunchAtOnce) {

@@ -36,7 +36,7 @@ protected:
     TemporaryFolder scratch;
     Store store{scratch / "tuning.db"};
     Device device = model_device("sm_90");
-    std::vector<KernelTemplate> templates = load_templates(builtin_sources());
+    std::vector<KernelTemplate> templates = builtin_templates();
     std::vector<KernelTemplate> stepping = load_templates(stepping_sources());
 };
 
@@ -119,7 +119,7 @@ TEST_F(Selection, AStoredTemplateNeedsNoFolder) {
     const auto found = of(gemm(128, 128, 128)).at(0);
     EXPECT_EQ(found.choice.kernel_template, "stepping");
     EXPECT_EQ(found.choice.match, Match::exact);
-    EXPECT_EQ(found.kernel_template.hash, stepping.front().hash);
+    EXPECT_EQ(found.kernel_template->hash, stepping.front().hash);
     EXPECT_TRUE(found.template_row.has_value());
 }
 
@@ -166,12 +166,12 @@ TEST_F(Selection, WithoutADatabaseEveryTemplateOffersAValidDefault) {
     const auto problem = gemm(100, 100, 100);
     const auto found = all(Candidates(problem, device, nullptr, templates, ""));
     EXPECT_EQ(found.size(), 9U);
-    for (const auto& [kernel, configuration, choice, row, stored, stored_hash, code_hash] : found) {
+    for (const auto& [kernel, configuration, choice, row, stored, stored_hash, code_hash, standing, layer] : found) {
         EXPECT_EQ(choice.match, Match::untuned);
         EXPECT_EQ(choice.tuned_for, "");
         EXPECT_EQ(choice.expected_us, 0);
         EXPECT_EQ(row, std::nullopt);
-        EXPECT_EQ(infeasibility(kernel, configuration, problem, device), std::nullopt) << kernel.name;
+        EXPECT_EQ(infeasibility(*kernel, configuration, problem, device), std::nullopt) << kernel->name;
     }
     EXPECT_EQ(found.front().choice.kernel_template, "warp_tiled");  // most reuse
     EXPECT_EQ(found.back().choice.kernel_template, "naive");        // no reuse
@@ -276,7 +276,7 @@ TEST_F(Selection, OfTheApplicationsOwnTemplatesThePresentSourceAloneCounts) {
     EXPECT_EQ(found.at(0).choice.match, Match::untuned);
 }
 
-// Its machine code is stored once for all problems, and another one's winner has replaced it since.
+// Its machine code is stored once for all problems, and the winner of another problem has replaced it.
 TEST_F(Selection, AWinnerWhoseMachineCodeWasReplacedIsNoExactMatch) {
     const auto binary = [&](std::uint8_t byte) {
         return Binary{.entry = "tiled", .target = "sm_90a", .compiler = "NVRTC", .code = {byte}};
@@ -294,7 +294,7 @@ TEST_F(Selection, AWinnerWhoseMachineCodeWasReplacedIsNoExactMatch) {
     EXPECT_EQ(choice.tuned_for, "gemm f32 nn 64x64x64");
 }
 
-// Numbers of devices, problems and templates are those of one file.
+// Row numbers of devices, problems and templates mean nothing in a different file.
 TEST_F(Selection, AFileThatTakesThePlaceOfTheDatabaseIsReadFromTheBeginning) {
     const auto& tiled = find_template(templates, "tiled");
     {
@@ -379,7 +379,7 @@ TEST_F(Signatures, ATemplateWithThoseThatTheCallerKnowsServes) {
     EXPECT_EQ(refusal(stepping_with("rows    = \"M\"", "rows = \"M + 0\"")), "") << "the same size in other words";
 }
 
-// An application's own gemm, of the signature of the built-in one, whose reference it has changed.
+// An application's own gemm with the signature of the built-in one and a different reference.
 class OwnOperation : public Signatures {
 protected:
     [[nodiscard]] static KernelTemplate computing(const std::string& reference, const std::string& name) {
@@ -547,14 +547,14 @@ TEST_F(Selection, TemplatesThatOnlyTheDatabaseHasCanBeExcluded) {
     EXPECT_THAT(candidates.why_not(), HasSubstr("; stepping: only the database has this version"));
 }
 
-// An edit of the stored files cannot change what is run.
+// An edit of the stored files must not change the code that runs.
 TEST_F(Selection, TheFilesOfAVersionThatTheRuntimeHasAreNotReadFromTheDatabase) {
     auto edited = find_template(templates, "tiled");
     edited.files.at("gemm/tiled.cu") += "// edited";
     store_winner(store, device, edited, gemm(64, 64, 64), parse_configuration("TILE_WIDTH=8"), 1);
     const auto found = of(gemm(64, 64, 64)).at(0);
     EXPECT_EQ(found.choice.match, Match::exact);
-    EXPECT_EQ(found.kernel_template.files, find_template(templates, "tiled").files);
+    EXPECT_EQ(found.kernel_template->files, find_template(templates, "tiled").files);
 }
 
 TEST_F(Selection, WhatNoTemplateKnowsHasNoCandidate) {

@@ -27,8 +27,8 @@ protected:
     void tuned(const Problem& problem, const std::string& kernel, const std::string& configuration,
                bool with_code = true) const {
         Store store(database);
-        const auto templates = load_templates(builtin_sources());
-        // A template of a different version: the runtime never reads from a database what it has itself.
+        const auto& templates = builtin_templates();
+        // Uses a different version of a template, because the runtime never reads its own templates from a database.
         auto chosen = find_template(templates, kernel);
         chosen.hash = "of an earlier version of " + kernel;
         const auto values = parse_configuration(configuration);
@@ -55,7 +55,7 @@ TEST_F(StoredOnHost, DamagedMachineCodeIsNeverLoadedAndMadeAnew) {
     }
 }
 
-// As when a run was killed after it had verified the code of another compiler.
+// This happens if a run is killed after it has verified the code of a different compiler.
 TEST_F(StoredOnHost, MachineCodeThatIsNotWhatTheTrialWasVerifiedWithIsNeverLoaded) {
     tuned(gemm(64, 64, 64), "tiled", "TILE_WIDTH=8");
     {
@@ -68,7 +68,8 @@ TEST_F(StoredOnHost, MachineCodeThatIsNotWhatTheTrialWasVerifiedWithIsNeverLoade
     EXPECT_EQ(open().fetch(gemm(64, 64, 64)).choice().match, Match::exact);
 }
 
-// A trial whose code is not stored is compiled. Another one of the same source was verified with the code that is.
+// One trial's code is stored. Another trial of the same source was verified with different code, so its kernel is
+// compiled.
 TEST_F(StoredOnHost, TwoTrialsOfOneSourceAreServedWithTheirOwnMachineCode) {
     auto sources = stepping_sources();
     const auto kernel = load_templates(sources).front();

@@ -62,7 +62,7 @@ public:
 };
 
 inline const KernelTemplate& template_of(const std::string& operation) {
-    static const auto templates = load_templates(builtin_sources());
+    static const auto& templates = builtin_templates();
     return *std::ranges::find(templates, operation, [](const KernelTemplate& each) { return each.operation.name; });
 }
 

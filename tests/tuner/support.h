@@ -74,7 +74,7 @@ public:
 
     std::string operator/(const std::string& name) const { return (folder_ / name).string(); }
     const std::filesystem::path& path() const { return folder_.path(); }
-    /// A folder beside the scratch folder, for files that must not appear in contents().
+    /// A second folder, for files that must not appear in contents().
     std::string aside() const { return path().string() + ".aside"; }
 
     /// All files and folders in the folder, with their bytes.

@@ -13,10 +13,10 @@ namespace {
 
 PreviousReport read_previous(const std::string& path) {
     std::ifstream file(path);
-    const auto json = nlohmann::json::parse(file, nullptr, false);
+    const auto report = nlohmann::json::parse(file, nullptr, false);
     try {
-        return {path, json.value("commit", ""), json.value("date", ""),
-                json.value("/device/name"_json_pointer, std::string()), figures_of(json)};
+        return {path, report.value("commit", ""), report.value("date", ""),
+                report.value("/device/name"_json_pointer, std::string()), figures_of(report)};
     } catch (const std::invalid_argument& error) {
         throw std::invalid_argument("--against " + path + ": " + error.what());
     } catch (const nlohmann::json::exception&) {
@@ -42,7 +42,7 @@ Baselines parse_baselines(const std::string& list) {
                                         " and " + item);
         }
     }
-    // If only a previous report is named, both libraries are measured, so that there are ratios to compare.
+    // A previous report alone means both libraries, so that there are ratios to compare.
     if (baselines.libraries.empty() && baselines.databases.empty()) baselines.libraries = {"cublas", "cublaslt"};
     return baselines;
 }

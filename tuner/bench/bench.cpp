@@ -13,8 +13,8 @@ namespace smemtune {
 
 namespace {
 
-// Batches are longer than in a search, so that even launches that take milliseconds form a graph of several. A graph
-// hides the host's time per launch.
+// Batches are longer than in a search: even launches of milliseconds then form a graph of several, which hides the
+// host's time per launch.
 constexpr SamplingPolicy sampling_policy{.batch_us = 6000};
 
 // One of two kernels that are timed alternately.
@@ -62,11 +62,13 @@ public:
 
 private:
     void measure(const Problem& problem, ProblemBench& result) {
-        const auto winner = stored_winner(runtime_, problem, request_.kernel_template);
+        const auto winner = request_.served ? served_kernel(runtime_, problem, request_.kernel_template)
+                                            : stored_winner(runtime_, problem, request_.kernel_template);
         const auto* ours = std::get_if<CompetitorKernel>(&winner);
         if (ours == nullptr) return;
         result.stored = true;
         result.kernel = ours->description;
+        if (request_.served) result.match = ours->match;
         result.operations =
             static_cast<double>(operation_.operations.evaluate(environment_of(operation_, problem, backend_.device())));
         Testbed testbed(backend_, operation_, problem, binaries_for(problem), request_.seed);
@@ -87,7 +89,7 @@ private:
             result.caches.push_back({.cache = cache, .ours = alone, .comparisons = {}});
             compare_with_all(problem, *ours, testbed, result.caches.back(), compared);
         }
-        if (!backend_.device().is_host() && !request_.interrupted()) {
+        if (!request_.served && !backend_.device().is_host() && !request_.interrupted()) {
             result.host = time_calls(*ours, compared, testbed, result.caches.front().ours.median_us);
         }
     }
@@ -142,7 +144,7 @@ private:
         return times;
     }
 
-    // They are compiled once for each type and layout, because the binaries do not depend on the size.
+    // Compiled once for each type and layout, because they do not depend on the size.
     const TestbedBinaries& binaries_for(const Problem& problem) {
         const std::pair key(problem.type, problem.layout);
         auto known = binaries_.find(key);
@@ -203,8 +205,7 @@ std::vector<double> host_times(const std::vector<std::function<void()>>& calls, 
                                double launch_us) {
     using Clock = std::chrono::steady_clock;
     constexpr int bursts = 21;
-    // Few enough launches that the stream's queue, which holds about a thousand, stays far from full, and that waiting
-    // for them takes little time.
+    // Few enough launches that the stream's queue, which holds about a thousand, does not fill and the wait is short.
     const auto each = static_cast<int>(std::clamp(20'000 / std::max(launch_us, 1.0), 1.0, 50.0));
     std::vector<std::vector<double>> samples(calls.size());
     for (int burst = 0; burst <= bursts; ++burst) {

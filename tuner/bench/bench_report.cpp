@@ -16,7 +16,7 @@ namespace {
 
 using Defaults = std::map<std::string, Configuration>;
 
-// Omits a table without rows.
+// The text of a table; empty if it has no rows.
 std::string table_or_nothing(const Table& table, std::size_t width) {
     return table.empty() ? "" : "\n" + table.to_text(width);
 }
@@ -127,6 +127,7 @@ nlohmann::json json_of(const Comparison& comparison, double operations, const De
 nlohmann::json json_of(const ProblemBench& bench, const Defaults& defaults) {
     nlohmann::json json{{"problem", bench.problem}, {"stored", bench.stored}};
     if (!bench.stored) return json;
+    if (!bench.match.empty()) json["match"] = bench.match;
     json["kernel"] = json_of(bench.kernel, defaults);
     if (!bench.why_not.empty()) json["why_not"] = bench.why_not;
     if (!bench.wrong.empty()) {

@@ -119,19 +119,27 @@ private:
 
 }  // namespace
 
-CompetitorKernelOrReason stored_winner(Runtime& runtime, const Problem& problem, const std::string& kernel_template) {
+CompetitorKernelOrReason served_kernel(Runtime& runtime, const Problem& problem, const std::string& kernel_template) {
     try {
         const auto kernel = runtime.fetch(problem, kernel_template);
         const auto& choice = kernel.choice();
-        if (choice.match != Match::exact) return Unavailable{"no winner is stored for it"};
         return CompetitorKernel{.description = {choice.kernel_template, parse_configuration(choice.configuration)},
                                 .kernel = std::make_shared<FetchedKernel>(kernel),
-                                .call = [&runtime, problem, kernel_template](std::span<void* const> arguments) {
-                                    runtime.fetch(problem, kernel_template).launch(nullptr, arguments);
-                                }};
+                                .call =
+                                    [&runtime, problem, kernel_template](std::span<void* const> arguments) {
+                                        runtime.fetch(problem, kernel_template).launch(nullptr, arguments);
+                                    },
+                                .match = std::string(to_text(choice.match))};
     } catch (const FetchError& error) {
         return Unavailable{error.what()};
     }
+}
+
+CompetitorKernelOrReason stored_winner(Runtime& runtime, const Problem& problem, const std::string& kernel_template) {
+    auto served = served_kernel(runtime, problem, kernel_template);
+    const auto* kernel = std::get_if<CompetitorKernel>(&served);
+    if (kernel != nullptr && kernel->match != to_text(Match::exact)) return Unavailable{"no winner is stored for it"};
+    return served;
 }
 
 std::unique_ptr<Competitor> database_competitor(const Runtime& runtime, const std::filesystem::path& database) {

@@ -27,6 +27,7 @@ struct CompetitorKernel {
     std::shared_ptr<const BoundKernel> kernel;
     /// Calls the kernel as an application does: on the default stream, with the operation's arguments.
     std::function<void(std::span<void* const>)> call;
+    std::string match{};  ///< of a served kernel (Match), such as `predicted`
 };
 
 /// Why a competitor has no kernel for a problem.
@@ -50,6 +51,9 @@ public:
 /// The kernel that the database behind `runtime` has for exactly this problem; winners of other sizes do not count.
 /// With `kernel_template`, the best kernel of that template. `runtime` must outlive the result.
 CompetitorKernelOrReason stored_winner(Runtime& runtime, const Problem& problem, const std::string& kernel_template);
+
+/// The kernel that a fetch of this problem serves, whatever its match.
+CompetitorKernelOrReason served_kernel(Runtime& runtime, const Problem& problem, const std::string& kernel_template);
 
 /// The winners of a different database, on the device of `runtime`. Throws StoreError.
 std::unique_ptr<Competitor> database_competitor(const Runtime& runtime, const std::filesystem::path& database);

@@ -28,7 +28,8 @@ void Pairs::add(const Pair& pair, double total_us) {
 bool Pairs::finished() const {
     if (pairs_.empty()) return false;
     const auto ratio = result();
-    // Sampling ends, whatever the clock does: at least a quarter of the pairs reaches the upper quartile and counts.
+    // Sampling always ends: whatever the clock does, at least a quarter of the pairs reaches its upper quartile and is
+    // valid.
     if (ratio.pairs < least_for_interval) return false;
     if (total_us_ > policy_.longest_us) return true;
     if (ratio.pairs < policy_.least) return false;

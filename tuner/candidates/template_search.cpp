@@ -100,6 +100,13 @@ bool TemplateSearch::take(std::size_t index) {
     return true;
 }
 
+void TemplateSearch::give_back(const Configuration& configuration) {
+    const auto index = space_->find(configuration);
+    if (!index || !tried_[*index]) return;
+    tried_[*index] = false;
+    ++left_;
+}
+
 void TemplateSearch::observe(const Configuration& configuration, std::optional<double> cost) {
     const auto index = space_->find(configuration);
     if (!index) return;
@@ -131,8 +138,8 @@ bool TemplateSearch::is_open(std::optional<double> best) const {
     return stopping_.evaluations() < opening_ || !best || keeps_up(*best);
 }
 
-// The template may cost up to slow_template times the best while its whole space is untried. The margin shrinks with
-// the untried share.
+// While a template's whole space is untried, its cost may be up to slow_template times the best. The margin shrinks
+// with the untried share.
 bool TemplateSearch::keeps_up(double best) const {
     const auto untried = static_cast<double>(left_) / static_cast<double>(tried_.size());
     return stopping_.best() && *stopping_.best() <= (1 + (pruning::slow_template - 1) * untried) * best;

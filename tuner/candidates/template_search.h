@@ -29,14 +29,17 @@ public:
     /// space.
     void observe(const Configuration& configuration, std::optional<double> cost);
 
-    /// Call this after observing the stored trials. Evaluations that sufficed to give the template up in an earlier run
-    /// suffice now. If the earlier run was `complete`, a search that had ended then stays ended: later trials came from
+    /// Call this after observing the stored trials. If their number sufficed to give the template up in an earlier run,
+    /// it suffices now. If the earlier run was `complete`, a search that ended then stays ended: later trials came from
     /// other sizes.
     void resume(bool complete);
 
+    /// Takes back a proposed configuration that was not tried. It counts as untried, but is not proposed again.
+    void give_back(const Configuration& configuration);
+
     /// Proposals per turn in the rotation. The first turn is long enough to judge the template.
     [[nodiscard]] std::size_t turn() const { return stopping_.evaluations() < opening_ ? opening_ : 8; }
-    /// Whether another proposal is worthwhile, where `best` is the least cost over all templates.
+    /// Whether another proposal is worthwhile. `best` is the least cost over all templates.
     [[nodiscard]] bool is_open(std::optional<double> best) const;
     /// Whether the template is not clearly slower than `best`.
     [[nodiscard]] bool keeps_up(double best) const;

@@ -9,9 +9,11 @@ namespace smemtune {
 
 namespace {
 
-constexpr std::size_t most_sizes = 3;                // nearest sizes on this device
-constexpr std::size_t most_devices = 3;              // most similar devices
-const double near = std::log(4.0) * std::sqrt(3.0);  // distance of a problem four times as large in three extents
+constexpr std::size_t most_sizes = 3;              // nearest sizes on this device
+constexpr std::size_t most_devices = 3;            // most similar devices
+constexpr std::size_t most_sizes_of_a_layout = 2;  // nearest sizes of each other layout, this size among them
+const double near_distance =
+    std::log(4.0) * std::sqrt(3.0);  // distance of a problem four times as large in three extents
 
 std::vector<TrialRow> nearest_first(const Store& store, std::int64_t device_row, const Problem& problem,
                                     const std::string& kernel_template) {
@@ -51,11 +53,19 @@ WarmStart warm_start(const Store& store, std::int64_t device_row, const Device& 
     WarmStart result;
     const auto here = nearby(store, device_row, problem, kernel_template);
     add_winners(result.starts, here, most_sizes);
-    if (!here.empty() && distance(problem, here.front().problem) <= near) {
+    if (!here.empty() && distance(problem, here.front().problem) <= near_distance) {
         const auto all = nearest_first(store, device_row, here.front().problem, {});
         if (!all.empty() && all.front().problem == here.front().problem) {
             result.behind = median_of(here.front()) / median_of(all.front());
         }
+    }
+
+    for (const auto& [layout, constants] : kernel_template.operation.layouts) {
+        if (layout == problem.layout) continue;
+        auto alike = problem;
+        alike.layout = layout;
+        add_winners(result.starts, nearest_first(store, device_row, alike, kernel_template.name),
+                    most_sizes_of_a_layout);
     }
 
     auto others = store.devices();

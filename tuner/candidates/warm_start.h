@@ -1,5 +1,5 @@
-// Start points of a search: winners of other sizes on this device, and winners on similar devices. They are measured
-// like all other candidates.
+// Start points of a search: winners of other sizes and layouts on this device, and winners on similar devices. They are
+// measured like all other candidates.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@
 namespace smemtune {
 
 struct WarmStart {
-    /// Winners of the template for the nearest problems on this device, then on the most similar other devices. The
-    /// most promising first, each once.
+    /// Winners of the template for the nearest problems on this device: first of this layout, then of the others. Then
+    /// those on the most similar other devices. The most promising first, each once.
     std::vector<Configuration> starts;
     /// The template's best time divided by the best of all templates, at the nearest problem on this device (at most a
     /// factor of four away in every extent); nothing if unknown.

@@ -58,7 +58,7 @@ void check_one_operation(const std::vector<KernelTemplate>& kernels) {
 }  // namespace
 
 std::vector<KernelTemplate> choose_templates(const std::string& list, const std::string& operation) {
-    const auto builtin = load_templates(builtin_sources());
+    const auto& builtin = builtin_templates();
     std::vector<KernelTemplate> chosen;
     const auto named = [&](const std::string& name) { return std::ranges::find(chosen, name, &KernelTemplate::name); };
     for (const auto& item : split(list, ',')) {
@@ -132,6 +132,22 @@ std::string best_template(Runtime& runtime, const Problem& problem, const Templa
     }
     if (!best) throw FetchError(why);
     return best->kernel_template;
+}
+
+Runtime::Options runtime_options(const CommandLine& line, const ProcessEnvironment& process_environment,
+                                 const TemplateChoice& choice, const std::string& device) {
+    Runtime::Options options{.database = line.database(),
+                             .database_may_be_absent = true,
+                             .system_databases = process_environment.system_databases,
+                             .device = device,
+                             .template_folders = choice.folders,
+                             .host_compiler = process_environment.host_compiler};
+    options.trust.any_owner = line.flag("trust-any-owner");
+    options.trust.any_template_owner = true;
+    options.log = [](LogLevel level, const std::string& message) {
+        if (level == LogLevel::warning) fmt::print(stderr, "smemtune: {}\n", message);
+    };
+    return options;
 }
 
 void tell_fallback(const std::string& device_option, const Device& device, const char* use) {
@@ -236,7 +252,7 @@ std::chrono::seconds parse_duration(const std::string& text) {
     return std::chrono::seconds(value * seconds);
 }
 
-// By measurement, the references, checks and timing of a matrix product take 8 core-seconds per GFLOP.
+// References, checks and timing of a matrix product take 8 core-seconds per GFLOP (measured).
 void check_host_time(const Operation& operation, const Problem& problem, const Device& device, bool asked_for) {
     if (!device.is_host()) return;
     const auto environment = environment_of(operation, problem, device);

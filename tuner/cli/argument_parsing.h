@@ -36,15 +36,20 @@ TemplateChoice choose_templates(const CommandLine& line);
 /// Finds one template by name, in folders first, then among the built-in ones. Throws UsageError.
 KernelTemplate find_template(const std::string& list, const std::string& name);
 
-/// The end of a message about templates without trials in `store`: did_you_mean() for the first of `names` that the
-/// store does not know.
+/// The end of a message about templates without trials: did_you_mean() for the first of `names` that `store` does not
+/// know.
 std::string did_you_mean_stored(const Store& store, const std::vector<std::string>& names);
 
-/// The name of the chosen template whose kernel `runtime` serves as the fastest for `problem`; empty if all templates
-/// are allowed. Throws FetchError if none of them has a kernel.
+/// The chosen template whose kernel for `problem` is the fastest; empty if the user did not restrict the templates.
+/// Throws FetchError if none of them has a kernel.
 std::string best_template(Runtime& runtime, const Problem& problem, const TemplateChoice& choice);
 
-/// If `auto` has found no GPU, prints to standard error that the host is used, and what for.
+/// The options for a command's Runtime: the database of --db, which may be absent, and the system's. Warnings go to
+/// standard error. `device`: a name of find_device.
+Runtime::Options runtime_options(const CommandLine& line, const ProcessEnvironment& process_environment,
+                                 const TemplateChoice& choice, const std::string& device);
+
+/// If `auto` has found no GPU, prints to standard error that the host is used instead, and for which purpose.
 void tell_fallback(const std::string& device_option, const Device& device, const char* use);
 constexpr const char* host_for_times = "using the host CPU; its times say nothing about a GPU";
 constexpr const char* host_for_limits = "using the limits of the host CPU; name a GPU's, such as --device sm_90";

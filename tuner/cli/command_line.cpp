@@ -47,14 +47,24 @@ std::string term(const Option& option) {
     return (option.letter.empty() ? "    " : "-" + option.letter + ", ") + "--" + option.name + value;
 }
 
+std::vector<std::string> proposed_devices(DeviceNames names) {
+    switch (names) {
+        case DeviceNames::one: return {"auto", "host", "0", "1"};
+        case DeviceNames::several: return {"auto", "host", "all", "0", "1"};
+        case DeviceNames::stored: return {"all", "host", "0", "1"};
+        case DeviceNames::model: break;
+    }
+    return {"auto", "host", "0", "sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_120"};
+}
+
+}  // namespace
+
 std::string explanation(const Option& option) {
     auto text = option.summary;
     if (!option.choices.empty()) text += fmt::format(" One of {}.", fmt::join(option.choices, ", "));
     if (option.default_value && !option.default_value->empty()) text += " [default: " + *option.default_value + "]";
     return text;
 }
-
-}  // namespace
 
 CommandLine::CommandLine(const ProcessEnvironment& process_environment, CommandHelp help)
     : process_environment_(process_environment), help_(std::move(help)) {
@@ -67,8 +77,13 @@ void CommandLine::add(Option option) {
     options_.insert(options_.size() < 2 ? options_.end() : options_.end() - 2, std::move(option));
 }
 
-void CommandLine::add_device(const std::string& summary, const std::string& default_value) {
-    add({.name = "device", .value = "D", .summary = summary, .default_value = default_value});
+void CommandLine::add_device(const std::string& summary, const std::string& default_value, DeviceNames names) {
+    add({.name = "device",
+         .value = "D",
+         .summary = summary,
+         .default_value = default_value,
+         .proposals = proposed_devices(names),
+         .list = names == DeviceNames::several || names == DeviceNames::stored});
 }
 
 void CommandLine::add_sizes(const std::string& summary, std::optional<std::string> default_value) {
@@ -80,25 +95,48 @@ void CommandLine::add_sizes(const std::string& summary, std::optional<std::strin
 }
 
 void CommandLine::add_operation(const std::string& summary) {
-    add({.name = "operation", .value = "NAME", .summary = summary, .default_value = ""});
+    std::set<std::string> known;
+    for (const auto& kernel : builtin_templates()) known.insert(kernel.operation.name);
+    add({.name = "operation",
+         .value = "NAME",
+         .summary = summary,
+         .default_value = "",
+         .proposals = {known.begin(), known.end()}});
 }
 
 void CommandLine::add_type() {
     std::set<std::string> known;
-    for (const auto& kernel : load_templates(builtin_sources())) known.insert(kernel.types.begin(), kernel.types.end());
+    for (const auto& kernel : builtin_templates()) known.insert(kernel.types.begin(), kernel.types.end());
     add({.name = "type",
          .value = "T",
          .summary = fmt::format("Type of the elements: {}.", fmt::join(known, ", ")),
-         .default_value = "f32"});
+         .default_value = "f32",
+         .proposals = {known.begin(), known.end()}});
 }
 
 void CommandLine::add_layout(const std::string& summary, const std::string& default_value) {
-    add({.name = "layout", .value = "L", .summary = summary, .default_value = default_value});
+    add({.name = "layout",
+         .value = "L",
+         .summary = summary,
+         .default_value = default_value,
+         .proposals = {"nn", "nt", "tn", "tt"}});
 }
 
 void CommandLine::add_templates(const std::string& summary) {
-    add({.name = "templates", .value = "LIST", .summary = summary, .default_value = ""});
+    add({.name = "templates",
+         .value = "LIST",
+         .summary = summary,
+         .default_value = "",
+         .proposals = names_of_templates(),
+         .list = true,
+         .paths = Paths::folders});
     add({.name = "template", .value = "NAME", .default_value = "", .hidden = true});
+}
+
+std::vector<std::string> names_of_templates() {
+    std::vector<std::string> names;
+    for (const auto& kernel : builtin_templates()) names.push_back(kernel.name);
+    return names;
 }
 
 void CommandLine::add_seed(const std::string& summary) {
@@ -242,7 +280,11 @@ std::string CommandLine::help_text() const {
 bool CommandLine::parse(const std::vector<std::string>& arguments) {
     store(arguments);
     if (flag("help")) {
-        fmt::print("{}", help_text());
+        if (process_environment_.take_help) {
+            process_environment_.take_help(help_, options_);
+        } else {
+            fmt::print("{}", help_text());
+        }
         return false;
     }
     if (flag("version")) {

@@ -3,6 +3,7 @@
 
 #include <boost/program_options.hpp>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -15,23 +16,32 @@ namespace smemtune {
 /// Exit codes, as `smemtune --help` documents them.
 enum ExitCode : int {
     success = 0,
-    nothing_found = 1,    ///< no configuration was right, or the result was wrong or cannot run
+    nothing_found = 1,    ///< no configuration was right, or the kernel is wrong or cannot run
     bad_input = 2,        ///< options, sizes, manifests
     bad_environment = 3,  ///< device, driver, compiler, worker
     bad_database = 4,
     interrupted_by_user = 130,
 };
 
+struct CommandHelp;
+struct Option;
+
 /// All inputs from outside the command line. Only main() reads them.
 struct ProcessEnvironment {
     std::string executable;          ///< path of this program, to start workers
     std::filesystem::path database;  ///< SMEMTUNE_DB, else smemtune/tuning.db in the user's data folder
-    std::string host_compiler;       ///< CXX, else c++
-    std::string commit;              ///< COMMIT: the commit that this program was built from
-    std::string tf32_override;       ///< NVIDIA_TF32_OVERRIDE; `1` lets NVIDIA's libraries compute f32 in TF32
-    std::size_t help_columns = 80;   ///< width of help texts: COLUMNS, else the terminal's
-    std::size_t output_width = 0;    ///< columns of the terminal on standard output; 0 for a file or a pipe
-    bool redraws = false;            ///< standard error is a terminal that obeys control sequences
+    /// SMEMTUNE_SYSTEM_DATABASES, else share/smemtune/portfolios beside this program's folder if it exists. Nothing:
+    /// the folder of the installation. Empty: no system databases.
+    std::optional<std::filesystem::path> system_databases;
+    std::string host_compiler;          ///< CXX, else c++
+    std::vector<std::string> toolkits;  ///< CUDA_HOME, CUDA_PATH
+    std::string commit;                 ///< COMMIT: the commit that this program was built from
+    std::string tf32_override;          ///< NVIDIA_TF32_OVERRIDE; `1` lets NVIDIA's libraries compute f32 in TF32
+    std::size_t help_columns = 80;      ///< width of help texts: COLUMNS, else the terminal's
+    std::size_t output_width = 0;       ///< columns of the terminal on standard output; 0 for a file or a pipe
+    bool redraws = false;               ///< standard error is a terminal that obeys control sequences
+    /// Takes what --help would print, if it is set: for manual pages and the completion of shells.
+    std::function<void(const CommandHelp&, const std::vector<Option>&)> take_help;
 };
 
 /// A mistake in the user's input. The message names the value, what is wrong with it, and what to write instead.
@@ -40,7 +50,10 @@ public:
     using std::runtime_error::runtime_error;
 };
 
-/// One option, for the parser and the help.
+/// Whether a value can be a path.
+enum class Paths { none, files, folders };
+
+/// One option, for the parser, the help and the completion of shells.
 struct Option {
     std::string name;                            ///< without dashes
     std::string value{};                         ///< its value's placeholder in the help; empty: a switch
@@ -51,17 +64,29 @@ struct Option {
     std::vector<std::string> old_names{};        ///< accepted, but not shown
     std::string letter{};                        ///< `j` of `-j`
     bool hidden = false;                         ///< accepted, but not shown
+    std::vector<std::string> proposals{};        ///< values that a shell proposes, among others that are valid
+    bool list = false;                           ///< the value can be several, separated by commas
+    Paths paths = Paths::none;                   ///< what a shell proposes; files if `value` is FILE
 };
 
 /// The parts of a command's help beside its options.
 struct CommandHelp {
-    std::string name;                 ///< such as `tune` or `db trials`
-    std::string summary;              ///< opens the help
-    std::string words{};              ///< words without a dash in the usage line: `[NAME]`
-    std::vector<HelpRow> examples{};  ///< commands with a comment each
-    std::vector<HelpRow> columns{};   ///< columns of the table that the command prints
-    std::string notes{};              ///< paragraphs after the options
-    std::vector<HelpRow> commands{};  ///< subcommands
+    std::string name;                           ///< such as `tune` or `db trials`
+    std::string summary;                        ///< opens the help
+    std::string words{};                        ///< words without a dash in the usage line: `[NAME]`
+    std::vector<HelpRow> examples{};            ///< commands with a comment each
+    std::vector<HelpRow> columns{};             ///< columns of the table that the command prints
+    std::string notes{};                        ///< paragraphs after the options
+    std::vector<HelpRow> commands{};            ///< subcommands
+    std::vector<std::string> word_proposals{};  ///< values of `words` that a shell proposes; also files for FILE
+};
+
+/// What --device of a command can name, for the completion of shells.
+enum class DeviceNames {
+    one,      ///< a device of this machine
+    several,  ///< a list of them
+    model,    ///< one of this machine, or a model such as sm_90
+    stored,   ///< a list of devices of the database
 };
 
 /// Parses one command's options, handles --help and --version, and reports every mistake as a UsageError.
@@ -71,7 +96,8 @@ public:
 
     void add(Option option);
     /// The options that several commands share. Each has one name and one meaning.
-    void add_device(const std::string& summary, const std::string& default_value = "auto");
+    void add_device(const std::string& summary, const std::string& default_value = "auto",
+                    DeviceNames names = DeviceNames::one);
     void add_sizes(const std::string& summary, std::optional<std::string> default_value = {});
     void add_operation(const std::string& summary);
     void add_type();
@@ -125,6 +151,12 @@ private:
 
 /// Throws UsageError unless `value` is in `known`. `what` names the option or the kind of value.
 void check_known(const std::string& what, const std::string& value, const std::vector<std::string>& known);
+
+/// The summary of an option, its choices and its default, as the help has them.
+std::string explanation(const Option& option);
+
+/// The names of the built-in templates, which a shell proposes.
+std::vector<std::string> names_of_templates();
 
 /// `smemtune 0.9.0`, with a newline.
 std::string version_text();

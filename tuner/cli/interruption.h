@@ -1,4 +1,4 @@
-// Ctrl-C: the first signal asks a command to finish its work properly; the second one ends the program.
+// Ctrl-C: the first signal asks a command to finish in order; the second one ends the program.
 #pragma once
 
 #include <atomic>

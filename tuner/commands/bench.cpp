@@ -19,6 +19,7 @@
 #include "tuner/cli/interruption.h"
 #include "tuner/cli/shell_text.h"
 #include "tuner/commands/command.h"
+#include "tuner/portfolio/samples.h"
 #include "tuner/report/json.h"
 #include "tuner/report/text.h"
 
@@ -51,13 +52,23 @@ CommandLine bench_options(const ProcessEnvironment& process_environment) {
     line.add_templates(
         "Compare the best configuration of these templates: names, or folders of your own, separated by "
         "commas. All by default.");
+    line.add({.name = "served",
+              .summary =
+                  "Compare what a fetch serves, as an application gets it, for sizes that need not be tuned; with "
+                  "--shapes or --sizes."});
+    line.add({.name = "shapes",
+              .value = "N",
+              .summary = "With --served: N sizes drawn with --seed, each extent from 16 to 12000."});
     line.add({.name = "against",
               .value = "LIST",
               .summary =
                   "cublas: as it chooses by itself. cublaslt: the fastest of its heuristic's proposals. FILE.db: "
                   "another database. FILE.json: an earlier comparison, whose ratios are compared with the new "
                   "ones.",
-              .default_value = "cublas,cublaslt"});
+              .default_value = "cublas,cublaslt",
+              .proposals = {"cublas", "cublaslt"},
+              .list = true,
+              .paths = Paths::files});
     line.add({.name = "proposals",
               .value = "N",
               .summary = "Time at most N proposals of cublaslt's heuristic.",
@@ -178,6 +189,15 @@ std::vector<Problem> stored_problems(const std::filesystem::path& database, cons
 std::vector<Problem> read_problems(const CommandLine& line, const TemplateChoice& choice, const Device& device) {
     const auto& operation = choice.operation();
     const auto& layout = line.text("layout");
+    std::vector<Problem> drawn;
+    if (line.has("shapes")) {
+        if (!line.flag("served")) throw UsageError("--shapes draws sizes that need not be tuned; give --served, too");
+        for (auto& sample : draw_samples(operation, line.text("type"), layout.empty() ? "nn" : layout,
+                                         static_cast<std::size_t>(line.number("shapes", 1, 10'000)), {}, line.seed())) {
+            drawn.push_back(std::move(sample.problem));
+        }
+        return drawn;
+    }
     // Types, layouts and sizes are checked even if nothing is stored.
     auto problems = make_problems(operation, line.text("sizes") == "stored" ? "64" : line.text("sizes"),
                                   line.text("type"), layout.empty() ? "nn" : layout, device);
@@ -311,6 +331,7 @@ int bench_command(const Arguments& arguments, const ProcessEnvironment& process_
     const auto found = find_device(line.text("device"));
     BenchRequest request{.any_template = choice.kernels.front(),
                          .caches = parse_cache(line.text("cache")),
+                         .served = line.flag("served"),
                          .seed = line.seed(),
                          .interrupted = [] { return interrupted().load(); }};
     request.pairs.least = read_pairs(line);
@@ -321,12 +342,7 @@ int bench_command(const Arguments& arguments, const ProcessEnvironment& process_
     request.problems = read_problems(line, choice, found.device);
     tell_fallback(line.text("device"), found.device, host_for_times);
 
-    Runtime runtime({.database = line.database(),
-                     .database_may_be_absent = true,
-                     .device = found.name,
-                     .template_folders = choice.folders,
-                     .host_compiler = process_environment.host_compiler,
-                     .trust = {.any_owner = line.flag("trust-any-owner"), .any_template_owner = true}});
+    Runtime runtime(runtime_options(line, process_environment, choice, found.name));
     const auto competitors = make_competitors(baselines, runtime, proposals);
     BenchReport report{.provenance = {.command_line = command_line(arguments),
                                       .version = SMEMTUNE_VERSION,

@@ -17,39 +17,17 @@ constexpr std::array all_commands{
     Command{"run", "Run one problem as an application does; verify and time it.", run_command},
     Command{"bench", "Compare the stored winners with cuBLAS, another database or earlier figures.", bench_command},
     Command{"db", "Look into the tuning database.", database_command},
+    Command{"report", "Write or serve a page that shows the database in a browser.", report_command},
     Command{"devices", "List the devices and their limits.", devices_command},
+    Command{"init", "Draft a manifest for a kernel of your own.", init_command},
+    Command{"import", "Write a manifest for a problem of another tuner.", import_command},
+    Command{"check", "Compile and judge the templates of a folder, with no GPU.", check_command},
     Command{"templates", "List the kernels that can be tuned, or describe one.", templates_command},
     Command{"explain", "Show a configuration's shared memory, registers, occupancy and reuse.", explain_command},
     Command{"simulate", "Replay searches over a recorded tuning, with no GPU.", simulate_command},
+    Command{"completion", "Print the script by which a shell completes commands.", completion_command},
+    Command{"man", "Print a manual page.", man_command},
     Command{"worker", "", worker_command},
-};
-
-const std::vector<HelpRow> examples{
-    {"smemtune --device 0 --sizes 512..8192", "Tune matrix products on GPU 0."},
-    {"smemtune db best", "Show the fastest known configuration of each problem."},
-    {"smemtune run --sizes 4096x4096x128", "Fetch the tuned kernel as an application does, verify and time it."},
-    {"smemtune bench", "Compare the winners with cuBLAS, in pairs."},
-    {"smemtune explain tiled --device sm_90", "Show what a configuration needs and what limits it."},
-};
-
-const std::vector<HelpRow> exit_codes{
-    {"0", "done"},
-    {"1", "no configuration was right, a result was wrong, or the configuration cannot run"},
-    {"2", "bad input: an option, a size, a template"},
-    {"3", "a device, compiler or worker failed"},
-    {"4", "the database failed"},
-    {"130", "interrupted; every finished trial is stored, and the same command goes on"},
-};
-
-const std::vector<HelpRow> variables{
-    {"SMEMTUNE_DB", "The tuning database, unless --db names one."},
-    {"XDG_DATA_HOME, HOME",
-     "Else the database is $XDG_DATA_HOME/smemtune/tuning.db, or $HOME/.local/share/smemtune/tuning.db."},
-    {"CXX", "The compiler of the host device. Default: c++."},
-    {"TMPDIR", "The folder for temporary files. Default: /tmp."},
-    {"COMMIT", "The commit that 'bench --json' records."},
-    {"COLUMNS", "The width of help texts (at most 100) and of tables. Default: the terminal's."},
-    {"TERM", "dumb: progress is printed in lines, without control sequences."},
 };
 
 std::string general_help(std::size_t columns) {
@@ -57,14 +35,15 @@ std::string general_help(std::size_t columns) {
     for (const auto& command : all_commands) {
         if (*command.summary != '\0') rows.push_back({command.name, command.summary});
     }
-    auto text = wrap("smemtune finds the fastest configurations of GPU kernels and keeps them in a database.", columns);
+    const auto& help = program_help();
+    auto text = wrap(help.summary, columns);
     text += "\nusage: smemtune [COMMAND] [OPTIONS]\n\nexamples\n";
-    for (const auto& [command, comment] : examples) text += "  " + command + "\n" + wrap(comment, columns, 6);
+    for (const auto& [command, comment] : help.examples) text += "  " + command + "\n" + wrap(comment, columns, 6);
     text += "\ncommands\n" + help_rows(rows, columns);
     text +=
         "\n" + wrap("'smemtune help COMMAND' shows a command's options, 'smemtune --version' the version.", columns);
-    text += "\nexit codes\n" + help_rows(exit_codes, columns);
-    return text + "\nenvironment\n" + help_rows(variables, columns);
+    text += "\nexit codes\n" + help_rows(help.exit_codes, columns);
+    return text + "\nenvironment\n" + help_rows(help.variables, columns);
 }
 
 const Command* find(const std::string& name) {
@@ -84,6 +63,47 @@ const Command* find(const std::string& name) {
 }
 
 }  // namespace
+
+const ProgramHelp& program_help() {
+    static const ProgramHelp help{
+        .summary = "smemtune finds the fastest configurations of GPU kernels and keeps them in a database.",
+        .examples =
+            {
+                {"smemtune --device 0 --sizes 512..8192", "Tune matrix products on GPU 0."},
+                {"smemtune db best", "Show the fastest known configuration of each problem."},
+                {"smemtune run --sizes 4096x4096x128",
+                 "Fetch the tuned kernel as an application does, verify and time it."},
+                {"smemtune bench", "Compare the winners with cuBLAS, in pairs."},
+                {"smemtune explain tiled --device sm_90", "Show what a configuration needs and what limits it."},
+            },
+        .exit_codes =
+            {
+                {"0", "done"},
+                {"1", "no configuration was right, a result was wrong, or the configuration cannot run"},
+                {"2", "bad input: an option, a size, a template"},
+                {"3", "a device, compiler or worker failed"},
+                {"4", "the database failed"},
+                {"130", "interrupted; every finished trial is stored, and the same command goes on"},
+            },
+        .variables =
+            {
+                {"SMEMTUNE_DB", "The tuning database, unless --db names one."},
+                {"XDG_DATA_HOME, HOME",
+                 "Else the database is $XDG_DATA_HOME/smemtune/tuning.db, or $HOME/.local/share/smemtune/tuning.db."},
+                {"SMEMTUNE_SYSTEM_DATABASES",
+                 "The folder of databases that 'run' and 'bench' search last. Default: that of the installation. "
+                 "Empty: none."},
+                {"CXX", "The compiler of the host device. Default: c++."},
+                {"CUDA_HOME, CUDA_PATH",
+                 "The CUDA Toolkit with the headers that sources include. Default: the one of NVRTC."},
+                {"TMPDIR", "The folder for temporary files. Default: /tmp."},
+                {"COMMIT", "The commit that 'bench --json' records."},
+                {"COLUMNS", "The width of help texts (at most 100) and of tables. Default: the terminal's."},
+                {"TERM", "dumb: progress is printed in lines, without control sequences."},
+            },
+    };
+    return help;
+}
 
 std::span<const Command> commands() { return all_commands; }
 

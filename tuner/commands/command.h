@@ -18,10 +18,22 @@ int bench_command(const Arguments& arguments, const ProcessEnvironment& process_
 int portfolio_command(const Arguments& arguments, const ProcessEnvironment& process_environment);
 int run_command(const Arguments& arguments, const ProcessEnvironment& process_environment);
 int devices_command(const Arguments& arguments, const ProcessEnvironment& process_environment);
+int init_command(const Arguments& arguments, const ProcessEnvironment& process_environment);
+int import_command(const Arguments& arguments, const ProcessEnvironment& process_environment);
+int check_command(const Arguments& arguments, const ProcessEnvironment& process_environment);
 int templates_command(const Arguments& arguments, const ProcessEnvironment& process_environment);
 int explain_command(const Arguments& arguments, const ProcessEnvironment& process_environment);
 int simulate_command(const Arguments& arguments, const ProcessEnvironment& process_environment);
 int database_command(const Arguments& arguments, const ProcessEnvironment& process_environment);
+int database_export_command(const Arguments& arguments, const ProcessEnvironment& process_environment);
+int database_compare_command(const Arguments& arguments, const ProcessEnvironment& process_environment);
+int database_importance_command(const Arguments& arguments, const ProcessEnvironment& process_environment);
+int database_convergence_command(const Arguments& arguments, const ProcessEnvironment& process_environment);
+int database_convert_command(const Arguments& arguments, const ProcessEnvironment& process_environment);
+int database_compile_command(const Arguments& arguments, const ProcessEnvironment& process_environment);
+int report_command(const Arguments& arguments, const ProcessEnvironment& process_environment);
+int completion_command(const Arguments& arguments, const ProcessEnvironment& process_environment);
+int man_command(const Arguments& arguments, const ProcessEnvironment& process_environment);
 int worker_command(const Arguments& arguments, const ProcessEnvironment& process_environment);
 
 struct Command {
@@ -29,6 +41,15 @@ struct Command {
     const char* summary;  ///< one line; empty for a command that the help omits
     CommandFunction function;
 };
+
+/// The parts of `smemtune --help` beside its commands.
+struct ProgramHelp {
+    std::string summary;
+    std::vector<HelpRow> examples;
+    std::vector<HelpRow> exit_codes;
+    std::vector<HelpRow> variables;  ///< of the environment
+};
+const ProgramHelp& program_help();
 
 /// Every command, in the order of the help.
 std::span<const Command> commands();

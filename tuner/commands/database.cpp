@@ -7,28 +7,16 @@
 #include <span>
 
 #include "db/store.h"
-#include "tuner/cli/argument_parsing.h"
-#include "tuner/cli/sizes.h"
 #include "tuner/commands/command.h"
+#include "tuner/commands/database/filters.h"
 #include "tuner/report/database_report.h"
-#include "tuner/report/json.h"
-#include "tuner/report/text.h"
+#include "tuner/report/stored/csv.h"
 
 namespace smemtune {
 
 namespace {
 
-void complain_of_nothing(const Store& store, const Store::Filter& filter) {
-    fmt::print(stderr,
-               "no trial matches{} See 'smemtune db list'; a part of a name is written with *, as in '*tiled'\n",
-               did_you_mean_stored(store, filter.kernel_templates));
-}
-
 constexpr long long shown_trials = 20;
-
-void print_json(const char* command, nlohmann::json content) {
-    fmt::print("{}\n", json_text(document(command, std::move(content))));
-}
 
 Store::Filter::Sort parse_sort(const std::string& text) {
     using Sort = Store::Filter::Sort;
@@ -51,28 +39,33 @@ nlohmann::json list_json(std::span<const TrialFacts> trials) {
     return list;
 }
 
-void list(const Store& store, const Store::Filter& filter, bool json, std::size_t width) {
+void list(const Store& store, const Store::Filter& filter, OutputFormat format, std::size_t width) {
     const auto summary = store.summary();
     const auto inventory = store.inventory(filter);
     std::error_code ignored;
     const auto bytes = std::filesystem::file_size(summary.path, ignored);
-    if (json) return print_json("db list", inventory_json(summary, bytes, inventory));
+    if (format == OutputFormat::json) return print_json_document("db list", inventory_json(summary, bytes, inventory));
+    if (format == OutputFormat::csv) {
+        fmt::print("{}", csv_text(inventory_rows(inventory)));
+        return;
+    }
     fmt::print("{}", inventory_text(summary, bytes, inventory, width));
 }
 
-void best(const Store& store, Store::Filter filter, bool json, std::size_t width) {
+void best(const Store& store, Store::Filter filter, OutputFormat format, std::size_t width) {
     filter.best_only = true;
     const auto winners = read_all(store, store.rows(filter));
-    if (json) return print_json("db best", {{"winners", list_json(winners)}});
-    fmt::print("{}", best_text(winners, width));
+    if (format == OutputFormat::json) return print_json_document("db best", {{"winners", list_json(winners)}});
+    fmt::print("{}", format == OutputFormat::csv ? csv_text(list_json(winners)) : best_text(winners, width));
     if (winners.empty()) complain_of_nothing(store, filter);
 }
 
-void trials(const Store& store, const Store::Filter& filter, bool json, std::size_t width) {
+void trials(const Store& store, const Store::Filter& filter, OutputFormat format, std::size_t width) {
     const auto found = read_all(store, store.rows(filter));
     const auto more = store.count(filter) - found.size();
-    if (json) return print_json("db trials", {{"trials", list_json(found)}, {"more", more}});
-    fmt::print("{}", trials_text(found, more, width));
+    if (format == OutputFormat::json)
+        return print_json_document("db trials", {{"trials", list_json(found)}, {"more", more}});
+    fmt::print("{}", format == OutputFormat::csv ? csv_text(list_json(found)) : trials_text(found, more, width));
     if (found.empty()) complain_of_nothing(store, filter);
 }
 
@@ -84,40 +77,22 @@ void show(const Store& store, std::int64_t id, bool json, std::size_t width) {
     if (json) {
         auto content = trial_json(trial);
         if (run) content["run"] = run_json(*run);
-        return print_json("db show", std::move(content));
+        return print_json_document("db show", std::move(content));
     }
     fmt::print("{}", trial_text(trial, run ? &*run : nullptr, width));
-}
-
-void add_filters(CommandLine& line) {
-    line.add_device("Only these devices: 0, 1, ..., host, or names as in 'smemtune db list'.", "");
-    line.add_sizes("Only these sizes: 512 is 512x512x512 of gemm; 512..8192; 4096x4096x128.", "");
-    line.add_templates("Only these templates.");
-    line.add_operation("Only this operation.");
-}
-
-constexpr const char* patterns =
-    "Names are compared as a whole; in a pattern, * stands for any text: --templates '*tiled', --sizes '512x*'.";
-
-Store::Filter read_filter(const CommandLine& line) {
-    const auto& templates = line.text("template").empty() ? line.text("templates") : line.text("template");
-    return {.devices = stored_devices(line.text("device")),
-            .kernel_templates = split(templates, ','),
-            .sizes = stored_sizes(line.text("sizes"), known_size_forms(line.text("operation"))),
-            .operations = split(line.text("operation"), ',')};
 }
 
 int list_command(const Arguments& arguments, const ProcessEnvironment& process_environment) {
     CommandLine line(process_environment, {.name = "db list",
                                            .summary = "Show what the database holds.",
                                            .examples = {{"smemtune db list", ""}},
-                                           .notes = patterns});
-    add_filters(line);
-    line.add_wide();
+                                           .notes = database_patterns});
+    add_database_filters(line);
     line.add_database();
-    line.add_json();
+    add_output_formats(line);
     if (!line.parse(arguments)) return success;
-    list(Store(line.database(), Store::Access::read), read_filter(line), line.flag("json"), line.table_width());
+    list(Store(line.database(), Store::Access::read), read_database_filter(line), read_output_format(line),
+         line.table_width());
     return success;
 }
 
@@ -125,13 +100,13 @@ int best_command(const Arguments& arguments, const ProcessEnvironment& process_e
     CommandLine line(process_environment, {.name = "db best",
                                            .summary = "Show the winner of each problem on each device.",
                                            .examples = {{"smemtune db best --sizes 512..8192", ""}},
-                                           .notes = patterns});
-    add_filters(line);
-    line.add_wide();
+                                           .notes = database_patterns});
+    add_database_filters(line);
     line.add_database();
-    line.add_json();
+    add_output_formats(line);
     if (!line.parse(arguments)) return success;
-    best(Store(line.database(), Store::Access::read), read_filter(line), line.flag("json"), line.table_width());
+    best(Store(line.database(), Store::Access::read), read_database_filter(line), read_output_format(line),
+         line.table_width());
     return success;
 }
 
@@ -140,28 +115,30 @@ int trials_command(const Arguments& arguments, const ProcessEnvironment& process
                      {.name = "db trials",
                       .summary = "Show every trial, by device, problem and time.",
                       .examples = {{"smemtune db trials --sizes 4096 --templates tiled --rejected", ""}},
-                      .notes = patterns});
-    add_filters(line);
+                      .notes = database_patterns});
+    add_database_filters(line);
     line.add({.name = "rejected", .summary = "Only rejected trials."});
-    line.add(
-        {.name = "limit", .value = "N", .summary = "Show at most N trials, 0 for all. Default: 20, with --json all."});
+    line.add({.name = "limit",
+              .value = "N",
+              .summary = "Show at most N trials, 0 for all. Default: 20, with --json or --csv all."});
     line.add({.name = "sort",
               .value = "BY",
               .summary = "Sort by time, by date (the latest first) or by trial number.",
               .default_value = "time",
               .choices = {"time", "date", "trial"}});
-    line.add_wide();
     line.add_database();
-    line.add_json();
+    add_output_formats(line);
     if (!line.parse(arguments)) return success;
-    auto filter = read_filter(line);
+    auto filter = read_database_filter(line);
     filter.rejected_only = line.flag("rejected");
     filter.sort = parse_sort(line.text("sort"));
-    const bool json = line.flag("json");
-    // JSON lists all rows by default, because a program reads it.
-    const auto limit = line.has("limit") ? line.number("limit", 0, 1LL << 40) : json ? 0 : shown_trials;
+    const auto format = read_output_format(line);
+    // JSON and CSV list all rows by default, because a program reads them.
+    const auto limit = line.has("limit")              ? line.number("limit", 0, 1LL << 40)
+                       : format == OutputFormat::text ? shown_trials
+                                                      : 0;
     if (limit > 0) filter.limit = static_cast<std::size_t>(limit);
-    trials(Store(line.database(), Store::Access::read), filter, json, line.table_width());
+    trials(Store(line.database(), Store::Access::read), filter, format, line.table_width());
     return success;
 }
 
@@ -201,7 +178,7 @@ int verify_command(const Arguments& arguments, const ProcessEnvironment& process
     if (line.flag("json")) {
         auto list = nlohmann::json::array();
         for (const auto& [row, reason] : damages) list.push_back({{"row", row}, {"reason", reason}});
-        print_json("db verify", {{"damaged", list}});
+        print_json_document("db verify", {{"damaged", list}});
         return result;
     }
     for (const auto& [row, reason] : damages) fmt::print("{}: {}\n", row, reason);
@@ -214,7 +191,14 @@ constexpr std::array subcommands{
     Command{"best", "Show the winner of each problem on each device.", best_command},
     Command{"trials", "Show every trial, by device, problem and time.", trials_command},
     Command{"show", "Show all that is stored of one trial.", show_command},
+    Command{"compare", "Compare the winners of two databases.", database_compare_command},
+    Command{"importance", "Show which parameters decide the speed.", database_importance_command},
+    Command{"convergence", "Show how fast searches came near the best time.", database_convergence_command},
     Command{"verify", "List the rows that are damaged.", verify_command},
+    Command{"export", "Write winners and portfolios to a new database or as text, or trials for other programs.",
+            database_export_command},
+    Command{"convert", "Translate results between the formats of other autotuners.", database_convert_command},
+    Command{"compile", "Compile portfolios that are kept as text.", database_compile_command},
 };
 
 CommandLine overview(const ProcessEnvironment& process_environment) {
@@ -229,10 +213,9 @@ CommandLine overview(const ProcessEnvironment& process_environment) {
                      .notes = "'smemtune help db COMMAND' shows a command's options."};
     for (const auto& [name, summary, function] : subcommands) help.commands.push_back({name, summary});
     CommandLine line(process_environment, help);
-    add_filters(line);
-    line.add_wide();
+    add_database_filters(line);
     line.add_database();
-    line.add_json();
+    add_output_formats(line);
     return line;
 }
 

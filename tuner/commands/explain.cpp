@@ -12,10 +12,12 @@
 #include "templates/launch/limits.h"
 #include "templates/launch/occupancy.h"
 #include "templates/manifest/catalog.h"
+#include "templates/space/value.h"
 #include "tuner/cli/argument_parsing.h"
 #include "tuner/cli/sizes.h"
 #include "tuner/cli/suggestion.h"
 #include "tuner/commands/command.h"
+#include "tuner/commands/ranking.h"
 #include "tuner/report/json.h"
 #include "tuner/report/text.h"
 
@@ -23,7 +25,7 @@ namespace smemtune {
 
 namespace {
 
-// Limits that are given by hand may omit a limit, which then allows any number.
+// A device given by hand may omit a limit. Then any number is allowed.
 constexpr std::int64_t countless = 1'000'000;
 
 std::string number_text(std::int64_t number) {
@@ -48,11 +50,12 @@ struct Explanation {
     ModelValues reuse;
     std::string registers_from;
     std::optional<std::string> infeasibility;
+    bool compiles = true;
 };
 
 // The number of registers comes from the compiler if there is one for the device. Otherwise it comes from the stored
 // trial, or else from the manifest's estimate.
-Explanation examine(const Subject& subject) {
+Explanation examine(const Subject& subject, const ProcessEnvironment& process_environment) {
     const auto& [kernel, configuration, problem, device, origin, trial, registers] = subject;
     Explanation result{.launch = launch_of(kernel, configuration, problem, device),
                        .registers_from = kernel.registers ? "the manifest's estimate" : "unknown"};
@@ -60,12 +63,15 @@ Explanation examine(const Subject& subject) {
     if (registers > 0) {
         result.launch.registers = registers;
         result.registers_from = "as compiled for the trial";
-    } else if (!device.is_host() && !result.infeasibility) {
+    } else if (!(device.is_host() && trial) && !result.infeasibility) {
         try {
-            const auto compiled = make_compiler(device)->compile(program_of(kernel, configuration, problem));
+            const auto compiler = make_compiler(
+                device, {.host_compiler = process_environment.host_compiler, .toolkits = process_environment.toolkits});
+            const auto compiled = compiler->compile(program_of(kernel, configuration, problem));
             if (const auto* rejection = std::get_if<Rejection>(&compiled)) {
                 result.infeasibility = "it does not compile: " + rejection->reason;
-            } else {
+                result.compiles = false;
+            } else if (!device.is_host()) {
                 const auto& resources = std::get<Binary>(compiled).resources;
                 result.launch.registers = resources.registers;
                 result.launch.static_shared_bytes = resources.static_shared_bytes;
@@ -86,11 +92,12 @@ void print(const Subject& subject, const Explanation& e, std::size_t columns) {
     const auto& launch = e.launch;
     std::vector<HelpRow> facts{{"problem", to_text(problem)}, {"device", device.name}, {"template", kernel.name}};
     std::string values;
-    for (const auto& [name, value] : configuration.values) values += fmt::format("{}={} ", name, value);
+    for (const auto& [name, value] : configuration.values) values += fmt::format("{}={} ", name, value_text(value));
     facts.push_back({"configuration", values});
     if (!origin.empty()) facts.push_back({"from", origin});
     fmt::print("{}\n", help_rows(facts, columns));
     if (e.infeasibility) fmt::print("{}\n", wrap("NOT FEASIBLE: it cannot run there: " + *e.infeasibility, columns));
+    if (!e.compiles) return;
     fmt::print("per block\n");
     fmt::print("  threads                 {} ({} x {} x {})\n", number_text(launch.threads()), launch.block[0],
                launch.block[1], launch.block[2]);
@@ -130,18 +137,18 @@ nlohmann::json to_json(const Subject& subject, const Explanation& e) {
                         {"problem", problem},
                         {"device", device},
                         {"launch", e.launch},
-                        {"threads", e.launch.threads()},
-                        {"shared_bytes", e.launch.shared_bytes()},
-                        {"registers_from", e.registers_from},
-                        {"blocks_per_multiprocessor",
-                         {{"by_shared_memory", e.occupancy.by_shared_memory},
-                          {"by_threads", e.occupancy.by_threads},
-                          {"by_registers", e.occupancy.by_registers},
-                          {"by_blocks", e.occupancy.by_blocks},
-                          {"resident", e.occupancy.blocks()},
-                          {"limiter", e.occupancy.limiter()}}}};
+                        {"threads", e.launch.threads()}};
     if (trial) json["trial"] = *trial;
     if (e.infeasibility) json["not_feasible"] = *e.infeasibility;
+    if (!e.compiles) return json;  // without registers and shared memory, there is nothing to say about occupancy
+    json["shared_bytes"] = e.launch.shared_bytes();
+    json["registers_from"] = e.registers_from;
+    json["blocks_per_multiprocessor"] = {{"by_shared_memory", e.occupancy.by_shared_memory},
+                                         {"by_threads", e.occupancy.by_threads},
+                                         {"by_registers", e.occupancy.by_registers},
+                                         {"by_blocks", e.occupancy.by_blocks},
+                                         {"resident", e.occupancy.blocks()},
+                                         {"limiter", e.occupancy.limiter()}};
     if (kernel.model) {
         json["per_phase"] = {{"phases", e.reuse.phases},
                              {"loads", e.reuse.loads_per_phase},
@@ -166,24 +173,31 @@ CommandLine explain_options(const ProcessEnvironment& process_environment) {
                       {"smemtune explain --sizes 4096 --db FILE", "The stored winner."},
                       {"smemtune explain --sizes 4096 --templates tiled",
                        "The best stored configuration of one template."},
+                      {"smemtune explain --sizes 1833x320x8153",
+                       "Not tuned: which member of the portfolio serves it, and why."},
                       {"smemtune explain --trial 17", "A trial, by its number in 'smemtune db trials'."},
                       {"smemtune explain tiled --device shared_bytes_per_block=16384", "Limits given by hand."}},
-         .notes = "The exit code is 1 when the configuration cannot run on the device."});
+         .notes = "The exit code is 1 when the configuration cannot run on the device.",
+         .word_proposals = names_of_templates()});
     line.add({.name = "config",
               .value = "P=V,...",
               .summary = "Parameters that differ from their defaults.",
               .default_value = ""});
     line.add_device(
         "A device; a model: sm_75, sm_80, sm_86, sm_89, sm_90, sm_100, sm_120; or limits given by hand, alone or after "
-        "a "
-        "model. For what is stored: 0, 1, ..., host, or a name as in 'smemtune db list'; this machine's first, else "
-        "the "
-        "only one.");
+        "a model. For what is stored: 0, 1, ..., host, or a name as in 'smemtune db list'; this machine's first, else "
+        "the only one.",
+        "auto", DeviceNames::model);
     line.add_sizes("The problem: MxNxK; one number for a cube.", "4096");
     line.add_operation("The operation of a stored winner; gemm unless --templates implies another.");
     line.add_layout("The layout of the problem. Default: of NAME, its first one; of what is stored, nn.", "");
     line.add_templates("NAME is sought in these folders of your own. For what is stored: names of templates.");
     line.add({.name = "trial", .value = "N", .summary = "Explain this stored trial."});
+    line.add({.name = "portfolio",
+              .summary =
+                  "How the stored portfolio ranks its members at --sizes: predicted times, and what of. Also shown for "
+                  "a size that is not stored."});
+    line.add_wide();
     line.add_database();
     line.add_json();
     line.accept_words(1);
@@ -205,6 +219,14 @@ Subject read_configuration(const CommandLine& line, const std::string& name) {
         if (std::ranges::find(known, parameter) == known.end()) {
             throw UsageError(fmt::format("--config: {} has no parameter '{}'{} Its parameters are {}", kernel.name,
                                          parameter, did_you_mean(parameter, known), fmt::join(known, ", ")));
+        }
+        const auto& values = std::ranges::find(kernel.parameters, parameter, &Parameter::name)->values;
+        if (is_text_value(value) && std::ranges::find(values, value) == values.end()) {
+            std::vector<std::string> texts;
+            texts.reserve(values.size());
+            for (const auto each : values) texts.push_back(value_text(each));
+            throw UsageError(fmt::format("--config: '{}={}' is no value of the parameter; write one of {}", parameter,
+                                         value_text(value), fmt::join(texts, ", ")));
         }
         subject.configuration.values[parameter] = value;
     }
@@ -230,17 +252,11 @@ std::vector<TrialRow> matching_rows(const Store& store, const CommandLine& line,
         return !std::holds_alternative<Measurement>(row.record.outcome) ||
                (!row.problem.layout.empty() && row.problem.layout != layout);
     });
-    if (rows.empty()) {
-        throw UsageError(fmt::format("{} holds no winner of {} {}{}{} See 'smemtune db best'", line.database().string(),
-                                     operations.empty() ? "size" : operations.front(), line.text("sizes"),
-                                     templates.empty() ? "" : fmt::format(" by {}", fmt::join(templates, ", ")),
-                                     did_you_mean_stored(store, templates)));
-    }
     return rows;
 }
 
-// The row of --trial, or else the fastest one. If the rows are of several devices, only those of this machine's device
-// count. Throws UsageError if the user must choose.
+// The row of --trial, or else the fastest one. If there are rows of several devices, only the rows of this machine's
+// device count. Throws UsageError if the user must choose.
 TrialRow find_row(const Store& store, const CommandLine& line, const std::string& name) {
     if (line.given("trial")) {
         const auto id = line.number("trial", 1, std::numeric_limits<long long>::max());
@@ -249,6 +265,18 @@ TrialRow find_row(const Store& store, const CommandLine& line, const std::string
         return *row;
     }
     auto rows = matching_rows(store, line, name);
+    if (rows.empty()) {
+        const auto& templates = line.text("template").empty() ? line.text("templates") : line.text("template");
+        const auto& operation = line.text("operation");
+        const auto by = name.empty() ? templates : name;
+        throw UsageError(fmt::format("{} holds no winner of {} {}{}{} See 'smemtune db best'", line.database().string(),
+                                     !operation.empty() ? operation
+                                     : by.empty()       ? "gemm"
+                                                        : "size",
+                                     line.text("sizes"),
+                                     by.empty() ? "" : " by " + fmt::format("{}", fmt::join(split(by, ','), ", ")),
+                                     did_you_mean_stored(store, split(by, ','))));
+    }
     std::set<std::string> devices;
     for (const auto& row : rows) devices.insert(row.device);
     if (devices.size() > 1) {
@@ -263,10 +291,22 @@ TrialRow find_row(const Store& store, const CommandLine& line, const std::string
         rows, {}, [](const TrialRow& row) { return std::get<Measurement>(row.record.outcome).median_us; });
 }
 
+// Whether --sizes is a single size that was never tuned and that a portfolio may serve.
+bool is_only_predicted(const CommandLine& line) {
+    if (line.given("trial")) return false;
+    const Store store(line.database(), Store::Access::read);
+    try {
+        return matching_rows(store, line, "").empty() && has_portfolio(store, line);
+    } catch (const UsageError&) {  // several sizes
+        return false;
+    }
+}
+
 Subject read_stored(const CommandLine& line, const std::string& name) {
     const Store store(line.database(), Store::Access::read);
     const auto row = find_row(store, line, name);
-    Subject subject{.kernel = load_template(store.recall_template(row.record.key.kernel_template).value().files),
+    const auto stored = store.recall_template(row.record.key.kernel_template).value();
+    Subject subject{.kernel = load_template(stored.files, stored.hash),
                     .configuration = row.record.configuration,
                     .problem = row.problem,
                     .trial = row.id,
@@ -295,8 +335,9 @@ int explain_command(const Arguments& arguments, const ProcessEnvironment& proces
             "explain needs a template, a size or a trial; write for example 'smemtune explain tiled' or "
             "'smemtune explain --sizes 4096'");
     }
+    if (line.flag("portfolio") || (stored && name.empty() && is_only_predicted(line))) return explain_ranking(line);
     const auto subject = stored ? read_stored(line, name) : read_configuration(line, name);
-    const auto explanation = examine(subject);
+    const auto explanation = examine(subject, process_environment);
     if (line.flag("json")) {
         fmt::print("{}\n", json_text(document("explain", to_json(subject, explanation))));
     } else {

@@ -1,4 +1,5 @@
-// smemtune portfolio: finds configurations of which one is near the best at any problem.
+// smemtune portfolio: finds a few configurations for all problems. At each problem, one of them should be near the
+// best.
 #include <fmt/format.h>
 
 #include <csignal>
@@ -13,6 +14,8 @@
 #include "tuner/cli/interruption.h"
 #include "tuner/commands/command.h"
 #include "tuner/portfolio/build.h"
+#include "tuner/portfolio/check.h"
+#include "tuner/portfolio/model/refit.h"
 #include "tuner/portfolio/portfolio_report.h"
 #include "tuner/report/json.h"
 #include "tuner/report/progress.h"
@@ -41,21 +44,36 @@ CommandLine portfolio_options(const ProcessEnvironment& process_environment) {
              "A line of the file is a size and, if known, how often it is asked for: 4096x11008x128 200. The report "
              "says what is lost on average and at worst at sizes that were left out, against the best time known "
              "there."});
-    line.add_device("0, 1, ... for a GPU; host for the CPU; auto: the first GPU, or else the host. Equal ones share.");
+    line.add_device("0, 1, ... for a GPU; host for the CPU; auto: the first GPU, or else the host. Equal ones share.",
+                    "auto", DeviceNames::several);
     line.add_operation("The operation to compute, such as batched_gemm; gemm unless --templates implies another.");
     line.add_type();
     line.add_layout("nn, nt, tn or tt: t says that A or B is stored transposed.");
     line.add_templates("The templates to use: names, or folders of your own, separated by commas. All by default.");
-    line.add({.name = "shapes", .value = "N", .summary = "Draw N sizes at random.", .default_value = "100"});
+    line.add({.name = "shapes", .value = "N", .summary = "Draw N sizes at random.", .default_value = "200"});
     line.add({.name = "shapes-from", .value = "FILE", .summary = "Take the sizes from a file instead."});
     line.add({.name = "extents",
               .value = "LOW..HIGH",
               .summary = "The range of drawn extents; 16..12000 by default, and 8..64 on the host."});
-    line.add({.name = "size", .value = "K", .summary = "The most members.", .default_value = "32"});
+    line.add({.name = "size", .value = "K", .summary = "The most members.", .default_value = "64"});
     line.add({.name = "evaluations",
               .value = "N",
               .summary = "Try at most N configurations for each size before all winners are timed there.",
-              .default_value = "64"});
+              .default_value = "48"});
+    line.add({.name = "check",
+              .value = "N",
+              .summary =
+                  "Instead of building one, check the stored portfolio at N sizes drawn with --seed: what it serves "
+                  "there against the fastest of everything timed. These sizes count as tuned afterwards, so name a "
+                  "copy of the database."});
+    line.add({.name = "refit",
+              .summary =
+                  "Instead of building one, fit the models of the operation's stored portfolios again, to the stored "
+                  "times: after an update whose models have other terms. No device is needed."});
+    line.add({.name = "searches",
+              .value = "N",
+              .summary = "With --check: also search the first N of the sizes, --evaluations each.",
+              .default_value = "0"});
     line.add({.name = "budget", .value = "TIME", .summary = "Stop measuring after this time: 60s, 10m or 1h."});
     line.add(
         {.name = "deadline", .value = "TIME", .summary = "Reject a trial that runs longer.", .default_value = "30s"});
@@ -109,7 +127,8 @@ std::vector<Sample> read_samples(const CommandLine& line, const Operation& opera
         }
         if (samples.empty()) throw UsageError("--shapes-from " + path + " holds no size; write one on each line");
     } else {
-        samples = draw_samples(operation, type, layout, static_cast<std::size_t>(line.number("shapes", 1, 10'000)),
+        samples = draw_samples(operation, type, layout,
+                               static_cast<std::size_t>(line.number(line.has("check") ? "check" : "shapes", 1, 10'000)),
                                parse_range(line, device), line.seed());
     }
     try {
@@ -147,12 +166,37 @@ PortfolioRequest read_portfolio_request(const CommandLine& line, const Device& d
     return request;
 }
 
+int refit_command(const CommandLine& line, bool json) {
+    if (line.has("check")) throw UsageError("--refit and --check exclude each other; choose one");
+    const auto templates = choose_templates(line).kernels;
+    Store store(line.database());
+    const auto reports = refit_portfolios(store, templates.front().operation.name, templates);
+    if (reports.empty()) fmt::print(stderr, "no portfolio is stored; 'smemtune portfolio' builds one on a device\n");
+    for (const auto& report : reports) {
+        fmt::print("{}\n",
+                   json ? json_text(document("portfolio", to_json(report))) : to_text(report, line.table_width()));
+    }
+    return reports.empty() ? nothing_found : success;
+}
+
+CheckRequest check_request(const PortfolioRequest& request, const CommandLine& line) {
+    return {.samples = request.samples,
+            .templates = request.templates,
+            .searches = static_cast<std::size_t>(line.number("searches", 0, 10'000)),
+            .evaluations = request.evaluations,
+            .budget = request.budget,
+            .jobs = request.jobs,
+            .seed = request.seed,
+            .text = request.text};
+}
+
 }  // namespace
 
 int portfolio_command(const Arguments& arguments, const ProcessEnvironment& process_environment) {
     auto line = portfolio_options(process_environment);
     if (!line.parse(arguments)) return success;
     const bool json = line.flag("json");
+    if (line.flag("refit")) return refit_command(line, json);
     const auto style = json                          ? Progress::Style::silent
                        : process_environment.redraws ? Progress::Style::redrawn
                                                      : Progress::Style::lines;
@@ -160,14 +204,16 @@ int portfolio_command(const Arguments& arguments, const ProcessEnvironment& proc
     if (groups.size() != 1) throw UsageError("--device names different kinds of devices; run 'portfolio' for each");
     const auto& [device, names] = groups.front();
     const auto request = read_portfolio_request(line, device);
-    const auto compiler = make_compiler(device, {.host_compiler = process_environment.host_compiler});
+    const auto compiler = make_compiler(
+        device, {.host_compiler = process_environment.host_compiler, .toolkits = process_environment.toolkits});
     (void)compiler->version();  // reports a missing compiler before the database is touched
     tell_fallback(line.text("device"), device, host_for_times);
     watch_for_interruption("\ninterrupted: finishing the trial in flight; once more stops at once\n");
     std::signal(SIGPIPE, SIG_IGN);
 
     Store store(line.database());
-    const SamplingPolicy sampling;
+    // Low precision is enough: the samples need only tell apart configurations that differ by some percent.
+    const SamplingPolicy sampling{.batch_us = 1000, .most_samples = 5, .steady_spread = 0.01};
     std::vector<std::unique_ptr<Worker>> workers;
     TuneResources resources{device, *compiler, store, {}, sampling, interrupted()};
     for (const auto& name : names) {
@@ -182,7 +228,8 @@ int portfolio_command(const Arguments& arguments, const ProcessEnvironment& proc
     PortfolioReport report;
     {
         Progress progress(stderr, style, {.sizes = request.samples.size(), .budget = request.budget});
-        report = build_portfolio(request, resources, progress);
+        report = line.has("check") ? check_portfolio(check_request(request, line), resources, progress)
+                                   : build_portfolio(request, resources, progress);
     }
     if (report.ended == "interrupted") {
         fmt::print(stderr, "interrupted: everything timed is stored; run the same command to go on\n");

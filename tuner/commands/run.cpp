@@ -58,8 +58,9 @@ struct Run {
     Problem problem;
     Device device;
     Choice choice;
-    double operations = 0;  // operations of one launch
-    double bytes = 0;       // bytes that a launch must move at least
+    double operations = 0;   // operations of one launch
+    double bytes = 0;        // bytes that a launch must move at least
+    bool unchecked = false;  // the operation has no reference
     Testbed::Verdict verdict;
     Measurement measured;  // set if the result is right
 };
@@ -72,6 +73,7 @@ Run measure(Runtime& runtime, const Kernel& kernel, const Operation& operation, 
     const auto environment = environment_of(operation, run.problem, run.device);
     run.operations = static_cast<double>(operation.operations.evaluate(environment));
     run.bytes = static_cast<double>(operation.bytes.evaluate(environment));
+    run.unchecked = operation.reference.kind == OperationReference::Kind::none;
     Testbed testbed(backend, operation, run.problem, binaries, seed);
     const FetchedKernel fetched(kernel);
     run.verdict = testbed.verify(fetched);
@@ -87,7 +89,8 @@ nlohmann::json to_json(const Run& run) {
                         {"template", run.choice.kernel_template},
                         {"configuration", parse_configuration(run.choice.configuration)},
                         {"match", to_text(run.choice.match)},
-                        {"correct", !run.verdict.wrong}};
+                        {"correct", !run.verdict.wrong && !run.unchecked}};
+    if (run.unchecked) json["unchecked"] = true;
     if (run.choice.match == Match::predicted) {
         json["predicted_us"] = run.choice.expected_us;
         json["uncertainty"] = run.choice.uncertainty;
@@ -119,7 +122,11 @@ void print(const Run& run) {
         fmt::print("  WRONG      {}\n", *run.verdict.wrong);
         return;
     }
-    fmt::print("  verified   every element; largest error {:.2g} of the forward error bound\n", run.verdict.worst);
+    if (run.unchecked) {
+        fmt::print("  NOT CHECKED: the operation has no reference, so the kernel may be wrong\n");
+    } else {
+        fmt::print("  verified   every element; largest error {:.2g} of the forward error bound\n", run.verdict.worst);
+    }
     fmt::print("  time       {} +- {}\n", time_text(run.measured.median_us), time_text(run.measured.spread_us));
     if (run.operations > 0) {
         fmt::print("  rate       {:.2f} GFLOP/s\n", run.operations / run.measured.median_us / 1e3);
@@ -146,14 +153,9 @@ int run_command(const Arguments& arguments, const ProcessEnvironment& process_en
     must_fit(choice.operation(), problem, found.device);
     check_host_time(choice.operation(), problem, found.device, line.text("device") == "host");
     tell_fallback(line.text("device"), found.device, host_for_times);
-    Runtime runtime({.database = line.database(),
-                     .database_may_be_absent = true,
-                     .device = found.name,
-                     .template_folders = choice.folders,
-                     .host_compiler = process_environment.host_compiler,
-                     .trust = {.any_owner = line.flag("trust-any-owner"), .any_template_owner = true}});
+    Runtime runtime(runtime_options(line, process_environment, choice, found.name));
     const auto kernel = runtime.fetch(problem, best_template(runtime, problem, choice));
-    if (!std::filesystem::exists(line.database())) {
+    if (!std::filesystem::exists(line.database()) && kernel.choice().match == Match::untuned) {
         fmt::print(stderr, "there is no database {}: the kernel is untuned\n", line.database().string());
     }
     const auto binaries = compile_testbed(RuntimeInspector::compiler(runtime), choice.kernels.front(), problem);

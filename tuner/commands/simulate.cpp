@@ -191,7 +191,8 @@ nlohmann::json to_json(const Landscape& landscape, const ReplayRequest& request,
 void add_options(CommandLine& line) {
     line.add(
         {.name = "landscape", .value = "FILE", .summary = "A cache file of Kernel Tuner or a database of smemtune."});
-    line.add_device("Of a database with several devices: 0, 1, ..., host, or a name as in 'smemtune db list'.", "");
+    line.add_device("Of a database with several devices: 0, 1, ..., host, or a name as in 'smemtune db list'.", "",
+                    DeviceNames::stored);
     line.add_templates("Of a database with several templates: the name of one.");
     line.add_sizes("Of a database with several sizes: one of them.", "");
     line.add_operation("Of a database with several operations: one of them.");
@@ -225,7 +226,11 @@ void add_options(CommandLine& line) {
               .summary =
                   "Begin with the best configuration of another landscape, such as a similar GPU's, that is valid "
                   "in this one."});
-    line.add({.name = "start-device", .value = "D", .summary = "--device of that landscape.", .default_value = ""});
+    line.add({.name = "start-device",
+              .value = "D",
+              .summary = "--device of that landscape.",
+              .default_value = "",
+              .proposals = {"host", "0", "1"}});
     line.add_json();
 }
 

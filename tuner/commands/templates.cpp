@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "templates/launch/limits.h"
+#include "templates/space/value.h"
 #include "tuner/cli/argument_parsing.h"
 #include "tuner/commands/command.h"
 #include "tuner/report/json.h"
@@ -32,8 +33,10 @@ std::string one_line(const std::string& expression) {
 }
 
 std::string parameter_text(const Parameter& parameter) {
-    return fmt::format("{}. One of {} [default: {}]{}", parameter.summary, fmt::join(parameter.values, ", "),
-                       parameter.default_value, parameter.runtime ? "; a run-time argument" : "");
+    std::vector<std::string> values;
+    for (const auto value : parameter.values) values.push_back(value_text(value));
+    return fmt::format("{}. One of {} [default: {}]{}", parameter.summary, fmt::join(values, ", "),
+                       value_text(parameter.default_value), parameter.runtime ? "; a run-time argument" : "");
 }
 
 // The configurations that each rule removed and no earlier rule had removed.
@@ -79,7 +82,10 @@ nlohmann::json to_json(const std::vector<KernelTemplate>& kernels) {
         auto parameters = nlohmann::json::object();
         auto runtime = nlohmann::json::array();
         for (const auto& parameter : kernel.parameters) {
-            parameters[parameter.name] = parameter.values;
+            auto& values = parameters[parameter.name] = nlohmann::json::array();
+            for (const auto value : parameter.values) {
+                values.push_back(is_text_value(value) ? nlohmann::json(value_text(value)) : nlohmann::json(value));
+            }
             if (parameter.runtime) runtime.push_back(parameter.name);
         }
         json.push_back({{"name", kernel.name},
@@ -120,10 +126,12 @@ int templates_command(const Arguments& arguments, const ProcessEnvironment& proc
                     "configurations each rule removes.",
          .words = "[NAME]",
          .examples = {{"smemtune templates tiled --device sm_90 --sizes 4096x11008x128", ""},
-                      {"smemtune templates --templates ./my_kernels", "Those of a folder of your own."}}});
+                      {"smemtune templates --templates ./my_kernels", "Those of a folder of your own."}},
+         .word_proposals = names_of_templates()});
     line.add_templates("Templates to show: names, or folders of your own, separated by commas. All by default.");
     line.add_operation("Only the templates of this operation.");
-    line.add_device("The device to count valid configurations for, or a model such as sm_90.");
+    line.add_device("The device to count valid configurations for, or a model such as sm_90.", "auto",
+                    DeviceNames::model);
     line.add_sizes("The problem to count valid configurations for.", "4096");
     line.add_json();
     line.accept_words(1);

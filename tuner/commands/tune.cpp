@@ -12,6 +12,7 @@
 #include "tuner/cli/argument_parsing.h"
 #include "tuner/cli/interruption.h"
 #include "tuner/commands/command.h"
+#include "tuner/page/page_file.h"
 #include "tuner/report/json.h"
 #include "tuner/report/progress.h"
 #include "tuner/report/report.h"
@@ -42,7 +43,8 @@ CommandLine tune_options(const ProcessEnvironment& process_environment) {
              "for batched_gemm 4x32x32x32,4x64x64x64."});
     line.add_device(
         "0, 1, ... for a GPU; host for the CPU; auto: the first GPU, or else the host. 0,1 or all: several "
-        "GPUs; equal ones share the work, others get records of their own.");
+        "GPUs; equal ones share the work, others get records of their own.",
+        "auto", DeviceNames::several);
     line.add_sizes(
         "512..8192 doubles; 512..8192:512 steps; 1000,4095 lists; 4096x11008x128 is MxNxK, and "
         "16x512x512x512 is BATCHxMxNxK of batched_gemm, where 512 alone is a batch of one.",
@@ -86,6 +88,9 @@ CommandLine tune_options(const ProcessEnvironment& process_environment) {
     line.add_seed("Seed of inputs, searches and the host's threads.");
     line.add({.name = "retune", .summary = "Forget first what is stored for these sizes and templates."});
     line.add({.name = "checked", .summary = "Host device: report accesses outside shared arrays and arguments."});
+    line.add({.name = "report",
+              .value = "FILE",
+              .summary = "Write the page of 'smemtune report' while tuning, and once more at the end."});
     line.add_wide();
     line.add_database();
     line.add_json();
@@ -262,6 +267,13 @@ void print(const std::vector<DeviceRun>& device_runs, const Settings& settings, 
     fmt::print("{}\n", json_text(document(settings.validations > 0 ? "tune --validate" : "tune", std::move(content))));
 }
 
+// The request for --report: everything that is stored about these devices and this operation.
+PageRequest page_of(const std::vector<DeviceRun>& device_runs) {
+    PageRequest page{.filter = {.operations = {device_runs.front().request.templates.front().operation.name}}};
+    for (const auto& device_run : device_runs) page.filter.devices.push_back(device_run.group.device.name);
+    return page;
+}
+
 // Returns the exit code of the worst result.
 int exit_code(const std::vector<DeviceRun>& device_runs) {
     int code = success;
@@ -304,6 +316,7 @@ int tune_command(const Arguments& arguments, const ProcessEnvironment& process_e
                                                                 : Progress::Style::lines,
                       .width = line.table_width()};
     if (line.has("validate")) {
+        if (line.has("report")) throw UsageError("--validate stores nothing that --report could show; leave out one");
         settings.validations = static_cast<std::size_t>(line.number("validate", 2, 1000));
     }
     std::vector<DeviceRun> device_runs;
@@ -322,8 +335,9 @@ int tune_command(const Arguments& arguments, const ProcessEnvironment& process_e
         const auto& device = device_run.group.device;
         device_run.request = read_request(line, device);
         device_run.request.jobs = std::max(1U, device_run.request.jobs / static_cast<unsigned>(device_runs.size()));
-        device_run.compiler =
-            make_compiler(device, {.host_compiler = process_environment.host_compiler, .checked = settings.checked});
+        device_run.compiler = make_compiler(device, {.host_compiler = process_environment.host_compiler,
+                                                     .checked = settings.checked,
+                                                     .toolkits = process_environment.toolkits});
         (void)device_run.compiler->version();  // reports a missing compiler before the database is touched
         announce(device_run, settings);
         device_run.spaces = plan(device_run.request, device);
@@ -335,7 +349,10 @@ int tune_command(const Arguments& arguments, const ProcessEnvironment& process_e
     watch_for_interruption("\ninterrupted: finishing the trial in flight; once more stops at once\n");
     std::signal(SIGPIPE, SIG_IGN);
 
+    std::optional<FollowingPage> page;
+    if (line.has("report")) page.emplace(line.text("report"), settings.database, page_of(device_runs));
     run_all(device_runs, settings);
+    page.reset();
     print(device_runs, settings, json);
     for (const auto& device_run : device_runs) {
         if (device_run.failure) std::rethrow_exception(device_run.failure);

@@ -42,8 +42,8 @@ CompilePool::~CompilePool() {
     for (auto& thread : threads_) thread.request_stop();
 }
 
-// Compares the sources with those of earlier programs, which is far cheaper than a digest. So the digest is computed
-// only once per template.
+// Compares the sources with those of earlier programs, which is far cheaper than a digest. So each template's digest is
+// computed only once.
 std::string CompilePool::key_of(const Program& program) {
     auto known = std::ranges::find_if(
         sources_, [&](const Sources& sources) { return same_sources(sources.files, program.files); });
@@ -58,7 +58,9 @@ std::string CompilePool::key_of(const Program& program) {
         sources_.splice(sources_.begin(), sources_, known);
     }
     const auto configuration = program.files.find(std::string(generated));
-    return program.entry + '\0' + program.source_path + '\0' + sources_.front().digest +
+    std::string options;
+    for (const auto& option : program.options) options += option + '\0';
+    return options + program.entry + '\0' + program.source_path + '\0' + sources_.front().digest +
            (configuration == program.files.end() ? "" : '\0' + configuration->second);
 }
 

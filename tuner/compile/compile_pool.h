@@ -80,7 +80,7 @@ private:
     std::deque<LazyProgram> speculative_;
     unsigned width_;            // number of threads
     unsigned compiling_ = 0;    // threads that compile now
-    unsigned speculating_ = 0;  // those of them that compile speculatively
+    unsigned speculating_ = 0;  // of these, the threads that compile speculatively
     int throttles_ = 0;         // throttles that exist now
     std::list<Known> known_;    // most recently used first
     std::map<std::string, std::list<Known>::iterator, std::less<>> by_key_;

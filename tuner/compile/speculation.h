@@ -1,4 +1,4 @@
-// Programs that a search may ask for later, for idle compilers.
+// Chooses programs that idle compilers compile ahead, because a search may ask for them later.
 #pragma once
 
 #include <optional>
@@ -9,10 +9,10 @@
 
 namespace smemtune {
 
-/// The programs of all untried configurations of the templates that are worth another proposal, where `best` is the
-/// least cost over all templates. The longest expected compiles come first, so that nobody waits for them at the end.
-/// Empty if the spaces are so large that few of the programs would be used. Templates and problem must outlive the
-/// result; searches and device need not.
+/// The programs of all untried configurations of the templates that are worth another proposal. `best` is the least
+/// cost over all templates. The longest expected compiles come first, so that nothing waits for them at the end. Empty
+/// if the spaces are so large that few of the programs would be used. Templates and problem must outlive the result;
+/// searches and device need not.
 std::vector<CompilePool::LazyProgram> speculative_programs(const TemplateSearches& searches, std::optional<double> best,
                                                            const Problem& problem, const Device& device);
 

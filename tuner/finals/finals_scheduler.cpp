@@ -56,7 +56,7 @@ void FinalsScheduler::finish(const FinalTask& task, const std::optional<std::vec
         } else if (const auto* measured = std::get_if<Measurement>(&outcome)) {
             learn(entrant, *measured);
         } else if (task.purpose == FinalTask::Purpose::decide) {
-            // The candidate compiled before but no longer does: the toolkit changed, or a time limit was hit.
+            // The candidate no longer compiles: the toolkit changed, or the compile exceeded its time limit.
             outcomes_[entrant] = outcome;
             elimination_.drop(entrant);
         }
@@ -157,7 +157,7 @@ void FinalsScheduler::choose_winner(std::vector<std::size_t> equals) {
     choose_winner();
 }
 
-// The winner is verified after it was timed. If it is wrong, another one is chosen.
+// Chooses a winner, which is then verified. If it turns out to be wrong, this function runs again.
 void FinalsScheduler::choose_winner() {
     for (;;) {
         chosen_ = smallest_equal();
@@ -183,7 +183,8 @@ std::optional<std::size_t> FinalsScheduler::smallest_equal() const {
     return smallest == equals_.end() ? std::nullopt : std::optional(*smallest);
 }
 
-// The best of the other finalists. Without new measurements, it is the first: finalists are sorted by their costs.
+// The best of the other finalists. Without new measurements, this is the first one: finalists are sorted by their
+// costs.
 std::optional<std::size_t> FinalsScheduler::next_best() const {
     std::optional<std::size_t> best;
     const auto cost = [&](std::size_t entrant) {

@@ -15,17 +15,17 @@ namespace smemtune {
 
 /// Splits the rounds into tasks for workers until PairedElimination has decided. Then verifies the winner's machine
 /// code in full, and chooses another winner if it is wrong. Then measures the winner's energy and compares the winner
-/// with the baseline, which is verified first unless it was.
+/// with the baseline. A baseline that was never verified in full is verified first.
 class FinalsScheduler {
 public:
     struct Settings {
         Objective objective = Objective::time;
         std::size_t workers = 1;                          ///< equal devices that share the rounds
-        double launch_us = 0;                             ///< of the best candidate, as far as known
+        double launch_us = 0;                             ///< time of the best candidate; 0 if unknown
         bool energy = false;                              ///< measure the winner's energy at the end, too
-        bool verify_baseline = false;                     ///< it was not verified in full before
+        bool verify_baseline = false;                     ///< the baseline was not verified in full before
         std::vector<Measurement> known{};                 ///< by entrant; replaced once there are as many new samples
-        std::function<Launch(const Proposal&)> launch{};  ///< of a compiled entrant; ties go to the smallest
+        std::function<Launch(const Proposal&)> launch{};  ///< the launch of a compiled entrant, for the tie-break
     };
 
     /// The first `finalists` of the entrants compete. `baseline` is the index of the entrant to compare the winner

@@ -7,16 +7,16 @@
 namespace smemtune {
 
 struct EliminationPolicy {
-    /// Rounds at a time. With six pairs, the median of their ratios lies between the least and the largest with 97 %
-    /// confidence (two-sided, binomial).
+    /// Rounds before each decision. With six pairs, the true median ratio lies between the least and the largest ratio
+    /// with 97 % confidence (two-sided, binomial).
     int rounds = 6;
     int most_rounds = 24;
     double equal = 0.005;  ///< finalists whose costs differ by less than this share are equals
 };
 
 /// Measures finalists in rounds. A round takes one sample of each, so that a drifting clock affects all alike. A
-/// finalist that is certainly slower than the leader is eliminated. The decision falls when all remaining finalists are
-/// certainly equal, or when the rounds are used up: then they are equal within the noise.
+/// finalist that is certainly slower than the leader is eliminated. The finals are decided when all remaining finalists
+/// are certainly equal. When the rounds are used up, the remaining ones count as equal within the noise.
 class PairedElimination {
 public:
     PairedElimination(std::size_t finalists, const EliminationPolicy& policy);

@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
+#include <numeric>
 
 #include "runtime/backend.h"
 #include "runtime/selection.h"
-#include "tuner/portfolio/choose.h"
-#include "tuner/portfolio/fit.h"
-#include "tuner/problem/trial_ledger.h"
+#include "tuner/portfolio/model/choose.h"
+#include "tuner/portfolio/model/fit.h"
+#include "tuner/portfolio/verify.h"
 #include "tuner/report/progress.h"
 #include "tuner/trial/testbed.h"
 #include "tuner/tuning/tune.h"
@@ -21,7 +21,17 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t samples_at_once = 16;  // the spaces of a batch are in memory together
-constexpr double tuning_share = 0.6;         // of the budget
+constexpr std::size_t samples_nearby = 20;   // each entry is first timed at this many samples
+// Shares of the budget. On an H200 with 16 cores, tuning tries 16 candidates a second, limited by the compiler.
+// Cross-timing times a hundred pairs a second. Verification takes some seconds, which no budget cuts short.
+constexpr double tuning_share = 0.6;
+constexpr double cross_share = 0.9;  // tuning included
+
+std::vector<std::size_t> numbers_to(std::size_t count) {
+    std::vector<std::size_t> numbers(count);
+    std::iota(numbers.begin(), numbers.end(), std::size_t{0});
+    return numbers;
+}
 
 class Builder {
 public:
@@ -30,8 +40,13 @@ public:
           resources_(resources),
           progress_(progress),
           like_(request.samples.front().problem),
-          identity_(verification_identity(request.templates.front(), like_, resources.compiler)),
-          device_row_(resources.store.remember(resources.device)) {
+          source_{.resources = resources,
+                  .samples = request.samples,
+                  .templates = request.templates,
+                  .device_row = resources.store.remember(resources.device),
+                  .identity = verification_identity(request.templates.front(), like_, resources.compiler),
+                  .toolchain = toolchain_of(resources),
+                  .jobs = request.jobs} {
         report_.device = resources.device;
     }
 
@@ -51,25 +66,22 @@ private:
         return std::chrono::seconds(std::max(0L, std::lround(until)));
     }
 
-    // The sample's winner if it counts: verified as this run verifies, by a template of the request.
-    [[nodiscard]] std::optional<TrialRow> winner_of(const Problem& problem) const {
+    // Whether tuning of this sample has ended, under the verification identity of this run.
+    [[nodiscard]] bool is_tuned(const Problem& problem) const {
         const auto row = resources_.store.find(problem);
-        auto best = row ? resources_.store.best(device_row_, *row) : std::nullopt;
-        if (!best || !best->winner || best->record.verified_by != identity_ || template_of(*best) == nullptr) return {};
-        return best;
+        const auto best = row ? resources_.store.best(source_.device_row, *row) : std::nullopt;
+        if (!best || !best->winner || best->record.verified_by != source_.identity) return false;
+        return std::ranges::any_of(request_.templates, [&](const auto& kernel) {
+            return kernel.name == best->kernel_template && kernel.is_same_code(best->template_hash);
+        });
     }
 
-    [[nodiscard]] const KernelTemplate* template_of(const TrialRow& row) const {
-        for (const auto& kernel : request_.templates) {
-            if (kernel.name == row.kernel_template && kernel.is_same_code(row.template_hash)) return &kernel;
-        }
-        return nullptr;
-    }
-
+    // Tunes the samples in spread_order(), so that every kind of problem has been tuned whenever the budget ends.
     void tune_samples() {
         std::vector<Problem> untuned;
-        for (const auto& sample : request_.samples) {
-            if (!winner_of(sample.problem)) untuned.push_back(sample.problem);
+        for (const auto i : spread_order(request_.samples)) {
+            const auto& problem = request_.samples[i].problem;
+            if (!is_tuned(problem)) untuned.push_back(problem);
         }
         for (std::size_t first = 0; first < untuned.size() && !resources_.interrupted; first += samples_at_once) {
             const auto last = std::min(untuned.size(), first + samples_at_once);
@@ -91,58 +103,6 @@ private:
         }
     }
 
-    // All winners of the operation, type and layout: those of the samples, and those of earlier tuning.
-    void collect_entries() {
-        for (const auto& row : resources_.store.best_of(device_row_, like_.operation, like_.type, like_.layout)) {
-            const auto* kernel = template_of(row);
-            if (kernel == nullptr || !row.winner || row.record.verified_by != identity_) continue;
-            const auto is_same = [&](const Entry& entry) {
-                return entry.template_row == row.record.key.kernel_template &&
-                       entry.configuration == row.record.configuration;
-            };
-            auto entry = std::ranges::find_if(entries_, is_same);
-            if (entry == entries_.end()) {
-                auto made = make_entry(*kernel, row);
-                if (!made) continue;
-                entries_.push_back(std::move(*made));
-                entry = std::prev(entries_.end());
-            }
-            const auto sample = std::ranges::find(request_.samples, row.problem, &Sample::problem);
-            if (sample != request_.samples.end()) {
-                entry->won.push_back(static_cast<std::size_t>(sample - request_.samples.begin()));
-            }
-        }
-        report_.configurations = entries_.size();
-    }
-
-    [[nodiscard]] std::optional<Binary> code_of(const KernelTemplate& kernel, const TrialRow& row) const {
-        try {
-            auto stored = resources_.store.recall_binary(row.record.key.kernel_template, row.record.configuration,
-                                                         binary_key(resources_.compiler.target(), like_));
-            if (stored && stored->compiler == resources_.compiler.version()) {
-                return Binary{kernel.name, resources_.compiler.target(), stored->compiler, std::move(stored->code),
-                              stored->resources};
-            }
-        } catch (const DamagedRow&) {  // it is compiled again
-        }
-        auto compiled = resources_.compiler.compile(program_of(kernel, row.record.configuration, like_));
-        auto* binary = std::get_if<Binary>(&compiled);
-        return binary == nullptr ? std::nullopt : std::optional(std::move(*binary));
-    }
-
-    [[nodiscard]] std::optional<Entry> make_entry(const KernelTemplate& kernel, const TrialRow& row) const {
-        auto binary = code_of(kernel, row);
-        if (!binary) return std::nullopt;
-        const auto& configuration = row.record.configuration;
-        const CompiledSize compiled{binary->resources.registers, binary->resources.static_shared_bytes};
-        return Entry{.kernel = &kernel,
-                     .template_row = row.record.key.kernel_template,
-                     .configuration = configuration,
-                     .binary = *binary,
-                     .code_hash = code_hash_of(*binary),
-                     .bound = BoundLaunch(kernel, configuration, resources_.device, like_, compiled)};
-    }
-
     [[nodiscard]] CrossTimes empty_times() const {
         CrossTimes times;
         for (const auto& sample : request_.samples) {
@@ -154,43 +114,49 @@ private:
         }
         for (const auto& entry : entries_) {
             times.groups.push_back(static_cast<std::size_t>(entry.kernel - request_.templates.data()));
+            times.found.push_back(entry.found);
             times.won.push_back(entry.won);
         }
         return times;
     }
 
     void choose_and_store() {
-        collect_entries();
+        entries_ = collect_entries(source_);
+        report_.configurations = entries_.size();
         if (entries_.empty()) return;
         const auto begin = Clock::now();
         const auto run = resources_.store.start_run({request_.text, {}, {}});
-        const auto platform = platform_versions(resources_.device);
-        MeasureContext context{.resources = resources_,
-                               .samples = request_.samples,
-                               .entries = entries_,
-                               .device_row = device_row_,
-                               .run_row = run,
-                               .identity = identity_,
-                               .toolchain = resources_.compiler.version() + (platform.empty() ? "" : "; " + platform)};
-        if (request_.budget) context.deadline = begin_ + *request_.budget;
-        progress_.begin_part("cross-timing");
+        MeasureContext context{.source = source_, .entries = entries_, .run_row = run};
         auto times = empty_times();
-        report_.counts = cross_time(context, progress_, times);
+        cross_time(context, times);
         report_.cross_seconds = seconds_since(begin);
-        if (Clock::now() > context.deadline) report_.ended = "budget";
-        if (!resources_.interrupted) {
-            context.deadline = Clock::time_point::max();
-            choose(context, times);
-        }
+        if (!resources_.interrupted) choose(context, times);
         resources_.store.finish_run(run, resources_.interrupted ? "interrupted" : report_.ended);
     }
 
-    void choose(const MeasureContext& context, const CrossTimes& times) {
-        std::vector<std::size_t> problems(times.problems());
-        std::vector<std::size_t> candidates(times.configurations());
-        for (std::size_t i = 0; i < problems.size(); ++i) problems[i] = i;
-        for (std::size_t i = 0; i < candidates.size(); ++i) candidates[i] = i;
-        const auto members = choose_members(times, problems, candidates, request_.size);
+    // Times every entry near the samples where it was found, and then the most promising ones at all samples.
+    void cross_time(MeasureContext& context, CrossTimes& times) {
+        const auto end_at = [&](double share) {
+            if (!request_.budget) return Clock::time_point::max();
+            return begin_ + std::chrono::duration_cast<Clock::duration>(share * *request_.budget);
+        };
+        CrossTimer timer(context, times);
+        progress_.begin_part("cross-timing, near");
+        context.deadline = end_at((tuning_share + cross_share) / 2);
+        timer.measure(pairs_nearby(times, samples_nearby), progress_);
+        progress_.begin_part("cross-timing");
+        context.deadline = end_at(cross_share);
+        const auto promising = choose_members(times, numbers_to(times.problems()), numbers_to(times.configurations()),
+                                              request_.size + request_.size / 2);
+        timer.measure(SamplePairs(times.problems(), promising), progress_);
+        report_.counts = timer.counts();
+        if (Clock::now() > context.deadline) report_.ended = "budget";
+    }
+
+    void choose(MeasureContext& context, const CrossTimes& times) {
+        const auto problems = numbers_to(times.problems());
+        const auto members = choose_members(times, problems, numbers_to(times.configurations()), request_.size);
+        provide_code(source_, entries_, members);
         const auto models = fit_models(times, problems, members);
         for (const auto& left_out : check_left_out(times, request_.size)) {
             const auto& sample = request_.samples[left_out.problem];
@@ -201,7 +167,10 @@ private:
                  .left_out = left_out});
         }
         progress_.begin_part("verifying");
+        const auto begin = Clock::now();
+        context.deadline = Clock::time_point::max();  // a member would not serve the classes that were left out
         const auto classes = verify_classes(context, members, progress_);
+        report_.verify_seconds = seconds_since(begin);
         if (!resources_.interrupted) store(members, models, classes);
     }
 
@@ -211,25 +180,26 @@ private:
         std::vector<BinaryRecord> binaries;
         for (std::size_t i = 0; i < members.size(); ++i) {
             const auto& entry = entries_[members[i]];
-            if (classes[i].empty()) {
+            if (classes[i].empty() || !entry.binary) {
                 ++report_.wrong;
                 continue;
             }
             const std::vector<std::string> verified(classes[i].begin(), classes[i].end());
-            const auto& resources = entry.binary.resources;
+            const auto& resources = entry.binary->resources;
             records.push_back({entry.template_row, entry.configuration, models[i], resources.registers,
-                               resources.static_shared_bytes, verified, identity_, entry.code_hash});
+                               resources.static_shared_bytes, verified, source_.identity, entry.code_hash});
             binaries.push_back({.kernel_template = entry.template_row,
                                 .configuration = entry.configuration,
                                 .target = binary_key(resources_.compiler.target(), like_),
-                                .compiler = entry.binary.compiler,
-                                .code = entry.binary.code,
+                                .compiler = entry.binary->compiler,
+                                .code = entry.binary->code,
                                 .resources = resources});
             report_.members.push_back(
                 {entry.kernel->name, entry.configuration, default_configuration(*entry.kernel), models[i], verified});
         }
         if (records.empty()) return;
-        resources_.store.set_portfolio({device_row_, like_.operation, like_.type, like_.layout}, records, binaries);
+        resources_.store.set_portfolio({source_.device_row, like_.operation, like_.type, like_.layout}, records,
+                                       binaries);
     }
 
     const PortfolioRequest& request_;
@@ -237,8 +207,7 @@ private:
     Progress& progress_;
     Clock::time_point begin_ = Clock::now();
     const Problem& like_;
-    std::string identity_;
-    std::int64_t device_row_;
+    EntrySource source_;
     std::vector<Entry> entries_;
     PortfolioReport report_;
 };

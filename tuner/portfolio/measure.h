@@ -1,62 +1,72 @@
-// Measures what a portfolio is chosen from: every configuration at every problem where it is valid.
+// Measures the times of configurations at all problems where they are valid. A portfolio is chosen from these times.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <mutex>
-#include <set>
 #include <string>
 #include <vector>
 
-#include "db/store.h"
-#include "runtime/compiler.h"
-#include "templates/predict/bound_launch.h"
-#include "tuner/portfolio/cross_times.h"
-#include "tuner/portfolio/samples.h"
-#include "tuner/tuning/tune_resources.h"
+#include "tuner/portfolio/entries.h"
+#include "tuner/portfolio/model/cross_times.h"
+#include "tuner/worker/worker.h"
 
 namespace smemtune {
 
 class Progress;
 
-/// A configuration that may become a member, with its machine code.
-struct Entry {
-    const KernelTemplate* kernel = nullptr;
-    std::int64_t template_row = 0;
-    Configuration configuration;
-    Binary binary;
-    std::string code_hash;
-    BoundLaunch bound;
-    std::vector<std::size_t> won{};  ///< the samples that it is the winner of
-};
-
-/// What the measurements of one portfolio share.
+/// The state that the measurements of one portfolio share.
 struct MeasureContext {
-    const TuneResources& resources;
-    const std::vector<Sample>& samples;
-    const std::vector<Entry>& entries;
-    std::int64_t device_row = 0;
+    const EntrySource& source;
+    std::vector<Entry>& entries;
     std::int64_t run_row = 0;
-    std::string identity;   ///< what trials are verified against
-    std::string toolchain;  ///< compiler and driver
     std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
+
+    [[nodiscard]] bool is_over() const;
 };
 
 struct MeasureCounts {
     std::size_t measured = 0, recalled = 0, rejected = 0;
 };
 
-/// Times each entry at each sample where it is valid, unless a stored trial of the same machine code says how fast it
-/// is there. Every time is of a result that was right. Stores each trial, so that a later run goes on where this one
-/// ended: at the deadline, or when interrupted.
-MeasureCounts cross_time(const MeasureContext& context, Progress& progress, CrossTimes& times);
+/// Configurations by sample, the most promising first.
+using SamplePairs = std::vector<std::vector<std::size_t>>;
 
-/// The classes (problem_class) for which each of `members` (entries) passed every check, with the machine code at hand.
-/// Each class is represented by the sample that moves the fewest bytes, or by such a sample with its extents moved into
-/// the class. A member that was wrong anywhere has none.
-std::vector<std::set<std::string>> verify_classes(const MeasureContext& context,
-                                                  const std::vector<std::size_t>& members, Progress& progress);
+/// Calls work(worker, i) for each problem i, on one thread for each worker, until the context is over. Rethrows the
+/// first exception.
+void on_workers(const MeasureContext& context, const std::vector<Problem>& problems,
+                const std::function<void(Worker&, std::size_t)>& work);
+
+TrialInput input_of(const MeasureContext& context, const Entry& entry, const Problem& problem);
+void store_trial(const MeasureContext& context, const Entry& entry, std::int64_t problem_row,
+                 const TrialReport& report);
+
+/// The times of all entries at all samples, as far as they are known.
+class CrossTimer {
+public:
+    /// Fills the cells of `times` from stored trials. The samples and configurations of `times` must be set. Both
+    /// arguments must outlive this.
+    CrossTimer(const MeasureContext& context, CrossTimes& times);
+
+    /// Times the valid pairs without a known time. Times only kernels that pass the first check. Stores each trial, so
+    /// that a later run continues where this one ended, at the deadline or interrupted.
+    void measure(const SamplePairs& pairs, Progress& progress);
+    [[nodiscard]] const MeasureCounts& counts() const { return counts_; }
+
+private:
+    enum class State : char { not_valid, unknown, known };
+    void recall(std::size_t sample);
+    void learn(std::size_t sample, std::size_t entry, const Measurement& measured);
+    void measure(Worker& worker, std::size_t sample, std::size_t i);
+
+    const MeasureContext& context_;
+    CrossTimes& times_;
+    std::mutex mutex_;  // guards the store and everything below
+    std::vector<std::int64_t> problem_rows_;
+    std::vector<std::vector<State>> states_;  // by sample, then by entry
+    std::vector<double> best_us_;             // of each sample, complete measurements only; 0: none
+    MeasureCounts counts_;
+};
 
 }  // namespace smemtune

@@ -22,7 +22,8 @@ struct Rule {
 };
 constexpr std::array rules{
     Rule{"predicted", "predicted", &LeftOut::predicted}, Rule{"best member", "best_member", &LeftOut::best_member},
-    Rule{"nearest", "nearest", &LeftOut::nearest}, Rule{"one for all", "one_for_all", &LeftOut::one_for_all}};
+    Rule{"nearest", "nearest", &LeftOut::nearest}, Rule{"one for all", "one_for_all", &LeftOut::one_for_all},
+    Rule{"same members", "same_members", &LeftOut::same_members}};
 
 // The loss over samples, weighted by their counts.
 struct Loss {
@@ -70,20 +71,24 @@ std::string cell(const Loss& loss) {
 }  // namespace
 
 std::string to_text(const PortfolioReport& report, std::size_t width) {
+    // The last rule is shown only for a refit, which keeps its members.
+    std::vector<Rule> shown(rules.begin(), rules.end());
+    if (loss_of(report, shown.back(), "").served == 0) shown.pop_back();
     std::vector<Column> columns{{"problems"}, {"samples"}};
-    for (const auto& rule : rules) columns.push_back({rule.name});
+    for (const auto& rule : shown) columns.push_back({rule.name});
     Table table(columns);
     for (const auto& kind : kinds_of(report)) {
         std::vector<std::string> cells{kind.empty() ? "all" : kind};
         cells.push_back(std::to_string(loss_of(report, rules.front(), kind).samples));
-        for (const auto& rule : rules) cells.push_back(cell(loss_of(report, rule, kind)));
+        for (const auto& rule : shown) cells.push_back(cell(loss_of(report, rule, kind)));
         table.add(std::move(cells));
     }
     auto text = fmt::format("{}: {} of {}; {} timed, {} known from earlier runs, {} not right or too large\n",
                             report.device.name, counted(report.members.size(), "member"),
                             counted(report.configurations, "configuration"), counted(report.counts.measured, "pair"),
                             report.counts.recalled, report.counts.rejected);
-    if (report.wrong > 0) text += fmt::format("{} failed verification and left out\n", counted(report.wrong, "member"));
+    if (report.wrong > 0)
+        text += fmt::format("{} left out: wrong, or not verified within the budget\n", counted(report.wrong, "member"));
     if (report.served.empty()) return text;
     return text + "\nExpected loss, mean and worst, at a problem that was left out:\n\n" + table.to_text(width);
 }
@@ -108,6 +113,8 @@ nlohmann::json to_json(const PortfolioReport& report) {
                               {"count", served.sample.count},
                               {"kind", served.kind},
                               {"best_us", served.best_us}};
+        if (served.searched) sample["searched"] = true;
+        if (served.predicted_us > 0) sample["predicted_us"] = served.predicted_us;
         for (const auto& rule : rules) {
             if (const auto& loss = served.left_out.*(rule.loss)) sample["loss"][rule.key] = *loss;
         }
@@ -137,6 +144,7 @@ nlohmann::json to_json(const PortfolioReport& report) {
             {"wrong", report.wrong},
             {"tune_seconds", report.tune_seconds},
             {"cross_seconds", report.cross_seconds},
+            {"verify_seconds", report.verify_seconds},
             {"seconds", report.seconds},
             {"ended", report.ended}};
 }

@@ -8,8 +8,8 @@
 
 namespace smemtune {
 
-/// The expected loss at problems that were left out, by kind of problem: of the member that the models choose, of the
-/// best member, of the nearest sample's winner, and of the first member alone.
+/// A table of the expected loss at problems that were left out, by kind of problem. It compares four rules: the member
+/// that the models choose, the best member, the nearest sample's winner, and the first member alone.
 std::string to_text(const PortfolioReport& report, std::size_t width);
 nlohmann::json to_json(const PortfolioReport& report);
 

@@ -3,17 +3,19 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <limits>
 #include <random>
 #include <sstream>
 #include <stdexcept>
 
 #include "tuner/cli/sizes.h"
+#include "tuner/portfolio/model/cross_times.h"
 
 namespace smemtune {
 
 namespace {
 
-// A number in 0..1, the same with every standard library.
+// A number in [0, 1) that is the same with every standard library.
 double uniform(std::mt19937_64& random) { return static_cast<double>(random() >> 11) * 0x1p-53; }
 
 std::int64_t draw_extent(ExtentRange range, std::mt19937_64& random) {
@@ -91,6 +93,35 @@ std::vector<Sample> parse_samples(const std::string& text, const Operation& oper
         }
     }
     return samples;
+}
+
+std::vector<std::size_t> spread_order(const std::vector<Sample>& samples) {
+    if (samples.empty()) return {};
+    std::vector<std::vector<double>> places;
+    std::vector<double> mean(samples.front().problem.extents.size());
+    for (const auto& sample : samples) {
+        auto& place = places.emplace_back();
+        for (std::size_t i = 0; i < mean.size(); ++i) {
+            place.push_back(std::log(static_cast<double>(sample.problem.extents[i].second)));
+            mean[i] += place[i] / static_cast<double>(samples.size());
+        }
+    }
+    const auto distance_to = [&](const std::vector<double>& place) {
+        return [&](const std::vector<double>& other) { return squared_distance(place, other); };
+    };
+    auto next = static_cast<std::size_t>(std::ranges::min_element(places, {}, distance_to(mean)) - places.begin());
+    // From each sample to the nearest one that is already in `order`.
+    std::vector<double> distances(samples.size(), std::numeric_limits<double>::infinity());
+    std::vector<std::size_t> order;
+    while (order.size() < samples.size()) {
+        order.push_back(next);
+        for (std::size_t i = 0; i < samples.size(); ++i) {
+            distances[i] = std::min(distances[i], squared_distance(places[next], places[i]));
+        }
+        distances[next] = -1;  // never the largest again: later minima keep -1
+        next = static_cast<std::size_t>(std::ranges::max_element(distances) - distances.begin());
+    }
+    return order;
 }
 
 std::string kind_of(const Operation& operation, const Problem& problem, const Device& device) {

@@ -20,17 +20,21 @@ struct ExtentRange {
 };
 
 /// Distinct problems whose extents are drawn log-uniformly: a third of them multiples of 64, a quarter of 8, the rest
-/// any. The same seed draws the same problems. Fewer than `count` if the range has not so many.
+/// any. The same seed draws the same problems. Fewer than `count` if the range has fewer problems.
 std::vector<Sample> draw_samples(const Operation& operation, const std::string& type, const std::string& layout,
                                  std::size_t count, ExtentRange range, unsigned seed);
 
-/// One problem a line, `4096x11008x128`, with a count after it if any; `#` begins a comment. Equal problems are added
-/// up. Throws std::invalid_argument, which names the line.
+/// One problem per line, `4096x11008x128`, optionally followed by a count; `#` begins a comment. Counts of equal
+/// problems are added. Throws std::invalid_argument, which names the line.
 std::vector<Sample> parse_samples(const std::string& text, const Operation& operation, const std::string& type,
                                   const std::string& layout);
 
-/// What kind of problem it is, for a report: `small` (below 2^24 operations), `narrow` (an output matrix with fewer
-/// than 64 rows or columns), `deep` (more than 8 times as many steps as the geometric mean of the output's extents), or
+/// The indices of all samples in an order where each one is as far as possible from the earlier ones, by the logarithms
+/// of the extents. The first sample is the nearest to the mean.
+std::vector<std::size_t> spread_order(const std::vector<Sample>& samples);
+
+/// The kind of a problem, for a report: `small` (below 2^24 operations), `narrow` (an output matrix with fewer than 64
+/// rows or columns), `deep` (more than 8 times as many steps as the geometric mean of the output's extents), or
 /// `square`.
 std::string kind_of(const Operation& operation, const Problem& problem, const Device& device);
 

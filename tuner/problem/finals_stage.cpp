@@ -33,8 +33,8 @@ FinalsStage::Trials FinalsStage::choose_finalists() const {
     return finalists;
 }
 
-// When all finalists were wrong. If no verified trial is left, then those that were not verified in full, because what
-// was wrong seemed faster: these finals measure and verify them.
+// Called when all finalists were wrong. If no verified trial is left, chooses trials that were not verified in full
+// because the wrong ones seemed faster. The finals then measure and verify them.
 FinalsStage::Trials FinalsStage::choose_further_finalists() const {
     if (!ledger_.verified_by_cost().empty()) return choose_finalists();
     auto finalists = ledger_.by_cost();
@@ -47,7 +47,7 @@ FinalsStage::Trials FinalsStage::choose_further_finalists() const {
 bool FinalsStage::is_settled(const TrialLedger::Trial& best) const {
     const auto stored = run_.resources.store.best(best.record.key.device, best.record.key.problem);
     if (!stored || !stored->winner || !has_its_code(*stored)) return false;
-    if (competes(*stored)) return true;  // not among these trials, and it won against them
+    if (competes(*stored)) return true;  // the stored winner is not among these trials and won against them
     const auto cost = ledger_.cost_of(measurement_in(*stored));
     const auto best_cost = ledger_.cost_of(*best.measurement());
     return cost && *cost <= (1 + pruning::least_finals_margin) * *best_cost;
@@ -143,7 +143,8 @@ void FinalsStage::set_winner() {
     auto& winner = *entrants_[*chosen];
     auto record = renewed(*chosen);
     const auto stored = run_.resources.store.best(record.key.device, record.key.problem);
-    // An earlier run may have found a faster one: another template, or a configuration not proposed this time.
+    // An earlier run may have found a faster winner: of another template, or a configuration that was not proposed this
+    // time.
     const bool stands =
         stored && stored->winner && competes(*stored) &&
         ledger_.cost_of(measurement_in(*stored)) < ledger_.cost_of(std::get<Measurement>(record.outcome));
@@ -159,8 +160,8 @@ void FinalsStage::set_winner() {
     winner_ = &winner;
 }
 
-// The entrant's record after the finals. An outcome belongs to the machine code that it was measured with: a
-// measurement of code that was never verified does not replace one of code that was.
+// The entrant's record after the finals. An outcome belongs to the machine code that it was measured with, so a
+// measurement of unverified code does not replace a measurement of verified code.
 TrialRecord FinalsStage::renewed(std::size_t entrant) const {
     const auto& trial = *entrants_[entrant];
     auto record = trial.record;

@@ -136,7 +136,10 @@ bool ProblemTuner::is_well_known() const {
 
 std::size_t ProblemTuner::compile_ahead(std::size_t most) {
     if (state_ == State::unverified) return pipeline_.fill_with_unverified(most);
-    if (state_ == State::search) return pipeline_.fill(most, [this] { return rotation_.next(ledger_.best_cost()); });
+    if (state_ == State::search) {
+        pipeline_.drop_ended();
+        return pipeline_.fill(most, [this] { return rotation_.next(ledger_.best_cost()); });
+    }
     if (state_ == State::transfer) return pipeline_.fill(most, [this] { return cross_size_.next(); });
     return pipeline_.fill(most, [] { return std::nullopt; });
 }
@@ -207,6 +210,7 @@ ProblemResult ProblemTuner::result() const {
     for (const auto& search : searches_) result.valid += search->space().size();
     result.evaluations = ledger_.trials().size();
     const auto& operation = searches_.front()->kernel_template().operation;
+    result.unchecked = operation.reference.kind == OperationReference::Kind::none;
     result.operations =
         static_cast<double>(operation.operations.evaluate(environment_of(operation, problem_, run_.resources.device)));
     for (const auto* trial : ledger_.by_time()) {

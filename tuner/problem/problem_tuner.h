@@ -23,7 +23,7 @@ namespace smemtune {
 ///     unverified -> search -> sweep -> finals -> done
 ///     done -> transfer -> transfer_sweep -> transfer_finals -> done      (begin_transfer, if there is something new)
 ///
-/// `unverified` tries stored trials again that were verified against something else, and those due for a retry.
+/// `unverified` retries stored trials that were verified under a different identity or are due for a retry.
 /// end_search() leads from a search to its sweep; stop() leads from any state to done.
 class ProblemTuner {
 public:
@@ -44,7 +44,7 @@ public:
     [[nodiscard]] bool is_ready(std::size_t workers = 1);
     /// Whether the next task waits for the compiler.
     [[nodiscard]] bool is_compiling() const;
-    /// Whether enough is known about this problem for a different problem to start from its results.
+    /// Whether this problem has enough results that a different problem can start from them.
     [[nodiscard]] bool is_well_known() const;
     /// Programs that the search may ask for later, for idle compilers. They change little unless open_searches()
     /// changes.
@@ -67,8 +67,8 @@ public:
     /// Takes back a task whose worker was lost before the task began.
     void give_back(Task task);
     void add_wait(double seconds) { effort_.wait += seconds; }
-    /// Does nothing unless the problem is done. Tries those winners of the nearest sizes that are new here; the ones
-    /// close to this problem's winner compete with it in finals. Without new winners, the problem stays done.
+    /// Tries winners of the nearest sizes that are new here. Those close to this problem's winner compete with it in
+    /// finals. Without new winners, the problem stays done. Does nothing unless the problem is done.
     void begin_transfer();
     /// Submits candidates until `most` wait for a worker. Returns how many wait.
     std::size_t compile_ahead(std::size_t most);

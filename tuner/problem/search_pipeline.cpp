@@ -29,6 +29,15 @@ std::size_t SearchPipeline::fill_with_unverified(std::size_t most) {
     return waiting_.size();
 }
 
+void SearchPipeline::drop_ended() {
+    const auto best = ledger_.best_cost();
+    std::erase_if(waiting_, [&](const Proposal& candidate) {
+        if (candidate.search->is_used_up() || candidate.search->is_open(best)) return false;
+        candidate.search->give_back(candidate.configuration);
+        return true;
+    });
+}
+
 void SearchPipeline::submit(TemplateConfiguration candidate) {
     auto& search = *candidate.search;
     if (ledger_.recall(search, candidate.configuration)) return;  // tried before, in the sweep or by another process

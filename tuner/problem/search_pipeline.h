@@ -27,6 +27,8 @@ public:
     std::size_t fill_with_unverified(std::size_t most);
     /// Submits a candidate to the compiler, unless its outcome is stored or it breaks a limit of the device.
     void submit(TemplateConfiguration candidate);
+    /// Drops the waiting candidates of searches that ended before their space was used up. No gain is likely from them.
+    void drop_ended();
     /// Drops all waiting candidates.
     void clear() { waiting_.clear(); }
 

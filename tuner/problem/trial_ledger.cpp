@@ -62,7 +62,7 @@ void TrialLedger::load(const TemplateSearches& searches) {
     }
 }
 
-// Sorts the stored trials into those that are tried again, if there is reason to, and the others.
+// Splits the stored trials: some are tried again, the others are used as they are.
 void TrialLedger::sort_stored() {
     std::vector<Stored> others;
     for (auto& stored : stored_) {
@@ -82,7 +82,7 @@ void TrialLedger::sort_stored() {
         } else if (is_due_for_retry(stored.record)) {
             if (retries_.size() < most_retries) retries_.push_back({stored.search, stored.record.configuration});
         } else {
-            foreign_ = true;  // untried again: the search may propose it
+            foreign_ = true;  // counts as untried, so the search may propose it
         }
     }
     stored_ = std::move(others);
@@ -157,8 +157,7 @@ bool TrialLedger::is_current(const TrialRecord& record) const {
     return record.is_verified() && record.verified_by == identity_;
 }
 
-// A limit or a refused launch has nothing to do with verification. Of rejections from before, nothing is known that
-// speaks against them.
+// Limits and refused launches do not depend on verification. Rejections without a recorded identity count, too.
 bool TrialLedger::still_counts(const TrialRecord& rejected) const {
     const auto stage = std::get<Rejection>(rejected.outcome).stage;
     if (stage == Stage::limits || stage == Stage::launch) return true;
@@ -166,8 +165,8 @@ bool TrialLedger::still_counts(const TrialRecord& rejected) const {
     return rejected.verified_by.empty() || rejected.verified_by == identity_;
 }
 
-// A crash or a timeout may have been another program's fault, or the compiler's or driver's. It is retried once, and
-// again with another toolchain; in a later run, when the device may be quiet.
+// A crash or a timeout may be the fault of another program, the compiler or the driver. It is retried once, in a later
+// run, when the device may be quiet, and again with each new toolchain.
 bool TrialLedger::is_due_for_retry(const TrialRecord& rejected) const {
     if (!rejected.may_be_retried() || rejected.run == run_.run_row) return false;
     return rejected.attempts < most_attempts || rejected.toolchain != run_.toolchain;
@@ -261,7 +260,7 @@ const TrialLedger::Trial& TrialLedger::learn(TemplateSearch& search, TrialRecord
     return trial;
 }
 
-// What may be wrong sets no standard for others.
+// A trial that was not verified in full may be wrong, so other trials are not compared with it.
 void TrialLedger::compare_with_best(const Trial& trial) {
     if (!is_verified(trial)) return;
     const auto us = trial.measurement()->median_us;

@@ -20,10 +20,10 @@ namespace smemtune {
 /// SHA-256 of the machine code.
 std::string code_hash_of(const Binary& binary);
 
-/// All trials of a problem with known outcomes, from this run or stored before. Stores new trials, tells each
+/// All trials of a problem with known outcomes, from this run and from earlier ones. Stores new trials, tells each
 /// template's search the costs, and keeps track of the best.
 ///
-/// A stored measurement counts if it was verified against what this run verifies against. Others are verified again
+/// A stored measurement counts if its verification identity is that of this run. Other measurements are verified again
 /// if they may be among the fastest (next_unverified); the rest only inform the searches.
 class TrialLedger {
 public:
@@ -39,40 +39,40 @@ public:
         [[nodiscard]] bool is_baseline() const { return search->kernel_template().baseline; }
     };
 
-    /// `identity`: what this run verifies trials of the problem against (verification_identity).
+    /// `identity`: the verification_identity() of this run for the problem.
     TrialLedger(const TuneRun& run, const Problem& problem, std::string identity);
 
     /// Reads the stored trials of the searches. Call release() before the searches begin.
     void load(const TemplateSearches& searches);
-    /// The next stored configuration to try again before the searches begin: first measurements that were verified
-    /// against something else and may be among the fastest, then crashes and timeouts that are due for a retry.
-    /// Nothing if there is none, or if the outcomes of earlier ones have to be known first.
+    /// The next stored configuration to try again before the searches begin. Measurements with a different verification
+    /// identity that may be among the fastest come first, then crashes and timeouts that are due for a retry. Nothing
+    /// if there is none, or if earlier outcomes must be known first.
     std::optional<TemplateConfiguration> next_unverified();
     /// Adds the stored trials that answer the request, and tells the searches.
     void release();
-    /// Whether a stored trial was verified against something else.
+    /// Whether a stored trial has a different verification identity.
     [[nodiscard]] bool has_foreign_trials() const { return foreign_; }
-    /// The stored trial if it was measured completely with this machine code, but verified against something else. It
-    /// need not be timed again.
+    /// The stored trial if it was measured completely with this machine code, but has a different verification
+    /// identity. It need not be timed again.
     [[nodiscard]] std::optional<TrialRecord> timed_before(const TemplateSearch& search,
                                                           const Configuration& configuration,
                                                           const std::string& code_hash) const;
-    /// Reads one stored trial; false if none is stored that answers the request.
+    /// Reads one stored trial. Returns false if no stored trial answers the request.
     bool recall(TemplateSearch& search, const Configuration& configuration);
-    /// Adds and stores a new trial. `timed`: not with the time of a stored one.
+    /// Adds and stores a new trial. `timed` is false if the trial keeps the time of a stored one.
     const Trial& add(TemplateSearch& search, TrialRecord record, bool timed = true);
-    /// Replaces the record of a trial that was measured again or rejected since, and stores it as a trial of this run.
-    /// A rejected one no longer sets the standard for others.
+    /// Replaces the record of a trial that was measured again or rejected, and stores it as a trial of this run. Other
+    /// trials are no longer compared with a rejected one.
     void replace(Trial& trial, TrialRecord record);
     /// The same, and stores the trial as the winner in the same transaction.
     void replace_as_winner(Trial& trial, TrialRecord record, const BinaryRecord& binary);
-    /// Whether a stored winner may stand against trials of this run: as far as known, it was verified as the same
-    /// operation.
+    /// Whether a stored winner may remain the winner against trials of this run: as far as is known, it was verified as
+    /// the same operation.
     [[nodiscard]] bool may_stand(const TrialRecord& stored) const;
-    /// Records in a new outcome with which machine code (null if it did not compile) and toolchain it was tried, and
-    /// what it was verified against if it passed every check or was rejected.
+    /// Adds to a new outcome the hash of its machine code (null: it did not compile), the toolchain, and if it passed
+    /// every check or was rejected, the verification identity.
     void sign(TrialRecord& record, const Binary* binary, bool verified) const;
-    /// Whether the trial may win: measured completely, and verified in full against what this run verifies against.
+    /// Whether the trial may win: measured completely, and verified in full under the identity of this run.
     [[nodiscard]] bool is_verified(const Trial& trial) const { return is_current(trial.record); }
     /// Marks all later trials as transferred.
     void begin_transfer() { transfers_ = true; }
@@ -121,11 +121,11 @@ private:
     const TuneRun& run_;
     const Problem& problem_;
     std::string identity_;
-    std::vector<Stored> stored_;                 // not added yet, in the order in which they were stored
-    std::deque<Stored> unverified_;              // measurements verified against something else, least cost first
+    std::vector<Stored> stored_;     // not added yet, in the order in which they were stored
+    std::deque<Stored> unverified_;  // measurements with a different verification identity, least cost first
     std::deque<TemplateConfiguration> retries_;  // crashes and timeouts
-    std::vector<Stored> awaited_;                // given out by next_unverified, without an outcome yet
-    std::size_t verified_again_ = 0;             // given out, and right
+    std::vector<Stored> awaited_;                // returned by next_unverified, outcome pending
+    std::size_t verified_again_ = 0;             // returned by next_unverified, and right
     bool foreign_ = false;
     std::deque<Trial> trials_;                     // keeps pointers to its elements valid
     std::map<std::string, const Trial*> by_code_;  // measured trials, by machine code and launch

@@ -11,6 +11,7 @@
 #include "db/store.h"
 #include "templates/launch/limits.h"
 #include "templates/manifest/catalog.h"
+#include "templates/space/value.h"
 #include "tuner/replay/kernel_tuner_cache.h"
 
 namespace smemtune {
@@ -31,27 +32,6 @@ bool is_database(const std::filesystem::path& path) {
 struct CloseGzip {
     void operator()(gzFile_s* file) const { gzclose_r(file); }
 };
-
-// zlib also reads files that are not gzip.
-std::string read_text(const std::filesystem::path& path) {
-    const std::unique_ptr<gzFile_s, CloseGzip> file(gzopen(path.c_str(), "rb"));
-    if (!file) fail(path, "cannot be read; check its permissions");
-    std::string text;
-    std::vector<char> block(1 << 20);
-    int count = 0;
-    while ((count = gzread(file.get(), block.data(), static_cast<unsigned>(block.size()))) > 0) {
-        text.append(block.data(), static_cast<std::size_t>(count));
-        // The limit is checked while unpacking, because 1 MB of gzip can unpack to 1 GB.
-        if (text.size() > longest_cache) {
-            fail(path, "has more than " + std::to_string(longest_cache) + " bytes when unpacked; is it a cache file?");
-        }
-    }
-    int code = Z_OK;
-    const std::string message = gzerror(file.get(), &code);
-    if (code == Z_BUF_ERROR) fail(path, "ends in the middle of its gzip data; copy it again");
-    if (code != Z_OK && code != Z_STREAM_END) fail(path, "is damaged gzip data (" + message + "); copy it again");
-    return text;
-}
 
 // The value, if the text is exactly one whole number in canonical form.
 std::optional<std::int64_t> whole(const std::string& spelling) {
@@ -89,7 +69,7 @@ void set_points(Landscape& landscape, std::vector<Parameter> parameters,
 }
 
 Landscape from_cache(const std::filesystem::path& path) {
-    auto recording = parse_kernel_tuner_cache(path.string(), read_text(path));
+    auto recording = parse_kernel_tuner_cache(path.string(), read_unpacked(path));
     Landscape landscape{.device = std::move(recording.device),
                         .kernel = std::move(recording.kernel),
                         .problem = std::move(recording.problem),
@@ -193,12 +173,33 @@ Landscape from_database(const std::filesystem::path& path, const LandscapeFilter
 
 }  // namespace
 
+// zlib also reads files that are not gzip.
+std::string read_unpacked(const std::filesystem::path& path) {
+    if (!std::filesystem::exists(path)) fail(path, "does not exist");
+    const std::unique_ptr<gzFile_s, CloseGzip> file(gzopen(path.c_str(), "rb"));
+    if (!file) fail(path, "cannot be read; check its permissions");
+    std::string text;
+    std::vector<char> block(1 << 20);
+    int count = 0;
+    while ((count = gzread(file.get(), block.data(), static_cast<unsigned>(block.size()))) > 0) {
+        text.append(block.data(), static_cast<std::size_t>(count));
+        // The limit is checked while unpacking, because 1 MB of gzip can unpack to 1 GB.
+        if (text.size() > longest_cache) {
+            fail(path, "has more than " + std::to_string(longest_cache) + " bytes when unpacked; is it a cache file?");
+        }
+    }
+    int code = Z_OK;
+    const std::string message = gzerror(file.get(), &code);
+    if (code == Z_BUF_ERROR) fail(path, "ends in the middle of its gzip data; copy it again");
+    if (code != Z_OK && code != Z_STREAM_END) fail(path, "is damaged gzip data (" + message + "); copy it again");
+    return text;
+}
+
 Landscape::Spelled Landscape::spelled(const Configuration& configuration) const {
     Spelled result;
     for (const auto& [name, value] : configuration.values) {
         const auto known = spellings.find(name);
-        result[name] =
-            known == spellings.end() ? std::to_string(value) : known->second[static_cast<std::size_t>(value)];
+        result[name] = known == spellings.end() ? value_text(value) : known->second[static_cast<std::size_t>(value)];
     }
     return result;
 }

@@ -54,4 +54,7 @@ constexpr std::size_t longest_cache = std::size_t{1} << 28;
 /// `filter` selects several recordings. Throws StoreError if a database cannot be read.
 Landscape read_landscape(const std::filesystem::path& path, const LandscapeFilter& filter = {});
 
+/// The text of a file, with or without gzip. Throws std::invalid_argument as read_landscape() does.
+std::string read_unpacked(const std::filesystem::path& path);
+
 }  // namespace smemtune

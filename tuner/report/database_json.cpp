@@ -1,6 +1,7 @@
 // The JSON of `smemtune db`: docs/json.md.
 #include <nlohmann/json.hpp>
 
+#include "templates/manifest/catalog.h"
 #include "tuner/report/database_report.h"
 #include "tuner/report/json.h"
 
@@ -36,6 +37,20 @@ nlohmann::json inventory_json(const Store::Summary& summary, std::uintmax_t byte
             {"problems", groups_json(inventory.problems)}};
 }
 
+nlohmann::json inventory_rows(const Store::Inventory& inventory) {
+    auto rows = nlohmann::json::array();
+    const auto add = [&rows](const char* kind, const std::vector<Store::Group>& groups) {
+        for (auto& row : groups_json(groups)) {
+            row["kind"] = kind;
+            rows.push_back(std::move(row));
+        }
+    };
+    add("device", inventory.devices);
+    add("template", inventory.templates);
+    add("problem", inventory.problems);
+    return rows;
+}
+
 nlohmann::json trial_json(const TrialFacts& trial) {
     const auto& row = trial.row;
     const auto& record = row.record;
@@ -53,6 +68,7 @@ nlohmann::json trial_json(const TrialFacts& trial) {
     if (record.verify_ms > 0) json["verify_ms"] = record.verify_ms;
     if (record.time_ms > 0) json["time_ms"] = record.time_ms;
     if (!record.verified_by.empty()) json["verified_by"] = record.verified_by;
+    if (is_unchecked(record.verified_by)) json["unchecked"] = true;
     if (!record.code_hash.empty()) json["code_hash"] = record.code_hash;
     if (!record.toolchain.empty()) json["toolchain"] = record.toolchain;
     if (record.may_be_retried()) json["attempts"] = record.attempts;

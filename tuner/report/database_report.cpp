@@ -6,6 +6,8 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 
+#include "templates/manifest/catalog.h"
+#include "templates/space/value.h"
 #include "tuner/report/table.h"
 #include "tuner/report/text.h"
 
@@ -55,8 +57,8 @@ bool is_alike(const TrialRow& a, const TrialRow& b) {
            a.problem.layout == b.problem.layout;
 }
 
-// Builds tables with `add`, one for each device, operation, type and layout: The heading then states what the problems
-// of a table have in common. A device's tables are below its name.
+// Builds one table for each device, operation, type and layout, with rows by `add`. The heading states what the
+// problems of a table have in common. A device's tables are below its name.
 std::string grouped(std::span<const TrialFacts> trials, const Table& empty, std::size_t width,
                     const std::function<void(Table&, const TrialFacts&)>& add) {
     std::string text;
@@ -82,8 +84,10 @@ std::string grouped(std::span<const TrialFacts> trials, const Table& empty, std:
 std::string outcome_text(const TrialFacts& trial) {
     const auto* measured = std::get_if<Measurement>(&trial.row.record.outcome);
     if (measured == nullptr) return std::string(to_text(std::get<Rejection>(trial.row.record.outcome).stage));
-    if (trial.row.winner) return trial.faster_trial ? "won the finals" : "winner";
-    return measured->cut_short ? "cut short" : "";
+    const std::string unchecked = is_unchecked(trial.row.record.verified_by) ? "NOT CHECKED" : "";
+    const auto with = [&](const std::string& outcome) { return outcome + (unchecked.empty() ? "" : ", " + unchecked); };
+    if (trial.row.winner) return with(trial.faster_trial ? "won the finals" : "winner");
+    return measured->cut_short ? "cut short" : unchecked;
 }
 
 constexpr const char* about_finals =
@@ -113,11 +117,12 @@ std::string best_text(std::span<const TrialFacts> winners, std::size_t width) {
         "differs from default");
     return grouped(winners, empty, width, [](Table& table, const TrialFacts& winner) {
         const auto& row = winner.row;
-        table.add({to_text(row.problem), row.kernel_template,
-                   time_text(std::get<Measurement>(row.record.outcome).median_us), or_dash(winner.flops, rate_text),
-                   or_dash(winner.share_of_peak, share_text), or_dash(winner.times_baseline, ratio_text),
-                   date_text(row.decided_at.empty() ? row.finished_at : row.decided_at), std::to_string(row.id)},
-                  winner.differences());
+        table.add(
+            {to_text(row.problem), row.kernel_template + (is_unchecked(row.record.verified_by) ? " (NOT CHECKED)" : ""),
+             time_text(std::get<Measurement>(row.record.outcome).median_us), or_dash(winner.flops, rate_text),
+             or_dash(winner.share_of_peak, share_text), or_dash(winner.times_baseline, ratio_text),
+             date_text(row.decided_at.empty() ? row.finished_at : row.decided_at), std::to_string(row.id)},
+            winner.differences());
     });
 }
 
@@ -200,12 +205,15 @@ void add_run(Facts& facts, const RunRow& run, std::int64_t number) {
     facts.add("asked for", flat_text(run.record.request));
 }
 
-// The text after "verified": what the trial was verified against or, if it was rejected, tried against.
+// The text after "verified": the verification identity under which the trial passed or was rejected.
 std::string verification_text(const TrialFacts& trial) {
     const auto& record = trial.row.record;
     const bool rejected = std::holds_alternative<Rejection>(record.outcome);
     if (record.verified_by.empty()) return rejected ? "" : "not in full: it cannot win and is not served";
     if (record.verified_by == unrecorded) return "in full, it is not recorded against what; 'tune' verifies it again";
+    if (is_unchecked(record.verified_by) && !rejected) {
+        return "NOT CHECKED: the operation has no reference, so the kernel may be wrong (" + record.verified_by + ")";
+    }
     const auto same = trial.operation_identity && record.was_verified_as(*trial.operation_identity);
     return fmt::format("{} {} ({})", rejected ? "tried against" : "in full, against", record.verified_by,
                        same ? "the operation as it is stored with the template"
@@ -220,8 +228,8 @@ std::string parameter_lines(const TrialFacts& trial) {
     for (const auto& [name, value] : values) {
         const auto known = trial.defaults ? trial.defaults->values.find(name) : values.end();
         const bool differs = trial.defaults && known != trial.defaults->values.end() && known->second != value;
-        text += fmt::format("  {:<{}}  {}{}\n", name, longest, value,
-                            differs ? fmt::format("  (default {})", known->second) : "");
+        text += fmt::format("  {:<{}}  {}{}\n", name, longest, value_text(value),
+                            differs ? fmt::format("  (default {})", value_text(known->second)) : "");
     }
     return text;
 }

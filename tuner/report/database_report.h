@@ -12,6 +12,8 @@ namespace smemtune {
 /// The file with its size, then all devices, templates and problems with trials.
 std::string inventory_text(const Store::Summary& summary, std::uintmax_t bytes, const Store::Inventory& inventory,
                            std::size_t width);
+/// A row for each device, template and problem, for CSV: `kind` tells them apart.
+nlohmann::json inventory_rows(const Store::Inventory& inventory);
 nlohmann::json inventory_json(const Store::Summary& summary, std::uintmax_t bytes, const Store::Inventory& inventory);
 
 /// Tables of winners, one for each device, with time, speed, share of the peak, ratio to the baseline and date.

@@ -5,6 +5,8 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "templates/space/value.h"
+
 namespace smemtune {
 
 using nlohmann::json;
@@ -52,7 +54,13 @@ void from_json(const json& from, Problem& problem) {
 
 void to_json(json& to, const Configuration& configuration) {
     to = json::object();
-    for (const auto& [name, value] : configuration.values) to[name] = value;
+    for (const auto& [name, value] : configuration.values) {
+        if (is_text_value(value)) {
+            to[name] = value_text(value);
+        } else {
+            to[name] = value;
+        }
+    }
 }
 
 void to_json(json& to, const Device& device) {
@@ -118,6 +126,9 @@ void to_json(json& to, const Launch& launch) {
           {"dynamic_shared_bytes", launch.dynamic_shared_bytes},
           {"registers", launch.registers},
           {"runtime_arguments", launch.runtime_arguments}};
+    for (const auto& [name, place, bytes] : launch.symbols) {
+        to["symbols"].push_back({{"name", name}, {"place", place}, {"bytes", bytes}});
+    }
     if (launch.workspace) to["workspace"] = {{"bytes", launch.workspace->bytes}, {"place", launch.workspace->place}};
 }
 void from_json(const json& from, Launch& launch) {
@@ -129,6 +140,9 @@ void from_json(const json& from, Launch& launch) {
               from.at("runtime_arguments")};
     if (const auto found = from.find("workspace"); found != from.end()) {
         launch.workspace = {found->at("bytes"), found->at("place")};
+    }
+    for (const auto& symbol : from.value("symbols", json::array())) {
+        launch.symbols.push_back({symbol.at("name"), symbol.at("place"), symbol.at("bytes")});
     }
 }
 

@@ -48,8 +48,8 @@ public:
         std::optional<std::chrono::seconds> budget{};  ///< for the whole run
     };
 
-    /// Writes to `out` (standard error). A `label` is for several writers at once: each writes whole lines that begin
-    /// with its label.
+    /// Writes to `out` (standard error). If several objects write at once, give each a `label`: it then writes whole
+    /// lines that begin with the label.
     Progress(std::FILE* out, Style style, const Plan& plan, const std::string& label = {});
     /// Writes a final line, unless the line is redrawn.
     ~Progress();

@@ -27,13 +27,20 @@ std::string winner_table(const TuneReport& report, std::size_t width) {
         }
         const auto& best = *result.best;
         const bool has_rate = result.operations > 0;
-        table.add({to_text(result.problem), best.kernel_template, time_text(best.measurement.median_us),
-                   has_rate ? rate_text(flops(result)) : "-",
+        table.add({to_text(result.problem), best.kernel_template + (result.unchecked ? " (NOT CHECKED)" : ""),
+                   time_text(best.measurement.median_us), has_rate ? rate_text(flops(result)) : "-",
                    has_rate && peak > 0 ? fmt::format("{:.1f} %", 100 * flops(result) / peak) : "-",
                    result.baseline_us ? fmt::format("{:.2f}", *result.baseline_us / best.measurement.median_us) : "-"},
                   differences_text(best.configuration, best.defaults));
     }
-    return table.to_text(width);
+    auto text = table.to_text(width);
+    if (std::ranges::any_of(report.problems, &ProblemResult::unchecked)) {
+        text += "\n" + folded(
+                           "NOT CHECKED: the operation has no reference (reference = \"none\" in its manifest), so "
+                           "a wrong kernel may have won",
+                           width);
+    }
+    return text;
 }
 
 std::string seconds_text(double seconds) { return fmt::format("{:.2f}", seconds); }
@@ -154,6 +161,7 @@ nlohmann::json to_json(const TuneReport& report, const std::filesystem::path& da
         nlohmann::json problem{{"problem", result.problem}, {"best_us_by_template", result.best_us},
                                {"valid", result.valid},     {"evaluations", result.evaluations},
                                {"ended", result.ended},     {"effort", to_json(result.effort)}};
+        if (result.unchecked) problem["unchecked"] = true;
         if (result.best) {
             const auto& best = *result.best;
             problem["winner"] = {{"template", best.kernel_template},

@@ -28,13 +28,19 @@ bool is_numeric(const std::string& cell) {
     return begin == std::string::npos || cell[begin] == ' ' || cell[begin] == 'e' || cell[begin] == '/';
 }
 
+// The columns that a text takes in a terminal: its characters, which are one or more bytes of UTF-8.
+std::size_t columns_of(const std::string& text) {
+    return static_cast<std::size_t>(
+        std::ranges::count_if(text, [](char each) { return (static_cast<unsigned char>(each) & 0xC0U) != 0x80U; }));
+}
+
 // The layout of the visible cells, before it is known whether they fit.
 class Layout {
 public:
     explicit Layout(std::vector<Cells> rows) : rows_(std::move(rows)) {
         widths_.resize(rows_.front().size());
         for (const auto& row : rows_) {
-            for (std::size_t i = 0; i < row.size(); ++i) widths_[i] = std::max(widths_[i], row[i].size());
+            for (std::size_t i = 0; i < row.size(); ++i) widths_[i] = std::max(widths_[i], columns_of(row[i]));
         }
         for (std::size_t i = 0; i < widths_.size(); ++i) {
             right_.push_back(

@@ -44,8 +44,8 @@ std::string differences_text(const Configuration& configuration, const Configura
     return differences.values.empty() ? "default" : to_text(differences);
 }
 
-std::string json_text(const nlohmann::json& json) {
-    return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
+std::string json_text(const nlohmann::json& value) {
+    return value.dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 std::string time_text(double microseconds) {

@@ -20,7 +20,7 @@ std::string folded(const std::string& text, std::size_t width, std::size_t first
 std::string differences_text(const Configuration& configuration, const Configuration& defaults);
 
 /// Indented JSON. Bytes that are not UTF-8, such as in a compiler's message, are replaced.
-std::string json_text(const nlohmann::json& json);
+std::string json_text(const nlohmann::json& value);
 
 /// `812 us`, `3.21 ms`.
 std::string time_text(double microseconds);

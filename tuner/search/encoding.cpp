@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "templates/space/value.h"
+
 namespace smemtune {
 
 namespace {
@@ -45,6 +47,15 @@ void Encoding::add_parameter(std::size_t parameter) {
         columns_.push_back({parameter, encoded});
         inverse_scales_.push_back(rate);
     };
+    if (std::ranges::any_of(values, is_text_value)) {
+        // Texts have no order: a column for each, so that all are equally far apart.
+        for (std::size_t i = 0; i < values.size(); ++i) {
+            std::vector<float> is_value(values.size(), 0.0F);
+            is_value[i] = 1.0F;
+            add(is_value, rank_scale);
+        }
+        return;
+    }
     add(to_unit(ranks), rank_scale);
     const auto [least, most] = std::ranges::minmax(alignments);
     // If there are only two values, or only powers of two, the alignment repeats the rank.

@@ -9,8 +9,8 @@ namespace smemtune {
 
 /// Each parameter gives a column with the rank of its value and, if that differs, a column with the value's alignment:
 /// how often it can be halved. (96 is next to 80, but may perform like 32: both can be halved five times.) The setup's
-/// features and its estimate are encoded by rank, too, so their scale does not matter: the share of a sample's values
-/// that are smaller.
+/// features and its estimate are also encoded by rank, so their scale does not matter: the number is the share of a
+/// sample's values that are smaller.
 class Encoding {
 public:
     /// Keeps a reference to `cache`, which must outlive it.

@@ -11,7 +11,6 @@ namespace {
 
 using Eigen::ArrayXd;
 using Eigen::ArrayXf;
-using Eigen::ArrayXXd;
 using Eigen::ArrayXXf;
 using Eigen::Index;
 using Eigen::MatrixXd;

@@ -1,5 +1,5 @@
-// A kernel fetched from the runtime, for a testbed. It launches as an application does, so that path is verified and
-// timed.
+// A kernel fetched from the runtime, for a testbed. It launches as an application does, so the application's path is
+// verified and timed.
 #pragma once
 
 #include <utility>

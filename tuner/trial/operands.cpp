@@ -9,6 +9,8 @@
 #include <stdexcept>
 #include <tuple>
 
+#include "tuner/trial/typed/typed_fill.h"
+
 namespace smemtune {
 
 namespace {
@@ -16,44 +18,35 @@ namespace {
 constexpr int most_sets = 64;  // limit for rotating operands: small problems would need thousands of sets
 enum Mode : int { uniform = 0, integer = 1, special = 2, poisoned = 3 };
 
-// A matrix without a stride argument is dense.
-MatrixOperand matrix_of(const Argument& argument, const Environment& environment, const Check& check) {
-    const auto shape = shape_of(argument, environment);
-    MatrixOperand matrix{.argument = &argument, .rows = shape.rows, .columns = shape.columns, .count = shape.count};
-    matrix.broadcast = std::ranges::count(check.broadcast, argument.name) != 0;
-    if (matrix.broadcast) matrix.count = 1;
-    matrix.stride = argument.stride.empty() ? matrix.columns : check.stride_of(matrix.columns);
-    matrix.batch_stride = matrix.rows * matrix.stride + (argument.batch_stride.empty() ? 0 : check.batch_padding);
-    return matrix;
-}
-
-// Uses floating point, so that absurd sizes do not overflow.
-double elements_of(const Argument& argument, const Environment& environment) {
-    const auto shape = shape_of(argument, environment);
-    return static_cast<double>(shape.rows) * static_cast<double>(shape.columns) * static_cast<double>(shape.count);
-}
-
 // Bytes of one set of matrices.
 double operand_bytes(const Operation& operation, const Environment& environment, long long element_bytes) {
     double bytes = 0;
     for (const auto& argument : operation.arguments) {
         if (!argument.is_matrix()) continue;
-        bytes += static_cast<double>(element_bytes) * elements_of(argument, environment);
+        const auto each = argument.type ? argument.type->bytes() : element_bytes;
+        bytes += static_cast<double>(each) * elements_of(argument, environment);
     }
     return bytes;
 }
 
-// Bytes of all references for one check: values and magnitudes.
+// Bytes of an element's reference: value and magnitude.
+std::int64_t reference_bytes_of(const Argument& output) {
+    if (output.is_integer()) return output.type->bytes();
+    const auto lanes = output.type ? output.type->lanes : 1;
+    return lanes * static_cast<std::int64_t>(sizeof(double)) * (output.has_magnitude() ? 2 : 1);
+}
+
+// Bytes of all references for one check.
 double reference_bytes(const Operation& operation, const Environment& environment) {
     double bytes = 0;
     for (const auto& argument : operation.arguments) {
         if (argument.kind != Argument::Kind::output) continue;
-        bytes += 2.0 * sizeof(double) * elements_of(argument, environment);
+        bytes += static_cast<double>(reference_bytes_of(argument)) * elements_of(argument, environment);
     }
     return bytes;
 }
 
-// The number of rotating sets. Together they exceed twice the L2 cache.
+// The number of rotating sets: enough that together they exceed twice the L2 cache.
 int sets_of(double operand_bytes, const Device& device) {
     const auto wanted = 2.0 * static_cast<double>(device.l2_bytes) / operand_bytes;
     return std::clamp(static_cast<int>(std::ceil(wanted)), 1, most_sets);
@@ -61,22 +54,25 @@ int sets_of(double operand_bytes, const Device& device) {
 
 }  // namespace
 
+double elements_of(const Argument& argument, const Environment& environment) {
+    const auto shape = shape_of(argument, environment);
+    return static_cast<double>(shape.rows) * static_cast<double>(shape.columns) * static_cast<double>(shape.count);
+}
+
 int integer_magnitude(std::int64_t terms, const Check& check, const Argument& matrix) {
     double scale = 1;
     for (const auto& [name, value] : check.scalars) scale = std::max(scale, std::abs(value));
     const auto count = static_cast<double>(std::max<std::int64_t>(terms, 1));
-    if (check.wide.empty()) {  // products of two equal magnitudes; any sum of them is exact up to 2^24 terms
+    if (check.wide.empty()) {  // all magnitudes m are equal: exact while scale * count * m * m <= 2^24
         return std::clamp(static_cast<int>(std::sqrt(0x1p24 / (scale * count))), 1, 8);
     }
-    // An output that is added takes an eighth of the exact range; the sum takes the rest.
+    // The initial value of an output takes an eighth of the exact range; the sum takes the rest.
     if (matrix.kind == Argument::Kind::output) return static_cast<int>(0x1p21 / scale);
     if (matrix.name != check.wide) return 1;
     return std::max(1, static_cast<int>(7 * 0x1p21 / (scale * std::min(count, 8 * std::sqrt(count)))));
 }
 
-std::int64_t matrix_threads(const Device& device) {
-    return device.multiprocessors * (device.is_host() ? 1 : 8) * block_threads;
-}
+std::int64_t matrix_blocks(const Device& device) { return device.multiprocessors * (device.is_host() ? 1 : 8); }
 
 double check_bytes(const Operation& operation, const Environment& environment, long long element_bytes) {
     return static_cast<double>(operation.checks.size()) *
@@ -95,8 +91,13 @@ double testbed_bytes(const Operation& operation, const Problem& problem, const D
     return check_bytes(operation, environment, element_bytes) + sets_of(set_bytes, device) * set_bytes;
 }
 
+bool reads_outputs(const Operation& operation, const Check& check) {
+    return !check.poison || std::ranges::any_of(operation.arguments, &Argument::is_read);
+}
+
 void must_fit(const Operation& operation, const Problem& problem, const Device& device) {
     const auto environment = environment_of(operation, problem, device);
+    check_values(operation, environment, to_text(problem));
     const auto set_bytes = operand_bytes(operation, environment, element_type(problem.type).bytes);
     const auto bytes = set_bytes + reference_bytes(operation, environment) + sets_of(set_bytes, device) * set_bytes;
     if (device.memory_bytes == 0 || bytes <= static_cast<double>(device.memory_bytes)) return;
@@ -106,78 +107,106 @@ void must_fit(const Operation& operation, const Problem& problem, const Device& 
 }
 
 OperandFactory::OperandFactory(Backend& backend, const Operation& operation, const Environment& environment,
-                               long long element_bytes, const Binary& fill)
+                               const ElementType& element, const Binary& fill)
     : backend_(backend),
       operation_(operation),
       environment_(environment),
-      element_bytes_(element_bytes),
+      element_(element),
       terms_(operation.terms.evaluate(environment)),
-      threads_(matrix_threads(backend.device())),
+      blocks_(matrix_blocks(backend.device())),
       guard_(fill.is_checked() ? 0 : 1024),
       kernel_(backend.load(fill, 0)),
-      first_changed_(backend.allocate(static_cast<std::size_t>(threads_) * sizeof(long long))) {}
+      first_changed_(backend.allocate(static_cast<std::size_t>(blocks_) * sizeof(long long))) {
+    for (const auto& argument : operation_.arguments) {
+        if (!argument.values || !argument.values->data) continue;
+        const auto& bytes = argument.values->data->bytes;
+        auto& memory = sources_[&argument] = backend.allocate(bytes.size());
+        backend.copy_to_device(*memory, std::as_bytes(std::span(bytes)));
+    }
+}
 
-std::unique_ptr<Operands> OperandFactory::make(const Check& check, std::uint64_t operand_seed) {
+// A matrix without a stride argument is dense.
+MatrixOperand OperandFactory::matrix_of(const Argument& argument, const Check& check) const {
+    const auto shape = shape_of(argument, environment_);
+    const auto type = type_of(argument, element_.name);
+    MatrixOperand matrix{.argument = &argument,
+                         .type = type,
+                         .rows = shape.rows,
+                         .columns = shape.columns * type.lanes,
+                         .count = shape.count};
+    matrix.broadcast = std::ranges::count(check.broadcast, argument.name) != 0;
+    if (matrix.broadcast) matrix.count = 1;
+    matrix.stride = (argument.stride.empty() ? shape.columns : check.stride_of(shape.columns)) * type.lanes;
+    matrix.batch_stride =
+        matrix.rows * matrix.stride + (argument.batch_stride.empty() ? 0 : check.batch_padding * type.lanes);
+    return matrix;
+}
+
+// The value of an extent, stride or scalar.
+double OperandFactory::number_of(const Argument& argument, const Operands& operands, const Check& check) const {
+    const auto owner = [&](std::string Argument::*stride) -> const MatrixOperand* {
+        const auto found = std::ranges::find_if(
+            operands.matrices, [&](const MatrixOperand& matrix) { return matrix.argument->*stride == argument.name; });
+        return found == operands.matrices.end() ? nullptr : &*found;
+    };
+    switch (argument.kind) {
+        case Argument::Kind::extent:
+            return static_cast<double>(check.extents.contains(argument.name) ? check.extents.at(argument.name)
+                                                                             : environment_.at(argument.name));
+        case Argument::Kind::stride: {
+            const auto* matrix = owner(&Argument::stride);
+            const auto elements = matrix == nullptr ? 0 : matrix->stride / matrix->type.lanes;
+            return static_cast<double>(elements);
+        }
+        case Argument::Kind::batch_stride: {
+            const auto* matrix = owner(&Argument::batch_stride);
+            const bool moves = matrix != nullptr && !matrix->broadcast;
+            const auto elements = moves ? matrix->batch_stride / matrix->type.lanes : 0;
+            return static_cast<double>(elements);
+        }
+        default: return check.scalars.at(argument.name);
+    }
+}
+
+std::unique_ptr<Operands> OperandFactory::make(const Check& check, std::uint64_t operand_seed,
+                                               std::uint64_t symbol_seed) {
     auto operands = std::make_unique<Operands>();
     const auto count = operation_.arguments.size();
     // Reserves, so that the addresses that are taken below stay valid.
-    operands->extents.reserve(count);
-    operands->strides.reserve(count);
-    operands->scalars.reserve(count);
+    operands->numbers.reserve(count);
     operands->addresses.reserve(count);
     for (const auto& argument : operation_.arguments) {
         if (!argument.is_matrix()) continue;
-        auto matrix = matrix_of(argument, environment_, check);
-        matrix.seed = operand_seed + operands->matrices.size();
-        matrix.guard = guard_ + check.offset;
-        matrix.memory = backend_.allocate(static_cast<std::size_t>(matrix.elements() * element_bytes_));
+        auto matrix = matrix_of(argument, check);
+        matrix.seed = (argument.symbol.empty() ? operand_seed : symbol_seed) + operands->matrices.size();
+        matrix.guard = (guard_ + check.offset) * matrix.type.lanes;
+        matrix.memory = backend_.allocate(static_cast<std::size_t>(matrix.bytes()));
         fill(matrix, check);
         operands->matrices.push_back(std::move(matrix));
     }
     for (const auto& argument : operation_.arguments) {
-        switch (argument.kind) {
-            case Argument::Kind::extent:
-                operands->extents.push_back(static_cast<int>(check.extents.contains(argument.name)
-                                                                 ? check.extents.at(argument.name)
-                                                                 : environment_.at(argument.name)));
-                operands->pointers.push_back(&operands->extents.back());
-                break;
-            case Argument::Kind::scalar:
-                operands->scalars.push_back(static_cast<float>(check.scalars.at(argument.name)));
-                operands->pointers.push_back(&operands->scalars.back());
-                break;
-            case Argument::Kind::stride: {
-                const auto owner = std::ranges::find_if(operands->matrices, [&](const MatrixOperand& matrix) {
-                    return matrix.argument->stride == argument.name;
-                });
-                operands->strides.push_back(owner == operands->matrices.end() ? 0 : owner->stride);
-                operands->pointers.push_back(&operands->strides.back());
-                break;
-            }
-            case Argument::Kind::batch_stride: {
-                const auto owner = std::ranges::find_if(operands->matrices, [&](const MatrixOperand& matrix) {
-                    return matrix.argument->batch_stride == argument.name;
-                });
-                const bool moves = owner != operands->matrices.end() && !owner->broadcast;
-                operands->strides.push_back(moves ? owner->batch_stride : 0);
-                operands->pointers.push_back(&operands->strides.back());
-                break;
-            }
-            case Argument::Kind::input:
-            case Argument::Kind::output: {
-                const auto owner = std::ranges::find(operands->matrices, &argument, &MatrixOperand::argument);
-                operands->addresses.push_back(owner->memory->data() + owner->guard * element_bytes_);
-                operands->pointers.push_back(&operands->addresses.back());
-                break;
-            }
+        if (argument.is_matrix()) {
+            const auto owner = std::ranges::find(operands->matrices, &argument, &MatrixOperand::argument);
+            operands->addresses.push_back(owner->memory->data() + owner->guard * owner->type.number->bytes);
+            operands->pointers.push_back(&operands->addresses.back());
+            continue;
         }
+        auto& number = operands->numbers.emplace_back();
+        store_number(*type_of(argument, element_.name).number, number_of(argument, *operands, check), number.bytes);
+        operands->pointers.push_back(number.bytes.data());
     }
     return operands;
 }
 
-// With `changed`, checks the elements instead of filling them: each thread reports the first element that has changed,
+// With `changed`, checks the elements instead of filling them: each block reports the first element that has changed,
 // or -1.
 void OperandFactory::fill(const MatrixOperand& matrix, const Check& check, Memory* changed) {
+    if (operation_.typed) {
+        const auto how = fill_of(*matrix.argument, check, environment_, terms_);
+        const auto source = sources_.find(matrix.argument);
+        return fill_typed(*kernel_, matrix, how, blocks_, source == sources_.end() ? nullptr : source->second.get(),
+                          changed);
+    }
     const bool poison = matrix.argument->kind == Argument::Kind::output && check.poison;
     int mode = poison ? poisoned : check.integers ? integer : check.special ? special : uniform;
     int magnitude = integer_magnitude(terms_, check, *matrix.argument);
@@ -188,12 +217,11 @@ void OperandFactory::fill(const MatrixOperand& matrix, const Check& check, Memor
     void* report = changed == nullptr ? nullptr : changed->data();
     const std::array<void*, 11> arguments{&data,         &around, &rows,      &columns,     &stride, &count,
                                           &batch_stride, &mode,   &magnitude, &matrix_seed, &report};
-    const auto blocks = threads_ / block_threads;
-    kernel_->launch(nullptr, {.grid = {blocks, 1, 1}, .block = {block_threads, 1, 1}}, arguments.data());
+    kernel_->launch(nullptr, {.grid = {blocks_, 1, 1}, .block = {block_threads, 1, 1}}, arguments.data());
 }
 
 std::optional<std::string> OperandFactory::changed_input(const Operands& operands, const Check& check) {
-    std::vector<long long> changed(static_cast<std::size_t>(threads_));
+    std::vector<long long> changed(static_cast<std::size_t>(blocks_));
     for (const auto& matrix : operands.matrices) {
         if (matrix.argument->kind != Argument::Kind::input) continue;
         fill(matrix, check, first_changed_.get());

@@ -1,7 +1,10 @@
 // The operands of candidates: matrices between guard bands, their values, and their size in memory.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -13,12 +16,14 @@
 namespace smemtune {
 
 constexpr std::int64_t block_threads = 256;  ///< block size of the testbed's own kernels
-/// Threads for a launch that visits all elements of a matrix: a multiple of `block_threads`.
-std::int64_t matrix_threads(const Device& device);
+/// Blocks for a launch that visits all elements of a matrix.
+std::int64_t matrix_blocks(const Device& device);
 
-/// The matrices of one argument: `count` matrices, `batch_stride` elements apart.
+/// The matrices of one argument: `count` matrices, `batch_stride` elements apart. All sizes count single numbers, also
+/// those of vectors.
 struct MatrixOperand {
     const Argument* argument = nullptr;
+    ArgumentType type;
     long long rows = 0, columns = 0, stride = 0, count = 0, batch_stride = 0;
     bool broadcast = false;  ///< one matrix for the whole batch: its batch stride is 0
     std::unique_ptr<Memory> memory;
@@ -26,6 +31,7 @@ struct MatrixOperand {
     long long guard = 0;  ///< elements in each guard band, before and after it
 
     [[nodiscard]] long long elements() const { return 2 * guard + count * batch_stride; }
+    [[nodiscard]] long long bytes() const { return elements() * type.number->bytes; }
 };
 
 /// Integers in -magnitude..magnitude for one matrix of a check, small enough that an Element of 24 bits holds every
@@ -36,12 +42,19 @@ int integer_magnitude(std::int64_t terms, const Check& check, const Argument& ma
 /// One set of operands for one check. It owns the values, because a launch takes their addresses.
 struct Operands {
     std::vector<MatrixOperand> matrices;  ///< in the order of the operation's arguments
-    std::vector<int> extents;
-    std::vector<long long> strides;
-    std::vector<float> scalars;
+    struct alignas(8) Number {
+        std::array<std::byte, 8> bytes{};
+    };
+    std::vector<Number> numbers;  ///< extents, strides and scalars, each in its type
     std::vector<void*> addresses;
     std::vector<void*> pointers;  ///< arguments of a launch: one address for each
 };
+
+/// The number of elements of an array, in floating point, so that absurd sizes do not overflow.
+double elements_of(const Argument& argument, const Environment& environment);
+
+/// Whether the kernel may read an output's content in this check, so that each launch needs it anew.
+bool reads_outputs(const Operation& operation, const Check& check);
 
 /// Bytes of the operands and references of all checks.
 double check_bytes(const Operation& operation, const Environment& environment, long long element_bytes);
@@ -53,36 +66,43 @@ int rotating_sets(const Operation& operation, const Environment& environment, lo
 /// The bytes that a testbed allocates for the problem: operands and references of all checks, and rotating operands.
 double testbed_bytes(const Operation& operation, const Problem& problem, const Device& device);
 
-/// Throws std::invalid_argument if the device's memory is too small for a testbed. A testbed needs at least the
-/// operands and references of one check, and the rotating operands.
+/// Throws std::invalid_argument if the device's memory is too small for a testbed, or if an argument's values do not
+/// fit its type at this size. A testbed needs at least the operands and references of one check, and the rotating
+/// operands.
 void must_fit(const Operation& operation, const Problem& problem, const Device& device);
 
 /// Allocates and fills the operands of one problem on the device. All arguments must outlive it.
 class OperandFactory {
 public:
-    /// `fill` is kernels/fill.cu. If it is a checked binary, the candidates are, too. Matrices then have no guard
-    /// bands, because checked kernels report each access out of bounds where it happens.
+    /// `fill` is kernels/fill.cu, or typed/kernels/fill.cu for a typed operation. If it is a checked binary, the
+    /// candidates are, too. Matrices then have no guard bands, because checked kernels report each access out of bounds
+    /// where it happens.
     OperandFactory(Backend& backend, const Operation& operation, const Environment& environment,
-                   long long element_bytes, const Binary& fill);
+                   const ElementType& element, const Binary& fill);
 
-    /// Throws OutOfMemory.
-    std::unique_ptr<Operands> make(const Check& check, std::uint64_t operand_seed);
+    /// `symbol_seed`: of the arguments that kernels find in symbols, of which there is one copy for all sets of
+    /// operands. Throws OutOfMemory.
+    std::unique_ptr<Operands> make(const Check& check, std::uint64_t operand_seed, std::uint64_t symbol_seed);
+    std::unique_ptr<Operands> make(const Check& check, std::uint64_t seed) { return make(check, seed, seed); }
     void refill_outputs(const Operands& operands, const Check& check);
     /// Names the first input that has changed since it was filled; nothing if none has.
     std::optional<std::string> changed_input(const Operands& operands, const Check& check);
 
 private:
     void fill(const MatrixOperand& matrix, const Check& check, Memory* changed = nullptr);
+    [[nodiscard]] MatrixOperand matrix_of(const Argument& argument, const Check& check) const;
+    [[nodiscard]] double number_of(const Argument& argument, const Operands& operands, const Check& check) const;
 
     Backend& backend_;
     const Operation& operation_;
     const Environment& environment_;
-    long long element_bytes_;
+    ElementType element_;
     std::int64_t terms_;
-    std::int64_t threads_;
+    std::int64_t blocks_;
     long long guard_;
     std::unique_ptr<LoadedKernel> kernel_;
-    std::unique_ptr<Memory> first_changed_;  // each thread's report
+    std::unique_ptr<Memory> first_changed_;                       // each thread's report
+    std::map<const Argument*, std::unique_ptr<Memory>> sources_;  // the numbers of files
 };
 
 }  // namespace smemtune

@@ -42,16 +42,18 @@ double error_factor(std::int64_t terms, double unit_roundoff) {
     return product >= 1 ? std::numeric_limits<double>::infinity() : product / (1 - product);
 }
 
-OutputComparison::OutputComparison(Backend& backend, const ElementType& element_type, std::int64_t terms,
-                                   const Binary& reference, const Binary& compare)
+OutputComparison::OutputComparison(Backend& backend, const Operation& operation, const Problem& problem,
+                                   const Environment& environment, const Binary& reference, const Binary& compare)
     : backend_(backend),
-      unit_roundoff_(element_type.unit_roundoff),
-      terms_(terms),
-      threads_(matrix_threads(backend.device())),
-      reference_(backend.load(reference, 0)),
+      unit_roundoff_(element_type(problem.type).unit_roundoff),
+      terms_(operation.terms.evaluate(environment)),
+      blocks_(matrix_blocks(backend.device())),
+      reference_(make_reference_source(backend, operation, problem, reference)),
       compare_(backend.load(compare, 0)),
-      first_wrong_(backend.allocate(static_cast<std::size_t>(threads_) * sizeof(long long))),
-      errors_(backend.allocate(static_cast<std::size_t>(threads_) * sizeof(Errors))) {}
+      first_wrong_(backend.allocate(static_cast<std::size_t>(blocks_) * sizeof(long long))),
+      errors_(backend.allocate(static_cast<std::size_t>(blocks_) * sizeof(Errors))) {
+    if (operation.typed) typed_.emplace(backend, *compare_, environment, terms_, blocks_);
+}
 
 double OutputComparison::bound_of(const Check& check, double value, double magnitude) const {
     if (check.integers || !std::isfinite(value)) return 0;
@@ -61,35 +63,36 @@ double OutputComparison::bound_of(const Check& check, double value, double magni
 
 std::vector<OutputReference> OutputComparison::references(const Operands& operands) {
     std::vector<OutputReference> result;
-    auto pointers = operands.pointers;
-    std::vector<void*> outputs;
-    outputs.reserve(2 * operands.matrices.size());  // keeps the addresses taken below valid
-    long long most = 0;
     for (const auto& matrix : operands.matrices) {
         if (!is_output(matrix)) continue;
-        const auto elements = matrix.count * matrix.rows * matrix.columns;
-        const auto bytes = static_cast<std::size_t>(elements) * sizeof(double);
-        const auto& expected = result.emplace_back(OutputReference{backend_.allocate(bytes), backend_.allocate(bytes)});
-        for (const auto* memory : {expected.value.get(), expected.magnitude.get()}) {
-            outputs.push_back(memory->data());
-            pointers.push_back(&outputs.back());
-        }
-        most = std::max(most, elements);
+        const auto count = static_cast<std::size_t>(matrix.count * matrix.rows * matrix.columns);
+        const auto& argument = *matrix.argument;
+        auto& expected = result.emplace_back();
+        if (!reference_) continue;
+        const auto bytes =
+            argument.is_integer() ? static_cast<std::size_t>(argument.type->number->bytes) : sizeof(double);
+        expected.value = backend_.allocate(count * bytes);
+        if (argument.has_magnitude()) expected.magnitude = backend_.allocate(count * bytes);
     }
-    const auto blocks = (most + block_threads - 1) / block_threads;
-    reference_->launch(nullptr, {.grid = {blocks, 1, 1}, .block = {block_threads, 1, 1}}, pointers.data());
-    backend_.synchronize();
+    if (reference_) reference_->compute(operands, result);
     return result;
 }
 
 std::optional<std::string> OutputComparison::first_difference(const Operands& operands,
                                                               const std::vector<OutputReference>& references,
                                                               const Check& check, double& worst) {
-    std::vector<long long> wrong(static_cast<std::size_t>(threads_));
+    std::vector<long long> wrong(static_cast<std::size_t>(blocks_));
     std::vector<Errors> reports(wrong.size());
     auto expected = references.begin();
     for (const auto& matrix : operands.matrices) {
         if (!is_output(matrix)) continue;
+        if (typed_) {
+            const auto& its = *expected++;
+            auto reason = its.value ? typed_->difference(matrix, *its.value, its.magnitude.get(), check, worst)
+                                    : typed_->difference_without_reference(matrix, check);
+            if (reason) return reason;
+            continue;
+        }
         void* data = matrix.memory->data();
         auto [rows, columns, stride] = std::tuple(matrix.rows, matrix.columns, matrix.stride);
         auto [count, batch_stride] = std::tuple(matrix.count, matrix.batch_stride);
@@ -105,8 +108,7 @@ std::optional<std::string> OutputComparison::first_difference(const Operands& op
         const std::array<void*, 15> arguments{&data,  &guard,        &rows,   &columns,    &stride,
                                               &count, &batch_stride, &seed,   &value,      &magnitude,
                                               &gamma, &terms,        &lambda, &wrong_data, &errors_data};
-        compare_->launch(nullptr, {.grid = {threads_ / block_threads, 1, 1}, .block = {block_threads, 1, 1}},
-                         arguments.data());
+        compare_->launch(nullptr, {.grid = {blocks_, 1, 1}, .block = {block_threads, 1, 1}}, arguments.data());
         backend_.synchronize();
         backend_.copy_to_host(std::as_writable_bytes(std::span(wrong)), *first_wrong_);
         backend_.copy_to_host(std::as_writable_bytes(std::span(reports)), *errors_);

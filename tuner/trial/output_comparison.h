@@ -9,25 +9,21 @@
 
 #include "runtime/backend.h"
 #include "tuner/trial/operands.h"
+#include "tuner/trial/reference/reference_source.h"
 #include "tuner/trial/tolerance.h"
+#include "tuner/trial/typed/typed_comparison.h"
 
 namespace smemtune {
-
-/// FP64 values for each element of an output: the reference, and the sum of the absolute values of its terms. The error
-/// bound is relative to that sum.
-struct OutputReference {
-    std::unique_ptr<Memory> value, magnitude;
-};
 
 /// Computes references and compares outputs with them on the device. All arguments must outlive it.
 class OutputComparison {
 public:
-    /// `reference` is the operation's FP64 kernel, `compare` is kernels/compare.cu. `terms` is the number of products
-    /// in each element's sum. Throws OutOfMemory.
-    OutputComparison(Backend& backend, const ElementType& element_type, std::int64_t terms, const Binary& reference,
-                     const Binary& compare);
+    /// `reference`: of reference_program(). `compare` is kernels/compare.cu; for a typed operation,
+    /// typed/kernels/compare.cu. Throws OutOfMemory, LaunchError.
+    OutputComparison(Backend& backend, const Operation& operation, const Problem& problem,
+                     const Environment& environment, const Binary& reference, const Binary& compare);
 
-    /// The references of these inputs, one for each output. Throws OutOfMemory.
+    /// The references of these inputs, one for each output. Throws OutOfMemory, ReferenceError.
     std::vector<OutputReference> references(const Operands& operands);
 
     /// Describes the first element that differs from its reference by more than its bound (tolerance.h), or the first
@@ -53,9 +49,11 @@ private:
     Backend& backend_;
     double unit_roundoff_;
     std::int64_t terms_;
-    std::int64_t threads_;
-    std::unique_ptr<LoadedKernel> reference_, compare_;
+    std::int64_t blocks_;
+    std::unique_ptr<ReferenceSource> reference_;  // null: the operation has none
+    std::unique_ptr<LoadedKernel> compare_;
     std::unique_ptr<Memory> first_wrong_, errors_;  // each thread's report
+    std::optional<TypedComparison> typed_;
 };
 
 }  // namespace smemtune

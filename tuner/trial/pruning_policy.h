@@ -1,5 +1,5 @@
-// The thresholds at which something is too slow to be worth more time. Each one answers a question of its own. The
-// cheaper a wrong answer, the tighter the threshold.
+// The thresholds at which a candidate or template is too slow to be worth more time. Each threshold answers its own
+// question. It is tighter where a wrong answer costs less.
 #pragma once
 
 #include <algorithm>

@@ -6,7 +6,7 @@ bool RotatingOperands::ensure() {
     if (!sets_.empty()) return false;
     decltype(sets_) sets;
     for (int i = 0; i < count_; ++i) {
-        sets.push_back(factory_.make(check_, seed_ + 1000 * static_cast<std::uint64_t>(i)));
+        sets.push_back(factory_.make(check_, seed_ + step_ * static_cast<std::uint64_t>(i), seed_));
     }
     sets_ = std::move(sets);
     return true;

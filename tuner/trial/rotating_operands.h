@@ -1,4 +1,4 @@
-// The operands for timing.
+// The operands for timing: sets that launches use in rotation.
 #pragma once
 
 #include <cstddef>
@@ -14,9 +14,10 @@ namespace smemtune {
 /// `factory` must outlive it.
 class RotatingOperands {
 public:
-    /// The first set has the inputs that `factory` makes from `check` and `seed`.
-    RotatingOperands(OperandFactory& factory, const Check& check, int sets, std::uint64_t seed)
-        : factory_(factory), check_(check), count_(sets), seed_(seed) {}
+    /// The first set has the inputs that `factory` makes from `check` and `seed`; each further one, those of `step`
+    /// more.
+    RotatingOperands(OperandFactory& factory, const Check& check, int sets, std::uint64_t seed, std::uint64_t step)
+        : factory_(factory), check_(check), count_(sets), seed_(seed), step_(step) {}
 
     /// Allocates all sets, or none if memory is short. Returns false if they existed already. Throws OutOfMemory.
     bool ensure();
@@ -33,7 +34,7 @@ private:
     OperandFactory& factory_;
     const Check& check_;
     int count_;
-    std::uint64_t seed_;
+    std::uint64_t seed_, step_;
     std::vector<std::unique_ptr<Operands>> sets_;
     std::size_t next_ = 0;
 };

@@ -11,18 +11,26 @@
 #include "tuner/trial/operands.h"
 #include "tuner/trial/output_comparison.h"
 #include "tuner/trial/rotating_operands.h"
+#include "tuner/trial/typed/typed_fill.h"
 #include "util/hash.h"
 
 namespace smemtune {
 
 /// The files of kernels/, embedded at build time.
 const std::map<std::string, std::string>& testbed_sources();
+/// The files of typed/kernels/ and those that they include.
+const std::map<std::string, std::string>& typed_testbed_sources();
 
 namespace {
 
 // Part of the verification identity. Raise it when operands.cpp or output_comparison.cpp accept or reject different
 // kernels than before, so that stored trials are verified again.
 constexpr int rules_version = 1;
+constexpr int typed_rules_version = 1;  // the same for typed operations: typed_fill.cpp and typed_comparison.cpp, too
+
+const std::map<std::string, std::string>& sources_of(const Operation& operation) {
+    return operation.typed ? typed_testbed_sources() : testbed_sources();
+}
 
 Binary must_compile(const Compiler& compiler, const Program& program) {
     auto result = compiler.compile(program);
@@ -57,7 +65,7 @@ struct Testbed::State {
     std::optional<OutputComparison> comparison{};
     std::optional<RotatingOperands> rotating{};
     std::vector<std::optional<PreparedCheck>> prepared{};  // one for each check
-    std::size_t kept = 0;  // the first checks, which stay prepared; the memory has room for one more at a time
+    std::size_t kept = 0;  // number of checks that stay prepared, from the first on; memory has room for one more
     Cache cache = Cache::cold;
 
     PreparedCheck prepare(const Check& check) {
@@ -73,6 +81,12 @@ struct Testbed::State {
         }
         return *prepared[i];
     }
+    // All sets of operands of a check have the same numbers for symbols.
+    void fill_symbols(const BoundKernel& kernel, const Operands& operands) const {
+        if (std::ranges::all_of(operation.arguments, &std::string::empty, &Argument::symbol)) return;
+        kernel.fill_symbols(nullptr, operands.pointers);
+        backend.synchronize();
+    }
     // A wrong kernel may have overwritten any operands, so the next candidate gets new ones.
     void discard_operands() {
         std::ranges::fill(prepared, std::nullopt);
@@ -80,34 +94,67 @@ struct Testbed::State {
     }
 };
 
+// Macros are for the user's source; their names may be anything, also words of the testbed's kernels.
+static void without_macros(std::string& configuration) {
+    for (auto at = configuration.find("#define "); at != std::string::npos; at = configuration.find("#define ", at)) {
+        configuration.erase(at, configuration.find('\n', at) + 1 - at);
+    }
+}
+
 TestbedBinaries compile_testbed(const Compiler& compiler, const KernelTemplate& kernel_template,
                                 const Problem& problem) {
-    const auto reference = reference_program(kernel_template, problem);
+    const auto kind = kernel_template.operation.reference.kind;
+    const bool has_program = kernel_template.operation.reference.has_program();
+    Program reference;
+    if (has_program) reference = reference_program(kernel_template, problem);
     const auto begin = [&](const std::string& entry) {
-        auto program = reference;
-        program.files.insert(testbed_sources().begin(), testbed_sources().end());
+        Program program;
+        if (kind == OperationReference::Kind::kernel) program = reference;
+        program.files["configuration.h"] = render(kernel_template, default_configuration(kernel_template), problem);
+        const auto& sources = sources_of(kernel_template.operation);
+        program.files.insert(sources.begin(), sources.end());
         program.entry = entry;
-        program.source_path = "kernels/" + entry + ".cu";
+        program.needs = {};
+        without_macros(program.files.at("configuration.h"));
+        program.source_path = (kernel_template.operation.typed ? "typed/kernels/" : "kernels/") + entry + ".cu";
         return std::async(std::launch::async, [&compiler, program] { return must_compile(compiler, program); });
     };
     auto fill = begin("fill");
     auto compare = begin("compare");
-    return {.reference = must_compile(compiler, reference), .fill = fill.get(), .compare = compare.get()};
+    return {.reference = has_program ? must_compile(compiler, reference) : Binary{},
+            .fill = fill.get(),
+            .compare = compare.get()};
+}
+
+TestbedParts testbed_parts(const Operation& operation, const Problem& problem, const Compiler& compiler) {
+    const auto& type = element_type(problem.type);
+    return {.kernels = sources_of(operation),
+            .type = std::string(type.name),
+            .unit_roundoff = type.unit_roundoff,
+            .rules = operation.typed ? typed_rules_version : rules_version,
+            .tolerance = tolerance_version,
+            .target = compiler.target(),
+            .compiler = compiler.version()};
+}
+
+std::string testbed_identity(const TestbedParts& parts) {
+    const auto& [kernels, type, unit_roundoff, rules, tolerance, target, compiler] = parts;
+    std::string text;
+    const auto add = [&](std::string_view part) { text += fmt::format("{}:{}", part.size(), part); };
+    for (const auto& [path, content] : kernels) add(content);
+    add(type);
+    add(fmt::format("{:a}", unit_roundoff));
+    add(std::to_string(rules));
+    add(std::to_string(tolerance));
+    add(target);
+    add(compiler);
+    return sha256(text).substr(0, 32);
 }
 
 std::string verification_identity(const KernelTemplate& kernel_template, const Problem& problem,
                                   const Compiler& compiler) {
-    std::string text;
-    const auto add = [&](std::string_view part) { text += fmt::format("{}:{}", part.size(), part); };
-    for (const auto& [path, content] : testbed_sources()) add(content);
-    const auto& type = element_type(problem.type);
-    add(type.name);
-    add(fmt::format("{:a}", type.unit_roundoff));
-    add(std::to_string(rules_version));
-    add(std::to_string(tolerance_version));
-    add(compiler.target());
-    add(compiler.version());
-    return operation_identity(kernel_template, problem) + "/" + sha256(text).substr(0, 32);
+    return operation_identity(kernel_template, problem) + "/" +
+           testbed_identity(testbed_parts(kernel_template.operation, problem, compiler));
 }
 
 Testbed::Testbed(Backend& backend, const Operation& operation, const Problem& problem, const TestbedBinaries& binaries,
@@ -117,14 +164,17 @@ Testbed::Testbed(Backend& backend, const Operation& operation, const Problem& pr
                                            .environment = environment_of(operation, problem, backend.device()),
                                            .seed = seed})) {
     auto& state = *state_;
+    check_values(operation, state.environment, to_text(problem));
     const auto& type = element_type(problem.type);
     const auto all = check_bytes(operation, state.environment, type.bytes);
     if (all > 0x1p60) throw OutOfMemory(to_text(problem) + " needs more memory than any device has");
-    const auto terms = operation.terms.evaluate(state.environment);
-    state.factory.emplace(backend, state.operation, state.environment, type.bytes, binaries.fill);
-    state.comparison.emplace(backend, type, terms, binaries.reference, binaries.compare);
+    state.factory.emplace(backend, state.operation, state.environment, type, binaries.fill);
+    state.comparison.emplace(backend, state.operation, problem, state.environment, binaries.reference,
+                             binaries.compare);
     const auto sets = rotating_sets(operation, state.environment, type.bytes, backend.device());
-    state.rotating.emplace(*state.factory, state.operation.checks.front(), sets, seed);
+    // A reference that takes long is computed once: all sets have the same values.
+    const std::uint64_t step = operation.reference.is_on_host() ? 0 : 1000;
+    state.rotating.emplace(*state.factory, state.operation.checks.front(), sets, seed, step);
     state.prepared.resize(operation.checks.size());
     state.kept = kept_checks(operation.checks.size(), all, backend.free_bytes());
     // The references are computed now, so that their time does not count against a trial's deadline.
@@ -150,6 +200,7 @@ Testbed::Verdict Testbed::verify(const BoundKernel& kernel, std::size_t begin, s
         const auto& check = state.operation.checks[i];
         const auto& [operands, references] = state.prepared_check(i);
         state.factory->refill_outputs(*operands, check);
+        state.fill_symbols(kernel, *operands);
         state.backend.synchronize();
         const Backend::Call call{&kernel, operands->pointers};
         const auto us = state.backend.time_us(std::span(&call, 1));
@@ -178,8 +229,14 @@ Testbed::BatchVerdict Testbed::verify_batch(const BoundKernel& kernel, int launc
     for (const auto* each : operands) state.factory->refill_outputs(*each, check);
     state.backend.synchronize();
     // A kernel may read an output that is not poisoned. Such an output gets one launch, because the reference is
-    // launched once, too.
-    BatchVerdict verdict{.launches = check.poison ? std::max(launches, sets) : sets};
+    // launched once, too, and before: it reads what the launch overwrites.
+    const bool reads = reads_outputs(state.operation, check);
+    std::vector<std::vector<OutputReference>> before(operands.size());
+    for (std::size_t i = 1; reads && i < operands.size(); ++i) {
+        before[i] = state.comparison->references(*operands[i]);
+    }
+    state.fill_symbols(kernel, *operands.front());
+    BatchVerdict verdict{.launches = reads ? sets : std::max(launches, sets)};
     std::vector<Backend::Call> calls;
     calls.reserve(static_cast<std::size_t>(verdict.launches));
     for (int i = 0; i < verdict.launches; ++i) {
@@ -192,9 +249,10 @@ Testbed::BatchVerdict Testbed::verify_batch(const BoundKernel& kernel, int launc
         verdict.wrong = state.factory->changed_input(*operands[i], check);
         if (verdict.wrong) break;
         // The first set has the inputs of the first check, and large problems have one set.
-        const auto own = i == 0 ? std::vector<OutputReference>{} : state.comparison->references(*operands[i]);
-        const auto& references = i == 0 ? state.prepared_check(0).references : own;
+        if (i > 0 && !reads) before[i] = state.comparison->references(*operands[i]);
+        const auto& references = i == 0 ? state.prepared_check(0).references : before[i];
         verdict.wrong = state.comparison->first_difference(*operands[i], references, check, worst);
+        before[i].clear();
     }
     if (verdict.wrong) {
         *verdict.wrong += ", after a batch of launches";
@@ -210,6 +268,7 @@ bool Testbed::rotates() const { return state_->rotating->count() > 1; }
 std::vector<Backend::Call> Testbed::batch(const BoundKernel& kernel, int count) {
     auto& state = *state_;
     if (state.rotating->ensure()) state.backend.synchronize();
+    state.fill_symbols(kernel, state.rotating->set(0));
     std::vector<Backend::Call> calls;
     calls.reserve(static_cast<std::size_t>(count));
     for (int i = 0; i < count; ++i) {

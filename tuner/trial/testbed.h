@@ -1,7 +1,9 @@
-// A testbed verifies and times candidates of one problem: on inputs, outputs with guard bands, and an FP64 reference.
+// A testbed verifies and times candidates of one problem. It has inputs, outputs with guard bands, and an FP64
+// reference.
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -23,8 +25,22 @@ struct TestbedBinaries {
 TestbedBinaries compile_testbed(const Compiler& compiler, const KernelTemplate& kernel_template,
                                 const Problem& problem);
 
-/// Identifies everything that a kernel of this problem is verified against, as OPERATION/TESTBED: operation_identity(),
-/// and the testbed's kernels, tolerance, element type and compiler. The compiler compiles the kernel, too.
+/// The testbed's part of a verification identity, which does not depend on the operation.
+struct TestbedParts {
+    std::map<std::string, std::string> kernels;  ///< the sources of the testbed's kernels, by path
+    std::string type;                            ///< of the elements
+    double unit_roundoff = 0;
+    int rules = 0;         ///< version of how operands are made and outputs compared
+    int tolerance = 0;     ///< tolerance_version
+    std::string target;    ///< of the compiler, which also compiles the kernel
+    std::string compiler;  ///< its version
+};
+TestbedParts testbed_parts(const Operation& operation, const Problem& problem, const Compiler& compiler);
+/// The second half of a verification identity. It differs whenever a part differs.
+std::string testbed_identity(const TestbedParts& parts);
+
+/// Identifies everything that a kernel of this problem is verified against, as OPERATION/TESTBED: operation_identity()
+/// and testbed_identity().
 std::string verification_identity(const KernelTemplate& kernel_template, const Problem& problem,
                                   const Compiler& compiler);
 
@@ -55,8 +71,8 @@ public:
         int launches = 0;
     };
     /// Runs a batch of about `launches` launches as timing does, on rotating operands, and compares the outputs that it
-    /// leaves. A kernel that is wrong now and then, or only right after a pause, has a chance to be caught. Throws
-    /// LaunchError, DeviceFault.
+    /// leaves. This can catch a kernel that is wrong only sometimes, or right only after a pause. Throws LaunchError,
+    /// DeviceFault.
     BatchVerdict verify_batch(const BoundKernel& kernel, int launches);
 
     /// Whether a launch finds its operands in the L2 cache. Operands larger than the cache are never in it.

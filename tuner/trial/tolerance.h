@@ -1,4 +1,5 @@
-// How far the result of a right kernel may be from the FP64 reference, as a matter of the element type alone.
+// How far the result of a right kernel may be from the FP64 reference. The bound depends on the element type, not on
+// the kernel.
 //
 // An output element v is the result of n rounded operations (`terms`), m the sum of the absolute values of its terms,
 // u the unit roundoff of the type. A kernel is right if both hold:
@@ -27,8 +28,7 @@
 
 namespace smemtune {
 
-/// Changes whenever the rule above does. A kernel that passed under a different rule counts as verified against
-/// something else.
+/// Changes with the rule above. A kernel that passed under a different rule has a different verification identity.
 constexpr int tolerance_version = 2;
 
 constexpr double element_lambda = 8;  ///< rule 1

@@ -19,7 +19,8 @@ double energy_of(Backend& backend, Testbed& testbed, const BoundKernel& kernel, 
 ConfiguredKernel load(Backend& backend, const TrialInput& input) {
     std::shared_ptr<const LoadedKernel> kernel = backend.load(input.binary, input.launch.dynamic_shared_bytes);
     try {
-        return {with_workspace(std::move(kernel), input.launch, backend), input.launch};
+        // Timed launches leave out the copies to symbols, which change as rarely as constants do.
+        return {with_workspace(std::move(kernel), input.launch, backend), input.launch, FillSymbols::when_asked};
     } catch (const OutOfMemory& error) {
         throw NoRoomForWorkspace("a workspace of " + std::to_string(input.launch.workspace->bytes) +
                                  " bytes: " + error.what());
@@ -31,8 +32,8 @@ bool is_hopeless(const SamplingPolicy& policy, std::optional<double> best_us, do
     return best_us && first_launch_us > pruning::first_launch_limit_us(policy.behind, *best_us);
 }
 
-// Whether the candidate may become a finalist, among all templates or its own alone. Other candidates are never served,
-// so they need no further check.
+// Whether the candidate may become a finalist of its template. Other candidates are never served, so they need no
+// further check.
 bool may_be_a_finalist(const SamplingPolicy& policy, std::optional<double> verified_best_us,
                        const Measurement& measured) {
     if (measured.cut_short) return false;

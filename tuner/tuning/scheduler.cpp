@@ -86,9 +86,8 @@ std::optional<Scheduler::Work> Scheduler::take(WorkerSlot& slot, Lock& lock) {
 }
 
 // Takes a task whose program is compiled. It prefers problems that the worker has prepared, because switching costs a
-// preparation if memory is short. Instead of waiting, one of several workers goes on to the next problem, once enough
-// is known about this one for that problem to start from. A single worker keeps to the order, which makes its search
-// repeatable.
+// preparation if memory is short. Instead of waiting, one of several workers goes on to the next problem once this
+// problem is_well_known(). A single worker keeps to the order, which makes its search repeatable.
 std::optional<Scheduler::Work> Scheduler::take_at_once(const Worker& worker, std::size_t problems) {
     for (const bool anywhere : {false, true}) {
         for (std::size_t i = 0; i < (anywhere ? problems : std::min(problems, tuners_.size())); ++i) {
@@ -102,8 +101,7 @@ std::optional<Scheduler::Work> Scheduler::take_at_once(const Worker& worker, std
     return std::nullopt;
 }
 
-// The transfer also begins after the budget is spent: the candidates that it finds show whether repeating the command
-// would try more.
+// The transfer also begins after the budget is spent: its candidates show whether repeating the command would try more.
 bool Scheduler::begin_transfer() {
     if (transfers_ || tuners_.size() < 2 || !learns(run_.request.search) || !has_new_trials()) return false;
     transfers_ = true;
@@ -112,8 +110,8 @@ bool Scheduler::begin_transfer() {
     return true;
 }
 
-// Only trials of this run can have changed the winners that other sizes try. The run that made the recalled trials knew
-// them, unless it was cut short.
+// Only trials of this run can change the winners that other sizes try. The run that stored the recalled trials has
+// already transferred its winners, unless it was cut short.
 bool Scheduler::has_new_trials() const {
     if (run_.report.measured > 0 || !run_.report.rejected.empty()) return true;
     std::int64_t last_run = 0;
@@ -127,8 +125,7 @@ void Scheduler::compile_ahead() {
     for (const auto& tuner : tuners_) room -= std::min(room, tuner->compile_ahead(room));
 }
 
-// Once a worker waits for a search's programs, idle compilers make the programs that the search may ask for next, until
-// the search ends.
+// Starts speculative compiles for a search once a worker waits for its programs. They continue until the search ends.
 void Scheduler::speculate(bool waits) {
     const auto first = std::ranges::find_if(tuners_, [](const auto& tuner) { return tuner->is_searching(); });
     const ProblemTuner* tuner = first == tuners_.end() ? nullptr : first->get();
@@ -270,7 +267,7 @@ void Scheduler::measure_finalists(WorkerSlot& slot, ProblemTuner& tuner, const F
     tuner.finish(task, outcomes, seconds);
 }
 
-// The task's only candidate has machine code, or else fails here as it did when it was chosen.
+// Verifies the task's only candidate. If it has no machine code, that is the outcome.
 void Scheduler::verify_finalist(WorkerSlot& slot, ProblemTuner& tuner, const FinalTask& task, Lock& lock) {
     const auto& candidate = task.candidates.front();
     if (candidate.binary() == nullptr) {
@@ -285,7 +282,7 @@ void Scheduler::verify_finalist(WorkerSlot& slot, ProblemTuner& tuner, const Fin
     const auto seconds = seconds_since(begin);
     slot.time.finals += seconds;
     const auto* lost = std::get_if<Rejection>(&report.outcome);
-    // As in try_candidate()
+    // The signal that interrupts this program may have ended the worker, so the candidate is not to blame.
     const bool ended_by_us = run_.resources.interrupted && lost != nullptr && lost->stage == Stage::crash;
     tuner.finish(task, ended_by_us ? std::nullopt : std::optional(std::vector{report.outcome}), seconds);
 }

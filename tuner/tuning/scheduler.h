@@ -40,7 +40,7 @@ private:
         Worker* worker;
         WorkerTime time{};
         const ProblemTuner* prepared = nullptr;
-        std::set<std::size_t> tried_ahead{};  // problems that were prepared ahead, or could not be for lack of memory
+        std::set<std::size_t> tried_ahead{};  // problems that were prepared ahead, or did not fit into memory
     };
 
     void serve(WorkerSlot& slot);

@@ -52,6 +52,7 @@ struct ProblemResult {
     std::size_t valid = 0;                  ///< configurations of all templates
     std::size_t evaluations = 0;            ///< in this run and earlier ones
     std::string ended;                      ///< why the search ended
+    bool unchecked = false;                 ///< the operation has no reference: a wrong kernel may have won
     Effort effort;
 };
 

@@ -22,7 +22,7 @@ namespace smemtune {
 
 namespace {
 
-constexpr int rounds = 24;
+constexpr int paired_rounds = 24;
 
 Winner& winner_of(Validation& validation, const std::string& kernel_template, const Configuration& configuration) {
     const auto found = std::ranges::find_if(validation.winners, [&](const Winner& winner) {
@@ -63,7 +63,7 @@ void time_in_turn(Validation& validation, const std::vector<PlannedSpace>& space
     auto& worker = *resources.workers.front();
     worker.release();
     worker.select(validation.problem, any->files, compile_testbed(resources.compiler, *any, validation.problem));
-    const auto measured = worker.final_round(inputs, rounds);
+    const auto measured = worker.final_round(inputs, paired_rounds);
     worker.release();
     if (!measured)
         throw WorkerError("the worker was lost while it timed the winners of " + to_text(validation.problem));

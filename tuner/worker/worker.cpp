@@ -33,7 +33,7 @@ void Worker::prepare(const std::atomic<bool>& interrupted) { ensure_prepared(&in
 void Worker::prepare_ahead(const Problem& problem, const SourceTree& files, const TestbedBinaries& binaries,
                            const std::atomic<bool>& interrupted) {
     ensure_started();
-    // A loss here needs no report: if the problem caused it, prepare() will fail, too.
+    // A loss of the worker here needs no report: if the problem caused it, prepare() will fail, too.
     (void)ask<PrepareReply>(PrepareRequest{problem, files, binaries, true, evictable_}, options_.prepare_deadline,
                             &interrupted);
 }
@@ -79,6 +79,7 @@ void Worker::start() {
         const auto write_end = fcntl(up.write_end, F_DUPFD, 10);
         dup2(read_end, from_coordinator);
         dup2(write_end, to_coordinator);
+        dup2(STDERR_FILENO, STDOUT_FILENO);  // what kernels print is no part of a --json answer
         close(read_end);
         close(write_end);
         execv(arguments[0], const_cast<char* const*>(arguments.data()));

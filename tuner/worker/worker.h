@@ -52,8 +52,8 @@ public:
 
     /// Starts a worker unless one is running. Throws WorkerError.
     void ensure_started();
-    /// Selects the problem of later requests. `files` are those of any template of its operation; the operation must
-    /// not change until the worker is released. The problem is prepared by prepare(), or else by the first request.
+    /// Selects the problem of later requests. `files` belong to any template of its operation. The operation must not
+    /// change until the worker is released. prepare() prepares the problem; otherwise the first request does.
     void select(const Problem& problem, const SourceTree& files, TestbedBinaries binaries);
     /// Prepares the selected problem. Throws WorkerError, even if it is interrupted; the worker is then lost.
     void prepare(const std::atomic<bool>& interrupted);
@@ -70,8 +70,8 @@ public:
     [[nodiscard]] std::chrono::duration<double> starting() const { return starting_; }
 
     /// Runs a trial, with the times of try_candidate(). If the worker is lost, the trial is
-    /// rejected and the next request starts a new worker. If something else may have ended the worker (a signal, a
-    /// malformed answer), a new worker first tries again. Throws WorkerError.
+    /// rejected and the next request starts a new worker. If the candidate may not be the cause (a signal, a malformed
+    /// answer), a new worker tries once more first. Throws WorkerError.
     TrialReport trial(const TrialInput& input, std::optional<double> best_us,
                       std::optional<double> verified_best_us = std::nullopt);
 
@@ -91,7 +91,7 @@ private:
         std::string reason;      ///< continues "the worker"; after a fault or an error, the worker's own message
         bool by_signal = false;  ///< for `ended` only
 
-        /// Whether something other than the request may be the cause.
+        /// Whether the request may not be the cause.
         [[nodiscard]] bool is_worth_a_retry() const { return by_signal || cause == Cause::malformed; }
     };
     template <class Expected>
@@ -116,7 +116,7 @@ private:
     pid_t process_ = 0;
     std::unique_ptr<Channel> channel_;
     std::optional<PrepareRequest> selected_;
-    bool selected_is_current_ = false;  // in the running worker
+    bool selected_is_current_ = false;  // whether it is the current problem of the running worker
     std::vector<Problem> prepared_;     // in the running worker
     std::vector<Problem> evictable_;    // not sent to the worker yet
     std::chrono::duration<double> starting_{};

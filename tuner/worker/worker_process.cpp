@@ -12,8 +12,8 @@ namespace smemtune {
 namespace {
 
 // Memory may be short when a problem's operands rotate, although it was free when the problem was prepared. The other
-// problems are then released, and the work is tried once more. This is so even if there are no other problems, because
-// another process may have released memory in the meantime.
+// problems are then released, and the work is tried once more. Without other problems it is also tried once more,
+// because another process may have released memory in the meantime.
 template <class Work>
 auto with_room(TestbedCache& cache, const Work& work) {
     try {

@@ -6,7 +6,8 @@
 #define SMEMTUNE_COPIES_AT_ONCE
 #endif
 
-/// Copies `bytes` (4 or 16), to which both addresses are aligned; or reads nothing and writes zeros if not `wanted`.
+/// Starts a copy of `bytes` bytes: 4 or 16. Both addresses are multiples of `bytes`. If the copy is not `wanted`, it
+/// reads nothing and writes zeros.
 template <int bytes>
 __device__ __forceinline__ void copy_async(float* to, const float* from, bool wanted = true) {
     static_assert(bytes == 4 || bytes == 16, "what the instruction offers to one element, and to a vector of four");

@@ -1,11 +1,13 @@
-// joint_tiled: shared memory and registers tiled together, and threads made coarser.
+// joint_tiled: A in registers, B in shared memory, several outputs per thread.
 //
-// A thread owns TSZ_COLS outputs of one row, so what it needs of A is a run of TSZ_STRIPS values per phase that nobody
-// else needs: they live in its registers, and each is used TSZ_COLS times. B's strip of TSZ_STRIPS x TSZ_COLS elements
-// is needed by all TSZ_ROWS threads: it lives in shared memory, where a warp reads the same 16 bytes at once. A
-// multiplication costs a quarter of a read of shared memory, where `tiled` needs more than one, and a phase loads
-// (TSZ_ROWS + TSZ_COLS) * TSZ_STRIPS elements for 2 * TSZ_ROWS * TSZ_COLS * TSZ_STRIPS operations. The price is
-// registers, hence fewer threads per multiprocessor: what they no longer hide is fetched one phase ahead.
+// A thread computes TSZ_COLS outputs of one row. In each phase it needs TSZ_STRIPS values of A. No other thread needs
+// them, so they are in its registers. It uses each of them TSZ_COLS times. All TSZ_ROWS threads need the same strip of
+// B, TSZ_STRIPS x TSZ_COLS elements, so the strip is in shared memory. All threads of a warp read the same 16 bytes of
+// it at once. So a multiplication costs a quarter of a read of shared memory; in `tiled` it costs more than one. A
+// phase loads (TSZ_ROWS + TSZ_COLS) * TSZ_STRIPS elements for 2 * TSZ_ROWS * TSZ_COLS * TSZ_STRIPS operations.
+//
+// The price is registers, hence fewer threads per multiprocessor. Too few threads hide the latency of global memory, so
+// each phase loads the values of the next one.
 #include "configuration.h"
 #include "device/vector.h"
 
@@ -81,7 +83,7 @@ extern "C" __global__ void __launch_bounds__(TSZ_ROWS)
                 *to = b_next[n];
             }
         }
-        __syncthreads();  // the strip is complete; and nobody reads the other one any more
+        __syncthreads();  // this strip is complete, and no thread reads the other strip any more
 
         A += TSZ_STRIPS;
         B += TSZ_STRIPS * ldb;

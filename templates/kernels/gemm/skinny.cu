@@ -4,39 +4,26 @@
 // can be reused; what counts is that enough bytes are on their way at any time. So asynchronous copies bring k-tiles of
 // both operands, as they lie in memory, into STAGES stages of shared memory: no register waits for them.
 //
-// Few columns also mean few elements of C, too few for all threads. So threads divide K three times over:
+// Few columns also mean few elements of C, too few for all threads of the GPU. So they divide K, in two ways:
 //
-//     k-steps of a k-tile   SLICES_K slices of a block's threads take four k-steps at a time in turn
-//     k-tiles               SPLIT_K blocks take their share, one after another
+//     k-steps of a k-tile   the threads of a block form SLICES_K slices, which take four k-steps at a time in turn
+//     k-tiles               where tiles are too few for all multiprocessors, several blocks share a tile
+//
+// The second one depends on the size of the product, so the grid says how many blocks share a tile (gridDim.y), and one
+// compiled kernel suits all sizes.
 //
 // A thread owns THREAD_M x THREAD_N elements of C, as in `thread_tiled`, and sums up what belongs to its slice. At the
 // end a block adds up its slices through shared memory, and the last of the blocks that share a tile adds up their
-// sums through the workspace, always in the same order.
+// sums through the workspace, always in the same order (split_sums.h).
 #include "configuration.h"
 #include "device/async_copy.h"
-#include "device/last_block.h"
 #include "device/shared.h"
 #include "device/vector.h"
+#include "gemm/split_sums.h"
 
 static_assert(BLOCK_M % THREAD_M == 0 && BLOCK_N % THREAD_N == 0, "whole threads tile a block");
 static_assert(BLOCK_K % (4 * SLICES_K) == 0, "a slice takes four k-steps at a time");
 static_assert(STAGES >= 2, "one stage is read while another is filled");
-
-/// As copy_async, and with PREFETCH a copy of 16 bytes asks the L2 cache to fetch the 256 bytes around them.
-/// Neighbouring blocks want the rest of them soon, and the memory delivers longer pieces faster.
-template <int bytes>
-__device__ __forceinline__ void start_copy(Element* to, const Element* from, bool wanted) {
-#ifndef SMEMTUNE_COPIES_AT_ONCE
-    if (PREFETCH != 0 && bytes == 16) {
-        const unsigned shared = static_cast<unsigned>(__cvta_generic_to_shared(to));
-        asm volatile("cp.async.cg.shared.global.L2::256B [%0], [%1], 16, %2;" ::"r"(shared), "l"(from),
-                     "r"(wanted ? 16 : 0)
-                     : "memory");
-        return;
-    }
-#endif
-    copy_async<bytes>(to, from, wanted);
-}
 
 /// The part of one operand in a stage: EXTENT rows of op(A), or columns of op(B), and BLOCK_K k-steps. A line is what
 /// lies side by side in memory: elements along K, or else along the rows (columns). THREADS_ACROSS threads own OWN of
@@ -57,23 +44,22 @@ struct Operand {
     static __device__ __forceinline__ int own_of(int row) { return row / WIDTH / THREADS_ACROSS * WIDTH + row % WIDTH; }
 
     /// Starts copying what begins at `from`, VECTOR elements at a time. `lines` x `length` elements exist; zeros take
-    /// the place of others.
+    /// the place of others. A vector exists as a whole or not at all, so that no copy needs a branch.
     template <int VECTOR>
     static __device__ __forceinline__ void copy(Element* shared, const Element* from, long long stride, int lines,
                                                 int length) {
-        constexpr int UNITS = LINES * LENGTH / VECTOR;
-#pragma unroll 4
-        for (int unit = threadIdx.x; unit < UNITS; unit += THREADS) {
-            const int line = unit / (LENGTH / VECTOR);
-            const int place = unit % (LENGTH / VECTOR) * VECTOR;
-            const int count = line < lines ? length - place : 0;
-            Element* const to = shared + line * PITCH + place;
-            const Element* const source = from + line * stride + place;
-            if (count >= VECTOR || count <= 0) {
-                start_copy<4 * VECTOR>(to, source, count > 0);
-            } else {
-                for (int i = 0; i < VECTOR; ++i) copy_async<4>(to + i, source + i, i < count);
-            }
+        constexpr int PER_LINE = LENGTH / VECTOR;
+        constexpr int UNITS = LINES * PER_LINE;
+        constexpr bool SAME_PLACE = THREADS % PER_LINE == 0;  // in each line, so that a step only adds to addresses
+        const int first = threadIdx.x;
+#pragma unroll(VECTOR == 4 ? 4 : 1)
+        for (int i = 0; i < (UNITS + THREADS - 1) / THREADS; ++i) {
+            const int unit = first + i * THREADS;
+            const int line = SAME_PLACE ? first / PER_LINE + i * (THREADS / PER_LINE) : unit / PER_LINE;
+            const int place = (SAME_PLACE ? first : unit) % PER_LINE * VECTOR;
+            if (UNITS % THREADS != 0 && unit >= UNITS) break;
+            copy_async<4 * VECTOR>(shared + line * PITCH + place, from + line * stride + place,
+                                   line < lines && place < length);
         }
     }
 
@@ -84,7 +70,8 @@ struct Operand {
         const int lines = LINES_ALONG_K ? rows : K - k;
         const int length = LINES_ALONG_K ? K - k : rows;
         const Element* const from = LINES_ALONG_K ? matrix + first * stride + k : matrix + k * stride + first;
-        if (LENGTH % 4 == 0 && rows_are_aligned(matrix, stride)) {
+        const bool whole = length >= LENGTH || length % 4 == 0;
+        if (LENGTH % 4 == 0 && whole && rows_are_aligned(matrix, stride)) {
             copy<LENGTH % 4 == 0 ? 4 : 1>(shared, from, stride, lines, length);
         } else {
             copy<1>(shared, from, stride, lines, length);
@@ -122,49 +109,15 @@ using OperandB = Operand<BLOCK_N, THREAD_N, THREADS_N, TRANSPOSE_B != 0, ALONG_K
 /// Threads beside one another lie along the longer side of the tile.
 constexpr bool M_FIRST = THREADS_M >= THREADS_N;
 
-/// Adds up what `load(source, output)` gives for source = 0 .. sources - 1 and passes the total of each output of the
-/// tile to `store(output, total)`. Spare threads form groups that divide the sources; `scratch` holds THREADS elements.
-template <class Load, class Store>
-__device__ __forceinline__ void add_up(Element* scratch, int sources, const Load& load, const Store& store) {
-    constexpr int GROUPS = THREADS / OUTPUTS > 1 ? THREADS / OUTPUTS : 1;
-    constexpr int AT_ONCE = 16;  // loads on their way
-    const int group = threadIdx.x / OUTPUTS;
-    if (GROUPS > 1 && group >= GROUPS) sources = 0;
-    for (int output = GROUPS > 1 ? threadIdx.x % OUTPUTS : threadIdx.x; output < OUTPUTS; output += THREADS) {
-        Element total = 0;
-        for (int source = GROUPS > 1 ? group : 0; source < sources; source += AT_ONCE * GROUPS) {
-            Element values[AT_ONCE];
-#pragma unroll
-            for (int i = 0; i < AT_ONCE; ++i) {
-                values[i] = source + i * GROUPS < sources ? load(source + i * GROUPS, output) : 0;
-            }
-#pragma unroll
-            for (int i = 0; i < AT_ONCE; ++i) total += values[i];
-        }
-        if (GROUPS == 1) {
-            store(output, total);
-        } else {
-            scratch[threadIdx.x] = total;
-        }
-    }
-    if (GROUPS == 1) return;
-    __syncthreads();  // the totals of all groups are there
-    if (threadIdx.x < OUTPUTS) {
-        Element total = 0;
-#pragma unroll
-        for (int i = 0; i < GROUPS; ++i) total += scratch[i * OUTPUTS + threadIdx.x];
-        store(threadIdx.x, total);
-    }
-}
-
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
     skinny(int M, int N, int K, Element alpha, const Element* __restrict__ A, long long lda,
            const Element* __restrict__ B, long long ldb, Element beta, Element* __restrict__ C, long long ldc,
            Element* workspace) {
     Element* const shared = dynamic_shared<Element>();
     const int tiles_across = (N - 1) / BLOCK_N + 1;
-    const int tile = blockIdx.x / SPLIT_K;
-    const int split = blockIdx.x % SPLIT_K;
+    const int tile = blockIdx.x;
+    const int split = blockIdx.y;
+    const int splits = gridDim.y;
     const int first_row = tile / tiles_across * BLOCK_M;
     const int first_column = tile % tiles_across * BLOCK_N;
     const int slice = threadIdx.x / TILE_THREADS;
@@ -172,8 +125,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
     const int tn = M_FIRST ? threadIdx.x % TILE_THREADS / THREADS_M : threadIdx.x % THREADS_N;
 
     const int k_tiles = (K - 1) / BLOCK_K + 1;
-    const int first_k_tile = static_cast<int>(static_cast<long long>(k_tiles) * split / SPLIT_K);
-    const int end_k_tile = static_cast<int>(static_cast<long long>(k_tiles) * (split + 1) / SPLIT_K);
+    const int first_k_tile = begin_of_part(k_tiles, split, splits);
+    const int end_k_tile = begin_of_part(k_tiles, split + 1, splits);
     const auto start_copies = [&](int k_tile) {  // one group, empty behind the last k-tile
         Element* const stage = shared + (k_tile - first_k_tile) % STAGES * STAGE_ELEMENTS;
         if (end_k_tile > k_tile) {
@@ -182,14 +135,15 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
         }
         commit_copies();
     };
-#pragma unroll 1
-    for (int i = 0; i < STAGES - 1; ++i) start_copies(first_k_tile + i);
     Element sums[THREAD_M][THREAD_N] = {};
 #pragma unroll 1
-    for (int k_tile = first_k_tile; k_tile < end_k_tile; ++k_tile) {
-        wait_for_copies<STAGES - 2>();
-        __syncthreads();  // the k-tile is complete, and nobody still reads the stage that is filled next
+    for (int k_tile = first_k_tile - STAGES + 1; end_k_tile > k_tile; ++k_tile) {  // at first it only starts copies
+        if (k_tile >= first_k_tile) {
+            wait_for_copies<STAGES - 2>();
+            __syncthreads();  // the k-tile is complete, and nobody still reads the stage that is filled next
+        }
         start_copies(k_tile + STAGES - 1);
+        if (first_k_tile > k_tile) continue;
         const Element* const stage = shared + (k_tile - first_k_tile) % STAGES * STAGE_ELEMENTS;
 #pragma unroll 2
         for (int k = 4 * slice; k < BLOCK_K; k += 4 * SLICES_K) {
@@ -231,14 +185,5 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
         Element* const to = C + row * ldc + column;
         *to = beta == 0 ? alpha * total : alpha * total + beta * *to;
     };
-    if (SPLIT_K == 1) {
-        add_up(shared + SUMS, SLICES_K, slice_sum, write);
-        return;
-    }
-    Element* const parts = workspace + static_cast<long long>(tile) * (SPLIT_K * OUTPUTS + 1);
-    add_up(shared + SUMS, SLICES_K, slice_sum,
-           [&](int output, Element total) { parts[split * OUTPUTS + output] = total; });
-    if (!last_to_arrive(reinterpret_cast<unsigned*>(parts + SPLIT_K * OUTPUTS), SPLIT_K)) return;
-    add_up(
-        shared, SPLIT_K, [&](int part, int output) { return parts[part * OUTPUTS + output]; }, write);
+    add_up_blocks<THREADS, OUTPUTS, SLICES_K>(shared + SUMS, workspace, tile, split, splits, slice_sum, write);
 }

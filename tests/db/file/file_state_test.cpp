@@ -12,7 +12,7 @@ namespace {
 
 class FileStateTest : public ::testing::Test {
 protected:
-    // Whatever happens to the file, its time stamps are set back as far as a user can.
+    // After the change, resets the file's time stamps as far as a user can.
     void expect_noticed(const char* what, const std::function<void()>& change) {
         struct stat before {};
         ASSERT_EQ(stat(file.c_str(), &before), 0);

@@ -1,4 +1,4 @@
-// Files of other versions: those that the previous release wrote, and those that a later one may write.
+// Tests files of other versions: of the previous release, and of a possible later one.
 #include "db/file/older_schema.h"
 
 #include "tests/db/scratch.h"

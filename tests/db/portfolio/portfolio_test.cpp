@@ -1,5 +1,7 @@
 #include "db/portfolio/portfolio.h"
 
+#include <thread>
+
 #include "db/file/functions.h"
 #include "db/integrity/row_hash.h"
 #include "tests/db/scratch.h"
@@ -21,7 +23,9 @@ BinaryRecord binary_of(std::int64_t kernel_template, const Configuration& config
 PortfolioMember member_of(std::int64_t kernel_template, const Configuration& configuration) {
     return {.kernel_template = kernel_template,
             .configuration = configuration,
-            .model = {.coefficients = {1.0 / 3, 0, 2e-9, 1, 2, 3, 4, 1e5}, .error = 0.07},
+            .model = {.coefficients = {1.0 / 3, 0, 2e-9, 1, 2, 3, 4, 1e5},
+                      .error = 0.07,
+                      .residuals = {{{4.1589, 5, 2.0794}, -0.03}, {{7, 7, 7}, 0.5}}},
             .registers = 32,
             .static_shared_bytes = 1024,
             .classes = {"000", "111"},
@@ -94,7 +98,7 @@ TEST_F(PortfolioTest, AMemberWithoutTheMachineCodeThatWasVerifiedIsRefusedAndNot
 
 TEST_F(PortfolioTest, ADamagedMemberIsLeftOutAndListed) {
     for (const auto* change :
-         {"configuration = 'TILE_WIDTH=64'", "coefficients = '[1,0,0,0,0,0,0,0]'", "error = 0.5", "registers = 1",
+         {"configuration = 'TILE_WIDTH=64'", "coefficients = '[1,0,0,0,0,0,0,0,0,[]]'", "error = 0.5", "registers = 1",
           "static_shared_bytes = 1", "classes = '[\"101\"]'", "verified_by = 'x/y'", "code_hash = 'z'", "sha256 = NULL",
           "template = (SELECT max(id) FROM templates)"}) {
         store.remember(TemplateRecord{"other", "gemm", "hash of other", {}});
@@ -111,7 +115,9 @@ TEST_F(PortfolioTest, ADamagedMemberIsLeftOutAndListed) {
 }
 
 TEST_F(PortfolioTest, CoefficientsThatAreNoModelAreDamageEvenUnderARightHash) {
-    for (const auto* text : {"[1,2]", "[1,2,3,4,5,6,7,-8]", "[1,2,3,4,5,6,7,\"8\"]", "[]"}) {
+    for (const auto* text : {"[1,2]", "[1,2,3,4,5,6,7,8,-9,[]]", "[1,2,3,4,5,6,7,8,\"9\",[]]", "[]",
+                             "[1,2,3,4,5,6,7,8,9]", "[1,2,3,4,5,6,7,8,9,10]", "[1,2,3,4,5,6,7,8,9,[[]]]",
+                             "[1,2,3,4,5,6,7,8,9,[[1,1e999]]]", "[1,2,3,4,5,6,7,8,9,[],[]]"}) {
         set({16});
         SQLite::Database database(path.string(), SQLite::OPEN_READWRITE);
         add_functions(database);
@@ -128,6 +134,24 @@ TEST_F(PortfolioTest, CoefficientsOfOtherTermsDoNotCount) {
     set({16});
     execute(path, "UPDATE portfolio SET terms_version = terms_version + 1");
     EXPECT_TRUE(store.portfolio(key).members.empty());
+    EXPECT_TRUE(store.portfolios().empty());
+}
+
+TEST_F(PortfolioTest, MembersOfOtherTermsAreReadWithoutTheirModelsIfAskedFor) {
+    set({16});
+    SQLite::Database database(path.string(), SQLite::OPEN_READWRITE);
+    add_functions(database);
+    database.exec("UPDATE portfolio SET terms_version = 2, coefficients = '[1,0,0,0,0,0,0,0,[]]'");
+    database.exec("UPDATE portfolio SET sha256 = " + portfolio_sha256_in_sql());
+    const auto found = store.portfolio(key, TermsVersions::all);
+    ASSERT_EQ(found.members.size(), 1);
+    auto expected = member_of(rows.kernel_template, tile(16));
+    expected.model = {};
+    EXPECT_EQ(found.members[0].member, expected);
+    ASSERT_EQ(store.portfolios(TermsVersions::all).size(), 1);
+    EXPECT_EQ(store.portfolios(TermsVersions::all)[0].key, key);
+    set({16});
+    EXPECT_EQ(store.portfolio(key, TermsVersions::all).members[0].member, member_of(rows.kernel_template, tile(16)));
 }
 
 TEST_F(PortfolioTest, AVersionWithTheSameCodeKeepsItsMembers) {
@@ -167,6 +191,56 @@ TEST_F(PortfolioTest, ANewParameterGetsItsDefaultInMembersToo) {
 TEST(ProblemClass, SaysWhichExtentsAreMultiplesOf16Bytes) {
     EXPECT_EQ(problem_class(gemm(4, 5, 8), 4), "101");
     EXPECT_EQ(problem_class(gemm(4, 5, 8), 2), "001");
+}
+
+TEST_F(PortfolioTest, AMemberWhoseCodeIsFoundWrongAnywhereIsDeleted) {
+    set({16, 32});
+    TrialRecord trial{.key = rows, .configuration = tile(16), .outcome = Rejection{Stage::wrong, "C[0,0] is 1"}};
+    trial.code_hash = "of other code";
+    store.remember(trial);
+    trial.outcome = Rejection{Stage::crash, "died"};  // the cause may be another program on the device
+    trial.code_hash = sha256(std::as_bytes(std::span(code)));
+    store.remember(trial);
+    EXPECT_EQ(store.portfolio(key).members.size(), 2);
+    trial.outcome = Rejection{Stage::wrong, "C[0,0] is 1"};
+    store.remember(trial);
+    ASSERT_EQ(store.portfolio(key).members.size(), 1);
+    EXPECT_EQ(store.portfolio(key).members[0].member.configuration, tile(32));
+    EXPECT_TRUE(std::holds_alternative<Rejection>(store.recall(rows, tile(16))->outcome));
+}
+
+// A replaced portfolio gets new row numbers, and a different portfolio may get the old ones.
+TEST_F(PortfolioTest, IsReadAsItWasAtOneMoment) {
+    set({16, 32});
+    const std::jthread replacing([&](const std::stop_token& stop) {
+        Store writer(path);
+        PortfolioKey other = key;
+        other.layout = "tn";
+        std::vector<PortfolioMember> members;
+        std::vector<BinaryRecord> binaries;
+        for (const auto width : {16, 32}) {
+            members.push_back(member_of(rows.kernel_template, tile(width)));
+            binaries.push_back(binary_of(rows.kernel_template, tile(width)));
+        }
+        while (!stop.stop_requested()) {
+            writer.set_portfolio(key, members, binaries);
+            writer.set_portfolio(other, {members[1]}, {binaries[1]});
+        }
+    });
+    const Store reader(path, Store::Access::read);
+    for (int i = 0; i < 300 && !HasFailure(); ++i) {
+        const auto found = reader.portfolio(key).members;
+        ASSERT_EQ(found.size(), 2) << i;
+        EXPECT_EQ(found[0].member.configuration, tile(16)) << i;
+        EXPECT_EQ(found[1].member.configuration, tile(32)) << i;
+    }
+}
+
+TEST(ProblemClass, OfAnyExtentIsKnown) {
+    EXPECT_EQ(problem_class({"gemm", "f32", "nn", {{"M", INT64_MAX}, {"N", INT64_MIN}, {"K", INT64_MAX - 3}}}, 4),
+              "011");
+    EXPECT_EQ(problem_class({"gemm", "f64", "nn", {{"M", 2}, {"N", 3}}}, 8), "10");
+    EXPECT_EQ(problem_class({"gemm", "c", "nn", {{"M", 1}, {"N", 2}}}, 24), "01");
 }
 
 }  // namespace

@@ -54,7 +54,7 @@ TEST(GemmArguments, OfABatchHaveItsCountFirstAndABatchStrideBehindEachStride) {
 }
 
 TEST(GemmArguments, AreThoseOfTheBuiltInOperationsAndOfNoOther) {
-    for (const auto& kernel : load_templates(builtin_sources())) {
+    for (const auto& kernel : builtin_templates()) {
         const auto& name = kernel.operation.name;
         const auto kind = gemm_kind(kernel.operation);
         EXPECT_EQ(kind == GemmKind::single, name == "gemm") << kernel.name;
@@ -66,7 +66,7 @@ TEST(GemmArguments, AreThoseOfTheBuiltInOperationsAndOfNoOther) {
 }
 
 TEST(GemmArguments, AGemmThatTransposesOnlyOneMatrixIsAnother) {
-    const auto kernels = load_templates(builtin_sources());
+    const auto& kernels = builtin_templates();
     const auto gemm = std::ranges::find(kernels, "naive", &KernelTemplate::name)->operation;
     ASSERT_EQ(gemm_kind(gemm), GemmKind::single);
     for (const auto* constant : {"TRANSPOSE_A", "TRANSPOSE_B"}) {

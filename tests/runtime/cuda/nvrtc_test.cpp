@@ -24,7 +24,7 @@ std::vector<Configuration> sample(const KernelTemplate& kernel, const Problem& p
     const auto space = feasible_space(kernel, problem, device);
     std::vector<Configuration> configurations{default_configuration(kernel)};
     if (space.size() == 0) return configurations;
-    // The last configuration needs the most resources; the other one is from the middle.
+    // The last configuration needs the most resources. The other one is from the middle of the space.
     for (const auto index : {space.size() - 1, space.size() / 2}) configurations.push_back(space[index]);
     return configurations;
 }
@@ -41,7 +41,7 @@ TEST_P(NvrtcTarget, CompilesWithoutAGpu) {
     const auto device = model_device(GetParam().model);
     const auto compiler = make_compiler(device);
     EXPECT_EQ(compiler->target(), GetParam().name);
-    for (const auto& kernel : load_templates(builtin_sources())) {
+    for (const auto& kernel : builtin_templates()) {
         const auto problem = some_problem(kernel.operation);
         for (const auto& configuration : sample(kernel, problem, device)) {
             SCOPED_TRACE(kernel.name + " " + to_text(configuration));
@@ -58,9 +58,11 @@ TEST_P(NvrtcTarget, CompilesWithoutAGpu) {
             EXPECT_EQ(binary.resources.static_shared_bytes, launch.static_shared_bytes);
             EXPECT_GE(binary.resources.registers, 8);
             EXPECT_EQ(binary.resources.spill_bytes, 0);
-            // A configuration that fits by the manifest's estimate must also fit with its real registers.
+            // A configuration that fits according to the manifest's estimate must also fit with its actual registers.
             launch.registers = binary.resources.registers;
-            EXPECT_EQ(broken_limit(launch, device), std::nullopt);
+            if (!infeasibility(kernel, configuration, problem, device)) {
+                EXPECT_EQ(broken_limit(launch, device), std::nullopt);
+            }
         }
     }
 }

@@ -1,8 +1,9 @@
-// What a Runtime does before it has a kernel: which files it trusts, which threads it waits for, what it remembers.
+// Tests what a Runtime does before it has a kernel: which files it trusts, which threads wait, what it remembers.
 #include <gmock/gmock.h>
 #include <sys/stat.h>
 
 #include <future>
+#include <iostream>
 #include <thread>
 
 #include "runtime/host/host_backend.h"
@@ -55,7 +56,7 @@ protected:
 
     TemporaryFolder scratch;
     fs::path database = scratch / "tuning.db";
-    std::vector<KernelTemplate> templates = load_templates(builtin_sources());
+    std::vector<KernelTemplate> templates = builtin_templates();
     const std::string no_compiler = "/nowhere/c++";
 };
 
@@ -87,6 +88,39 @@ TEST_F(Fetch, StoredMachineCodeCanBeExcluded) {
     restricted.trust.machine_code = false;
     EXPECT_THAT(error_of<FetchError>([&] { (void)Runtime(restricted).fetch(gemm(64, 64, 64)); }),
                 HasSubstr(no_compiler));
+}
+
+// Runs in a separate process, where no other test has opened a library.
+TEST_F(Fetch, OfStoredMachineCodeOpensNeitherNvrtcNorNvmlNorCublas) {
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
+    EXPECT_EXIT(
+        {
+            tuned(gemm(64, 64, 64));
+            Runtime runtime(options(no_compiler));
+            const auto compiler = make_compiler(model_device("sm_90"));
+            bool right = computes(runtime.fetch(gemm(64, 64, 64)), 64);
+            std::ifstream maps("/proc/self/maps");
+            for (std::string line; std::getline(maps, line);) {
+                for (const auto* const library : {"libnvrtc", "libnvidia-ml", "libcublas"}) {
+                    if (line.find(library) == std::string::npos) continue;
+                    std::cerr << line << '\n';
+                    right = false;
+                }
+            }
+            std::exit(right ? 0 : 1);
+        },
+        testing::ExitedWithCode(0), "");
+}
+
+TEST_F(Fetch, WarmUpFetchesEveryProblemAheadOfItsUse) {
+    tuned(gemm(64, 64, 64));
+    Runtime runtime(options(no_compiler));
+    runtime.warm_up(std::vector{gemm(64, 64, 64), gemm(65, 64, 64), gemm(66, 64, 64)});
+    for (const auto m : {65, 66, 67}) tuned(gemm(m, 64, 64));
+    EXPECT_EQ(runtime.fetch(gemm(65, 64, 64)).choice().match, Match::nearest) << "as it was chosen then";
+    EXPECT_EQ(runtime.fetch(gemm(66, 64, 64)).choice().match, Match::nearest);
+    EXPECT_EQ(runtime.fetch(gemm(67, 64, 64)).choice().match, Match::exact);
+    EXPECT_THROW(runtime.warm_up(std::vector{gemm(68, 64, 64), Problem{"nothing", "f32", "", {}}}), FetchError);
 }
 
 TEST_F(Fetch, CompilingCanBeExcluded) {

@@ -79,7 +79,7 @@ public:
         int count = 0;
         std::memcpy(&count, workspace + bytes_ - sizeof(int), sizeof(int));
         out = count++;
-        std::memset(workspace, 0x55, std::min<std::size_t>(bytes_ - sizeof(int), 4096));  // sums, never set back
+        std::memset(workspace, 0x55, std::min<std::size_t>(bytes_ - sizeof(int), 4096));  // sums that are never reset
         std::memcpy(workspace + bytes_ - sizeof(int), &count, sizeof(int));
     }
 
@@ -199,6 +199,20 @@ TEST_F(PooledWorkspaces, AreFoundAtTheLaunchWithoutAnAllocation) {
     EXPECT_GE(held, 5000U);
     EXPECT_EQ(used_before(kernel), 0);
     EXPECT_EQ(backend->held, held);
+}
+
+TEST_F(PooledWorkspaces, OfAPreparedStreamCostItsFirstLaunchNothing) {
+    const auto before = load(5000);
+    EXPECT_EQ(used_before(before, 0x100), 0);
+    const auto kernel = load(5000);  // its part of the stream's memory was not given out yet
+    for (const std::uintptr_t stream : {0x100U, 0x200U}) {
+        kernel->prepare(reinterpret_cast<StreamHandle>(stream));
+        const auto held = backend->held;
+        const auto fills = backend->fills;
+        EXPECT_EQ(used_before(kernel, stream), 0);
+        EXPECT_EQ(backend->held, held);
+        EXPECT_EQ(backend->fills, fills);
+    }
 }
 
 TEST_F(PooledWorkspaces, WithoutMemoryForOneAKernelIsRefused) {

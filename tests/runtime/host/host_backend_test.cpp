@@ -165,7 +165,7 @@ extern "C" __global__ void k(int* out, int count) {
     for (int i = 0; i < 64; ++i) EXPECT_EQ(out[static_cast<std::size_t>(i)], most / 4 - 1 - i);
 }
 
-// The order in which the threads of a block run.
+// Records the order in which the threads of a block run.
 const char* const queue = R"(extern "C" __global__ void k(int* out) {
     out[1 + threadIdx.x] = out[0]++;
 }

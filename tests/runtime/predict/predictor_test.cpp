@@ -181,5 +181,152 @@ TEST_F(PredictorTest, AMemberWhoseMachineCodeWasReplacedDoesNotServe) {
     EXPECT_EQ(predicted(gemm(192, 5, 7)), (std::vector<std::string>{"STEP=2"}));
 }
 
+TEST_F(PredictorTest, OfATypeThatNoTemplateHasNothingIsPredicted) {
+    store_portfolio({{"STEP=3", 1}});
+    EXPECT_TRUE(choices({"gemm", "f99", "nn", {{"M", 192}, {"N", 5}, {"K", 7}}}).empty());
+}
+
+TEST(PredictorCacheTest, PredictorsOfAFileThatWasReplacedAreDropped) {
+    PredictorCache cache;
+    const Problem problem = gemm(1, 1, 1);
+    const auto device = model_device("sm_90");
+    const auto make = [&] {
+        return std::make_shared<const Predictor>(Portfolio{}, problem, device, [](const TrialRow&) { return nullptr; });
+    };
+    const std::weak_ptr former = cache.find_or_make(problem, 1, 0, make);
+    EXPECT_EQ(cache.find_or_make(problem, 1, 0, make), former.lock());
+    const auto next = cache.find_or_make(problem, 1, 1, make);
+    EXPECT_TRUE(former.expired());
+    EXPECT_EQ(cache.find_or_make(problem, 1, 1, make), next);
+}
+
+// The configuration was tried for this problem and rejected, and no right one was found since.
+TEST_F(PredictorTest, WhatWasRejectedForAProblemServesItNeitherAsAMemberNorAsTheNearest) {
+    store_portfolio({{"STEP=3", 1}, {"STEP=2", 2}});
+    store_winner(store, device, kernel, gemm(128, 5, 7), parse_configuration("STEP=64"), 10);
+    const auto configurations = [&] {
+        std::vector<std::string> result;
+        for (const auto& choice : choices(gemm(192, 5, 7))) {
+            if (choice.match != Match::untuned) result.push_back(choice.configuration);
+        }
+        return result;
+    };
+    EXPECT_EQ(configurations(), (std::vector<std::string>{"STEP=3", "STEP=2", "STEP=64"}));
+    const auto kernel_row =
+        store.remember(TemplateRecord{kernel.name, kernel.operation.name, kernel.hash, kernel.files});
+    const auto reject = [&](const std::string& configuration, Stage stage) {
+        store.remember(TrialRecord{.key = {store.remember(device), kernel_row, store.remember(gemm(192, 5, 7))},
+                                   .configuration = parse_configuration(configuration),
+                                   .outcome = Rejection{stage, "C[0,0] is 1"}});
+    };
+    reject("STEP=3", Stage::crash);
+    EXPECT_EQ(configurations(), (std::vector<std::string>{"STEP=2", "STEP=64"}));
+    reject("STEP=64", Stage::wrong);
+    EXPECT_EQ(configurations(), (std::vector<std::string>{"STEP=2"}));
+    device = model_device("sm_80");
+    EXPECT_TRUE(choices(gemm(128, 5, 7)).at(0).match == Match::transferred) << "another problem, another device";
+}
+
+// The application's own folder has a different template of the same name and operation. The application asks for that
+// one.
+TEST_F(PredictorTest, AMemberOfAnEarlierVersionOfATemplateOfOnesOwnDoesNotServe) {
+    store_portfolio({{"STEP=3", 1}});
+    auto sources = stepping_sources();
+    auto& text = sources.at("stepping.cu");
+    text.replace(text.find("Element sum = 0;"), 16, "Element sum = 1;");
+    templates = load_templates(sources);
+    const std::vector<std::string> own{"stepping"};
+    PredictorCache cache;
+    const auto problem = gemm(192, 5, 7);
+    for (int i = 0; i < 2; ++i) {
+        Candidates candidates(problem, device, &store, templates, "", own, StoredTemplates::any, &cache);
+        EXPECT_EQ(candidates.next()->choice.match, Match::untuned);
+    }
+}
+
+TEST_F(PredictorTest, AMemberOfAnOperationThatTheApplicationDefinesOtherwiseDoesNotServe) {
+    store_portfolio({{"STEP=3", 1}});
+    auto sources = stepping_sources();
+    sources["operation.toml"] = builtin_sources().at("gemm/operation.toml");
+    sources["reference.cu"] = "// another one";
+    auto& manifest = sources.at("stepping.toml");
+    manifest.replace(manifest.find("stepping"), 8, "mine");
+    sources.insert({"mine.toml", manifest});
+    sources.insert({"mine.cu", sources.at("stepping.cu")});
+    sources.erase("stepping.toml");
+    sources.erase("stepping.cu");
+    templates.push_back(load_templates(sources).front());
+    const std::vector<std::string> own{"mine"};
+    const auto problem = gemm(192, 5, 7);
+    Candidates candidates(problem, device, &store, templates, "", own);
+    const auto candidate = candidates.next();
+    EXPECT_EQ(candidate->choice.match, Match::untuned);
+    EXPECT_EQ(candidate->choice.kernel_template, "mine");
+}
+
+TEST_F(PredictorTest, AMemberThatTakesOtherArgumentsDoesNotServe) {
+    auto sources = stepping_sources();
+    auto operation = builtin_sources().at("gemm/operation.toml");
+    for (auto at = operation.find("\"lda\""); at != std::string::npos; at = operation.find("\"lda\"")) {
+        operation.replace(at, 5, "\"ldA\"");
+    }
+    sources["operation.toml"] = operation;
+    sources["reference.cu"] = "";
+    templates.front() = load_templates(sources).front();
+    store_portfolio({{"STEP=3", 1}});
+    EXPECT_EQ(predicted(gemm(192, 5, 7)).size(), 1U) << "for who knows this operation";
+    templates = builtin_templates();
+    const auto problem = gemm(192, 5, 7);
+    Candidates candidates(problem, device, &store, templates, "");
+    EXPECT_EQ(candidates.next()->choice.match, Match::untuned);
+    EXPECT_THAT(candidates.why_not(), HasSubstr("; stepping: "));
+}
+
+TEST_F(PredictorTest, AMemberThatOnlyTheDatabaseHasDoesNotServeWhereStoredTemplatesAreExcluded) {
+    store_portfolio({{"STEP=3", 1}});
+    templates = builtin_templates();
+    const auto problem = gemm(192, 5, 7);
+    const auto first = [&](StoredTemplates stored) {
+        Candidates candidates(problem, device, &store, templates, "", {}, stored);
+        return candidates.next()->choice.match;
+    };
+    EXPECT_EQ(first(StoredTemplates::any), Match::predicted);
+    EXPECT_EQ(first(StoredTemplates::known), Match::untuned);
+}
+
+TEST_F(PredictorTest, AMemberWhoseTemplateIsDamagedDoesNotServe) {
+    store_portfolio({{"STEP=3", 1}});
+    execute(scratch / "tuning.db", "UPDATE template_files SET text = replace(text, 'alpha', 'beta')");
+    templates = builtin_templates();
+    const auto problem = gemm(192, 5, 7);
+    Candidates candidates(problem, device, &store, templates, "");
+    EXPECT_EQ(candidates.next()->choice.match, Match::untuned);
+    EXPECT_THAT(candidates.damage(), HasSubstr("damaged row"));
+}
+
+TEST_F(PredictorTest, TheCandidatesEndThoughAnotherFileTakesThePlaceOfTheirs) {
+    store_portfolio({{"STEP=3", 1}, {"STEP=2", 2}});
+    const auto path = scratch / "tuning.db";
+    const Store reader(path, Store::Access::read);
+    PredictorCache cache;
+    const auto problem = gemm(192, 5, 7);
+    Candidates candidates(problem, device, &reader, templates, "", {}, StoredTemplates::any, &cache);
+    EXPECT_EQ(candidates.next()->choice.match, Match::predicted);
+    {
+        Store other(scratch / "other.db");
+        store_winner(other, device, kernel, gemm(64, 5, 7), parse_configuration("STEP=64"), 10);
+    }
+    std::filesystem::rename(scratch / "other.db", path);
+    for (const auto* log : {"tuning.db-wal", "tuning.db-shm"}) std::filesystem::remove(scratch / log);
+    std::vector<Match> rest;
+    while (const auto candidate = candidates.next()) {
+        rest.push_back(candidate->choice.match);
+        ASSERT_LT(rest.size(), 10U) << "they do not end";
+    }
+    // The next query notices the new file. Serving a member needs no query; its machine code is then found by content
+    // or compiled.
+    EXPECT_THAT(rest, testing::ElementsAre(Match::predicted, Match::nearest, Match::untuned));
+}
+
 }  // namespace
 }  // namespace smemtune

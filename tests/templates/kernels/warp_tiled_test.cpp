@@ -10,7 +10,7 @@ namespace {
 
 // Parameters that do not affect the grid get one value; otherwise the space would have millions of points.
 KernelTemplate warp_tiled() {
-    const auto all = load_templates(builtin_sources());
+    const auto& all = builtin_templates();
     auto kernel = *std::ranges::find(all, "warp_tiled", &KernelTemplate::name);
     for (auto& parameter : kernel.parameters) {
         for (const auto* name : {"LANES_M", "LANE_PAIRS", "STAGES", "VECTOR_A", "VECTOR_B", "A_FIRST", "GROUP_M"}) {
@@ -61,7 +61,7 @@ TEST(WarpTiled, ABlockHasATileOrAWholeClusterSharesOne) {
 
 // A space holds up to 20 million points. Three parameters that no rule names multiply the points by 16.
 TEST(WarpTiled, IsNoTooLargeSpaceWhereKIsSharedInMostWays) {
-    const auto all = load_templates(builtin_sources());
+    const auto& all = builtin_templates();
     auto kernel = *std::ranges::find(all, "warp_tiled", &KernelTemplate::name);
     for (auto& parameter : kernel.parameters) {
         for (const auto* name : {"LANE_PAIRS", "A_FIRST", "GROUP_M"}) {
@@ -77,7 +77,7 @@ TEST(WarpTiled, OfEveryExtentHasASpaceOfWhatFits) {
     const auto device = model_device("sm_90");
     const std::int64_t most = 2147483647;
     EXPECT_NO_THROW((void)feasible_space(warp_tiled(), gemm(most, most, most), device));
-    const auto all = load_templates(builtin_sources());
+    const auto& all = builtin_templates();
     auto batched = *std::ranges::find(all, "batched_warp_tiled", &KernelTemplate::name);
     EXPECT_EQ(infeasibility(batched, default_configuration(batched), batched_gemm(most, 128, 128, 128), device),
               std::nullopt);
@@ -87,7 +87,7 @@ TEST(WarpTiled, OfEveryExtentHasASpaceOfWhatFits) {
 
 // The blocks of all matrices must be able to run at the same time.
 TEST(WarpTiled, SharesKThroughMemoryInBatchesToo) {
-    const auto all = load_templates(builtin_sources());
+    const auto& all = builtin_templates();
     auto kernel = *std::ranges::find(all, "batched_warp_tiled", &KernelTemplate::name);
     auto configuration = parse_configuration(
         "BLOCK_M=64,BLOCK_N=64,BLOCK_K=32,THREAD_M=8,THREAD_N=8,LANES_M=4,LANE_PAIRS=0,SLICES_K=2,STAGES=3,ASYNC=1,"

@@ -18,7 +18,7 @@ using testing::StartsWith;
 constexpr auto greatest = std::numeric_limits<std::int64_t>::max();
 
 KernelTemplate builtin(const std::string& name) {
-    const auto all = load_templates(builtin_sources());
+    const auto& all = builtin_templates();
     return *std::ranges::find(all, name, &KernelTemplate::name);
 }
 
@@ -136,14 +136,14 @@ TEST(Limits, TheFeasibleSpaceHoldsTheFeasibleConfigurations) {
     odd.registers = Expression("TILE_WIDTH * 4");
     odd.dynamic_shared_bytes = Expression("(PAD - 1) * -1024 + (TILE_WIDTH - 64)");
     const Problem problem{.operation = "transpose", .extents = {{"M", 1000}, {"N", 3000}}};
-    auto kernels = load_templates(builtin_sources());
+    auto kernels = builtin_templates();
     kernels.push_back(odd);
     for (auto& kernel : kernels) {  // reduces the largest spaces to their corners
         if (!kernel.name.ends_with("warp_tiled") && kernel.name != "skinny") continue;
         for (std::size_t i = 0; i < kernel.parameters.size(); ++i) {
             auto& values = kernel.parameters[i].values;
             values = {values.front(), values.back()};
-            if (i % 4 == 2) values.pop_back();  // and keeps a sixteenth of the corners
+            if (i % 4 == 2) values.pop_back();  // reduces the corners to a sixteenth
         }
     }
     for (const auto* name : {"sm_75", "sm_90", "sm_90,threads_per_block=200,registers_per_block=20000",

@@ -14,7 +14,7 @@ namespace {
 using testing::HasSubstr;
 
 KernelTemplate builtin(const std::string& name) {
-    const auto all = load_templates(builtin_sources());
+    const auto& all = builtin_templates();
     return *std::ranges::find(all, name, &KernelTemplate::name);
 }
 

@@ -328,7 +328,7 @@ TEST(Manifest, KeysAreNotNestedWithoutLimit) {
     EXPECT_THAT(refusal("a = " + std::string(100'000, '[')), HasSubstr("not valid TOML"));
 }
 
-// toml++ 3.3.0 asserts that the key of a table header begins as a key does.
+// toml++ 3.3.0 asserts that a table header begins with a character that a key may begin with.
 TEST(Manifest, TextThatBreaksAnAssertionOfTheParserIsAnErrorWithItsLine) {
     for (const std::string header : {"[=]", "[[,]]", "[.a]", "[ # a\n]", "[\xC3\xA9]", "[\n", "[["}) {
         EXPECT_THAT(
@@ -442,10 +442,9 @@ const std::vector<Mistake> mistakes{
      "default = 128",
      "default = \"128\"",
      "default",
-     {"'default' has the wrong type", "default = 16"}},
+     {"'default' holds \"128\" in quotes", "write 128"}},
     {"TextForTruth", "host = true", "host = \"yes\"", "host", {"'host' has the wrong type", "host = true"}},
     {"TextForList", "block = [\"WIDTH\"]", "block = \"WIDTH\"", "block = ", {"'block' must be a list", "block = ["}},
-    {"FractionsAsValues", "[1, 2]", "[1, 2.5]", "[1, 2.5]", {"'values' must be a list", "[8, 16, 32]"}},
     {"NoneAsValues", "[1, 2]", "[]", "values = []", {"'values' must be a list"}},
     {"TypesNotKnown", "[\"f32\"]", "[\"f32\", \"f64\"]", "types ", {"type 'f64' is unknown; known: f32"}},
     {"LayoutNotKnown", "[\"down\"]", "[\"left\"]", "layouts   =", {"layout 'left' is unknown to operation scale"}},

@@ -38,10 +38,10 @@ TEST(Configuration, ReadsWhatItWrites) {
 }
 
 TEST(Configuration, WhatIsNoAssignmentIsNamed) {
-    for (const auto* item : {"TILE_WIDTH", "TILE_WIDTH=", "=16", "TILE_WIDTH=16x", "TILE_WIDTH=1.5", "TILE_WIDTH==16",
+    for (const auto* item : {"TILE_WIDTH", "TILE_WIDTH=", "=16", "TILE_WIDTH=16x", "TILE_WIDTH=1.5.5", "TILE_WIDTH==16",
                              "TILE_WIDTH=16 PAD=1", "TILE_WIDTH=99999999999999999999", "TILE_WIDTH=+16"}) {
         const auto message = refusal(std::string("A=1, ") + item + ",B=2");
-        EXPECT_THAT(message, StartsWith("configuration: '" + std::string(item) + "' is not NAME=INTEGER"));
+        EXPECT_THAT(message, StartsWith("configuration: '" + std::string(item) + "' is not NAME=VALUE"));
         EXPECT_THAT(message, HasSubstr("TILE_WIDTH=16,PAD=1"));
     }
     EXPECT_THAT(refusal("A=1,,B=2"), HasSubstr("''"));

@@ -85,7 +85,7 @@ TEST(Device, WhatIsNoDeviceIsRefusedWithWhatIsKnown) {
     EXPECT_THAT(refusal("SM_90"), HasSubstr("not a known model"));
     EXPECT_THAT(refusal("sm_90,threads=3"),
                 testing::AllOf(HasSubstr("'threads' is unknown"), HasSubstr("threads_per_block")));
-    EXPECT_THAT(refusal("sm_90,threads_per_block"), HasSubstr("'threads_per_block' is not NAME=INTEGER"));
+    EXPECT_THAT(refusal("sm_90,threads_per_block"), HasSubstr("'threads_per_block' is not NAME=VALUE"));
     EXPECT_THAT(refusal("sm_90,threads_per_block=many"), HasSubstr("'threads_per_block=many'"));
     EXPECT_THAT(refusal("grid_x=1,grid_x=2"), HasSubstr("'grid_x' is given twice"));
 }

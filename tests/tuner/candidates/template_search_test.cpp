@@ -56,7 +56,7 @@ protected:
 
     Parameter parameter{"X", {}, 0, ""};
     TuneRequest request;
-    std::vector<KernelTemplate> kernels = load_templates(builtin_sources());
+    std::vector<KernelTemplate> kernels = builtin_templates();
 };
 
 TEST_F(HundredPoints, WithoutAValidOneGetAsManyEvaluationsAsThePatienceOrFourTimesTheOpening) {

@@ -13,9 +13,10 @@ using ::testing::IsEmpty;
 class WarmStartTest : public ::testing::Test {
 protected:
     // A measured trial of a template.
-    void know(const Device& device, const std::string& name, std::int64_t size, std::int64_t width, double us) {
+    void know(const Device& device, const std::string& name, std::int64_t size, std::int64_t width, double us,
+              const std::string& layout = "nn") {
         const TrialKey key{store.remember(device), store.remember(TemplateRecord{name, "gemm", "hash of " + name, {}}),
-                           store.remember(gemm(size, size, size))};
+                           store.remember(gemm(size, size, size, "f32", layout))};
         store.remember(TrialRecord{.key = key,
                                    .configuration = {{{"TILE_WIDTH", width}}},
                                    .outcome = Measurement{.median_us = us, .samples_us = {us}},
@@ -75,6 +76,21 @@ TEST_F(WarmStartTest, MoreSimilarDevicesComeBeforeLessSimilarOnesAndTheHostNever
     EXPECT_THAT(widths(of(hopper, "tiled", 1024)), ElementsAre(90, 80, 75));
     know(hopper, "tiled", 512, 5, 10);
     EXPECT_THAT(widths(of(hopper, "tiled", 1024)), ElementsAre(5, 90, 80, 75)) << "the device itself knows best";
+}
+
+TEST_F(WarmStartTest, TheNearestWinnersOfOtherLayoutsComeBeforeOtherDevices) {
+    know(model_device("sm_80"), "tiled", 1024, 80, 10);
+    know(hopper, "tiled", 512, 5, 10);
+    for (const auto& [size, width] : {std::pair(256, 11), std::pair(1024, 12), std::pair(8192, 13)}) {
+        know(hopper, "tiled", size, width, 10, "tn");
+    }
+    KernelTemplate kernel{.name = "tiled"};
+    kernel.operation.layouts = {{"nn", {}}, {"tn", {}}};
+    const auto row = store.remember(hopper);
+    EXPECT_THAT(widths(warm_start(store, row, hopper, gemm(1024, 1024, 1024), kernel)), ElementsAre(5, 12, 11, 80));
+    kernel.operation.layouts.erase("tn");
+    EXPECT_THAT(widths(warm_start(store, row, hopper, gemm(1024, 1024, 1024), kernel)), ElementsAre(5, 80))
+        << "a layout that the operation does not have";
 }
 
 TEST_F(WarmStartTest, WinnersNearbyAreThoseOfTheDeviceItself) {

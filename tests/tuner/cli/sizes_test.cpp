@@ -65,7 +65,7 @@ TEST(Sizes, OfABatchNameItsCountFirstAndOneNumberIsABatchOfOne) {
 }
 
 TEST(Sizes, OfAnOperationAreThoseOfItsExtents) {
-    for (const auto& kernel : load_templates(builtin_sources())) {
+    for (const auto& kernel : builtin_templates()) {
         const auto form = size_form(kernel.operation);
         EXPECT_EQ(form.names, kernel.operation.extents);
         EXPECT_EQ(form.counts.contains("BATCH"), kernel.operation.name == "batched_gemm") << kernel.name;

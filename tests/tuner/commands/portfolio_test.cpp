@@ -1,8 +1,11 @@
-// `smemtune portfolio` on the host device, and what an application then gets.
+// Tests `smemtune portfolio` on the host device, and which kernels an application then gets.
 #include <gmock/gmock.h>
 
+#include <SQLiteCpp/SQLiteCpp.h>
 #include <nlohmann/json.hpp>
 
+#include "db/file/functions.h"
+#include "db/integrity/row_hash.h"
 #include "tests/tuner/support.h"
 
 namespace smemtune {
@@ -50,12 +53,169 @@ TEST(PortfolioCommand, AFetchOfASizeThatNobodyTunedIsPredicted) {
     EXPECT_EQ(exact.at("match"), "exact");
 }
 
+TEST(PortfolioCommand, ACheckComparesWhatIsServedWithTheFastestTimeKnown) {
+    const Scratch scratch;
+    ASSERT_EQ(run(scratch, portfolio({"--shapes", "4", "--extents", "8..24"})).code, 0);
+    const auto check = portfolio({"--check", "3", "--searches", "1", "--seed", "5", "--extents", "25..40", "--json"});
+    const auto report = report_of(run(scratch, check));
+    ASSERT_EQ(report.at("samples").size(), 3);
+    for (std::size_t i = 0; i < 3; ++i) {
+        const auto& sample = report.at("samples").at(i);
+        EXPECT_EQ(sample.contains("searched"), i == 0);
+        EXPECT_GT(sample.at("predicted_us"), 0);
+        EXPECT_GT(sample.at("best_us"), 0);
+        for (const auto* rule : {"predicted", "best_member", "nearest", "one_for_all"}) {
+            EXPECT_GE(sample.at("loss").at(rule), 0) << rule;
+        }
+        EXPECT_GE(sample.at("loss").at("predicted"), sample.at("loss").at("best_member"));
+    }
+    EXPECT_EQ(report.at("members").size(), 1);
+    EXPECT_EQ(report_of(run(scratch, check)).at("measured"), 0) << "everything is known";
+}
+
+TEST(PortfolioCommand, ACheckWithoutAPortfolioFindsNothing) {
+    const Scratch scratch;
+    EXPECT_EQ(run(scratch, portfolio({"--check", "2", "--extents", "8..24"})).code, 1);
+}
+
+TEST(PortfolioCommand, ABudgetEndsEarlyWithAPortfolioAndTheNextRunGoesOn) {
+    const Scratch scratch;
+    const std::vector<std::string> shapes{"--shapes", "20", "--extents", "8..60", "--json"};
+    auto words = portfolio(shapes);
+    words.insert(words.end(), {"--budget", "3s"});
+    const auto cut = run(scratch, words);
+    const auto first = json::parse(cut.out);
+    EXPECT_EQ(first.at("ended"), "budget");
+    EXPECT_THAT(cut.err, HasSubstr("the budget is spent; run the same command to go on"));
+    EXPECT_GT(first.at("members").size(), 0) << "of what was known by then";
+    const auto all = report_of(run(scratch, portfolio(shapes)));
+    EXPECT_EQ(all.at("ended"), "complete");
+    EXPECT_EQ(all.at("samples").size(), 20);
+    EXPECT_GT(all.at("recalled"), 0);
+}
+
+TEST(PortfolioCommand, AnInterruptKeepsWhatWasTimedAndTheNextRunGoesOn) {
+    const Scratch scratch;
+    const auto words = portfolio({"--shapes", "12", "--extents", "8..60", "--json"});
+    Running running(scratch, words);
+    ASSERT_TRUE(soon([&] { return trials_in(scratch / "t.db") >= 2; }));
+    running.signal(SIGINT);
+    const auto finished = running.wait();
+    EXPECT_EQ(finished.code, 130);
+    EXPECT_THAT(finished.err, HasSubstr("interrupted: everything timed is stored; run the same command to go on"));
+    EXPECT_THAT(finished.out, testing::IsEmpty());
+    const auto before = trials_in(scratch / "t.db");
+    const auto report = report_of(run(scratch, words));
+    EXPECT_EQ(report.at("ended"), "complete");
+    EXPECT_GT(trials_in(scratch / "t.db"), before);
+}
+
+TEST(ExplainCommand, ASizeThatOnlyAPortfolioServesShowsTheRanking) {
+    const Scratch scratch;
+    ASSERT_EQ(run(scratch, portfolio({"--shapes", "4", "--extents", "8..24"})).code, 0);
+    const auto explain = [&](const std::vector<std::string>& more) {
+        std::vector<std::string> words{"explain", "--db", "t.db", "--templates", fixture("work")};
+        words.insert(words.end(), more.begin(), more.end());
+        return run(scratch, words);
+    };
+    const auto text = explain({"--size", "31x33"});
+    EXPECT_EQ(text.code, 0) << text.err;
+    EXPECT_THAT(text.out, HasSubstr("1 of 1 member can run it"));
+    EXPECT_THAT(text.out, HasSubstr("served: predicted "));
+    const auto ranking = report_of(explain({"--sizes", "31x33", "--json"})).at("ranking");
+    ASSERT_EQ(ranking.size(), 1);
+    EXPECT_EQ(ranking.at(0).at("configuration").at("WORK"), 1);
+    double sum = 0;
+    for (const auto& term : ranking.at(0).at("terms_us")) sum += term.get<double>();
+    EXPECT_NEAR(ranking.at(0).at("predicted_us").get<double>(), sum, 1e-9 * sum);
+    EXPECT_THAT(ranking.at(0).at("why"), HasSubstr("predicted "));
+    const auto none = explain({"--portfolio", "--sizes", "31x33", "--layout", "nn", "--db", "absent.db"});
+    EXPECT_NE(none.code, 0);
+}
+
+// As after an update whose models have other terms.
+TEST(PortfolioCommand, ARefitMakesAPortfolioOfEarlierTermsServeAgain) {
+    const Scratch scratch;
+    const auto built = report_of(run(scratch, portfolio({"--shapes", "6", "--extents", "8..24", "--json"})));
+    const std::vector<std::string> fetch{"run",     "--device", "host", "--templates", fixture("work"),
+                                         "--sizes", "31x33",    "--db", "t.db",        "--json"};
+    {
+        SQLite::Database database(scratch / "t.db", SQLite::OPEN_READWRITE);
+        add_functions(database);
+        database.exec("UPDATE portfolio SET terms_version = terms_version - 1, coefficients = '[1,[]]'");
+        database.exec("UPDATE portfolio SET sha256 = " + portfolio_sha256_in_sql());
+    }
+    EXPECT_NE(report_of(run(scratch, fetch)).at("match"), "predicted");
+    const std::vector<std::string> refit{"portfolio", "--refit", "--templates", fixture("work"), "--db", "t.db"};
+    auto json_refit = refit;
+    json_refit.emplace_back("--json");
+    const auto report = report_of(run(scratch, json_refit));
+    EXPECT_EQ(report.at("measured"), 0);
+    EXPECT_EQ(report.at("recalled"), 6);
+    ASSERT_EQ(report.at("samples").size(), 6);
+    EXPECT_EQ(report.at("samples").at(0).at("loss").count("same_members"), 1);
+    EXPECT_EQ(built.at("samples").at(0).at("loss").count("same_members"), 0);
+    ASSERT_EQ(report.at("members").size(), 1);
+    for (const auto* unchanged : {"template", "configuration", "classes"}) {
+        EXPECT_EQ(report.at("members").at(0).at(unchanged), built.at("members").at(0).at(unchanged));
+    }
+    double sum = 0;
+    for (const auto& each : report.at("members").at(0).at("coefficients")) sum += each.get<double>();
+    EXPECT_GT(sum, 0);
+    const auto served = report_of(run(scratch, fetch));
+    EXPECT_EQ(served.at("match"), "predicted");
+    EXPECT_GT(served.at("predicted_us"), 0);
+    EXPECT_THAT(run(scratch, refit).out, HasSubstr("0 pairs timed, 6 known"));
+}
+
+TEST(PortfolioCommand, ARefitTakesOnlyTimesOfTheMachineCodeThatWasVerified) {
+    const Scratch scratch;
+    ASSERT_EQ(run(scratch, portfolio({"--shapes", "4", "--extents", "8..24"})).code, 0);
+    const std::vector<std::string> refit{"portfolio", "--refit", "--templates", fixture("work"), "--db", "t.db"};
+    const auto execute_sql = [&](const std::string& sql) {
+        SQLite::Database(scratch / "t.db", SQLite::OPEN_READWRITE).exec(sql);
+    };
+    execute_sql("UPDATE trials SET code_hash = 'of other code' WHERE problem = (SELECT min(problem) FROM trials)");
+    EXPECT_THAT(run(scratch, refit).out, HasSubstr("3 known"));
+    execute_sql("UPDATE trials SET code_hash = 'of other code'");
+    const auto none = run(scratch, refit);
+    EXPECT_NE(none.code, 0);
+    EXPECT_THAT(none.err, HasSubstr("no times of the portfolio's members"));
+}
+
+TEST(PortfolioCommand, ARefitWithoutAPortfolioFindsNothingAndExcludesACheck) {
+    const Scratch scratch;
+    EXPECT_EQ(run(scratch, {"portfolio", "--refit", "--templates", fixture("work"), "--db", "t.db"}).code, 1);
+    const auto both = run(scratch, {"portfolio", "--refit", "--check", "3", "--db", "t.db"});
+    EXPECT_EQ(both.code, 2);
+    EXPECT_THAT(both.err, HasSubstr("--refit and --check exclude each other"));
+}
+
 TEST(PortfolioCommand, TakesTheSizesOfAFile) {
     const Scratch scratch;
     write_text(scratch / "shapes.txt", "16x8 3\n9\n");
     const auto report = report_of(run(scratch, portfolio({"--shapes-from", "shapes.txt", "--json"})));
     ASSERT_EQ(report.at("samples").size(), 2);
     EXPECT_EQ(report.at("samples").at(0).at("count"), 3);
+}
+
+// The samples consist of whole tiles; other sizes of their class do not.
+TEST(PortfolioCommand, AKernelThatIsWrongAtTheEdgesOfTilesIsNoMember) {
+    const Scratch scratch;
+    const std::filesystem::path folder = scratch / "kernels";
+    std::filesystem::copy(fixture("work"), folder);
+    auto source = read_text(folder / "work.cu");
+    const std::string guard = "if (row >= M || column >= N) return;";
+    source.replace(source.find(guard), guard.size(),
+                   "if (row >= M || column >= N || (M % 8 == 4 && row >= M / 8 * 8)) return;");
+    write_text(folder / "work.cu", source);
+    write_text(scratch / "shapes.txt", "16x16\n32x16\n");
+    const auto built = run(scratch, {"portfolio", "--device", "host", "--templates", folder, "--db", "t.db",
+                                     "--shapes-from", "shapes.txt", "--json"});
+    EXPECT_EQ(json::parse(built.out).at("members").size(), 0);
+    const auto served =
+        run(scratch, {"run", "--device", "host", "--templates", folder, "--sizes", "12x16", "--db", "t.db", "--json"});
+    EXPECT_EQ(json::parse(served.out).at("match"), "nearest") << "which nobody verified there";
 }
 
 TEST(PortfolioCommand, AMistakeIsNamedAndNothingIsStored) {

@@ -13,7 +13,7 @@ FinalsScheduler sole_finalist(double launch_us, std::vector<Measurement> known =
     return {{entrant, entrant}, 1, std::size_t{1}, {.launch_us = launch_us, .known = std::move(known)}};
 }
 
-// The machine code of `entrant` is verified next, with this outcome.
+// Expects the verification of `entrant` as the next task, and answers with this outcome.
 void verify(FinalsScheduler& finals, std::size_t entrant, const Outcome& outcome = Measurement{.median_us = 1}) {
     const auto task = finals.next();
     ASSERT_TRUE(task);

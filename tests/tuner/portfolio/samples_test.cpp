@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <set>
+
 #include <algorithm>
 
 #include "templates/manifest/catalog.h"
@@ -12,7 +14,7 @@ namespace {
 using testing::HasSubstr;
 
 const Operation& operation(const std::string& name) {
-    static const auto templates = load_templates(builtin_sources());
+    static const auto& templates = builtin_templates();
     return std::ranges::find_if(templates, [&](const auto& kernel) { return kernel.operation.name == name; })
         ->operation;
 }
@@ -91,6 +93,19 @@ TEST(ParseSamples, AMistakeIsNamedWithItsLine) {
     EXPECT_THAT(error_of("64 nan"), HasSubstr("the count 'nan'"));
     EXPECT_THAT(error_of("64 1 x"), HasSubstr("'x' follows the count"));
     EXPECT_THAT(error_of("64..128"), HasSubstr("'64..128' is not one size"));
+}
+
+TEST(SpreadOrder, EachSampleIsFarFromThoseBeforeIt) {
+    const auto sample = [](std::int64_t m, std::int64_t k) { return Sample{gemm(m, 64, k)}; };
+    const std::vector<Sample> samples{sample(64, 64), sample(70, 64), sample(4096, 64), sample(64, 4096),
+                                      sample(512, 512)};
+    const auto order = spread_order(samples);
+    ASSERT_EQ(order.size(), 5);
+    EXPECT_EQ(order[0], 4) << "the middle";
+    EXPECT_EQ(order[4], 1) << "near another one, so last";
+    EXPECT_EQ(std::set(order.begin(), order.end()).size(), 5) << "each one once";
+    EXPECT_TRUE(spread_order({}).empty());
+    EXPECT_EQ(spread_order({sample(8, 8)}), std::vector<std::size_t>{0});
 }
 
 TEST(KindOf, TellsSmallNarrowDeepAndSquareProblemsApart) {

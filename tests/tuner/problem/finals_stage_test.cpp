@@ -127,7 +127,7 @@ TEST_F(FinalsStageTest, WhenAllFinalistsAreWrongTheNextBestGetTheirTurn) {
     EXPECT_EQ(std::get<Measurement>(untouched->outcome).median_us, 300);
 }
 
-// They were slower than what turned out to be wrong, so they have passed the first check only.
+// These trials were slower than those that turned out to be wrong, so they ran only the first check.
 TEST_F(FinalsStageTest, WhenAllThatWasVerifiedIsWrongTheOthersAreMeasuredAndVerified) {
     add(64, 100);
     for (const auto& [value, us] : {std::pair{48, 900.0}, {32, 1000}}) {
@@ -187,7 +187,7 @@ TEST_F(FinalsStageTest, FinalsThatAreInterruptedAreNotFollowedByOthers) {
     EXPECT_FALSE(fake_.store.best(searches_.front()->key().device, searches_.front()->key().problem)->winner);
 }
 
-// As a later run, which finds every trial stored.
+// Finals of a later run, which finds every trial stored.
 class LaterFinals : public FinalsStageTest {
 protected:
     void SetUp() override {
@@ -236,8 +236,8 @@ TEST_F(LaterFinals, ReplaceMachineCodeThatIsNotWhatTheWinnerWasVerifiedWith) {
     EXPECT_TRUE(stage_->choose_finalists().empty());
 }
 
-// As after a change of the compiler: the trial keeps its time only with the machine code that it was measured with.
-// The compiler has changed, and the loser of the finals was not verified with the new machine code.
+// The compiler has changed, and the loser of the finals was not verified with the new machine code. So the trial keeps
+// its time and the machine code that it was measured with.
 TEST_F(FinalsStageTest, ATimeOfMachineCodeThatWasNeverVerifiedReplacesNone) {
     add(64, 100);
     ledger_->add(*searches_.front(), {.key = searches_.front()->key(),

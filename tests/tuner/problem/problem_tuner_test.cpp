@@ -38,6 +38,40 @@ TEST(ProblemTuner, WaitsForNoCompilerWhenASoleFinalistIsRecalled) {
     EXPECT_EQ(tuner.result().best->configuration, default_configuration(kernel));
 }
 
+TEST(ProblemTuner, TasksOfALostWorkerAreGivenToAnother) {
+    FakeRun fake;
+    fake.request.search = "exhaustive";
+    fake.request.evaluations = 2;
+    const auto& run = fake.start();
+    ProblemTuner tuner(run, fake.problem(), fake.spaces.front());
+    const auto described = [](const Task& task) {
+        if (const auto* trial = std::get_if<TrialTask>(&task)) return to_text(trial->candidate.configuration);
+        const auto& final = std::get<FinalTask>(task);
+        return "finals " + std::to_string(static_cast<int>(final.purpose)) + " of " +
+               std::to_string(final.entrants.size());
+    };
+    const auto next = [&] {
+        auto first = tuner.next();
+        if (!first) return first;
+        const auto expected = described(*first);
+        tuner.give_back(std::move(*first));
+        auto again = tuner.next();
+        EXPECT_TRUE(again && described(*again) == expected) << expected;
+        return again;
+    };
+    while (const auto task = next()) {
+        if (const auto* trial = std::get_if<TrialTask>(&*task)) {
+            trial->candidate.compiled.wait();
+            tuner.finish(trial->candidate, {.outcome = steady(100), .verified = true});
+        } else {
+            const auto& final = std::get<FinalTask>(*task);
+            tuner.finish(final, std::vector<Outcome>(final.entrants.size(), steady(100)), 0);
+        }
+    }
+    EXPECT_TRUE(tuner.is_done());
+    EXPECT_EQ(winners_in(fake.scratch / "t.db").size(), 1U);
+}
+
 // The last of four trials brought a gain, after the search had ended.
 TEST(ProblemTuner, ACompleteRunEndsASearchUnlessItsTrialsCountNoMore) {
     for (const bool foreign : {false, true}) {

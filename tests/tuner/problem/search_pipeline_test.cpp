@@ -64,6 +64,44 @@ TEST_F(SearchPipelineTest, TheLimitOfEvaluationsCountsKnownWaitingAndTakenCandid
     EXPECT_TRUE(pipeline.is_full());
 }
 
+TEST_F(SearchPipelineTest, WhenGainIsUnlikelyWhatWaitsIsDroppedAndCountsAsUntried) {
+    fake_.request.stopping.patience = 2;
+    auto& pipeline = this->pipeline();
+    auto& search = *searches_.front();
+    left_.clear();
+    for (int i = 0; i < 4; ++i) left_.push_back(search.next().value().values.at("WORK"));
+    const auto proposed = left_;
+    const auto last = work(proposed.back());
+    ASSERT_EQ(pipeline.fill(9, values()), 4U);
+    for (std::size_t i = 0; i < 3; ++i) {
+        pipeline.drop_ended();
+        ASSERT_EQ(value(pipeline.take(1)), proposed[i]) << "the search goes on";
+        ledger_->add(search, record(proposed[i], steady(100)));
+    }
+    ASSERT_FALSE(search.is_open(100));
+    EXPECT_TRUE(search.untried_among({last}).empty());
+    pipeline.drop_ended();
+    EXPECT_TRUE(pipeline.empty());
+    EXPECT_EQ(search.untried_among({last}), std::vector{last});
+}
+
+TEST_F(SearchPipelineTest, OfASpaceThatIsUsedUpEverythingIsTried) {
+    fake_.request.stopping.patience = 2;
+    auto& pipeline = this->pipeline();
+    auto& search = *searches_.front();
+    left_.clear();
+    while (const auto next = search.next()) left_.push_back(next->values.at("WORK"));
+    const auto proposed = left_;
+    pipeline.fill(99, values());
+    for (std::size_t i = 0; i < 3; ++i) {
+        (void)pipeline.take(1);
+        ledger_->add(search, record(proposed[i], steady(100)));
+    }
+    ASSERT_FALSE(search.is_open(100));
+    pipeline.drop_ended();
+    EXPECT_FALSE(pipeline.empty());
+}
+
 TEST_F(SearchPipelineTest, AStoredOutcomeIsRecalledInsteadOfCompiled) {
     auto& pipeline = this->pipeline();
     fake_.store.remember(record(48, steady(100)));

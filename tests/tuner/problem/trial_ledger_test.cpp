@@ -119,7 +119,7 @@ TEST_F(TrialLedgerTest, AReplacedOutcomeIsStored) {
     EXPECT_EQ(stored->run, fake_.run->run_row);
 }
 
-// Stored trials that were verified against something else than "operation/testbed".
+// Stored trials whose verification identity differs from "operation/testbed".
 class ForeignTrials : public TrialLedgerTest {
 protected:
     void store_foreign(std::int64_t value, Outcome outcome, const std::string& verified_by = "before/testbed") {

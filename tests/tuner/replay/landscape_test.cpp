@@ -250,7 +250,7 @@ void write_database(const std::string& path, const std::vector<std::string>& nam
 
 TEST(Landscape, OfADatabaseIsOneTemplateOnOneProblem) {
     const Scratch scratch;
-    write_database(scratch / "tuning.json", {"tiled", "joint_tiled"});  // its first bytes tell what it is
+    write_database(scratch / "tuning.json", {"tiled", "joint_tiled"});  // recognised by its first bytes, not its name
     const auto landscape = read_landscape(scratch / "tuning.json", {.kernel_templates = {"tiled"}, .sizes = {"128x*"}});
     EXPECT_EQ(landscape.device, "GPU Y");
     EXPECT_EQ(landscape.kernel, "tiled") << "not joint_tiled";
@@ -299,7 +299,7 @@ TEST(Landscape, OfADatabaseCountsTheValidConfigurationsThatWereTried) {
     const Scratch scratch;
     const auto device = model_device("sm_90");
     const auto problem = gemm(64, 64, 64);
-    const auto kernels = load_templates(builtin_sources());
+    const auto& kernels = builtin_templates();
     const auto& kernel = *std::ranges::find(kernels, "tiled", &KernelTemplate::name);
     const auto space = feasible_space(kernel, problem, device);
     Store store(scratch / "tuning.db");

@@ -88,7 +88,7 @@ class Replay : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(Replay, DoesNotDependOnTheNumberOfThreads) {
     const auto landscape = line(valley());
-    ReplayRequest request{.search = GetParam(), .evaluations = 200, .repeats = 9, .in_flight = 3};
+    ReplayRequest request{.search = GetParam(), .evaluations = 200, .repeats = 5, .in_flight = 3};
     const auto alone = counts(replay(landscape, request));
     request.threads = 4;
     EXPECT_EQ(counts(replay(landscape, request)), alone);

@@ -28,7 +28,7 @@ protected:
         const auto problem = store.remember(gemm(512, 512, 512));
         const auto run = store.start_run({R"({"sizes":"512"})", R"({"finals":"in turn"})",
                                           R"({"smemtune":"9.8.7","compiler":"nvrtc 13.0","platform":"driver 580.1"})"});
-        const auto templates = load_templates(builtin_sources());
+        const auto& templates = builtin_templates();
         const auto key_of = [&](const std::string& name) {
             const auto& kernel = *std::ranges::find(templates, name, &KernelTemplate::name);
             return TrialKey{
@@ -156,7 +156,7 @@ TEST_F(DatabaseReport, ATrialIsShownWithItsRunAndAllItsParameters) {
 }
 
 TEST(TrialText, SaysHowFarATrialWasVerifiedAndHowOftenItWasTried) {
-    const auto templates = load_templates(builtin_sources());
+    const auto& templates = builtin_templates();
     const auto& kernel = *std::ranges::find(templates, "tiled", &KernelTemplate::name);
     TrialFacts trial{.row = {.problem = gemm(64, 64, 64)}};
     trial.operation_identity = operation_identity(kernel, trial.row.problem);

@@ -66,9 +66,9 @@ TEST(Report, ALineForEachWorkerSaysWhereItsTimeWent) {
     EXPECT_EQ(line_with(text, "messages"), "device  start  prepare  trials  finals  compiler  idle  messages");
     EXPECT_EQ(line_with(text, "0.12"), "0        0.25     0.12    0.50    0.00      0.00  0.00      0.38")
         << "messages take the rest of 1.25 s";
-    const auto json = to_json(made, "t.db");
-    EXPECT_EQ(json.at("workers").at(1).at("device_id"), "1");
-    EXPECT_EQ(json.at("workers").at(1).at("idle_seconds"), 0.5);
+    const auto written = to_json(made, "t.db");
+    EXPECT_EQ(written.at("workers").at(1).at("device_id"), "1");
+    EXPECT_EQ(written.at("workers").at(1).at("idle_seconds"), 0.5);
 }
 
 TEST(Report, TheShareOfThePeakIsThatOfTheDevice) {
@@ -146,14 +146,14 @@ TEST(Report, ARunThatEndedBeforeItsFirstProblemHasNoTable) {
 }
 
 TEST(Report, TheJsonHoldsTheSameFacts) {
-    const auto json = to_json(report(), "some.db");
-    EXPECT_EQ(json.at("database"), "some.db");
-    EXPECT_EQ(json.at("device").at("name"), "sm_90");
-    EXPECT_EQ(json.at("ended"), "complete");
-    EXPECT_EQ(json.at("planned"), 20);
-    EXPECT_EQ(json.at("rejected").at("wrong"), 2);
-    EXPECT_EQ(json.at("left_out").at("tiled: threads per block"), 4);
-    const auto& problem = json.at("problems").at(0);
+    const auto written = to_json(report(), "some.db");
+    EXPECT_EQ(written.at("database"), "some.db");
+    EXPECT_EQ(written.at("device").at("name"), "sm_90");
+    EXPECT_EQ(written.at("ended"), "complete");
+    EXPECT_EQ(written.at("planned"), 20);
+    EXPECT_EQ(written.at("rejected").at("wrong"), 2);
+    EXPECT_EQ(written.at("left_out").at("tiled: threads per block"), 4);
+    const auto& problem = written.at("problems").at(0);
     EXPECT_EQ(problem.at("winner").at("configuration"), (nlohmann::json{{"TILE_WIDTH", 32}}));
     EXPECT_EQ(problem.at("winner").at("defaults"), (nlohmann::json{{"TILE_WIDTH", 16}}));
     EXPECT_DOUBLE_EQ(problem.at("winner").at("measurement").at("median_us"), 100);

@@ -24,6 +24,16 @@ TEST(Table, NumbersAreAlignedToTheRightAndWordsToTheLeft) {
               "gemm f32 nn 64x64x64     tiled       112.5 us    120  default\n");
 }
 
+TEST(Table, ACharacterOfSeveralBytesIsOneColumnWide) {
+    Table plot({{"name"}, {"plot"}, {"unit"}});
+    plot.add({"a", "███", "us"});
+    const std::string expected =
+        "name  plot  unit\n"
+        "a     ███   us\n";
+    EXPECT_EQ(plot.to_text(), expected);
+    EXPECT_EQ(plot.to_text(16), expected);
+}
+
 TEST(Table, DetailsMoveBelowTheirRowsFirst) {
     EXPECT_EQ(example().to_text(60),
               "problem                  winner          time  pairs\n"

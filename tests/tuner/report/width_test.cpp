@@ -28,7 +28,7 @@ Device h200() {
 }
 
 Configuration defaults() {
-    static const auto templates = load_templates(builtin_sources());
+    static const auto& templates = builtin_templates();
     return default_configuration(*std::ranges::find(templates, "warp_tiled", &KernelTemplate::name));
 }
 

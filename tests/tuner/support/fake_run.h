@@ -58,7 +58,7 @@ struct FakeRun {
         return made;
     }
     [[nodiscard]] const Problem& problem() const { return request.problems.front(); }
-    /// What a run of the first problem verifies trials against.
+    /// The verification identity of a run of the first problem.
     [[nodiscard]] std::string identity() const {
         return verification_identity(request.templates.front(), problem(), compiler);
     }

@@ -10,7 +10,7 @@ namespace {
 using ::testing::HasSubstr;
 
 Operation gemm_operation() {
-    const auto kernels = load_templates(builtin_sources());
+    const auto& kernels = builtin_templates();
     return std::ranges::find(kernels, "naive", &KernelTemplate::name)->operation;
 }
 

@@ -22,7 +22,7 @@ TEST(Integers, OfTheWideInputNeedMoreBitsThanTf32AtEveryDepth) {
     }
 }
 
-// Every sum of products stays within the 24 bits that a float holds, and no more of them than needed is given away.
+// Every sum of products stays within the 24 bits of a float, and the integers are as large as that allows.
 TEST(Integers, AreAsLargeAsAnyOrderOfAdditionAllows) {
     const Argument input{.name = "A", .kind = Argument::Kind::input};
     for (const double alpha : {1.0, -3.0}) {

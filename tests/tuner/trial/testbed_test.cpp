@@ -5,6 +5,7 @@
 #include "runtime/configured_kernel.h"
 #include "tests/tuner/scripted.h"
 #include "tests/tuner/support.h"
+#include "tuner/trial/tolerance.h"
 
 namespace smemtune {
 namespace {
@@ -42,21 +43,77 @@ private:
     std::string version_, target_;
 };
 
-TEST(VerificationIdentity, ChangesWithTheCompilerAndBeginsWithTheOperations) {
-    const auto templates = load_templates(builtin_sources());
+TEST(VerificationIdentity, BeginsWithTheOperationsAndEndsWithTheTestbeds) {
+    const auto& templates = builtin_templates();
     const auto& kernel = *std::ranges::find(templates, "tiled", &KernelTemplate::name);
     const auto problem = gemm(19, 23, 17);
-    const auto identity = verification_identity(kernel, problem, OtherVersion("1"));
-    EXPECT_EQ(identity, verification_identity(kernel, gemm(1, 2, 3), OtherVersion("1")));
-    EXPECT_NE(identity, verification_identity(kernel, problem, OtherVersion("2")));
-    EXPECT_NE(identity, verification_identity(kernel, problem, OtherVersion("1", "another target")));
-    EXPECT_TRUE(identity.starts_with(operation_identity(kernel, problem) + "/"));
+    const OtherVersion compiler("1");
+    const auto identity = verification_identity(kernel, problem, compiler);
+    EXPECT_EQ(identity, operation_identity(kernel, problem) + "/" +
+                            testbed_identity(testbed_parts(kernel.operation, problem, compiler)));
+    EXPECT_EQ(identity, verification_identity(kernel, gemm(1, 2, 3), compiler)) << "it holds for every size";
     TrialRecord trial{.verified_by = identity};
     EXPECT_TRUE(trial.was_verified_as(operation_identity(kernel, problem)));
     EXPECT_FALSE(trial.was_verified_as("0"));
 }
 
-// A device of which others use most of the memory. It counts what is held.
+TEST(VerificationIdentity, ChangesWithEachPartOfTheTestbed) {
+    const TestbedParts parts{.kernels = {{"a.cu", "x"}, {"b.cu", "y"}},
+                             .type = "f32",
+                             .unit_roundoff = 0x1p-24,
+                             .rules = 1,
+                             .tolerance = 2,
+                             .target = "sm_90a",
+                             .compiler = "nvrtc 13.0"};
+    std::set<std::string> identities{testbed_identity(parts)};
+    const auto add = [&](const std::function<void(TestbedParts&)>& change) {
+        auto changed = parts;
+        change(changed);
+        identities.insert(testbed_identity(changed));
+    };
+    const std::vector<std::function<void(TestbedParts&)>> changes{
+        [](TestbedParts& its) { its.kernels["a.cu"] = "z"; },
+        [](TestbedParts& its) { its.kernels["b.cu"] = "z"; },
+        [](TestbedParts& its) { its.kernels["c.cu"] = ""; },
+        [](TestbedParts& its) { its.type = "f64"; },
+        [](TestbedParts& its) { its.unit_roundoff = 0x1.8p-24; },
+        [](TestbedParts& its) { its.rules = 3; },
+        [](TestbedParts& its) { its.tolerance = 3; },
+        [](TestbedParts& its) { its.target = "sm_100"; },
+        [](TestbedParts& its) { its.compiler = "nvrtc 13.1"; },
+        [](TestbedParts& its) { std::swap(its.rules, its.tolerance); },
+        [](TestbedParts& its) { std::swap(its.target, its.compiler); },
+    };
+    for (const auto& change : changes) add(change);
+    EXPECT_EQ(identities.size(), 1 + changes.size()) << "two of them have the same identity";
+    EXPECT_EQ(testbed_identity(parts), "b726b1880ff0a2a7144e2473f7fcadac") << "stored trials no longer count";
+}
+
+TEST(VerificationIdentity, HasEachPartOfTheTestbedThatVerifies) {
+    const auto parts = testbed_parts(Operation{}, gemm(19, 23, 17), OtherVersion("1", "a target"));
+    std::map<std::string, std::string> files;
+    const auto folder = std::filesystem::path(SMEMTUNE_SOURCE_DIR) / "tuner/trial";
+    for (const auto& entry : std::filesystem::directory_iterator(folder / "kernels")) {
+        files[entry.path().lexically_relative(folder).string()] = read_text(entry.path());
+    }
+    EXPECT_EQ(parts.kernels, files);
+    EXPECT_EQ(parts.type, "f32");
+    EXPECT_EQ(parts.unit_roundoff, 0x1p-24);
+    EXPECT_EQ(parts.rules, 1);
+    EXPECT_EQ(parts.tolerance, 2);
+    EXPECT_EQ(parts.target, "a target");
+    EXPECT_EQ(parts.compiler, "1");
+}
+
+// Both rules are those of version 2. Raise tolerance_version with any change, because stored trials were verified with
+// them.
+TEST(VerificationIdentity, TheTolerancesAreThoseOfTheirVersion) {
+    EXPECT_EQ(tolerance_version, 2);
+    EXPECT_EQ(element_lambda, 8);
+    EXPECT_EQ(rms_lambda, 2);
+}
+
+// A device with little free memory. It counts the allocated bytes.
 class Tight : public Scripted {
 public:
     explicit Tight(std::size_t free) : free_(free) {}
@@ -244,7 +301,7 @@ TEST_F(TestbedTest, AWriteToAnInputIsFound) {
     EXPECT_EQ(verdict_of("    *c = ", "    const_cast<Element*>(B)[0] = 99;\n    *c = "), "writes to its input B");
 }
 
-// The guard band begins with the first element that is looked at.
+// The first element of the guard band is also checked.
 TEST_F(TestbedTest, AWriteAtTheBeginningOfAnInputsGuardIsFound) {
     EXPECT_EQ(verdict_of("    *c = ",
                          "    if ((unsigned long long)B % 16 == 0) const_cast<Element*>(B)[-1024] = 99;\n"
@@ -252,7 +309,7 @@ TEST_F(TestbedTest, AWriteAtTheBeginningOfAnInputsGuardIsFound) {
               "writes to its input B");
 }
 
-// Less than rounding explains for other inputs.
+// For other inputs, rounding errors may be larger than this error.
 TEST_F(TestbedTest, AnErrorOfOneBitIsFoundWhereIntegersAreExact) {
     EXPECT_THAT(verdict_of("*c = beta == 0 ? alpha * sum : alpha * sum + beta * *c",
                            "*c = (beta == 0 ? alpha * sum : alpha * sum + beta * *c) * (1 + 0x1p-23f)"),

@@ -10,7 +10,7 @@ namespace {
 TEST(Plan, IsTheSameWithManyThreadsAsWithOne) {
     TuneRequest request;
     for (const auto size : {64, 100, 128, 1000, 1024}) request.problems.push_back(gemm(size, size, size));
-    request.templates = load_templates(builtin_sources());
+    request.templates = builtin_templates();
     std::erase_if(request.templates, [](const auto& kernel) { return kernel.name == "warp_tiled"; });
     const auto device = model_device("sm_90");
     const auto alone = plan(request, device);
@@ -32,7 +32,7 @@ TEST(Plan, IsTheSameWithManyThreadsAsWithOne) {
 TEST(Plan, HasWhatBreaksTheDevicesLimitsUnlessThatIsTooMuch) {
     TuneRequest request;
     request.problems = {gemm(64, 64, 64)};
-    request.templates = load_templates(builtin_sources());
+    request.templates = builtin_templates();
     std::erase_if(request.templates, [](const auto& kernel) { return kernel.name != "tiled"; });
     request.search = "exhaustive";
     request.templates.front().constraints.clear();
@@ -48,7 +48,7 @@ TEST(Plan, HasWhatBreaksTheDevicesLimitsUnlessThatIsTooMuch) {
 TEST(Plan, ThatFailsForOneSpaceFails) {
     TuneRequest request;
     request.problems = {gemm(64, 64, 64), gemm(65, 65, 65)};
-    request.templates = load_templates(builtin_sources());
+    request.templates = builtin_templates();
     std::erase_if(request.templates, [](const auto& kernel) { return kernel.name != "tiled"; });
     request.templates.front().constraints.push_back({Expression("1 / (65 - M) < 2"), "fails at 65"});
     request.jobs = 2;

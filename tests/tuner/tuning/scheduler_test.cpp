@@ -2,11 +2,15 @@
 #include "tuner/tuning/scheduler.h"
 
 #include <gmock/gmock.h>
+#include <poll.h>
+#include <sys/stat.h>
 
 #include "runtime/backend.h"
 #include "tests/tuner/support.h"
 #include "tuner/report/progress.h"
+#include "tuner/trial/testbed.h"
 #include "tuner/tuning/tune.h"
+#include "tuner/worker/messages.h"
 
 namespace smemtune {
 namespace {
@@ -66,6 +70,113 @@ TEST_F(SchedulerTest, AnInterruptedRunBeginsNoTrial) {
     const auto report = tune_with({program(), program()});
     EXPECT_EQ(report.ended, "interrupted");
     EXPECT_EQ(trials_in(scratch_ / "t.db"), 0);
+}
+
+// The first worker fails while it has a task. The second starts when the first has ended.
+TEST_F(SchedulerTest, TheTaskOfALostWorkerIsDoneByAnother) {
+    const auto alive = scratch_ / "alive";
+    ASSERT_EQ(mkfifo(alive.c_str(), 0600), 0);
+    std::string answers;
+    for (const auto& reply : {Reply{ReadyReply{}}, Reply{PrepareReply{}}, Reply{ErrorReply{"the device is gone"}}}) {
+        const auto bytes = encode(reply);
+        const std::uint64_t size = bytes.size();
+        answers.append(reinterpret_cast<const char*>(&size), sizeof size).append(bytes.begin(), bytes.end());
+    }
+    write_text(scratch_ / "failing.answers", answers);
+    const auto script = [&](const std::string& name, const std::string& text) {
+        write_text(scratch_ / name, "#!/bin/sh\n" + text);
+        std::filesystem::permissions(scratch_ / name, std::filesystem::perms::owner_all);
+        return scratch_ / name;
+    };
+    const auto failing = script("failing", "exec 9>" + alive + "\ncat $0.answers >&4\nexec cat <&3 >/dev/null\n");
+    const auto second = script("second", "cat " + alive + "\nexec " + program() + " \"$@\"\n");
+    request_.problems.pop_back();
+    const auto report = tune_with({failing, second});
+    EXPECT_EQ(report.workers[0].trials, 0);
+    EXPECT_EQ(report.measured, 9U);
+    EXPECT_EQ(report.rejected.size(), 0U);
+    EXPECT_EQ(report.ended, "complete");
+    EXPECT_EQ(winners_in(scratch_ / "t.db"), (std::vector<std::string>{"transpose f32 16x16 work WORK=1"}));
+}
+
+// A kernel that ends its worker, but only after this program was interrupted.
+class InterruptedTest : public SchedulerTest {
+protected:
+    InterruptedTest() {
+        for (const auto& name : {begun_, go_}) {
+            if (mkfifo(name.c_str(), 0600) != 0) throw std::runtime_error("cannot make " + name);
+        }
+        request_.problems.pop_back();
+        const auto source = R"(
+#include "configuration.h"
+extern "C" int system(const char*);
+extern "C" void _exit(int);
+extern "C" __global__ void ending(int M, int N, const Element* A, long long lda, Element* B, long long ldb) {
+    system("echo >)" + begun_ +
+                            "; read ignored <" + go_ + R"(");
+    _exit(1);
+}
+)";
+        request_.templates = load_templates({{"ending.cu", source}, {"ending.toml", R"toml(
+[template]
+name = "ending"
+operation = "transpose"
+types = ["f32"]
+[launch]
+block = ["1"]
+grid = ["1"]
+[requires]
+host = true
+)toml"}});
+    }
+
+    // The report of a run that is interrupted while the kernel runs.
+    TuneReport tune_interrupted() {
+        const int begun = open(begun_.c_str(), O_RDWR | O_CLOEXEC);
+        const int go = open(go_.c_str(), O_RDWR | O_CLOEXEC);
+        bool launched = false;
+        std::optional<TuneReport> report;
+        {
+            const std::jthread interrupting([&] {
+                pollfd waiting{begun, POLLIN, 0};
+                launched = poll(&waiting, 1, 60'000) == 1;
+                interrupted_ = true;
+                if (write(go, "\n", 1) != 1) launched = false;
+            });
+            report = tune_with({program()});
+        }
+        EXPECT_TRUE(launched);
+        close(begun);
+        close(go);
+        return *report;
+    }
+
+    const std::string begun_ = scratch_ / "begun";
+    const std::string go_ = scratch_ / "go";
+};
+
+TEST_F(InterruptedTest, ACrashAfterAnInterruptIsNotTheCandidatesFault) {
+    const auto report = tune_interrupted();
+    EXPECT_EQ(report.ended, "interrupted");
+    EXPECT_EQ(report.rejected.size(), 0U);
+    EXPECT_EQ(trials_in(scratch_ / "t.db"), 0);
+}
+
+TEST_F(InterruptedTest, ACrashAfterAnInterruptIsNotTheFinalistsFault) {
+    const auto& kernel = request_.templates.front();
+    const auto& problem = request_.problems.front();
+    const TrialKey key{.device = store_.remember(device_),
+                       .kernel_template = store_.remember(
+                           TemplateRecord{kernel.name, kernel.operation.name, kernel.hash, kernel.files}),
+                       .problem = store_.remember(problem)};
+    store_.remember(TrialRecord{.key = key,
+                                .outcome = Measurement{.median_us = 7, .samples_us = {7}},
+                                .verified_by = verification_identity(kernel, problem, *compiler_)});
+    const auto report = tune_interrupted();
+    EXPECT_EQ(report.ended, "interrupted");
+    const auto stored = store_.recall(key, {});
+    ASSERT_TRUE(stored);
+    EXPECT_TRUE(std::holds_alternative<Measurement>(stored->outcome));
 }
 
 }  // namespace

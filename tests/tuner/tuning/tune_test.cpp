@@ -1,4 +1,4 @@
-// Tuning as a user sees it: what a second run repeats, what a budget cuts off, and what the database holds afterwards.
+// Tests tuning as a user sees it: repeated runs, budgets, and the content of the database afterwards.
 #include <gmock/gmock.h>
 
 #include <nlohmann/json.hpp>

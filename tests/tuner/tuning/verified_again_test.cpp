@@ -1,4 +1,4 @@
-// Only kernels are served that were verified in full, against the present checks, with the stored machine code.
+// Tests that every served kernel was verified in full, against the present checks, with the stored machine code.
 #include <gmock/gmock.h>
 
 #include <nlohmann/json.hpp>

@@ -30,7 +30,8 @@ Launch launch() {
             .dynamic_shared_bytes = 232448,
             .registers = 255,
             .runtime_arguments = {-2147483647, 8},
-            .workspace = WorkspaceArgument{std::int64_t{1} << 40, 63}};
+            .workspace = WorkspaceArgument{std::int64_t{1} << 40, 63},
+            .symbols = {{"filter", 2, 64}, {"other", 3, 8}}};
 }
 
 bool same(const Binary& a, const Binary& b) {
@@ -40,7 +41,7 @@ bool same(const Binary& a, const Binary& b) {
 bool same(const Launch& a, const Launch& b) {
     return a.grid == b.grid && a.block == b.block && a.static_shared_bytes == b.static_shared_bytes &&
            a.dynamic_shared_bytes == b.dynamic_shared_bytes && a.registers == b.registers &&
-           a.runtime_arguments == b.runtime_arguments && a.workspace == b.workspace;
+           a.runtime_arguments == b.runtime_arguments && a.workspace == b.workspace && a.symbols == b.symbols;
 }
 
 template <class T>

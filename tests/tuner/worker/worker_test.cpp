@@ -44,7 +44,7 @@ grid = ["ceil_div(N, 8)", "ceil_div(M, 8)"]
 host = true
 )toml";
 
-    // True for the first caller, in whichever process.
+    // Code that is true for the first caller, in any process, and false for all others.
     [[nodiscard]] std::string first(const std::string& mark) const {
         return "mkdir(\"" + (scratch / mark) + "\", 0700) == 0";
     }
@@ -75,7 +75,7 @@ host = true
     }
 
     const Scratch scratch;
-    Worker worker{{.executable = program(), .device = "host", .trial_deadline = 2s}};
+    Worker worker{{.executable = program(), .device = "host", .trial_deadline = 5s}};
 };
 
 // A transpose of a different size, prepared beside the selected problem.

@@ -133,8 +133,8 @@ private:
     [[nodiscard]] double value(double cost) const { return feasible_.front() > 0 ? std::log(cost) : cost; }
 
     // The standardised values of the model. They are capped at median + (median - best) / 2, and rejected points get
-    // the cap: otherwise the model would mostly explain differences between bad points. Pending points have no value:
-    // with guesses in their place, new guesses would soon rest on old ones.
+    // the cap: otherwise the model would mostly explain differences between bad points. Pending points have no value,
+    // because guessed values would soon rest on older guesses.
     std::vector<std::optional<double>> standardised(const std::vector<std::size_t>& which) const {
         const auto median = value(feasible_[feasible_.size() / 2]);
         const auto worst = median + (median - value(feasible_.front())) / 2;
@@ -179,7 +179,7 @@ private:
         for (auto i = known_.size(); i-- > 0 && found.size() < most_pending;) {
             if (!known_[i].cost) found.push_back(i);
         }
-        std::ranges::reverse(found);  // back in the order of proposing, which is mostly that of the answers
+        std::ranges::reverse(found);  // in the order of proposing, which is mostly the order of the outcomes
         return found;
     }
 

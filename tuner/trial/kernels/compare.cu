@@ -1,9 +1,15 @@
 // Checks the guarded matrices of an output: every element against its reference within its error bound, everything
-// around it untouched. Each thread reports the first element that it found wrong (an index into `data`, or -1), how
+// around it untouched. Each block reports the first element that it found wrong (an index into `data`, or -1), how
 // far the others are from their reference, as a fraction of what is allowed (squared), and two sums over its elements:
 // the squares of their errors and of their scales. tuner/trial/tolerance.h explains bound and scale.
 #include "configuration.h"  // Element
 #include "kernels/around.h"
+#include "kernels/block_report.h"
+
+struct Report {
+    long long wrong;
+    double most, errors, scales;
+};
 
 extern "C" __global__ void compare(const Element* data, long long guard, long long rows, long long columns,
                                    long long stride, long long matrices, long long batch_stride,
@@ -37,8 +43,15 @@ extern "C" __global__ void compare(const Element* data, long long guard, long lo
         errors += error;
         scales += scale;
     }
-    first_wrong[self] = wrong;
-    report[3 * self] = most;
-    report[3 * self + 1] = errors;
-    report[3 * self + 2] = scales;
+    const Report its = report_of_block(Report{wrong, most, errors, scales}, [](Report& all, const Report& other) {
+        all.wrong = first_place(all.wrong, other.wrong);
+        if (other.most > all.most) all.most = other.most;
+        all.errors += other.errors;
+        all.scales += other.scales;
+    });
+    if (threadIdx.x != 0) return;
+    first_wrong[blockIdx.x] = its.wrong;
+    report[3 * blockIdx.x] = its.most;
+    report[3 * blockIdx.x + 1] = its.errors;
+    report[3 * blockIdx.x + 2] = its.scales;
 }

@@ -1,7 +1,8 @@
 // Fills guarded matrices, one behind the other: random values inside, NaNs of known bit patterns everywhere else. Or,
-// with `changed`, looks whether it still is as it was filled: each thread reports the first element that is not, or -1.
+// with `changed`, looks whether it still is as it was filled: each block reports the first element that is not, or -1.
 #include "configuration.h"  // Element
 #include "kernels/around.h"
+#include "kernels/block_report.h"
 
 constexpr int UNIFORM = 0, INTEGER = 1, SPECIAL = 2, POISONED = 3;  // poisoned: NaNs inside, too
 
@@ -34,5 +35,7 @@ extern "C" __global__ void fill(Element* data, long long guard, long long rows, 
         found.value = data[i];
         if (found.bits != filled.bits) differs = i;
     }
-    if (changed != nullptr) changed[self] = differs;
+    if (changed == nullptr) return;
+    differs = report_of_block(differs, [](long long& first, long long other) { first = first_place(first, other); });
+    if (threadIdx.x == 0) changed[blockIdx.x] = differs;
 }

@@ -10,7 +10,8 @@
 ///     copy i of thread t:   line  t / LANES + i / COPIES_PER_LINE * LINES_PER_PASS
 ///                           place t % LANES + i % COPIES_PER_LINE * LANES   in that line
 ///
-/// WANTED_LANES is the least that coalesces well. LANES doubles while the block has threads without a line.
+/// LANES is at least WANTED_LANES, the least number whose accesses coalesce well. It doubles as long as the block has
+/// more groups of threads than lines.
 template <int LINES, int LENGTH, int WANTED_LANES>
 struct CopyPartition {
     static __device__ constexpr int lanes() {

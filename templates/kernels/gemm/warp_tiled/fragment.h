@@ -31,9 +31,9 @@ struct Fragment {
 using FragmentA = Fragment<STRIDE_A, THREAD_M, LANES_M>;
 using FragmentB = Fragment<STRIDE_B, THREAD_N, LANES_N>;
 
-/// Loads one k-step of both operands. The order of the loads has no other meaning than to number the registers: the
-/// compiler gives lower numbers to what is loaded first, and an FFMA keeps an operand for the next FFMA only in the
-/// same operand slot. Which order suits a tile is tuned (A_FIRST).
+/// Loads one k-step of both operands. The order of the loads decides only the numbers of the registers: the compiler
+/// gives lower numbers to the operand that is loaded first. An FFMA keeps an operand for the next FFMA only in the same
+/// operand slot, so the numbers matter. The better order differs between tiles, so A_FIRST is tuned.
 __device__ __forceinline__ void load_fragments(FragmentA& a, FragmentB& b, int step, int buffer, int opaque_true) {
     if (!A_FIRST) b.load(step, buffer, opaque_true);
     a.load(step, buffer, opaque_true);

@@ -5,12 +5,12 @@
 #include "gemm/warp_tiled/fragment.h"
 #include "gemm/warp_tiled/tile_loader.h"
 
-/// For k-tiles that the loaders can copy without looking at the matrix's extents. Needs two k-tiles or more, which
-/// the copies beyond the last k-tile rely on (below).
+/// Multiplies `k_tiles` k-tiles, at least 2, whose copies need no guards (`fits` of the loaders). A comment in the loop
+/// says why one k-tile is too few.
 ///
-/// Shared memory holds STAGES stages, used in turn: k-tile t is in stage t % STAGES. While k-tile t is multiplied, the
-/// copies of k-tile t + STAGES - 1 start, into the stage that k-tile t - 1 has left. They start in step COPY_STEP and
-/// are waited for in the last step of k-tile t + STAGES - 2. So they have STAGES - 2 + (SLICE_STEPS - 1 - COPY_STEP) /
+/// Shared memory holds STAGES stages. k-tile t is in stage t % STAGES. While the block multiplies k-tile t, it starts
+/// the copies of k-tile t + STAGES - 1. They overwrite the stage of k-tile t - 1. They start in step COPY_STEP, and the
+/// last step of k-tile t + STAGES - 2 waits for them. So they have STAGES - 2 + (SLICE_STEPS - 1 - COPY_STEP) /
 /// SLICE_STEPS k-tiles of time to arrive: 2.375 for STAGES = 4, SLICE_STEPS = 8. STAGES = 3:
 ///
 ///     multiplied:              | k-tile 0        | k-tile 1        | k-tile 2        | k-tile 3
@@ -85,7 +85,8 @@ __device__ __forceinline__ void multiply_pipelined(Element (&accumulators)[ACCUM
                 __syncthreads();  // the next k-tile is complete, and no thread reads this one any more
             }
             load_fragments(a, b, (step + 1) % SLICE_STEPS, (step + 1) % 2, opaque_true);
-            if (step == COPY_STEP) {  // all in one step: each group of copies costs idle instructions, not each copy
+            // All copies start in one step: issue slots stay empty once for each step that starts copies.
+            if (step == COPY_STEP) {
 #pragma unroll
                 for (int i = 0; i < LoaderA::COPIES; ++i) a_loader.copy(to_a, i, advance_a, more);
 #pragma unroll
@@ -95,7 +96,7 @@ __device__ __forceinline__ void multiply_pipelined(Element (&accumulators)[ACCUM
             multiply(accumulators, a, b, step % 2);
         }
     }
-    wait_for_copies<0>();
+    wait_for_copies<0>();  // those beyond the last k-tile write zeros, and the stages serve other purposes next
 }
 
 /// For any matrices and any number of k-tiles: one k-tile at a time through stage 0, every copy guarded. With one stage

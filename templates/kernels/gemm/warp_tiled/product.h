@@ -54,7 +54,9 @@ __device__ __forceinline__ void warp_tiled_product(int M, int N, int K, Element 
         reduce_split_k(accumulators, shared, tile_workspace, work, thread, output);
         return;
     }
-    if (thread.slice > 0) return;
-#pragma unroll
-    for (int i = 0; i < ACCUMULATORS; i += 4) output.write(work, thread, i, &accumulators[i]);
+    if (output.is_simple(work)) {
+        if (thread.slice == 0) output.write_simple(work, thread, accumulators);
+    } else {
+        output.write_any(work, thread, accumulators, shared);
+    }
 }

@@ -13,7 +13,7 @@
 __device__ __forceinline__ void reduce_slices(Element (&accumulators)[ACCUMULATORS], Element* shared,
                                               const ThreadCoord& thread) {
     const int place = thread.warp * 32 + thread.lane;
-#pragma unroll
+#pragma unroll 1
     for (int half = SLICES_K / 2; half > 0; half /= 2) {
         __syncthreads();  // no thread reads any more what stood here
         if (thread.slice / half == 1) {
@@ -61,7 +61,7 @@ __device__ __forceinline__ void add_up(const WorkTile& work, const ThreadCoord& 
 ///      and counts up the tile's counter for its rank. Of the SPLIT_K blocks with one rank, the last to arrive adds up
 ///      their parts. So blocks of different clusters may finish the same tile.
 ///
-/// The workspace of a tile:  SPLIT_K x [BLOCK_M * BLOCK_N sums]  [32 counters, one per rank].
+/// The workspace of a tile has SPLIT_K * BLOCK_M * BLOCK_N sums, then TILE_COUNTERS counters: one for each rank.
 ///
 /// A block that shares its tile with no other takes the same way: a second way to write C would cost the main loop
 /// registers.

@@ -23,9 +23,9 @@
 ///     16 17 18 19 20 21 22 23              16 18 20 22 24 26 28 30
 ///     24 25 26 27 28 29 30 31              17 19 21 23 25 27 29 31
 ///
-/// LANE_PAIRS decides what 8 neighbouring lanes read together: 8 loads of 16 bytes fill the 128 bytes that shared
-/// memory delivers at once. Here lanes 0..7 read 1 group of A and 8 of B, or 2 of A and 4 of B. Tuning finds the
-/// faster one.
+/// LANE_PAIRS decides what 8 neighbouring lanes read together. Shared memory delivers 128 bytes at once: 16 bytes for
+/// each of 8 lanes. In the example lanes 0..7 read 1 group of A and 8 groups of B if LANE_PAIRS is 0, and 2 groups of A
+/// and 4 of B if it is 1. Neither is always faster, so it is tuned.
 struct ThreadCoord {
     int lane = threadIdx.x % 32;
     int warp = threadIdx.x / 32 % SLICE_WARPS;

@@ -27,9 +27,9 @@
 //
 //     loader.first_copy(stage, i, steps)      starts copy i of k-tile 0, of which `steps` k-steps exist: zeros follow
 //     loader.advance(more)                    how far away the next k-tile is
-//     loader.copy(stage, i, advance, more)    starts copy i of the next k-tile. If there are no `more`, an asynchronous
-//     copy
-//                                             reads nothing; one through registers reads the last k-tile again
+//     loader.copy(stage, i, advance, more)    starts copy i of the next k-tile. If no k-tile follows (not `more`), an
+//                                             asynchronous copy reads nothing and writes zeros, and a copy through
+//                                             registers reads the last k-tile again
 //     loader.store(stage)                     writes to shared memory what went through registers
 //
 // Copies are asynchronous and go straight to shared memory, with two exceptions that go through registers
@@ -66,7 +66,8 @@ struct MnMajorLoader {
     static constexpr bool THROUGH_REGISTERS = ASYNC == 0;
 
     Element* to;  // of copy 0, in stage 0
-    /// Of each pass. Until its first_copy: in k-tile 0. After it: BLOCK_K k-steps before what is copied next.
+    /// One pointer per pass. Until first_copy it points into k-tile 0. From then on it points BLOCK_K k-steps before
+    /// the next copy.
     const Element* from[Partition::PASSES];
     Element held[THROUGH_REGISTERS ? COPIES * WIDTH : 1];
     long long k_stride;  // from one k-step to the next in global memory
@@ -152,12 +153,13 @@ struct KMajorLoader {
     static constexpr bool THROUGH_REGISTERS = ASYNC == 0 || WIDTH == 4;
 
     Element* to;  // of copy 0, in stage 0
-    /// Of each pass. Until its first_copy: in k-tile 0. After it: BLOCK_K k-steps before what is copied next.
+    /// One pointer per pass. Until first_copy it points into k-tile 0. From then on it points BLOCK_K k-steps before
+    /// the next copy.
     const Element* from[Partition::PASSES];
     Element held[THROUGH_REGISTERS ? COPIES * WIDTH : 1];
     long long k_stride;  // from one k-step to the next in global memory
 
-    /// As in MnMajorLoader. A tile that sticks out needs no other origin: see the constructor.
+    /// As in MnMajorLoader. A tile at the edge keeps its origin, because the constructor repeats the last line.
     static __device__ __forceinline__ int load_origin(int wanted, int) { return wanted; }
     static __device__ __forceinline__ bool fits(const Element* matrix, long long stride, int K, int, int) {
         return WIDTH == 1 || (rows_are_aligned(matrix, stride) && K % WIDTH == 0);

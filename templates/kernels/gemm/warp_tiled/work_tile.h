@@ -39,14 +39,14 @@
 /// If BLOCK_K does not divide K, the first k-tile of all is the short one: it has K - (all_k_tiles - 1) * BLOCK_K
 /// k-steps, and zeros fill the rest. So the main loop has whole k-tiles only.
 struct WorkTile {
-    int row, column;            // where the tile starts in C,
-    int load_row, load_column;  // and what is loaded for it: earlier at the edges (MnMajorLoader::load_origin)
-    int tiles, tile;            // of C; this one's number
-    int split;                  // which of the SPLIT_K blocks or clusters
-    int rank, sharers;          // which block of the cluster, and how many of its blocks share the tile: 1 or CLUSTER_K
-    int k_tiles;                // how many this block multiplies,
-    int first_steps;            // how many k-steps the first of them has,
-    long long first_k;          // and where that starts
+    int row, column;            // the tile's first element of C
+    int load_row, load_column;  // the first element that is computed: earlier at the edges (MnMajorLoader::load_origin)
+    int tiles, tile;            // number of tiles of C; index of this tile
+    int split;                  // index of this block or cluster among the SPLIT_K that share the tile
+    int rank, sharers;          // rank of this block in its cluster; blocks of the cluster that share the tile
+    int k_tiles;                // k-tiles that this block multiplies
+    int first_steps;            // k-steps of the first of them
+    long long first_k;          // first k-step of the first of them
 
     __device__ __forceinline__ WorkTile(int M, int N, int K, int GROUP_M) {
         const int tiles_m = (M - 1) / BLOCK_M + 1;

@@ -1,0 +1,46 @@
+# Compiles the portfolios of db/portfolios/ with NVRTC into one database for each architecture, and installs these for
+# the runtime's system layer. Needs no GPU.
+set(default_targets)
+if(PROJECT_IS_TOP_LEVEL)
+    set(default_targets all)
+endif()
+set(SMEMTUNE_PORTFOLIO_TARGETS "${default_targets}" CACHE STRING
+    "Architectures (such as 90;100) whose portfolios are compiled and installed. all: those of db/portfolios. Empty: none")
+
+file(GLOB portfolio_texts CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/db/portfolios/*.toml)
+set(portfolio_databases)
+foreach(text IN LISTS portfolio_texts)
+    file(STRINGS ${text} architecture REGEX "^compute_capability = [0-9]+$" LIMIT_COUNT 1)
+    string(REGEX REPLACE ".* = " "" architecture "${architecture}")
+    if(SMEMTUNE_PORTFOLIO_TARGETS STREQUAL "all" OR architecture IN_LIST SMEMTUNE_PORTFOLIO_TARGETS)
+        list(APPEND portfolio_texts_${architecture} ${text})
+        list(APPEND portfolio_databases ${architecture})
+    endif()
+endforeach()
+list(REMOVE_DUPLICATES portfolio_databases)
+foreach(architecture IN LISTS SMEMTUNE_PORTFOLIO_TARGETS)
+    if(NOT architecture STREQUAL "all" AND NOT architecture IN_LIST portfolio_databases)
+        message(FATAL_ERROR "SMEMTUNE_PORTFOLIO_TARGETS: db/portfolios has no portfolio for ${architecture}")
+    endif()
+endforeach()
+
+# The output depends on texts and kernels. The program that compiles them must be built first, but an edit of the
+# program does not compile all members again.
+get_target_property(kernels smemtune_templates SMEMTUNE_KERNELS)
+list(TRANSFORM portfolio_databases REPLACE "(.+)" "${PROJECT_BINARY_DIR}/portfolios/sm_\\1.db" OUTPUT_VARIABLE files)
+foreach(architecture IN LISTS portfolio_databases)
+    set(file ${PROJECT_BINARY_DIR}/portfolios/sm_${architecture}.db)
+    add_custom_command(
+        OUTPUT ${file}
+        COMMAND ${CMAKE_COMMAND} -E make_directory ${PROJECT_BINARY_DIR}/portfolios
+        COMMAND smemtune db compile --to ${file} ${portfolio_texts_${architecture}}
+        DEPENDS ${portfolio_texts_${architecture}} ${kernels}
+        COMMENT "Compiling the shipped portfolios for sm_${architecture}"
+        VERBATIM)
+endforeach()
+if(files)
+    add_custom_target(portfolios ALL DEPENDS ${files})
+    # Installed databases are read-only.
+    install(FILES ${files} COMPONENT runtime DESTINATION ${CMAKE_INSTALL_DATADIR}/smemtune/portfolios
+        PERMISSIONS OWNER_READ GROUP_READ WORLD_READ)
+endif()

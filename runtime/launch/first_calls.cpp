@@ -1,0 +1,94 @@
+#include "runtime/launch/first_calls.h"
+
+#include <array>
+#include <cstdio>
+#include <utility>
+
+namespace smemtune {
+
+FirstCalls::FirstCalls(const Kernel::State& first, std::vector<Rival> rivals, std::shared_ptr<LostTime> lost)
+    : first_(first), rivals_(std::move(rivals)), count_(rivals_.size() + 1), lost_(std::move(lost)), timed_(count_) {}
+
+const Kernel::State& FirstCalls::current() const {
+    const auto* const fastest = fastest_.load(std::memory_order_acquire);
+    return fastest == nullptr ? first_ : *fastest;
+}
+
+void FirstCalls::launch(StreamHandle stream, std::span<void* const> arguments) {
+    if (const auto* const fastest = fastest_.load(std::memory_order_acquire)) {
+        return fastest->kernel.launch(stream, arguments);
+    }
+    if (first_.backend->is_capturing(stream)) return first_.kernel.launch(stream, arguments);
+    if (turn_.load(std::memory_order_relaxed) < count_) {
+        const auto turn = turn_++;
+        if (turn < count_) return launch_timed(turn, stream, arguments);
+    }
+    decide_if_known();
+    current().kernel.launch(stream, arguments);
+}
+
+// The very first launch finds a cold cache and a low clock. So it runs the kernel that is the least likely to win.
+void FirstCalls::launch_timed(std::size_t turn, StreamHandle stream, std::span<void* const> arguments) {
+    const auto which = (turn + count_ - 1) % count_;
+    std::unique_ptr<StreamTimer> timer;
+    const auto end_turn = [&] {
+        const std::scoped_lock lock(mutex_);
+        timed_[which].timer = std::move(timer);
+        timed_[which].is_over = true;
+    };
+    try {
+        const auto& timed = kernel(which).kernel;
+        timed.prepare(stream);  // otherwise the time of the first launch would include that of an allocation
+        timer = first_.backend->start_timer(stream);
+        timed.launch(stream, arguments);
+    } catch (const std::runtime_error&) {  // LaunchError, or OutOfMemory for its workspace: nothing was enqueued
+        timer.reset();
+        end_turn();
+        if (which == 0) throw;
+        return first_.kernel.launch(stream, arguments);
+    }
+    if (timer) timer->end();
+    end_turn();
+}
+
+void FirstCalls::decide_if_known() {
+    const std::unique_lock lock(mutex_, std::try_to_lock);
+    if (!lock || fastest_ != nullptr) return;
+    double sum = 0;
+    std::size_t known = 0;
+    std::size_t best = 0;
+    for (std::size_t i = 0; i < count_; ++i) {
+        auto& each = timed_[i];
+        if (!each.is_over) return;
+        if (each.timer && !each.us) each.us = each.timer->us();
+        if (each.timer && !each.us) return;  // it still runs
+        if (!each.us) continue;
+        sum += *each.us;
+        ++known;
+        const auto& least = timed_[best].us;
+        const auto gain = best == 0 ? least_gain : 0;
+        const auto gain_us = best == 0 ? least_gain_us : 0;
+        if (i != 0 && (!least || *each.us + gain_us < *least * (1 - gain))) best = i;
+    }
+    if (timed_[best].us) {
+        lost_->spend(sum - static_cast<double>(known) * *timed_[best].us);
+        measured_ = with_measured_time(kernel(best), *timed_[best].us, known);
+    }
+    fastest_.store(measured_ ? measured_.get() : &first_, std::memory_order_release);
+    for (auto& each : timed_) each.timer.reset();
+}
+
+// The state of a kernel that was the fastest of `count`.
+std::unique_ptr<const Kernel::State> FirstCalls::with_measured_time(const Kernel::State& kernel, double us,
+                                                                    std::size_t count) {
+    auto state = std::make_unique<Kernel::State>(kernel);
+    std::array<char, 100> text{};
+    (void)std::snprintf(text.data(), text.size(), "measured %.4g us, the fastest of %zu at the first calls", us, count);
+    state->choice.why = text.data();
+    state->choice.expected_us = us;
+    state->choice.uncertainty = 0;
+    state->first_calls = nullptr;
+    return state;
+}
+
+}  // namespace smemtune

@@ -1,0 +1,80 @@
+// The databases of a Runtime, in the order in which they are searched: the user's, the application's, the system's.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "db/store.h"
+#include "runtime/predict/predictor.h"
+#include "runtime/runtime.h"
+
+namespace smemtune {
+
+/// The folder of the databases that are installed with smemtune.
+std::filesystem::path installed_databases();
+
+/// REQUIRES: external synchronization.
+class Layers {
+public:
+    using Warn = std::function<void(const std::string& message)>;
+
+    Layers(Trust trust, Warn warn) : trust_(trust), warn_(std::move(warn)) {}
+
+    /// Adds a database that must be usable, and opens it now. Throws StoreError, UntrustedFile.
+    void add_required(const std::filesystem::path& file);
+    /// Adds a database that is opened when it is first used. Once it is found to be absent, damaged, not trusted, or of
+    /// a schema that is too new, it is no longer used, and `warn` is called once.
+    void add(const std::filesystem::path& file);
+    /// The same for each `.db` file of a folder, in the order of their names. A folder that does not exist holds none.
+    void add_folder(const std::filesystem::path& folder);
+
+    [[nodiscard]] std::size_t count() const { return layers_.size(); }
+    [[nodiscard]] const std::filesystem::path& file(std::size_t layer) const { return layers_[layer]->file; }
+    [[nodiscard]] PredictorCache& predictors(std::size_t layer) { return layers_[layer]->predictors; }
+
+    /// Returns work(Store&), or a default value if the layer cannot be used. Throws DamagedRow, which concerns only one
+    /// row.
+    template <class Work>
+    auto use(std::size_t number, const Work& work) -> decltype(work(std::declval<Store&>())) {
+        auto& layer = *layers_[number];
+        if (layer.is_required) return work(*layer.store);
+        if (layer.is_set_aside) return {};
+        try {
+            if (!layer.store) layer.store.emplace(open(layer.file));
+            return work(*layer.store);
+        } catch (const DamagedRow&) {
+            throw;
+        } catch (const StoreError& error) {
+            set_aside(number, error.what());
+        } catch (const UntrustedFile& error) {
+            set_aside(number, error.what());
+        }
+        return {};
+    }
+    [[nodiscard]] bool is_required(std::size_t layer) const { return layers_[layer]->is_required; }
+    /// Stops using a layer that is not required.
+    void set_aside(std::size_t layer, const std::string& why);
+
+private:
+    struct Layer {
+        std::filesystem::path file;
+        bool is_required = false;
+        bool is_set_aside = false;
+        std::optional<Store> store{};
+        PredictorCache predictors{};
+    };
+
+    Layer& append(const std::filesystem::path& file);
+    [[nodiscard]] Store open(const std::filesystem::path& file) const;
+
+    Trust trust_;
+    Warn warn_;
+    std::vector<std::unique_ptr<Layer>> layers_;
+};
+
+}  // namespace smemtune

@@ -1,0 +1,173 @@
+// matrix_vector: products of a matrix and a vector (M = 1 or N = 1), which are bound by memory: reads the matrix once.
+//
+// No element of the matrix is used twice, so it goes from memory straight into registers, without shared memory and
+// without barriers. What counts is Little's law: bytes on their way = bandwidth x latency. To read 4.2 TB/s with a
+// latency of 0.8 us, 3.4 MB must be on their way at any time, 26 KB for each of 132 multiprocessors. So every thread
+// keeps LOADS chunks on their way: once it has used a chunk, it asks for the one that is LOADS rounds ahead.
+//
+// A block computes TILE elements of C, the outputs. Each thread owns OWN of them and one of SLICES shares of K:
+//
+//     matrix contiguous along K             a chunk is 4 k-steps of each of OWN outputs; neighbours differ in K
+//     matrix contiguous along the outputs   a chunk is OWN outputs of one k-step; neighbours differ in outputs
+//
+// Where tiles are too few for all multiprocessors, several blocks share a tile and divide K among them. The grid is
+// tiles x blocks that share a tile x vectors.
+#include "configuration.h"
+#include "device/shared.h"
+#include "device/vector.h"
+#include "gemm/split_sums.h"
+
+static_assert(TILE % OWN == 0 && THREADS % ACROSS == 0, "whole threads tile a block");
+static_assert(ALONG_K != 0 || OWN % 4 == 0, "a thread reads four neighbouring outputs at once");
+
+/// The product as this kernel sees it. The matrix has `outputs` lines of K elements, or K lines of `outputs` elements.
+/// Line i starts at matrix + i * stride, element k of the vector lies at vector[k * increment].
+struct Operands {
+    const Element* matrix;
+    long long stride;
+    const Element* vector;
+    long long increment;
+    int outputs;
+    int K;
+
+    /// Whether reads of four elements are aligned, none reaches past the end of a line, and the vector is contiguous.
+    __device__ __forceinline__ bool aligned() const {
+        if (increment != 1 || !rows_are_aligned(matrix, stride)) return false;
+        return ALONG_K != 0 ? K % 4 == 0 && rows_are_aligned(vector, 0) : outputs % 4 == 0;
+    }
+};
+
+/// The output that is a thread's i-th, in the tile.
+__device__ __forceinline__ int output_of(int across, int i) {
+    return ALONG_K != 0 ? across + i * ACROSS : 4 * (across + i / 4 * ACROSS) + i % 4;
+}
+
+/// What a thread reads at once: OWN outputs x DEPTH k-steps of the matrix, and DEPTH elements of the vector.
+struct Chunk {
+    Element matrix[OWN][DEPTH];
+    Element vector[DEPTH];
+};
+
+constexpr int ROUND = SLICES * DEPTH;  // k-steps that all slices take at once
+
+/// Where a thread reads its next chunk. Behind the last k-step there are zeros.
+template <bool ALIGNED>
+struct Cursor {
+    const Element* matrix[OWN];  // where each output continues; of four that are read at once, the first counts
+    const Element* vector;
+    long long stride;     // from one k-step to the next, of the matrix
+    long long increment;  // and of the vector
+    int left;             // k-steps from here on
+
+    /// `count` k-steps from k on.
+    __device__ __forceinline__ Cursor(const Operands& from, int first_output, int across, long long k, int count)
+        : vector(from.vector + k * from.increment),
+          stride(ALONG_K != 0 ? 1 : from.stride),
+          increment(ALIGNED ? 1 : from.increment),
+          left(count) {
+        constexpr int AT_ONCE = ALONG_K == 0 && ALIGNED ? 4 : 1;
+        const long long line = ALONG_K != 0 ? from.stride : 1;
+#pragma unroll
+        for (int i = 0; i < OWN; ++i) {  // outputs behind the last one repeat others
+            const int output = min(first_output + output_of(across, i), from.outputs - AT_ONCE);
+            matrix[i] = from.matrix + output * line + k * stride;
+        }
+    }
+
+    __device__ __forceinline__ void read(Chunk& chunk) {
+        chunk = {};
+        if (ALIGNED && left > 0) {
+            if (ALONG_K != 0) load_four(chunk.vector, vector);
+            if (ALONG_K == 0) chunk.vector[0] = *vector;
+#pragma unroll
+            for (int i = 0; i < OWN; ++i) {
+                if (ALONG_K != 0) load_four(chunk.matrix[i], matrix[i]);
+                if (ALONG_K == 0 && i % 4 == 0) {
+                    Element four[4];
+                    load_four(four, matrix[i]);
+#pragma unroll
+                    for (int j = 0; j < 4 && i + j < OWN; ++j) chunk.matrix[i + j][0] = four[j];
+                }
+            }
+        }
+        if (!ALIGNED) {
+#pragma unroll
+            for (int d = 0; d < DEPTH; ++d) {
+                if (d < left) {
+                    chunk.vector[d] = vector[d * increment];
+#pragma unroll
+                    for (int i = 0; i < OWN; ++i) chunk.matrix[i][d] = matrix[i][d];
+                }
+            }
+        }
+#pragma unroll
+        for (int i = 0; i < OWN; ++i) matrix[i] += ROUND * stride;
+        vector += ROUND * increment;
+        left -= ROUND;
+    }
+};
+
+/// Adds the products of chunks k, k + ROUND, ... of `count` k-steps to a thread's sums.
+template <bool ALIGNED>
+__device__ __forceinline__ void multiply(Element (&sums)[OWN], const Operands& from, int first_output, int across,
+                                         long long k, int count) {
+    Cursor<ALIGNED> cursor(from, first_output, across, k, count);
+    Chunk chunks[LOADS];
+#pragma unroll
+    for (int i = 0; i < LOADS; ++i) cursor.read(chunks[i]);
+#pragma unroll 1
+    for (; count > 0; count -= LOADS * ROUND) {
+#pragma unroll
+        for (int i = 0; i < LOADS; ++i) {
+#pragma unroll
+            for (int d = 0; d < DEPTH; ++d) {
+#pragma unroll
+                for (int j = 0; j < OWN; ++j) sums[j] += chunks[i].matrix[j][d] * chunks[i].vector[d];
+            }
+            cursor.read(chunks[i]);
+        }
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
+    matrix_vector(int M, int N, int K, Element alpha, const Element* __restrict__ A, long long lda,
+                  const Element* __restrict__ B, long long ldb, Element beta, Element* __restrict__ C, long long ldc,
+                  Element* workspace) {
+    const int outputs = VECTOR_IS_B != 0 ? M : N;
+    const int split = blockIdx.y;
+    const int splits = gridDim.y;
+    const int which = blockIdx.z;  // vector, of several
+    const int first_output = blockIdx.x * TILE;
+    const Operands from =
+        VECTOR_IS_B != 0 ? Operands{A, lda, B + which * (TRANSPOSE_B != 0 ? ldb : 1), TRANSPOSE_B != 0 ? 1 : ldb, M, K}
+                         : Operands{B, ldb, A + which * (TRANSPOSE_A != 0 ? 1 : lda), TRANSPOSE_A != 0 ? lda : 1, N, K};
+    const int across = ALONG_K != 0 ? threadIdx.x / SLICES : threadIdx.x % ACROSS;
+    const int slice = ALONG_K != 0 ? threadIdx.x % SLICES : threadIdx.x / ACROSS;
+
+    const int chunks = (K - 1) / DEPTH + 1;
+    const long long first = begin_of_part(chunks, split, splits) * static_cast<long long>(DEPTH);
+    const long long end =
+        min(begin_of_part(chunks, split + 1, splits) * static_cast<long long>(DEPTH), static_cast<long long>(K));
+    const int count = static_cast<int>(end - first) - slice * DEPTH;  // none left for some slices of a short part
+    Element sums[OWN] = {};
+    if (from.aligned()) {
+        multiply<true>(sums, from, first_output, across, first + slice * DEPTH, count);
+    } else {
+        multiply<false>(sums, from, first_output, across, first + slice * DEPTH, count);
+    }
+
+    Element* const shared = dynamic_shared<Element>();
+#pragma unroll
+    for (int i = 0; i < OWN; ++i) shared[output_of(across, i) * SUMS_PITCH + slice] = sums[i];
+    __syncthreads();  // the sums of all slices are there
+    add_up_blocks<THREADS, TILE, SLICES>(
+        shared + TILE * SUMS_PITCH, workspace, blockIdx.z * gridDim.x + blockIdx.x, split, splits,
+        [&](int source, int output) { return shared[output * SUMS_PITCH + source]; },
+        [&](int output, Element total) {
+            const int place = first_output + output;
+            if (place < outputs) {
+                Element* const to = C + (VECTOR_IS_B != 0 ? place * ldc + which : which * ldc + place);
+                *to = beta == 0 ? alpha * total : alpha * total + beta * *to;
+            }
+        });
+}

@@ -1,0 +1,64 @@
+// Sums whose parts several threads, and several blocks, have computed. Parts are added in the same order every time, so
+// that results repeat bit for bit.
+#pragma once
+
+#include "device/last_block.h"
+
+/// Where part `part` of `parts` nearly equal parts of `total` things begins; it ends where the next one begins.
+__device__ __forceinline__ int begin_of_part(int total, int part, int parts) {
+    return total / parts * part + min(part, total % parts);
+}
+
+/// Adds up what `load(source, output)` gives for source = 0 .. sources - 1 and passes the total of each of OUTPUTS
+/// outputs to `store(output, total)`. Spare threads form groups that divide the sources; `scratch`, in shared memory,
+/// holds THREADS elements.
+template <int THREADS, int OUTPUTS, class Load, class Store>
+__device__ __forceinline__ void add_up(Element* scratch, int sources, const Load& load, const Store& store) {
+    constexpr int GROUPS = THREADS / OUTPUTS > 1 ? THREADS / OUTPUTS : 1;
+    constexpr int AT_ONCE = 8;  // loads on their way
+    const int group = threadIdx.x / OUTPUTS;
+    if (GROUPS > 1 && group >= GROUPS) sources = 0;
+    for (int output = GROUPS > 1 ? threadIdx.x % OUTPUTS : threadIdx.x; output < OUTPUTS; output += THREADS) {
+        Element total = 0;
+        for (int source = GROUPS > 1 ? group : 0; source < sources; source += AT_ONCE * GROUPS) {
+            Element values[AT_ONCE];
+#pragma unroll
+            for (int i = 0; i < AT_ONCE; ++i) {
+                values[i] = source + i * GROUPS < sources ? load(source + i * GROUPS, output) : 0;
+            }
+#pragma unroll
+            for (int i = 0; i < AT_ONCE; ++i) total += values[i];
+        }
+        if (GROUPS == 1) {
+            store(output, total);
+        } else {
+            scratch[threadIdx.x] = total;
+        }
+    }
+    if (GROUPS == 1) return;
+    __syncthreads();  // the totals of all groups are there
+    if (threadIdx.x < OUTPUTS) {
+        Element total = 0;
+#pragma unroll
+        for (int i = 0; i < GROUPS; ++i) total += scratch[i * OUTPUTS + threadIdx.x];
+        store(threadIdx.x, total);
+    }
+}
+
+/// Adds up the SLICES parts that a block's threads hold, `load(slice, output)`, and the sums of the `splits` blocks
+/// that share the block's tile. The last of those blocks passes the totals to `store(output, total)`. `workspace` holds
+/// `splits` * OUTPUTS + 1 elements for each tile.
+template <int THREADS, int OUTPUTS, int SLICES, class Load, class Store>
+__device__ __forceinline__ void add_up_blocks(Element* scratch, Element* workspace, int tile, int split, int splits,
+                                              const Load& load, const Store& store) {
+    if (splits == 1) {
+        add_up<THREADS, OUTPUTS>(scratch, SLICES, load, store);
+        return;
+    }
+    Element* const parts = workspace + static_cast<long long>(tile) * (splits * OUTPUTS + 1);
+    add_up<THREADS, OUTPUTS>(scratch, SLICES, load,
+                             [&](int output, Element total) { parts[split * OUTPUTS + output] = total; });
+    if (!last_to_arrive(reinterpret_cast<unsigned*>(parts + splits * OUTPUTS), splits)) return;
+    add_up<THREADS, OUTPUTS>(
+        scratch, splits, [&](int part, int output) { return parts[part * OUTPUTS + output]; }, store);
+}

@@ -1,0 +1,67 @@
+#include "templates/predict/correction.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace smemtune {
+namespace {
+
+TimeModel off_by(std::vector<Residual> residuals) { return {.coefficients = {1}, .residuals = std::move(residuals)}; }
+
+Correction::Corrected at(const Correction& correction, std::size_t model, const std::vector<double>& place) {
+    std::vector<Correction::Near> near;
+    correction.find(place, near);
+    return correction.of(model, near);
+}
+
+TEST(Correction, AtAMeasuredProblemAPredictionMovesMostOfTheWayToTheMeasuredTime) {
+    const std::vector models{off_by({{{3, 4}, std::log(2.0)}}), off_by({{{3, 4}, -std::log(2.0)}})};
+    const Correction correction(models);
+    EXPECT_GT(at(correction, 0, {3, 4}).factor, 1.5);
+    EXPECT_LT(at(correction, 0, {3, 4}).factor, 2.0);
+    EXPECT_NEAR(at(correction, 1, {3, 4}).factor, 1 / at(correction, 0, {3, 4}).factor, 1e-12);
+    EXPECT_GT(at(correction, 0, {3, 4}).trust, 0.7);
+}
+
+TEST(Correction, FallsWithTheDistanceAndEndsFarAway) {
+    const std::vector models{off_by({{{3, 4}, 1}})};
+    const Correction correction(models);
+    auto before = at(correction, 0, {3, 4});
+    for (const double away : {0.5, 1.0, 2.0}) {
+        const auto now = at(correction, 0, {3 + away, 4});
+        EXPECT_LT(now.factor, before.factor) << away;
+        EXPECT_LT(now.trust, before.trust) << away;
+        before = now;
+    }
+    EXPECT_EQ(at(correction, 0, {3, 10}).factor, 1);
+    EXPECT_EQ(at(correction, 0, {3, 10}).trust, 0);
+}
+
+TEST(Correction, EachModelHasItsOwnResidualsAtPlacesThatAreShared) {
+    const std::vector models{off_by({{{1, 1}, 0.5}, {{2, 2}, 0.5}}), off_by({{{2, 2}, -0.5}}), off_by({})};
+    const Correction correction(models);
+    EXPECT_GT(at(correction, 0, {1, 1}).factor, 1);
+    EXPECT_LT(at(correction, 1, {1, 1}).factor, 1);
+    EXPECT_GT(at(correction, 0, {1, 1}).trust, at(correction, 1, {1, 1}).trust);
+    EXPECT_EQ(at(correction, 2, {1, 1}).factor, 1);
+}
+
+TEST(Correction, ResidualsOfOtherNumbersOfExtentsAreIgnored) {
+    const std::vector models{off_by({{{1, 1}, 0.5}, {{1}, -9}})};
+    const Correction correction(models);
+    EXPECT_GT(at(correction, 0, {1, 1}).factor, 1);
+    EXPECT_EQ(at(correction, 0, {1, 1, 1}).factor, 1);
+    EXPECT_EQ(at(Correction(), 0, {1, 1}).factor, 1) << "without models there is nothing to be off by";
+}
+
+TEST(Correction, APlaceIsTheLogarithmsOfTheExtents) {
+    std::vector<double> place{9};
+    place_of(gemm(1, 8, 64), place);
+    ASSERT_EQ(place.size(), 3);
+    EXPECT_EQ(place[0], 0);
+    EXPECT_NEAR(place[2], 2 * place[1], 1e-12);
+}
+
+}  // namespace
+}  // namespace smemtune

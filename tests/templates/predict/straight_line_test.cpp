@@ -1,0 +1,124 @@
+#include "templates/predict/straight_line.h"
+
+#include <gtest/gtest.h>
+
+namespace smemtune {
+namespace {
+
+const Environment known{{"FOUR", 4}, {"ZERO", 0}, {"MOST", INT64_MAX}};
+
+// The value by a StraightLine and by the expression itself; nothing where there is none.
+std::optional<std::int64_t> line_value(const std::string& text, std::int64_t m, std::int64_t n) {
+    StraightLine line({"M", "N"});
+    const auto slot = line.add(Expression(text), known);
+    std::vector<StraightLine::Value> values;
+    line.evaluate({"any", "f32", "", {{"M", m}, {"N", n}}}, values);
+    return values[slot].exists ? std::optional(values[slot].number) : std::nullopt;
+}
+std::optional<std::int64_t> value(const std::string& text, std::int64_t m, std::int64_t n) {
+    auto environment = known;
+    environment["M"] = m;
+    environment["N"] = n;
+    try {
+        return Expression(text).evaluate(environment);
+    } catch (const ExpressionError&) {
+        return std::nullopt;
+    }
+}
+
+TEST(StraightLine, HasTheValueOfTheExpressionWhereverThereIsOne) {
+    for (const auto* text : {"7",
+                             "M",
+                             "ZERO",
+                             "M + N * FOUR",
+                             "-M",
+                             "~N",
+                             "!M",
+                             "M - N",
+                             "M % FOUR == 0",
+                             "M << 3",
+                             "M >> N",
+                             "M << N",
+                             "ceil_div(M, FOUR) * ceil_div(N, 3)",
+                             "round_up(M, N)",
+                             "min(M, N)",
+                             "max(M, N) / FOUR",
+                             "M & N",
+                             "M | N",
+                             "M ^ N",
+                             "M < N",
+                             "M <= N",
+                             "M > N",
+                             "M >= N",
+                             "M != N",
+                             "M && N",
+                             "M || N",
+                             "ZERO && M",
+                             "FOUR || M",
+                             "M > 3 ? N : -N",
+                             "ZERO ? M : N",
+                             "FOUR ? M : N",
+                             "M ? N ? 1 : 2 : N ? 3 : 4",
+                             "M == 0 || 12 / M > 2",
+                             "M != 0 && 12 / M > 2",
+                             "M ? 12 / M : 0",
+                             "12 / M",
+                             "12 % M",
+                             "ceil_div(12, M)",
+                             "M / ZERO",
+                             "1 / ZERO",
+                             "ZERO && 1 / ZERO",
+                             "FOUR || 1 / ZERO",
+                             "FOUR ? 5 : 1 / ZERO",
+                             "1 / ZERO ? 5 : 6",
+                             "MOST + 1",
+                             "MOST + M",
+                             "MOST * N",
+                             "-(0 - MOST - 1)",
+                             "(1 / ZERO) && 0",
+                             "M && (N || M == 2) ? M : N",
+                             "MOST << M",
+                             "(M > 2 || N > 2) && (M < 9 && N < 9)",
+                             "M == 1 ? 1 : M == 2 ? 2 : M == 3 ? 3 : 4"}) {
+        for (std::int64_t m : {0, 1, 2, 3, 8, 70}) {
+            for (std::int64_t n : {0, 1, 2, 5, 70}) EXPECT_EQ(line_value(text, m, n), value(text, m, n)) << text << m;
+        }
+    }
+}
+
+TEST(StraightLine, ACommonPartHasOneSlotAndOneWithoutExtentsIsComputedAtOnce) {
+    StraightLine line({"M", "N"});
+    const auto once = line.add(Expression("ceil_div(M, FOUR) * N"), known);
+    EXPECT_EQ(line.add(Expression("ceil_div(M, 4) * N"), known), once);
+    EXPECT_EQ(line.add(Expression("FOUR > 3 ? ceil_div(M, 4) * N : 1 / ZERO"), known), once);
+    EXPECT_NE(line.add(Expression("N * ceil_div(M, 4)"), known), once);
+    EXPECT_EQ(line.add(Expression("M"), known), 0);
+    EXPECT_EQ(line.add(Expression("N"), known), 1);
+}
+
+TEST(StraightLine, EndsAtTheFirstRuleThatDoesNotHold) {
+    StraightLine line({"M", "N"});
+    const std::vector rules{line.add(Expression("M % 4 == 0"), known), line.add(Expression("12 / N > 2"), known),
+                            line.add(Expression("M"), known)};
+    const auto product = line.add(Expression("M * N"), known);
+    std::vector<StraightLine::Value> values;
+    const auto holds = [&](std::int64_t m, std::int64_t n) {
+        return line.evaluate({"any", "f32", "", {{"M", m}, {"N", n}}}, rules, values);
+    };
+    EXPECT_TRUE(holds(8, 3));
+    EXPECT_EQ(values[product].number, 24);
+    EXPECT_FALSE(holds(6, 3)) << "the first rule";
+    EXPECT_FALSE(holds(8, 6)) << "the second";
+    EXPECT_FALSE(holds(8, 0)) << "the second has no value";
+    EXPECT_FALSE(holds(0, 3)) << "a rule that is an extent";
+    EXPECT_TRUE(holds(4, 1));
+    EXPECT_EQ(values[product].number, 4) << "nothing is left of what was computed before";
+}
+
+TEST(StraightLine, AnUnknownNameIsAnError) {
+    StraightLine line({"M"});
+    EXPECT_THROW((void)line.add(Expression("M + N"), known), ExpressionError);
+}
+
+}  // namespace
+}  // namespace smemtune

@@ -1,0 +1,155 @@
+// `smemtune check` and `smemtune init`, as a user runs them.
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+
+#include "templates/manifest/manifest.h"
+#include "tests/tuner/support.h"
+#include "tuner/authoring/check_templates.h"
+#include "tuner/authoring/draft.h"
+
+namespace smemtune {
+namespace {
+
+using nlohmann::json;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+constexpr const char* row_kernel = R"(#ifndef BLOCK_SIZE
+#define BLOCK_SIZE 128
+#endif
+/* void __global__ no(int) { */
+template <typename T>
+__global__ void __launch_bounds__(BLOCK_SIZE) shift(const int n, float by, const T* __restrict__ in, T *out) {
+    const int i = blockIdx.x * BLOCK_SIZE + threadIdx.x;
+#if FAST
+    if (i < n) out[i] = fmaf(__ldg(in + i), 1.0f, by);
+#else
+    for (int j = i; j < n; j += gridDim.x * BLOCK_SIZE) out[j] = by + in[j];
+#endif
+}
+__global__ void reference(int n, float by, const float* in, float*, double* value, double* magnitude) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) { value[i] = (double)by + in[i]; magnitude[i] = fabs((double)by) + fabs((double)in[i]); }
+}
+)";
+
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+    const auto at = text.find(from);
+    if (at == std::string::npos) throw std::logic_error("the text does not hold " + from);
+    return text.replace(at, from.size(), to);
+}
+
+// A folder with the kernel and a finished manifest, `from` replaced by `to` in either.
+void write_kernel(const Scratch& scratch, const std::string& from = "", const std::string& to = "") {
+    std::string source = replaced(row_kernel, "template <typename T>\n", "");
+    source = replaced(replaced(source, "const T* __", "const float* __"), "T *out", "float *out");
+    auto manifest = draft_manifest("shift.cu", source);
+    (source.find(from) != std::string::npos ? source : manifest) =
+        replaced(source.find(from) != std::string::npos ? source : manifest, from, to);
+    std::filesystem::create_directory(scratch / "own");
+    write_text(scratch / "own/shift.cu", source);
+    write_text(scratch / "own/shift.toml", manifest);
+}
+
+Finished checked(const Scratch& scratch) {
+    return run(scratch, {"check", "own", "--device", "host", "--sizes", "64", "--json"});
+}
+
+std::string finding_of(const Scratch& scratch, int code) {
+    const auto finished = checked(scratch);
+    EXPECT_EQ(finished.code, code) << finished.err;
+    std::string text;
+    const auto document = json::parse(finished.out);
+    for (const auto& each : document.at("templates").at(0).at("findings")) {
+        text += each.at("severity").get<std::string>() + " " + each.at("where").get<std::string>() + ": " +
+                each.at("what").get<std::string>() + "\n";
+    }
+    return text;
+}
+
+TEST(Draft, AKernelsArgumentsAndParametersAreFound) {
+    const auto text = draft_manifest("shift.cu", row_kernel);
+    EXPECT_THAT(text, HasSubstr("entry     = \"shift<T>\"  # TODO"));
+    EXPECT_THAT(
+        text,
+        HasSubstr("name   = \"BLOCK_SIZE\"\nvalues = [64, 128, 256]  # TODO: the values to try\ndefault = 128\n"));
+    EXPECT_THAT(text, HasSubstr("name   = \"FAST\"\nvalues = [0, 1]  # TODO"));
+    EXPECT_THAT(text, HasSubstr("block = [\"BLOCK_SIZE\"]  # TODO"));
+    EXPECT_THAT(text, HasSubstr("grid  = [\"ceil_div(n, BLOCK_SIZE)\"]  # TODO"));
+    EXPECT_THAT(text, HasSubstr("extents    = [\"n\"]"));
+    EXPECT_THAT(text, HasSubstr("name = \"in\"\nkind = \"scalar\"  # TODO: declared as T*"));
+    const auto plain =
+        draft_manifest("k.cu", "__global__ void k(int M, int N, const float *A, float* B, long long ld) {}");
+    EXPECT_THAT(plain, HasSubstr("name = \"A\"\nkind = \"input\"\nrows = \"M\"  # TODO\ncolumns = \"N\"  # TODO\n"));
+    EXPECT_THAT(plain, HasSubstr("name = \"B\"\nkind = \"output\"\n"));
+    EXPECT_THAT(plain, HasSubstr("name = \"ld\"\nkind = \"stride\"\n"));
+    EXPECT_THAT(plain, Not(HasSubstr("[[parameter]]")));
+    EXPECT_THROW((void)draft_manifest("k.cu", "void k() {}"), std::invalid_argument);
+}
+
+TEST(InitCommand, ItsDraftOfASourceAsItIsPassesTheCheck) {
+    const Scratch scratch;
+    write_kernel(scratch, "by", "by");
+    std::filesystem::remove(scratch / "own/shift.toml");
+    const auto made = run(scratch, {"init", "own/shift.cu"});
+    EXPECT_EQ(made.code, 0) << made.err;
+    EXPECT_THAT(made.out, HasSubstr("own/shift.toml: settle each TODO, then run 'smemtune check own'"));
+    EXPECT_EQ(finding_of(scratch, 0), "");
+    const auto again = run(scratch, {"init", "own/shift.cu"});
+    EXPECT_EQ(again.code, 2);
+    EXPECT_THAT(again.err, HasSubstr("own/shift.toml exists; remove it"));
+    EXPECT_THAT(run(scratch, {"init", "gone.cu"}).err, HasSubstr("gone.cu cannot be read"));
+    EXPECT_THAT(run(scratch, {"init"}).err, HasSubstr("init needs a source"));
+}
+
+TEST(ExplainCommand, AKernelThatDoesNotCompileIsSaidToBeSo) {
+    const Scratch scratch;
+    write_kernel(scratch, "__ldg(in + i)", "__ldg(in + j)");
+    for (const auto* device : {"host", "sm_90"}) {
+        const std::vector<std::string> words{"explain", "shift", "--templates", "own",
+                                             "--sizes", "64",    "--device",    device};
+        auto with_json = words;
+        with_json.insert(with_json.end(), {"--config", "FAST=1", "--json"});
+        const auto finished = run(scratch, with_json);
+        EXPECT_EQ(finished.code, 1) << device << finished.err;
+        const auto document = json::parse(finished.out);
+        EXPECT_THAT(document.at("not_feasible").get<std::string>(), HasSubstr("it does not compile: shift.cu"));
+        EXPECT_FALSE(document.contains("blocks_per_multiprocessor"));
+        EXPECT_FALSE(document.contains("registers_from"));
+        EXPECT_EQ(run(scratch, words).code, 0) << "FAST=0 does not have the mistake";
+    }
+}
+
+TEST(CheckCommand, EachMistakeIsFoundBeforeATuningRunMeetsIt) {
+    struct Broken {
+        std::string from, to, finding;
+        int code = 1;
+    };
+    for (const auto& [from, to, finding, code] : {
+             Broken{"__ldg(in + i)", "__ldg(in + j)", "error BLOCK_SIZE=128,FAST=1: shift.cu:"},
+             Broken{"(double)by + in[i]; m", "by + in[q]; m", "error reference: shift.cu:"},
+             Broken{"float by, const float* __r", "double by, const float* __r",
+                    "by its manifest the kernel takes (int n"},
+             Broken{"values = [0, 1]", "values = [1, 2]", "warning FAST: all values compile to the same machine code",
+                    0},
+             Broken{"[launch]", "[[constraint]]\nrule = \"BLOCK_SIZE < 256\"\nreason = \"r\"\n[launch]",
+                    "warning BLOCK_SIZE: no valid configuration has the value 256", 0},
+             Broken{"[launch]", "[[constraint]]\nrule = \"BLOCK_SIZE < 4\"\nreason = \"r\"\n[launch]",
+                    "error parameters: no configuration is valid"},
+             Broken{"host = true", "host = false", "error"},
+         }) {
+        const Scratch scratch;
+        write_kernel(scratch, from, to);
+        EXPECT_THAT(finding_of(scratch, code), HasSubstr(finding)) << to;
+    }
+    const Scratch scratch;
+    write_kernel(scratch, "values = [0, 1]", "values = [0, 0]");
+    const auto malformed = checked(scratch);
+    EXPECT_EQ(malformed.code, 2);
+    EXPECT_THAT(malformed.err, HasSubstr("shift.toml:"));
+    EXPECT_EQ(run(scratch, {"check"}).code, 2);
+}
+
+}  // namespace
+}  // namespace smemtune

@@ -1,0 +1,58 @@
+#include <gmock/gmock.h>
+
+#include "tests/tuner/support.h"
+
+namespace smemtune {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+TEST(ReportCommand, TuneWritesAPageOfItsTrialsAndReportWritesTheSame) {
+    const Scratch scratch;
+    const auto tuned = run(scratch, {"--device", "host", "--sizes", "16", "--templates", "naive", "--evaluations", "2",
+                                     "--db", "t.db", "--report", "tuned.html"});
+    ASSERT_EQ(tuned.code, 0) << tuned.err;
+    EXPECT_THAT(read_text(scratch / "tuned.html"),
+                AllOf(HasSubstr(R"("size":"16x16x16")"), HasSubstr(R"("unfinished":false)")));
+    EXPECT_EQ(run(scratch, {"report", "--db", "t.db", "--sizes", "16"}).code, 0);
+    EXPECT_EQ(read_text(scratch / "report.html"), read_text(scratch / "tuned.html"));
+}
+
+TEST(ReportCommand, MistakesAreNamed) {
+    const Scratch scratch;
+    Store store(scratch / "t.db");
+    store.remember(
+        TrialRecord{.key = {store.remember(model_device("sm_90")),
+                            store.remember(TemplateRecord{"tiled", "gemm", "hash", {}}), store.remember(gemm(8, 8, 8))},
+                    .outcome = Measurement{.median_us = 5}});
+    write_text(scratch / "bench.json", "{}");
+    struct {
+        std::vector<std::string> words;
+        int code;
+        std::string message;
+    } const mistakes[]{
+        {{"--db", "absent.db"}, 4, "absent.db"},
+        {{"--templates", "tilde"}, 1, "no trial matches"},
+        {{"absent/page.html"}, 2, "absent/page.html: cannot be written"},
+        {{"--bench", "absent.json"}, 2, "--bench absent.json: cannot be read"},
+        {{"--bench", "bench.json"}, 2, "--bench bench.json: not what 'smemtune bench --json' prints"},
+        {{"--against", "absent.db"}, 4, "absent.db"},
+        {{"page.html", "--serve"}, 2, "leave out 'page.html'"},
+        {{"--serve=70000"}, 2, "70000"},
+    };
+    for (const auto& [words, code, message] : mistakes) {
+        std::vector<std::string> line{"report"};
+        line.insert(line.end(), words.begin(), words.end());
+        if (words.front() != "--db") line.insert(line.end(), {"--db", "t.db"});
+        const auto finished = run(scratch, line);
+        EXPECT_EQ(finished.code, code) << message;
+        EXPECT_THAT(finished.err, HasSubstr(message));
+    }
+    const auto validated = run(scratch, {"tune", "--device", "host", "--validate", "--report", "page.html"});
+    EXPECT_EQ(validated.code, 2);
+    EXPECT_THAT(validated.err, HasSubstr("--validate stores nothing"));
+}
+
+}  // namespace
+}  // namespace smemtune

@@ -1,0 +1,217 @@
+// Results in the formats of other autotuners: what goes out comes back, and what comes in goes out.
+#include "tuner/formats/formats.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+
+namespace smemtune {
+namespace {
+
+using testing::HasSubstr;
+
+// Objects compare by their keys, in any order.
+nlohmann::json plain(const Fields& value) { return nlohmann::json::parse(value.dump()); }
+
+void expect_same(const TuningResults& a, const TuningResults& b) {
+    EXPECT_EQ(plain(a.header), plain(b.header));
+    EXPECT_EQ(a.parameters, b.parameters);
+    ASSERT_EQ(a.entries.size(), b.entries.size());
+    for (std::size_t i = 0; i < a.entries.size(); ++i) EXPECT_EQ(plain(a.entries[i]), plain(b.entries[i]));
+}
+
+// As Kernel Tuner writes it: strings, booleans and fractions as values, failures, fields of one's own, NaN.
+const std::string cache = R"({
+"device_name": "NVIDIA A100", "kernel_name": "sum", "problem_size": [4096, 64],
+"tune_params_keys": ["tile", "mode", "fast", "scale"],
+"tune_params": {"tile": [16, 32], "mode": ["a,b", "16"], "fast": [true, false], "scale": [0.5, 1.0]},
+"objective": "time",
+"cache": {
+"16,a,b,True,0.5": {"tile": 16, "mode": "a,b", "fast": true, "scale": 0.5, "time": 1.25, "times": [1.0, 1.5],
+ "compile_time": 400.5, "verification_time": 0, "benchmark_time": 2.5, "strategy_time": 0, "framework_time": 0.75,
+ "timestamp": "2022-12-23 12:11:26.411558+00:00", "GFLOP/s": 12.5, "power": NaN, "low": -Infinity, "note": "a \"b\"\n"},
+"32,16,False,1.0": {"tile": 32, "mode": "16", "fast": false, "scale": 1.0, "time": "CompilationFailedConfig",
+ "__error__": "CompilationFailedConfig", "times": [], "compile_time": 10, "timestamp": "2022-12-23 12:11:27+00:00"}
+}
+})";
+
+TuningResults read_cache() { return parse_kernel_tuner("cache.json", cache); }
+
+TEST(Formats, ACacheOfKernelTunerComesInAndGoesOutEqual) {
+    const auto results = read_cache();
+    EXPECT_EQ(plain(python_parse(kernel_tuner_text(results))), plain(python_parse(cache)));
+    EXPECT_THAT(kernel_tuner_text(results), HasSubstr(R"("power":NaN,"low":-Infinity)"));
+}
+
+// Kernel Tuner takes a file for closed by these characters, and otherwise appends to it.
+TEST(Formats, ACacheEndsAsKernelTunerCloses) { EXPECT_TRUE(kernel_tuner_text(read_cache()).ends_with("}\n}")); }
+
+TEST(Formats, AnOpenCacheIsReadToItsLastWholeEntry) {
+    const auto end = cache.find(",\n\"32,16");
+    EXPECT_EQ(parse_kernel_tuner("x", cache.substr(0, end + 1)).entries.size(), 1);
+    EXPECT_EQ(parse_kernel_tuner("x", cache.substr(0, cache.find("\"fast\": false"))).entries.size(), 1);
+}
+
+TEST(Formats, T4ComesBackEqual) {
+    const auto results = read_cache();
+    expect_same(parse_t4("t4.json", t4_text(results)), results);
+    EXPECT_EQ(t4_text(parse_t4("t4.json", t4_text(results))), t4_text(results));
+}
+
+TEST(Formats, T4SaysWhatFailed) {
+    const auto file = python_parse(t4_text(read_cache()));
+    const auto& results = file["results"];
+    EXPECT_EQ(file["schema_version"], "1.0.0");
+    EXPECT_EQ(results[0]["invalidity"], "correct");
+    EXPECT_EQ(results[0]["correctness"], 1);
+    EXPECT_EQ(results[0]["times"]["compilation_time"], 400.5);
+    EXPECT_EQ(results[0]["times"]["runtimes"].size(), 2);
+    EXPECT_EQ(results[1]["invalidity"], "compile");
+    EXPECT_EQ(results[1]["correctness"], 0);
+    EXPECT_EQ(results[1]["configuration"]["mode"], "16");
+}
+
+// The schema allows numbers, texts and lists there, and nothing else.
+TEST(Formats, T4HoldsOtherValuesBesideTheMeasurements) {
+    auto results = read_cache();
+    results.entries[0]["environment"] = Fields{{"date", "today"}};
+    results.entries[0]["flag"] = true;
+    const auto text = t4_text(results);
+    const auto file = python_parse(text);
+    for (const auto& each : file["results"][0]["measurements"]) {
+        EXPECT_TRUE(each["value"].is_number() || each["value"].is_string() || each["value"].is_array()) << each;
+    }
+    expect_same(parse_t4("t4.json", text), results);
+}
+
+TEST(Formats, CsvComesBackEqual) {
+    const auto results = read_cache();
+    const auto back = parse_csv("x.csv", results_csv_text({results}));
+    ASSERT_EQ(back.size(), 1);
+    expect_same(back[0], results);
+}
+
+TEST(Formats, CsvKeepsTextsThatLookLikeOtherValues) {
+    TuningResults results{.header = {{"device_name", "d"}}, .parameters = {"P"}};
+    for (const auto* text : {"16", "true", "null", "", "\"", "a,b", "line\nbreak", "[1", "NaN", " x"}) {
+        results.entries.push_back({{"P", text}, {"time", 1.5}});
+    }
+    const auto back = parse_csv("x.csv", results_csv_text({results}));
+    ASSERT_EQ(back.size(), 1);
+    expect_same(back[0], results);
+}
+
+TEST(Formats, CsvHoldsSeveralProblems) {
+    auto other = read_cache();
+    other.header["device_name"] = "H200";
+    other.entries.resize(1);
+    const auto back = parse_csv("x.csv", results_csv_text({read_cache(), other}));
+    ASSERT_EQ(back.size(), 2);
+    expect_same(back[0], read_cache());
+    expect_same(back[1], other);
+}
+
+const std::string wisdom =
+    R"({"version": "1.0", "objective": "time", "tunable_parameters": ["tile", "mode"], "key": "sum"}
+# a comment
+{"config": [16, "a"], "problem_size": [100], "time": 0.5, "environment": {"device_name": "A100", "compute_capability": 80, "date": "d"}}
+{"config": [32, "a"], "problem_size": [100], "time": 0.75, "environment": {"device_name": "A100", "compute_capability": 80}}
+{"config": [16, "b"], "problem_size": [200, 3], "time": 1.5, "environment": {"device_name": "A100"}}
+)";
+
+std::vector<nlohmann::json> json_lines(const std::string& text) {
+    std::vector<nlohmann::json> lines;
+    std::istringstream stream(text);
+    for (std::string line; std::getline(stream, line);) {
+        if (!line.starts_with('#')) lines.push_back(nlohmann::json::parse(line));
+    }
+    return lines;
+}
+
+TEST(Formats, AWisdomFileComesInAndGoesOutEqual) {
+    const auto results = parse_wisdom("sum.wisdom", wisdom);
+    ASSERT_EQ(results.size(), 2);
+    EXPECT_EQ(results[0].entries.size(), 2);
+    EXPECT_EQ(results[1].header["problem_size"], (Fields{200, 3}));
+    EXPECT_EQ(json_lines(wisdom_text(results)), json_lines(wisdom));
+}
+
+TEST(Formats, AWisdomFileHasTheFastestFirstAndNoFailures) {
+    auto results = read_cache();
+    results.entries.push_back(results.entries[0]);
+    results.entries.back()["time"] = 0.25;
+    const auto lines = json_lines(wisdom_text({results}));
+    ASSERT_EQ(lines.size(), 3);
+    EXPECT_EQ(lines[1]["time"], 0.25);
+    EXPECT_EQ(lines[2]["time"], 1.25);
+    EXPECT_EQ(lines[2]["config"], (nlohmann::json{16, "a,b", true, 0.5}));
+}
+
+TEST(Formats, AWisdomFileTellsProblemsOfOneSizeApart) {
+    auto single = read_cache();
+    single.header["type"] = "f32";
+    auto half = single;
+    half.header["type"] = "f16";
+    const auto back = parse_wisdom("x.wisdom", wisdom_text({single, half}));
+    ASSERT_EQ(back.size(), 2);
+    EXPECT_EQ(back[0].header["type"], "f32");
+    EXPECT_EQ(back[1].header["type"], "f16");
+}
+
+TEST(Formats, AWisdomFileOfFailuresAloneIsRefused) {
+    auto results = read_cache();
+    results.entries.erase(results.entries.begin());
+    EXPECT_THROW((void)wisdom_text({results}), std::invalid_argument);
+}
+
+TEST(Formats, AWisdomFileHoldsThreeExtents) {
+    auto results = read_cache();
+    results.header["problem_size"] = {1, 2, 3, 4};
+    EXPECT_THROW((void)wisdom_text({results}), std::invalid_argument);
+}
+
+TEST(Formats, EachFormatIsToldFromItsText) {
+    const auto results = read_cache();
+    for (const auto& format : result_formats()) EXPECT_EQ(format_of(results_text(format, {results})), format);
+    for (const auto& format : {"kernel-tuner", "t4"}) {
+        EXPECT_THROW((void)results_text(format, {results, results}), std::invalid_argument) << format;
+    }
+}
+
+TEST(Formats, WhatAFormatCannotHoldIsSaid) {
+    auto results = read_cache();
+    results.entries[0].erase("mode");
+    for (const auto& format : {"t4", "wisdom"}) {
+        try {
+            (void)results_text(format, {results});
+            ADD_FAILURE() << format;
+        } catch (const std::invalid_argument& error) {
+            EXPECT_THAT(error.what(), testing::StartsWith(std::string(format) + " cannot hold these results"));
+        }
+    }
+}
+
+TEST(Formats, MalformedFilesAreNamed) {
+    for (const std::string text :
+         {"", "{", "{}", "[]", "a,b\n1,2\n", R"({"results": [{}]})", R"({"results": 3})",
+          "parameter.A,parameter.A,time\n1,2,3\n", "parameter.A,A,time\n1,2,3\n",
+          R"({"results": [{"configuration": {"a": 1}}, {"configuration": {"a": 1, "b": 2}}]})",
+          R"({"results": [{"configuration": {"a": 1, "b": 2}}, {"configuration": {"a": 1}}]})",
+          R"({"cache": {"1": {}}, "tune_params_keys": ["A"]})", R"({"cache": {}, "tune_params_keys": ["A"]})",
+          R"({"version": "2.0", "tunable_parameters": []})", R"({"version": 1, "tunable_parameters": []})",
+          R"({"version": "1.0", "tunable_parameters": [3]})"
+          "\n"
+          R"({"config": [1], "problem_size": {}, "environment": {}})",
+          "parameter.A,time\n1\n", "parameter.A\n\"1"}) {
+        try {
+            (void)parse_results("file.x", text);
+            ADD_FAILURE() << text;
+        } catch (const std::invalid_argument& error) {
+            EXPECT_THAT(error.what(), HasSubstr("file.x")) << text;
+        }
+    }
+}
+
+}  // namespace
+}  // namespace smemtune

@@ -1,0 +1,64 @@
+#include "tuner/portfolio/model/choose.h"
+
+#include <gtest/gtest.h>
+
+namespace smemtune {
+namespace {
+
+// One row of times for each problem; 0 where a configuration does not run.
+CrossTimes table(const std::vector<std::vector<double>>& us) {
+    CrossTimes times;
+    times.counts.assign(us.size(), 1);
+    times.groups.assign(us.front().size(), 0);
+    times.found.resize(us.front().size());
+    times.won.resize(us.front().size());
+    for (const auto& row : us) {
+        auto& cells = times.cells.emplace_back();
+        for (const auto each : row) cells.push_back({.us = each, .terms = {1}});
+    }
+    return times;
+}
+
+using Members = std::vector<std::size_t>;
+
+TEST(ChooseMembers, TakesWhatLowersTheMeanLossTheMostAndThenWhatComplementsIt) {
+    // Configuration 0 is good everywhere, 1 is the best at two problems, 2 at the third, 3 nowhere.
+    const auto times = table({{12, 10, 50, 13}, {12, 10, 50, 13}, {12, 50, 10, 13}});
+    EXPECT_EQ(choose_members(times, {0, 1, 2}, {0, 1, 2, 3}, 1), Members{0});
+    EXPECT_EQ(choose_members(times, {0, 1, 2}, {0, 1, 2, 3}, 3), (Members{0, 1, 2}));
+    EXPECT_EQ(choose_members(times, {0, 1, 2}, {0, 1, 2, 3}, 9), (Members{0, 1, 2})) << "3 gains nothing";
+    EXPECT_EQ(choose_members(times, {2}, {0, 1, 2, 3}, 1), Members{2});
+    EXPECT_EQ(choose_members(times, {0, 1, 2}, {1, 3}, 1), Members{3});
+}
+
+TEST(ChooseMembers, ProblemsThatAreAskedForMoreOftenCountMore) {
+    auto times = table({{10, 20}, {20, 10}});
+    EXPECT_EQ(choose_members(times, {0, 1}, {0, 1}, 1), Members{0}) << "a tie goes to the first";
+    times.counts = {1, 3};
+    EXPECT_EQ(choose_members(times, {0, 1}, {0, 1}, 1), Members{1});
+}
+
+TEST(ChooseMembers, AConfigurationThatRunsAtMoreProblemsIsWorthALoss) {
+    const auto times = table({{10, 15}, {0, 15}, {0, 15}});
+    EXPECT_EQ(choose_members(times, {0, 1, 2}, {0, 1}, 1), Members{1});
+}
+
+TEST(ChooseMembers, AProblemWhereNothingRunsIsIgnored) {
+    const auto times = table({{0, 0}, {5, 6}});
+    EXPECT_EQ(choose_members(times, {0, 1}, {0, 1}, 2), Members{0});
+    EXPECT_EQ(choose_members(times, {0}, {0, 1}, 2), Members{});
+}
+
+TEST(PairsNearby, EachConfigurationIsTimedNearWhereItWasFoundWhereItIsValid) {
+    auto times = table({{1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}});
+    times.places = {{0}, {1}, {3}, {7}};
+    times.found = {{0}, {3}, {0, 3}};
+    times.cells[2][1].terms = {};  // not valid there
+    EXPECT_EQ(pairs_nearby(times, 1), (std::vector<Members>{{0, 2}, {}, {}, {1}}));
+    EXPECT_EQ(pairs_nearby(times, 2), (std::vector<Members>{{0, 2}, {0, 1}, {}, {1, 2}}))
+        << "the first that is found nearby comes first";
+    EXPECT_EQ(pairs_nearby(times, 9)[2], (Members{0, 2}));
+}
+
+}  // namespace
+}  // namespace smemtune

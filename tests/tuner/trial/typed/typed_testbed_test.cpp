@@ -1,0 +1,180 @@
+// The testbed with typed operations, and kernels of one's own from manifest to winner.
+#include <gmock/gmock.h>
+
+#include "runtime/configured_kernel.h"
+#include "tests/tuner/support.h"
+#include "tests/tuner/trial/typed/support.h"
+
+namespace smemtune {
+namespace {
+
+using ::testing::HasSubstr;
+
+// A histogram that adds to counts, over bytes, with a 64-bit extent and a scalar that is no extent.
+constexpr const char* arguments =
+    R"({ name = "data", kind = "input", type = "u8", shape = ["n"], values = { uniform = [0, 9] } },
+    { name = "step", kind = "scalar", type = "u16", value = 3 },
+    { name = "counts", kind = "inout", type = "u32", shape = ["10"], values = { uniform = [0, 1000] } },
+    { name = "halves", kind = "output", type = "f64", shape = ["n"] })";
+constexpr const char* source = R"(
+__global__ void made_up(int n, const unsigned char* data, unsigned short step, unsigned* counts, double* halves) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    atomicAdd(&counts[data[i]], (unsigned)step);
+    halves[i] = data[i] / 2.0;
+}
+__global__ void reference(int n, const unsigned char* data, unsigned short step, const unsigned* counts, double*,
+                          unsigned* sums, double* value, double* magnitude) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    value[i] = magnitude[i] = data[i] / 2.0;
+    if (i >= 10) return;
+    sums[i] = counts[i];
+    for (int at = 0; at < n; ++at) sums[i] += data[at] == i ? step : 0;
+}
+)";
+
+class TypedTestbed : public ::testing::Test {
+protected:
+    static std::string wrong_of(const std::string& from, const std::string& to, bool batch = false) {
+        std::string text = source;
+        if (!from.empty()) text.replace(text.find(from), from.size(), to);
+        const auto kernel = typed_template(arguments, text, "1");
+        const auto problem = typed_problem(100);
+        auto& backend = typed_backend();
+        static const auto binaries = compile_testbed(typed_compiler(), kernel, problem);
+        Testbed testbed(backend, kernel.operation, problem, binaries, 1);
+        const auto compiled = typed_compiler().compile(program_of(kernel, {}, problem));
+        if (const auto* rejection = std::get_if<Rejection>(&compiled)) return rejection->reason;
+        const ConfiguredKernel configured(backend.load(std::get<Binary>(compiled), 0),
+                                          launch_of(kernel, {}, problem, backend.device()));
+        return (batch ? testbed.verify_batch(configured, 100).wrong : testbed.verify(configured).wrong).value_or("");
+    }
+};
+
+TEST_F(TypedTestbed, ARightKernelIsRight) {
+    EXPECT_EQ(wrong_of("", ""), "");
+    EXPECT_EQ(wrong_of("", "", true), "") << "counts that a launch adds to get one launch per set";
+}
+
+TEST_F(TypedTestbed, WrongKernelsAreFound) {
+    EXPECT_THAT(wrong_of("if (i >= n) return;\n    atomicAdd", "if (i >= n - 1) return;\n    atomicAdd"),
+                HasSubstr("counts["));
+    EXPECT_THAT(wrong_of("(unsigned)step", "3u + (step == 3)"), HasSubstr("counts["));
+    EXPECT_THAT(wrong_of("halves[i] = data[i] / 2.0", "halves[i] = data[i] / 2"), HasSubstr("halves["));
+    EXPECT_THAT(wrong_of("halves[i] =", "if (i != 99) halves[i] ="), HasSubstr("halves[99] is nan, not"));
+    EXPECT_EQ(wrong_of("halves[i] =", "const_cast<unsigned char*>(data)[0] = 200; halves[i] ="),
+              "writes to its input data");
+    EXPECT_EQ(wrong_of("halves[i] =", "counts[10] = 200; halves[i] ="), "writes outside counts (uniform inputs)");
+}
+
+TEST_F(TypedTestbed, TypesOfParametersThatDifferFromTheManifestAreErrors) {
+    const std::string takes =
+        "by its manifest the kernel takes (int n, const unsigned char* data, unsigned short step, unsigned* counts, "
+        "double* halves)";
+    EXPECT_THAT(wrong_of("int n, const unsigned char*", "float n, const unsigned char*"), HasSubstr(takes));
+    EXPECT_THAT(wrong_of("const unsigned char* data", "const int* data"), HasSubstr(takes));
+    EXPECT_THAT(wrong_of("unsigned short step", "int step"), HasSubstr(takes));
+    EXPECT_THAT(wrong_of("double* halves", "float* halves"), HasSubstr(takes));
+    EXPECT_THAT(wrong_of("double* halves", "long long* halves"), HasSubstr(takes));
+    EXPECT_EQ(wrong_of("__global__ void made_up(int n", "__global__ void made_up(const unsigned n"), "")
+        << "of the same size";
+    EXPECT_EQ(wrong_of("double* halves) {\n", "void* bytes) {\n    double* halves = (double*)bytes;\n"), "");
+}
+
+class AnotherCompiler : public Compiler {
+public:
+    [[nodiscard]] std::variant<Binary, Rejection> compile(const Program&) const override { return Rejection{}; }
+    [[nodiscard]] std::string target() const override { return "target"; }
+    [[nodiscard]] std::string version() const override { return "1"; }
+};
+
+TEST(TypedVerification, HasItsOwnTestbedsIdentity) {
+    const auto typed = typed_template(R"({ name = "o", kind = "output", type = "f32", shape = ["n"] })");
+    const auto untyped = typed_template(R"({ name = "o", kind = "output", shape = ["n"] })");
+    const AnotherCompiler compiler;
+    const auto kernels_of = [&](const KernelTemplate& kernel) {
+        return testbed_parts(kernel.operation, typed_problem(3), compiler).kernels;
+    };
+    EXPECT_TRUE(kernels_of(typed).contains("typed/kernels/fill.cu"));
+    EXPECT_TRUE(kernels_of(typed).contains("typed/kernels/compare.cu"));
+    EXPECT_TRUE(kernels_of(typed).contains("typed/kernels/numbers.h"));
+    EXPECT_TRUE(kernels_of(typed).contains("kernels/block_report.h"));
+    EXPECT_FALSE(kernels_of(untyped).contains("typed/kernels/fill.cu"));
+}
+
+// No GPU is needed to compile for one.
+TEST(TypedOperation, CompilesForAGpuWithTheTypesThatTheHostDeviceLacks) {
+    const std::string text = R"(
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+__global__ void made_up(int n, const __half* a, const __nv_bfloat162* b, __half s, float2* points, signed char* out) {}
+__global__ void reference(int n, const __half* a, const __nv_bfloat162* b, __half s, float2* points, signed char*,
+                          double* value, double* magnitude, signed char* numbers) {}
+)";
+    const auto kernel_of = [](const std::string& source_text) {
+        return typed_template(R"({ name = "a", kind = "input", type = "f16", shape = ["n"] },
+            { name = "b", kind = "input", type = "bf16x2", shape = ["n"] },
+            { name = "s", kind = "scalar", type = "f16", value = 0.5 },
+            { name = "points", kind = "inout", type = "f32x2", shape = ["n"] },
+            { name = "out", kind = "output", type = "i8", shape = ["n"] })",
+                              source_text, "1");
+    };
+    const auto compiler = make_compiler(model_device("sm_90"));
+    const auto kernel = kernel_of(text);
+    const auto binaries = compile_testbed(*compiler, kernel, typed_problem(1));
+    EXPECT_FALSE(binaries.fill.code.empty());
+    EXPECT_FALSE(binaries.compare.code.empty());
+    EXPECT_TRUE(std::holds_alternative<Binary>(compiler->compile(program_of(kernel, {}, typed_problem(1)))));
+    auto wrong = text;
+    wrong.replace(wrong.find("__half s"), 8, "float s");
+    const auto refused = compiler->compile(program_of(kernel_of(wrong), {}, typed_problem(1)));
+    ASSERT_TRUE(std::holds_alternative<Rejection>(refused));
+    EXPECT_THAT(std::get<Rejection>(refused).reason, HasSubstr("__half s, float2* points, signed char* out"));
+}
+
+TEST(TypedOperation, IsTunedServedAndVerifiedOnTheHostDevice) {
+    const Scratch scratch;
+    const std::vector<std::string> common{"--device", "host", "--templates", SMEMTUNE_SOURCE_DIR "/examples/histogram",
+                                          "--db",     "t.db"};
+    std::vector<std::string> words{"tune", "--sizes", "300", "--search", "random", "--evaluations", "3"};
+    words.insert(words.end(), common.begin(), common.end());
+    const auto tuned = run(scratch, words);
+    EXPECT_EQ(tuned.code, 0) << tuned.err;
+    EXPECT_THAT(tuned.out + tuned.err, HasSubstr("3 measured, 0 rejected"));
+    words = {"run", "--operation", "histogram", "--size", "300", "--json"};
+    words.insert(words.end(), common.begin(), common.end());
+    const auto served = run(scratch, words);
+    EXPECT_THAT(served.out, HasSubstr("\"match\": \"exact\"")) << served.err;
+    EXPECT_THAT(served.out, HasSubstr("\"correct\": true")) << served.err;
+}
+
+// Bytes of every value, zeros among them, pass through messages and database.
+TEST(TypedOperation, ItsFilesReachWorkersAndDatabase) {
+    const Scratch scratch;
+    auto manifest = read_text(SMEMTUNE_SOURCE_DIR "/examples/histogram/histogram.toml");
+    manifest.replace(manifest.find("{ uniform = [0, 255] }"), 22, "{ file = \"data.bin\" }");
+    write_text(scratch.path() / "kernels/histogram.toml", manifest);
+    for (const std::string name : {"histogram.cu", "reference.cu"}) {
+        write_text(scratch.path() / "kernels" / name, read_text(SMEMTUNE_SOURCE_DIR "/examples/histogram/" + name));
+    }
+    std::string bytes;
+    for (int i = 0; i < 300; ++i) bytes += static_cast<char>(i * 7 % 256);
+    write_text(scratch.path() / "kernels/data.bin", bytes);
+    const auto tune = [&](const std::string& size) {
+        return run(scratch, {"tune", "--sizes", size, "--search", "random", "--evaluations", "2", "--device", "host",
+                             "--templates", "kernels", "--db", "t.db"});
+    };
+    const auto tuned = tune("300");
+    EXPECT_THAT(tuned.out + tuned.err, HasSubstr("2 measured, 0 rejected"));
+    const auto refused = tune("301");
+    EXPECT_THAT(refused.out + refused.err, HasSubstr("argument 'data' has 301 numbers, its file data.bin has 300"));
+    EXPECT_EQ(run(scratch, {"db", "verify", "--db", "t.db"}).code, 0);
+    const auto served = run(scratch, {"run", "--operation", "histogram", "--size", "300", "--json", "--device", "host",
+                                      "--templates", "kernels", "--db", "t.db"});
+    EXPECT_THAT(served.out, HasSubstr("\"match\": \"exact\"")) << served.err;
+    EXPECT_THAT(served.out, HasSubstr("\"correct\": true")) << served.err;
+}
+
+}  // namespace
+}  // namespace smemtune

@@ -1,0 +1,76 @@
+#include "tuner/analysis/convergence.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "tuner/analysis/timestamp.h"
+
+namespace smemtune {
+
+namespace {
+
+// In order of time.
+Convergence converged(const std::vector<const TrialRow*>& rows) {
+    Convergence result{.device = rows.front()->device, .problem = rows.front()->problem};
+    double before_ms = 0;  // the time of earlier runs
+    double begin_ms = 0;
+    double at_ms = 0;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        const auto& record = rows[i]->record;
+        const auto finished_ms = static_cast<double>(milliseconds_of(rows[i]->finished_at));
+        if (i == 0 || record.run != rows[i - 1]->record.run) {
+            if (i > 0) before_ms += at_ms - begin_ms;
+            begin_ms = finished_ms - record.compile_ms;
+        }
+        at_ms = finished_ms;
+        result.evaluations = i + 1;
+        result.seconds = (before_ms + at_ms - begin_ms) / 1000;
+        const auto* measured = std::get_if<Measurement>(&record.outcome);
+        if (measured == nullptr || (!result.steps.empty() && measured->median_us >= result.steps.back().best_us))
+            continue;
+        result.steps.push_back({result.evaluations, result.seconds, measured->median_us, rows[i]->id});
+    }
+    return result;
+}
+
+}  // namespace
+
+const Convergence::Step& Convergence::within(double share) const {
+    const auto enough = steps.back().best_us * (1 + share);
+    return *std::ranges::find_if(steps, [enough](const Step& step) { return step.best_us <= enough; });
+}
+
+std::vector<double> Convergence::speeds(std::size_t points) const {
+    std::vector<double> result;
+    auto next = steps.begin();
+    double speed = 0;
+    for (std::size_t i = 1; i <= points; ++i) {
+        for (; next != steps.end() && next->evaluations * points <= i * evaluations; ++next)
+            speed = steps.back().best_us / next->best_us;
+        result.push_back(speed);
+    }
+    return result;
+}
+
+std::vector<Convergence> stored_convergence(const Store& store, Store::Filter filter) {
+    filter.sort = Store::Filter::Sort::id;
+    filter.limit = {};
+    const auto rows = store.rows(filter);
+    std::map<std::pair<std::int64_t, std::int64_t>, std::size_t> places;
+    std::vector<std::vector<const TrialRow*>> groups;
+    for (const auto& row : rows) {
+        const auto [place, added] = places.try_emplace({row.record.key.device, row.record.key.problem}, groups.size());
+        if (added) groups.emplace_back();
+        groups[place->second].push_back(&row);
+    }
+    std::vector<Convergence> all;
+    for (auto& group : groups) {
+        std::ranges::stable_sort(group, {}, &TrialRow::finished_at);
+        auto result = converged(group);
+        if (!result.steps.empty()) all.push_back(std::move(result));
+    }
+    return all;
+}
+
+}  // namespace smemtune

@@ -1,0 +1,165 @@
+#include "tuner/authoring/check_templates.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "templates/launch/launch.h"
+#include "templates/launch/limits.h"
+#include "templates/space/value.h"
+#include "util/parallel_for.h"
+
+namespace smemtune {
+
+namespace {
+
+using Compiled = std::vector<std::variant<Binary, Rejection>>;
+
+// What is wrong with one compiled configuration.
+void judge(const KernelTemplate& kernel, const Problem& problem, const Device& device,
+           const Configuration& configuration, const std::variant<Binary, Rejection>& compiled, TemplateCheck& check) {
+    const auto where = to_text(configuration);
+    if (const auto* rejection = std::get_if<Rejection>(&compiled)) {
+        check.findings.push_back({true, where, rejection->reason});
+        return;
+    }
+    const auto& resources = std::get<Binary>(compiled).resources;
+    auto launch = launch_of(kernel, configuration, problem, device);
+    const auto declared = launch.static_shared_bytes;
+    launch.registers = resources.registers;
+    launch.static_shared_bytes = std::max(declared, resources.static_shared_bytes);
+    if (const auto broken = broken_limit(launch, device)) check.findings.push_back({true, where, *broken});
+    if (resources.spill_bytes > 0) {
+        check.findings.push_back(
+            {false, where, "spills " + std::to_string(resources.spill_bytes) + " bytes of registers"});
+    }
+    if (declared > 0 && resources.static_shared_bytes > declared) {
+        check.findings.push_back({false, where,
+                                  "uses " + std::to_string(resources.static_shared_bytes) +
+                                      " bytes of static shared memory, more than the " + std::to_string(declared) +
+                                      " of static_shared_bytes; correct the manifest"});
+    }
+}
+
+// Parameters that change neither code nor launch: the source may not use them.
+void find_without_effect(const KernelTemplate& kernel, const std::vector<Configuration>& configurations,
+                         const Compiled& compiled, TemplateCheck& check) {
+    for (const auto& parameter : kernel.parameters) {
+        if (parameter.runtime || parameter.values.size() < 2) continue;
+        // Groups that differ in this parameter alone.
+        struct Group {
+            const std::vector<std::uint8_t>* code;  // the first configuration's
+            bool compared = false;
+            bool differs = false;
+        };
+        std::map<Configuration, Group> groups;
+        for (std::size_t i = 0; i < configurations.size(); ++i) {
+            const auto* binary = std::get_if<Binary>(&compiled[i]);
+            if (binary == nullptr) continue;
+            auto others = configurations[i];
+            others.values.erase(parameter.name);
+            const auto [at, is_first] = groups.try_emplace(std::move(others), Group{.code = &binary->code});
+            if (is_first) continue;
+            at->second.compared = true;
+            at->second.differs |= binary->code != *at->second.code;
+        }
+        const auto compared = std::ranges::any_of(groups, [](const auto& each) { return each.second.compared; });
+        const auto differs = std::ranges::any_of(groups, [](const auto& each) { return each.second.differs; });
+        if (!compared || differs) continue;
+        // A launch that differs may be all that the parameter is for, as with a grid's order.
+        const bool in_launch = [&] {
+            for (const auto* expressions : {&kernel.block, &kernel.grid}) {
+                for (const auto& each : *expressions) {
+                    if (std::ranges::count(each.names(), parameter.name) > 0) return true;
+                }
+            }
+            return std::ranges::count(kernel.dynamic_shared_bytes.names(), parameter.name) > 0;
+        }();
+        if (in_launch) continue;
+        check.findings.push_back({false, parameter.name,
+                                  "all values compile to the same machine code where the other parameters have their "
+                                  "defaults, and the launch does not depend on it; check that the source uses " +
+                                      parameter.name});
+    }
+}
+
+}  // namespace
+
+bool TemplateCheck::failed() const { return std::ranges::any_of(findings, &Finding::is_error); }
+
+std::vector<Configuration> covering(const KernelTemplate& kernel, const ParameterSpace& space) {
+    std::vector<Configuration> chosen;
+    if (space.size() == 0) return chosen;
+    auto base = default_configuration(kernel);
+    if (!space.find(base)) base = space[0];
+    chosen.push_back(base);
+    const auto add = [&](const Configuration& each) {
+        if (std::ranges::find(chosen, each) == chosen.end()) chosen.push_back(each);
+    };
+    std::set<std::pair<std::size_t, std::uint16_t>> open;
+    for (std::size_t p = 0; p < kernel.parameters.size(); ++p) {
+        const auto& parameter = kernel.parameters[p];
+        for (std::size_t v = 0; v < parameter.values.size(); ++v) {
+            auto near = base;
+            near.values[parameter.name] = parameter.values[v];
+            if (space.find(near)) {
+                add(near);
+            } else {
+                open.emplace(p, static_cast<std::uint16_t>(v));
+            }
+        }
+    }
+    for (std::size_t i = 0; i < space.size() && !open.empty(); ++i) {
+        const auto point = space.point(i);
+        bool wanted = false;
+        for (std::size_t p = 0; p < point.size(); ++p) wanted = open.erase({p, point[p]}) > 0 || wanted;
+        if (wanted) add(space[i]);
+    }
+    return chosen;
+}
+
+TemplateCheck check_template(const KernelTemplate& kernel, const Problem& problem, const Device& device,
+                             const Compiler& compiler, std::size_t threads) {
+    TemplateCheck check{.name = kernel.name};
+    const auto space = feasible_space(kernel, problem, device);
+    const auto configurations = covering(kernel, space);
+    if (configurations.empty()) {
+        check.findings.push_back({true, "parameters",
+                                  "no configuration is valid for " + to_text(problem) + "; 'smemtune templates " +
+                                      kernel.name + "' shows what each rule removes"});
+    }
+    for (const auto& parameter : kernel.parameters) {
+        for (const auto value : parameter.values) {
+            const bool occurs = std::ranges::any_of(
+                configurations, [&](const Configuration& each) { return each.values.at(parameter.name) == value; });
+            if (occurs || configurations.empty()) continue;
+            check.findings.push_back({false, parameter.name,
+                                      "no valid configuration has the value " + value_text(value) +
+                                          "; take it out, or loosen the constraint that removes it"});
+        }
+    }
+    if (kernel.operation.reference.kind == OperationReference::Kind::none) {
+        check.findings.push_back({false, "reference",
+                                  "outputs are NOT CHECKED: the operation has no reference; 'Kinds of references' in "
+                                  "docs/templates.md lists them"});
+    }
+    const bool has_program = kernel.operation.reference.has_program();
+    Compiled compiled(configurations.size() + (has_program ? 1 : 0), Rejection{});
+    parallel_for(compiled.size(), threads, [&](std::size_t i) {
+        const auto program = i == configurations.size() ? reference_program(kernel, problem)
+                                                        : program_of(kernel, configurations[i], problem);
+        compiled[i] = compiler.compile(program);
+    });
+    check.compiled = compiled.size();
+    const auto* rejection = has_program ? std::get_if<Rejection>(&compiled.back()) : nullptr;
+    if (rejection != nullptr) {
+        check.findings.push_back({true, "reference", rejection->reason});
+    }
+    for (std::size_t i = 0; i < configurations.size(); ++i) {
+        judge(kernel, problem, device, configurations[i], compiled[i], check);
+    }
+    find_without_effect(kernel, configurations, compiled, check);
+    return check;
+}
+
+}  // namespace smemtune

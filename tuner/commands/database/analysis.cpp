@@ -1,0 +1,108 @@
+// smemtune db compare, db importance, db convergence: what the stored trials tell.
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tuner/analysis/convergence.h"
+#include "tuner/analysis/stored_importance.h"
+#include "tuner/analysis/winner_comparison.h"
+#include "tuner/commands/command.h"
+#include "tuner/commands/database/filters.h"
+#include "tuner/report/stored/analysis_report.h"
+#include "tuner/report/stored/csv.h"
+
+namespace smemtune {
+
+int database_compare_command(const Arguments& arguments, const ProcessEnvironment& process_environment) {
+    CommandLine line(
+        process_environment,
+        {.name = "db compare",
+         .summary = "Compare the winners of two databases, and say which differ beyond noise.",
+         .words = "FILE FILE",
+         .examples = {{"smemtune db compare before.db after.db", ""}},
+         .columns = {{"ratio", "time in the first database / time in the second: above 1, the second is faster"},
+                     {"95 %", "the interval of the ratio, from the samples of both winners"},
+                     {"verdict", "faster or slower only if the whole interval lies more than 1 % away from 1"}},
+         .notes = database_patterns});
+    add_database_filters(line);
+    add_output_formats(line);
+    line.accept_words(2);
+    if (!line.parse(arguments)) return success;
+    if (line.words().size() != 2) throw UsageError("db compare needs two databases; see 'smemtune db compare --help'");
+    const auto format = read_output_format(line);
+    const Store first(line.words()[0], Store::Access::read);
+    const Store second(line.words()[1], Store::Access::read);
+    const auto filter = read_database_filter(line);
+    const auto pairs = winner_pairs(first, second, filter);
+    if (format == OutputFormat::csv) {
+        fmt::print("{}", csv_text(comparison_json(pairs)));
+    } else if (format == OutputFormat::json) {
+        print_json_document("db compare", {{"databases", line.words()}, {"winners", comparison_json(pairs)}});
+    } else {
+        fmt::print("{}", comparison_text(pairs, line.words()[0], line.words()[1], line.table_width()));
+    }
+    return success;
+}
+
+int database_importance_command(const Arguments& arguments, const ProcessEnvironment& process_environment) {
+    CommandLine line(
+        process_environment,
+        {.name = "db importance",
+         .summary = "Show which parameters decide the speed of each template, from the stored trials.",
+         .examples = {{"smemtune db importance --sizes 4096 --templates tiled", ""}},
+         .columns = {{"share", "of the variance of the logarithm of the time, that the parameter alone explains"},
+                     {"best value", "the value with the shortest time in the geometric mean over all others"},
+                     {"A with B", "what both explain together beyond the sum of their shares"}},
+         .notes = fmt::format("The method is functional ANOVA: exact where every valid configuration was tried, and "
+                              "otherwise on a random forest. At least {} measured configurations are needed. {}",
+                              least_measured, database_patterns)});
+    add_database_filters(line);
+    add_output_formats(line);
+    line.add_database();
+    if (!line.parse(arguments)) return success;
+    const auto format = read_output_format(line);
+    const Store store(line.database(), Store::Access::read);
+    const auto filter = read_database_filter(line);
+    const auto groups = stored_importance(store, filter);
+    if (format == OutputFormat::csv) {
+        fmt::print("{}", csv_text(importance_rows(groups)));
+    } else if (format == OutputFormat::json) {
+        print_json_document("db importance", {{"groups", importance_json(groups)}});
+    } else {
+        fmt::print("{}", importance_text(groups, line.table_width()));
+    }
+    if (groups.empty()) complain_of_nothing(store, filter);
+    return success;
+}
+
+int database_convergence_command(const Arguments& arguments, const ProcessEnvironment& process_environment) {
+    CommandLine line(
+        process_environment,
+        {.name = "db convergence",
+         .summary = "Show after how many trials and seconds each problem came near its best time.",
+         .examples = {{"smemtune db convergence --sizes 512..8192", ""}},
+         .columns = {{"within 10 %", "trials, and seconds, until the best time so far was within 10 % of the best"},
+                     {"best after", "trials and seconds until the best time"}},
+         .notes = fmt::format("Trials include rejected ones, of all templates. Seconds leave out the time between "
+                              "runs; sizes that were tuned at the same time share them. {}",
+                              database_patterns)});
+    add_database_filters(line);
+    add_output_formats(line);
+    line.add_database();
+    if (!line.parse(arguments)) return success;
+    const auto format = read_output_format(line);
+    const Store store(line.database(), Store::Access::read);
+    const auto filter = read_database_filter(line);
+    const auto problems = stored_convergence(store, filter);
+    if (format == OutputFormat::csv) {
+        fmt::print("{}", csv_text(convergence_rows(problems)));
+    } else if (format == OutputFormat::json) {
+        print_json_document("db convergence", {{"problems", convergence_json(problems)}});
+    } else if (!problems.empty()) {
+        fmt::print("{}", convergence_text(problems, line.table_width()));
+    }
+    if (problems.empty()) complain_of_nothing(store, filter);
+    return success;
+}
+
+}  // namespace smemtune

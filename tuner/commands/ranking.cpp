@@ -1,0 +1,110 @@
+#include "tuner/commands/ranking.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <numeric>
+
+#include "db/store.h"
+#include "runtime/predict/predictor.h"
+#include "templates/manifest/catalog.h"
+#include "tuner/cli/argument_parsing.h"
+#include "tuner/report/json.h"
+#include "tuner/report/table.h"
+#include "tuner/report/text.h"
+#include "tuner/report/trial_facts.h"
+
+namespace smemtune {
+
+namespace {
+
+// The user's question: a problem, and a portfolio. The portfolio is that of --device, or of the only tuned device, or
+// of this machine's device.
+struct Asked {
+    Problem problem;
+    Device device;
+    Portfolio portfolio;
+};
+
+Asked read_question(const Store& store, const CommandLine& line) {
+    const auto devices = store.devices();
+    Asked asked;
+    asked.device =
+        !line.given("device") && devices.size() == 1 ? devices.front().second : any_device(line.text("device"));
+    const auto choice = choose_templates(line);
+    asked.problem = make_problem(choice.operation(), line.text("sizes"), choice.kernels.front().types.front(),
+                                 line.text("layout").empty() ? "nn" : line.text("layout"), asked.device);
+    const auto& problem = asked.problem;
+    if (const auto row = store.find(asked.device)) {
+        asked.portfolio = store.portfolio({*row, problem.operation, problem.type, problem.layout});
+    }
+    return asked;
+}
+
+std::string terms_text(const Terms& shares) {
+    std::vector<std::size_t> order(term_count);
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::ranges::stable_sort(order, std::ranges::greater{}, [&](std::size_t i) { return shares[i]; });
+    std::vector<std::string> parts;
+    for (const auto i : order) {
+        if (shares[i] > 0) parts.push_back(fmt::format("{} {}", term_names[i], time_text(shares[i])));
+    }
+    return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+nlohmann::json to_json(const Predictor::Prediction& prediction, const std::string& why) {
+    nlohmann::json terms;
+    for (std::size_t i = 0; i < term_count; ++i) terms[std::string(term_names[i])] = prediction.shares[i];
+    const auto& row = prediction.member->row;
+    return {{"template", row.kernel_template},
+            {"configuration", row.record.configuration},
+            {"predicted_us", prediction.us},
+            {"error", prediction.error},
+            {"correction", prediction.factor},
+            {"terms_us", terms},
+            {"why", why}};
+}
+
+}  // namespace
+
+bool has_portfolio(const Store& store, const CommandLine& line) {
+    return !read_question(store, line).portfolio.members.empty();
+}
+
+int explain_ranking(const CommandLine& line) {
+    const Store store(line.database(), Store::Access::read);
+    const auto [problem, device, portfolio] = read_question(store, line);
+    if (portfolio.members.empty()) {
+        throw UsageError(fmt::format("{} holds no portfolio of {} on {}; build one with 'smemtune portfolio'",
+                                     line.database().string(), problem.operation, device.name));
+    }
+    const auto find_template = [&](const TrialRow& member) {
+        const auto record = store.recall_template(member.record.key.kernel_template);
+        return record ? std::make_shared<const KernelTemplate>(load_template(record->files)) : nullptr;
+    };
+    const Predictor predictor(portfolio, problem, device, find_template);
+    const auto ranking = predictor.ranking(problem);
+    if (line.flag("json")) {
+        auto members = nlohmann::json::array();
+        for (std::size_t i = 0; i < ranking.size(); ++i) members.push_back(to_json(ranking[i], why_chosen(ranking, i)));
+        const nlohmann::json json{{"problem", problem}, {"device", device}, {"ranking", members}};
+        fmt::print("{}\n", json_text(document("explain", json)));
+        return ranking.empty() ? nothing_found : success;
+    }
+    fmt::print("{} on {}: {} of {} can run it\n", to_text(problem), device.name, ranking.size(),
+               counted(portfolio.members.size(), "member"));
+    if (ranking.empty()) return nothing_found;
+    fmt::print("served: {}\n\n", why_chosen(ranking, 0));
+    Table table({{"predicted"}, {"within"}, {"corrected by"}, {"template"}, {"time of each term"}, {"configuration"}});
+    for (const auto& prediction : ranking) {
+        const auto& member = prediction.member->row;
+        table.add({time_text(prediction.us), fmt::format("{:.0f} %", 100 * prediction.error),
+                   fmt::format("{:+.0f} %", 100 * (prediction.factor - 1)), member.kernel_template,
+                   terms_text(prediction.shares), to_text(member.record.configuration)});
+    }
+    fmt::print("{}", table.to_text(line.table_width()));
+    return success;
+}
+
+}  // namespace smemtune

@@ -1,0 +1,91 @@
+#include "tuner/page/page_server.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <system_error>
+
+#include "tuner/cli/command_line.h"
+#include "tuner/page/loopback_server.h"
+#include "tuner/page/page.h"
+
+namespace smemtune {
+
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+constexpr auto least_period = std::chrono::seconds(2);
+
+// Size and time of the database and its log. They change whenever a run stores anything.
+std::string stamp_of(const fs::path& database) {
+    std::string stamp;
+    for (const auto* suffix : {"", "-wal"}) {
+        auto file = database;
+        file += suffix;
+        std::error_code absent;
+        const auto size = fs::file_size(file, absent);
+        const auto time = fs::last_write_time(file, absent);
+        if (!absent) stamp += fmt::format("{} {} ", size, time.time_since_epoch().count());
+    }
+    return stamp;
+}
+
+// The page's data. It is read again when the database has changed. Pauses between reads are long enough that reading
+// takes at most a tenth of the time.
+class ServedPage {
+public:
+    ServedPage(fs::path database, PageRequest request) : database_(std::move(database)), request_(std::move(request)) {
+        read();
+    }
+
+    // The number of the newest data.
+    std::string state() {
+        if (Clock::now() >= next_ && stamp_of(database_) != stamp_) read();
+        return std::to_string(number_);
+    }
+
+    [[nodiscard]] HttpAnswer answer(const std::string& path) const {
+        if (path == "/") return {200, "text/html; charset=utf-8", page_html(data_, PageSource::server)};
+        if (path == "/data.json") return {200, "application/json", data_};
+        return {404, "text/plain; charset=utf-8", "there is only /\n"};
+    }
+
+private:
+    void read() {
+        const auto begin = Clock::now();
+        stamp_ = stamp_of(database_);
+        try {
+            // Opened anew, because another file may have taken the place of the one that was read before.
+            data_ = page_data(Store(database_, Store::Access::read), request_);
+            ++number_;
+        } catch (const std::exception&) {
+            if (number_ == 0) throw;
+            // The page keeps its data: a writer may hold the file, or another file may be taking its place.
+        }
+        next_ = Clock::now() + std::max<Clock::duration>(least_period, 10 * (Clock::now() - begin));
+    }
+
+    fs::path database_;
+    PageRequest request_;
+    std::string data_, stamp_;
+    std::uint64_t number_ = 0;
+    Clock::time_point next_{};
+};
+
+}  // namespace
+
+int serve_page(const fs::path& database, const PageRequest& request, unsigned short port) {
+    ServedPage page(database, request);
+    LoopbackServer server(port, {.answer = [&](const std::string& path) { return page.answer(path); },
+                                 .state = [&] { return page.state(); }});
+    fmt::print("http://127.0.0.1:{} until Ctrl-C\n", server.port());
+    std::fflush(stdout);
+    server.run();
+    return success;
+}
+
+}  // namespace smemtune

@@ -1,0 +1,131 @@
+'use strict';
+// Plots: a sentence that says what one shows, and a Vega-Lite specification. They are drawn one after another, so that
+// the page answers clicks in between.
+
+const lightColours = ['#1f6feb', '#c2410c', '#15803d', '#7e22ce', '#a16207', '#0e7490', '#be185d', '#52525b'];
+const darkColours = ['#6cb0ff', '#ff9559', '#5fd38d', '#c79bff', '#e3b341', '#56d0e0', '#ff8fc0', '#b4b4bd'];
+const shapes = ['circle', 'square', 'triangle-up', 'diamond', 'cross', 'triangle-down', 'triangle-left', 'triangle-right'];
+
+const plots = [];  // of the page as it is now: {figure, holder, make}
+let drawing = false;
+let queue = [];
+
+function cssColour(name) { return getComputedStyle(document.documentElement).getPropertyValue(name).trim(); }
+function isDark() { return matchMedia('(prefers-color-scheme: dark)').matches && !matchMedia('print').matches; }
+function palette() { return isDark() ? darkColours : lightColours; }
+function accent() { return palette()[0]; }
+
+// A template has the same colour and shape in every plot.
+function templateColour(report) {
+  const labels = report.templates.map((each) => each.label);
+  return { domain: labels, range: labels.map((_, i) => palette()[i % palette().length]) };
+}
+function templateShape(report) {
+  const labels = report.templates.map((each) => each.label);
+  return { domain: labels, range: labels.map((_, i) => shapes[i % shapes.length]) };
+}
+// Only the templates that occur, so that a legend lists no others.
+function occurring(scale, values, field) {
+  const present = new Set(values.map((each) => each[field]));
+  const kept = scale.domain.map((label, i) => [label, scale.range[i]]).filter(([label]) => present.has(label));
+  return { domain: kept.map(([label]) => label), range: kept.map(([, value]) => value) };
+}
+
+function theme() {
+  const [text, muted, line] = [cssColour('--text'), cssColour('--muted'), cssColour('--line')];
+  const font = 'system-ui, -apple-system, "Segoe UI", Roboto, sans-serif';
+  return {
+    background: 'transparent', font, padding: { left: 2, right: 10, top: 6, bottom: 2 },
+    view: { stroke: null },
+    axis: {
+      labelColor: muted, titleColor: muted, gridColor: line, domain: false, tickColor: line, tickSize: 4, labelFontSize: 11,
+      titleFontSize: 11, titleFontWeight: 'normal', titlePadding: 8, labelOverlap: true, labelPadding: 4,
+    },
+    legend: { labelColor: text, titleColor: muted, orient: 'top', direction: 'horizontal', title: null, labelFontSize: 11, symbolSize: 60, symbolOpacity: 1, offset: 4, padding: 0 },
+    text: { color: text, fontSize: 11, font },
+    point: { filled: true }, bar: { color: accent() },
+    line: { strokeWidth: 1.5 },
+  };
+}
+
+// `make(width)` returns the specification without its size.
+function plot({ id, title, sentence, height = 280, make, small = false }) {
+  const holder = element('div', { class: 'canvas', role: 'img', 'aria-label': `${title}. ${sentence || ''}` });
+  holder.style.minHeight = `${height}px`;
+  const figure = element('figure', { id, class: small ? 'plot small' : 'plot', 'data-plot': 'waiting' },
+    element(small ? 'h4' : 'h3', {}, title), holder, sentence && element('figcaption', {}, sentence));
+  plots.push({ figure, holder, make, height, title });
+  return figure;
+}
+
+// The marks of a drawn plot: axes and legends do not count.
+function markCount(group) {
+  let count = 0;
+  for (const item of group.items || []) {
+    if (item.items && item.marktype && item.role === 'mark') count += item.items.length;
+    if (item.items) count += markCount(item);
+  }
+  return count;
+}
+
+async function draw({ figure, holder, make, height, title }) {
+  const width = Math.floor(holder.clientWidth);
+  if (!width) return;
+  try {
+    const configuration = theme();
+    // A legend that is wider than the plot continues below.
+    configuration.legend.columns = Math.max(1, Math.floor((width - 50) / 125));
+    const specification = { width, height, autosize: { type: 'fit', contains: 'padding' }, ...make(width), config: configuration };
+    const compiled = vegaLite.compile(specification).spec;
+    const view = new vega.View(vega.parse(compiled, null, { ast: true }), { expr: vega.expressionInterpreter, renderer: 'svg', hover: false });
+    // Vega gives its element a role of its own; to a screen reader, the whole is one image with a description.
+    const inner = element('div');
+    holder.replaceChildren(inner);
+    await view.initialize(inner).runAsync();
+    figure.view = view;
+    figure.dataset.width = width;
+    const root = view.scenegraph().root;
+    figure.dataset.marks = markCount({ items: [root] });
+    figure.dataset.plot = 'drawn';
+  } catch (error) {
+    figure.dataset.plot = 'failed';
+    holder.replaceChildren(note('This plot could not be drawn.'));
+    console.error(`${title}: ${error.stack || error}`);
+  }
+}
+
+async function drawQueued() {
+  if (drawing) return;
+  drawing = true;
+  while (queue.length) {
+    const next = queue.shift();
+    if (next.figure.isConnected) await draw(next);
+    await new Promise((resolve) => { setTimeout(resolve); });
+  }
+  drawing = false;
+  document.documentElement.dataset.state = 'complete';
+  performance.mark('complete');
+}
+
+// Draws all plots: those on the screen first.
+function drawPlots() {
+  const rank = ({ figure }) => {
+    const { top, bottom } = figure.getBoundingClientRect();
+    return bottom < 0 || top > innerHeight ? 1 : 0;
+  };
+  for (const each of plots.filter((one) => !one.figure.isConnected)) {
+    if (each.figure.view) each.figure.view.finalize();
+  }
+  plots.splice(0, plots.length, ...plots.filter((one) => one.figure.isConnected));
+  queue = [...plots].map((each) => [rank(each), each]).sort((a, b) => a[0] - b[0]).map(([, each]) => each);
+  drawQueued();
+}
+
+// Only what a change of the width made wrong.
+function redrawResized() {
+  for (const each of plots) {
+    const width = Math.floor(each.holder.clientWidth);
+    if (width && each.figure.dataset.width !== String(width) && !queue.includes(each)) queue.push(each);
+  }
+  drawQueued();
+}

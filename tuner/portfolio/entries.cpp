@@ -1,0 +1,125 @@
+#include "tuner/portfolio/entries.h"
+
+#include <algorithm>
+#include <set>
+
+#include "runtime/backend.h"
+#include "runtime/selection.h"
+#include "tuner/problem/trial_ledger.h"
+#include "util/parallel_for.h"
+
+namespace smemtune {
+
+namespace {
+
+struct Found {
+    const KernelTemplate* kernel = nullptr;
+    std::int64_t template_row = 0;
+    TrialRecord record;
+
+    [[nodiscard]] double us() const { return std::get<Measurement>(record.outcome).median_us; }
+};
+
+bool counts_as_found(const TrialRecord& record, const EntrySource& source) {
+    const auto* measured = std::get_if<Measurement>(&record.outcome);
+    if (measured == nullptr || measured->cut_short || record.code_hash.empty()) return false;
+    return record.toolchain == source.toolchain &&
+           (record.verified_by.empty() || record.verified_by == source.identity);
+}
+
+// The fastest configurations, fastest first, without two that have the same machine code.
+std::vector<Found> fastest_of(const EntrySource& source, const std::vector<std::int64_t>& template_rows,
+                              std::int64_t problem_row) {
+    std::vector<Found> all;
+    for (std::size_t i = 0; i < template_rows.size(); ++i) {
+        for (auto& record : source.resources.store.trials({source.device_row, template_rows[i], problem_row})) {
+            if (counts_as_found(record, source)) {
+                all.push_back({&source.templates[i], template_rows[i], std::move(record)});
+            }
+        }
+    }
+    std::ranges::stable_sort(all, {}, &Found::us);
+    std::vector<Found> fastest;
+    std::set<std::string> codes;
+    for (auto& found : all) {
+        if (fastest.size() == most_of_a_sample || found.us() > slowest_of_a_sample * all.front().us()) break;
+        if (codes.insert(found.record.code_hash).second) fastest.push_back(std::move(found));
+    }
+    return fastest;
+}
+
+}  // namespace
+
+std::string toolchain_of(const TuneResources& resources) {
+    const auto platform = platform_versions(resources.device);
+    return resources.compiler.version() + (platform.empty() ? "" : "; " + platform);
+}
+
+std::vector<Entry> collect_entries(const EntrySource& source) {
+    auto& store = source.resources.store;
+    std::vector<std::int64_t> template_rows;
+    for (const auto& kernel : source.templates) {
+        template_rows.push_back(store.remember(
+            TemplateRecord{kernel.name, kernel.operation.name, kernel.hash, kernel.files, kernel.same_code_as},
+            default_configuration(kernel)));
+    }
+    std::vector<Entry> entries;
+    for (std::size_t sample = 0; sample < source.samples.size(); ++sample) {
+        const auto& problem = source.samples[sample].problem;
+        const auto problem_row = store.find(problem);
+        if (!problem_row) continue;
+        bool is_fastest = true;
+        for (const auto& found : fastest_of(source, template_rows, *problem_row)) {
+            const auto& record = found.record;
+            auto entry = std::ranges::find_if(entries, [&](const Entry& each) {
+                return each.template_row == found.template_row && each.configuration == record.configuration;
+            });
+            if (entry == entries.end()) {
+                const CompiledSize compiled{record.resources.registers, record.resources.static_shared_bytes};
+                entries.push_back({.kernel = found.kernel,
+                                   .template_row = found.template_row,
+                                   .configuration = record.configuration,
+                                   .code_hash = record.code_hash,
+                                   .bound = BoundLaunch(*found.kernel, record.configuration, source.resources.device,
+                                                        problem, compiled)});
+                entry = std::prev(entries.end());
+            }
+            entry->found.push_back(sample);
+            if (is_fastest) entry->won.push_back(sample);
+            is_fastest = false;
+        }
+    }
+    return entries;
+}
+
+void provide_code(const EntrySource& source, std::vector<Entry>& entries, const std::vector<std::size_t>& wanted) {
+    const auto& compiler = source.resources.compiler;
+    const auto& like = source.samples.front().problem;
+    std::vector<Entry*> missing;
+    for (const auto i : wanted) {
+        auto& entry = entries[i];
+        if (entry.binary) continue;
+        try {
+            auto stored = source.resources.store.recall_binary(entry.template_row, entry.configuration,
+                                                               binary_key(compiler.target(), like));
+            if (stored && stored->compiler == compiler.version()) {
+                entry.binary = Binary{entry.kernel->name, compiler.target(), stored->compiler, std::move(stored->code),
+                                      stored->resources};
+                entry.code_hash = code_hash_of(*entry.binary);
+                continue;
+            }
+        } catch (const DamagedRow&) {  // it is compiled again
+        }
+        missing.push_back(&entry);
+    }
+    parallel_for(missing.size(), source.jobs, [&](std::size_t i) {
+        auto& entry = *missing[i];
+        auto compiled = compiler.compile(program_of(*entry.kernel, entry.configuration, like));
+        auto* binary = std::get_if<Binary>(&compiled);
+        if (binary == nullptr) return;
+        entry.code_hash = code_hash_of(*binary);
+        entry.binary = std::move(*binary);
+    });
+}
+
+}  // namespace smemtune

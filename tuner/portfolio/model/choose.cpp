@@ -1,0 +1,83 @@
+#include "tuner/portfolio/model/choose.h"
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+
+namespace smemtune {
+
+double CrossTimes::best_us(std::size_t problem) const {
+    double best = 0;
+    for (const auto& cell : cells[problem]) {
+        if (cell.us > 0 && (best == 0 || cell.us < best)) best = cell.us;
+    }
+    return best;
+}
+
+std::vector<std::size_t> choose_members(const CrossTimes& times, const std::vector<std::size_t>& problems,
+                                        const std::vector<std::size_t>& candidates, std::size_t size) {
+    std::vector<double> best;       // of each problem
+    std::vector<double> now;        // the best member's time divided by `best`
+    std::vector<std::size_t> rows;  // problems at which any configuration runs
+    for (const auto problem : problems) {
+        if (times.best_us(problem) <= 0) continue;
+        rows.push_back(problem);
+        best.push_back(times.best_us(problem));
+        now.push_back(unserved_factor);
+    }
+    const auto gain_of = [&](std::size_t configuration) {
+        double gain = 0;
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            const auto us = times.cells[rows[i]][configuration].us;
+            if (us > 0) gain += times.counts[rows[i]] * std::max(0.0, now[i] - us / best[i]);
+        }
+        return gain;
+    };
+    std::vector<std::size_t> members;
+    while (members.size() < size) {
+        std::optional<std::size_t> chosen;
+        double most = 0;
+        for (const auto candidate : candidates) {
+            const auto gain = gain_of(candidate);
+            if (gain > most) {
+                most = gain;
+                chosen = candidate;
+            }
+        }
+        if (!chosen) break;
+        members.push_back(*chosen);
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            const auto us = times.cells[rows[i]][*chosen].us;
+            if (us > 0) now[i] = std::min(now[i], us / best[i]);
+        }
+    }
+    return members;
+}
+
+std::vector<std::vector<std::size_t>> pairs_nearby(const CrossTimes& times, std::size_t count) {
+    struct Near {
+        double distance = 0;
+        std::size_t problem = 0, configuration = 0;
+    };
+    std::vector<Near> all;
+    for (std::size_t configuration = 0; configuration < times.configurations(); ++configuration) {
+        std::vector<Near> near;
+        for (std::size_t problem = 0; problem < times.problems(); ++problem) {
+            if (!times.cells[problem][configuration].is_valid()) continue;
+            auto least = std::numeric_limits<double>::infinity();
+            for (const auto found : times.found[configuration]) {
+                least = std::min(least, squared_distance(times.places[found], times.places[problem]));
+            }
+            near.push_back({least, problem, configuration});
+        }
+        std::ranges::stable_sort(near, {}, &Near::distance);
+        near.resize(std::min(near.size(), count));
+        all.insert(all.end(), near.begin(), near.end());
+    }
+    std::ranges::stable_sort(all, {}, &Near::distance);
+    std::vector<std::vector<std::size_t>> pairs(times.problems());
+    for (const auto& near : all) pairs[near.problem].push_back(near.configuration);
+    return pairs;
+}
+
+}  // namespace smemtune

@@ -1,0 +1,42 @@
+// The times of configurations at problems, as plain numbers, to choose, fit and check a portfolio.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "templates/predict/time_model.h"
+
+namespace smemtune {
+
+struct CrossTimes {
+    struct Cell {
+        double us = 0;  ///< 0: not valid there, not right, or not timed
+        Terms terms{};  ///< all 0 if it is not valid there
+
+        [[nodiscard]] bool is_valid() const { return terms[static_cast<std::size_t>(Term::launch)] > 0; }
+    };
+    std::vector<double> counts;                   ///< of each problem: how often an application asks for it
+    std::vector<std::vector<double>> places;      ///< of each problem: the logarithms of its extents
+    std::vector<std::size_t> groups;              ///< of each configuration: the number of its template
+    std::vector<std::vector<std::size_t>> found;  ///< of each configuration: the problems at which a search found it
+    std::vector<std::vector<std::size_t>> won;    ///< of each configuration: the problems that it is the winner of
+    std::vector<std::vector<Cell>> cells;         ///< by problem, then by configuration
+
+    [[nodiscard]] std::size_t problems() const { return cells.size(); }
+    [[nodiscard]] std::size_t configurations() const { return groups.size(); }
+    /// The shortest time at a problem; 0 if nothing runs there.
+    [[nodiscard]] double best_us(std::size_t problem) const;
+    /// Time divided by the shortest time at the problem, minus 1. Precondition: the configuration runs there.
+    [[nodiscard]] double loss(std::size_t problem, std::size_t configuration) const {
+        return cells[problem][configuration].us / best_us(problem) - 1;
+    }
+};
+
+/// Between two places.
+inline double squared_distance(const std::vector<double>& a, const std::vector<double>& b) {
+    double sum = 0;
+    for (std::size_t i = 0; i < a.size(); ++i) sum += (a[i] - b[i]) * (a[i] - b[i]);
+    return sum;
+}
+
+}  // namespace smemtune

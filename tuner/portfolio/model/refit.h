@@ -1,0 +1,21 @@
+// Fits the models of stored portfolios again, to stored times: no device is needed.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "db/store.h"
+#include "templates/manifest/kernel_template.h"
+#include "tuner/portfolio/build.h"
+
+namespace smemtune {
+
+/// Fits the models of every stored portfolio of an operation to the stored times, with the present terms of
+/// `templates`. The stored models may have any version of the terms. The members, their machine code and their
+/// verification stay as they are. Each report has the losses at problems that were left out, as in build_portfolio().
+/// Throws StoreError, and changes nothing, if a member is damaged, its machine code is missing, or `templates` lack its
+/// version.
+std::vector<PortfolioReport> refit_portfolios(Store& store, const std::string& operation,
+                                              const std::vector<KernelTemplate>& templates);
+
+}  // namespace smemtune

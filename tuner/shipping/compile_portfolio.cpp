@@ -1,0 +1,87 @@
+#include "tuner/shipping/compile_portfolio.h"
+
+#include <algorithm>
+#include <variant>
+
+#include "runtime/selection.h"
+#include "templates/manifest/catalog.h"
+#include "tuner/problem/trial_ledger.h"
+#include "util/parallel_for.h"
+
+namespace smemtune {
+
+namespace {
+
+// The result for a member: its machine code, or why it is left out.
+using Compiled = std::variant<Binary, std::string>;
+
+// The template of a member, or why there is none.
+std::variant<const KernelTemplate*, std::string> template_of(const PortfolioRow& row, const Problem& like,
+                                                             const std::vector<KernelTemplate>& templates) {
+    const auto kernel = std::ranges::find(templates, row.kernel_template, &KernelTemplate::name);
+    if (kernel == templates.end()) return "there is no such template";
+    if (!kernel->is_same_code(row.template_hash)) return "the template was edited since the portfolio was measured";
+    if (!row.member.verified_by.starts_with(operation_identity(*kernel, like) + "/")) {
+        return "the operation's reference or checks were edited since the portfolio was measured";
+    }
+    return &*kernel;
+}
+
+Compiled compile_member(const PortfolioRow& row, const KernelTemplate& kernel, const Problem& like,
+                        const Compiler& compiler) {
+    const auto configuration = completed(row.member.configuration, default_configuration(kernel));
+    auto result = compiler.compile(program_of(kernel, configuration, like));
+    if (const auto* rejection = std::get_if<Rejection>(&result)) return rejection->reason;
+    auto& binary = std::get<Binary>(result);
+    if (const auto code = code_hash_of(binary); code != row.member.code_hash) {
+        return binary.compiler + " makes other machine code of it (SHA-256 " + code + ")";
+    }
+    return std::move(binary);
+}
+
+}  // namespace
+
+CompiledPortfolio compile_portfolio(const PortfolioText& portfolio, const std::vector<KernelTemplate>& templates,
+                                    const Compiler& compiler, std::size_t jobs, Store& store) {
+    const Problem like{portfolio.operation, portfolio.type, portfolio.layout, {}};
+    std::vector<const KernelTemplate*> kernels(portfolio.members.size());
+    std::vector<Compiled> compiled(portfolio.members.size());
+    parallel_for(portfolio.members.size(), jobs, [&](std::size_t i) {
+        const auto& row = portfolio.members[i];
+        const auto kernel = template_of(row, like, templates);
+        if (const auto* reason = std::get_if<std::string>(&kernel)) {
+            compiled[i] = *reason;
+            return;
+        }
+        kernels[i] = std::get<const KernelTemplate*>(kernel);
+        compiled[i] = compile_member(row, *kernels[i], like, compiler);
+    });
+
+    CompiledPortfolio result;
+    std::vector<PortfolioMember> members;
+    std::vector<BinaryRecord> binaries;
+    for (std::size_t i = 0; i < compiled.size(); ++i) {
+        const auto& row = portfolio.members[i];
+        if (const auto* reason = std::get_if<std::string>(&compiled[i])) {
+            result.left_out.push_back(row.kernel_template + " " + to_text(row.member.configuration) + ": " + *reason);
+            continue;
+        }
+        auto& binary = std::get<Binary>(compiled[i]);
+        auto member = row.member;
+        member.kernel_template = store.remember(
+            TemplateRecord{kernels[i]->name, kernels[i]->operation.name, kernels[i]->hash, kernels[i]->files});
+        binaries.push_back({.kernel_template = member.kernel_template,
+                            .configuration = member.configuration,
+                            .target = binary_key(compiler.target(), like),
+                            .compiler = binary.compiler,
+                            .code = std::move(binary.code),
+                            .resources = binary.resources});
+        members.push_back(std::move(member));
+    }
+    result.stored = members.size();
+    if (members.empty()) return result;
+    store.set_portfolio({store.remember(portfolio.device), like.operation, like.type, like.layout}, members, binaries);
+    return result;
+}
+
+}  // namespace smemtune

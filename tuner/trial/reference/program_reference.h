@@ -1,0 +1,38 @@
+// A reference program of the user's, which reads and writes .npy files.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "tuner/trial/reference/reference_source.h"
+
+namespace smemtune {
+
+/// Writes every argument to a file NAME.npy in one folder, runs the program, and reads every output from NAME.npy in
+/// another. Runs it once for the same arguments. `operation` and `backend` must outlive it.
+class ProgramReference : public ReferenceSource {
+public:
+    ProgramReference(Backend& backend, const Operation& operation, const Problem& problem);
+
+    void compute(const Operands& operands, const std::vector<OutputReference>& results) override;
+
+private:
+    struct Output {
+        std::string type;  // of its numbers: the output's type, or f64
+        std::string numbers;
+    };
+    using Files = std::map<std::string, std::string>;
+
+    [[nodiscard]] Files inputs_of(const Operands& operands) const;
+    [[nodiscard]] std::vector<Output> run(const Files& inputs, const Operands& operands) const;
+
+    Backend& backend_;
+    const Operation& operation_;
+    Environment environment_;
+    std::string element_;
+    std::map<std::string, std::vector<Output>> known_;  // by the content of the arguments
+};
+
+}  // namespace smemtune

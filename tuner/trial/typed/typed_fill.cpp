@@ -1,0 +1,102 @@
+#include "tuner/trial/typed/typed_fill.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <stdexcept>
+#include <tuple>
+
+#include "tuner/trial/operands.h"
+
+namespace smemtune {
+
+namespace {
+
+TypedFill fill_of(const ArgumentValues& values, bool is_integer, const Environment& environment) {
+    const auto first = values.first.value(environment);
+    const auto second = values.second.value(environment);
+    const int uniform = is_integer ? TypedFill::integers : TypedFill::uniform;
+    switch (values.kind) {
+        case ArgumentValues::Kind::uniform: return {uniform, first, second};
+        case ArgumentValues::Kind::normal: return {TypedFill::normal, first, second};
+        case ArgumentValues::Kind::constant: return {uniform, first, first};
+        case ArgumentValues::Kind::sorted: return {TypedFill::sorted, 0, second};
+        case ArgumentValues::Kind::file: return {TypedFill::copied, 0, 0};
+        case ArgumentValues::Kind::permutation: break;
+    }
+    return {TypedFill::permutation, 0, 0};
+}
+
+// Integers whose sums of `terms` products are exact in every output, as integer_magnitude() has them for floats.
+double exact_magnitude(const Argument& argument, const Check& check, std::int64_t terms) {
+    double scale = 1;
+    for (const auto& [name, value] : check.scalars) scale = std::max(scale, std::abs(value));
+    const bool is_half = argument.type && argument.type->number->is_half();
+    const auto most = std::ldexp(1.0, is_half ? argument.type->number->significand_bits : 24);
+    return std::clamp(std::floor(std::sqrt(most / (scale * static_cast<double>(std::max<std::int64_t>(terms, 1))))),
+                      1.0, 8.0);
+}
+
+}  // namespace
+
+TypedFill fill_of(const Argument& argument, const Check& check, const Environment& environment, std::int64_t terms) {
+    if (argument.kind == Argument::Kind::output && !argument.is_read) return {TypedFill::poisoned, 0, 0};
+    if (argument.values) return fill_of(*argument.values, argument.is_integer(), environment);
+    if (check.special) return {TypedFill::special, 0, 0};
+    if (!check.integers) return {};
+    const auto magnitude = exact_magnitude(argument, check, terms);
+    return {TypedFill::integers, -magnitude, magnitude};
+}
+
+void check_values(const Operation& operation, const Environment& environment, const std::string& problem) {
+    const auto check_file = [&](const Argument& argument, double elements, const std::string& path,
+                                const DataFile& data) {
+        const auto numbers = elements * static_cast<double>(argument.type ? argument.type->lanes : 1);
+        if (numbers == static_cast<double>(data.count)) return;
+        throw std::invalid_argument(
+            fmt::format("{}: argument '{}' has {} numbers, its file {} has {}; choose the size that it was made for",
+                        problem, argument.name, numbers, path, data.count));
+    };
+    for (const auto& argument : operation.arguments) {
+        const auto answer = operation.reference.answers.find(argument.name);
+        if (answer != operation.reference.answers.end()) {
+            check_file(argument, elements_of(argument, environment), answer->second.path, answer->second.data);
+        }
+        if (!argument.values) continue;
+        const auto fail = [&](const std::string& what) {
+            throw std::invalid_argument(
+                fmt::format("{}: the values of argument '{}' {}; change its 'values' or its "
+                            "type",
+                            problem, argument.name, what));
+        };
+        const auto elements = elements_of(argument, environment);
+        if (const auto& data = argument.values->data) check_file(argument, elements, argument.values->path, *data);
+        if (!argument.is_integer()) continue;
+        const auto& number = *argument.type->number;
+        const auto how = fill_of(*argument.values, true, environment);
+        const auto last = how.mode == TypedFill::permutation ? elements - 1 : how.second;
+        if (how.first > last) fail(fmt::format("are {} to {}, a range without a number", how.first, last));
+        for (const auto value : {how.first, last}) {
+            if (!number.holds(value)) fail(fmt::format("reach {}, which {} does not have", value, number.name));
+        }
+    }
+}
+
+void fill_typed(const LoadedKernel& kernel, const MatrixOperand& matrix, const TypedFill& how, std::int64_t blocks,
+                const Memory* source, const Memory* changed) {
+    void* data = matrix.memory->data();
+    int type = matrix.type.number->code;
+    auto [mode, first, second] = how;
+    auto [rows, columns, stride] = std::tuple(matrix.rows, matrix.columns, matrix.stride);
+    auto [count, batch_stride, seed] = std::tuple(matrix.count, matrix.batch_stride, matrix.seed);
+    long long guard = matrix.guard;
+    void* numbers = source == nullptr ? nullptr : source->data();
+    void* report = changed == nullptr ? nullptr : changed->data();
+    const std::array<void*, 14> arguments{&data,         &type, &guard, &rows,   &columns, &stride,  &count,
+                                          &batch_stride, &mode, &first, &second, &seed,    &numbers, &report};
+    kernel.launch(nullptr, {.grid = {blocks, 1, 1}, .block = {block_threads, 1, 1}}, arguments.data());
+}
+
+}  // namespace smemtune
