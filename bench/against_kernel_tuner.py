@@ -8,6 +8,7 @@ uses the strategy that needed the fewest evaluations in replayed landscapes, and
 verifies nothing, which saves it time. smemtune verifies every configuration. Its time is that of the whole process; of
 Kernel Tuner it is the call of tune_kernel() alone. Then a process of its own compiles both winners with the same options
 and launches them in turn on the same arrays. `ratio` is the median of (time of Kernel Tuner's winner / time of ours).
+Everything is compiled by CuPy's NVRTC.
 
 Needs CuPy and Kernel Tuner; each tuner runs in a process of its own. EXAMPLES is examples/others after its ./fetch.
 """
@@ -15,6 +16,7 @@ import argparse
 import datetime
 import itertools
 import json
+import numbers
 import os
 import pathlib
 import re
@@ -133,18 +135,27 @@ def tune_with_kernel_tuner(folder, evaluations):
         block_size_names=problem["block"], cmem_args=problem["constants"] or None, lang="CUPY", strategy=STRATEGY,
         strategy_options={"max_fevals": evaluations}, quiet=True, **divisors)
     seconds = time.perf_counter() - begin
-    measured = [each for each in results if isinstance(each["time"], (int, float))]
+    measured = [each for each in results if isinstance(each.get("time"), numbers.Real)]
     best = min(measured, key=lambda each: each["time"])
     return {"seconds": seconds, "evaluations": len(results), "measured": len(measured), "us": 1000 * float(best["time"]),
-            "configuration": {name: int(best[name]) for name in parameters}, "version": kernel_tuner.__version__}
+            "configuration": {name: int(best[name]) for name in parameters}, "version": kernel_tuner.__version__,
+            "nvrtc": nvrtc_in_use()}
 
 
-def tune_with_smemtune(smemtune, folder, evaluations, size):
+def nvrtc_in_use():
+    """The file of the NVRTC that this process has loaded."""
+    maps = pathlib.Path("/proc/self/maps").read_text()
+    return next(line.split()[-1] for line in maps.splitlines() if "libnvrtc.so" in line)
+
+
+def tune_with_smemtune(smemtune, folder, evaluations, size, nvrtc):
+    """With the NVRTC that CuPy uses, because another version makes other machine code of the same configuration."""
+    environment = {**os.environ, "LD_LIBRARY_PATH": os.path.dirname(nvrtc)}
     with tempfile.TemporaryDirectory() as scratch:
         command = [smemtune, "tune", "--device", "0", "--templates", str(folder), "--sizes", size, "--evaluations",
                    str(evaluations), "--db", os.path.join(scratch, "t.db"), "--json"]
         begin = time.perf_counter()
-        report = json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)
+        report = json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True, env=environment).stdout)
         seconds = time.perf_counter() - begin
     winner = report["problems"][0]["winner"]
     return {"seconds": seconds, "evaluations": report["measured"] + sum(report["rejected"].values()),
@@ -226,7 +237,7 @@ def main():
     parser.add_argument("kernels", nargs="*", metavar="KERNEL")
     parser.add_argument("--evaluations", type=int, default=100)
     parser.add_argument("--pairs", type=int, default=30)
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()
     if unknown := set(options.kernels) - set(KERNELS):
         parser.error(f"no kernel is named {', '.join(unknown)}; there are {', '.join(KERNELS)}")
 
@@ -239,8 +250,9 @@ def main():
         folder = options.examples.resolve() / name
         extents = KERNELS[name](folder)["extents"]
         parameters, rules = space_of(folder, extents)
-        ours = tune_with_smemtune(options.smemtune, folder, options.evaluations, "x".join(map(str, extents.values())))
         theirs = in_a_process("tune", folder, options.evaluations)
+        size = "x".join(map(str, extents.values()))
+        ours = tune_with_smemtune(options.smemtune, folder, options.evaluations, size, theirs.pop("nvrtc"))
         record["kernel_tuner"] = theirs.pop("version")
         paired = in_a_process("time", folder, json.dumps(ours["configuration"]), json.dumps(theirs["configuration"]), options.pairs)
         record["problems"].append({"kernel": name, "extents": extents, "ours": ours, "kernel_tuner": theirs,
