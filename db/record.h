@@ -34,6 +34,8 @@ struct RunRecord {
     std::string request{};   ///< JSON: sizes, templates, search, seed, budget
     std::string policy{};    ///< JSON: how trials were verified and timed
     std::string versions{};  ///< JSON: smemtune, compiler, driver
+
+    bool operator==(const RunRecord&) const = default;
 };
 
 /// The row numbers of the device, template and problem that a trial belongs to.
@@ -102,6 +104,8 @@ struct TrialRow {
 struct RunRow {
     RunRecord record;
     std::string started_at, finished_at, how;
+
+    bool operator==(const RunRow&) const = default;
 };
 
 /// Machine code of a winner.

@@ -92,7 +92,28 @@ Resources read_resources(const SQLite::Statement& row, int first) {
             .dynamic_shared_bytes = row.getColumn(first + 3).getInt64()};
 }
 
+// From the columns operation, type, layout and extents.
+Problem problem_at(const SQLite::Statement& row, int first) {
+    Problem problem;
+    problem.operation = row.getColumn(first).getString();
+    problem.type = row.getColumn(first + 1).getString();
+    problem.layout = row.getColumn(first + 2).getString();
+    problem.extents = read_text(row.getColumn(first + 3), [](const auto& text) {
+        decltype(Problem::extents) extents;
+        const auto json = Json::parse(text);
+        for (const auto& [name, value] : json.items()) {
+            extents.emplace_back(name, value.template get<std::int64_t>());
+        }
+        return extents;
+    });
+    return problem;
+}
+
 }  // namespace
+
+std::pair<std::int64_t, Problem> read_problem(const SQLite::Statement& row) {
+    return {row.getColumn(0).getInt64(), problem_at(row, 1)};
+}
 
 void bind_content(SQLite::Statement& find, const Problem& problem) {
     find.bind(1, problem.operation);
@@ -249,17 +270,7 @@ TrialRow read_row(const SQLite::Statement& row) {
     result.device = row.getColumn(first + 1).getString();
     result.kernel_template = row.getColumn(first + 2).getString();
     result.template_hash = row.getColumn(first + 3).getString();
-    result.problem.operation = row.getColumn(first + 4).getString();
-    result.problem.type = row.getColumn(first + 5).getString();
-    result.problem.layout = row.getColumn(first + 6).getString();
-    result.problem.extents = read_text(row.getColumn(first + 7), [](const auto& text) {
-        decltype(Problem::extents) extents;
-        const auto json = Json::parse(text);
-        for (const auto& [name, value] : json.items()) {
-            extents.emplace_back(name, value.template get<std::int64_t>());
-        }
-        return extents;
-    });
+    result.problem = problem_at(row, first + 4);
     result.winner = !row.isColumnNull(first + 8);
     result.decided_at = row.getColumn(first + 8).getString();  // empty for NULL
     result.finished_at = row.getColumn(first + 9).getString();

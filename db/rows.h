@@ -21,6 +21,8 @@ struct UnreadableRow : std::runtime_error {
 
 constexpr auto insert_problem = "INSERT INTO problems (operation, type, layout, extents, size) VALUES (?, ?, ?, ?, ?)";
 constexpr auto find_problem = "SELECT id FROM problems WHERE operation = ? AND type = ? AND layout = ? AND extents = ?";
+constexpr auto select_problems = "SELECT id, operation, type, layout, extents FROM problems ORDER BY id";
+std::pair<std::int64_t, Problem> read_problem(const SQLite::Statement& row);
 void bind_content(SQLite::Statement& find, const Problem& problem);
 void bind_all(SQLite::Statement& insert, const Problem& problem);
 

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "db/merge/content.h"
 #include "db/portfolio/portfolio.h"
 #include "db/record.h"
 
@@ -204,6 +205,12 @@ public:
     };
     /// Reads the whole database.
     [[nodiscard]] std::vector<Damage> damages() const;
+
+    /// Everything at one moment. Throws DamagedRow if any row is damaged.
+    [[nodiscard]] DatabaseContent content() const;
+    /// Writes `content` in one transaction. Precondition: the database is new, and the rows of each table are numbered
+    /// 1, 2, 3, ... without a gap.
+    void fill(const DatabaseContent& content);
 
     struct Summary {
         std::filesystem::path path;

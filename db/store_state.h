@@ -80,6 +80,10 @@ struct Store::State {
         return id;
     }
 
+    // Both run inside the caller's transaction.
+    std::optional<TemplateRecord> read_template(std::int64_t id);
+    Portfolio read_portfolio(const PortfolioKey& key, TermsVersions versions);
+
     // Gives the problem its row in `places`. Runs inside the caller's transaction.
     void place(std::int64_t device, std::int64_t problem);
 

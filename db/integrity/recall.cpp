@@ -6,36 +6,38 @@
 
 namespace smemtune {
 
+std::optional<TemplateRecord> Store::State::read_template(std::int64_t id) {
+    auto record = query("SELECT name, operation, hash FROM templates WHERE id = ?")
+                      .with(id)
+                      .first([](const SQLite::Statement& row) {
+                          return TemplateRecord{.name = row.getColumn(0).getString(),
+                                                .operation = row.getColumn(1).getString(),
+                                                .hash = row.getColumn(2).getString(),
+                                                .files = {}};
+                      });
+    if (!record) return record;
+    int bytes = 0;
+    const auto read = [&](const SQLite::Statement& row) {
+        bytes += row.getColumn(0).getBytes() + row.getColumn(1).getBytes();
+        if (bytes > largest_value_bytes) throw UnreadableRow(record->name + ": its files are larger than any template");
+        return std::pair(row.getColumn(0).getString(), row.getColumn(1).getString());
+    };
+    for (auto& file : query("SELECT path, text FROM template_files WHERE template = ?").with(id).all(read)) {
+        if (!stays_inside(file.first))
+            throw UnreadableRow(record->name + ": the path '" + file.first + "' leads outside");
+        record->files.insert(std::move(file));
+    }
+    query("SELECT sha256 FROM templates WHERE id = ?").with(id).first([&](const auto& row) {
+        check_hash(row.getColumn(0), row_sha256(*record), schema >= hashed_schema);
+        return true;
+    });
+    return record;
+}
+
 std::optional<TemplateRecord> Store::recall_template(std::int64_t kernel_template) const {
-    return state_->guarded([&]() -> std::optional<TemplateRecord> {
+    return state_->guarded([&] {
         const SQLite::Transaction same_moment(state_->connection.database);
-        auto record = state_->query("SELECT name, operation, hash FROM templates WHERE id = ?")
-                          .with(kernel_template)
-                          .first([](const SQLite::Statement& row) {
-                              return TemplateRecord{.name = row.getColumn(0).getString(),
-                                                    .operation = row.getColumn(1).getString(),
-                                                    .hash = row.getColumn(2).getString(),
-                                                    .files = {}};
-                          });
-        if (!record) return record;
-        int bytes = 0;
-        const auto read = [&](const SQLite::Statement& row) {
-            bytes += row.getColumn(0).getBytes() + row.getColumn(1).getBytes();
-            if (bytes > largest_value_bytes)
-                throw UnreadableRow(record->name + ": its files are larger than any template");
-            return std::pair(row.getColumn(0).getString(), row.getColumn(1).getString());
-        };
-        auto files = state_->query("SELECT path, text FROM template_files WHERE template = ?");
-        for (auto& file : files.with(kernel_template).all(read)) {
-            if (!stays_inside(file.first))
-                throw UnreadableRow(record->name + ": the path '" + file.first + "' leads outside");
-            record->files.insert(std::move(file));
-        }
-        state_->query("SELECT sha256 FROM templates WHERE id = ?").with(kernel_template).first([&](const auto& row) {
-            check_hash(row.getColumn(0), row_sha256(*record), state_->schema >= hashed_schema);
-            return true;
-        });
-        return record;
+        return state_->read_template(kernel_template);
     });
 }
 

@@ -137,26 +137,29 @@ PortfolioRow read_portfolio_row(const SQLite::Statement& row) {
             .template_hash = row.getColumn(12).getString()};
 }
 
+Portfolio Store::State::read_portfolio(const PortfolioKey& key, TermsVersions versions) {
+    const auto ids =
+        query(members_of)
+            .with(key.device, key.operation, key.type, key.layout, terms_version, versions == TermsVersions::all)
+            .all(read_id);
+    Portfolio result;
+    for (const auto id : ids) {
+        try {
+            auto row = explained([&] { return query(one_portfolio_row()).with(id).first(read_portfolio_row); });
+            if (row) result.members.push_back(std::move(*row));
+        } catch (const DamagedRow& error) {
+            const std::string message = error.what();
+            result.damages.push_back(message);
+        }
+    }
+    return result;
+}
+
 Portfolio Store::portfolio(const PortfolioKey& key, TermsVersions versions) const {
     return state_->guarded([&] {
         // One transaction, because another process may replace the portfolio and reuse its row numbers.
         const SQLite::Transaction snapshot(state_->connection.database, SQLite::TransactionBehavior::DEFERRED);
-        const auto ids =
-            state_->query(members_of)
-                .with(key.device, key.operation, key.type, key.layout, terms_version, versions == TermsVersions::all)
-                .all(read_id);
-        Portfolio result;
-        for (const auto id : ids) {
-            try {
-                auto row = state_->explained(
-                    [&] { return state_->query(one_portfolio_row()).with(id).first(read_portfolio_row); });
-                if (row) result.members.push_back(std::move(*row));
-            } catch (const DamagedRow& error) {
-                const std::string message = error.what();
-                result.damages.push_back(message);
-            }
-        }
-        return result;
+        return state_->read_portfolio(key, versions);
     });
 }
 

@@ -29,6 +29,7 @@ int database_export_command(const Arguments& arguments, const ProcessEnvironment
 int database_compare_command(const Arguments& arguments, const ProcessEnvironment& process_environment);
 int database_importance_command(const Arguments& arguments, const ProcessEnvironment& process_environment);
 int database_convergence_command(const Arguments& arguments, const ProcessEnvironment& process_environment);
+int database_merge_command(const Arguments& arguments, const ProcessEnvironment& process_environment);
 int database_convert_command(const Arguments& arguments, const ProcessEnvironment& process_environment);
 int database_compile_command(const Arguments& arguments, const ProcessEnvironment& process_environment);
 int report_command(const Arguments& arguments, const ProcessEnvironment& process_environment);

@@ -194,6 +194,7 @@ constexpr std::array subcommands{
     Command{"compare", "Compare the winners of two databases.", database_compare_command},
     Command{"importance", "Show which parameters decide the speed.", database_importance_command},
     Command{"convergence", "Show how fast searches came near the best time.", database_convergence_command},
+    Command{"merge", "Merge the databases of several machines.", database_merge_command},
     Command{"verify", "List the rows that are damaged.", verify_command},
     Command{"export", "Write winners and portfolios to a new database or as text, or trials for other programs.",
             database_export_command},

@@ -1,0 +1,277 @@
+#include "db/merge/merge.h"
+
+#include <algorithm>
+
+#include "db/file/schema.h"
+#include "tests/db/scratch.h"
+
+namespace smemtune {
+namespace {
+
+const std::vector<std::uint8_t> first_code{1, 2, 3};
+const std::vector<std::uint8_t> second_code{4, 5};
+
+std::string hash_of_bytes(const std::vector<std::uint8_t>& code) { return sha256(std::as_bytes(std::span(code))); }
+
+// A content with one device, template and problem, each with number `row`.
+DatabaseContent content_at(std::int64_t row) {
+    DatabaseContent content;
+    content.devices[row] = model_device("sm_90");
+    content.templates[row] = tiled();
+    content.problems[row] = gemm(512, 512, 512);
+    return content;
+}
+
+DatedTrial dated(TrialRecord trial, const std::string& day, bool is_winner = false) {
+    const auto date = "2026-01-" + day + "T00:00:00.000Z";
+    return {std::move(trial), date, is_winner ? date : ""};
+}
+
+TrialKey key_of(std::int64_t row) { return {row, row, row}; }
+
+BinaryRecord binary_of(std::int64_t row, const std::vector<std::uint8_t>& code) {
+    return {row, tile(16), "sm_90a f32 nn", "NVRTC", code, {.registers = 40}};
+}
+
+PortfolioMember member_of(std::int64_t row, const std::vector<std::uint8_t>& code, double error) {
+    return {.kernel_template = row,
+            .configuration = tile(16),
+            .model = {.coefficients = {1}, .error = error},
+            .registers = 40,
+            .classes = {"111"},
+            .verified_by = "operation/testbed",
+            .code_hash = hash_of_bytes(code)};
+}
+
+MergedContent merged(const std::vector<DatabaseContent>& databases) {
+    return merge(databases, [](const TemplateRecord&) { return Configuration{}; });
+}
+
+// The trial that stays when one database holds `a` and the other `b`, whichever comes first.
+TrialRecord kept(DatedTrial a, DatedTrial b) {
+    auto first = content_at(1);
+    auto second = content_at(7);
+    a.record.key = key_of(1);
+    b.record.key = key_of(7);
+    first.trials = {a};
+    second.trials = {b};
+    const auto forwards = merged({first, second});
+    EXPECT_EQ(forwards.content, merged({second, first}).content);
+    EXPECT_EQ(forwards.shared_trials, 1U);
+    EXPECT_EQ(forwards.content.trials.size(), 1U);
+    return forwards.content.trials.at(0).record;
+}
+
+TrialRecord cut_short(double median_us) {
+    auto trial = measured(key_of(1), tile(16), median_us);
+    std::get<Measurement>(trial.outcome).cut_short = true;
+    trial.verified_by.clear();
+    return trial;
+}
+
+TEST(Merge, RowsAreNumberedAnewAndTrialsFollowTheirDates) {
+    auto first = content_at(5);
+    first.trials = {dated(measured(key_of(5), tile(16), 9), "03")};
+    first.runs[4] = {{"{}", "{}", "{}"}, "2026-01-03T00:00:00.000Z", "", ""};
+    first.trials[0].record.run = 4;
+    auto second = content_at(9);
+    second.problems[9] = gemm(256, 256, 256);
+    second.devices[9].name = "another";
+    second.trials = {dated(measured(key_of(9), tile(16), 3), "01")};
+    const auto both = merged({first, second}).content;
+    EXPECT_EQ(both.devices.size(), 2U);
+    EXPECT_EQ(both.templates.size(), 1U);
+    EXPECT_EQ(both.problems.at(1), gemm(256, 256, 256));
+    ASSERT_EQ(both.trials.size(), 2U);
+    EXPECT_EQ(both.trials[0].record.key.problem, 1);
+    EXPECT_EQ(both.devices.at(both.trials[0].record.key.device).name, "another");
+    EXPECT_EQ(both.trials[1].record.key.problem, 2);
+    EXPECT_EQ(both.trials[1].record.run, 1);
+    EXPECT_EQ(both, merged({second, first}).content);
+}
+
+// A finalist is measured again at the end, so its date is late. It was tried before the trials that follow it.
+TEST(Merge, ATrialThatWasRepeatedKeepsItsPlace) {
+    auto first = content_at(1);
+    first.trials = {dated(measured(key_of(1), tile(1), 9), "02"), dated(measured(key_of(1), tile(2), 5), "08", true),
+                    dated(measured(key_of(1), tile(3), 9), "04"), dated(measured(key_of(1), tile(4), 9), "06")};
+    auto second = content_at(1);
+    second.trials = {dated(measured(key_of(1), tile(5), 9), "03"), dated(measured(key_of(1), tile(6), 9), "05")};
+    const auto both = merged({first, second}).content;
+    std::vector<std::string> order;
+    for (const auto& trial : both.trials) order.push_back(to_text(trial.record.configuration));
+    const std::vector<std::string> wanted{"TILE_WIDTH=1", "TILE_WIDTH=5", "TILE_WIDTH=2",
+                                          "TILE_WIDTH=3", "TILE_WIDTH=6", "TILE_WIDTH=4"};
+    EXPECT_EQ(order, wanted);
+    EXPECT_EQ(merged({both, second, first}).content, both);
+    EXPECT_EQ(merged({both, both}).content, both);
+}
+
+TEST(Merge, OfOneTrialTheNewestStays) {
+    EXPECT_EQ(kept(dated(measured({}, tile(16), 5), "01"), dated(measured({}, tile(16), 6), "02")),
+              measured(key_of(1), tile(16), 6));
+    EXPECT_EQ(kept(dated(measured({}, tile(16), 5), "01"), dated(rejected({}, tile(16), Stage::wrong), "02")),
+              rejected(key_of(1), tile(16), Stage::wrong));
+    EXPECT_EQ(kept(dated(rejected({}, tile(16), Stage::wrong), "01"), dated(measured({}, tile(16), 5), "02")),
+              measured(key_of(1), tile(16), 5));
+}
+
+TEST(Merge, WhatSaysLessDoesNotReplaceAVerifiedMeasurementHoweverNewItIs) {
+    const auto verified = measured(key_of(1), tile(16), 5);
+    auto of_unknown_checks = measured({}, tile(16), 4);
+    of_unknown_checks.verified_by = unrecorded;
+    for (const auto& weaker : {cut_short(4), of_unknown_checks, rejected({}, tile(16), Stage::crash),
+                               rejected({}, tile(16), Stage::timeout)}) {
+        EXPECT_EQ(kept(dated(verified, "01"), dated(weaker, "20")), verified);
+    }
+}
+
+TEST(Merge, OfTwoTrialsOfOneMomentTheOneWithMoreSamplesStays) {
+    auto more = measured(key_of(1), tile(16), 5);
+    std::get<Measurement>(more.outcome).samples_us = {5, 5, 5, 5, 5};
+    EXPECT_EQ(kept(dated(measured({}, tile(16), 4), "01"), dated(more, "01")), more);
+    // Even where nothing else differs, the order of the databases decides nothing.
+    const auto one = kept(dated(measured({}, tile(16), 4), "01"), dated(measured({}, tile(16), 5), "01"));
+    const auto other = kept(dated(measured({}, tile(16), 5), "01"), dated(measured({}, tile(16), 4), "01"));
+    EXPECT_EQ(one, other);
+}
+
+TEST(Merge, EqualTrialsAreStoredOnceAndAreNoDifference) {
+    auto content = content_at(1);
+    content.trials = {dated(measured(key_of(1), tile(16), 5), "01", true),
+                      dated(rejected(key_of(1), tile(32), Stage::compile), "02")};
+    content.binaries = {binary_of(1, first_code)};
+    const auto once = merged({content});
+    const auto twice = merged({content, content, once.content});
+    EXPECT_EQ(twice.content, once.content);
+    EXPECT_EQ(twice.shared_trials, 2U);
+    EXPECT_EQ(twice.differing_trials, 0U);
+    EXPECT_TRUE(twice.left_out.empty());
+}
+
+TEST(Merge, OfTwoWinnersTheFasterStaysWithItsDate) {
+    auto first = content_at(1);
+    first.trials = {dated(measured(key_of(1), tile(16), 5), "01", true)};
+    auto second = content_at(1);
+    second.trials = {dated(measured(key_of(1), tile(32), 6), "02", true)};
+    for (const auto& databases : {std::vector{first, second}, std::vector{second, first}}) {
+        const auto both = merged(databases);
+        EXPECT_EQ(both.shared_winners, 1U);
+        EXPECT_EQ(both.content.trials[0].record.configuration, tile(16));
+        EXPECT_EQ(both.content.trials[0].decided_at, first.trials[0].decided_at);
+        EXPECT_EQ(both.content.trials[1].decided_at, "");
+    }
+}
+
+TEST(Merge, AWinnerThatIsWrongElsewhereGivesWayAndTheLossIsNamed) {
+    auto first = content_at(1);
+    first.trials = {dated(measured(key_of(1), tile(16), 5), "01", true)};
+    auto second = content_at(1);
+    second.trials = {dated(rejected(key_of(1), tile(16), Stage::wrong), "02")};
+    const auto without = merged({first, second});
+    EXPECT_EQ(without.content.trials.at(0).decided_at, "");
+    ASSERT_EQ(without.left_out.size(), 1U);
+    EXPECT_NE(without.left_out[0].find("the winner of gemm f32 nn 512x512x512: a newer trial"), std::string::npos);
+    auto third = content_at(1);
+    third.trials = {dated(measured(key_of(1), tile(32), 8), "01", true)};
+    const auto with = merged({first, second, third});
+    EXPECT_TRUE(with.left_out.empty());
+    EXPECT_TRUE(std::ranges::any_of(with.content.trials, [](const DatedTrial& trial) {
+        return !trial.decided_at.empty() && trial.record.configuration == tile(32);
+    }));
+}
+
+TEST(Merge, MachineCodeOfThePortfolioStaysAndWhatTheOtherCodeVerifiedIsUnrecorded) {
+    auto first = content_at(1);
+    first.trials = {dated(with_code(measured(key_of(1), tile(16), 5), first_code), "01")};
+    first.binaries = {binary_of(1, first_code)};
+    first.portfolios = {{{1, "gemm", "f32", "nn"}, {member_of(1, first_code, 0.1)}}};
+    auto second = content_at(1);
+    second.problems[1] = gemm(64, 64, 64);
+    second.trials = {dated(with_code(measured(key_of(1), tile(16), 1), second_code), "09", true)};
+    second.binaries = {binary_of(1, second_code)};
+    for (const auto& databases : {std::vector{first, second}, std::vector{second, first}}) {
+        const auto both = merged(databases);
+        ASSERT_EQ(both.content.binaries.size(), 1U);
+        EXPECT_EQ(both.content.binaries[0].code, first_code);
+        EXPECT_EQ(both.unrecorded_trials, 1U);
+        for (const auto& trial : both.content.trials) {
+            const bool is_of_first = trial.record.code_hash == hash_of_bytes(first_code);
+            EXPECT_EQ(trial.record.verified_by == unrecorded, !is_of_first);
+        }
+        EXPECT_EQ(both.content.portfolios.size(), 1U);
+    }
+}
+
+TEST(Merge, ThePortfolioThatWasMeasuredLastStaysWhole) {
+    auto first = content_at(1);
+    first.trials = {dated(with_code(measured(key_of(1), tile(16), 5), first_code), "05")};
+    first.portfolios = {{{1, "gemm", "f32", "nn"}, {member_of(1, first_code, 0.1)}}};
+    first.binaries = {binary_of(1, first_code)};
+    auto second = first;
+    second.trials = {dated(with_code(measured(key_of(1), tile(16), 5), second_code), "08")};
+    second.portfolios = {{{1, "gemm", "f32", "nn"}, {member_of(1, second_code, 0.2)}}};
+    second.binaries = {binary_of(1, second_code)};
+    for (const auto& databases : {std::vector{first, second}, std::vector{second, first}}) {
+        const auto both = merged(databases).content;
+        ASSERT_EQ(both.portfolios.size(), 1U);
+        EXPECT_EQ(both.portfolios[0].members, std::vector{member_of(1, second_code, 0.2)});
+        EXPECT_EQ(both.binaries.at(0).code, second_code);
+    }
+}
+
+TEST(Merge, AMemberWhoseCodeIsWrongAnywhereIsLeftOut) {
+    auto first = content_at(1);
+    first.portfolios = {{{1, "gemm", "f32", "nn"}, {member_of(1, first_code, 0.1)}}};
+    first.binaries = {binary_of(1, first_code)};
+    auto second = content_at(1);
+    second.trials = {dated(with_code(rejected(key_of(1), tile(16), Stage::wrong), first_code), "01")};
+    const auto both = merged({first, second});
+    EXPECT_TRUE(both.content.portfolios.empty());
+    ASSERT_EQ(both.left_out.size(), 1U);
+    EXPECT_NE(both.left_out[0].find("gave a wrong result"), std::string::npos);
+}
+
+TEST(Merge, ANewParameterOfATemplateGetsItsDefaultInOlderTrials) {
+    const auto with_pad = [](std::int64_t pad) { return Configuration{{{"PAD", pad}, {"TILE_WIDTH", 16}}}; };
+    auto older = content_at(1);
+    older.trials = {dated(measured(key_of(1), tile(16), 5), "01", true)};
+    older.binaries = {binary_of(1, first_code)};
+    auto newer = content_at(1);
+    newer.templates[1].files["gemm/tiled.toml"] = "with PAD";
+    newer.trials = {dated(measured(key_of(1), with_pad(1), 6), "02")};
+    for (const auto& databases : {std::vector{older, newer}, std::vector{newer, older}}) {
+        const auto both = merge(databases, [](const TemplateRecord& record) {
+                              EXPECT_EQ(record.files.at("gemm/tiled.toml"), "with PAD");
+                              return Configuration{{{"PAD", 0}, {"TILE_WIDTH", 32}}};
+                          }).content;
+        EXPECT_EQ(both.templates.at(1).files.at("gemm/tiled.toml"), "with PAD");
+        ASSERT_EQ(both.trials.size(), 2U);
+        EXPECT_EQ(both.trials[0].record.configuration, with_pad(0));
+        EXPECT_NE(both.trials[0].decided_at, "");
+        EXPECT_EQ(both.binaries.at(0).configuration, with_pad(0));
+    }
+}
+
+TEST(Merge, ARunThatEndedIsNewerThanTheSameRunBefore) {
+    auto running = content_at(1);
+    running.runs[1] = {{"{}", "{}", "{}"}, "2026-01-03T00:00:00.000Z", "", ""};
+    auto ended = content_at(1);
+    ended.runs[2] = {{"{}", "{}", "{}"}, "2026-01-03T00:00:00.000Z", "2026-01-03T01:00:00.000Z", "complete"};
+    for (const auto& databases : {std::vector{running, ended}, std::vector{ended, running}}) {
+        const auto both = merged(databases).content;
+        ASSERT_EQ(both.runs.size(), 1U);
+        EXPECT_EQ(both.runs.at(1).how, "complete");
+    }
+}
+
+TEST(Merge, APortfolioOfAnotherVersionOfTheTermsIsNamed) {
+    auto content = content_at(1);
+    content.outdated_portfolios = {{1, "gemm", "f32", "nn"}};
+    const auto both = merged({content, content_at(1)});
+    ASSERT_EQ(both.left_out.size(), 1U);
+    EXPECT_NE(both.left_out[0].find("the portfolio of gemm f32 nn on sm_90"), std::string::npos) << both.left_out[0];
+}
+
+}  // namespace
+}  // namespace smemtune

@@ -1,0 +1,40 @@
+#include "tuner/shipping/merge_databases.h"
+
+#include <exception>
+
+#include "templates/manifest/catalog.h"
+
+namespace smemtune {
+
+namespace {
+
+Configuration stored_defaults(const TemplateRecord& record) {
+    try {
+        return default_configuration(load_template(record.files));
+    } catch (const std::exception&) {  // of a newer smemtune: nothing is known to be missing
+        return {};
+    }
+}
+
+}  // namespace
+
+std::optional<MergedContent> merge_databases(const std::vector<std::filesystem::path>& files, Store& to,
+                                             const std::function<bool()>& is_interrupted) {
+    std::vector<DatabaseContent> databases;
+    for (const auto& file : files) {
+        try {
+            databases.push_back(Store(file, Store::Access::read).content());
+        } catch (const DamagedRow& error) {
+            throw StoreError(std::string(error.what()) + " --db " + file.string() +
+                             ". Nothing was merged: tune the same problems into it again, or leave the file out");
+        }
+        if (is_interrupted()) return std::nullopt;
+    }
+    auto merged = merge(databases, stored_defaults);
+    if (is_interrupted()) return std::nullopt;
+    to.fill(merged.content);
+    if (is_interrupted()) return std::nullopt;
+    return merged;
+}
+
+}  // namespace smemtune
