@@ -1,8 +1,10 @@
 #include <algorithm>
 #include <set>
+#include <span>
 #include <utility>
 
 #include "tuner/formats/formats.h"
+#include "tuner/replay/json_numbers.h"
 #include "tuner/report/stored/csv.h"
 
 namespace smemtune {
@@ -13,48 +15,69 @@ namespace {
 constexpr std::string_view header_prefix = "header.";
 constexpr std::string_view parameter_prefix = "parameter.";
 
+// Whether a cell of this text would be read as something else than this text, or refused.
+bool means_a_value(const std::string& text) {
+    try {
+        return !python_parse(text).is_discarded();
+    } catch (const NumberOutOfRange&) {
+        return true;
+    }
+}
+
 // JSON, or the text itself if it would not be read as anything else.
 std::string cell_text(const Fields& value) {
     if (!value.is_string()) return python_dump(value);
     const auto& text = value.get_ref<const std::string&>();
-    const bool plain = !text.empty() && python_parse(text).is_discarded() && !text.starts_with('\x01');
-    return plain ? text : python_dump(value);
+    return text.empty() || text.starts_with('\x01') || means_a_value(text) ? python_dump(value) : text;
 }
 
-Fields cell_value(const std::string& cell) {
-    auto parsed = python_parse(cell);
-    return parsed.is_discarded() ? Fields(cell) : parsed;
+Fields value_at(const std::string& path, std::size_t line, const std::string& cell) {
+    try {
+        auto parsed = python_parse(cell);
+        return parsed.is_discarded() ? Fields(cell) : parsed;
+    } catch (const NumberOutOfRange& error) {
+        reject_format(path, "the row of line " + std::to_string(line) + " " + error.what());
+    }
 }
 
-using CsvRow = std::vector<std::string>;
+struct CsvRow {
+    std::size_t line = 1;  // of the file, where the row begins: a cell may have several lines
+    std::vector<std::string> cells{""};
+};
 
 // Rows of RFC 4180.
 std::vector<CsvRow> split_rows(const std::string& path, const std::string& text) {
     std::vector<CsvRow> rows;
-    CsvRow row{""};
+    CsvRow row;
+    std::size_t line = 1;
     bool quoted = false;
     for (std::size_t i = 0; i < text.size(); ++i) {
         const auto each = text[i];
+        if (each == '\n') ++line;
+        auto& cell = row.cells.back();
         if (quoted) {
             if (each != '"') {
-                row.back() += each;
+                cell += each;
             } else if (i + 1 < text.size() && text[i + 1] == '"') {
-                row.back() += text[++i];
+                cell += text[++i];
             } else {
                 quoted = false;
             }
-        } else if (each == '"' && row.back().empty()) {
+        } else if (each == '"' && cell.empty()) {
             quoted = true;
         } else if (each == ',') {
-            row.emplace_back();
+            row.cells.emplace_back();
         } else if (each == '\n') {
-            rows.push_back(std::exchange(row, CsvRow{""}));
+            rows.push_back(std::exchange(row, CsvRow{.line = line}));
         } else if (each != '\r') {
-            row.back() += each;
+            cell += each;
         }
     }
-    if (quoted) reject_format(path, "its last quoted cell has no end; copy it again");
-    if (row.size() > 1 || !row[0].empty()) rows.push_back(std::move(row));
+    if (quoted) {
+        reject_format(path,
+                      "the quoted cell in the row of line " + std::to_string(row.line) + " has no end; copy it again");
+    }
+    if (row.cells.size() > 1 || !row.cells[0].empty()) rows.push_back(std::move(row));
     return rows;
 }
 
@@ -67,30 +90,31 @@ void add_name(std::vector<std::string>& names, const std::string& name) {
 std::vector<TuningResults> parse_csv(const std::string& path, const std::string& text) {
     const auto rows = split_rows(path, text);
     const auto is_parameter = [](const std::string& name) { return name.starts_with(parameter_prefix); };
-    if (rows.empty() || std::ranges::none_of(rows[0], is_parameter)) {
+    if (rows.empty() || std::ranges::none_of(rows[0].cells, is_parameter)) {
         reject_format(path,
                       "is no CSV of tuning results: its first line names no column such as "
                       "parameter.TILE_WIDTH; give a cache of Kernel Tuner, T4 results, a wisdom file, or CSV as "
                       "'smemtune db export --format csv' writes it");
     }
+    const auto& columns = rows[0].cells;
     std::set<std::string> names;
-    for (const auto& column : rows[0]) {
+    for (const auto& column : columns) {
         const auto name = is_parameter(column) ? column.substr(parameter_prefix.size()) : column;
         if (!names.insert(name).second)
             reject_format(path, "has the column '" + name + "' twice; rename or remove one");
     }
     std::vector<TuningResults> all;
-    for (std::size_t i = 1; i < rows.size(); ++i) {
-        if (rows[i].size() != rows[0].size()) {
-            reject_format(path, "row " + std::to_string(i + 1) + " has " + std::to_string(rows[i].size()) +
-                                    " cells, not " + std::to_string(rows[0].size()) + "; repair it");
+    for (const auto& [line, cells] : std::span(rows).subspan(1)) {
+        if (cells.size() != columns.size()) {
+            reject_format(path, "the row of line " + std::to_string(line) + " has " + std::to_string(cells.size()) +
+                                    " cells, not " + std::to_string(columns.size()) + "; repair it");
         }
         TuningResults one;
         Fields entry = Fields::object();
-        for (std::size_t column = 0; column < rows[0].size(); ++column) {
-            const auto& name = rows[0][column];
-            if (rows[i][column].empty()) continue;
-            auto value = cell_value(rows[i][column]);
+        for (std::size_t column = 0; column < columns.size(); ++column) {
+            const auto& name = columns[column];
+            if (cells[column].empty()) continue;
+            auto value = value_at(path, line, cells[column]);
             if (name.starts_with(header_prefix)) {
                 one.header[name.substr(header_prefix.size())] = std::move(value);
             } else if (is_parameter(name)) {

@@ -25,7 +25,7 @@ std::vector<TuningResults> parse_csv(const std::string& path, const std::string&
 std::string results_csv_text(const std::vector<TuningResults>& results);
 
 /// JSON as Python writes it: NaN, Infinity and -Infinity are numbers. They become strings that python_dump() turns
-/// back. Discarded if the text is malformed.
+/// back. Discarded if the text is malformed. Throws NumberOutOfRange (tuner/replay/json_numbers.h).
 Fields python_parse(const std::string& text);
 std::string python_dump(const Fields& value);
 

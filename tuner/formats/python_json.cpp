@@ -1,6 +1,7 @@
 #include <array>
 
 #include "tuner/formats/formats.h"
+#include "tuner/replay/json_numbers.h"
 
 namespace smemtune {
 
@@ -33,6 +34,7 @@ Fields python_parse(const std::string& text) {
         quoted += text[i];
         if (in_string && text[i] == '\\' && i + 1 < text.size()) quoted += text[++i];
     }
+    check_numbers(quoted);
     return Fields::parse(quoted, nullptr, false);
 }
 

@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "tuner/formats/formats.h"
+#include "tuner/replay/json_numbers.h"
 
 namespace smemtune {
 
@@ -71,6 +72,8 @@ std::vector<TuningResults> parse_results(const std::string& path, const std::str
     std::vector<TuningResults> results;
     try {
         results = parse_as(format, path, text);
+    } catch (const NumberOutOfRange& error) {
+        reject_format(path, error.what());
     } catch (const nlohmann::json::exception& error) {
         reject_format(path, fmt::format("read as {}, it has a value of the wrong type ({}); repair or remove it",
                                         format, reason_of(error)));

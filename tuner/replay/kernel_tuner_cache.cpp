@@ -7,6 +7,8 @@
 #include <stdexcept>
 #include <unordered_map>
 
+#include "tuner/replay/json_numbers.h"
+
 namespace smemtune {
 
 namespace {
@@ -40,6 +42,11 @@ void quote_non_finite(std::string& text) {
 // interrupted run leaves the file open, at worst within an entry, which is then dropped.
 json parse_open_or_closed(const std::string& path, std::string text) {
     quote_non_finite(text);
+    try {
+        check_numbers(text);
+    } catch (const NumberOutOfRange& error) {
+        fail(path, error.what());
+    }
     auto parsed = json::parse(text, nullptr, false);
     if (!parsed.is_discarded()) return parsed;
     text.erase(text.find_last_not_of(" \t\r\n,") + 1);

@@ -9,6 +9,7 @@
 namespace smemtune {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 
 // Objects compare by their keys, in any order.
@@ -35,6 +36,15 @@ const std::string cache = R"({
  "__error__": "CompilationFailedConfig", "times": [], "compile_time": 10, "timestamp": "2022-12-23 12:11:27+00:00"}
 }
 })";
+
+std::string complaint_of(const std::string& text) {
+    try {
+        (void)parse_results("file.x", text);
+        return "";
+    } catch (const std::invalid_argument& error) {
+        return error.what();
+    }
+}
 
 TuningResults read_cache() { return parse_kernel_tuner("cache.json", cache); }
 
@@ -94,7 +104,8 @@ TEST(Formats, CsvComesBackEqual) {
 
 TEST(Formats, CsvKeepsTextsThatLookLikeOtherValues) {
     TuningResults results{.header = {{"device_name", "d"}}, .parameters = {"P"}};
-    for (const auto* text : {"16", "true", "null", "", "\"", "a,b", "line\nbreak", "[1", "NaN", " x"}) {
+    for (const auto* text :
+         {"16", "true", "null", "", "\"", "a,b", "line\nbreak", "[1", "NaN", " x", "1e400", "18446744073709551616"}) {
         results.entries.push_back({{"P", text}, {"time", 1.5}});
     }
     const auto back = parse_csv("x.csv", results_csv_text({results}));
@@ -110,6 +121,58 @@ TEST(Formats, CsvHoldsSeveralProblems) {
     ASSERT_EQ(back.size(), 2);
     expect_same(back[0], read_cache());
     expect_same(back[1], other);
+}
+
+TEST(Formats, CsvNamesTheLineOfARowAfterLineBreaksInsideCells) {
+    const std::string text = "parameter.P,note\r\n1,\"two\nlines \"\"here\"\"\"\n2,ok\n3,x,y\n";
+    try {
+        (void)parse_results("x.csv", text);
+        ADD_FAILURE();
+    } catch (const std::invalid_argument& error) {
+        EXPECT_STREQ(error.what(), "x.csv: the row of line 5 has 3 cells, not 2; repair it");
+    }
+    EXPECT_THAT(complaint_of("parameter.P\n1\n\"2\n"), HasSubstr("the quoted cell in the row of line 3 has no end"));
+}
+
+TEST(Formats, IntegersKeepAllTheirDigitsInEveryFormat) {
+    const std::string largest = "18446744073709551615";
+    const std::string odd = "9007199254740993";  // 2^53 + 1 is no double
+    const auto results = parse_kernel_tuner(
+        "x",
+        R"({"device_name": "d", "kernel_name": "k", "problem_size": [1], "objective": "time", "tune_params_keys": )"
+        R"(["A", "B", "C"], "cache": {"1": {"A": )" +
+            largest + R"(, "B": )" + odd + R"(, "C": -9223372036854775808, "time": 1.0}}})");
+    for (const auto& format : result_formats()) {
+        const auto text = results_text(format, {results});
+        for (const auto& digits : {largest, odd, std::string("-9223372036854775808")}) {
+            EXPECT_THAT(text, HasSubstr(digits)) << format;
+        }
+        const auto back = parse_results("x", text);
+        for (const auto* name : {"A", "B", "C"}) {
+            EXPECT_EQ(back.at(0).entries.at(0)[name], results.entries[0][name]) << format;
+        }
+    }
+}
+
+TEST(Formats, NumbersThatWouldLoseDigitsOrOverflowAreRefusedByName) {
+    for (const auto& [number, why] :
+         {std::pair("18446744073709551616", "which 64 bits cannot hold"),
+          std::pair("-9223372036854775809", "which 64 bits cannot hold"),
+          std::pair("1e400", "beyond the range of doubles"), std::pair("-1e400", "beyond the range of doubles")}) {
+        const auto value = std::string(number);
+        for (const auto& text : {R"({"cache": {"1": {"A": )" + value + R"(}}, "tune_params_keys": ["A"]})",
+                                 R"({"results": [{"configuration": {"A": )" + value + "}}]}",
+                                 R"({"version": "1.0", "tunable_parameters": ["A"]})"
+                                 "\n"
+                                 R"({"config": [)" +
+                                     value + R"(], "problem_size": [1], "time": 1, "environment": {}})",
+                                 "parameter.A,time\n" + value + ",1\n"}) {
+            EXPECT_THAT(complaint_of(text), AllOf(HasSubstr("file.x: "), HasSubstr(value), HasSubstr(why)));
+        }
+    }
+    EXPECT_THAT(complaint_of("parameter.A,time\n1,1\n1e400,1\n"),
+                HasSubstr("the row of line 3 holds the number 1e400"));
+    EXPECT_EQ(complaint_of("parameter.A,time\n\"\"\"1e400\"\"\",1\n"), "") << "a text may look like it";
 }
 
 const std::string wisdom =
