@@ -10,20 +10,37 @@ namespace smemtune {
 
 namespace {
 
-// In order of time.
+// When a trial was first tried, and by which run.
+struct First {
+    double at_ms = 0;
+    std::int64_t run = 0;
+};
+
+// `rows` are in the order in which they were first stored. A trial that was repeated later (finalists are) has a late
+// date, so the earliest date among it and its successors is taken, with that trial's run.
+std::vector<First> first_dates(const std::vector<const TrialRow*>& rows) {
+    std::vector<First> dates(rows.size());
+    for (std::size_t i = rows.size(); i-- > 0;) {
+        const auto at_ms = static_cast<double>(milliseconds_of(rows[i]->finished_at));
+        const bool is_earliest = i + 1 == rows.size() || at_ms < dates[i + 1].at_ms;
+        dates[i] = is_earliest ? First{at_ms, rows[i]->record.run} : dates[i + 1];
+    }
+    return dates;
+}
+
 Convergence converged(const std::vector<const TrialRow*>& rows) {
     Convergence result{.device = rows.front()->device, .problem = rows.front()->problem};
+    const auto dates = first_dates(rows);
     double before_ms = 0;  // the time of earlier runs
     double begin_ms = 0;
     double at_ms = 0;
     for (std::size_t i = 0; i < rows.size(); ++i) {
         const auto& record = rows[i]->record;
-        const auto finished_ms = static_cast<double>(milliseconds_of(rows[i]->finished_at));
-        if (i == 0 || record.run != rows[i - 1]->record.run) {
+        if (i == 0 || dates[i].run != dates[i - 1].run) {
             if (i > 0) before_ms += at_ms - begin_ms;
-            begin_ms = finished_ms - record.compile_ms;
+            begin_ms = dates[i].at_ms - record.compile_ms;
         }
-        at_ms = finished_ms;
+        at_ms = dates[i].at_ms;
         result.evaluations = i + 1;
         result.seconds = (before_ms + at_ms - begin_ms) / 1000;
         const auto* measured = std::get_if<Measurement>(&record.outcome);
@@ -66,7 +83,6 @@ std::vector<Convergence> stored_convergence(const Store& store, Store::Filter fi
     }
     std::vector<Convergence> all;
     for (auto& group : groups) {
-        std::ranges::stable_sort(group, {}, &TrialRow::finished_at);
         auto result = converged(group);
         if (!result.steps.empty()) all.push_back(std::move(result));
     }

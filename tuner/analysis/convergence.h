@@ -32,7 +32,7 @@ struct Convergence {
 };
 
 /// One entry for each device and problem that has a measured trial, in the order of their first trials. A trial that
-/// was repeated counts once, at its last time. Throws StoreError.
+/// was repeated counts once, where it was first tried, with its last time. Throws StoreError.
 std::vector<Convergence> stored_convergence(const Store& store, Store::Filter filter);
 
 }  // namespace smemtune

@@ -114,6 +114,40 @@ class Page(unittest.TestCase):
         self.assertGreaterEqual(self.check_plots(8)["landscape"], trials)
         self.browser.screenshot(os.path.join(FOLDER, "exhaustive-1280-light.png"))
 
+    def test_both_plots_of_a_search_say_when_it_found_the_winner(self):
+        path = database("exhaustive")
+        with sqlite3.connect(path) as connection:  # the finals measured the winner again, so its date is the last one
+            (evaluation,) = connection.execute("SELECT count(*) FROM trials WHERE id <= (SELECT trial FROM winners)").fetchone()
+            (trials,) = connection.execute("SELECT count(*) FROM trials").fetchone()
+        connection.close()
+        self.assertLess(evaluation, trials / 2)
+        self.open(report(path, "exhaustive"))
+        sentence = self.browser.script("document.querySelector('#convergence-evaluations figcaption').textContent")
+        self.assertTrue(sentence.endswith(f"after {evaluation} evaluations."), sentence)
+
+    def test_no_table_is_cut_off_on_a_wide_screen(self):
+        self.open(self.sample)
+        wide = self.browser.script("[...document.querySelectorAll('.scroll')].filter((each) => each.scrollWidth > each.clientWidth).map((each) => each.ariaLabel)")
+        self.assertEqual(wide, [])
+
+    def test_numbers_on_colours_can_be_read(self):
+        for dark in (False, True):
+            self.open(self.sample, dark=dark)
+            pairs = self.browser.script(
+                "(() => { const fills = (selector) => [...document.querySelectorAll(`#pair ${selector}`)].map((each) => "
+                "getComputedStyle(each).fill.match(/[\\d.]+/g).slice(0, 3).map(Number)); "
+                "const [cells, texts] = [fills('.mark-rect path'), fills('.mark-text text')]; "
+                "return cells.map((cell, i) => [cell, texts[i]]); })()")
+            self.assertGreater(len(pairs), 10)
+
+            def luminance(colour):
+                linear = [(each / 255) / 12.92 if each <= 10 else ((each / 255 + 0.055) / 1.055) ** 2.4 for each in colour]
+                return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2] + 0.05
+
+            for cell, text in pairs:
+                low, high = sorted((luminance(cell), luminance(text)))
+                self.assertGreaterEqual(high / low, 4.5, (dark, cell, text))
+
     def test_the_table_of_winners_holds_the_stored_winners(self):
         self.open(self.sample)
         with sqlite3.connect(os.path.join(FOLDER, "h200.db")) as connection:

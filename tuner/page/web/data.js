@@ -7,7 +7,7 @@ const digitValues = new Uint8Array(128);
 
 // What the letters of the column `state` mean.
 const stateNames = {
-  v: 'verified', u: 'not checked: no reference', m: 'first check only', s: 'cut short',
+  v: 'verified', u: 'not checked: no reference', m: 'checked once', s: 'cut short',
   L: 'limits', C: 'compile', A: 'launch', W: 'wrong', X: 'crash', T: 'timeout',
 };
 

@@ -45,7 +45,7 @@ function winnerTable(report, trials, change) {
   if (trials.some((trial) => report.rate(trial))) {
     columns.push({ label: rateUnit.name, numeric: true, value: (trial) => (report.rate(trial) || NaN) / rateUnit.divisor, text: (trial) => rateText(report.rate(trial)) });
   }
-  if (peak > 0) columns.push({ label: 'of peak', numeric: true, value: (trial) => report.rate(trial) / peak, text: (trial) => percentText(report.rate(trial) / peak), title: 'Share of the FP32 peak of the device' });
+  if (peak > 0) columns.push({ label: 'Of peak', numeric: true, value: (trial) => report.rate(trial) / peak, text: (trial) => percentText(report.rate(trial) / peak), title: 'Share of the FP32 peak of the device' });
   if (trials.some((trial) => baselineTime(report, trial))) {
     columns.push({ label: '× baseline', numeric: true, value: (trial) => baselineTime(report, trial) / report.time(trial), text: (trial) => timesText(baselineTime(report, trial) / report.time(trial)) });
   }
@@ -55,13 +55,17 @@ function winnerTable(report, trials, change) {
   }
   if (trials.some((trial) => runnerUp(trial) !== undefined)) {
     columns.push({ label: 'Next template', value: (trial) => (runnerUp(trial) === undefined ? undefined : report.template(runnerUp(trial)).label), title: 'The template whose best configuration comes second' });
-    columns.push({ label: 'behind by', numeric: true, value: behind, text: (trial) => percentText(behind(trial)) });
+    columns.push({ label: 'Behind by', numeric: true, value: behind, text: (trial) => percentText(behind(trial)), title: 'How much longer its best configuration takes' });
   }
   columns.push(
     { label: 'Tried', numeric: true, value: (trial) => report.trialsOf(report.trials.device[trial], report.trials.problem[trial]).length, text: (trial) => countText(report.trialsOf(report.trials.device[trial], report.trials.problem[trial]).length), title: 'Trials of this problem' },
     { label: 'Configuration', code: true, value: (trial) => report.differences(trial), title: 'The parameters that differ from the template’s defaults' },
   );
-  return dataTable({ id: 'winners', caption: 'Winners', columns, rows: trials, wide: true });
+  const alone = trials.some((trial) => runnerUp(trial) === undefined) && trials.some((trial) => runnerUp(trial) !== undefined);
+  return dataTable({
+    id: 'winners', caption: 'Winners', columns, rows: trials, wide: true,
+    explanation: `The time is the median of one launch, ± half the distance between the quartiles of its samples. A configuration lists what differs from the template’s defaults.${alone ? ' Where there is no next template, only one was tried.' : ''}`,
+  });
 }
 
 // Operations per byte and operations per second, with the roofs.
@@ -119,7 +123,7 @@ function rooflinePlot(report, selection, trials) {
     encoding: { ...axes, color: { field: 'template', type: 'nominal', scale: colour }, shape: { field: 'template', type: 'nominal', scale: shape }, tooltip: { field: 'about', type: 'nominal' } },
   });
   return plot({
-    id: 'roofline', title: 'Roofline', sentence: parts.join(' '), height: 340,
+    id: 'roofline', title: roofs.length ? 'Roofline' : 'Rate over operations per byte', sentence: parts.join(' '), height: 340,
     make: () => ({
       data: { values: points },
       layer: [
@@ -127,7 +131,7 @@ function rooflinePlot(report, selection, trials) {
           data: { values: roofs }, mark: { type: 'line', color: cssColour('--muted'), strokeWidth: 1.5 },
           encoding: { ...axes, detail: { field: 'roof' }, strokeDash: { condition: { test: `datum.roof === 'memory' && ${!measured}`, value: [5, 4] }, value: [1, 0] } },
         }] : []),
-        points_('runner-up', { filled: false, size: 30, opacity: 0.45, strokeWidth: 1.2 }),
+        points_('runner-up', { filled: false, size: 30, opacity: isDark() ? 0.9 : 0.75, strokeWidth: 1.2 }),
         points_('winner', { filled: true, size: 45, opacity: 0.9 }),
       ],
     }),

@@ -28,12 +28,12 @@ function overValues(report, rows, p) {
   });
 }
 
-// Which values the best trial of each size has, the most frequent first: `16 (41 %), 32 (22 %)`.
+// Which values the best trial of each size has, the most frequent first: `41 % have 16, 22 % have 32`.
 function amongBest(report, rows, p) {
   const counts = new Map();
   const best = rows.filter((each) => each.ratio === 1);
   for (const { trial } of best) counts.set(report.value(trial, p), (counts.get(report.value(trial, p)) || 0) + 1);
-  return [...counts].sort((a, b) => b[1] - a[1]).slice(0, 3).map(([value, count]) => `${value} (${percentText(count / best.length, 0)})`).join(', ');
+  return [...counts].sort((a, b) => b[1] - a[1]).slice(0, 3).map(([value, count]) => `${percentText(count / best.length, 0).replace(' ', '\u00a0')} have\u00a0${value}`).join(', ');
 }
 
 function parameterPlots(report, selection, template, rows, varied, byParameter) {
@@ -47,10 +47,10 @@ function parameterPlots(report, selection, template, rows, varied, byParameter) 
     const y = (field) => ({ field, type: 'quantitative', scale: { type: 'log', domain: [1, top], nice: false, clamp: true }, title: null, axis: { values: logTicks(1, top), format: '~g', labelOverlap: true } });
     const tooltip = [{ field: 'value', title: name }, { field: 'trials', title: 'Trials' }, { field: 'best', title: 'Best', format: '.3f' }, { field: 'low', title: 'Lower quartile', format: '.3f' }, { field: 'middle', title: 'Median', format: '.3f' }, { field: 'high', title: 'Upper quartile', format: '.3f' }];
     return plot({
-      id: `parameter-${name}`, small: true, title: name, height: 130, sentence: ofKind ? `In the best of each size: ${amongBest(report, rows, p)}.` : `Best with ${best.value}.`,
+      id: `parameter-${name}`, small: true, title: name, height: 130, sentence: ofKind ? `Of the best of each size, ${amongBest(report, rows, p)}.` : `Best with ${best.value}.`,
       make: () => ({
         data: { values },
-        encoding: { x: { field: 'value', type: 'ordinal', title: null, axis: { labelAngle: 0, ticks: false } } },
+        encoding: { x: { field: 'value', type: 'ordinal', title: null, axis: { labelAngle: 0, ticks: false, labelSeparation: 4 } } },
         layer: [
           { mark: { type: 'bar', width: { band: 0.5 }, opacity: 0.3 }, encoding: { y: y('low'), y2: { field: 'high' }, tooltip } },
           { mark: { type: 'tick', thickness: 2, width: { band: 0.5 }, color: cssColour('--muted') }, encoding: { y: y('middle'), tooltip } },
@@ -82,6 +82,8 @@ function pairPlot(report, selection, template, rows, [p, q]) {
   const best = values.reduce((a, b) => (b.best < a.best ? b : a));
   const [first, second] = [template.parameters[p].name, template.parameters[q].name];
   const ramp = isDark() ? ['#5fd38d', '#2b3a4a'] : ['#15803d', '#e7eef6'];
+  const slowest = Math.max(1.05, ...values.map((each) => each.best));
+  for (const each of values) each.ink = inkOn(mixed(ramp[0], ramp[1], Math.log(each.best) / Math.log(slowest)));
   return plot({
     id: 'pair', title: `${first} and ${second}`, height: 300,
     sentence: `Each cell is ${ofKind ? 'the median time of the trials with these two values, relative to the best of their size' : 'the fastest trial with these two values, relative to the fastest of all'}; ${first}=${best.x} with ${second}=${best.y} is the lowest. An empty cell was not tried.`,
@@ -92,10 +94,10 @@ function pairPlot(report, selection, template, rows, [p, q]) {
         tooltip: [{ field: 'x', title: first }, { field: 'y', title: second }, { field: 'best', title: ofKind ? 'Median' : 'Best', format: '.3f' }, { field: 'trials', title: 'Trials' }],
       },
       layer: [
-        { mark: { type: 'rect', cornerRadius: 2 }, encoding: { color: { field: 'best', type: 'quantitative', scale: { type: 'log', domain: [1, Math.max(1.05, ...values.map((each) => each.best))], range: ramp, nice: false }, legend: null } } },
+        { mark: { type: 'rect', cornerRadius: 2 }, encoding: { color: { field: 'best', type: 'quantitative', scale: { type: 'log', domain: [1, slowest], range: ramp, interpolate: 'rgb', nice: false }, legend: null } } },
         ...(width > 50 * new Set(values.map((each) => each.x)).size ? [{
           mark: { type: 'text', fontSize: 11 },
-          encoding: { text: { field: 'text' }, color: { condition: { test: `datum.best < ${Math.sqrt(Math.max(1.05, ...values.map((each) => each.best)))}`, value: isDark() ? '#06210f' : '#ffffff' }, value: isDark() ? '#e6edf3' : '#1c2733' } },
+          encoding: { text: { field: 'text' }, color: { condition: { test: "datum.ink === '#ffffff'", value: '#ffffff' }, value: '#000000' } },
         }] : []),
       ],
     }),
@@ -198,7 +200,7 @@ function neighbourTable(report, selection) {
       { label: 'Template', value: (row) => report.template(row.trial).label },
       { label: 'Its template', value: (row) => report.template(row.near).label },
       { label: 'Differ in', numeric: true, value: (row) => row.changes?.length, text: (row) => (row.changes ? row.changes.length : 'all') },
-      { label: 'From the nearest size to this one', code: true, value: (row) => (row.changes ? row.changes.map(([name, a, b]) => `${name} ${a}→${b}`).join(' ') || 'the same configuration' : 'another template') },
+      { label: 'From the nearest size to this one', code: true, value: (row) => (row.changes ? row.changes.map(([name, a, b]) => `${name}=${a}→${b}`).join(' ') || 'the same configuration' : 'another template') },
     ],
   });
 }

@@ -15,6 +15,20 @@ function isDark() { return matchMedia('(prefers-color-scheme: dark)').matches &&
 function palette() { return isDark() ? darkColours : lightColours; }
 function accent() { return palette()[0]; }
 
+// Colours as '#rrggbb'. `t` is 0 for the first, 1 for the second.
+function mixed(first, second, t) {
+  const part = (colour, at) => parseInt(colour.slice(at, at + 2), 16);
+  return `#${[1, 3, 5].map((at) => Math.round(part(first, at) * (1 - t) + part(second, at) * t).toString(16).padStart(2, '0')).join('')}`;
+}
+// The relative luminance of WCAG 2.
+function luminance(colour) {
+  const linear = (value) => (value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4);
+  const [red, green, blue] = [1, 3, 5].map((at) => linear(parseInt(colour.slice(at, at + 2), 16) / 255));
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+}
+// White or black, whichever reads better on this colour: one of them has a contrast of 4.5 or more.
+function inkOn(colour) { return (luminance(colour) + 0.05) ** 2 > (luminance('#000000') + 0.05) * 1.05 ? '#000000' : '#ffffff'; }
+
 // A template has the same colour and shape in every plot.
 function templateColour(report) {
   const labels = report.templates.map((each) => each.label);

@@ -51,7 +51,7 @@ function landscapePlot(report, selection, trials) {
     make: () => ({
       data: { values: points },
       layer: [
-        layer('not verified in full', { size: 22, opacity: 0.35, filled: true }, byTemplate),
+        layer('not verified in full', { size: 22, opacity: isDark() ? 0.6 : 0.45, filled: true }, byTemplate),
         layer('rejected', { shape: 'M-1,-1L1,1M-1,1L1,-1', size: 14, filled: false, strokeWidth: 1.5, opacity: 0.8, color: cssColour('--bad') }),
         layer('verified', { size: 32, opacity: 0.95, filled: true }, byTemplate),
         { data: { values: steps }, mark: { type: 'line', interpolate: 'step-after', color: cssColour('--text'), strokeWidth: 1.2, opacity: 0.75 }, encoding: axes },
@@ -133,11 +133,12 @@ function trialTable(report, trials) {
   const measured = (trial, value) => (report.isMeasured(trial) ? value : undefined);
   return dataTable({
     id: 'trials', caption: 'Trials', rows: trials, sorted: [2, 'up'], shown: 10, wide: true,
+    explanation: 'Verified: passed every check. Checked once: right so far, and too slow to win, so not checked further. Cut short: clearly slower, so timing ended early. A trial’s number is for smemtune db show.',
     columns: [
       { label: 'Trial', numeric: true, value: (trial) => report.trials.id[trial] },
       { label: 'Template', value: (trial) => report.template(trial).label },
       { label: 'Time', numeric: true, value: (trial) => measured(trial, report.time(trial)), text: (trial) => timeText(report.time(trial)) },
-      { label: '/ fastest', numeric: true, value: (trial) => measured(trial, report.time(trial) / best), text: (trial) => (report.isMeasured(trial) ? (report.time(trial) / best).toFixed(3) : '–') },
+      { label: '× fastest', numeric: true, value: (trial) => measured(trial, report.time(trial) / best), text: (trial) => (report.isMeasured(trial) ? (report.time(trial) / best).toFixed(3) : '–') },
       { label: 'Outcome', value: (trial) => stateText(report, trial) },
       ...resources,
       { label: 'Configuration', code: true, value: (trial) => report.differences(trial) },
@@ -155,8 +156,8 @@ function triedSection(report, selection) {
     `${counted(trials.length, 'trial')} of ${problem.text}`,
     count((trial) => state[trial] === 'u') ? `${countText(count((trial) => state[trial] === 'u'))} NOT CHECKED, because the operation has no reference`
       : `${countText(count((trial) => state[trial] === 'v'))} verified in full`,
-    `${countText(count((trial) => state[trial] === 'm'))} checked once because they were too slow to win`,
-    `${countText(count((trial) => state[trial] === 's'))} cut short because they were clearly slower`,
+    ...[['m', 'checked once because they were too slow to win'], ['s', 'cut short because they were clearly slower']]
+      .map(([letter, what]) => [count((trial) => state[trial] === letter), what]).filter(([number]) => number).map(([number, what]) => `${countText(number)} ${what}`),
     `${countText(count((trial) => !report.isMeasured(trial)))} rejected`,
   ];
   return section('tried', 'What was tried', `${parts.join(', ')}.`, trials.some((trial) => report.isMeasured(trial)) && landscapePlot(report, selection, trials),
@@ -169,13 +170,13 @@ function resourceTable(report, selection) {
   const facts = (trial) => report.launchOf.get(trial);
   const best = report.time(leaders[0]);
   const columns = [
-    { label: 'Rank', numeric: true, value: (trial) => leaders.indexOf(trial) + 1 },
     { label: 'Template', value: (trial) => report.template(trial).label },
     { label: 'Time', numeric: true, value: (trial) => report.time(trial), text: (trial) => timeText(report.time(trial)) },
     { label: 'Outcome', value: (trial) => stateText(report, trial) },
-    { label: '/ winner', numeric: true, value: (trial) => report.time(trial) / best, text: (trial) => (report.time(trial) / best).toFixed(3) },
+    { label: '× winner', numeric: true, value: (trial) => report.time(trial) / best, text: (trial) => (report.time(trial) / best).toFixed(3) },
     ...(leaders.some((trial) => report.trials.registers[trial]) ? [
-      { label: 'Registers', numeric: true, value: (trial) => report.trials.registers[trial] },
+      { label: 'Registers', numeric: true, value: (trial) => report.trials.registers[trial] }] : []),
+    ...(leaders.some((trial) => report.trials.spill[trial]) ? [
       { label: 'Spilled', numeric: true, value: (trial) => report.trials.spill[trial], text: (trial) => bytesText(report.trials.spill[trial]) }] : []),
     { label: 'Shared', numeric: true, value: (trial) => facts(trial).shared, text: (trial) => bytesText(facts(trial).shared) },
     { label: 'Block', value: (trial) => facts(trial).block.filter((extent, i) => extent > 1 || i === 0).join('×') },
@@ -184,12 +185,12 @@ function resourceTable(report, selection) {
   if (leaders.some((trial) => facts(trial).resident)) {
     columns.push(
       { label: 'Blocks per SM', numeric: true, value: (trial) => facts(trial).resident, title: 'Resident blocks of a multiprocessor' },
-      { label: 'Limited by', value: (trial) => report.limiters(facts(trial)) },
+      { label: 'Limited by', wraps: true, value: (trial) => report.limiters(facts(trial)) },
       { label: 'Waves', numeric: true, value: (trial) => facts(trial).waves, text: (trial) => (facts(trial).waves ? facts(trial).waves.toFixed(2) : '–'), title: 'Blocks of the grid divided by the blocks that run at once' },
     );
   }
   columns.push({ label: 'Configuration', code: true, value: (trial) => report.differences(trial) });
-  return dataTable({ id: 'resources', caption: 'Resources of the winner and of those that came next', columns, rows: leaders, wide: true });
+  return dataTable({ id: 'resources', caption: 'Resources of the winner and of those that came next', columns, rows: leaders, wide: true, tight: true });
 }
 
 // Trials that differ from the winner in one parameter. Nothing is estimated: a value that was not tried is not there.

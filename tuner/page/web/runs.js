@@ -65,47 +65,58 @@ function runTable(rows) {
   });
 }
 
-// The seconds of each of a problem's trials, which are in order of time: since its first trial began, less the time
-// between runs.
+// For each of a problem's trials, in the order in which they were first tried: a trial that was repeated later (finalists
+// are) has a late date, so the earliest date among it and its successors is taken, with that trial's run.
+function firstDates(report, trials) {
+  const dates = new Array(trials.length);
+  let earliest;
+  for (let index = trials.length - 1; index >= 0; --index) {
+    if (earliest === undefined || report.trials.at[trials[index]] < report.trials.at[earliest]) earliest = trials[index];
+    dates[index] = earliest;
+  }
+  return dates.map((trial) => ({ at: report.trials.at[trial], run: report.trials.run[trial] }));
+}
+
+// The seconds of each of a problem's trials: since its first trial began, less the time between runs.
 function secondsOf(report, trials) {
-  const { at, run, compile } = report.trials;
+  const dates = firstDates(report, trials);
   let before = 0;  // the time of earlier runs
   let begin;
-  return trials.map((trial, index) => {
-    const previous = trials[index - 1];
-    if (index === 0 || run[trial] !== run[previous]) {
-      if (index > 0) before += at[previous] - begin;
-      begin = at[trial] - compile[trial];
+  return dates.map(({ at, run }, index) => {
+    const previous = dates[index - 1];
+    if (index === 0 || run !== previous.run) {
+      if (index > 0) before += previous.at - begin;
+      begin = at - report.trials.compile[trials[index]];
     }
-    return (before + at[trial] - begin) / 1e3;
+    return (before + at - begin) / 1e3;
   });
 }
 
-// Best so far / final best, against `positions(trials)`, for each problem.
+// Best so far / final best, against `positions(trials)`, for each problem. Rejected trials count as evaluations.
 function convergence(report, selection, positions) {
   const curves = [];
   for (const problem of report.problems.filter((each) => each.kind === selection.kind)) {
-    const trials = report.trialsOf(selection.device, problem.index).filter((trial) => report.isMeasured(trial));
-    if (trials.length < 2) continue;
-    const ordered = [...trials].sort((a, b) => report.trials.at[a] - report.trials.at[b]);
-    const final = report.time(report.fastest(trials));
-    const at = positions(ordered);
+    const trials = report.trialsOf(selection.device, problem.index);
+    const measured = trials.filter((trial) => report.isMeasured(trial));
+    if (measured.length < 2) continue;
+    const final = report.time(report.fastest(measured));
+    const at = positions(trials);
     let best = Infinity;
     const curve = [];
-    ordered.forEach((trial, index) => {
-      if (report.time(trial) >= best) return;
+    trials.forEach((trial, index) => {
+      if (!report.isMeasured(trial) || report.time(trial) >= best) return;
       best = report.time(trial);
       curve.push([at[index], best / final]);
     });
-    curves.push({ problem: problem.index, curve });
+    curves.push({ problem: problem.index, curve, end: at[at.length - 1] });
   }
   return curves;
 }
 
-function convergencePlot(report, selection, { id, title, axis, positions, first }) {
+function convergencePlot(report, selection, { id, title, axis, unit, positions, first }) {
   const curves = convergence(report, selection, positions);
   if (!curves.length) return null;
-  const end = Math.max(...curves.map(({ curve }) => curve[curve.length - 1][0])) * 1.1;
+  const end = Math.max(first * 1.1, ...curves.map((each) => each.end));
   const at = [];
   for (let x = first; x < end; x *= 1.12) at.push(x);
   at.push(end);
@@ -122,14 +133,16 @@ function convergencePlot(report, selection, { id, title, axis, positions, first 
   const line = own ? at.map((x) => ({ x, middle: valueAt(own.curve, x), series: report.problems[selection.problem].size })) : [];
   const several = curves.length > 1;
   const top = Math.max(1.1, ...band.map((each) => each.high), ...line.map((each) => each.middle));
-  const near = band.find((each) => each.middle <= 1.05);
+  // Where the middle curve comes within 5 %: at an improvement of one of the curves.
+  const improvements = curves.flatMap(({ curve }) => curve.map(([position]) => position)).sort((a, b) => a - b);
+  const near = improvements.find((position) => median(curves.map(({ curve }) => valueAt(curve, position))) <= 1.05);
   const y = (field) => ({ field, type: 'quantitative', title: 'Best so far / final best', scale: { type: 'log', domain: [1, top], nice: false }, axis: logAxis([1, top]) });
   const x = { field: 'x', type: 'quantitative', title: axis, scale: { type: 'log', nice: false }, axis: logAxis([first, end]) };
   const names = [several && 'median', own && report.problems[selection.problem].size].filter(Boolean);
   const series = { field: 'series', type: 'nominal', scale: { domain: names, range: several ? [cssColour('--muted'), accent()] : [accent()] } };
   return plot({
     id, title, height: 240,
-    sentence: `${several ? `The median of ${counted(curves.length, 'problem')} with its quartiles` : 'One problem'}${near ? `; within 5 % of the final best after ${digitsText(near.x, 2)} ${axis.toLowerCase()}` : ''}.`,
+    sentence: `${several ? `The median of ${counted(curves.length, 'problem')} with its quartiles` : 'One problem'}${near === undefined ? '' : `; within 5 % of the final best after ${unit(near)}`}.`,
     make: () => ({
       data: { values: band },
       layer: [
@@ -149,6 +162,6 @@ function runsSection(report, selection) {
     `${secondsText(sum('verify'))} of it verifying, ${secondsText(sum('time'))} timing`, `${secondsText(sum('compile'))} of compiling over all threads`];
   return section('runs', 'Where the time went', `${parts.join('; ')}.`, rows.length && runPlot(rows), runTable(rows),
     element('div', { class: 'pair' },
-      convergencePlot(report, selection, { id: 'convergence-evaluations', title: 'Convergence against evaluations', axis: 'Evaluations', first: 1, positions: (trials) => trials.map((_, index) => index + 1) }),
-      convergencePlot(report, selection, { id: 'convergence-seconds', title: 'Convergence against time', axis: 'Seconds', first: 0.1, positions: (trials) => secondsOf(report, trials).map((seconds) => Math.max(0.1, seconds)) })));
+      convergencePlot(report, selection, { id: 'convergence-evaluations', title: 'Convergence against evaluations', axis: 'Evaluations', unit: (count) => counted(Math.ceil(count), 'evaluation'), first: 1, positions: (trials) => trials.map((_, index) => index + 1) }),
+      convergencePlot(report, selection, { id: 'convergence-seconds', title: 'Convergence against time', axis: 'Seconds', unit: secondsText, first: 0.1, positions: (trials) => secondsOf(report, trials).map((seconds) => Math.max(0.1, seconds)) })));
 }

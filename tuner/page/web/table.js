@@ -4,8 +4,9 @@
 // How each table is sorted and filtered, by its id: kept when the page is drawn again.
 const tableStates = new Map(Object.entries(remembered('tables') || {}));
 
-// `columns`: {label, value(row), text(row), numeric, title}. `value` sorts and is copied; `text` is shown.
-function dataTable({ id, caption, columns, rows, shown = 12, sorted, wide = false }) {
+// `columns`: {label, value(row), text(row), numeric, code, wraps, title}. `value` sorts and is copied; `text` is shown.
+// `tight`: headings may take two lines. `explanation`: a sentence below.
+function dataTable({ id, caption, columns, rows, shown = 12, sorted, wide = false, tight = false, explanation }) {
   const state = tableStates.get(id) || { column: sorted ? sorted[0] : -1, down: sorted ? sorted[1] === 'down' : false, filter: '' };
   tableStates.set(id, state);
   const textOf = (column, row) => String(column.text ? column.text(row) : column.value(row) ?? '–');
@@ -17,7 +18,7 @@ function dataTable({ id, caption, columns, rows, shown = 12, sorted, wide = fals
   const status = element('span', { class: 'count', role: 'status' });
   const more = element('button', { type: 'button', class: 'quiet', onclick: () => { limit = Infinity; draw(); } });
   const headings = columns.map((column, index) => {
-    const button = element('button', { type: 'button', title: column.title, onclick: () => sort(index) }, column.label);
+    const button = element('button', { type: 'button', title: column.title, onclick: () => sort(index) }, column.label.replace('× ', '×\u00a0'));
     return element('th', { scope: 'col', class: column.numeric ? 'number' : '' }, button);
   });
   const filter = element('input', {
@@ -69,7 +70,7 @@ function dataTable({ id, caption, columns, rows, shown = 12, sorted, wide = fals
     });
     body.replaceChildren(...matching.slice(0, limit).map((row) => element('tr', {}, ...columns.map((column) => {
       const made = column.cell ? column.cell(row) : textOf(column, row);
-      return element('td', { class: [column.numeric && 'number', column.code && 'code'].filter(Boolean).join(' ') || undefined }, made);
+      return element('td', { class: [column.numeric && 'number', column.code && 'code', column.wraps && 'wraps'].filter(Boolean).join(' ') || undefined }, made);
     }))));
     if (!matching.length) body.append(element('tr', {}, element('td', { colspan: columns.length, class: 'none' }, 'No row matches the filter.')));
     status.textContent = matching.length === rows.length ? counted(rows.length, 'row') : `${countText(matching.length)} of ${counted(rows.length, 'row')}`;
@@ -93,9 +94,9 @@ function dataTable({ id, caption, columns, rows, shown = 12, sorted, wide = fals
   const tools = element('div', { class: 'tools' }, element('h3', { 'aria-hidden': 'true' }, caption), status, element('span', { class: 'buttons' },
     element('span', { class: 'muted', 'aria-hidden': 'true' }, 'Copy'), copy('CSV', csv), copy('JSON', json)));
   if (rows.length > 5) status.before(filter);
-  return element('div', { class: `table${wide ? ' wide' : ''}`, id },
+  return element('div', { class: `table${wide ? ' wide' : ''}${tight ? ' tight' : ''}`, id },
     tools,
     element('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': caption },
       element('table', {}, element('caption', {}, caption), element('thead', {}, element('tr', {}, ...headings)), body)),
-    more);
+    more, explanation && note(explanation));
 }
