@@ -9,7 +9,6 @@
 #include <atomic>
 #include <csignal>
 #include <fstream>
-#include <functional>
 #include <thread>
 
 namespace smemtune {
@@ -17,14 +16,10 @@ namespace {
 
 using namespace std::chrono_literals;
 
-ProcessResult shell(const std::string& command, std::chrono::milliseconds limit = 20s) {
-    return run_process({"sh", "-c", command}, limit);
-}
+constexpr auto enough = 10min;  // more than any machine needs for these programs
 
-double seconds_of(const std::function<void()>& work) {
-    const auto begin = std::chrono::steady_clock::now();
-    work();
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+ProcessResult shell(const std::string& command, std::chrono::milliseconds limit = enough) {
+    return run_process({"sh", "-c", command}, limit);
 }
 
 // Whether the process runs. One that has ended does not run, even if its parent has not collected it yet.
@@ -44,12 +39,12 @@ TEST(Process, KeepsWhatIsWrittenToOutputAndToError) {
 }
 
 TEST(Process, KeepsOutputLargerThanAPipe) {
-    const auto result = run_process({"head", "-c", "3000000", "/dev/zero"}, 20s);
+    const auto result = run_process({"head", "-c", "3000000", "/dev/zero"}, enough);
     EXPECT_EQ(result.output, std::string(3000000, '\0'));
 }
 
 TEST(Process, PassesArgumentsUntouched) {
-    EXPECT_EQ(run_process({"printf", "%s|", "a b", "$HOME", "'*'", ""}, 20s).output, "a b|$HOME|'*'||");
+    EXPECT_EQ(run_process({"printf", "%s|", "a b", "$HOME", "'*'", ""}, enough).output, "a b|$HOME|'*'||");
 }
 
 TEST(Process, TellsTheExitCode) { EXPECT_EQ(shell("exit 7").exit_code, 7); }
@@ -57,29 +52,29 @@ TEST(Process, TellsTheExitCode) { EXPECT_EQ(shell("exit 7").exit_code, 7); }
 TEST(Process, TellsTheSignalThatEndedIt) { EXPECT_EQ(shell("kill -TERM $$").exit_code, 128 + SIGTERM); }
 
 TEST(Process, TellsThatAProgramWasNotFound) {
-    const auto result = run_process({"smemtune-no-such-program"}, 20s);
+    const auto result = run_process({"smemtune-no-such-program"}, enough);
     EXPECT_FALSE(result.started);
     EXPECT_NE(result.exit_code, 0);
 }
 
-TEST(Process, GivesTheProgramNoInput) { EXPECT_EQ(run_process({"cat"}, 20s).exit_code, 0); }
+TEST(Process, GivesTheProgramNoInput) { EXPECT_EQ(run_process({"cat"}, enough).exit_code, 0); }
 
 TEST(Process, TheLimitEndsTheProgramAndItsChildren) {
     ProcessResult result;
-    EXPECT_LT(seconds_of([&] { result = shell("sleep 30 & echo $!; wait", 300ms); }), 10);
+    for (auto limit = 300ms; result.output.empty(); limit *= 2) {  // on a busy machine the shell begins late
+        result = shell("sleep 86400 & echo $!; wait", limit);
+    }
     EXPECT_TRUE(result.started);
     EXPECT_TRUE(result.timed_out);
     EXPECT_EQ(result.exit_code, 128 + SIGKILL);
     const auto child = result.output.substr(0, result.output.find('\n'));
     ASSERT_FALSE(child.empty());
-    for (int i = 0; i < 100 && runs(child); ++i) usleep(20'000);
+    for (int i = 0; i < 30'000 && runs(child); ++i) usleep(20'000);
     EXPECT_FALSE(runs(child));
 }
 
 TEST(Process, TheLimitHoldsForAProgramThatClosedItsOutput) {
-    ProcessResult result;
-    EXPECT_LT(seconds_of([&] { result = shell("exec >&- 2>&-; sleep 30", 300ms); }), 10);
-    EXPECT_TRUE(result.timed_out);
+    EXPECT_TRUE(shell("exec >&- 2>&-; sleep 86400", 300ms).timed_out);
 }
 
 TEST(Process, AProgramThatClosesItsOutputEarlyIsWaitedFor) {
@@ -95,8 +90,7 @@ TEST(Process, TheLimitHoldsWhileSignalsArrive) {
     sigaction(SIGALRM, &handler, &before);
     const itimerval often{{0, 20'000}, {0, 20'000}};
     setitimer(ITIMER_REAL, &often, nullptr);
-    ProcessResult result;
-    EXPECT_LT(seconds_of([&] { result = run_process({"sleep", "30"}, 400ms); }), 10);
+    const auto result = run_process({"sleep", "86400"}, 400ms);
     const itimerval never{};
     setitimer(ITIMER_REAL, &never, nullptr);
     sigaction(SIGALRM, &before, nullptr);

@@ -84,12 +84,10 @@ TEST(HostCompiler, AMissingCompilerIsNotTheCandidatesFault) {
 
 TEST(HostCompiler, ACompilerThatRunsPastTheLimitIsStopped) {
     const TemporaryFolder scratch;
-    const auto slow = script(scratch / "c++", "case \"$*\" in *--version*) echo slow 1.0;; *) sleep 30;; esac\n");
+    const auto slow = script(scratch / "c++", "case \"$*\" in *--version*) echo slow 1.0;; *) sleep 86400;; esac\n");
     const auto compiler = make_compiler(host_device(), {.host_compiler = slow, .time_limit = std::chrono::seconds(1)});
-    const auto begin = std::chrono::steady_clock::now();
     EXPECT_THAT(reason_of(*compiler, "extern \"C\" __global__ void k(int*) {}\n"),
                 AllOf(StartsWith("compile: "), HasSubstr("ran past 1 s")));
-    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
 }
 
 TEST(HostCompiler, LeavesNoFileBehind) {
