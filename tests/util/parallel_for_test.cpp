@@ -3,9 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <latch>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace smemtune {
@@ -30,6 +32,7 @@ TEST(ParallelFor, RethrowsTheFirstFailureAndBeginsNothingAfterIt) {
     const auto work = [&](std::size_t i) {
         ++calls;
         if (i < 2) both_begun.arrive_and_wait();
+        if (i == 1) std::this_thread::sleep_for(std::chrono::milliseconds(50));  // so that it usually fails last
         throw std::runtime_error(std::to_string(i));
     };
     try {

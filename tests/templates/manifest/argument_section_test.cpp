@@ -200,6 +200,14 @@ TEST(TypedArgument, ASymbolMakesAnotherKernelAndCountsAsTyped) {
     EXPECT_NE(kernel_of(", symbol = \"s\"").hash, kernel_of(", symbol = \"t\"").hash);
 }
 
+TEST(TypedArgument, ARangeMayHoldASingleNumber) {
+    for (const std::string type : {"f32", "i32"}) {
+        const auto argument =
+            argument_of("kind = \"input\", type = \"" + type + "\", shape = [\"n\"], values = { uniform = [2, 2] }");
+        EXPECT_EQ(argument.values->second.number, 2) << type;
+    }
+}
+
 struct ArgumentMistake {
     std::string argument, message, check = "inputs = \"uniform\"";
 };

@@ -108,10 +108,12 @@ TEST(KernelTemplate, RendersDerivedConstantsInOrderAndNoOtherDerivedNames) {
     add("THREADS", "TILE_WIDTH * TILE_WIDTH * element_bytes - TRANSPOSE_B", true);
     add("TILES", "M / TILE_WIDTH", false);
     add("MANY", "TILE_WIDTH << 40", true);
+    add("FEW", "0 - (TILE_WIDTH << 40)", true);
     EXPECT_THAT(render(kernel, {{{"TILE_WIDTH", 32}}}, gemm(1, 2, 3, "f32", "nt")),
                 testing::EndsWith("constexpr int TILE_WIDTH = 32;\n"
                                   "constexpr int THREADS = 4095;\n"
-                                  "constexpr long long MANY = 35184372088832;\n"));
+                                  "constexpr long long MANY = 35184372088832;\n"
+                                  "constexpr long long FEW = -35184372088832;\n"));
 }
 
 TEST(KernelTemplate, RendersTheSameForEverySizeSoThatOneBinaryServesAll) {

@@ -47,6 +47,15 @@ TEST(BoundLaunch, IsValidExactlyWhereTheConfigurationIsFeasible) {
     EXPECT_GT(invalid, 100);
 }
 
+TEST(BoundLaunch, ALaunchThatBreaksALimitIsInvalidThoughNoRuleForbidsIt) {
+    auto kernel = built_in("tiled");
+    kernel.dynamic_shared_bytes = Expression("M * 1024");
+    const Configuration configuration{{{"TILE_WIDTH", 32}}};  // with 8 KiB of static shared memory
+    const BoundLaunch bound(kernel, configuration, model_device("sm_90"), gemm(1, 1, 1));
+    EXPECT_TRUE(bound.terms(gemm(219, 32, 32)).has_value()) << "227 KiB";
+    EXPECT_FALSE(bound.terms(gemm(220, 32, 32)).has_value());
+}
+
 TEST(BoundLaunch, CountsWavesAndTheBlocksOfTheBusiestMultiprocessor) {
     auto device = model_device("sm_90");
     device.multiprocessors = 4;  // two blocks of 1024 threads on each: a wave is 8 blocks

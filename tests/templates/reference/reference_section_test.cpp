@@ -160,6 +160,9 @@ TEST(Reference, MistakesAreNamedWithPlaceAndRemedy) {
     }
     EXPECT_THAT(refusal(sources("{ answer = { o = \"o.npy\" } }", "values = { uniform = [0, 1] }")),
                 HasSubstr("the values of argument 'a' are random; write values = { file = \"a.npy\" } or"));
+    auto read = sources("{ answer = { o = \"o.npy\" } }", constant_input);
+    read.at("k/doubled.toml") = with(read.at("k/doubled.toml"), "kind = \"output\"", "kind = \"inout\"");
+    EXPECT_THAT(refusal(read), HasSubstr("the values of argument 'o' are random"));
     EXPECT_THAT(refusal(sources("{ answer = { o = \"o.npy\" } }", constant_input,
                                 "check = [{ inputs = \"uniform\" }, { inputs = \"integer\" }]\n")),
                 HasSubstr("holds one set of answers for 2 [[operation.check]]; leave one of them"));
