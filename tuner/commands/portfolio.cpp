@@ -15,6 +15,7 @@
 #include "tuner/commands/command.h"
 #include "tuner/portfolio/build.h"
 #include "tuner/portfolio/check.h"
+#include "tuner/portfolio/model/class_problem.h"
 #include "tuner/portfolio/model/refit.h"
 #include "tuner/portfolio/portfolio_report.h"
 #include "tuner/report/json.h"
@@ -142,6 +143,11 @@ std::vector<Sample> read_samples(const CommandLine& line, const Operation& opera
 PortfolioRequest read_portfolio_request(const CommandLine& line, const Device& device) {
     PortfolioRequest request;
     request.templates = choose_templates(line).kernels;
+    try {
+        require_few_classes(request.templates.front().operation);
+    } catch (const std::invalid_argument& error) {
+        throw UsageError(error.what());
+    }
     request.samples = read_samples(line, request.templates.front().operation, device);
     std::erase_if(request.templates,
                   [&](const auto& kernel) { return !supports(kernel, request.samples.front().problem, device); });

@@ -12,6 +12,7 @@ namespace smemtune {
 
 namespace {
 
+// 2^extents, of which require_few_classes() bounds the number.
 std::vector<std::string> all_classes(std::size_t extents) {
     std::vector<std::string> classes{""};
     for (std::size_t i = 0; i < extents; ++i) {
@@ -29,6 +30,7 @@ std::vector<std::string> all_classes(std::size_t extents) {
 using VerificationPlan = std::map<Problem, std::vector<std::size_t>>;
 
 VerificationPlan plan_verification(const MeasureContext& context, const std::vector<std::size_t>& members) {
+    require_few_classes(context.entries.front().kernel->operation);
     std::vector<Problem> samples;
     for (const auto& sample : context.source.samples) samples.push_back(sample.problem);
     const auto element_bytes = element_type(samples.front().type).bytes;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 #include <set>
+#include <stdexcept>
 
 namespace smemtune {
 
@@ -60,6 +61,16 @@ std::optional<Problem> problem_near(const Problem& sample, const std::string& wa
 }
 
 }  // namespace
+
+void require_few_classes(const Operation& operation) {
+    const auto extents = operation.extents.size();
+    if (extents <= most_classified_extents) return;
+    throw std::invalid_argument("operation '" + operation.name + "' has " + std::to_string(extents) +
+                                " extents, and a portfolio verifies its members for each combination of aligned and "
+                                "unaligned ones, of at most " +
+                                std::to_string(most_classified_extents) +
+                                " extents; tune its sizes with 'smemtune tune'");
+}
 
 std::optional<Problem> class_problem(const std::vector<Problem>& samples, const std::string& wanted,
                                      std::int64_t element_bytes, std::int64_t limit,

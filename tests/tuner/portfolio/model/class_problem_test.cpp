@@ -48,5 +48,20 @@ TEST(ClassProblem, HasTheProportionsOfASampleWhereOnlyThoseAreValid) {
     EXPECT_EQ(chosen("111", [](const Problem&) { return false; }), "none");
 }
 
+TEST(ClassProblem, AnOperationWithTooManyClassesIsRefused) {
+    Operation operation{.name = "wide"};
+    for (std::size_t i = 0; i < most_classified_extents; ++i) operation.extents.push_back("E" + std::to_string(i));
+    EXPECT_NO_THROW(require_few_classes(operation));
+    operation.extents.emplace_back("F");
+    try {
+        require_few_classes(operation);
+        FAIL();
+    } catch (const std::invalid_argument& error) {
+        EXPECT_EQ(std::string(error.what()),
+                  "operation 'wide' has 9 extents, and a portfolio verifies its members for each combination of "
+                  "aligned and unaligned ones, of at most 8 extents; tune its sizes with 'smemtune tune'");
+    }
+}
+
 }  // namespace
 }  // namespace smemtune
