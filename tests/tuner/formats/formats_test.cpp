@@ -113,6 +113,16 @@ TEST(Formats, CsvKeepsTextsThatLookLikeOtherValues) {
     expect_same(back[0], results);
 }
 
+TEST(Formats, CsvWithTheLineEndsOfWindowsIsReadAlike) {
+    auto results = read_cache();
+    for (auto& entry : results.entries) entry.erase("note");  // which contains the end of a line
+    auto text = results_csv_text({results});
+    for (auto at = text.find('\n'); at != std::string::npos; at = text.find('\n', at + 2)) text.insert(at, "\r");
+    const auto back = parse_csv("x.csv", text);
+    ASSERT_EQ(back.size(), 1);
+    expect_same(back[0], results);
+}
+
 TEST(Formats, CsvHoldsSeveralProblems) {
     auto other = read_cache();
     other.header["device_name"] = "H200";

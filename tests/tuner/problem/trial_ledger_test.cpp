@@ -101,6 +101,15 @@ TEST_F(TrialLedgerTest, EqualCodeIsEqualInEveryPartOfItsLaunch) {
     auto other_block = input;
     other_block.launch.block = {64, 1, 1};
     EXPECT_EQ(ledger.equal_code(other_block), nullptr);
+    auto other_grid = input;
+    other_grid.launch.grid = {2, 1, 1};
+    EXPECT_EQ(ledger.equal_code(other_grid), nullptr);
+    auto other_shared_memory = input;
+    other_shared_memory.launch.dynamic_shared_bytes = 1024;
+    EXPECT_EQ(ledger.equal_code(other_shared_memory), nullptr);
+    auto other_workspace = input;
+    other_workspace.launch.workspace = {1024, 0};
+    EXPECT_EQ(ledger.equal_code(other_workspace), nullptr);
     auto other_argument = input;
     other_argument.launch.runtime_arguments = {2};
     EXPECT_EQ(ledger.equal_code(other_argument), nullptr);

@@ -88,6 +88,8 @@ TEST_F(PageData, TheFastestTrialsAndTheWinnerHaveTheFactsOfTheirLaunches) {
     EXPECT_EQ(launches[0]["block"][0].get<int>() * launches[0]["block"][1].get<int>(), 256);
     EXPECT_EQ(launches[0]["resident"], 4);  // 64 registers x 256 threads: a quarter of the multiprocessor's 65,536
     EXPECT_EQ(launches[0]["limiter"], "registers");
+    // 16 blocks, and 4 on each multiprocessor at once
+    EXPECT_DOUBLE_EQ(launches[0]["waves"].get<double>(), 16 / (4.0 * static_cast<double>(device.multiprocessors)));
 }
 
 TEST_F(PageData, AnExhaustiveSearchHasAnExactImportanceAndAFewTrialsHaveNone) {

@@ -1,0 +1,61 @@
+// What the checks of a template say about a compiler's findings, with a compiler that finds what the test says.
+#include "tuner/authoring/check_templates.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "templates/manifest/catalog.h"
+
+namespace smemtune {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+class FindingCompiler : public Compiler {
+public:
+    explicit FindingCompiler(const Resources& resources) : resources_(resources) {}
+    [[nodiscard]] std::variant<Binary, Rejection> compile(const Program& program) const override {
+        return Binary{.entry = program.entry, .target = "", .compiler = "", .code = {}, .resources = resources_};
+    }
+    [[nodiscard]] std::string target() const override { return "fake"; }
+    [[nodiscard]] std::string version() const override { return "1"; }
+
+private:
+    Resources resources_;
+};
+
+// The findings for a kernel that declares 1024 bytes of static shared memory.
+std::vector<std::string> findings(const Resources& resources) {
+    SourceTree sources{{"turn.cu", ""}, {"turn.toml", R"toml([template]
+name = "turn"
+operation = "transpose"
+types = ["f32"]
+[launch]
+block = ["1024"]
+grid = ["1"]
+static_shared_bytes = "1024"
+)toml"}};
+    const auto kernel = load_templates(sources).front();
+    const Problem problem{.operation = "transpose", .type = "f32", .layout = "", .extents = {{"M", 8}, {"N", 8}}};
+    const auto check = check_template(kernel, problem, model_device("sm_90"), FindingCompiler(resources), 1);
+    std::vector<std::string> texts;
+    for (const auto& each : check.findings) texts.push_back((each.is_error ? "error: " : "") + each.what);
+    return texts;
+}
+
+TEST(CheckTemplates, StaticSharedMemoryUpToWhatIsDeclaredIsNoFinding) {
+    EXPECT_THAT(findings({.registers = 32, .static_shared_bytes = 1024}), IsEmpty());
+    EXPECT_THAT(findings({.registers = 32, .static_shared_bytes = 1025}),
+                ElementsAre("uses 1025 bytes of static shared memory, more than the 1024 of static_shared_bytes; "
+                            "correct the manifest"));
+}
+
+TEST(CheckTemplates, SpillsAreAFindingAndBrokenLimitsAnError) {
+    EXPECT_THAT(findings({.registers = 64, .spill_bytes = 8}), ElementsAre("spills 8 bytes of registers"));
+    EXPECT_THAT(findings({.registers = 72}), ElementsAre(HasSubstr("error: ")));
+}
+
+}  // namespace
+}  // namespace smemtune
