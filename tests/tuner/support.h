@@ -147,6 +147,11 @@ public:
         return waitid(P_PID, static_cast<id_t>(process_), &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid != 0;
     }
 
+    /// Whether it has written `text` to standard error by now.
+    [[nodiscard]] bool has_said(const std::string& text) const {
+        return read_text(err_).find(text) != std::string::npos;
+    }
+
     Finished wait() {
         int status = 0;
         waitpid(process_, &status, 0);
@@ -186,11 +191,10 @@ inline Finished run(const Scratch& scratch, const std::vector<std::string>& argu
     return Running(scratch, arguments, more).wait();
 }
 
-/// Whether `condition` becomes true within `limit`.
-inline bool soon(const std::function<bool()>& condition, std::chrono::milliseconds limit = 20s) {
-    const auto deadline = std::chrono::steady_clock::now() + limit;
-    while (!condition()) {
-        if (std::chrono::steady_clock::now() > deadline) return false;
+/// Whether `condition` becomes true, at last. Gives up after ten minutes of polls: a stall of the machine counts as one.
+inline bool soon(const std::function<bool()>& condition) {
+    for (int polls = 0; !condition(); ++polls) {
+        if (polls == 60'000) return false;
         std::this_thread::sleep_for(10ms);
     }
     return true;

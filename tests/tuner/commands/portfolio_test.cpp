@@ -6,7 +6,7 @@
 
 #include "db/file/functions.h"
 #include "db/integrity/row_hash.h"
-#include "tests/tuner/support.h"
+#include "tests/tuner/support/held_run.h"
 
 namespace smemtune {
 namespace {
@@ -80,34 +80,68 @@ TEST(PortfolioCommand, ACheckWithoutAPortfolioFindsNothing) {
 
 TEST(PortfolioCommand, ABudgetEndsEarlyWithAPortfolioAndTheNextRunGoesOn) {
     const Scratch scratch;
-    const std::vector<std::string> shapes{"--shapes", "20", "--extents", "8..60", "--json"};
-    auto words = portfolio(shapes);
-    words.insert(words.end(), {"--budget", "3s"});
+    const auto of_sizes = [&](int first, int last) {
+        std::string lines;
+        for (int size = first; size <= last; ++size)
+            lines += std::to_string(size) + "x" + std::to_string(size + 3) + "\n";
+        write_text(scratch / "shapes.txt", lines);
+        return portfolio({"--shapes-from", "shapes.txt", "--json"});
+    };
+    ASSERT_EQ(run(scratch, of_sizes(17, 20)).code, 0);
+    auto words = of_sizes(17, 400);
+    words.insert(words.end(), {"--budget", "1s"});
     const auto cut = run(scratch, words);
     const auto first = json::parse(cut.out);
     EXPECT_EQ(first.at("ended"), "budget");
     EXPECT_THAT(cut.err, HasSubstr("the budget is spent; run the same command to go on"));
     EXPECT_GT(first.at("members").size(), 0) << "of what was known by then";
-    const auto all = report_of(run(scratch, portfolio(shapes)));
+    const auto all = report_of(run(scratch, of_sizes(13, 20)));
     EXPECT_EQ(all.at("ended"), "complete");
-    EXPECT_EQ(all.at("samples").size(), 20);
+    EXPECT_EQ(all.at("samples").size(), 8);
     EXPECT_GT(all.at("recalled"), 0);
 }
 
-TEST(PortfolioCommand, AnInterruptKeepsWhatWasTimedAndTheNextRunGoesOn) {
+// The number of classes doubles with each extent: 2^24 would exhaust the memory.
+TEST(PortfolioCommand, AnOperationWithTooManyExtentsIsRefusedByName) {
     const Scratch scratch;
-    const auto words = portfolio({"--shapes", "12", "--extents", "8..60", "--json"});
-    Running running(scratch, words);
-    ASSERT_TRUE(soon([&] { return trials_in(scratch / "t.db") >= 2; }));
-    running.signal(SIGINT);
+    std::string names;
+    std::string arguments;
+    for (int i = 0; i < 24; ++i) {
+        const auto name = "E" + std::to_string(i);
+        names += (i == 0 ? "\"" : ", \"") + name + "\"";
+        arguments += "[[operation.argument]]\nname = \"" + name + "\"\nkind = \"extent\"\n";
+    }
+    write_text(scratch / "kernels/wide.toml",
+               "[operation]\nname = \"wide\"\nextents = [" + names +
+                   "]\noperations = \"E0\"\nbytes = \"E0\"\nreference = \"none\"\n" + arguments +
+                   "[[operation.argument]]\nname = \"B\"\nkind = \"output\"\nshape = [\"E0\"]\n"
+                   "[template]\nname = \"wide\"\noperation = \"wide\"\ntypes = [\"f32\"]\n"
+                   "[launch]\nblock = [\"1\"]\ngrid = [\"E0\"]\n[requires]\nhost = true\n");
+    write_text(scratch / "kernels/wide.cu", "");
+    const auto refused = run(scratch, {"portfolio", "--device", "host", "--templates", scratch / "kernels", "--shapes",
+                                       "4", "--db", "t.db"});
+    EXPECT_EQ(refused.code, 2);
+    EXPECT_THAT(refused.err, HasSubstr("operation 'wide' has 24 extents, and a portfolio verifies"));
+    EXPECT_FALSE(std::filesystem::exists(scratch / "t.db"));
+}
+
+class PortfolioInterrupted : public HeldRun {};
+
+TEST_F(PortfolioInterrupted, WhatWasTimedIsKeptAndTheNextRunGoesOn) {
+    auto words = portfolio({"--shapes", "12", "--extents", "8..60", "--deadline", "10m", "--json"});
+    std::ranges::replace(words, fixture("work"), held("work", "true"));
+    Running running(scratch_, words);
+    ASSERT_TRUE(soon([&] { return has_entered(); }));
+    interrupt(running);
     const auto finished = running.wait();
     EXPECT_EQ(finished.code, 130);
     EXPECT_THAT(finished.err, HasSubstr("interrupted: everything timed is stored; run the same command to go on"));
     EXPECT_THAT(finished.out, testing::IsEmpty());
-    const auto before = trials_in(scratch / "t.db");
-    const auto report = report_of(run(scratch, words));
+    const auto before = trials();
+    EXPECT_GT(before, 0);
+    const auto report = report_of(run(scratch_, words));
     EXPECT_EQ(report.at("ended"), "complete");
-    EXPECT_GT(trials_in(scratch / "t.db"), before);
+    EXPECT_GT(trials(), before);
 }
 
 TEST(ExplainCommand, ASizeThatOnlyAPortfolioServesShowsTheRanking) {

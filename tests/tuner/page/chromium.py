@@ -105,7 +105,7 @@ class Chromium:
         self.call("Page.navigate", url=url)
         self.wait(f"document.readyState === 'complete' && ({done})")
 
-    def wait(self, condition, seconds=60):
+    def wait(self, condition, seconds=600):
         end = time.monotonic() + seconds
         while True:
             try:

@@ -270,7 +270,7 @@ class Server(unittest.TestCase):
         self.process.stdout.close()
 
     def ask(self, path="/", method="GET", **headers):
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=600)
         try:
             connection.request(method, path, headers=headers)
             answer = connection.getresponse()
@@ -306,7 +306,7 @@ class Server(unittest.TestCase):
         try:
             for text in (b"\0\0\0\0\r\n\r\n", b"GET\r\n\r\n", b"GET / HTTP/9.9\r\n\r\n", b"A" * 100000, b"\r\n" * 1000,
                          b"GET / HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999\r\n\r\n", b"GET " + b"/" * 60000 + b" HTTP/1.1\r\n\r\n"):
-                with socket.create_connection(("127.0.0.1", self.port), timeout=10) as connection:
+                with socket.create_connection(("127.0.0.1", self.port), timeout=600) as connection:
                     try:
                         connection.sendall(text)
                         connection.shutdown(socket.SHUT_WR)
@@ -329,7 +329,7 @@ class Server(unittest.TestCase):
         listener.sendall(f"GET /events HTTP/1.1\r\nHost: 127.0.0.1:{self.port}\r\n\r\n".encode())
         self.assertTrue(listener.recv(100).startswith(b"HTTP/1.1 200"))
         self.process.send_signal(signal.SIGINT)
-        self.assertEqual(self.process.wait(10), 0)
+        self.assertEqual(self.process.wait(600), 0)
         listener.close()
 
     def test_a_database_that_takes_the_place_of_another_is_shown(self):

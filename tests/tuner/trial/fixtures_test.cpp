@@ -28,7 +28,7 @@ std::vector<Failure> failures() {
     std::vector<Failure> list{{1, "wrong", "B[0,"},
                               {2, "crash", on_host ? "Segmentation fault" : "illegal"},
                               {3, "crash", on_host ? "Segmentation fault" : "illegal"},
-                              {4, "timeout", "ran past its deadline of 4 s"},
+                              {4, "timeout", "ran past its deadline of 10 s"},
                               {5, "compile", "this behaviour is not to be compiled"},
                               {6, "wrong", "is nan"},
                               {8, "limits", "shared bytes per block"},
@@ -44,7 +44,7 @@ TEST(Fixtures, EachFailureIsOneRejectionAndTheRunGoesOnToTheRightWinner) {
     const Scratch scratch;
     const auto tuned =
         run(scratch, {"tune", "--device", test_device(), "--templates", fixture("misbehaving"), "--search",
-                      "exhaustive", "--sizes", size, "--deadline", "4s", "--db", "tuned.db", "--json"});
+                      "exhaustive", "--sizes", size, "--deadline", "10s", "--db", "tuned.db", "--json"});
     ASSERT_EQ(tuned.code, 0) << tuned.err;
     const auto report = json::parse(tuned.out);
     ASSERT_EQ(report.at("problems").size(), 1U);

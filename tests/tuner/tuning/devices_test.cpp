@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "tests/tuner/support.h"
+#include "tests/tuner/support/held_run.h"
 
 namespace smemtune {
 namespace {
@@ -38,19 +38,42 @@ TEST(Devices, EqualOnesShareTheTrialsOfARun) {
     for (const auto& winner : winners_in(scratch / "t.db")) EXPECT_THAT(winner, ::testing::EndsWith("WORK=1"));
 }
 
-TEST(Devices, AWorkerThatIsKilledCostsNothingButTime) {
-    const Scratch scratch;
-    Running running(scratch, tune_work("host,host", "16,32,48,64"));
-    ASSERT_TRUE(soon([&] { return trials_in(scratch / "t.db") >= 2 && !workers_of(running).empty(); }));
+class LostDevice : public HeldRun {
+protected:
+    [[nodiscard]] std::vector<std::string> tune(int held_at) const {
+        auto words = tune_work("host,host", "16,32,48,64");
+        std::ranges::replace(words, fixture("work"), held("work", "M == " + std::to_string(held_at)));
+        words.insert(words.end(), {"--deadline", "10m"});
+        return words;
+    }
+    void expect_complete(Running& running) const {
+        const auto finished = running.wait();
+        ASSERT_EQ(finished.code, 0) << finished.err;
+        const auto report = json::parse(finished.out);
+        EXPECT_EQ(report.at("measured"), 36);
+        EXPECT_TRUE(report.at("rejected").empty()) << report.at("reasons");
+        for (const auto& winner : winners_in(scratch_ / "t.db")) EXPECT_THAT(winner, ::testing::EndsWith("WORK=1"));
+    }
+};
+
+TEST_F(LostDevice, AWorkerThatIsKilledCostsNothingButTime) {
+    Running running(scratch_, tune(64));
+    ASSERT_TRUE(soon([&] { return trials() >= 2; }));
     const auto workers = workers_of(running);
     ASSERT_FALSE(workers.empty());
     kill(workers.front(), SIGKILL);
-    const auto finished = running.wait();
-    ASSERT_EQ(finished.code, 0) << finished.err;
-    const auto report = json::parse(finished.out);
-    EXPECT_EQ(report.at("measured"), 36);
-    EXPECT_TRUE(report.at("rejected").empty()) << report.at("reasons");
-    for (const auto& winner : winners_in(scratch / "t.db")) EXPECT_THAT(winner, ::testing::EndsWith("WORK=1"));
+    release();
+    expect_complete(running);
+}
+
+// Workers prepare problems while the first programs compile.
+TEST_F(LostDevice, AWorkerThatIsKilledWhileItPreparesCostsNothing) {
+    Running running(scratch_, tune(16));
+    std::vector<pid_t> workers;
+    ASSERT_TRUE(soon([&] { return !(workers = workers_of(running)).empty(); }));
+    kill(workers.front(), SIGKILL);
+    release();
+    expect_complete(running);
 }
 
 TEST(Devices, SeveralFindTheWinnersThatOneFinds) {
@@ -78,20 +101,6 @@ TEST(Devices, SeveralTransferTheWinnersBetweenSizes) {
     const auto second = run(scratch, words);
     ASSERT_EQ(second.code, 0) << second.err;
     EXPECT_EQ(json::parse(second.out).at("measured"), 0);
-}
-
-// Workers prepare problems while the first programs compile.
-TEST(Devices, AWorkerThatIsKilledWhileItPreparesCostsNothing) {
-    const Scratch scratch;
-    Running running(scratch, tune_work("host,host", "16,32,48,64"));
-    std::vector<pid_t> workers;
-    ASSERT_TRUE(soon([&] { return !(workers = workers_of(running)).empty(); }));
-    kill(workers.front(), SIGKILL);
-    const auto finished = running.wait();
-    ASSERT_EQ(finished.code, 0) << finished.err;
-    const auto report = json::parse(finished.out);
-    EXPECT_EQ(report.at("measured"), 36);
-    EXPECT_TRUE(report.at("rejected").empty()) << report.at("reasons");
 }
 
 TEST(Devices, TheReportSaysWhereEachWorkersTimeWent) {

@@ -48,14 +48,15 @@ host = true
     [[nodiscard]] std::string first(const std::string& mark) const {
         return "mkdir(\"" + (scratch / mark) + "\", 0700) == 0";
     }
-    TrialInput select(const std::string& mischief) {
+    TrialInput select(const std::string& mischief) { return select(mischief, worker); }
+    TrialInput select(const std::string& mischief, Worker& selecting) const {
         std::string text = source;
         text.replace(text.find("MISCHIEF"), 8, mischief);
         const auto kernel = load_templates({{"made_up.cu", text}, {"made_up.toml", manifest}}).front();
         const Problem problem{.operation = "transpose", .type = "f32", .layout = "", .extents = {{"M", 9}, {"N", 17}}};
         const auto device = find_device("host").device;
         const auto compiler = make_compiler(device, {.host_compiler = SMEMTUNE_CXX});
-        worker.select(problem, kernel.files, compile_testbed(*compiler, kernel, problem));
+        selecting.select(problem, kernel.files, compile_testbed(*compiler, kernel, problem));
         auto compiled = compiler->compile(program_of(kernel, {}, problem));
         if (const auto* rejection = std::get_if<Rejection>(&compiled)) throw std::runtime_error(rejection->reason);
         return {std::get<Binary>(std::move(compiled)), launch_of(kernel, {}, problem, device)};
@@ -75,7 +76,9 @@ host = true
     }
 
     const Scratch scratch;
-    Worker worker{{.executable = program(), .device = "host", .trial_deadline = 5s}};
+    // With a deadline that a kernel which ends never meets, on any machine.
+    Worker worker{{.executable = program(), .device = "host", .trial_deadline = 10min}};
+    Worker impatient{{.executable = program(), .device = "host", .trial_deadline = 1s}};
 };
 
 // A transpose of a different size, prepared beside the selected problem.
@@ -246,7 +249,8 @@ TEST_F(WorkerTest, AnIdleWorkerThatIsKilledCostsTheNextTrialNothing) {
 }
 
 TEST_F(WorkerTest, ATrialThatRanPastItsDeadlineIsNotTriedAgain) {
-    const auto report = worker.trial(select("endless = " + first("slow") + ";"), std::nullopt);
+    const auto input = select("endless = " + first("slow") + ";", impatient);
+    const auto report = impatient.trial(input, std::nullopt);
     ASSERT_FALSE(is_measured(report)) << "a second time it would have ended";
     EXPECT_EQ(std::get<Rejection>(report.outcome).stage, Stage::timeout);
 }
@@ -254,7 +258,7 @@ TEST_F(WorkerTest, ATrialThatRanPastItsDeadlineIsNotTriedAgain) {
 TEST_F(WorkerTest, AVerificationHasTheDeadlineOfATrialAndItsLosses) {
     const auto right = worker.verify(select(""));
     EXPECT_TRUE(is_measured(right) && right.verified);
-    const auto late = worker.verify(select("endless = " + first("slow") + ";"));
+    const auto late = impatient.verify(select("endless = " + first("slow") + ";", impatient));
     ASSERT_FALSE(is_measured(late));
     EXPECT_EQ(std::get<Rejection>(late.outcome).stage, Stage::timeout);
     const auto dead = worker.verify(select("__builtin_trap();"));
@@ -338,7 +342,8 @@ protected:
     }
 
     const Scratch scratch;
-    Worker worker{{.executable = scratch / "worker", .device = "fake", .trial_deadline = 5s, .prepare_deadline = 5s}};
+    Worker worker{
+        {.executable = scratch / "worker", .device = "fake", .trial_deadline = 10min, .prepare_deadline = 10min}};
     const TrialReport measured{Measurement{.median_us = 7}};
 };
 
