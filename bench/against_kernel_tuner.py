@@ -8,7 +8,7 @@ uses the strategy that needed the fewest evaluations in replayed landscapes, and
 verifies nothing, which saves it time. smemtune verifies every configuration. Its time is that of the whole process; of
 Kernel Tuner it is the call of tune_kernel() alone. Then a process of its own compiles both winners with the same options
 and launches them in turn on the same arrays. `ratio` is the median of (time of Kernel Tuner's winner / time of ours).
-Everything is compiled by CuPy's NVRTC.
+Everything is compiled by CuPy's NVRTC and with -ftz=true, which CuPy adds to all options.
 
 Needs CuPy and Kernel Tuner; each tuner runs in a process of its own. EXAMPLES is examples/others after its ./fetch.
 """
@@ -20,6 +20,7 @@ import numbers
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -28,6 +29,7 @@ import tomllib
 
 STRATEGY = "adaptive_tabu_greywolf"
 LAUNCHES = 5  # of a winner in one timing
+OPTION = "-ftz=true"  # of CuPy, for every program
 
 
 def random_floats(*shape):
@@ -148,11 +150,22 @@ def nvrtc_in_use():
     return next(line.split()[-1] for line in maps.splitlines() if "libnvrtc.so" in line)
 
 
+def copy_with_option(folder, scratch):
+    """The example in `scratch`; its manifest has OPTION."""
+    copy = pathlib.Path(shutil.copytree(folder, pathlib.Path(scratch) / folder.name))
+    manifest = next(copy.glob("*.toml"))
+    if "options" in manifest_of(folder)["template"]:
+        sys.exit(f"{manifest.name} has options of its own; both tuners need them, and {OPTION}")
+    manifest.write_text(manifest.read_text().replace("\n[template]\n", f'\n[template]\noptions = ["{OPTION}"]\n'))
+    return copy
+
+
 def tune_with_smemtune(smemtune, folder, evaluations, size, nvrtc):
-    """With the NVRTC that CuPy uses, because another version makes other machine code of the same configuration."""
+    """With the NVRTC and the option that CuPy uses: others make other machine code of the same configuration."""
     environment = {**os.environ, "LD_LIBRARY_PATH": os.path.dirname(nvrtc)}
     with tempfile.TemporaryDirectory() as scratch:
-        command = [smemtune, "tune", "--device", "0", "--templates", str(folder), "--sizes", size, "--evaluations",
+        copy = copy_with_option(folder, scratch)
+        command = [smemtune, "tune", "--device", "0", "--templates", str(copy), "--sizes", size, "--evaluations",
                    str(evaluations), "--db", os.path.join(scratch, "t.db"), "--json"]
         begin = time.perf_counter()
         report = json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True, env=environment).stdout)
@@ -244,7 +257,7 @@ def main():
     commit = os.environ.get("COMMIT") or output_of("git", "-C", str(pathlib.Path(__file__).parent), "rev-parse", "--short", "HEAD")
     gpu, driver = output_of("nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader").splitlines()[0].split(", ")
     record = {"benchmark": "against_kernel_tuner", "commit": commit, "date": datetime.date.today().isoformat(),
-              "device": gpu, "driver": driver, "cores": os.cpu_count(), "strategy": STRATEGY,
+              "device": gpu, "driver": driver, "cores": os.cpu_count(), "option": OPTION, "strategy": STRATEGY,
               "evaluations": options.evaluations, "problems": []}
     for name in options.kernels or KERNELS:
         folder = options.examples.resolve() / name
