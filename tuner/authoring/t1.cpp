@@ -223,6 +223,13 @@ private:
         return ordered;
     }
 
+    // The number 'FillValue', which files of BAT also write as a text, or null.
+    json fill_of(const json& argument, const std::string& where) {
+        const auto& fill = member(argument, "FillValue");
+        if (!fill.is_string() || fill.get<std::string>().empty()) return fill;
+        return in(where + ": 'FillValue'", [&] { return PythonExpression(fill.get<std::string>()).value(lists_); });
+    }
+
     std::string number_of(const json& argument, const DeclaredArgument& declared) {
         const auto name = text_at(argument, "Type", "argument '" + declared.name + "'");
         const auto type = type_named(name);
@@ -269,7 +276,7 @@ private:
             refuse(where + (scalar ? " is a scalar, but the kernel takes a pointer"
                                    : " is a vector, but the kernel takes a value"));
         }
-        const auto& fill = member(argument, "FillValue");
+        const auto fill = fill_of(argument, where);
         arguments_ += fmt::format("    {{ name = \"{}\", ", declared.name);
         if (scalar) {
             if (!fill.is_number()) refuse(where + " has no number 'FillValue'");

@@ -152,6 +152,7 @@ TEST(T1, WhatAFileLacksIsNamed) {
         {specification + "/Arguments/3/MemoryType", "\"Vector\"",
          "argument 'by' is a vector, but the kernel takes a value"},
         {specification + "/Arguments/3/FillValue", "", "argument 'by' has no number 'FillValue'"},
+        {specification + "/Arguments/3/FillValue", "\"x\"", "argument 'by': 'FillValue': 'x' is an unknown name"},
         {specification + "/LocalSize/X", "\"BLOCK / 2\"",
          "'LocalSize': '/' gives a fraction; '//' is a division of whole numbers"},
         {"/ConfigurationSpace/TuningParameters", "[]", "'ConfigurationSpace' has no 'TuningParameters'"},
