@@ -92,7 +92,7 @@ public:
         spelled_ = names_by_spelling(program);
         for (const auto& [name, path] : spelled_) add(name, program.files.at(path));
         if (program.needs.system_headers) {
-            for (const auto& [name, text] : c_headers()) {
+            for (const auto& [name, text] : stand_in_headers()) {
                 if (!program.files.contains(name) && !spelled_.contains(name)) add(name, text);
             }
         }

@@ -30,7 +30,7 @@ std::vector<std::string> toolkit_include_folders(const std::vector<std::string>&
     return {};
 }
 
-const std::map<std::string, std::string>& c_headers() {
+const std::map<std::string, std::string>& stand_in_headers() {
     static const std::string integers = R"(#pragma once
 typedef signed char int8_t;
 typedef short int16_t;
@@ -84,11 +84,32 @@ typedef unsigned long long uintptr_t, uintmax_t;
 #define M_PI_2 1.57079632679489661923
 #define M_PI_4 0.78539816339744830962
 )";
+    // The toolkit's also declares functions of the host, which NVRTC refuses.
+    static const std::string cub = R"(#pragma once
+#include <cub/block/block_adjacent_difference.cuh>
+#include <cub/block/block_discontinuity.cuh>
+#include <cub/block/block_exchange.cuh>
+#include <cub/block/block_histogram.cuh>
+#include <cub/block/block_load.cuh>
+#include <cub/block/block_merge_sort.cuh>
+#include <cub/block/block_radix_sort.cuh>
+#include <cub/block/block_reduce.cuh>
+#include <cub/block/block_run_length_decode.cuh>
+#include <cub/block/block_scan.cuh>
+#include <cub/block/block_shuffle.cuh>
+#include <cub/block/block_store.cuh>
+#include <cub/warp/warp_exchange.cuh>
+#include <cub/warp/warp_load.cuh>
+#include <cub/warp/warp_merge_sort.cuh>
+#include <cub/warp/warp_reduce.cuh>
+#include <cub/warp/warp_scan.cuh>
+#include <cub/warp/warp_store.cuh>
+)";
     static const std::string nothing = "#pragma once\n";
     static const std::map<std::string, std::string> headers{
-        {"stdint.h", integers}, {"inttypes.h", integers}, {"limits.h", limits},
-        {"float.h", floats},    {"math.h", mathematics},  {"stdio.h", nothing},
-        {"stdlib.h", nothing},  {"string.h", nothing},    {"stddef.h", nothing}};
+        {"stdint.h", integers},  {"inttypes.h", integers}, {"limits.h", limits},  {"float.h", floats},
+        {"math.h", mathematics}, {"stdio.h", nothing},     {"stdlib.h", nothing}, {"string.h", nothing},
+        {"stddef.h", nothing},   {"cub/cub.cuh", cub}};
     return headers;
 }
 

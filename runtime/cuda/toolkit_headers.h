@@ -12,8 +12,8 @@ namespace smemtune {
 /// none has.
 std::vector<std::string> toolkit_include_folders(const std::vector<std::string>& toolkits, const std::string& library);
 
-/// Stands in for headers of the C library, for device code alone: `stdint.h`, `float.h`, `math.h` and the like, by
-/// name.
-const std::map<std::string, std::string>& c_headers();
+/// Stands in for headers that NVRTC cannot compile or find, for device code alone, by name: those of the C library
+/// (`stdint.h`, `math.h` and the like), and `cub/cub.cuh`, whose stand-in has CUB's algorithms of blocks and warps.
+const std::map<std::string, std::string>& stand_in_headers();
 
 }  // namespace smemtune

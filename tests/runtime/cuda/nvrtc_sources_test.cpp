@@ -78,6 +78,24 @@ TEST(NvrtcSources, TheToolkitsHeadersAreFound) {
     EXPECT_EQ(rejection_of(program), "");
 }
 
+TEST(NvrtcSources, CubAsAWholeBringsItsBlocksAndWarps) {
+    if (toolkit_include_folders({}, "").empty()) GTEST_SKIP() << "no toolkit with headers";
+    auto program = plain(
+        "#include <cub/cub.cuh>\n"
+        "__global__ void k(float* out) {\n"
+        "    using Reduce = cub::BlockReduce<float, 64>;\n"
+        "    using Scan = cub::WarpScan<int>;\n"
+        "    __shared__ typename Reduce::TempStorage storage;\n"
+        "    __shared__ typename Scan::TempStorage warps[2];\n"
+        "    int before = 0;\n"
+        "    Scan(warps[threadIdx.x / 32]).ExclusiveSum(1, before);\n"
+        "    const float sum = Reduce(storage).Sum(out[threadIdx.x] + before);\n"
+        "    if (threadIdx.x == 0) *out = sum;\n"
+        "}\n");
+    program.needs.system_headers = true;
+    EXPECT_EQ(rejection_of(program), "");
+}
+
 TEST(NvrtcSources, AHeaderThatNoToolkitHasIsRejectedWithARemedy) {
     auto program = plain("#include <vector>\n__global__ void k(float* out) { *out = 1; }\n");
     program.needs.system_headers = true;
