@@ -193,6 +193,15 @@ TEST_F(PooledWorkspaces, OfStreamsWithoutEndAreFreedOldestFirst) {
     EXPECT_EQ(used_before(kernel, 0x1001), 0) << "forgotten";
 }
 
+TEST_F(PooledWorkspaces, OfAsManyStreamsAsAreKeptAreAllKept) {
+    const auto kernel = load(1000);
+    for (int before = 0; before < 2; ++before) {
+        for (std::uintptr_t stream = 1; stream <= WorkspacePool::most_streams; ++stream) {
+            ASSERT_EQ(used_before(kernel, 0x1000 + stream), before) << stream;
+        }
+    }
+}
+
 TEST_F(PooledWorkspaces, AreFoundAtTheLaunchWithoutAnAllocation) {
     const auto kernel = load(5000);
     const auto held = backend->held;
