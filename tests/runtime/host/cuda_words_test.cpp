@@ -78,6 +78,12 @@ TEST(CudaWords, AWarpThatNotAllLanesReachIsRejected) {
                 HasSubstr("not reached by all threads of its mask"));
 }
 
+TEST(CudaWords, LanesThatWaitWithDifferentMasksAreRejected) {
+    const auto source = plain("__global__ void k(double* out) { __syncwarp(threadIdx.x == 0 ? 3u : 7u); *out = 1; }");
+    EXPECT_THAT(error_of<std::exception>([&] { (void)run(source, 2, 1); }),
+                HasSubstr("not reached by all threads of its mask"));
+}
+
 // Every overload that CUDA has without a header, and types of whole numbers.
 constexpr const char* arithmetic = R"(__global__ void k(double* out) {
     out[0] = sqrt(2.0) + sqrtf(4.f) + rsqrtf(4.f);

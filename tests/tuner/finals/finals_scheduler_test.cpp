@@ -99,6 +99,23 @@ TEST(FinalsScheduler, EnergyThatIsNotCountedAnewStays) {
     EXPECT_EQ(outcome.energy_uj, 30);
 }
 
+// The counter failed for the second finalist. Its energy is unknown, not 0.
+TEST(FinalsScheduler, AnEnergyThatWasNotCountedDecidesNothing) {
+    std::promise<CompilePool::Result> compiled;
+    compiled.set_value(Binary{});
+    const Proposal entrant{.compiled = compiled.get_future().share()};
+    FinalsScheduler finals({entrant, entrant}, 2, std::nullopt, {.objective = Objective::energy});
+    const auto task = finals.next();
+    ASSERT_TRUE(task);
+    ASSERT_EQ(task->purpose, FinalTask::Purpose::decide);
+    const Measurement counted{.median_us = 100, .samples_us = {100}, .energy_uj = 30};
+    const Measurement not_counted{.median_us = 100, .samples_us = {100}};
+    finals.finish(*task, std::vector<Outcome>{counted, not_counted});
+    verify(finals, 0);
+    EXPECT_TRUE(finals.is_over());
+    EXPECT_EQ(finals.winner(), 0) << "by the earlier measurements";
+}
+
 // Two workers share six rounds.
 TEST(FinalsScheduler, ARoundEndsWhenTheLastOfItsSharesIsFinished) {
     std::promise<CompilePool::Result> compiled;
