@@ -143,6 +143,13 @@ TEST_F(NearestTest, ANamedTemplateServesItsOwnTrialsOfTheVersionsAskedFor) {
         }
         return result;
     };
+    // Faster, but not verified in full, or cut short.
+    auto faster = measured(at, tile(2), 1);
+    faster.verified_by.clear();
+    store.remember(faster);
+    faster = measured(at, tile(8), 1);
+    std::get<Measurement>(faster.outcome).cut_short = true;
+    store.remember(faster);
     EXPECT_EQ(of("naive", {}), Sizes{"128x128x128"});
     EXPECT_EQ(of("naive", {"another", "hash of naive"}), Sizes{"128x128x128"});
     EXPECT_EQ(of("naive", {"another"}), Sizes{});

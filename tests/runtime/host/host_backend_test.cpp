@@ -161,8 +161,11 @@ extern "C" __global__ void k(int* out, int count) {
                                       0);
     std::vector<int> out(64);
     const auto most = backend->device().shared_bytes_per_block;
-    launch(*backend, *kernel, {.block = {64, 1, 1}, .dynamic_shared_bytes = most}, out, {static_cast<int>(most / 4)});
-    for (int i = 0; i < 64; ++i) EXPECT_EQ(out[static_cast<std::size_t>(i)], most / 4 - 1 - i);
+    for (const auto bytes : {std::int64_t{256}, most}) {  // the second launch needs more than the first
+        launch(*backend, *kernel, {.block = {64, 1, 1}, .dynamic_shared_bytes = bytes}, out,
+               {static_cast<int>(bytes / 4)});
+        for (int i = 0; i < 64; ++i) EXPECT_EQ(out[static_cast<std::size_t>(i)], bytes / 4 - 1 - i);
+    }
 }
 
 // Records the order in which the threads of a block run.
