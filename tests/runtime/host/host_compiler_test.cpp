@@ -82,6 +82,18 @@ TEST(HostCompiler, AMissingCompilerIsNotTheCandidatesFault) {
     }
 }
 
+// As the kernel does it to the largest process when memory runs out.
+TEST(HostCompiler, AKilledCompilerIsNotTheCandidatesFault) {
+    for (const std::string end : {"kill -KILL $$", "echo 'fatal error: Killed signal terminated program'; exit 1"}) {
+        const TemporaryFolder scratch;
+        const auto killed =
+            script(scratch / "c++", "case \"$*\" in *--version*) echo c++ 1.0;; *) " + end + ";; esac\n");
+        const auto compiler = make_compiler(host_device(), {.host_compiler = killed});
+        const auto compile = [&] { (void)compiler->compile(program("extern \"C\" __global__ void k(int*) {}\n")); };
+        EXPECT_THAT(error_of<CompilerError>(compile), HasSubstr("was killed; is there too little memory?")) << end;
+    }
+}
+
 TEST(HostCompiler, ACompilerThatRunsPastTheLimitIsStopped) {
     const TemporaryFolder scratch;
     const auto slow = script(scratch / "c++", "case \"$*\" in *--version*) echo slow 1.0;; *) sleep 86400;; esac\n");
