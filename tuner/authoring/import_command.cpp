@@ -30,6 +30,16 @@ std::string identifier_of(std::string name) {
     return name.empty() || std::isdigit(static_cast<unsigned char>(name.front())) != 0 ? "problem_" + name : name;
 }
 
+// Whether `--templates` of the folder of `manifest` names other operations, too.
+bool has_neighbours(const std::filesystem::path& manifest) {
+    const auto folder = manifest.has_parent_path() ? manifest.parent_path() : std::filesystem::path(".");
+    for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+        const auto& path = entry.path();
+        if (path.extension() == ".toml" && path.filename() != manifest.filename()) return true;
+    }
+    return false;
+}
+
 }  // namespace
 
 int import_command(const Arguments& arguments, const ProcessEnvironment& process_environment) {
@@ -53,9 +63,10 @@ int import_command(const Arguments& arguments, const ProcessEnvironment& process
         throw UsageError(fmt::format("{} exists; remove it, or rename the file", manifest.string()));
     }
     ImportedProblem imported;
+    const auto name = identifier_of(path.stem().string());
     try {
         const auto source = text_of_file(path.parent_path() / t1_source_path(file), "the source of the kernel so");
-        imported = import_t1(file, identifier_of(path.stem().string()), source);
+        imported = import_t1(file, name, source);
     } catch (const std::invalid_argument& error) {
         throw UsageError(path.string() + ": " + error.what());
     }
@@ -65,7 +76,8 @@ int import_command(const Arguments& arguments, const ProcessEnvironment& process
     if (!out) throw UsageError(fmt::format("{} cannot be written", manifest.string()));
     for (const auto& each : imported.left_out) fmt::print("not carried over: {}\n", each);
     const auto folder = path.has_parent_path() ? path.parent_path().string() : ".";
-    fmt::print("{}: run 'smemtune --templates {} --sizes {}'\n", manifest.string(), folder, imported.sizes);
+    fmt::print("{}: run 'smemtune --templates {}{} --sizes {}'\n", manifest.string(), folder,
+               has_neighbours(manifest) ? " --operation " + name : "", imported.sizes);
     return success;
 }
 

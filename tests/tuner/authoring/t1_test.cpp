@@ -198,6 +198,9 @@ TEST(T1, ImportWritesTheManifestBesideTheFile) {
     finished = run(scratch, {"import", "scale-T1.json"});
     EXPECT_EQ(finished.code, 2);
     EXPECT_THAT(finished.err, HasSubstr("scale-T1.toml exists"));
+    write_text(scratch / "second.json", scale_file().dump());
+    EXPECT_THAT(run(scratch, {"import", "second.json"}).out,
+                HasSubstr("second.toml: run 'smemtune --templates . --operation second --sizes 1000'"));
     write_text(scratch / "other.json", "{");
     EXPECT_THAT(run(scratch, {"import", "other.json"}).err, HasSubstr("other.json is no JSON"));
 }
