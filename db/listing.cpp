@@ -15,7 +15,9 @@ JOIN problems AS p ON p.id = t.problem
 LEFT JOIN winners AS w ON w.device = t.device AND w.problem = t.problem AND w.trial = t.id )sql";
 
 constexpr auto group_columns =
-    "count(t.median_us), count(t.rejected_at), count(w.trial), min(t.finished_at), max(t.finished_at)";
+    "count(t.median_us), count(t.rejected_at), count(w.trial), min(t.finished_at), max(t.finished_at), "
+    // is_unchecked() of templates/manifest/catalog
+    "count(CASE WHEN t.verified_by LIKE 'unchecked-%' THEN 1 END)";
 
 constexpr auto count_of_template = R"sql(
 SELECT count(*) FROM trials
@@ -126,7 +128,8 @@ Store::Inventory Store::inventory(const Filter& filter) const {
                      .rejected = row.getColumn(2).getInt64(),
                      .winners = row.getColumn(3).getInt64(),
                      .first_at = row.getColumn(4).getString(),
-                     .last_at = row.getColumn(5).getString()};
+                     .last_at = row.getColumn(5).getString(),
+                     .unchecked = row.getColumn(6).getInt64()};
     };
     const auto groups = [&](const std::string& name, const std::string& group) {
         auto query = state_->query("SELECT " + name + ", " + group_columns + " FROM " + joined_trials +

@@ -183,6 +183,7 @@ public:
         std::int64_t measured = 0, rejected = 0;
         std::int64_t winners = 0;           ///< winners among these trials
         std::string first_at{}, last_at{};  ///< UTC, ISO 8601
+        std::int64_t unchecked = 0;         ///< trials whose results were compared with nothing
     };
     struct Inventory {
         std::vector<Group> devices, templates, problems;

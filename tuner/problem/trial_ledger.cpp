@@ -36,7 +36,8 @@ std::string code_hash_of(const Binary& binary) { return sha256(std::as_bytes(std
 
 Progress::Best TrialLedger::Trial::shown() const {
     const auto& kernel = search->kernel_template();
-    return {time_text(measurement()->median_us),
+    const bool is_checked = kernel.operation.reference.kind != OperationReference::Kind::none;
+    return {time_text(measurement()->median_us) + (is_checked ? "" : " (NOT CHECKED)"),
             kernel.name + " " + differences_text(record.configuration, default_configuration(kernel))};
 }
 

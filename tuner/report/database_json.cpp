@@ -12,12 +12,13 @@ namespace {
 nlohmann::json groups_json(const std::vector<Store::Group>& groups) {
     auto list = nlohmann::json::array();
     for (const auto& group : groups) {
-        list.push_back({{"name", group.name},
-                        {"measured", group.measured},
-                        {"rejected", group.rejected},
-                        {"winners", group.winners},
-                        {"first_at", group.first_at},
-                        {"last_at", group.last_at}});
+        auto& row = list.emplace_back(nlohmann::json{{"name", group.name},
+                                                     {"measured", group.measured},
+                                                     {"rejected", group.rejected},
+                                                     {"winners", group.winners},
+                                                     {"first_at", group.first_at},
+                                                     {"last_at", group.last_at}});
+        if (group.unchecked > 0) row["unchecked"] = group.unchecked;
     }
     return list;
 }

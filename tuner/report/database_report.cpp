@@ -35,7 +35,8 @@ std::string group_table(const char* heading, const std::vector<Store::Group>& gr
     columns.push_back({"last trial"});
     Table table(columns);
     for (const auto& group : groups) {
-        std::vector<std::string> cells{group.name, count_text(static_cast<std::uint64_t>(group.measured)),
+        std::vector<std::string> cells{group.name + (group.unchecked > 0 ? " (NOT CHECKED)" : ""),
+                                       count_text(static_cast<std::uint64_t>(group.measured)),
                                        count_text(static_cast<std::uint64_t>(group.rejected))};
         if (with_winners) cells.push_back(count_text(static_cast<std::uint64_t>(group.winners)));
         cells.push_back(date_text(group.first_at));

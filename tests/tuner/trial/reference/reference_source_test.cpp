@@ -253,6 +253,10 @@ TEST(UncheckedOperation, IsNamedWhereverItsResultsAreShown) {
                                      "host", "--templates", "kernels"});
     EXPECT_THAT(tuned.out, HasSubstr("histogram (NOT CHECKED)"));
     EXPECT_THAT(tuned.out, HasSubstr("NOT CHECKED: the operation has no reference"));
+    EXPECT_THAT(tuned.err, HasSubstr("us (NOT CHECKED) histogram")) << "progress";
+    EXPECT_THAT(with_options({"db", "list"}).out, HasSubstr("histogram (NOT CHECKED)"));
+    EXPECT_THAT(with_options({"db", "list"}).out, HasSubstr("300 (NOT CHECKED)")) << "the problem";
+    EXPECT_THAT(with_options({"db", "list", "--json"}).out, HasSubstr("\"unchecked\": 1"));
     EXPECT_THAT(with_options({"db", "best"}).out, HasSubstr("histogram (NOT CHECKED)"));
     EXPECT_THAT(with_options({"db", "trials"}).out, HasSubstr("winner, NOT CHECKED"));
     EXPECT_THAT(with_options({"db", "show", "1"}).out, HasSubstr("NOT CHECKED: the operation has no reference"));
@@ -270,6 +274,7 @@ TEST(UncheckedOperation, IsNamedWhereverItsResultsAreShown) {
                                        "host", "--templates", "kernels"});
     EXPECT_THAT(checked.out, HasSubstr("verified again"));
     EXPECT_THAT(checked.out, ::testing::Not(HasSubstr("NOT CHECKED")));
+    EXPECT_THAT(checked.err, ::testing::Not(HasSubstr("NOT CHECKED")));
 }
 
 }  // namespace
