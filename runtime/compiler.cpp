@@ -2,21 +2,50 @@
 
 #include "runtime/cuda/nvrtc.h"
 #include "runtime/host/host_compiler.h"
+#include "templates/reference/reference_section.h"
 
 namespace smemtune {
 
 namespace {
 
+// What a program of a template is for.
+enum class Role { kernel, reference, verify_kernel, verify_host, prepare };
+
+// How messages call it.
+std::string text_of(Role role) {
+    switch (role) {
+        case Role::kernel: return "the kernel";
+        case Role::reference: return "the reference";
+        case Role::verify_kernel:
+        case Role::verify_host: return "what verifies";
+        case Role::prepare: break;
+    }
+    return "what prepares inputs";
+}
+
 // The parameters that a launch passes, by their names in messages.
 class Signature {
 public:
-    Signature(const KernelTemplate& kernel, const Problem& problem, bool of_reference)
+    Signature(const KernelTemplate& kernel, const Problem& problem, Role role)
         : problem_(problem), typed_(kernel.operation.typed) {
-        for (const auto& argument : kernel.operation.arguments) {
-            if (of_reference || argument.symbol.empty()) add(argument);
+        const auto& arguments = kernel.operation.arguments;
+        for (const auto& argument : arguments) {
+            if (role != Role::kernel || argument.symbol.empty()) add(argument);
         }
-        if (of_reference) {
-            for (const auto& argument : kernel.operation.arguments) {
+        if (role != Role::kernel) {
+            for (const auto& [name, value] : kernel.operation.parameters) add("int " + name, sizeof(int));
+        }
+        if (role == Role::verify_kernel || role == Role::verify_host) {
+            for (const auto& argument : arguments) {
+                if (argument.is_read) add_before(argument);
+            }
+            const bool on_host = role == Role::verify_host;
+            add(on_host ? "char* message" : "long long* wrong", pointer_to(argument_type(on_host ? "i8" : "i64")));
+            return;
+        }
+        if (role == Role::prepare) return;
+        if (role == Role::reference) {
+            for (const auto& argument : arguments) {
                 if (argument.kind == Argument::Kind::output) add_reference(argument);
             }
             return;
@@ -55,6 +84,11 @@ private:
         const auto name = is_element ? "Element" : type.cpp_name();
         if (!argument.is_matrix()) return add(name + " " + argument.name, code_of(type));
         add((argument.kind == Argument::Kind::input ? "const " : "") + name + "* " + argument.name, pointer_to(type));
+    }
+    void add_before(const Argument& argument) {
+        const auto type = type_of(argument, problem_.type);
+        const auto name = argument.type ? type.cpp_name() : std::string("Element");
+        add("const " + name + "* " + argument.name + " before", pointer_to(type));
     }
     void add_reference(const Argument& output) {
         const auto type = type_of(output, problem_.type);
@@ -118,16 +152,6 @@ std::string check_of_symbols(const KernelTemplate& kernel) {
     return text;
 }
 
-std::string check_of_parameters(const KernelTemplate& kernel, const Problem& problem, const std::string& entry,
-                                bool of_reference) {
-    const Signature signature(kernel, problem, of_reference);
-    const auto& path = of_reference ? kernel.operation.reference_path : kernel.source_path;
-    return "\n#line 1 \"" + path + ": kernel " + entry + " of its manifest\"" +
-           (kernel.operation.typed ? check_of_types : check_of_sizes) + entry + ")>::SmemtuneType, SmemtuneSizes<" +
-           signature.codes() + ">>, \"by its manifest " + (of_reference ? "the reference" : "the kernel") + " takes (" +
-           signature.names() + ")\");\n" + (of_reference ? "" : check_of_symbols(kernel));
-}
-
 // Without files of numbers, which no compiler reads.
 SourceTree sources_of(const KernelTemplate& kernel_template) {
     SourceTree sources;
@@ -137,7 +161,38 @@ SourceTree sources_of(const KernelTemplate& kernel_template) {
     return sources;
 }
 
+std::string check_of_parameters(const KernelTemplate& kernel, const Problem& problem, const Program& program,
+                                Role role) {
+    const Signature signature(kernel, problem, role);
+    return "\n#line 1 \"" + program.source_path + signature_check_mark + program.entry + "'\"" +
+           (kernel.operation.typed ? check_of_types : check_of_sizes) + program.entry +
+           ")>::SmemtuneType, SmemtuneSizes<" + signature.codes() + ">>, \"by its manifest " + text_of(role) +
+           " takes (" + signature.names() + ")\");\n" + (role == Role::kernel ? check_of_symbols(kernel) : "");
+}
+
+// A program of the user's beside the kernel. The template's options stay out: fast mathematics, for example, must not
+// change a reference.
+Program program_beside(const KernelTemplate& kernel, const Problem& problem, Role role, const std::string& entry,
+                       const std::string& path, const SourceNeeds& needs) {
+    Program program{entry, path, sources_of(kernel), {}, kernel.include_folders, needs};
+    // It may share its source with the kernel, which needs a configuration: the default one.
+    program.files["configuration.h"] = render(kernel, default_configuration(kernel), problem);
+    program.files.at(program.source_path) += check_of_parameters(kernel, problem, program, role);
+    program.on_host = is_host_source(path);
+    return program;
+}
+
 }  // namespace
+
+std::string readable_error(std::string line) {
+    const auto mark = line.find(signature_check_mark);
+    if (mark == std::string::npos) return line;
+    const auto error = line.find("error: ", mark);
+    if (error == std::string::npos) return line;
+    const auto end = line.rfind('\'', error);  // of the entry point
+    line.replace(end + 1, error + std::string("error: ").size() - end - 1, ": ");
+    return line;
+}
 
 Program program_of(const KernelTemplate& kernel_template, const Configuration& configuration, const Problem& problem) {
     Program program{entry_of(kernel_template, configuration),
@@ -152,7 +207,7 @@ Program program_of(const KernelTemplate& kernel_template, const Configuration& c
         if (!argument.symbol.empty()) program.symbols.push_back(argument.symbol);
     }
     program.files["configuration.h"] = render(kernel_template, configuration, problem);
-    program.files.at(program.source_path) += check_of_parameters(kernel_template, problem, program.entry, false);
+    program.files.at(program.source_path) += check_of_parameters(kernel_template, problem, program, Role::kernel);
     return program;
 }
 
@@ -160,14 +215,18 @@ Program reference_program(const KernelTemplate& kernel_template, const Problem& 
     if (kernel_template.operation.reference.kind == OperationReference::Kind::configuration) {
         return program_of(kernel_template, default_configuration(kernel_template), problem);
     }
-    // Options stay out: fast mathematics, for example, must not change the reference.
-    Program program{"reference", kernel_template.operation.reference_path, sources_of(kernel_template),
-                    {},          kernel_template.include_folders,          kernel_template.reference_needs};
-    // The reference may share its source with the kernel, which needs a configuration: the default one.
-    program.files["configuration.h"] = render(kernel_template, default_configuration(kernel_template), problem);
-    program.files.at(program.source_path) += check_of_parameters(kernel_template, problem, program.entry, true);
-    program.on_host = kernel_template.operation.reference.kind == OperationReference::Kind::host;
-    return program;
+    using Kind = OperationReference::Kind;
+    const auto& operation = kernel_template.operation;
+    const auto role = operation.reference.kind == Kind::verify_kernel ? Role::verify_kernel
+                      : operation.reference.kind == Kind::verify_host ? Role::verify_host
+                                                                      : Role::reference;
+    return program_beside(kernel_template, problem, role, role == Role::reference ? "reference" : "verify",
+                          operation.reference_path, kernel_template.reference_needs);
+}
+
+Program prepare_program(const KernelTemplate& kernel_template, const Problem& problem) {
+    return program_beside(kernel_template, problem, Role::prepare, "prepare", kernel_template.operation.prepare_path,
+                          kernel_template.prepare_needs);
 }
 
 std::unique_ptr<Compiler> make_compiler(const Device& device, const CompilerOptions& options) {

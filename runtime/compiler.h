@@ -27,12 +27,22 @@ struct Program {
     bool on_host = false;                ///< not a kernel but a C++ function, for HostFunction on any device
 };
 
+/// Stands in a compiler's messages between a source and its entry point, where a signature is checked.
+constexpr const char* signature_check_mark = ": its manifest's entry point '";
+/// A compiler's error without the line and column of a signature's check, which are not the user's.
+std::string readable_error(std::string line);
+
 /// The program of one candidate. It does not depend on the problem's extents.
 Program program_of(const KernelTemplate& kernel_template, const Configuration& configuration, const Problem& problem);
 
-/// What computes the reference of the template's operation: its FP64 kernel or C++ function, entry `reference`, or the
-/// template's default configuration. Precondition: OperationReference::has_program().
+/// What computes the reference of the template's operation: its FP64 kernel or C++ function, entry `reference`, what
+/// judges the outputs, entry `verify`, or the template's default configuration. Precondition:
+/// OperationReference::has_program().
 Program reference_program(const KernelTemplate& kernel_template, const Problem& problem);
+
+/// The kernel or C++ function `prepare` of the template's operation, which computes inputs. Precondition:
+/// Operation::prepare_path is not empty.
+Program prepare_program(const KernelTemplate& kernel_template, const Problem& problem);
 
 struct Binary {
     std::string entry;

@@ -154,7 +154,7 @@ std::string first_error(const std::string& log) {
     const auto error = log.find("error");
     if (error == std::string::npos) return log.substr(0, log.find('\n'));
     const auto start = log.rfind('\n', error) + 1;
-    return log.substr(start, log.find('\n', start) - start);
+    return readable_error(log.substr(start, log.find('\n', start) - start));
 }
 
 // Options of every program; they are part of the compiler's version. They select device code as the manifest declares

@@ -101,7 +101,7 @@ std::string first_error(std::string output, const std::string& folder) {
     }
     const auto error = output.find("error:");
     const auto start = error == std::string::npos ? 0 : output.rfind('\n', error) + 1;
-    return output.substr(start, output.find('\n', start) - start);
+    return readable_error(output.substr(start, output.find('\n', start) - start));
 }
 
 // A C++ function that takes its arguments like a kernel. It returns null, or what it threw.
@@ -147,7 +147,7 @@ std::variant<Binary, Rejection> HostCompiler::compile_function(const Program& pr
     command.insert(command.end(), {in("smemtune_wrapper.cpp"), "-o", in("function.so")});
     const auto result = run_process(command, options_.time_limit);
     if (!result.started) {
-        throw CompilerError("the reference is a C++ function, which needs a C++ compiler, and '" +
+        throw CompilerError("'" + program.entry + "' is a C++ function, which needs a C++ compiler, and '" +
                             options_.host_compiler + "' does not run; install g++, or name another one in CXX");
     }
     if (result.timed_out) {

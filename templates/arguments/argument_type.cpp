@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <charconv>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
@@ -84,6 +85,14 @@ std::string floating_text(double value, int digits) {
     return text.data();
 }
 
+// The size in `bytes:24`; 0 if it is none.
+std::int64_t struct_bytes(std::string_view text) {
+    std::int64_t bytes = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), bytes);
+    const bool is_whole = error == std::errc() && end == text.data() + text.size();
+    return is_whole && bytes >= 1 && bytes <= largest_struct ? bytes : 0;
+}
+
 }  // namespace
 
 double NumberType::unit_roundoff() const { return std::ldexp(1.0, -significand_bits); }
@@ -94,10 +103,12 @@ bool NumberType::holds(double value) const {
 }
 
 std::string ArgumentType::name() const {
+    if (is_struct) return "bytes:" + std::to_string(lanes);
     return std::string(number->name) + (lanes == 1 ? "" : "x" + std::to_string(lanes));
 }
 
 std::string ArgumentType::cpp_name() const {
+    if (is_struct) return "void";
     if (lanes == 1) return std::string(number->cpp_name);
     const std::string vector(number->name == "bf16" ? "__nv_bfloat16" : number->vector_name);
     return number->name == "bf16" ? "__nv_bfloat162" : vector + std::to_string(lanes);
@@ -106,6 +117,14 @@ std::string ArgumentType::cpp_name() const {
 std::span<const NumberType> number_types() { return types; }
 
 ArgumentType argument_type(std::string_view name) {
+    constexpr std::string_view structs = "bytes:";
+    if (name.starts_with(structs)) {
+        if (const auto bytes = struct_bytes(name.substr(structs.size())); bytes > 0) {
+            return {std::ranges::find(types, "u8", &NumberType::name), bytes, true};
+        }
+        throw std::invalid_argument("type '" + std::string(name) + "' is no struct of 1 to " +
+                                    std::to_string(largest_struct) + " bytes; write sizeof, as in bytes:24");
+    }
     const auto cross = name.find('x');
     const auto* number = std::ranges::find(types, name.substr(0, cross), &NumberType::name);
     if (number != types.end()) {
@@ -116,8 +135,9 @@ ArgumentType argument_type(std::string_view name) {
     }
     std::string known;
     for (const auto& type : types) known += " " + std::string(type.name);
-    throw std::invalid_argument("type '" + std::string(name) + "' is unknown; known:" + known +
-                                ", and vectors of 2 to 4 such as f32x2 (of f16 and bf16: of 2)");
+    throw std::invalid_argument(
+        "type '" + std::string(name) + "' is unknown; known:" + known +
+        ", vectors of 2 to 4 such as f32x2 (of f16 and bf16: of 2), and structs such as bytes:24");
 }
 
 void store_number(const NumberType& type, double value, std::span<std::byte> to) {

@@ -1,4 +1,4 @@
-// The types of a kernel's arguments: numbers, and vectors of 2 to 4 of them.
+// The types of a kernel's arguments: numbers, vectors of 2 to 4 of them, and structs as bytes.
 #pragma once
 
 #include <cstddef>
@@ -33,17 +33,21 @@ struct NumberType {
 struct ArgumentType {
     const NumberType* number = nullptr;
     std::int64_t lanes = 1;
+    bool is_struct = false;  ///< `lanes` bytes (u8)
 
     [[nodiscard]] std::int64_t bytes() const { return number->bytes * lanes; }
-    [[nodiscard]] std::string name() const;      ///< "f32x2"
-    [[nodiscard]] std::string cpp_name() const;  ///< "float2"
+    [[nodiscard]] std::string name() const;      ///< "f32x2", "bytes:24"
+    [[nodiscard]] std::string cpp_name() const;  ///< "float2"; `void` for a struct
     bool operator==(const ArgumentType&) const = default;
 };
 
 /// All types of numbers; the index is NumberType::code.
 std::span<const NumberType> number_types();
 
-/// `name`: "f32", "u8x4". Throws std::invalid_argument, which lists the known names.
+/// The largest struct in bytes.
+constexpr std::int64_t largest_struct = 4096;
+
+/// `name`: "f32", "u8x4", "bytes:24". Throws std::invalid_argument, which lists the known names.
 ArgumentType argument_type(std::string_view name);
 
 /// Stores `value` as the type has it; `to` has `type.bytes` bytes. Precondition: type.holds(value).

@@ -32,6 +32,7 @@ struct ArgumentValues {
         sorted,  ///< integers from 0 to `second`, never smaller than the one before: the first is 0, the last `second`
         permutation,  ///< 0..n-1, each once, shuffled
         file,         ///< those of a file
+        prepared,     ///< those that Operation::prepare_path computes
     };
     Kind kind = Kind::uniform;
     ValueBound first, second;

@@ -13,7 +13,7 @@ ArgumentType read_type(const Section& section, const Argument& argument) {
     const auto name = section.value<std::string>("type", "\"f32\"");
     try {
         const auto type = argument_type(name);
-        const bool is_index = !type.number->is_floating && type.bytes() >= 4;
+        const bool is_index = !type.number->is_floating && !type.is_struct && type.bytes() >= 4;
         switch (argument.kind) {
             case Kind::extent:
             case Kind::stride:
@@ -22,6 +22,11 @@ ArgumentType read_type(const Section& section, const Argument& argument) {
                 section.fail_at("type",
                                 "'type' is " + name + ", but extents and strides are one of i32, u32, i64, u64");
             case Kind::scalar:
+                if (type.is_struct) {
+                    section.fail_at("type", "'type' is " + name +
+                                                ", but a scalar is a single number; pass structs in arrays of one "
+                                                "element, or the numbers one by one");
+                }
                 if (type.lanes == 1) break;
                 section.fail_at("type", "'type' is " + name +
                                             ", but a scalar is a single number; write one of its "
@@ -83,7 +88,8 @@ public:
         if (name == "sorted") return sorted(node);
         if (name == "permutation") return permutation(node);
         if (name == "file") return file(node);
-        fail("knows no '" + name + "'; known: uniform normal constant below sorted permutation file");
+        if (name == "prepared") return prepared(node);
+        fail("knows no '" + name + "'; known: uniform normal constant below sorted permutation file prepared");
     }
 
 private:
@@ -148,6 +154,10 @@ private:
         return {ArgumentValues::Kind::permutation, {}, {}, {}, {}};
     }
 
+    [[nodiscard]] ArgumentValues prepared(const toml::node& node) const {
+        if (node.value_exact<bool>() != true) fail("holds 'prepared', which is written prepared = true");
+        return {ArgumentValues::Kind::prepared, {}, {}, {}, {}};
+    }
     [[nodiscard]] ArgumentValues file(const toml::node& node) const {
         const auto name = node.value_exact<std::string>();
         if (!name || !is_data_file(*name)) fail("holds 'file', which names a file NAME.npy, NAME.bin or NAME.raw");
@@ -207,10 +217,26 @@ void read_array(const Section& section, const Names& known, Argument& argument) 
         section.fail_at("values", "'values' orders single numbers, but the type is " + type.name() +
                                       "; declare the numbers, as type = \"" + std::string(type.number->name) + "\"");
     }
+    if (type.is_struct) {
+        const bool fits = !argument.values || argument.values->kind == ArgumentValues::Kind::file ||
+                          argument.values->kind == ArgumentValues::Kind::prepared ||
+                          argument.values->kind == ArgumentValues::Kind::constant;
+        if (!fits) {
+            section.fail_at("values", "'values' computes numbers, but the type is " + type.name() +
+                                          "; write values = { file = \"" + argument.name +
+                                          ".bin\" }, { constant = 0 } or { prepared = true }");
+        }
+        if (section.has("tolerance")) {
+            section.fail_at("tolerance", "'tolerance' is about numbers, but " + type.name() +
+                                             " is compared byte by byte; leave it out");
+        }
+    }
     const bool is_filled = argument.kind == Kind::input || argument.is_read;
     if (is_filled && !type.number->is_floating && !argument.values) {
         section.fail("gives '" + argument.name + "' of type " + type.name() +
-                     " no range; write for example values = { uniform = [0, 100] } or values = { below = \"N\" }");
+                     (type.is_struct ? " no values; write for example values = { file = \"" + argument.name + ".bin\" }"
+                                     : " no range; write for example values = { uniform = [0, 100] } or values = { "
+                                       "below = \"N\" }"));
     }
     if (section.has("tolerance")) argument.tolerance = read_tolerance(section);
 }
@@ -230,15 +256,18 @@ std::string read_symbol(const Section& section, const Argument& argument) {
 
 Argument read_argument(const Section& section, const Names& known) {
     section.allow_only({"name", "kind", "type", "shape", "rows", "columns", "stride", "count", "batch_stride", "values",
-                        "value", "tolerance", "symbol"});
+                        "value", "tolerance", "symbol", "restore"});
     static const std::map<std::string, Kind> kinds{
         {"extent", Kind::extent}, {"stride", Kind::stride}, {"batch_stride", Kind::batch_stride},
         {"scalar", Kind::scalar}, {"input", Kind::input},   {"output", Kind::output},
         {"inout", Kind::output}};
     Argument argument{.name = section.value<std::string>("name", "\"A\"")};
-    const auto kind = kinds.find(section.value<std::string>("kind", "\"input\""));
-    if (kind == kinds.end())
-        section.fail_at("kind", "'kind' is none of extent, stride, batch_stride, scalar, input, output, inout");
+    const auto word = section.value<std::string>("kind", "\"input\"");
+    const auto kind = kinds.find(word);
+    if (kind == kinds.end()) {
+        section.fail_at("kind", "'kind' is '" + word +
+                                    "', which is none of extent, stride, batch_stride, scalar, input, output, inout");
+    }
     argument.kind = kind->second;
     argument.is_read = kind->first == "inout";
     if (section.has("type")) argument.type = read_type(section, argument);
@@ -246,6 +275,8 @@ Argument read_argument(const Section& section, const Names& known) {
     only_for(section, "tolerance", argument.kind == Kind::output, "outputs and inouts");
     only_for(section, "value", argument.kind == Kind::scalar, "scalars");
     only_for(section, "symbol", argument.kind == Kind::input, "inputs");
+    only_for(section, "restore", argument.is_read, "inouts");
+    argument.is_restored = argument.is_read && section.value_or<bool>("restore", "false", true);
     if (argument.is_matrix()) read_array(section, known, argument);
     if (section.has("symbol")) argument.symbol = read_symbol(section, argument);
     if (section.has("value")) {

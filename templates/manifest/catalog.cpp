@@ -248,6 +248,12 @@ void read_sources_of(KernelTemplate& kernel, Includes& includes, bool is_stored)
         collect(kernel.files, {}, operation.reference_path, operation.path + ":1", kernel.include_folders, includes,
                 reference);
     }
+    SourceTree prepare;
+    if (!operation.prepare_path.empty()) {
+        collect(kernel.files, {}, operation.prepare_path, operation.path + ":1", kernel.include_folders, includes,
+                prepare);
+    }
+    kernel.prepare_needs = needs_of(prepare, includes);
     kernel.source_needs = needs_of(code, includes);
     kernel.reference_needs = needs_of(reference, includes);
     auto names = constant_names_of(kernel);
@@ -255,6 +261,7 @@ void read_sources_of(KernelTemplate& kernel, Includes& includes, bool is_stored)
         check_redefinitions(code, names, kernel.options);
         check_spellings(kernel, code, includes);
         check_spellings(kernel, reference, includes);
+        check_spellings(kernel, prepare, includes);
     }
     std::vector<std::string> texts;
     std::set<std::string> declared;
@@ -368,17 +375,21 @@ void attach_data(KernelTemplate& kernel, const SourceTree& tree, const SourceTre
 
 namespace {
 
-// A reference that is a configuration of its kernel: each kernel has its own, so the operation has one kernel.
+// A reference that is a configuration of its kernel, or depends on its parameters: each kernel has its own, so the
+// operation has one kernel.
 void configure_references(std::vector<KernelTemplate>& templates) {
     for (auto& kernel : templates) {
-        if (kernel.operation.reference.kind != OperationReference::Kind::configuration) continue;
+        const bool is_configuration = kernel.operation.reference.kind == OperationReference::Kind::configuration;
+        if (!is_configuration && kernel.operation.parameters.empty()) continue;
         for (const auto& other : templates) {
             if (other.name == kernel.name || other.operation.name != kernel.operation.name) continue;
             throw ManifestError(kernel.operation.path + ":1: the reference of operation '" + kernel.operation.name +
-                                "' is a configuration of its kernel, but it has two, '" + kernel.name + "' and '" +
-                                other.name + "'; give it another reference, or each kernel an operation of its own");
+                                (is_configuration ? "' is a configuration of its kernel, but it has two, '"
+                                                  : "' depends on parameters of its kernel, but it has two, '") +
+                                kernel.name + "' and '" + other.name +
+                                "'; give it another reference, or each kernel an operation of its own");
         }
-        kernel.operation.reference.configured = std::make_shared<const KernelTemplate>(kernel);
+        if (is_configuration) kernel.operation.reference.configured = std::make_shared<const KernelTemplate>(kernel);
     }
 }
 
@@ -449,6 +460,10 @@ std::vector<KernelTemplate> load_templates(const SourceTree& tree, const SourceT
                     place_of(home, file(tree, library, home, path + ":1"), "reference"), folders, includes,
                     kernel->files);
         }
+        if (const auto& prepare = kernel->operation.prepare_path; !prepare.empty()) {
+            collect(tree, library, prepare, place_of(home, file(tree, library, home, path + ":1"), "prepare"), folders,
+                    includes, kernel->files);
+        }
         attach_data(*kernel, tree, library);
         attach_reference(*kernel, tree, library);
         // Leaves out the other kernel that may share the manifest, so that load_template finds one kernel.
@@ -489,6 +504,13 @@ std::string operation_identity(const KernelTemplate& kernel_template, const Prob
                 kernel_template.include_folders, includes, reference);
     }
     for (const auto& [path, content] : reference) add(content);
+    if (!operation.prepare_path.empty()) {
+        SourceTree prepare;
+        collect(kernel_template.files, {}, operation.prepare_path, operation.path + ":1",
+                kernel_template.include_folders, includes, prepare);
+        add("prepare");
+        for (const auto& [path, content] : prepare) add(content);
+    }
     if (operation.reference.kind != OperationReference::Kind::kernel) add(reference_text(kernel_template));
     for (const auto& argument : operation.arguments) {
         if (argument.values && argument.values->data) add(argument.values->data->bytes);

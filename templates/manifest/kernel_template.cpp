@@ -89,6 +89,7 @@ Environment environment_of(const Operation& operation, const Problem& problem, c
         }
         environment[name] = value;
     }
+    for (const auto& [name, value] : operation.parameters) environment[name] = value;
     return environment;
 }
 

@@ -45,6 +45,7 @@ struct Argument {
     std::optional<ArgumentType> type;      ///< as declared; type_of() has the defaults
     std::vector<Expression> shape;         ///< of an array that is declared by its shape; rows and columns are set, too
     bool is_read = false;                  ///< an output that the kernel reads, too (`inout`)
+    bool is_restored = false;              ///< an inout that holds its values again before each timed launch
     std::optional<ArgumentValues> values;  ///< of an array that is filled before a launch
     std::optional<double> value;           ///< of a scalar, unless a check gives another
     std::optional<Tolerance> tolerance;    ///< of an output
@@ -100,8 +101,12 @@ struct Operation {
     Expression terms;              ///< rounded operations per output element; 0 if the result must be exact
     OperationReference reference;  ///< what the outputs are compared with
     std::string reference_path;    ///< the source of a reference that has one: a kernel in FP64, or a host function
-    std::string path;              ///< of the manifest that declares it
-    std::string definition;        ///< text of arguments, terms and checks, without summaries; for hashes
+    /// Parameters of its kernel that shapes may name and the reference is given, with their defaults. In the order of
+    /// the reference's parameters.
+    std::vector<std::pair<std::string, std::int64_t>> parameters;
+    std::string prepare_path;  ///< the kernel or C++ function `prepare`, which computes inputs; may be empty
+    std::string path;          ///< of the manifest that declares it
+    std::string definition;    ///< text of arguments, terms and checks, without summaries; for hashes
     bool typed = false;  ///< an argument declares a type, values or a tolerance, or the reference is no kernel: the
                          ///< typed testbed verifies it
 };
@@ -157,7 +162,7 @@ struct KernelTemplate {
     std::vector<std::string> options;          ///< for the compiler, as written
     std::vector<std::string> include_folders;  ///< paths in the templates folder, in the order in which they are tried
     std::set<std::string> macros;              ///< the names that configuration.h defines as macros
-    SourceNeeds source_needs, reference_needs;
+    SourceNeeds source_needs, reference_needs, prepare_needs;
     SourceTree files;  ///< all its files, shared headers included
     /// Hash of everything that decides machine code and launch. Summaries, parameters and their values are not part of
     /// it. A parameter may be added under the same hash: configurations stored before then have its default value.
@@ -180,7 +185,8 @@ bool supports(const KernelTemplate& kernel_template, const Problem& problem, con
 std::optional<std::string> why_unsupported(const KernelTemplate& kernel_template, const Problem& problem,
                                            const Device& device);
 
-/// The values that expressions may name: extents, layout constants, `element_bytes` and `device.*`. Throws
+/// The values that expressions may name: extents, layout constants, `element_bytes`, `device.*`, and the defaults of
+/// Operation::parameters. Throws
 /// std::invalid_argument if the problem does not fit the operation (extents, layout, type).
 Environment environment_of(const Operation& operation, const Problem& problem, const Device& device);
 

@@ -203,6 +203,24 @@ void read_source_keys(const Section& head, KernelTemplate& result) {
     }
 }
 
+// The defaults of the parameters that the operation names.
+void complete_parameters(const Section& head, KernelTemplate& kernel) {
+    for (auto& [name, value] : kernel.operation.parameters) {
+        const auto found = std::ranges::find(kernel.parameters, name, &Parameter::name);
+        const auto why = [&]() -> std::string {
+            if (found == kernel.parameters.end()) return "', which the kernel has no [[parameter]] for; add it";
+            if (std::ranges::any_of(found->values, is_text_value)) {
+                return "', whose values are no whole numbers; shapes and references take whole numbers alone";
+            }
+            return "";
+        }();
+        if (!why.empty()) {
+            head.fail_at("operation", "operation '" + kernel.operation.name + "' has 'parameters' with '" + name + why);
+        }
+        value = found->default_value;
+    }
+}
+
 std::optional<KernelTemplate> read_template(const std::string& path, const toml::table& table,
                                             const Operations& operations) {
     const Section root(path, "manifest", table);
@@ -262,6 +280,7 @@ std::optional<KernelTemplate> read_template(const std::string& path, const toml:
         }
         result.parameters.push_back(std::move(parameter));
     }
+    complete_parameters(*head, result);
     check_options(*head, result);
     for (const auto& each : root.sections("derived", "[[derived]]")) {
         result.derived.push_back(read_derived(each, known, result));

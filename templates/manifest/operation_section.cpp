@@ -62,7 +62,7 @@ Check read_check(const Section& section, const std::vector<Argument>& arguments)
     Check check;
     const auto inputs = section.value<std::string>("inputs", "\"uniform\"");
     if (inputs != "uniform" && inputs != "integer" && inputs != "special")
-        section.fail_at("inputs", "'inputs' is none of uniform, integer, special");
+        section.fail_at("inputs", "'inputs' is '" + inputs + "', which is none of uniform, integer, special");
     check.integers = inputs == "integer";
     check.special = inputs == "special";
     check.wide = read_wide(section, check, arguments);
@@ -153,6 +153,48 @@ std::map<std::string, Environment> read_layouts(const Section& section, const st
     return layouts;
 }
 
+// The names of `parameters`, which shapes and values may use. Their defaults follow from the kernel.
+Names with_parameters(const Section& section, const Names& known, Operation& operation) {
+    auto names = known;
+    if (!section.has("parameters")) return names;
+    for (const auto& name : section.list<std::string>("parameters", R"(["BLOCKS"])")) {
+        if (!is_identifier(name)) section.fail_at("parameters", "'" + name + "' is no C++ identifier");
+        if (!names.values.insert(name).second) {
+            section.fail_at("parameters", "'parameters' names '" + name +
+                                              "', which is also another name of the operation's, or twice; rename one");
+        }
+        operation.parameters.emplace_back(name, 0);
+    }
+    const auto kind = operation.reference.kind;
+    if (kind == OperationReference::Kind::configuration || kind == OperationReference::Kind::answer) {
+        section.fail_at("parameters",
+                        "'parameters' decide what outputs should be, but the reference is always the same; give the "
+                        "operation a kernel, a function, a program or a verifier");
+    }
+    return names;
+}
+
+// `prepare = "inputs.cpp"`, and the inputs that it computes.
+void read_prepare(const Section& section, Operation& operation) {
+    const auto prepared = std::ranges::find_if(operation.arguments, [](const Argument& argument) {
+        return argument.values && argument.values->kind == ArgumentValues::Kind::prepared;
+    });
+    const bool is_needed = prepared != operation.arguments.end();
+    if (!section.has("prepare")) {
+        if (is_needed) {
+            section.fail("has no 'prepare', which computes argument '" + prepared->name +
+                         "'; write for example prepare = \"inputs.cpp\"");
+        }
+        return;
+    }
+    operation.prepare_path = read_source(section, "prepare", section.value<std::string>("prepare", "\"inputs.cpp\""));
+    if (!is_needed) {
+        section.fail_at("prepare",
+                        "'prepare' computes nothing; write values = { prepared = true } in the arguments that it "
+                        "computes");
+    }
+}
+
 }  // namespace
 
 Names names_of(const Operation& operation) {
@@ -166,8 +208,8 @@ Names names_of(const Operation& operation) {
 }
 
 Operation read_operation(const Section& section) {
-    section.allow_only(
-        {"name", "summary", "extents", "operations", "bytes", "terms", "layouts", "reference", "argument", "check"});
+    section.allow_only({"name", "summary", "extents", "operations", "bytes", "terms", "layouts", "parameters",
+                        "prepare", "reference", "argument", "check"});
     Operation operation{.name = section.value<std::string>("name", "\"gemm\""), .path = section.path()};
     operation.summary = section.value_or<std::string>("summary", "\"what it computes\"", "");
     operation.extents = section.list<std::string>("extents", R"(["M", "N", "K"])");
@@ -177,14 +219,17 @@ Operation read_operation(const Section& section) {
     operation.operations = section.expression("operations", "\"2 * M * N * K\"", known);
     operation.bytes = section.expression("bytes", "\"element_bytes * M * N\"", known);
     read_reference(section, operation);
-    if (operation.reference.has_source() || section.has("terms")) {
+    const bool has_bound = operation.reference.has_source() && !operation.reference.is_verifier();
+    if (has_bound || section.has("terms")) {
         operation.terms = section.expression("terms", "\"K + 3\"", known);
     }
+    const auto shape_names = with_parameters(section, known, operation);
     for (const auto& each : section.sections("argument", "[[operation.argument]]")) {
-        operation.arguments.push_back(read_argument(each, known));
+        operation.arguments.push_back(read_argument(each, shape_names));
     }
-    operation.typed = operation.reference.kind != OperationReference::Kind::kernel ||
+    operation.typed = operation.reference.kind != OperationReference::Kind::kernel || !operation.parameters.empty() ||
                       std::ranges::any_of(operation.arguments, is_typed);
+    read_prepare(section, operation);
     check_arguments(section, operation);
     if (section.has("check") && section.node("check", "").is_string()) {
         section.fail_at("check",

@@ -20,6 +20,8 @@ struct OperationReference {
         answer,         ///< stored outputs
         program,        ///< a program that reads and writes .npy files
         none,           ///< nothing
+        verify_kernel,  ///< the kernel `verify` of Operation::reference_path judges the outputs
+        verify_host,    ///< the C++ function `verify` of Operation::reference_path judges the outputs
     };
     struct Answer {
         std::string path;  ///< in the templates folder
@@ -35,7 +37,9 @@ struct OperationReference {
     std::shared_ptr<const KernelTemplate> configured;
 
     /// Whether Operation::reference_path names its source.
-    [[nodiscard]] bool has_source() const { return kind == Kind::kernel || kind == Kind::host; }
+    [[nodiscard]] bool has_source() const { return kind == Kind::kernel || kind == Kind::host || is_verifier(); }
+    /// Whether it computes nothing, but says whether outputs are right.
+    [[nodiscard]] bool is_verifier() const { return kind == Kind::verify_kernel || kind == Kind::verify_host; }
     /// Whether a compiler makes it: reference_program() of runtime/compiler.h.
     [[nodiscard]] bool has_program() const { return has_source() || kind == Kind::configuration; }
     /// Whether its values come from the host. They are slow to compute.

@@ -16,11 +16,8 @@ using Kind = OperationReference::Kind;
 
 constexpr const char* reference_forms =
     "a kernel (\"reference.cu\"), a function (\"reference.cpp\"), { configuration = \"default\" }, "
-    "{ answer = { OUTPUT = \"FILE.npy\" } }, { program = \"python3 FILE.py {inputs} {outputs}\" } or \"none\"";
-
-bool is_host_source(const std::string& path) {
-    return path.ends_with(".cpp") || path.ends_with(".cc") || path.ends_with(".cxx");
-}
+    "{ answer = { OUTPUT = \"FILE.npy\" } }, { program = \"python3 FILE.py {inputs} {outputs}\" }, "
+    "{ verify = \"verify.cpp\" } or \"none\"";
 
 // A path from the manifest's folder as one from the templates folder.
 std::string path_inside(const Section& section, const std::string& name) {
@@ -67,7 +64,8 @@ void read_command(const Section& section, const toml::node& node, OperationRefer
     }
 }
 
-void read_reference_table(const Section& section, const toml::table& table, OperationReference& reference) {
+void read_reference_table(const Section& section, const toml::table& table, Operation& operation) {
+    auto& reference = operation.reference;
     int kinds = 0;
     for (const auto& [key, node] : table) {
         const std::string name(key.str());
@@ -92,6 +90,10 @@ void read_reference_table(const Section& section, const toml::table& table, Oper
         } else if (name == "program") {
             reference.kind = Kind::program;
             read_command(section, node, reference);
+        } else if (name == "verify") {
+            const auto source = text_of(section, name, node);
+            operation.reference_path = read_source(section, name, source);
+            reference.kind = is_host_source(source) ? Kind::verify_host : Kind::verify_kernel;
         } else {
             section.fail_at("reference", "'reference' knows no '" + name + "'; write one of " + reference_forms);
         }
@@ -156,10 +158,24 @@ const std::string* found_in(const SourceTree& tree, const SourceTree& library, c
 
 }  // namespace
 
+bool is_host_source(const std::string& path) {
+    return path.ends_with(".cpp") || path.ends_with(".cc") || path.ends_with(".cxx");
+}
+
+std::string read_source(const Section& section, const std::string& key, const std::string& name) {
+    if (!is_host_source(name) && !name.ends_with(".cu")) {
+        section.fail_at(section.has(key) ? key : "reference",
+                        "'" + key + "' is '" + name +
+                            "', which is no source; name a kernel's .cu or a C++ function's "
+                            ".cpp beside the manifest");
+    }
+    return section.beside(name);
+}
+
 void read_reference(const Section& section, Operation& operation) {
     auto& reference = operation.reference;
     const auto& node = section.node("reference", "\"reference.cu\"");
-    if (const auto* table = node.as_table()) return read_reference_table(section, *table, reference);
+    if (const auto* table = node.as_table()) return read_reference_table(section, *table, operation);
     const auto path = text_of(section, "reference", node);
     if (path == "none") {
         reference.kind = Kind::none;
@@ -171,6 +187,13 @@ void read_reference(const Section& section, Operation& operation) {
 
 void complete_reference(const Section& section, Operation& operation) {
     const auto kind = operation.reference.kind;
+    if (operation.reference.is_verifier()) {
+        for (const auto& argument : operation.arguments) {
+            if (!argument.tolerance) continue;
+            section.fail_at("reference", "'reference' verifies by itself, but output '" + argument.name +
+                                             "' has a tolerance; leave the tolerance out");
+        }
+    }
     if (operation.reference.has_source()) return;
     for (auto& argument : operation.arguments) {
         if (argument.kind != Argument::Kind::output || argument.is_integer()) continue;
@@ -223,6 +246,8 @@ std::string reference_text(const KernelTemplate& kernel) {
         case Kind::kernel: break;
         case Kind::host: add("host"); break;
         case Kind::none: add("none"); break;
+        case Kind::verify_kernel: add("verify kernel"); break;
+        case Kind::verify_host: add("verify host"); break;
         case Kind::configuration:
             add("configuration");
             add(kernel.hash);

@@ -144,16 +144,19 @@ TemplateCheck check_template(const KernelTemplate& kernel, const Problem& proble
                                   "docs/templates.md lists them"});
     }
     const bool has_program = kernel.operation.reference.has_program();
-    Compiled compiled(configurations.size() + (has_program ? 1 : 0), Rejection{});
+    std::vector<std::pair<std::string, Program>> beside;
+    if (has_program) beside.emplace_back("reference", reference_program(kernel, problem));
+    if (!kernel.operation.prepare_path.empty()) beside.emplace_back("prepare", prepare_program(kernel, problem));
+    Compiled compiled(configurations.size() + beside.size(), Rejection{});
     parallel_for(compiled.size(), threads, [&](std::size_t i) {
-        const auto program = i == configurations.size() ? reference_program(kernel, problem)
-                                                        : program_of(kernel, configurations[i], problem);
-        compiled[i] = compiler.compile(program);
+        compiled[i] = compiler.compile(i >= configurations.size() ? beside[i - configurations.size()].second
+                                                                  : program_of(kernel, configurations[i], problem));
     });
     check.compiled = compiled.size();
-    const auto* rejection = has_program ? std::get_if<Rejection>(&compiled.back()) : nullptr;
-    if (rejection != nullptr) {
-        check.findings.push_back({true, "reference", rejection->reason});
+    for (std::size_t i = 0; i < beside.size(); ++i) {
+        if (const auto* rejection = std::get_if<Rejection>(&compiled[configurations.size() + i])) {
+            check.findings.push_back({true, beside[i].first, rejection->reason});
+        }
     }
     for (std::size_t i = 0; i < configurations.size(); ++i) {
         judge(kernel, problem, device, configurations[i], compiled[i], check);

@@ -52,6 +52,10 @@ public:
 
     ProblemBench run(const Problem& problem) {
         ProblemBench result{.problem = problem};
+        if (!operation_.parameters.empty()) {
+            result.why_not = "what its kernel computes depends on its parameters, so that kernels cannot be compared";
+            return result;
+        }
         try {
             measure(problem, result);
         } catch (const DeviceError& error) {

@@ -75,6 +75,7 @@ Run measure(Runtime& runtime, const Kernel& kernel, const Operation& operation, 
     run.bytes = static_cast<double>(operation.bytes.evaluate(environment));
     run.unchecked = operation.reference.kind == OperationReference::Kind::none;
     Testbed testbed(backend, operation, run.problem, binaries, seed);
+    testbed.use(parse_configuration(run.choice.configuration));
     const FetchedKernel fetched(kernel);
     run.verdict = testbed.verify(fetched);
     if (!run.verdict.wrong) {

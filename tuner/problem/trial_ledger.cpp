@@ -26,6 +26,7 @@ std::string code_key(const TrialInput& input) {
     }
     key += ',' + std::to_string(launch.dynamic_shared_bytes);
     for (const auto argument : launch.runtime_arguments) key += ',' + std::to_string(argument);
+    for (const auto& [name, value] : input.parameters.values) key += ',' + std::to_string(value);
     if (launch.workspace) key += ',' + std::to_string(launch.workspace->bytes);
     return content_hash(key);
 }

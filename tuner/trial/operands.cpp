@@ -9,6 +9,9 @@
 #include <stdexcept>
 #include <tuple>
 
+#include "templates/reference/reference_section.h"
+#include "tuner/trial/reference/host_arrays.h"
+#include "tuner/trial/reference/user_program.h"
 #include "tuner/trial/typed/typed_fill.h"
 
 namespace smemtune {
@@ -24,7 +27,8 @@ double operand_bytes(const Operation& operation, const Environment& environment,
     for (const auto& argument : operation.arguments) {
         if (!argument.is_matrix()) continue;
         const auto each = argument.type ? argument.type->bytes() : element_bytes;
-        bytes += static_cast<double>(each) * elements_of(argument, environment);
+        const bool is_prepared = argument.values && argument.values->kind == ArgumentValues::Kind::prepared;
+        bytes += (is_prepared ? 2 : 1) * static_cast<double>(each) * elements_of(argument, environment);
     }
     return bytes;
 }
@@ -107,7 +111,7 @@ void must_fit(const Operation& operation, const Problem& problem, const Device& 
 }
 
 OperandFactory::OperandFactory(Backend& backend, const Operation& operation, const Environment& environment,
-                               const ElementType& element, const Binary& fill)
+                               const ElementType& element, const Binary& fill, const Binary& prepare)
     : backend_(backend),
       operation_(operation),
       environment_(environment),
@@ -117,6 +121,9 @@ OperandFactory::OperandFactory(Backend& backend, const Operation& operation, con
       guard_(fill.is_checked() ? 0 : 1024),
       kernel_(backend.load(fill, 0)),
       first_changed_(backend.allocate(static_cast<std::size_t>(blocks_) * sizeof(long long))) {
+    if (!operation.prepare_path.empty()) {
+        prepare_ = std::make_unique<UserProgram>(backend, operation, prepare, is_host_source(operation.prepare_path));
+    }
     for (const auto& argument : operation_.arguments) {
         if (!argument.values || !argument.values->data) continue;
         const auto& bytes = argument.values->data->bytes;
@@ -124,6 +131,8 @@ OperandFactory::OperandFactory(Backend& backend, const Operation& operation, con
         backend.copy_to_device(*memory, std::as_bytes(std::span(bytes)));
     }
 }
+
+OperandFactory::~OperandFactory() = default;
 
 // A matrix without a stride argument is dense.
 MatrixOperand OperandFactory::matrix_of(const Argument& argument, const Check& check) const {
@@ -195,7 +204,27 @@ std::unique_ptr<Operands> OperandFactory::make(const Check& check, std::uint64_t
         store_number(*type_of(argument, element_.name).number, number_of(argument, *operands, check), number.bytes);
         operands->pointers.push_back(number.bytes.data());
     }
+    for (const auto& [name, value] : operation_.parameters) {
+        operands->parameters.push_back(static_cast<int>(environment_.at(name)));
+    }
+    if (prepare_) prepare(*operands, check);
     return operands;
+}
+
+// Keeps what is computed, so that arrays can be filled with it again and compared with it.
+void OperandFactory::prepare(Operands& operands, const Check& check) {
+    prepare_->call(operands, {});
+    for (auto& matrix : operands.matrices) {
+        const auto& values = matrix.argument->values;
+        if (!values || values->kind != ArgumentValues::Kind::prepared) continue;
+        const auto numbers = dense_numbers(matrix, host_copy(backend_, *matrix.memory));
+        matrix.prepared = backend_.allocate(numbers.size());
+        backend_.copy_to_device(*matrix.prepared, numbers);
+    }
+    const auto changed = first_changed(operands, check, true);
+    if (!changed) return;
+    throw ReferenceError("'prepare' writes to " + *changed +
+                         ", or outside it; it may write to arguments with values = { prepared = true } alone");
 }
 
 // With `changed`, checks the elements instead of filling them: each block reports the first element that has changed,
@@ -203,9 +232,10 @@ std::unique_ptr<Operands> OperandFactory::make(const Check& check, std::uint64_t
 void OperandFactory::fill(const MatrixOperand& matrix, const Check& check, Memory* changed) {
     if (operation_.typed) {
         const auto how = fill_of(*matrix.argument, check, environment_, terms_);
-        const auto source = sources_.find(matrix.argument);
-        return fill_typed(*kernel_, matrix, how, blocks_, source == sources_.end() ? nullptr : source->second.get(),
-                          changed);
+        const auto file = sources_.find(matrix.argument);
+        const auto* source = file == sources_.end() ? matrix.prepared.get() : file->second.get();
+        return fill_typed(*kernel_, matrix, source != nullptr ? TypedFill{TypedFill::copied, 0, 0} : how, blocks_,
+                          source, changed);
     }
     const bool poison = matrix.argument->kind == Argument::Kind::output && check.poison;
     int mode = poison ? poisoned : check.integers ? integer : check.special ? special : uniform;
@@ -221,15 +251,19 @@ void OperandFactory::fill(const MatrixOperand& matrix, const Check& check, Memor
 }
 
 std::optional<std::string> OperandFactory::changed_input(const Operands& operands, const Check& check) {
+    const auto changed = first_changed(operands, check, false);
+    return changed ? std::optional("writes to its input " + *changed) : std::nullopt;
+}
+
+// The name of the first input, or with `inouts` of the first argument, that is not as it was filled.
+std::optional<std::string> OperandFactory::first_changed(const Operands& operands, const Check& check, bool inouts) {
     std::vector<long long> changed(static_cast<std::size_t>(blocks_));
     for (const auto& matrix : operands.matrices) {
-        if (matrix.argument->kind != Argument::Kind::input) continue;
+        if (matrix.argument->kind != Argument::Kind::input && !inouts) continue;
         fill(matrix, check, first_changed_.get());
         backend_.synchronize();
         backend_.copy_to_host(std::as_writable_bytes(std::span(changed)), *first_changed_);
-        if (std::ranges::any_of(changed, [](long long at) { return at >= 0; })) {
-            return "writes to its input " + matrix.argument->name;
-        }
+        if (std::ranges::any_of(changed, [](long long at) { return at >= 0; })) return matrix.argument->name;
     }
     return std::nullopt;
 }
@@ -237,6 +271,12 @@ std::optional<std::string> OperandFactory::changed_input(const Operands& operand
 void OperandFactory::refill_outputs(const Operands& operands, const Check& check) {
     for (const auto& matrix : operands.matrices) {
         if (matrix.argument->kind == Argument::Kind::output) fill(matrix, check);
+    }
+}
+
+void OperandFactory::restore(const Operands& operands, const Check& check) {
+    for (const auto& matrix : operands.matrices) {
+        if (matrix.argument->is_restored) fill(matrix, check);
     }
 }
 

@@ -19,6 +19,8 @@ constexpr std::int64_t block_threads = 256;  ///< block size of the testbed's ow
 /// Blocks for a launch that visits all elements of a matrix.
 std::int64_t matrix_blocks(const Device& device);
 
+class UserProgram;
+
 /// The matrices of one argument: `count` matrices, `batch_stride` elements apart. All sizes count single numbers, also
 /// those of vectors.
 struct MatrixOperand {
@@ -28,7 +30,8 @@ struct MatrixOperand {
     bool broadcast = false;  ///< one matrix for the whole batch: its batch stride is 0
     std::unique_ptr<Memory> memory;
     std::uint64_t seed = 0;
-    long long guard = 0;  ///< elements in each guard band, before and after it
+    long long guard = 0;                 ///< elements in each guard band, before and after it
+    std::unique_ptr<Memory> prepared{};  ///< dense numbers that Operation::prepare_path has computed; else null
 
     [[nodiscard]] long long elements() const { return 2 * guard + count * batch_stride; }
     [[nodiscard]] long long bytes() const { return elements() * type.number->bytes; }
@@ -46,6 +49,7 @@ struct Operands {
         std::array<std::byte, 8> bytes{};
     };
     std::vector<Number> numbers;  ///< extents, strides and scalars, each in its type
+    std::vector<int> parameters;  ///< the values of Operation::parameters
     std::vector<void*> addresses;
     std::vector<void*> pointers;  ///< arguments of a launch: one address for each
 };
@@ -76,20 +80,27 @@ class OperandFactory {
 public:
     /// `fill` is kernels/fill.cu, or typed/kernels/fill.cu for a typed operation. If it is a checked binary, the
     /// candidates are, too. Matrices then have no guard bands, because checked kernels report each access out of bounds
-    /// where it happens.
+    /// where it happens. `prepare`: of prepare_program(), for an operation that has it.
     OperandFactory(Backend& backend, const Operation& operation, const Environment& environment,
-                   const ElementType& element, const Binary& fill);
+                   const ElementType& element, const Binary& fill, const Binary& prepare = {});
+    ~OperandFactory();
+    OperandFactory(const OperandFactory&) = delete;
+    OperandFactory& operator=(const OperandFactory&) = delete;
 
     /// `symbol_seed`: of the arguments that kernels find in symbols, of which there is one copy for all sets of
-    /// operands. Throws OutOfMemory.
+    /// operands. Throws OutOfMemory, ReferenceError.
     std::unique_ptr<Operands> make(const Check& check, std::uint64_t operand_seed, std::uint64_t symbol_seed);
     std::unique_ptr<Operands> make(const Check& check, std::uint64_t seed) { return make(check, seed, seed); }
     void refill_outputs(const Operands& operands, const Check& check);
+    /// The same for the arguments that are restored before each timed launch alone.
+    void restore(const Operands& operands, const Check& check);
     /// Names the first input that has changed since it was filled; nothing if none has.
     std::optional<std::string> changed_input(const Operands& operands, const Check& check);
 
 private:
     void fill(const MatrixOperand& matrix, const Check& check, Memory* changed = nullptr);
+    void prepare(Operands& operands, const Check& check);
+    [[nodiscard]] std::optional<std::string> first_changed(const Operands& operands, const Check& check, bool inouts);
     [[nodiscard]] MatrixOperand matrix_of(const Argument& argument, const Check& check) const;
     [[nodiscard]] double number_of(const Argument& argument, const Operands& operands, const Check& check) const;
 
@@ -101,6 +112,7 @@ private:
     std::int64_t blocks_;
     long long guard_;
     std::unique_ptr<LoadedKernel> kernel_;
+    std::unique_ptr<UserProgram> prepare_;                        // null: all inputs are filled
     std::unique_ptr<Memory> first_changed_;                       // each thread's report
     std::map<const Argument*, std::unique_ptr<Memory>> sources_;  // the numbers of files
 };

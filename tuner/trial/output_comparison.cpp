@@ -48,11 +48,12 @@ OutputComparison::OutputComparison(Backend& backend, const Operation& operation,
       unit_roundoff_(element_type(problem.type).unit_roundoff),
       terms_(operation.terms.evaluate(environment)),
       blocks_(matrix_blocks(backend.device())),
-      reference_(make_reference_source(backend, operation, problem, reference)),
+      reference_(make_reference_source(backend, operation, environment, problem, reference)),
       compare_(backend.load(compare, 0)),
       first_wrong_(backend.allocate(static_cast<std::size_t>(blocks_) * sizeof(long long))),
       errors_(backend.allocate(static_cast<std::size_t>(blocks_) * sizeof(Errors))) {
     if (operation.typed) typed_.emplace(backend, *compare_, environment, terms_, blocks_);
+    if (operation.reference.is_verifier()) verifier_.emplace(backend, operation, reference);
 }
 
 double OutputComparison::bound_of(const Check& check, double value, double magnitude) const {
@@ -62,6 +63,7 @@ double OutputComparison::bound_of(const Check& check, double value, double magni
 }
 
 std::vector<OutputReference> OutputComparison::references(const Operands& operands) {
+    if (verifier_) return verifier_->before(operands);
     std::vector<OutputReference> result;
     for (const auto& matrix : operands.matrices) {
         if (!is_output(matrix)) continue;
@@ -88,8 +90,9 @@ std::optional<std::string> OutputComparison::first_difference(const Operands& op
         if (!is_output(matrix)) continue;
         if (typed_) {
             const auto& its = *expected++;
-            auto reason = its.value ? typed_->difference(matrix, *its.value, its.magnitude.get(), check, worst)
-                                    : typed_->difference_without_reference(matrix, check);
+            auto reason = its.value && !verifier_
+                              ? typed_->difference(matrix, *its.value, its.magnitude.get(), check, worst)
+                              : typed_->difference_without_reference(matrix, check);
             if (reason) return reason;
             continue;
         }
@@ -118,7 +121,7 @@ std::optional<std::string> OutputComparison::first_difference(const Operands& op
         if (auto reason = imprecise(reports, matrix.argument->name, worst)) return reason;
         ++expected;
     }
-    return std::nullopt;
+    return verifier_ ? verifier_->judgement(operands, references) : std::nullopt;
 }
 
 std::optional<std::string> OutputComparison::imprecise(const std::vector<Errors>& reports, const std::string& output,

@@ -10,6 +10,7 @@
 #include "runtime/backend.h"
 #include "tuner/trial/operands.h"
 #include "tuner/trial/reference/reference_source.h"
+#include "tuner/trial/reference/verifier.h"
 #include "tuner/trial/tolerance.h"
 #include "tuner/trial/typed/typed_comparison.h"
 
@@ -23,7 +24,8 @@ public:
     OutputComparison(Backend& backend, const Operation& operation, const Problem& problem,
                      const Environment& environment, const Binary& reference, const Binary& compare);
 
-    /// The references of these inputs, one for each output. Throws OutOfMemory, ReferenceError.
+    /// The references of these inputs, one for each output; what a verifier needs, for an operation with one. Throws
+    /// OutOfMemory, ReferenceError.
     std::vector<OutputReference> references(const Operands& operands);
 
     /// Describes the first element that differs from its reference by more than its bound (tolerance.h), or the first
@@ -51,6 +53,7 @@ private:
     std::int64_t terms_;
     std::int64_t blocks_;
     std::unique_ptr<ReferenceSource> reference_;  // null: the operation has none
+    std::optional<Verifier> verifier_;            // judges in place of a reference
     std::unique_ptr<LoadedKernel> compare_;
     std::unique_ptr<Memory> first_wrong_, errors_;  // each thread's report
     std::optional<TypedComparison> typed_;

@@ -6,8 +6,10 @@
 #include <future>
 #include <map>
 #include <span>
+#include <utility>
 
 #include "templates/manifest/catalog.h"
+#include "templates/reference/reference_section.h"
 #include "tuner/trial/operands.h"
 #include "tuner/trial/output_comparison.h"
 #include "tuner/trial/rotating_operands.h"
@@ -27,6 +29,9 @@ namespace {
 // kernels than before, so that stored trials are verified again.
 constexpr int rules_version = 1;
 constexpr int typed_rules_version = 1;  // the same for typed operations: typed_fill.cpp and typed_comparison.cpp, too
+
+// As many as there are finalists, less one, so that finals do not prepare them again and again.
+constexpr std::size_t most_other_states = 7;
 
 const std::map<std::string, std::string>& sources_of(const Operation& operation) {
     return operation.typed ? typed_testbed_sources() : testbed_sources();
@@ -61,8 +66,8 @@ struct Testbed::State {
     Operation operation;
     Environment environment;
     std::uint64_t seed;
-    std::optional<OperandFactory> factory{};
-    std::optional<OutputComparison> comparison{};
+    std::unique_ptr<OperandFactory> factory{};
+    std::unique_ptr<OutputComparison> comparison{};
     std::optional<RotatingOperands> rotating{};
     std::vector<std::optional<PreparedCheck>> prepared{};  // one for each check
     std::size_t kept = 0;  // number of checks that stay prepared, from the first on; memory has room for one more
@@ -121,9 +126,11 @@ TestbedBinaries compile_testbed(const Compiler& compiler, const KernelTemplate& 
     };
     auto fill = begin("fill");
     auto compare = begin("compare");
+    const bool prepares = !kernel_template.operation.prepare_path.empty();
     return {.reference = has_program ? must_compile(compiler, reference) : Binary{},
             .fill = fill.get(),
-            .compare = compare.get()};
+            .compare = compare.get(),
+            .prepare = prepares ? must_compile(compiler, prepare_program(kernel_template, problem)) : Binary{}};
 }
 
 TestbedParts testbed_parts(const Operation& operation, const Problem& problem, const Compiler& compiler) {
@@ -159,26 +166,65 @@ std::string verification_identity(const KernelTemplate& kernel_template, const P
 
 Testbed::Testbed(Backend& backend, const Operation& operation, const Problem& problem, const TestbedBinaries& binaries,
                  std::uint64_t seed)
-    : state_(std::make_unique<State>(State{.backend = backend,
-                                           .operation = operation,
-                                           .environment = environment_of(operation, problem, backend.device()),
-                                           .seed = seed})) {
-    auto& state = *state_;
-    check_values(operation, state.environment, to_text(problem));
-    const auto& type = element_type(problem.type);
+    : backend_(backend),
+      problem_(problem),
+      binaries_(binaries),
+      seed_(seed),
+      state_(make_state(operation, Cache::cold)) {}
+
+std::unique_ptr<Testbed::State> Testbed::make_state(const Operation& operation, Cache cache) const {
+    auto result = std::make_unique<State>(State{.backend = backend_,
+                                                .operation = operation,
+                                                .environment = environment_of(operation, problem_, backend_.device()),
+                                                .seed = seed_,
+                                                .cache = cache});
+    auto& state = *result;
+    check_values(operation, state.environment, to_text(problem_));
+    const auto& type = element_type(problem_.type);
     const auto all = check_bytes(operation, state.environment, type.bytes);
-    if (all > 0x1p60) throw OutOfMemory(to_text(problem) + " needs more memory than any device has");
-    state.factory.emplace(backend, state.operation, state.environment, type, binaries.fill);
-    state.comparison.emplace(backend, state.operation, problem, state.environment, binaries.reference,
-                             binaries.compare);
-    const auto sets = rotating_sets(operation, state.environment, type.bytes, backend.device());
+    if (all > 0x1p60) throw OutOfMemory(to_text(problem_) + " needs more memory than any device has");
+    state.factory = std::make_unique<OperandFactory>(backend_, state.operation, state.environment, type, binaries_.fill,
+                                                     binaries_.prepare);
+    state.comparison = std::make_unique<OutputComparison>(backend_, state.operation, problem_, state.environment,
+                                                          binaries_.reference, binaries_.compare);
+    const auto sets = rotating_sets(operation, state.environment, type.bytes, backend_.device());
     // A reference that takes long is computed once: all sets have the same values.
-    const std::uint64_t step = operation.reference.is_on_host() ? 0 : 1000;
-    state.rotating.emplace(*state.factory, state.operation.checks.front(), sets, seed, step);
+    const bool is_slow = operation.reference.is_on_host() || is_host_source(operation.prepare_path);
+    state.rotating.emplace(*state.factory, state.operation.checks.front(), sets, seed_, is_slow ? 0 : 1000);
     state.prepared.resize(operation.checks.size());
-    state.kept = kept_checks(operation.checks.size(), all, backend.free_bytes());
+    state.kept = kept_checks(operation.checks.size(), all, backend_.free_bytes());
     // The references are computed now, so that their time does not count against a trial's deadline.
     for (std::size_t i = 0; i < state.kept; ++i) (void)state.prepared_check(i);
+    return result;
+}
+
+void Testbed::use(const Configuration& configuration) {
+    auto operation = state_->operation;
+    for (auto& [name, value] : operation.parameters) {
+        if (const auto given = configuration.values.find(name); given != configuration.values.end()) {
+            value = given->second;
+        }
+    }
+    if (operation.parameters == state_->operation.parameters) return;
+    const auto cache = state_->cache;
+    const auto known = std::ranges::find_if(
+        others_, [&](const auto& each) { return each->operation.parameters == operation.parameters; });
+    if (known != others_.end()) {
+        std::swap(state_, *known);
+    } else {
+        const auto prepared = [&] {
+            try {
+                return make_state(operation, cache);
+            } catch (const OutOfMemory&) {  // all others are prepared anew when they are used again
+                others_.clear();
+                state_->discard_operands();
+                return make_state(operation, cache);
+            }
+        };
+        others_.push_back(std::exchange(state_, prepared()));
+        if (others_.size() > most_other_states) others_.erase(others_.begin());
+    }
+    state_->cache = cache;
 }
 
 Testbed::~Testbed() = default;
@@ -267,13 +313,20 @@ bool Testbed::rotates() const { return state_->rotating->count() > 1; }
 
 std::vector<Backend::Call> Testbed::batch(const BoundKernel& kernel, int count) {
     auto& state = *state_;
-    if (state.rotating->ensure()) state.backend.synchronize();
+    bool must_wait = state.rotating->ensure();
     state.fill_symbols(kernel, state.rotating->set(0));
+    const bool is_cold = state.cache == Cache::cold;
+    const bool restores = std::ranges::any_of(state.operation.arguments, &Argument::is_restored);
+    if (restores) count = std::min(count, is_cold ? state.rotating->count() : 1);
     std::vector<Backend::Call> calls;
     calls.reserve(static_cast<std::size_t>(count));
     for (int i = 0; i < count; ++i) {
-        calls.push_back({&kernel, state.rotating->next(state.cache == Cache::cold).pointers});
+        const auto& operands = state.rotating->next(is_cold);
+        if (restores) state.factory->restore(operands, state.operation.checks.front());
+        must_wait = must_wait || restores;
+        calls.push_back({&kernel, operands.pointers});
     }
+    if (must_wait) state.backend.synchronize();
     return calls;
 }
 

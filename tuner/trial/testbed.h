@@ -18,6 +18,7 @@ namespace smemtune {
 /// The testbed's own kernels.
 struct TestbedBinaries {
     Binary reference, fill, compare;
+    Binary prepare{};  ///< of an operation with Operation::prepare_path
 };
 
 /// Compiles the testbed's kernels for an operation's element type and layout. Throws CompilerError if one does not
@@ -53,6 +54,10 @@ public:
     Testbed(const Testbed&) = delete;
     Testbed& operator=(const Testbed&) = delete;
 
+    /// The values of the operation's parameters for what follows; the defaults at first. Other names are ignored.
+    /// Throws ReferenceError.
+    void use(const Configuration& configuration);
+
     struct Verdict {
         std::optional<std::string> wrong;  ///< the first defect; nothing if all is right
         double first_launch_us = 0;        ///< first launch on the first check, cold
@@ -85,14 +90,22 @@ public:
     /// Whether warm and cold differ: whether more than one set of operands rotates.
     [[nodiscard]] bool rotates() const;
 
-    /// `count` launches of `kernel`. `kernel` must outlive the calls. Their operands stay valid until a verification
-    /// fails.
+    /// At most `count` launches of `kernel`: fewer if arguments are restored before each launch, because each takes a
+    /// set of operands of its own then, restored here. `kernel` must outlive the calls. Their operands stay valid until
+    /// a verification fails.
     std::vector<Backend::Call> batch(const BoundKernel& kernel, int count);
 
 private:
     struct State;
     Verdict verify(const BoundKernel& kernel, std::size_t begin, std::size_t end);
+    std::unique_ptr<State> make_state(const Operation& operation, Cache cache) const;
+
+    Backend& backend_;
+    Problem problem_;
+    TestbedBinaries binaries_;
+    std::uint64_t seed_;
     std::unique_ptr<State> state_;
+    std::vector<std::unique_ptr<State>> others_;  // for other values of the operation's parameters
 };
 
 }  // namespace smemtune

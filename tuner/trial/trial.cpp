@@ -46,7 +46,7 @@ bool may_be_a_finalist(const SamplingPolicy& policy, std::optional<double> verif
 BatchTime time_batch(Backend& backend, Testbed& testbed, const BoundKernel& kernel, int launches) {
     const auto calls = testbed.batch(kernel, launches);
     const auto batch_us = backend.time_us(calls);
-    return {batch_us, batch_us / launches};
+    return {batch_us, batch_us / static_cast<double>(calls.size())};
 }
 
 TrialInput trial_input(const KernelTemplate& kernel_template, const Configuration& configuration,
@@ -55,6 +55,11 @@ TrialInput trial_input(const KernelTemplate& kernel_template, const Configuratio
     if (binary.resources.registers > 0) {
         input.launch.registers = binary.resources.registers;
         input.launch.static_shared_bytes = binary.resources.static_shared_bytes;
+    }
+    for (const auto& [name, value] : kernel_template.operation.parameters) {
+        if (const auto found = configuration.values.find(name); found != configuration.values.end()) {
+            input.parameters.values[name] = found->second;
+        }
     }
     return input;
 }
@@ -88,6 +93,7 @@ TrialReport try_candidate(Backend& backend, Testbed& testbed, const TrialInput& 
     };
     try {
         const auto kernel = load(backend, input);
+        testbed.use(input.parameters);
         const auto first = testbed.verify_first_check(kernel);
         report.verify_ms = lap_ms();
         if (first.wrong) {
@@ -120,6 +126,7 @@ TrialReport verify_candidate(Backend& backend, Testbed& testbed, const TrialInpu
     const auto begin = Clock::now();
     try {
         const auto kernel = load(backend, input);
+        testbed.use(input.parameters);
         const auto verdict = testbed.verify(kernel);
         auto wrong = verdict.wrong;
         Sampling sampling(policy);
@@ -148,10 +155,12 @@ std::vector<Measurement> play_final(Backend& backend, Testbed& testbed, const st
     std::vector<Sampling> samplings(inputs.size(), Sampling(policy));
     for (const auto& input : inputs) {
         kernels.push_back(load(backend, input));
+        testbed.use(input.parameters);
         launch_us.push_back(time_batch(backend, testbed, kernels.back(), 1).launch_us);
     }
     for (int round = 0; round < rounds; ++round) {
         for (std::size_t i = 0; i < inputs.size(); ++i) {
+            testbed.use(inputs[i].parameters);
             const auto [batch_us, each_us] =
                 time_batch(backend, testbed, kernels[i], samplings[i].launches(launch_us[i]));
             samplings[i].add(each_us, batch_us);
@@ -164,6 +173,7 @@ std::vector<Measurement> play_final(Backend& backend, Testbed& testbed, const st
         results.back().clock_khz = backend.clock_khz();
     }
     for (std::size_t i = 0; policy.energy && i < inputs.size(); ++i) {
+        testbed.use(inputs[i].parameters);
         results[i].energy_uj = energy_of(backend, testbed, kernels[i], samplings[i].launches(launch_us[i]));
     }
     return results;

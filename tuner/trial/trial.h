@@ -14,6 +14,7 @@ namespace smemtune {
 struct TrialInput {
     Binary binary;
     Launch launch;
+    Configuration parameters{};  ///< the values of Operation::parameters
 };
 
 /// The launch of a compiled candidate. The compiler's registers and static shared memory replace the manifest's
@@ -51,6 +52,7 @@ struct BatchTime {
     double batch_us = 0;   ///< all launches
     double launch_us = 0;  ///< one of them
 };
+/// Times about `launches` launches (Testbed::batch).
 BatchTime time_batch(Backend& backend, Testbed& testbed, const BoundKernel& kernel, int launches);
 
 /// Times batches of a right kernel, after a warm-up, until `policy` has enough. A kernel that is clearly slower than

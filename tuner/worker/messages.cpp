@@ -37,14 +37,21 @@ static void from_json(const json& from, TrialReport& report) {
     }
 }
 
-static void to_json(json& to, const TrialInput& input) { to = {{"binary", input.binary}, {"launch", input.launch}}; }
-static void from_json(const json& from, TrialInput& input) { input = {from.at("binary"), from.at("launch")}; }
+static void to_json(json& to, const TrialInput& input) {
+    to = {{"binary", input.binary}, {"launch", input.launch}, {"parameters", input.parameters.values}};
+}
+static void from_json(const json& from, TrialInput& input) {
+    input = {from.at("binary"), from.at("launch"), {from.at("parameters").get<decltype(Configuration::values)>()}};
+}
 
 static void to_json(json& to, const TestbedBinaries& binaries) {
-    to = {{"reference", binaries.reference}, {"fill", binaries.fill}, {"compare", binaries.compare}};
+    to = {{"reference", binaries.reference},
+          {"fill", binaries.fill},
+          {"compare", binaries.compare},
+          {"prepare", binaries.prepare}};
 }
 static void from_json(const json& from, TestbedBinaries& binaries) {
-    binaries = {from.at("reference"), from.at("fill"), from.at("compare")};
+    binaries = {from.at("reference"), from.at("fill"), from.at("compare"), from.at("prepare")};
 }
 
 static void to_json(json& to, const PrepareRequest& request) {

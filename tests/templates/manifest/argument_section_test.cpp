@@ -49,6 +49,13 @@ Argument argument_of(const std::string& text) {
     return kernel.operation.arguments.at(1);
 }
 
+TEST(ArgumentSection, InoutsAreRestoredUnlessTheManifestSaysOtherwise) {
+    const std::string inout = R"(kind = "inout", type = "f32", shape = ["n"])";
+    EXPECT_TRUE(argument_of(inout).is_restored);
+    EXPECT_FALSE(argument_of(inout + ", restore = false").is_restored);
+    EXPECT_FALSE(argument_of(R"(kind = "input", type = "f32", shape = ["n"])").is_restored);
+}
+
 std::string refusal(const std::string& argument, const std::string& check = "inputs = \"uniform\"") {
     try {
         (void)loaded(manifest_with(
@@ -270,8 +277,21 @@ TEST(TypedArgument, MistakesAreNamedWithPlaceAndRemedy) {
          "inputs = \"uniform\", poison = false"},
         {R"(kind = "input", type = "f32", shape = ["n"])", "'wide' is not for operations whose arguments declare types",
          "inputs = \"integer\", wide = \"it\""},
+        {R"(kind = "input", type = "f32", shape = ["n"], restore = true)", "'restore' is only for inouts"},
+        {R"(kind = "inout", type = "f32", shape = ["n"], restore = 1)", "'restore' has the wrong type"},
+        {R"(kind = "input", type = "bytes:", shape = ["n"])", "type 'bytes:' is no struct of 1 to 4096 bytes"},
+        {R"(kind = "input", type = "bytes:8x", shape = ["n"])", "type 'bytes:8x' is no struct of 1 to 4096 bytes"},
+        {R"(kind = "input", type = "bytes:5000", shape = ["n"])", "type 'bytes:5000' is no struct of 1 to 4096 bytes"},
+        {R"(kind = "input", type = "bytes:8", shape = ["n"])",
+         "gives 'it' of type bytes:8 no values; write for example values = { file = \"it.bin\" }"},
+        {R"(kind = "input", type = "bytes:8", shape = ["n"], values = { below = 3 })",
+         "'values' computes numbers, but the type is bytes:8"},
+        {R"(kind = "output", type = "bytes:8", shape = ["n"], tolerance = { relative = 1 })",
+         "'tolerance' is about numbers, but bytes:8 is compared byte by byte; leave it out"},
+        {R"(kind = "scalar", type = "bytes:8", value = 1)", "a scalar is a single number; pass structs in arrays"},
+        {R"(kind = "extent", type = "bytes:4")", "extents and strides are one of i32, u32, i64, u64"},
         {R"(kind = "inputs", shape = ["n"])",
-         "'kind' is none of extent, stride, batch_stride, scalar, input, output, inout"},
+         "'kind' is 'inputs', which is none of extent, stride, batch_stride, scalar, input, output, inout"},
     };
     for (const auto& [argument, message, check] : mistakes) {
         const auto refused = refusal(argument, check);

@@ -125,7 +125,7 @@ const std::vector<Mistake> mistakes{
      "count.toml:5: [template] has an unknown key 'sources'; known: baseline entry include layouts name operation "
      "options same_code source summary types"},
     {"source    = \"count.cu\"", "entry     = \"kuont\"\nsource    = \"count.cu\"",
-     "count.cu: kernel kuont of its manifest:21:", 1},
+     "count.cu: its manifest's entry point 'kuont': ", 1},
     {"[64, 128]", "[64, 128",
      "count.toml:11: not valid TOML: Error while parsing array: expected comma or closing ']', saw '['"},
     {"[64, 128]", "[]",
@@ -176,11 +176,11 @@ const std::vector<Mistake> mistakes{
     {"terms      = \"2\"", "terms      = 2",
      "count.toml:31: [operation] 'terms' has the wrong type; write for example terms = \"K + 3\""},
     {"kind   = \"input\"", "kind   = \"in\"",
-     "count.toml:36: [[operation.argument]] 'kind' is none of extent, stride, batch_stride, scalar, input, output, "
-     "inout"},
+     "count.toml:36: [[operation.argument]] 'kind' is 'in', which is none of extent, stride, batch_stride, scalar, "
+     "input, output, inout"},
     {"type   = \"u8\"", "type   = \"uint8\"",
      "count.toml:37: [[operation.argument]] type 'uint8' is unknown; known: f64 f32 f16 bf16 i64 u64 i32 u32 i16 u16 "
-     "i8 u8, and vectors of 2 to 4 such as f32x2 (of f16 and bf16: of 2)"},
+     "i8 u8, vectors of 2 to 4 such as f32x2 (of f16 and bf16: of 2), and structs such as bytes:24"},
     {"type   = \"u8\"", "type   = \"i8\"",
      "count.toml:39: [[operation.argument]] 'values' holds a number that i8 does not have; write one that it has"},
     {"shape  = [\"n\"]\nvalues", "shape  = [\"N\"]\nvalues",
@@ -196,7 +196,7 @@ const std::vector<Mistake> mistakes{
      "count.toml:39: [[operation.argument]] 'values' holds a number that u8 does not have; write one that it has"},
     {"values = { uniform = [0, 255] }", "values = { random = [0, 255] }",
      "count.toml:39: [[operation.argument]] 'values' knows no 'random'; known: uniform normal constant below sorted "
-     "permutation file; write for example values = { uniform = [0, 100] }"},
+     "permutation file prepared; write for example values = { uniform = [0, 100] }"},
     {"values = { uniform = [0, 255] }", "",
      "count.toml:34: [[operation.argument]] gives 'data' of type u8 no range; write for example values = { uniform = "
      "[0, 100] } or values = { below = \"N\" }"},
@@ -210,28 +210,28 @@ const std::vector<Mistake> mistakes{
      "count.toml:63: [[operation.check]] 'scalars' names 'bye', which is no argument of kind scalar; check its "
      "spelling"},
     {"inputs  = \"uniform\"", "inputs  = \"random\"",
-     "count.toml:62: [[operation.check]] 'inputs' is none of uniform, integer, special"},
+     "count.toml:62: [[operation.check]] 'inputs' is 'random', which is none of uniform, integer, special"},
     {"host = true", "host = false", "no host = true under [requires] in its manifest", 1},
     {"host = true", "host = \"yes\"",
      "count.toml:24: [requires] 'host' has the wrong type; write for example host = true"},
     {"int n) {\n    __shared__", "long long n) {\n    __shared__",
-     "count.cu: kernel count of its manifest:21:15: error: static assertion failed: by its manifest the kernel takes "
+     "count.cu: its manifest's entry point 'count': static assertion failed: by its manifest the kernel takes "
      "(const unsigned char* data, Element by, unsigned* counts, Element* sums, int n)",
      1},
     {"float by, unsigned* counts", "int by, unsigned* counts",
-     "count.cu: kernel count of its manifest:21:15: error: static assertion failed: by its manifest the kernel takes "
+     "count.cu: its manifest's entry point 'count': static assertion failed: by its manifest the kernel takes "
      "(const unsigned char* data, Element by, unsigned* counts, Element* sums, int n)",
      1},
     {", float* sums, int n)", ", double* sums, int n)",
-     "count.cu: kernel count of its manifest:21:15: error: static assertion failed: by its manifest the kernel takes "
+     "count.cu: its manifest's entry point 'count': static assertion failed: by its manifest the kernel takes "
      "(const unsigned char* data, Element by, unsigned* counts, Element* sums, int n)",
      1},
     {"unsigned* counts, float* sums", "float* sums, unsigned* counts",
-     "count.cu: kernel count of its manifest:21:15: error: static assertion failed: by its manifest the kernel takes "
+     "count.cu: its manifest's entry point 'count': static assertion failed: by its manifest the kernel takes "
      "(const unsigned char* data, Element by, unsigned* counts, Element* sums, int n)",
      1},
     {"const unsigned char* data, float by, unsigned*", "const unsigned char* data, unsigned*", "count.cu:13:", 1},
-    {"__global__ void count", "__global__ void kount", "count.cu: kernel count of its manifest:21:", 1},
+    {"__global__ void count", "__global__ void kount", "count.cu: its manifest's entry point 'count': ", 1},
     {"#define THREADS 128\n#endif", "#define THREADS 128\n#endif\n#define FAST 1",
      "count.cu:4: '#define FAST' replaces the value of 'FAST', which the manifest declares, so that every value would "
      "compile to the same code; remove the line, or put #ifndef FAST and #endif around it"},
@@ -242,6 +242,33 @@ const std::vector<Mistake> mistakes{
     {"unsigned* value, double* sum, double* magnitude", "unsigned* value, double* sum", "reference:", 1},
     {"__global__ void reference", "__global__ void references", "reference:", 1},
     {"value[i] = counts[i];", "value[i] = count[i];", "reference:", 1},
+    {"values = { constant = 0 }", "values = { constant = 0 }\nrestore = \"no\"",
+     "count.toml:51: [[operation.argument]] 'restore' has the wrong type; write for example restore = false"},
+    {"values = { uniform = [0, 255] }", "values = { uniform = [0, 255] }\nrestore = true",
+     "count.toml:40: [[operation.argument]] 'restore' is only for inouts; leave it out"},
+    {"type   = \"u8\"", "type   = \"bytes:0\"",
+     "count.toml:37: [[operation.argument]] type 'bytes:0' is no struct of 1 to 4096 bytes; write sizeof, as in "
+     "bytes:24"},
+    {"type   = \"u8\"", "type   = \"bytes:8\"",
+     "count.toml:39: [[operation.argument]] 'values' computes numbers, but the type is bytes:8; write values = { file "
+     "= "
+     "\"data.bin\" }, { constant = 0 } or { prepared = true }"},
+    {"reference  = \"reference.cu\"", "reference  = { verify = \"verify.py\" }",
+     "count.toml:32: [operation] 'verify' is 'verify.py', which is no source; name a kernel's .cu or a C++ function's "
+     ".cpp beside the manifest"},
+    {"reference  = \"reference.cu\"", "reference  = { verify = \"reference.cu\" }",
+     "its manifest's entry point 'verify': ", 1},
+    {"reference  = \"reference.cu\"", "reference  = \"reference.cu\"\nparameters = [\"THREAD\"]",
+     "count.toml:3: [template] operation 'count' has 'parameters' with 'THREAD', which the kernel has no [[parameter]] "
+     "for; add it"},
+    {"reference  = \"reference.cu\"", "reference  = \"reference.cu\"\nparameters = [\"FAST\"]",
+     "by its manifest the reference takes (const unsigned char* data, Element by, unsigned* counts, Element* sums, int "
+     "n, int FAST, unsigned* value of counts, double* value of sums, double* magnitude of sums)",
+     1},
+    {"reference  = \"reference.cu\"", "reference  = \"reference.cu\"\nprepare    = \"reference.cu\"",
+     "count.toml:33: [operation] 'prepare' computes nothing; write values = { prepared = true } in the arguments that "
+     "it "
+     "computes"},
 };
 
 TEST(CheckCommand, MistakesAreNamedWithTheirPlace) {

@@ -51,11 +51,9 @@ std::string last_lines(const std::string& output) {
 
 }  // namespace
 
-ProgramReference::ProgramReference(Backend& backend, const Operation& operation, const Problem& problem)
-    : backend_(backend),
-      operation_(operation),
-      environment_(environment_of(operation, problem, backend.device())),
-      element_(problem.type) {}
+ProgramReference::ProgramReference(Backend& backend, const Operation& operation, const Environment& environment,
+                                   const Problem& problem)
+    : backend_(backend), operation_(operation), environment_(environment), element_(problem.type) {}
 
 void ProgramReference::compute(const Operands& operands, const std::vector<OutputReference>& results) {
     const auto inputs = inputs_of(operands);
@@ -91,6 +89,10 @@ ProgramReference::Files ProgramReference::inputs_of(const Operands& operands) co
         }
         const auto numbers = dense_numbers(its, host_copy(backend_, *its.memory));
         file = numpy_file(*its.type.number, shape_of(its, environment_), text_of(numbers));
+    }
+    for (std::size_t i = 0; i < operands.parameters.size(); ++i) {
+        files[operation_.parameters[i].first + ".npy"] =
+            numpy_file(*argument_type("i32").number, {}, text_of(std::as_bytes(std::span(&operands.parameters[i], 1))));
     }
     return files;
 }

@@ -20,13 +20,20 @@ namespace {
 
 bool is_result(const MatrixOperand& matrix) { return matrix.argument->kind == Argument::Kind::output; }
 
+// Of the arguments and the operation's parameters.
+std::vector<void*> pointers_of(const Operands& operands) {
+    auto pointers = operands.pointers;
+    for (const auto& value : operands.parameters) pointers.push_back(const_cast<int*>(&value));  // none is changed
+    return pointers;
+}
+
 // The kernel `reference` of the operation.
 class KernelReference : public ReferenceSource {
 public:
     KernelReference(Backend& backend, const Binary& binary) : backend_(backend), kernel_(backend.load(binary, 0)) {}
 
     void compute(const Operands& operands, const std::vector<OutputReference>& results) override {
-        auto pointers = operands.pointers;
+        auto pointers = pointers_of(operands);
         std::vector<void*> outputs;
         outputs.reserve(2 * results.size());  // keeps the addresses taken below valid
         for (const auto& result : results) {
@@ -121,7 +128,7 @@ public:
         : backend_(backend), operation_(operation), function_(binary.code) {}
 
     void compute(const Operands& operands, const std::vector<OutputReference>& results) override {
-        auto pointers = operands.pointers;
+        auto pointers = pointers_of(operands);
         std::vector<std::vector<std::byte>> arrays;
         std::vector<void*> addresses;
         addresses.reserve(operands.matrices.size() + 2 * results.size());  // keeps the addresses taken below valid
@@ -129,6 +136,7 @@ public:
         for (const auto& number : operands.numbers) {
             content.append(reinterpret_cast<const char*>(number.bytes.data()), number.bytes.size());
         }
+        for (const auto value : operands.parameters) content += std::to_string(value) + ",";
         for (const auto& matrix : operands.matrices) {
             auto& array = arrays.emplace_back(host_copy(backend_, *matrix.memory));
             content += sha256(array);
@@ -201,14 +209,18 @@ private:
 }  // namespace
 
 std::unique_ptr<ReferenceSource> make_reference_source(Backend& backend, const Operation& operation,
-                                                       const Problem& problem, const Binary& binary) {
+                                                       const Environment& environment, const Problem& problem,
+                                                       const Binary& binary) {
     switch (operation.reference.kind) {
         case OperationReference::Kind::kernel: return std::make_unique<KernelReference>(backend, binary);
         case OperationReference::Kind::host: return std::make_unique<HostReference>(backend, operation, binary);
         case OperationReference::Kind::configuration:
             return std::make_unique<ConfigurationReference>(backend, operation, problem, binary);
         case OperationReference::Kind::answer: return std::make_unique<AnswerReference>(backend, operation);
-        case OperationReference::Kind::program: return std::make_unique<ProgramReference>(backend, operation, problem);
+        case OperationReference::Kind::program:
+            return std::make_unique<ProgramReference>(backend, operation, environment, problem);
+        case OperationReference::Kind::verify_kernel:
+        case OperationReference::Kind::verify_host:
         case OperationReference::Kind::none: break;
     }
     return nullptr;

@@ -30,9 +30,11 @@ public:
     virtual void compute(const Operands& operands, const std::vector<OutputReference>& results) = 0;
 };
 
-/// `binary`: of reference_program(), if the reference has one. Null for an operation without a reference. All arguments
+/// `binary`: of reference_program(), if the reference has one. Null for an operation without a reference, or with a
+/// verifier. All arguments
 /// but `binary` must outlive the result. Throws OutOfMemory, LaunchError.
 std::unique_ptr<ReferenceSource> make_reference_source(Backend& backend, const Operation& operation,
-                                                       const Problem& problem, const Binary& binary);
+                                                       const Environment& environment, const Problem& problem,
+                                                       const Binary& binary);
 
 }  // namespace smemtune

@@ -46,7 +46,9 @@ double double_at(Backend& backend, const Memory& memory, long long index) {
 // The index of an element as a kernel would write it, such as `A[3,1].y`. `place` counts the numbers inside the array.
 std::string place_text(const MatrixOperand& matrix, const Environment& extents, long long place) {
     const auto lanes = matrix.type.lanes;
-    const std::string lane = lanes == 1 ? "" : std::string(".") + "xyzw"[place % lanes];
+    const std::string lane = matrix.type.is_struct ? " byte " + std::to_string(place % lanes)
+                             : lanes == 1          ? ""
+                                                   : std::string(".") + "xyzw"[place % lanes];
     auto rest = place / lanes;
     std::vector<std::string> indices;
     const auto take = [&](long long extent) {

@@ -24,6 +24,7 @@ TypedFill fill_of(const ArgumentValues& values, bool is_integer, const Environme
         case ArgumentValues::Kind::constant: return {uniform, first, first};
         case ArgumentValues::Kind::sorted: return {TypedFill::sorted, 0, second};
         case ArgumentValues::Kind::file: return {TypedFill::copied, 0, 0};
+        case ArgumentValues::Kind::prepared: return {uniform, 0, 0};  // until they are computed
         case ArgumentValues::Kind::permutation: break;
     }
     return {TypedFill::permutation, 0, 0};
@@ -73,7 +74,8 @@ void check_values(const Operation& operation, const Environment& environment, co
         };
         const auto elements = elements_of(argument, environment);
         if (const auto& data = argument.values->data) check_file(argument, elements, argument.values->path, *data);
-        if (!argument.is_integer()) continue;
+        const bool is_prepared = argument.values->kind == ArgumentValues::Kind::prepared;
+        if (!argument.is_integer() || is_prepared) continue;
         const auto& number = *argument.type->number;
         const auto how = fill_of(*argument.values, true, environment);
         const auto last = how.mode == TypedFill::permutation ? elements - 1 : how.second;

@@ -82,6 +82,110 @@ TEST_F(TypedTestbed, TypesOfParametersThatDifferFromTheManifestAreErrors) {
     EXPECT_EQ(wrong_of("double* halves) {\n", "void* bytes) {\n    double* halves = (double*)bytes;\n"), "");
 }
 
+// The values that each launch of a batch finds in an argument that it changes: the differences between its set's values
+// before and after.
+TEST(TypedBatch, EachLaunchFindsTheValuesOfInoutsAgain) {
+    const std::string adding = R"(
+__global__ void made_up(int n, int* counts) { counts[blockIdx.x * blockDim.x + threadIdx.x] += 1; }
+__global__ void reference(int n, const int* counts, int* value) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < 32) value[i] = counts[i] + 1;
+}
+)";
+    const auto problem = typed_problem(32);
+    auto& backend = typed_backend();
+    for (const bool restores : {true, false}) {
+        const auto kernel = typed_template(std::string("{ name = \"counts\", kind = \"inout\", type = \"i32\", shape = "
+                                                       "[\"32\"], values = { constant = 5 }") +
+                                               (restores ? "" : ", restore = false") + " }",
+                                           adding);
+        static const auto binaries = compile_testbed(typed_compiler(), kernel, problem);
+        Testbed testbed(backend, kernel.operation, problem, binaries, 1);
+        const ConfiguredKernel configured(
+            backend.load(std::get<Binary>(typed_compiler().compile(program_of(kernel, {}, problem))), 0),
+            launch_of(kernel, {}, problem, backend.device()));
+        const auto counts_after = [&](int launches) {
+            const auto calls = testbed.batch(configured, launches);
+            (void)backend.time_us(calls);
+            std::multiset<int> counts;  // on the host device an address is one of host memory
+            for (const auto& call : calls) counts.insert(**static_cast<int**>(call.arguments.at(1)));
+            return counts;
+        };
+        for (int round = 0; round < 3; ++round) {
+            const auto counts = counts_after(1000);
+            if (restores) {
+                EXPECT_EQ(counts.count(6), counts.size()) << "round " << round;
+                EXPECT_LT(counts.size(), 1000U) << "a launch for each set";
+            } else {
+                EXPECT_EQ(counts.size(), 1000U);
+                EXPECT_GT(*counts.rbegin(), 6);
+            }
+        }
+        testbed.set_cache(Testbed::Cache::warm);
+        EXPECT_EQ(counts_after(10).size(), restores ? 1U : 10U);
+    }
+}
+
+// Structs of 16 bytes: a double and an integer, with four bytes of padding.
+TEST(TypedStructs, AreFilledFromFilesAndComparedByteByByte) {
+    const auto text = [](const std::string& change) {
+        return R"(
+struct Atom { double x; int id; };
+__global__ void made_up(int n, const Atom* atoms, Atom* o) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    const unsigned char* from = (const unsigned char*)&atoms[n - 1 - i];
+    for (int byte = 0; byte < 16; ++byte) ((unsigned char*)&o[i])[byte] = from[byte];
+    )" + change +
+               R"(
+}
+__global__ void reference(int n, const Atom* atoms, const Atom*, unsigned char* value) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < 16 * n) value[i] = ((const unsigned char*)atoms)[16 * (n - 1 - i / 16) + i % 16];
+}
+)";
+    };
+    std::string bytes;
+    for (int i = 0; i < 16 * 20; ++i) bytes += static_cast<char>(i * 37 % 251);
+    const std::string manifest = R"toml(
+[operation]
+name = "made_up"
+extents = ["n"]
+operations = "0"
+bytes = "0"
+terms = "0"
+reference = "made_up.cu"
+argument = [{ name = "n", kind = "extent" },
+{ name = "atoms", kind = "input", type = "bytes:16", shape = ["n"], values = { file = "atoms.bin" } },
+{ name = "o", kind = "output", type = "bytes:16", shape = ["n"] }]
+[template]
+name = "made_up"
+operation = "made_up"
+types = ["f32"]
+[launch]
+block = ["32"]
+grid = ["ceil_div(n, 32)"]
+[requires]
+host = true
+)toml";
+    const auto problem = typed_problem(20);
+    auto& backend = typed_backend();
+    const auto wrong_of = [&](const std::string& change) {
+        const auto kernel =
+            load_templates({{"made_up.toml", manifest}, {"made_up.cu", text(change)}, {"atoms.bin", bytes}}).at(0);
+        static const auto binaries = compile_testbed(typed_compiler(), kernel, problem);
+        Testbed testbed(backend, kernel.operation, problem, binaries, 1);
+        const auto compiled = typed_compiler().compile(program_of(kernel, {}, problem));
+        if (const auto* rejection = std::get_if<Rejection>(&compiled)) return rejection->reason;
+        const ConfiguredKernel configured(backend.load(std::get<Binary>(compiled), 0),
+                                          launch_of(kernel, {}, problem, backend.device()));
+        return testbed.verify(configured).wrong.value_or("");
+    };
+    EXPECT_EQ(wrong_of(""), "");
+    EXPECT_THAT(wrong_of("if (i == 3) ((unsigned char*)&o[3])[9] ^= 1;"), HasSubstr("o[3] byte 9 is "));
+    EXPECT_THAT(wrong_of("if (i == 3) o[n].id = 1;"), HasSubstr("writes outside o"));
+}
+
 class AnotherCompiler : public Compiler {
 public:
     [[nodiscard]] std::variant<Binary, Rejection> compile(const Program&) const override { return Rejection{}; }
