@@ -23,6 +23,7 @@ constexpr std::array all_commands{
     Command{"import", "Write a manifest for a problem of another tuner.", import_command},
     Command{"check", "Compile and judge the templates of a folder, with no GPU.", check_command},
     Command{"templates", "List the kernels that can be tuned, or describe one.", templates_command},
+    Command{"export-header", "Write a C++ header that fetches and launches a kernel.", export_header_command},
     Command{"explain", "Show a configuration's shared memory, registers, occupancy and reuse.", explain_command},
     Command{"simulate", "Replay searches over a recorded tuning, with no GPU.", simulate_command},
     Command{"completion", "Print the script by which a shell completes commands.", completion_command},

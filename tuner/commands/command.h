@@ -18,6 +18,7 @@ int bench_command(const Arguments& arguments, const ProcessEnvironment& process_
 int portfolio_command(const Arguments& arguments, const ProcessEnvironment& process_environment);
 int run_command(const Arguments& arguments, const ProcessEnvironment& process_environment);
 int devices_command(const Arguments& arguments, const ProcessEnvironment& process_environment);
+int export_header_command(const Arguments& arguments, const ProcessEnvironment& process_environment);
 int init_command(const Arguments& arguments, const ProcessEnvironment& process_environment);
 int import_command(const Arguments& arguments, const ProcessEnvironment& process_environment);
 int check_command(const Arguments& arguments, const ProcessEnvironment& process_environment);
