@@ -80,7 +80,8 @@ private:
     // Types that are not declared are called by their name in configuration.h.
     void add(const Argument& argument) {
         const auto type = type_of(argument, problem_.type);
-        const bool is_element = !argument.type && (argument.is_matrix() || argument.kind == Argument::Kind::scalar);
+        const bool is_number = argument.is_matrix() || argument.kind == Argument::Kind::scalar;
+        const bool is_element = !argument.type && is_number && type.name() == problem_.type;
         const auto name = is_element ? "Element" : type.cpp_name();
         if (!argument.is_matrix()) return add(name + " " + argument.name, code_of(type));
         add((argument.kind == Argument::Kind::input ? "const " : "") + name + "* " + argument.name, pointer_to(type));

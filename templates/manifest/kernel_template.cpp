@@ -9,7 +9,16 @@
 namespace smemtune {
 
 const ElementType& element_type(std::string_view name) {
-    static constexpr std::array types{ElementType{"f32", "float", 4, 0x1p-24}};
+    // Tensor cores cut off the bits of a sum that FP32 has no room for: twice the error of rounding to nearest.
+    static constexpr std::array types{
+        ElementType{"f32", "using Element = float;", 4, 0x1p-24, "f32", 0x1p-24},
+        ElementType{"f16",
+                    "struct Element {\n    static constexpr int significand_bits = 11;\n    unsigned short bits;\n};",
+                    2, 0x1p-11, "f32", 0x1p-23},
+        ElementType{"bf16",
+                    "struct Element {\n    static constexpr int significand_bits = 8;\n    unsigned short bits;\n};", 2,
+                    0x1p-8, "f32", 0x1p-23},
+    };
     const auto* found = std::ranges::find(types, name, &ElementType::name);
     if (found != types.end()) return *found;
     std::string known;
@@ -23,6 +32,7 @@ ArgumentType type_of(const Argument& argument, std::string_view element) {
         case Argument::Kind::extent: return argument_type("i32");
         case Argument::Kind::stride:
         case Argument::Kind::batch_stride: return argument_type("i64");
+        case Argument::Kind::scalar: return argument_type(element_type(element).wide);
         default: return argument_type(element);
     }
 }
@@ -160,7 +170,7 @@ std::string render(const KernelTemplate& kernel_template, const Configuration& c
         const bool wide = value < -2147483647 || value > 2147483647;
         text += (wide ? "constexpr long long " : "constexpr int ") + name + " = " + std::to_string(value) + ";\n";
     };
-    text += "using Element = " + std::string(element_type(problem.type).cpp_name) + ";\n";
+    text += std::string(element_type(problem.type).declaration) + "\n";
     if (const auto layout = kernel_template.operation.layouts.find(problem.layout);
         layout != kernel_template.operation.layouts.end()) {
         for (const auto& [name, value] : layout->second) define(name, value);

@@ -22,12 +22,17 @@ namespace smemtune {
 /// Files by path relative to a templates folder: `gemm/tiled.cu`.
 using SourceTree = std::map<std::string, std::string>;
 
-/// An element type, with its name in C++.
+/// A type of elements.
 struct ElementType {
-    std::string_view name;      ///< "f32"
-    std::string_view cpp_name;  ///< "float"
+    std::string_view name;         ///< "f32"
+    std::string_view declaration;  ///< of `Element`, in configuration.h
     std::int64_t bytes;
-    double unit_roundoff;  ///< u: a rounded operation is exact within a factor 1 + d, |d| <= u
+    double unit_roundoff;   ///< u: a rounded element is exact within a factor 1 + d, |d| <= u
+    std::string_view wide;  ///< the type of sums, of scalars and of the elements that a reference sees
+    double wide_roundoff;   ///< the u of a rounded sum
+
+    /// Whether elements are narrower than the sums that they are made of.
+    [[nodiscard]] bool is_narrow() const { return name != wide; }
 };
 /// Throws std::invalid_argument, which lists the known names.
 const ElementType& element_type(std::string_view name);
@@ -58,8 +63,8 @@ struct Argument {
     [[nodiscard]] bool has_magnitude() const { return !is_integer() && !(tolerance && tolerance->has_distance); }
 };
 
-/// The type of an argument, or of its elements: `int` for extents, `long long` for strides, and the problem's type
-/// (`element`), unless it is declared.
+/// The type of an argument, or of its elements: `int` for extents, `long long` for strides, the problem's type
+/// (`element`) for matrices and its wide type for scalars, unless it is declared.
 ArgumentType type_of(const Argument& argument, std::string_view element);
 
 /// The size of a matrix argument in a problem.

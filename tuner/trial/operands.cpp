@@ -50,6 +50,11 @@ double reference_bytes(const Operation& operation, const Environment& environmen
     return bytes;
 }
 
+// Bytes of the copies that the reference of narrow elements takes while it is computed.
+double widened_bytes(const Operation& operation, const Environment& environment, const ElementType& element) {
+    return element.is_narrow() ? operand_bytes(operation, environment, element_type(element.wide).bytes) : 0;
+}
+
 // The number of rotating sets: enough that together they exceed twice the L2 cache.
 int sets_of(double operand_bytes, const Device& device) {
     const auto wanted = 2.0 * static_cast<double>(device.l2_bytes) / operand_bytes;
@@ -76,6 +81,8 @@ int integer_magnitude(std::int64_t terms, const Check& check, const Argument& ma
     return std::max(1, static_cast<int>(7 * 0x1p21 / (scale * std::min(count, 8 * std::sqrt(count)))));
 }
 
+bool is_typed(const Operation& operation, const ElementType& element) { return operation.typed || element.is_narrow(); }
+
 std::int64_t matrix_blocks(const Device& device) { return device.multiprocessors * (device.is_host() ? 1 : 8); }
 
 double check_bytes(const Operation& operation, const Environment& environment, long long element_bytes) {
@@ -92,7 +99,8 @@ double testbed_bytes(const Operation& operation, const Problem& problem, const D
     const auto environment = environment_of(operation, problem, device);
     const auto element_bytes = element_type(problem.type).bytes;
     const auto set_bytes = operand_bytes(operation, environment, element_bytes);
-    return check_bytes(operation, environment, element_bytes) + sets_of(set_bytes, device) * set_bytes;
+    return check_bytes(operation, environment, element_bytes) + sets_of(set_bytes, device) * set_bytes +
+           widened_bytes(operation, environment, element_type(problem.type));
 }
 
 bool reads_outputs(const Operation& operation, const Check& check) {
@@ -102,8 +110,10 @@ bool reads_outputs(const Operation& operation, const Check& check) {
 void must_fit(const Operation& operation, const Problem& problem, const Device& device) {
     const auto environment = environment_of(operation, problem, device);
     check_values(operation, environment, to_text(problem));
-    const auto set_bytes = operand_bytes(operation, environment, element_type(problem.type).bytes);
-    const auto bytes = set_bytes + reference_bytes(operation, environment) + sets_of(set_bytes, device) * set_bytes;
+    const auto& element = element_type(problem.type);
+    const auto set_bytes = operand_bytes(operation, environment, element.bytes);
+    const auto bytes = set_bytes + reference_bytes(operation, environment) + sets_of(set_bytes, device) * set_bytes +
+                       widened_bytes(operation, environment, element);
     if (device.memory_bytes == 0 || bytes <= static_cast<double>(device.memory_bytes)) return;
     throw std::invalid_argument(
         fmt::format("{} needs {:.4g} GiB to be tried (operands, and a reference in FP64); {} has {} GiB; leave it out",
@@ -143,6 +153,7 @@ MatrixOperand OperandFactory::matrix_of(const Argument& argument, const Check& c
                          .rows = shape.rows,
                          .columns = shape.columns * type.lanes,
                          .count = shape.count};
+    matrix.element = &element_;
     matrix.broadcast = std::ranges::count(check.broadcast, argument.name) != 0;
     if (matrix.broadcast) matrix.count = 1;
     matrix.stride = (argument.stride.empty() ? shape.columns : check.stride_of(shape.columns)) * type.lanes;
@@ -230,8 +241,8 @@ void OperandFactory::prepare(Operands& operands, const Check& check) {
 // With `changed`, checks the elements instead of filling them: each block reports the first element that has changed,
 // or -1.
 void OperandFactory::fill(const MatrixOperand& matrix, const Check& check, Memory* changed) {
-    if (operation_.typed) {
-        const auto how = fill_of(*matrix.argument, check, environment_, terms_);
+    if (is_typed(operation_, element_)) {
+        const auto how = fill_of(matrix, check, environment_, terms_);
         const auto file = sources_.find(matrix.argument);
         const auto* source = file == sources_.end() ? matrix.prepared.get() : file->second.get();
         return fill_typed(*kernel_, matrix, source != nullptr ? TypedFill{TypedFill::copied, 0, 0} : how, blocks_,

@@ -30,12 +30,18 @@ struct MatrixOperand {
     bool broadcast = false;  ///< one matrix for the whole batch: its batch stride is 0
     std::unique_ptr<Memory> memory;
     std::uint64_t seed = 0;
-    long long guard = 0;                 ///< elements in each guard band, before and after it
-    std::unique_ptr<Memory> prepared{};  ///< dense numbers that Operation::prepare_path has computed; else null
+    long long guard = 0;                   ///< elements in each guard band, before and after it
+    std::unique_ptr<Memory> prepared{};    ///< dense numbers that Operation::prepare_path has computed; else null
+    const ElementType* element = nullptr;  ///< the problem's
 
     [[nodiscard]] long long elements() const { return 2 * guard + count * batch_stride; }
     [[nodiscard]] long long bytes() const { return elements() * type.number->bytes; }
+    /// Whether its elements are sums of a wider type: the problem's type is narrow, and the argument declares no other.
+    [[nodiscard]] bool is_narrow() const { return !argument->type && element != nullptr && element->is_narrow(); }
 };
+
+/// Whether the typed testbed verifies the operation's kernels for elements of this type. The other one knows f32 alone.
+bool is_typed(const Operation& operation, const ElementType& element);
 
 /// Integers in -magnitude..magnitude for one matrix of a check, small enough that an Element of 24 bits holds every
 /// partial sum of `terms` products, times a scalar. A sum of n products of at most m exceeds 8 m sqrt(n) with
@@ -107,7 +113,7 @@ private:
     Backend& backend_;
     const Operation& operation_;
     const Environment& environment_;
-    ElementType element_;
+    const ElementType& element_;
     std::int64_t terms_;
     std::int64_t blocks_;
     long long guard_;

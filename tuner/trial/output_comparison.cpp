@@ -43,16 +43,19 @@ double error_factor(std::int64_t terms, double unit_roundoff) {
 }
 
 OutputComparison::OutputComparison(Backend& backend, const Operation& operation, const Problem& problem,
-                                   const Environment& environment, const Binary& reference, const Binary& compare)
+                                   const Environment& environment, const Binary& reference, const Binary& compare,
+                                   const Binary& widen)
     : backend_(backend),
       unit_roundoff_(element_type(problem.type).unit_roundoff),
       terms_(operation.terms.evaluate(environment)),
       blocks_(matrix_blocks(backend.device())),
-      reference_(make_reference_source(backend, operation, environment, problem, reference)),
+      reference_(make_reference_source(backend, operation, environment, problem, reference, widen)),
       compare_(backend.load(compare, 0)),
       first_wrong_(backend.allocate(static_cast<std::size_t>(blocks_) * sizeof(long long))),
       errors_(backend.allocate(static_cast<std::size_t>(blocks_) * sizeof(Errors))) {
-    if (operation.typed) typed_.emplace(backend, *compare_, environment, terms_, blocks_);
+    if (is_typed(operation, element_type(problem.type))) {
+        typed_.emplace(backend, *compare_, environment, terms_, blocks_);
+    }
     if (operation.reference.is_verifier()) verifier_.emplace(backend, operation, reference);
 }
 

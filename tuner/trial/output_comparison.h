@@ -20,9 +20,10 @@ namespace smemtune {
 class OutputComparison {
 public:
     /// `reference`: of reference_program(). `compare` is kernels/compare.cu; for a typed operation,
-    /// typed/kernels/compare.cu. Throws OutOfMemory, LaunchError.
+    /// typed/kernels/compare.cu. `widen`: as in make_reference_source(). Throws OutOfMemory, LaunchError.
     OutputComparison(Backend& backend, const Operation& operation, const Problem& problem,
-                     const Environment& environment, const Binary& reference, const Binary& compare);
+                     const Environment& environment, const Binary& reference, const Binary& compare,
+                     const Binary& widen);
 
     /// The references of these inputs, one for each output; what a verifier needs, for an operation with one. Throws
     /// OutOfMemory, ReferenceError.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <future>
 #include <map>
+#include <optional>
 #include <span>
 #include <utility>
 
@@ -12,6 +13,7 @@
 #include "templates/reference/reference_section.h"
 #include "tuner/trial/operands.h"
 #include "tuner/trial/output_comparison.h"
+#include "tuner/trial/reference/reference_source.h"
 #include "tuner/trial/rotating_operands.h"
 #include "tuner/trial/typed/typed_fill.h"
 #include "util/hash.h"
@@ -33,8 +35,8 @@ constexpr int typed_rules_version = 1;  // the same for typed operations: typed_
 // As many as there are finalists, less one, so that finals do not prepare them again and again.
 constexpr std::size_t most_other_states = 7;
 
-const std::map<std::string, std::string>& sources_of(const Operation& operation) {
-    return operation.typed ? typed_testbed_sources() : testbed_sources();
+const std::map<std::string, std::string>& sources_of(const Operation& operation, const Problem& problem) {
+    return is_typed(operation, element_type(problem.type)) ? typed_testbed_sources() : testbed_sources();
 }
 
 Binary must_compile(const Compiler& compiler, const Program& program) {
@@ -111,34 +113,38 @@ TestbedBinaries compile_testbed(const Compiler& compiler, const KernelTemplate& 
     const auto kind = kernel_template.operation.reference.kind;
     const bool has_program = kernel_template.operation.reference.has_program();
     Program reference;
-    if (has_program) reference = reference_program(kernel_template, problem);
+    const auto wide = reference_problem(kernel_template.operation, problem);
+    const bool is_typed_problem = is_typed(kernel_template.operation, element_type(problem.type));
+    if (has_program) reference = reference_program(kernel_template, wide);
     const auto begin = [&](const std::string& entry) {
         Program program;
         if (kind == OperationReference::Kind::kernel) program = reference;
         program.files["configuration.h"] = render(kernel_template, default_configuration(kernel_template), problem);
-        const auto& sources = sources_of(kernel_template.operation);
+        const auto& sources = sources_of(kernel_template.operation, problem);
         program.files.insert(sources.begin(), sources.end());
         program.entry = entry;
         program.needs = {};
         without_macros(program.files.at("configuration.h"));
-        program.source_path = (kernel_template.operation.typed ? "typed/kernels/" : "kernels/") + entry + ".cu";
+        program.source_path = (is_typed_problem ? "typed/kernels/" : "kernels/") + entry + ".cu";
         return std::async(std::launch::async, [&compiler, program] { return must_compile(compiler, program); });
     };
     auto fill = begin("fill");
     auto compare = begin("compare");
+    auto widen = wide.type != problem.type ? std::optional(begin("widen")) : std::nullopt;
     const bool prepares = !kernel_template.operation.prepare_path.empty();
     return {.reference = has_program ? must_compile(compiler, reference) : Binary{},
             .fill = fill.get(),
             .compare = compare.get(),
-            .prepare = prepares ? must_compile(compiler, prepare_program(kernel_template, problem)) : Binary{}};
+            .prepare = prepares ? must_compile(compiler, prepare_program(kernel_template, problem)) : Binary{},
+            .widen = widen ? widen->get() : Binary{}};
 }
 
 TestbedParts testbed_parts(const Operation& operation, const Problem& problem, const Compiler& compiler) {
     const auto& type = element_type(problem.type);
-    return {.kernels = sources_of(operation),
+    return {.kernels = sources_of(operation, problem),
             .type = std::string(type.name),
             .unit_roundoff = type.unit_roundoff,
-            .rules = operation.typed ? typed_rules_version : rules_version,
+            .rules = is_typed(operation, type) ? typed_rules_version : rules_version,
             .tolerance = tolerance_version,
             .target = compiler.target(),
             .compiler = compiler.version()};
@@ -186,7 +192,7 @@ std::unique_ptr<Testbed::State> Testbed::make_state(const Operation& operation, 
     state.factory = std::make_unique<OperandFactory>(backend_, state.operation, state.environment, type, binaries_.fill,
                                                      binaries_.prepare);
     state.comparison = std::make_unique<OutputComparison>(backend_, state.operation, problem_, state.environment,
-                                                          binaries_.reference, binaries_.compare);
+                                                          binaries_.reference, binaries_.compare, binaries_.widen);
     const auto sets = rotating_sets(operation, state.environment, type.bytes, backend_.device());
     // A reference that takes long is computed once: all sets have the same values.
     const bool is_slow = operation.reference.is_on_host() || is_host_source(operation.prepare_path);

@@ -19,6 +19,7 @@ namespace smemtune {
 struct TestbedBinaries {
     Binary reference, fill, compare;
     Binary prepare{};  ///< of an operation with Operation::prepare_path
+    Binary widen{};    ///< empty where the reference sees the problem's own type
 };
 
 /// Compiles the testbed's kernels for an operation's element type and layout. Throws CompilerError if one does not

@@ -22,6 +22,17 @@
 // an eighth of the bound. Any other order has smaller partial sums. A kernel that rounds its inputs to the 11 bits of
 // TF32 errs by 0.2 * 2^13 sqrt(K) u: 2000 / sqrt(K) times the bound, still 7 times at K = 65536. The values need all 24
 // bits of the significand, so no lower precision holds them exactly.
+//
+// Matrix products of f16 and bf16 are sums in FP32, rounded once to the type. u is then the unit roundoff of the sum,
+// and u' that of the type:
+//
+//   1. every element:    |error| <= min(gamma_n m, 8 u s) (1 + u') + u' |v| + t      t: half the least number of the type
+//   2. all elements:     rms(error) <= rms(2 u s + u' |v|)
+//
+// u is 2^-23, not 2^-24, because tensor cores cut a sum off instead of rounding it to nearest. The products themselves
+// are exact: two significands of 11 bits fit the 24 of FP32. u' |v| is all that rounding to nearest may add, and the
+// root mean square of what it does add is at most u' |v| / sqrt(3). So rule 2 finds sums that are kept in 16 bits, and
+// inputs that lost two bits of their significand, at every K.
 #pragma once
 
 #include <cstdint>

@@ -48,10 +48,11 @@ static void to_json(json& to, const TestbedBinaries& binaries) {
     to = {{"reference", binaries.reference},
           {"fill", binaries.fill},
           {"compare", binaries.compare},
-          {"prepare", binaries.prepare}};
+          {"prepare", binaries.prepare},
+          {"widen", binaries.widen}};
 }
 static void from_json(const json& from, TestbedBinaries& binaries) {
-    binaries = {from.at("reference"), from.at("fill"), from.at("compare"), from.at("prepare")};
+    binaries = {from.at("reference"), from.at("fill"), from.at("compare"), from.at("prepare"), from.at("widen")};
 }
 
 static void to_json(json& to, const PrepareRequest& request) {

@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <stdexcept>
+#include <string>
 
 #include "templates/manifest/catalog.h"
 
@@ -143,7 +145,28 @@ TEST(KernelTemplate, RendersWithoutLayoutConstantsWhereThereAreNone) {
 
 TEST(ElementType, KnowsItsRounding) {
     EXPECT_EQ(element_type("f32").unit_roundoff, 0x1p-24);
+    EXPECT_EQ(element_type("f16").unit_roundoff, 0x1p-11);
+    EXPECT_EQ(element_type("bf16").unit_roundoff, 0x1p-8);
     EXPECT_THROW((void)element_type("F32"), std::invalid_argument);
+}
+
+TEST(ElementType, OfSixteenBitsIsAStructOfItsBitsBesideScalarsInFp32) {
+    for (const auto& [type, bits] : std::map<std::string, std::string>{{"f16", "11"}, {"bf16", "8"}}) {
+        const auto problem = gemm(1, 2, 3, type, "nt");
+        const auto tiled = builtin("tiled");
+        EXPECT_THAT(render(tiled, default_configuration(tiled), problem),
+                    HasSubstr("struct Element {\n    static constexpr int significand_bits = " + bits +
+                              ";\n    unsigned short bits;\n};\n"));
+        EXPECT_EQ(environment_of(tiled.operation, problem, model_device("sm_90")).at("element_bytes"), 2);
+        for (const auto& argument : tiled.operation.arguments) {
+            if (argument.is_matrix()) EXPECT_EQ(type_of(argument, type).name(), type);
+            if (argument.kind == Argument::Kind::scalar) EXPECT_EQ(type_of(argument, type).name(), "f32");
+        }
+    }
+}
+
+TEST(ElementType, ThatATemplateDoesNotListIsNotSupported) {
+    EXPECT_EQ(why_unsupported(builtin("tiled"), gemm(1, 2, 3, "bf16"), model_device("sm_90")), "types: f32");
 }
 
 TEST(Problem, IsSpelledWithItsLayoutWhereItHasOne) {

@@ -12,6 +12,7 @@
 #include "runtime/workspace.h"
 #include "tuner/trial/reference/host_arrays.h"
 #include "tuner/trial/reference/program_reference.h"
+#include "tuner/trial/reference/widened_reference.h"
 #include "util/hash.h"
 
 namespace smemtune {
@@ -208,12 +209,25 @@ private:
 
 }  // namespace
 
+Problem reference_problem(const Operation& operation, const Problem& problem) {
+    using Kind = OperationReference::Kind;
+    auto result = problem;
+    const auto kind = operation.reference.kind;
+    if (kind == Kind::kernel || kind == Kind::host) result.type = element_type(problem.type).wide;
+    return result;
+}
+
 std::unique_ptr<ReferenceSource> make_reference_source(Backend& backend, const Operation& operation,
                                                        const Environment& environment, const Problem& problem,
-                                                       const Binary& binary) {
+                                                       const Binary& binary, const Binary& widen) {
+    const auto widened = [&](std::unique_ptr<ReferenceSource> inner) -> std::unique_ptr<ReferenceSource> {
+        if (reference_problem(operation, problem).type == problem.type) return inner;
+        return std::make_unique<WidenedReference>(backend, operation, widen, std::move(inner));
+    };
     switch (operation.reference.kind) {
-        case OperationReference::Kind::kernel: return std::make_unique<KernelReference>(backend, binary);
-        case OperationReference::Kind::host: return std::make_unique<HostReference>(backend, operation, binary);
+        case OperationReference::Kind::kernel: return widened(std::make_unique<KernelReference>(backend, binary));
+        case OperationReference::Kind::host:
+            return widened(std::make_unique<HostReference>(backend, operation, binary));
         case OperationReference::Kind::configuration:
             return std::make_unique<ConfigurationReference>(backend, operation, problem, binary);
         case OperationReference::Kind::answer: return std::make_unique<AnswerReference>(backend, operation);

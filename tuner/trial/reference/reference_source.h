@@ -30,11 +30,16 @@ public:
     virtual void compute(const Operands& operands, const std::vector<OutputReference>& results) = 0;
 };
 
-/// `binary`: of reference_program(), if the reference has one. Null for an operation without a reference, or with a
-/// verifier. All arguments
-/// but `binary` must outlive the result. Throws OutOfMemory, LaunchError.
+/// The problem whose reference_program() computes the reference of `problem`. Kernels and functions see elements of a
+/// narrow type as numbers of its wide type, which has them all.
+Problem reference_problem(const Operation& operation, const Problem& problem);
+
+/// `binary`: of reference_program() for reference_problem(), if the reference has one. `widen`:
+/// typed/kernels/widen.cu, needed where reference_problem() has another type. Null for an operation without a
+/// reference, or with a verifier. All arguments but the binaries must outlive the result. Throws OutOfMemory,
+/// LaunchError.
 std::unique_ptr<ReferenceSource> make_reference_source(Backend& backend, const Operation& operation,
                                                        const Environment& environment, const Problem& problem,
-                                                       const Binary& binary);
+                                                       const Binary& binary, const Binary& widen);
 
 }  // namespace smemtune

@@ -102,8 +102,14 @@ TypedComparison::Rule TypedComparison::rule_of(const MatrixOperand& matrix, cons
         return rule;
     }
     rule.has_bound = true;
-    rule.gamma = error_factor(terms_, u);
-    rule.lambda = element_lambda * u;
+    rule.unit_roundoff = u;
+    if (matrix.is_narrow()) {  // wide sums, which are rounded once
+        rule.unit_roundoff = matrix.element->wide_roundoff;
+        rule.relative = u;
+        rule.share = u / (rms_lambda * rule.unit_roundoff);
+    }
+    rule.gamma = error_factor(terms_, rule.unit_roundoff) * (1 + rule.relative);
+    rule.lambda = element_lambda * rule.unit_roundoff * (1 + rule.relative);
     return rule;
 }
 
@@ -120,10 +126,10 @@ TypedComparison::Report TypedComparison::compare(const MatrixOperand& matrix, co
     auto terms = static_cast<double>(terms_);
     void* places_data = places_->data();
     void* errors_data = errors_->data();
-    const std::array<void*, 20> arguments{&data,        &type,          &guard,           &rows,        &columns,
-                                          &stride,      &count,         &batch_stride,    &seed,        &values,
-                                          &magnitudes,  &sent.absolute, &sent.relative,   &sent.gamma,  &terms,
-                                          &sent.lambda, &sent.tiny,     &sent.equal_nans, &places_data, &errors_data};
+    const std::array<void*, 21> arguments{
+        &data,         &type,        &guard,     &rows,       &columns,         &stride,        &count,
+        &batch_stride, &seed,        &values,    &magnitudes, &sent.absolute,   &sent.relative, &sent.gamma,
+        &terms,        &sent.lambda, &sent.tiny, &sent.share, &sent.equal_nans, &places_data,   &errors_data};
     compare_.launch(nullptr, {.grid = {blocks_, 1, 1}, .block = {block_threads, 1, 1}}, arguments.data());
     backend_.synchronize();
     std::vector<std::array<long long, 3>> places(static_cast<std::size_t>(blocks_));
@@ -161,13 +167,12 @@ std::optional<std::string> TypedComparison::difference(const MatrixOperand& matr
     worst = std::max(worst, report.worst);
     if (report.errors == 0 || !rule.has_bound) return std::nullopt;
     // The sums serve as means, because the number of elements cancels out of their ratio.
-    const auto ratio = std::sqrt(report.errors / report.scales) / (rms_lambda * matrix.type.number->unit_roundoff());
+    const auto ratio = std::sqrt(report.errors / report.scales) / (rms_lambda * rule.unit_roundoff);
     worst = std::max(worst, ratio);
     if (ratio <= 1) return std::nullopt;
     return fmt::format(
-        "{} is less precise than its type: its errors (root mean square) are {:.3g} times what rounding explains; if "
-        "they are right, give it a tolerance",
-        name, ratio);
+        "{} is less precise than its type: its errors (root mean square) are {:.3g} times what rounding explains{}",
+        name, ratio, matrix.is_narrow() ? "" : "; if they are right, give it a tolerance");
 }
 
 std::optional<std::string> TypedComparison::difference_without_reference(const MatrixOperand& matrix,
@@ -217,7 +222,7 @@ std::string TypedComparison::describe(const MatrixOperand& matrix, long long at,
     if (rule.has_bound) {
         const auto m = double_at(backend_, *magnitude, place);
         const auto scale = std::sqrt(static_cast<double>(terms_) * expected * expected + m * m);
-        allowed = std::fmin(rule.gamma * m, rule.lambda * scale) + rule.tiny;
+        allowed = std::fmin(rule.gamma * m, rule.lambda * scale) + rule.relative * std::abs(expected) + rule.tiny;
     }
     if (!std::isfinite(expected)) allowed = 0;
     return fmt::format("{} is {}, not {:.9g} +- {:.3g}", name, got, expected, allowed);

@@ -36,7 +36,7 @@ private:
         double worst = 0, errors = 0, scales = 0;
     };
     struct Rule {
-        double absolute = 0, relative = 0, gamma = 0, lambda = 0, tiny = 0;
+        double absolute = 0, relative = 0, gamma = 0, lambda = 0, tiny = 0, share = 0, unit_roundoff = 0;
         int equal_nans = 0;
         bool has_bound = false;  // by `magnitude`, not by distances
     };

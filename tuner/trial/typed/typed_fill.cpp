@@ -40,14 +40,39 @@ double exact_magnitude(const Argument& argument, const Check& check, std::int64_
                       1.0, 8.0);
 }
 
+// The same for elements that are narrower than their sums: the wide type holds every partial sum, and the narrow one
+// neither overflows nor cuts off an input. Sums as in integer_magnitude().
+double narrow_magnitude(const MatrixOperand& matrix, const Check& check, std::int64_t terms) {
+    double scale = 1;
+    for (const auto& [name, value] : check.scalars) scale = std::max(scale, std::abs(value));
+    const auto& type = *matrix.type.number;
+    const auto count = static_cast<double>(std::max<std::int64_t>(terms, 1));
+    const auto most = std::min(0x1p24, type.name == "f16" ? 65504.0 : 0x1p24);
+    const auto sums = scale * std::min(count, 8 * std::sqrt(count));
+    const auto exact = std::ldexp(1.0, type.significand_bits);
+    double magnitude = 1;
+    if (check.wide.empty()) {
+        magnitude = std::min(8.0, std::sqrt(most / sums));
+    } else if (matrix.argument->kind == Argument::Kind::output) {
+        magnitude = most / 8 / scale;
+    } else if (matrix.argument->name == check.wide) {
+        magnitude = 7 * most / 8 / sums;
+    }
+    return std::clamp(std::floor(magnitude), 1.0, exact);
+}
+
 }  // namespace
 
-TypedFill fill_of(const Argument& argument, const Check& check, const Environment& environment, std::int64_t terms) {
-    if (argument.kind == Argument::Kind::output && !argument.is_read) return {TypedFill::poisoned, 0, 0};
+TypedFill fill_of(const MatrixOperand& matrix, const Check& check, const Environment& environment, std::int64_t terms) {
+    const auto& argument = *matrix.argument;
+    const bool is_output = argument.kind == Argument::Kind::output;
+    // An output that no declaration says is read is read if the check says so.
+    if (is_output && !argument.is_read && (!matrix.is_narrow() || check.poison)) return {TypedFill::poisoned, 0, 0};
     if (argument.values) return fill_of(*argument.values, argument.is_integer(), environment);
     if (check.special) return {TypedFill::special, 0, 0};
     if (!check.integers) return {};
-    const auto magnitude = exact_magnitude(argument, check, terms);
+    const auto magnitude =
+        matrix.is_narrow() ? narrow_magnitude(matrix, check, terms) : exact_magnitude(argument, check, terms);
     return {TypedFill::integers, -magnitude, magnitude};
 }
 

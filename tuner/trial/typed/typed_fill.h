@@ -29,7 +29,7 @@ struct TypedFill {
 
 /// Outputs that are not read are poisoned. Values that the manifest gives come before those of the check. Throws
 /// ExpressionError.
-TypedFill fill_of(const Argument& argument, const Check& check, const Environment& environment, std::int64_t terms);
+TypedFill fill_of(const MatrixOperand& matrix, const Check& check, const Environment& environment, std::int64_t terms);
 
 /// Throws std::invalid_argument if values do not fit an argument's type in the problem that `problem` describes.
 void check_values(const Operation& operation, const Environment& environment, const std::string& problem);

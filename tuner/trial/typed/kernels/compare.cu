@@ -3,8 +3,10 @@
 // reference than allowed (indices into `data`, or -1), how many such elements there are, how far the others are, as a
 // fraction of what is allowed, and two sums over the elements: the squares of their errors and of their scales.
 //
-// An error is allowed up to `absolute` + `relative` * |value|, or, if `magnitude` is given, up to the bound of
-// tuner/trial/tolerance.h, with half the smallest number of the type, `tiny`, in addition.
+// An error is allowed up to `absolute` + `relative` * |value|. If `magnitude` is given, it is allowed up to the bound
+// of tuner/trial/tolerance.h, with `relative` * |value|, the rounding of a sum to a narrower type, and half the
+// smallest number of the type, `tiny`, in addition. `share` of |value| is what that rounding adds to the scale of an
+// element.
 #include "kernels/block_report.h"
 #include "typed/kernels/numbers.h"
 
@@ -19,7 +21,7 @@ struct Judged {
 };
 
 struct Rule {
-    double absolute, relative, gamma, terms, lambda, tiny;
+    double absolute, relative, gamma, terms, lambda, tiny, share;
     int equal_nans;
 };
 
@@ -36,8 +38,10 @@ __device__ Judged judge_floating(double got, double expected, const double* magn
     if (magnitude == nullptr) return {fraction_of(error, rule.absolute + rule.relative * fabs(expected)), 0, 0};
     const double scale = rule.terms * expected * expected + *magnitude * *magnitude;
     const double worst_case = rule.gamma * *magnitude, usual = rule.lambda * sqrt(scale);
-    const double allowed = (worst_case < usual ? worst_case : usual) + rule.tiny;
-    return {fraction_of(error, allowed), error * error, scale};
+    const double allowed = (worst_case < usual ? worst_case : usual) + rule.relative * fabs(expected) + rule.tiny;
+    if (rule.share == 0) return {fraction_of(error, allowed), error * error, scale};
+    const double wide = sqrt(scale) + rule.share * fabs(expected);
+    return {fraction_of(error, allowed), error * error, wide * wide};
 }
 
 // A difference of integers, exact if it is below 2^53.
@@ -53,9 +57,9 @@ __device__ Judged judge_integer(int type, Word got, Word expected, const Rule& r
 extern "C" __global__ void compare(const void* data, int type, long long guard, long long rows, long long columns,
                                    long long stride, long long matrices, long long batch_stride, Word seed,
                                    const void* value, const double* magnitude, double absolute, double relative,
-                                   double gamma, double terms, double lambda, double tiny, int equal_nans,
+                                   double gamma, double terms, double lambda, double tiny, double share, int equal_nans,
                                    long long* places, double* report) {
-    const Rule rule{absolute, relative, gamma, terms, lambda, tiny, equal_nans};
+    const Rule rule{absolute, relative, gamma, terms, lambda, tiny, share, equal_nans};
     const long long count = 2 * guard + matrices * batch_stride;
     const long long self = (long long)blockIdx.x * blockDim.x + threadIdx.x, step = (long long)gridDim.x * blockDim.x;
     Report mine{-1, -1, 0, 0, 0, 0};

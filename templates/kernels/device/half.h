@@ -1,0 +1,67 @@
+// Numbers of 16 bits without the toolkit's headers. `T` is the `Element` of f16 or bf16: T::significand_bits is 11
+// or 8.
+#pragma once
+
+#ifdef SMEMTUNE_HOST
+#define SMEMTUNE_HALF_IN_SOFTWARE
+#endif
+
+union FloatWord {
+    float value;
+    unsigned bits;
+};
+
+/// The same number.
+template <class T>
+__device__ __forceinline__ float to_float(T number) {
+    FloatWord word;
+    if (T::significand_bits == 8) {
+        word.bits = static_cast<unsigned>(number.bits) << 16;
+        return word.value;
+    }
+#ifdef SMEMTUNE_HALF_IN_SOFTWARE
+    const unsigned sign = (number.bits & 0x8000u) << 16, exponent = number.bits >> 10 & 31, rest = number.bits & 0x3ffu;
+    if (exponent == 0) {  // rest * 2^-24
+        word.value = static_cast<float>(rest) * 0x1p-24f;
+    } else {
+        word.bits = (exponent == 31 ? 0x7f800000u : (exponent + 112) << 23) | rest << 13;
+    }
+    word.bits |= sign;
+#else
+    asm("cvt.f32.f16 %0, %1;" : "=f"(word.value) : "h"(number.bits));
+#endif
+    return word.value;
+}
+
+/// Rounds to nearest, ties to even.
+template <class T>
+__device__ __forceinline__ T from_float(float value) {
+    T result;
+#ifdef SMEMTUNE_HALF_IN_SOFTWARE
+    FloatWord word;
+    word.value = value;
+    const unsigned sign = word.bits >> 16 & 0x8000u;
+    word.bits &= 0x7fffffffu;
+    unsigned rounded;
+    if (word.bits > 0x7f800000u) {
+        rounded = 0x7fff;
+    } else if (T::significand_bits == 8) {
+        rounded = (word.bits + 0x7fffu + (word.bits >> 16 & 1)) >> 16;
+    } else if (word.bits >= 0x477ff000u) {  // 65520, halfway from the largest number to the next one
+        rounded = 0x7c00;
+    } else if (word.bits < 0x38800000u) {  // below 2^-14 numbers are 2^-24 apart, as floats are from 0.5 on
+        word.value += 0.5f;
+        rounded = word.bits - 0x3f000000u;
+    } else {
+        rounded = ((word.bits + 0xfffu + (word.bits >> 13 & 1)) >> 13) - (112u << 10);
+    }
+    result.bits = static_cast<unsigned short>(sign | rounded);
+#else
+    if (T::significand_bits == 8) {
+        asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(result.bits) : "f"(value));
+    } else {
+        asm("cvt.rn.f16.f32 %0, %1;" : "=h"(result.bits) : "f"(value));
+    }
+#endif
+    return result;
+}

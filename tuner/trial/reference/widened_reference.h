@@ -1,0 +1,25 @@
+// The reference of a problem with narrow elements: that of the same numbers in the wide type.
+#pragma once
+
+#include <memory>
+
+#include "tuner/trial/reference/reference_source.h"
+
+namespace smemtune {
+
+class WidenedReference : public ReferenceSource {
+public:
+    /// `widen`: typed/kernels/widen.cu. `backend` and `operation` must outlive it. Throws OutOfMemory.
+    WidenedReference(Backend& backend, const Operation& operation, const Binary& widen,
+                     std::unique_ptr<ReferenceSource> inner);
+    /// The copies in the wide type exist during the call alone.
+    void compute(const Operands& operands, const std::vector<OutputReference>& results) override;
+
+private:
+    Backend& backend_;
+    const Operation& operation_;
+    std::unique_ptr<LoadedKernel> widen_;
+    std::unique_ptr<ReferenceSource> inner_;
+};
+
+}  // namespace smemtune
