@@ -70,7 +70,7 @@ TEST_P(Correctness, TheSameConfigurationGivesTheSameBitsWhateverTheOrderOfThread
     const auto problem = problem_of(kernel, {65, 67, 131}, GetParam().layout);
     const auto configuration = default_configuration(kernel);
     const auto binary = binary_of(pool.submit(program_of(kernel, configuration, problem)).get());
-    std::vector<unsigned> bits;
+    std::vector<std::byte> bits;
     for (const auto& options : {BackendOptions{.seed = 1, .threads = 2}, {.seed = 2, .threads = 1}, {.seed = 99}}) {
         const auto backend = open_host(options);
         const auto launch = launch_of(kernel, configuration, problem, backend->device());
@@ -119,7 +119,7 @@ TEST_P(SplitK, ThroughMemoryIsRightAndTheSameInAnyOrder) {
             if (batched) extents.insert(extents.begin(), 3);
             const auto problem = problem_of(kernel, extents, GetParam().layout);
             const auto binary = binary_of(compiler->compile(program_of(kernel, configuration, problem)));
-            std::vector<unsigned> bits;
+            std::vector<std::byte> bits;
             for (const auto& options : {BackendOptions{.seed = 1, .threads = 2}, {.seed = 2, .threads = 1}}) {
                 SCOPED_TRACE(to_text(problem) + " " + how);
                 const auto backend = open_host(options);

@@ -11,6 +11,7 @@
 #include <optional>
 #include <random>
 #include <set>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -25,6 +26,7 @@
 #include "templates/launch/limits.h"
 #include "templates/manifest/catalog.h"
 #include "tuner/compile/compile_pool.h"
+#include "tuner/trial/reference/reference_source.h"
 
 namespace smemtune {
 
@@ -34,10 +36,14 @@ inline const std::vector<KernelTemplate>& builtins() {
     return templates;
 }
 
+/// Whether the tests of all templates run this one. Emulated tensor cores take long for tiles of usual sizes:
+/// tensor_warp_tiled_test.cpp has tests of its own, with small ones.
+inline bool is_tested_with_all(const KernelTemplate& kernel) { return kernel.host && kernel.types.front() == "f32"; }
+
 inline std::vector<std::string> builtin_names() {
     std::vector<std::string> names;
     for (const auto& kernel : builtins()) {
-        if (kernel.host) names.push_back(kernel.name);
+        if (is_tested_with_all(kernel)) names.push_back(kernel.name);
     }
     return names;
 }
@@ -57,10 +63,12 @@ inline std::string name_of(const testing::TestParamInfo<Laid>& info) {
 }
 /// GoogleTest would list the bytes.
 inline void PrintTo(const Laid& laid, std::ostream* out) { *out << laid.kernel << ' ' << laid.layout; }
+/// Those of f32. Emulated tensor cores take long for tiles of usual sizes, so tensor_warp_tiled_test.cpp chooses its
+/// own.
 inline std::vector<Laid> builtins_in_every_layout() {
     std::vector<Laid> all;
     for (const auto& kernel : builtins()) {
-        if (!kernel.host) continue;
+        if (!is_tested_with_all(kernel)) continue;
         if (kernel.layouts.empty()) all.push_back({kernel.name, ""});
         for (const auto& layout : kernel.layouts) all.push_back({kernel.name, layout});
     }
@@ -127,7 +135,8 @@ inline std::shared_ptr<const LoadedKernel> load(Backend& backend, const Binary& 
 inline std::unique_ptr<LoadedKernel> unchecked_reference(Backend& backend, const KernelTemplate& kernel,
                                                          const Problem& problem) {
     const auto compiler = make_compiler(host_device(), {.host_compiler = SMEMTUNE_CXX});
-    return backend.load(binary_of(compiler->compile(reference_program(kernel, problem))), 0);
+    return backend.load(
+        binary_of(compiler->compile(reference_program(kernel, reference_problem(kernel.operation, problem)))), 0);
 }
 
 inline unsigned cores() { return std::max(1U, std::thread::hardware_concurrency()); }
@@ -150,6 +159,7 @@ public:
             if (!argument.is_matrix()) continue;
             auto& matrix = matrices_.emplace_back();
             matrix.argument = &argument;
+            matrix.type = type_of(argument, problem.type).number;
             matrix.shape = shape_of(argument, environment);
             const auto& [rows, columns, matrices] = matrix.shape;
             const bool broadcast = std::ranges::count(check.broadcast, argument.name) != 0;
@@ -166,7 +176,7 @@ public:
                         integers ? static_cast<float>(static_cast<int>(random() % 9) - 4) : uniform(random);
                 }
             }
-            matrix.memory = backend.allocate(matrix.before.size() * sizeof(float));
+            matrix.memory = backend.allocate(matrix.before.size() * static_cast<std::size_t>(matrix.type->bytes));
             matrix.data = matrix.memory->data();
         }
         for (const auto& argument : operation.arguments) {
@@ -191,9 +201,14 @@ public:
         }
     }
 
-    /// Computes the expected results with the operation's reference kernel.
+    /// Computes the expected results with the operation's reference kernel, which sees FP32.
     void expect(const LoadedKernel& reference) {
-        fill();
+        std::vector<std::unique_ptr<Memory>> wide;
+        for (auto& matrix : matrices_) {
+            wide.push_back(backend_.allocate(matrix.before.size() * sizeof(float)));
+            backend_.copy_to_device(*wide.back(), std::as_bytes(std::span(matrix.before)));
+            matrix.data = wide.back()->data();
+        }
         auto pointers = pointers_;
         std::vector<std::unique_ptr<Memory>> results;
         std::vector<void*> addresses;
@@ -210,6 +225,7 @@ public:
         }
         reference.launch(nullptr, {.grid = {(most + 255) / 256, 1, 1}, .block = {256, 1, 1}}, pointers.data());
         backend_.synchronize();
+        for (auto& matrix : matrices_) matrix.data = matrix.memory->data();
         auto result = results.begin();
         for (auto& matrix : matrices_) {
             if (!matrix.is_output()) continue;
@@ -232,19 +248,27 @@ public:
     /// Call after run(). The first element that differs from the expected value, or the first change in the padding.
     [[nodiscard]] std::optional<std::string> wrong() const {
         for (const auto& matrix : matrices_) {
-            const auto after = values(matrix);
+            const auto after = content(matrix);
+            const auto before = matrix.content();
+            const auto size = static_cast<std::size_t>(matrix.type->bytes);
             const auto named = [&](std::size_t i) {
                 return matrix.argument->name + ", element " + std::to_string(i) + " of its memory,";
             };
-            for (std::size_t i = 0; i < after.size(); ++i) {
+            for (std::size_t i = 0; i < matrix.before.size(); ++i) {
                 const auto place = matrix.is_output() ? matrix.place(i) : std::nullopt;
+                const auto got = std::span(after).subspan(i * size, size);
                 if (!place) {
-                    if (std::bit_cast<unsigned>(after[i]) != std::bit_cast<unsigned>(matrix.before[i])) {
+                    if (!std::ranges::equal(got, std::span(before).subspan(i * size, size))) {
                         return named(i) + " was written";
                     }
-                } else if (const auto expected = matrix.expected[*place];
-                           !(static_cast<double>(after[i]) == expected)) {
-                    return named(i) + " is " + std::to_string(after[i]) + ", not " + std::to_string(expected);
+                    continue;
+                }
+                std::vector<std::byte> rounded(size);
+                store_number(*matrix.type, matrix.expected[*place], rounded);
+                const auto value = load_number(*matrix.type, got);
+                const auto expected = load_number(*matrix.type, rounded);
+                if (!(value == expected)) {
+                    return named(i) + " is " + std::to_string(value) + ", not " + std::to_string(expected);
                 }
             }
         }
@@ -252,11 +276,12 @@ public:
     }
 
     /// The bits of all outputs. Call after run().
-    [[nodiscard]] std::vector<unsigned> bits() const {
-        std::vector<unsigned> all;
+    [[nodiscard]] std::vector<std::byte> bits() const {
+        std::vector<std::byte> all;
         for (const auto& matrix : matrices_) {
             if (!matrix.is_output()) continue;
-            for (const auto value : values(matrix)) all.push_back(std::bit_cast<unsigned>(value));
+            const auto bytes = content(matrix);
+            all.insert(all.end(), bytes.begin(), bytes.end());
         }
         return all;
     }
@@ -264,6 +289,7 @@ public:
 private:
     struct Matrix {
         const Argument* argument = nullptr;
+        const NumberType* type = nullptr;
         Shape shape;
         long long stride = 0, batch_stride = 0;
         std::vector<float> before;
@@ -272,6 +298,15 @@ private:
         void* data = nullptr;
 
         [[nodiscard]] bool is_output() const { return argument->kind == Argument::Kind::output; }
+        /// `before`, as the type has it.
+        [[nodiscard]] std::vector<std::byte> content() const {
+            const auto size = static_cast<std::size_t>(type->bytes);
+            std::vector<std::byte> bytes(before.size() * size);
+            for (std::size_t i = 0; i < before.size(); ++i) {
+                store_number(*type, static_cast<double>(before[i]), std::span(bytes).subspan(i * size, size));
+            }
+            return bytes;
+        }
         [[nodiscard]] long long elements() const { return shape.count * shape.rows * shape.columns; }
         /// The index in the dense matrices of the element at this place; nothing in the padding.
         [[nodiscard]] std::optional<std::size_t> place(std::size_t at) const {
@@ -290,12 +325,12 @@ private:
     };
 
     void fill() {
-        for (auto& matrix : matrices_) backend_.copy_to_device(*matrix.memory, std::as_bytes(std::span(matrix.before)));
+        for (auto& matrix : matrices_) backend_.copy_to_device(*matrix.memory, matrix.content());
     }
-    [[nodiscard]] std::vector<float> values(const Matrix& matrix) const {
-        std::vector<float> values(matrix.before.size());
-        backend_.copy_to_host(std::as_writable_bytes(std::span(values)), *matrix.memory);
-        return values;
+    [[nodiscard]] std::vector<std::byte> content(const Matrix& matrix) const {
+        std::vector<std::byte> bytes(matrix.memory->size());
+        backend_.copy_to_host(bytes, *matrix.memory);
+        return bytes;
     }
 
     Backend& backend_;

@@ -26,7 +26,7 @@
 // Matrix products of f16 and bf16 are sums in FP32, rounded once to the type. u is then the unit roundoff of the sum,
 // and u' that of the type:
 //
-//   1. every element:    |error| <= min(gamma_n m, 8 u s) (1 + u') + u' |v| + t      t: half the least number of the type
+//   1. every element:    |error| <= min(gamma_n m, 8 u s) (1 + u') + u' |v| + t      t: the type's least number
 //   2. all elements:     rms(error) <= rms(2 u s + u' |v|)
 //
 // u is 2^-23, not 2^-24, because tensor cores cut a sum off instead of rounding it to nearest. The products themselves

@@ -44,6 +44,11 @@ inline T reduced(unsigned mask, T value, Join join) {
 
 }  // namespace smemtune_host
 
+// The values that all 32 lanes of the warp give here: what device/tensor_core.h needs in place of its instructions.
+inline const unsigned long long* smemtune_gather(unsigned long long value) {
+    return smemtune_host::meet_warp(0xffffffffU, value).values;
+}
+
 inline unsigned __activemask() {
     const auto lanes = smemtune_host::current->lanes;
     return lanes == 32 ? 0xffffffffU : (1U << lanes) - 1;

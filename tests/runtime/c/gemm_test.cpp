@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 
 #include <cmath>
+#include <cstdint>
 #include <thread>
 #include <tuple>
 #include <vector>
@@ -30,6 +31,39 @@ TEST_F(CInterface, AProductIsRightInItsLayout) {
             << layout << ": " << smemtune_error_message();
         EXPECT_THAT(c, ElementsAre(20, 32, 38, 56)) << layout;
     }
+}
+
+// The same numbers in 16 bits; the scalars are not.
+TEST_F(CInterface, AProductOfSixteenBitsIsRightInItsType) {
+    const auto runtime = open();
+    using Halves = std::vector<std::uint16_t>;
+    const auto expect = [&](const char* type, const Halves& a, const Halves& b, const Halves& expected) {
+        Halves c(4, 0xffff);  // NaN
+        ASSERT_EQ(
+            smemtune_gemm(runtime.get(), nullptr, type, "nn", 2, 2, 3, 0.5, a.data(), 3, b.data(), 2, 0, c.data(), 2),
+            SMEMTUNE_OK)
+            << type << ": " << smemtune_error_message();
+        EXPECT_EQ(c, expected) << type;
+    };
+    // A = 1 2 3, 4 5 6; B = 1 0, 2 1, 0 3; half of A * B = 2.5 5.5, 7 11.5
+    expect("f16", {0x3c00, 0x4000, 0x4200, 0x4400, 0x4500, 0x4600}, {0x3c00, 0, 0x4000, 0x3c00, 0, 0x4200},
+           {0x4100, 0x4580, 0x4700, 0x49c0});
+    expect("bf16", {0x3f80, 0x4000, 0x4040, 0x4080, 0x40a0, 0x40c0}, {0x3f80, 0, 0x4000, 0x3f80, 0, 0x4040},
+           {0x4020, 0x40b0, 0x40e0, 0x4138});
+}
+
+TEST_F(CInterface, AProductOfATypeWithoutATemplateIsAnErrorThatNamesIt) {
+    const auto runtime = open();
+    std::vector<float> c(4);
+    EXPECT_NE(smemtune_gemm(runtime.get(), nullptr, "f8", "nn", 2, 2, 3, 1, matrix_a.data(), 3, matrix_b.data(), 2, 0,
+                            c.data(), 2),
+              SMEMTUNE_OK);
+    EXPECT_THAT(smemtune_error_message(), HasSubstr("f8"));
+    EXPECT_NE(
+        smemtune_batched_gemm(runtime.get(), nullptr, "bf16", "nn", 1, 2, 2, 3, 1, matrix_a.data(), 3, SMEMTUNE_PACKED,
+                              matrix_b.data(), 2, SMEMTUNE_PACKED, 0, c.data(), 2, SMEMTUNE_PACKED),
+        SMEMTUNE_OK);
+    EXPECT_THAT(smemtune_error_message(), HasSubstr("bf16"));
 }
 
 TEST_F(CInterface, LeadingDimensionsAreThoseOfTheCaller) {

@@ -1,0 +1,85 @@
+// What happens to the sums: split-K parts are added up, and C is written.
+#pragma once
+
+#include "device/last_block.h"
+#include "device/vector.h"
+#include "gemm/tensor_warp_tiled/main_loop.h"
+
+/// Adds up the SPLIT_K parts of a tile, in ascending order. True for the block that has the sum: the last one to
+/// arrive. `tile_workspace` holds the parts, then a counter.
+__device__ __forceinline__ bool add_parts(Accumulators& accumulators, float* tile_workspace, int part) {
+    constexpr int PART = BLOCK_M * BLOCK_N;
+    // Neighbouring threads write neighbouring groups of four.
+    const auto group = [&](int of_part, int i, int j) {
+        return tile_workspace + of_part * PART + ((i * FRAGMENTS_N + j) * THREADS + static_cast<int>(threadIdx.x)) * 4;
+    };
+#pragma unroll
+    for (int i = 0; i < FRAGMENTS_M; ++i) {
+#pragma unroll
+        for (int j = 0; j < FRAGMENTS_N; ++j) store_four(group(part, i, j), accumulators.sums[i][j]);
+    }
+    if (!last_to_arrive(reinterpret_cast<unsigned*>(tile_workspace + SPLIT_K * PART), SPLIT_K)) return false;
+#pragma unroll
+    for (int i = 0; i < FRAGMENTS_M; ++i) {
+#pragma unroll
+        for (int j = 0; j < FRAGMENTS_N; ++j) {
+            load_four(accumulators.sums[i][j], group(0, i, j));
+#pragma unroll 1
+            for (int other = 1; other < SPLIT_K; ++other) {
+                float four[4];
+                load_four(four, group(other, i, j));
+#pragma unroll
+                for (int n = 0; n < 4; ++n) accumulators.sums[i][j][n] += four[n];
+            }
+        }
+    }
+    return true;
+}
+
+/// C = alpha * sums + beta * C for a warp's part of C, whose first element is (row, column). 16 rows at a time go
+/// through shared memory, so that a lane has 8 neighbours of a row. C is not read if beta is 0.
+__device__ __forceinline__ void write(const Accumulators& accumulators, float* strip, float alpha, float beta,
+                                      Element* C, long long ldc, int row, int column, int M, int N) {
+    const int lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
+    const bool is_aligned = reinterpret_cast<unsigned long long>(C) % 16 == 0 && ldc % 8 == 0;
+    const auto result = [&](float sum, const Element& c) {
+        return from_float<Element>(beta == 0 ? alpha * sum : alpha * sum + beta * to_float(c));
+    };
+#pragma unroll
+    for (int i = 0; i < FRAGMENTS_M; ++i) {
+        __syncwarp();  // nobody reads the rows before
+#pragma unroll
+        for (int j = 0; j < FRAGMENTS_N; ++j) {
+#pragma unroll
+            for (int n = 0; n < 4; ++n) {
+                strip[(g + n / 2 * 8) * STRIP_STRIDE + 8 * j + 2 * t + n % 2] = accumulators.sums[i][j][n];
+            }
+        }
+        __syncwarp();
+#pragma unroll 1
+        for (int at = lane; at < 16 * WARP_N / 8; at += 32) {
+            const int line = at / (WARP_N / 8), first = at % (WARP_N / 8) * 8;
+            const int to_row = row + 16 * i + line, to_column = column + first;
+            if (to_row >= M || to_column >= N) continue;
+            const float* const sums = strip + line * STRIP_STRIDE + first;
+            Element* const to = C + to_row * ldc + to_column;
+            if (is_aligned && to_column + 8 <= N) {
+                struct alignas(16) Eight {
+                    Element elements[8];
+                } eight = {};
+                if (beta != 0) eight = *reinterpret_cast<const Eight*>(to);
+#pragma unroll
+                for (int n = 0; n < 8; ++n) eight.elements[n] = result(sums[n], eight.elements[n]);
+                *reinterpret_cast<Eight*>(to) = eight;
+            } else {
+#pragma unroll 1
+                for (int n = 0; n < min(8, N - to_column); ++n) {
+                    Element old;
+                    old.bits = 0;
+                    if (beta != 0) old = to[n];
+                    to[n] = result(sums[n], old);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,132 @@
+// tensor_warp_tiled on the host device, which emulates the instructions of tensor cores: every way through the kernel,
+// in every layout and both types.
+#include <gmock/gmock.h>
+
+#include "runtime/configured_kernel.h"
+#include "tests/kernels/support.h"
+#include "tuner/trial/testbed.h"
+
+namespace smemtune {
+namespace {
+
+struct Narrow {
+    std::string type, layout;
+};
+void PrintTo(const Narrow& narrow, std::ostream* out) { *out << narrow.type << ' ' << narrow.layout; }
+
+class TensorWarpTiled : public testing::TestWithParam<Narrow> {
+protected:
+    // The checks of the operation, and two whose rows are padded and yet aligned to 16 bytes: their k-tiles are copied
+    // asynchronously.
+    TensorWarpTiled() {
+        auto& checks = kernel.operation.checks;
+        for (const auto* beta : {"0", "0.5"}) {
+            auto check = checks.front();
+            check.padding = 8;
+            check.multiple = 8;
+            check.scalars["beta"] = std::stod(beta);
+            check.poison = check.scalars["beta"] == 0;
+            checks.push_back(check);
+        }
+    }
+    [[nodiscard]] Problem problem(std::int64_t m, std::int64_t n, std::int64_t k) const {
+        return gemm(m, n, k, GetParam().type, GetParam().layout);
+    }
+
+    KernelTemplate kernel = builtin("tensor_warp_tiled");
+    const std::unique_ptr<Compiler> compiler = make_compiler(host_device(), {.host_compiler = SMEMTUNE_CXX});
+};
+
+// Lines of a k-tile of 2, 4, 8 and 16 chunks of 16 bytes; one and several k-steps; parts of K.
+const std::vector<std::string> ways{
+    "BLOCK_M=64,BLOCK_N=64,BLOCK_K=32,WARP_M=32,WARP_N=32,STAGES=3,SPLIT_K=1,BLOCKS_PER_SM=1,GROUP_M=4",
+    "BLOCK_M=32,BLOCK_N=64,BLOCK_K=16,WARP_M=16,WARP_N=64,STAGES=4,SPLIT_K=4,BLOCKS_PER_SM=1,GROUP_M=1",
+    "BLOCK_M=128,BLOCK_N=32,BLOCK_K=64,WARP_M=32,WARP_N=32,STAGES=2,SPLIT_K=1,BLOCKS_PER_SM=1,GROUP_M=8",
+};
+
+TEST_P(TensorWarpTiled, IsRightForEveryShapeAndPointer) {
+    const std::vector<Problem> problems{problem(1, 1, 1), problem(64, 64, 64), problem(72, 88, 136),
+                                        problem(136, 200, 24), problem(65, 67, 131)};
+    const auto tools = compile_testbed(*compiler, kernel, problems.front());
+    for (const auto& way : ways) {
+        const auto configuration = parse_configuration(way);
+        const auto binary = binary_of(compiler->compile(program_of(kernel, configuration, problems.front())));
+        for (const auto& each : problems) {
+            SCOPED_TRACE(to_text(each) + " " + way);
+            const auto backend = open_host({.seed = 3});
+            const auto launch = launch_of(kernel, configuration, each, backend->device());
+            Testbed testbed(*backend, kernel.operation, each, tools, 5);
+            const auto verdict = testbed.verify(ConfiguredKernel(load(*backend, binary, launch), launch));
+            EXPECT_EQ(verdict.wrong, std::nullopt);
+            EXPECT_LE(verdict.worst, 1);
+        }
+    }
+}
+
+TEST_P(TensorWarpTiled, AccessesNothingOutsideItsOperandsAndSharedMemory) {
+    const auto checked = make_compiler(host_device(), {.host_compiler = SMEMTUNE_CXX, .checked = true});
+    const auto backend = open_host({.seed = 11});
+    const auto configuration = parse_configuration(
+        "BLOCK_M=32,BLOCK_N=32,BLOCK_K=16,WARP_M=16,WARP_N=32,STAGES=3,SPLIT_K=2,BLOCKS_PER_SM=1,GROUP_M=4");
+    const auto binary = binary_of(checked->compile(program_of(kernel, configuration, problem(1, 1, 1))));
+    const auto reference = unchecked_reference(*backend, kernel, problem(1, 1, 1));
+    for (const auto& each : {problem(1, 1, 1), problem(40, 48, 72), problem(33, 31, 47)}) {
+        for (const auto& check : kernel.operation.checks) {
+            if (!check.extents.empty()) continue;  // K = 0 reads less
+            SCOPED_TRACE(to_text(each));
+            ExactOperands operands(*backend, kernel.operation, each, check);
+            operands.expect(*reference);
+            const auto launch = launch_of(kernel, configuration, each, backend->device());
+            const auto loaded = load(*backend, binary, launch);
+            try {
+                operands.run(*loaded, launch);
+                EXPECT_EQ(operands.wrong(), std::nullopt);
+            } catch (const DeviceFault& fault) {
+                ADD_FAILURE() << fault.what();
+            }
+        }
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Types, TensorWarpTiled,
+                         testing::Values(Narrow{"f16", "nn"}, Narrow{"bf16", "nt"}, Narrow{"bf16", "tn"},
+                                         Narrow{"f16", "tt"}),
+                         [](const auto& instance) { return instance.param.type + "_" + instance.param.layout; });
+
+TEST(TensorWarpTiledBits, AreTheSameInAnyOrderOfBlocksAndThreads) {
+    const auto kernel = builtin("tensor_warp_tiled");
+    const auto compiler = make_compiler(host_device(), {.host_compiler = SMEMTUNE_CXX});
+    const auto problem = gemm(72, 88, 264, "bf16", "tn");
+    const auto configuration = parse_configuration(ways[1]);
+    const auto binary = binary_of(compiler->compile(program_of(kernel, configuration, problem)));
+    std::vector<std::byte> bits;
+    for (const auto& options : {BackendOptions{.seed = 1, .threads = 2}, {.seed = 2, .threads = 1}}) {
+        const auto backend = open_host(options);
+        const auto launch = launch_of(kernel, configuration, problem, backend->device());
+        const auto loaded = load(*backend, binary, launch);
+        ExactOperands operands(*backend, kernel.operation, problem, kernel.operation.checks.front(), false);
+        for (int again = 0; again < 2; ++again) {
+            operands.run(*loaded, launch);
+            if (bits.empty()) bits = operands.bits();
+            EXPECT_TRUE(operands.bits() == bits) << "seed " << options.seed << ", run " << again;
+        }
+    }
+}
+
+TEST(TensorWarpTiledManifest, LeavesConfigurationsForEveryLayoutThatFitEveryArchitecture) {
+    const auto kernel = builtin("tensor_warp_tiled");
+    for (const auto* model : {"sm_80", "sm_86", "sm_89", "sm_90"}) {
+        for (const auto& layout : kernel.layouts) {
+            const auto problem = gemm(4096, 4096, 4096, "bf16", layout);
+            const auto device = model_device(model);
+            const auto space = feasible_space(kernel, problem, device);
+            EXPECT_GT(space.size(), 500U) << model << " " << layout;
+            EXPECT_EQ(infeasibility(kernel, default_configuration(kernel), problem, device), std::nullopt);
+        }
+    }
+    EXPECT_EQ(why_unsupported(kernel, gemm(64, 64, 64, "f16"), model_device("sm_75")), "needs compute capability 8.0");
+    EXPECT_EQ(why_unsupported(kernel, gemm(64, 64, 64), model_device("sm_90")), "types: f16 bf16");
+}
+
+}  // namespace
+}  // namespace smemtune
