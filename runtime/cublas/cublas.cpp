@@ -10,10 +10,10 @@ namespace smemtune {
 
 namespace {
 
-int leading_dimension(std::int64_t stride) {
+int leading_dimension(std::int64_t stride, const char* function) {
     if (stride > std::numeric_limits<int>::max()) {
         throw LaunchError("a leading dimension of " + std::to_string(stride) + " exceeds 2147483647, the most that " +
-                          "cublasSgemm takes; pack the rows closer");
+                          function + " takes; pack the rows closer");
     }
     return static_cast<int>(stride);
 }
@@ -35,32 +35,51 @@ std::string Cublas::version() const {
     return text;
 }
 
-std::unique_ptr<BoundKernel> Cublas::gemm(const Problem& problem) const {
+bool Cublas::has(std::string_view type) { return vendor_type(type) != nullptr; }
+
+VendorKernel Cublas::gemm(const Problem& problem) const {
     const auto kind = gemm_kind(problem);
-    auto work = [session = session_, kind, layout = problem.layout](StreamHandle stream, const GemmArguments& given) {
+    const auto& type = *vendor_type(problem.type);
+    // cublasSgemm is what programs call for FP32.
+    const bool is_sgemm = type.data == CUDA_R_32F && type.compute == CUBLAS_COMPUTE_32F;
+    const bool is_single = kind == GemmKind::single;
+    const auto* const name = is_sgemm ? (is_single ? "cublasSgemm" : "cublasSgemmStridedBatched")
+                                      : (is_single ? "cublasGemmEx" : "cublasGemmStridedBatchedEx");
+    auto work = [session = session_, is_single, is_sgemm, type, name, layout = problem.layout](
+                    StreamHandle stream, const GemmArguments& given) {
         const auto product = column_major(given, layout);
         const auto& [first, second] = std::tie(product.first, product.second);
-        const auto of = [](const ColumnMajorGemm::Matrix& matrix) { return static_cast<const float*>(matrix.data); };
         const auto& api = session->api;
-        auto* const result = static_cast<float*>(product.result);
-        const int ldc = leading_dimension(product.result_stride);
+        const auto op_a = cublas_operation(first.transposed);
+        const auto op_b = cublas_operation(second.transposed);
+        const int lda = leading_dimension(first.stride, name);
+        const int ldb = leading_dimension(second.stride, name);
+        const int ldc = leading_dimension(product.result_stride, name);
         session->use(stream);
-        if (kind == GemmKind::single) {
-            api.launched(
-                api.sgemm(session->handle, cublas_operation(first.transposed), cublas_operation(second.transposed),
-                          product.m, product.n, product.k, &given.alpha, of(first), leading_dimension(first.stride),
-                          of(second), leading_dimension(second.stride), &given.beta, result, ldc),
-                "cublasSgemm");
-            return;
+        if (!is_sgemm) {
+            const auto status =
+                is_single ? api.gemm_ex(session->handle, op_a, op_b, product.m, product.n, product.k, &given.alpha,
+                                        first.data, type.data, lda, second.data, type.data, ldb, &given.beta,
+                                        product.result, type.data, ldc, type.compute, CUBLAS_GEMM_DEFAULT)
+                          : api.gemm_strided_batched_ex(session->handle, op_a, op_b, product.m, product.n, product.k,
+                                                        &given.alpha, first.data, type.data, lda, first.batch_stride,
+                                                        second.data, type.data, ldb, second.batch_stride, &given.beta,
+                                                        product.result, type.data, ldc, product.result_batch_stride,
+                                                        product.batch, type.compute, CUBLAS_GEMM_DEFAULT);
+            return api.launched(status, name);
         }
-        api.launched(api.sgemm_strided_batched(
-                         session->handle, cublas_operation(first.transposed), cublas_operation(second.transposed),
-                         product.m, product.n, product.k, &given.alpha, of(first), leading_dimension(first.stride),
-                         first.batch_stride, of(second), leading_dimension(second.stride), second.batch_stride,
-                         &given.beta, result, ldc, product.result_batch_stride, product.batch),
-                     "cublasSgemmStridedBatched");
+        const auto* const a = static_cast<const float*>(first.data);
+        const auto* const b = static_cast<const float*>(second.data);
+        auto* const c = static_cast<float*>(product.result);
+        const auto status =
+            is_single ? api.sgemm(session->handle, op_a, op_b, product.m, product.n, product.k, &given.alpha, a, lda, b,
+                                  ldb, &given.beta, c, ldc)
+                      : api.sgemm_strided_batched(session->handle, op_a, op_b, product.m, product.n, product.k,
+                                                  &given.alpha, a, lda, first.batch_stride, b, ldb, second.batch_stride,
+                                                  &given.beta, c, ldc, product.result_batch_stride, product.batch);
+        api.launched(status, name);
     };
-    return std::make_unique<VendorCall>(kind, std::move(work));
+    return {name, std::make_unique<VendorCall>(kind, std::move(work))};
 }
 
 }  // namespace smemtune

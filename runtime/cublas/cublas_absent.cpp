@@ -11,7 +11,8 @@ Cublas::Cublas(Backend&, const std::vector<std::string>&) {
 }
 std::vector<std::string> Cublas::usual_names() { return {}; }
 std::string Cublas::version() const { return {}; }
-std::unique_ptr<BoundKernel> Cublas::gemm(const Problem&) const { return nullptr; }
+bool Cublas::has(std::string_view) { return false; }
+VendorKernel Cublas::gemm(const Problem&) const { return {}; }
 std::vector<VendorKernel> Cublas::proposals(const Problem&, int) const { return {}; }
 
 }  // namespace smemtune

@@ -1,8 +1,20 @@
 #include "runtime/cublas/cublas_api.h"
 
+#include <algorithm>
+#include <array>
+
 #include "runtime/cublas/cublas.h"
 
 namespace smemtune {
+
+const VendorType* vendor_type(std::string_view name) {
+    static constexpr std::array types{VendorType{"f32", CUDA_R_32F, CUBLAS_COMPUTE_32F},
+                                      VendorType{"f16", CUDA_R_16F, CUBLAS_COMPUTE_32F},
+                                      VendorType{"bf16", CUDA_R_16BF, CUBLAS_COMPUTE_32F},
+                                      VendorType{"tf32", CUDA_R_32F, CUBLAS_COMPUTE_32F_FAST_TF32}};
+    const auto* found = std::ranges::find(types, name, &VendorType::name);
+    return found == types.end() ? nullptr : found;
+}
 
 template <class Function>
 void CublasApi::find(const char* name, Function*& function) const {
@@ -28,6 +40,8 @@ CublasApi::CublasApi(const std::vector<std::string>& names) : library_(names) {
     find("cublasSetWorkspace_v2", set_workspace);
     find("cublasSgemm_v2", sgemm);
     find("cublasSgemmStridedBatched", sgemm_strided_batched);
+    find("cublasGemmEx", gemm_ex);
+    find("cublasGemmStridedBatchedEx", gemm_strided_batched_ex);
     find("cublasLtCreate", lt_create);
     find("cublasLtDestroy", lt_destroy);
     find("cublasLtMatmul", lt_matmul);

@@ -5,11 +5,21 @@
 #include <cublas_v2.h>
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "util/dynamic_library.h"
 
 namespace smemtune {
+
+/// How the library names a type of elements, and what it computes in.
+struct VendorType {
+    std::string_view name;  ///< as in Problem::type
+    cudaDataType_t data;
+    cublasComputeType_t compute;
+};
+/// Null if the library lacks the type.
+const VendorType* vendor_type(std::string_view name);
 
 class CublasApi {
 public:
@@ -25,6 +35,17 @@ public:
     decltype(&cublasSetWorkspace_v2) set_workspace = nullptr;
     decltype(&cublasSgemm_v2) sgemm = nullptr;
     decltype(&cublasSgemmStridedBatched) sgemm_strided_batched = nullptr;
+    // The header has a second function of each of these names, for callers of older versions.
+    cublasStatus_t (*gemm_ex)(cublasHandle_t, cublasOperation_t, cublasOperation_t, int m, int n, int k,
+                              const void* alpha, const void* a, cudaDataType, int lda, const void* b, cudaDataType,
+                              int ldb, const void* beta, void* c, cudaDataType, int ldc, cublasComputeType_t,
+                              cublasGemmAlgo_t) = nullptr;
+    cublasStatus_t (*gemm_strided_batched_ex)(cublasHandle_t, cublasOperation_t, cublasOperation_t, int m, int n, int k,
+                                              const void* alpha, const void* a, cudaDataType, int lda,
+                                              long long stride_a, const void* b, cudaDataType, int ldb,
+                                              long long stride_b, const void* beta, void* c, cudaDataType, int ldc,
+                                              long long stride_c, int count, cublasComputeType_t,
+                                              cublasGemmAlgo_t) = nullptr;
     decltype(&cublasLtCreate) lt_create = nullptr;
     decltype(&cublasLtDestroy) lt_destroy = nullptr;
     decltype(&cublasLtMatmul) lt_matmul = nullptr;

@@ -12,9 +12,10 @@ using SharedApi = std::shared_ptr<const CublasApi>;  // shares ownership of its 
 // The descriptors of one product, shared by all proposals for it.
 class LtProduct {
 public:
-    LtProduct(SharedApi api, const ColumnMajorGemm& product) : api_(std::move(api)), product_(product) {
+    LtProduct(SharedApi api, const VendorType& type, const ColumnMajorGemm& product)
+        : api_(std::move(api)), type_(type), product_(product) {
         try {
-            api_->require(api_->lt_product_create(&description_, CUBLAS_COMPUTE_32F, CUDA_R_32F),
+            api_->require(api_->lt_product_create(&description_, type_.compute, CUDA_R_32F),
                           "cublasLtMatmulDescCreate");
             transpose(CUBLASLT_MATMUL_DESC_TRANSA, product.first);
             transpose(CUBLASLT_MATMUL_DESC_TRANSB, product.second);
@@ -76,7 +77,7 @@ private:
                       "cublasLtMatmulDescSetAttribute");
     }
     void create(cublasLtMatrixLayout_t& matrix, const ColumnMajorGemm::Matrix& stored) {
-        api_->require(api_->lt_matrix_create(&matrix, CUDA_R_32F, static_cast<std::uint64_t>(stored.rows),
+        api_->require(api_->lt_matrix_create(&matrix, type_.data, static_cast<std::uint64_t>(stored.rows),
                                              static_cast<std::uint64_t>(stored.columns), stored.stride),
                       "cublasLtMatrixLayoutCreate");
         if (product_.batch == 1) return;
@@ -96,6 +97,7 @@ private:
     }
 
     SharedApi api_;
+    VendorType type_;
     ColumnMajorGemm product_;
     cublasLtMatmulDesc_t description_ = nullptr;
     cublasLtMatrixLayout_t first_ = nullptr, second_ = nullptr, result_ = nullptr;
@@ -122,8 +124,9 @@ std::string describe(const CublasApi& api, const cublasLtMatmulAlgo_t& algorithm
 }  // namespace
 
 std::vector<VendorKernel> Cublas::proposals(const Problem& problem, int most) const {
-    const auto product = std::make_shared<const LtProduct>(SharedApi(session_, &session_->api),
-                                                           column_major(packed_gemm(problem), problem.layout));
+    const auto product =
+        std::make_shared<const LtProduct>(SharedApi(session_, &session_->api), *vendor_type(problem.type),
+                                          column_major(packed_gemm(problem), problem.layout));
     std::vector<VendorKernel> kernels;
     for (const auto& proposal : product->proposals(session_->lt_handle, most)) {
         auto work = [session = session_, product, algorithm = proposal.algo, layout = problem.layout](

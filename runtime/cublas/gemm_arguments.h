@@ -8,8 +8,8 @@
 
 namespace smemtune {
 
-/// C[i][m,n] = alpha * op(A[i])[m,k] * op(B[i])[k,n] + beta * C[i] for every i < batch, row-major, of `f32`. Matrix i
-/// starts i * stride_x elements behind the first.
+/// C[i][m,n] = alpha * op(A[i])[m,k] * op(B[i])[k,n] + beta * C[i] for every i < batch, row-major, of a type with
+/// scalars in FP32. Matrix i starts i * stride_x elements behind the first.
 struct GemmArguments {
     int batch = 1;
     int m = 0, n = 0, k = 0;

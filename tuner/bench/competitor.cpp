@@ -20,9 +20,10 @@ CompetitorKernel competitor_kernel(std::string algorithm, std::shared_ptr<const 
 // Whether the library computes this operation.
 bool computes(const Operation& operation, const Problem& problem) {
     static constexpr std::array<std::string_view, 4> layouts{"nn", "nt", "tn", "tt"};
-    return gemm_kind(operation) && problem.type == "f32" && std::ranges::find(layouts, problem.layout) != layouts.end();
+    return gemm_kind(operation) && Cublas::has(problem.type) &&
+           std::ranges::find(layouts, problem.layout) != layouts.end();
 }
-const Unavailable other_operation{"compared for gemm and batched_gemm of f32 alone"};
+const Unavailable other_operation{"compared for gemm and batched_gemm of f32, f16, bf16 and tf32 alone"};
 
 class DatabaseCompetitor : public Competitor {
 public:
@@ -48,8 +49,8 @@ public:
     [[nodiscard]] CompetitorKernelOrReason prepare(const Operation& operation, const Problem& problem,
                                                    Testbed&) override {
         if (!computes(operation, problem)) return other_operation;
-        const auto* name = gemm_kind(problem) == GemmKind::single ? "cublasSgemm" : "cublasSgemmStridedBatched";
-        return competitor_kernel(name, library_.gemm(problem));
+        auto [name, kernel] = library_.gemm(problem);
+        return competitor_kernel(std::move(name), std::move(kernel));
     }
 
 private:

@@ -5,7 +5,10 @@
 #include <dlfcn.h>
 #include <gmock/gmock.h>
 
+#include <span>
+
 #include "runtime/cublas/gemm_arguments.h"
+#include "templates/arguments/argument_type.h"
 #include "tests/runtime/support.h"
 
 namespace smemtune {
@@ -75,15 +78,33 @@ struct Product {
         return result;
     }
 
-    std::vector<float> computed_by(const BoundKernel& kernel) {
+    std::vector<float> computed_by(const BoundKernel& kernel, const std::string& type = "f32") const {
+        const auto& number = *argument_type(type == "tf32" ? "f32" : type).number;
+        const auto stored = [&](const std::vector<float>& matrix) {
+            std::vector<std::byte> bytes(matrix.size() * static_cast<std::size_t>(number.bytes));
+            for (std::size_t i = 0; i < matrix.size(); ++i) store_number(number, matrix[i], place(bytes, number, i));
+            return bytes;
+        };
         auto values = given;
-        auto result = c;
-        values.a = a.data();
-        values.b = b.data();
-        values.c = result.data();
+        const auto first = stored(a);
+        const auto second = stored(b);
+        auto third = stored(c);
+        values.a = first.data();
+        values.b = second.data();
+        values.c = third.data();
         const auto addresses = addresses_of(values, kind);
         kernel.launch(nullptr, addresses);
+        auto result = c;
+        for (std::size_t i = 0; i < result.size(); ++i) {
+            result[i] = static_cast<float>(load_number(number, place(third, number, i)));
+        }
         return result;
+    }
+
+private:
+    static std::span<std::byte> place(std::vector<std::byte>& bytes, const NumberType& number, std::size_t i) {
+        const auto size = static_cast<std::size_t>(number.bytes);
+        return std::span(bytes).subspan(i * size, size);
     }
 };
 
@@ -104,7 +125,8 @@ TEST_F(CublasTest, ItsDefaultComputesEveryLayoutStrideAndScalar) {
     EXPECT_EQ(library.version(), "10.20.30");
     for (const auto* layout : {"nn", "nt", "tn", "tt"}) {
         Product product(layout, 3, 4, 5, 2);
-        EXPECT_EQ(product.computed_by(*library.gemm(gemm(3, 4, 5, "f32", layout))), product.expected()) << layout;
+        EXPECT_EQ(product.computed_by(*library.gemm(gemm(3, 4, 5, "f32", layout)).kernel), product.expected())
+            << layout;
     }
 }
 
@@ -112,11 +134,32 @@ TEST_F(CublasTest, ItsDefaultComputesABatchWithGapsAndWithOneMatrixForAll) {
     const Cublas library(*backend, {SMEMTUNE_FAKE_CUBLAS});
     for (const auto* layout : {"nn", "nt", "tn", "tt"}) {
         Product product(layout, 6, 3, 4, 5, 2, 7);
-        const auto kernel = library.gemm(batched_gemm(6, 3, 4, 5, "f32", layout));
+        const auto kernel = library.gemm(batched_gemm(6, 3, 4, 5, "f32", layout)).kernel;
         EXPECT_EQ(product.computed_by(*kernel), product.expected()) << layout;
         product.given.stride_b = 0;
         EXPECT_EQ(product.computed_by(*kernel), product.expected()) << layout;
     }
+}
+
+// The substitute refuses a type of data with another precision than the one to compute in.
+TEST_F(CublasTest, EveryTypeIsComputedInItsOwnWay) {
+    const Cublas library(*backend, {SMEMTUNE_FAKE_CUBLAS});
+    for (const std::string type : {"f16", "bf16", "tf32"}) {
+        SCOPED_TRACE(type);
+        ASSERT_TRUE(Cublas::has(type));
+        const Product padded("tn", 3, 4, 5, 2);
+        const auto single = library.gemm(gemm(3, 4, 5, type, "tn"));
+        EXPECT_EQ(single.detail, "cublasGemmEx");
+        EXPECT_EQ(padded.computed_by(*single.kernel, type), padded.expected());
+        const Product gaps("nt", 6, 3, 4, 5, 2, 7);
+        const auto batched = library.gemm(batched_gemm(6, 3, 4, 5, type, "nt"));
+        EXPECT_EQ(batched.detail, "cublasGemmStridedBatchedEx");
+        EXPECT_EQ(gaps.computed_by(*batched.kernel, type), gaps.expected());
+        const Product packed("nn", 3, 4, 5, 0);
+        EXPECT_EQ(packed.computed_by(*library.proposals(gemm(3, 4, 5, type), 8).back().kernel, type),
+                  packed.expected());
+    }
+    EXPECT_FALSE(Cublas::has("f64"));
 }
 
 TEST_F(CublasTest, AProposalComputesABatchOfPackedMatrices) {
@@ -170,7 +213,7 @@ TEST_F(CublasTest, AStrideThatDoesNotFitItsDefaultIsRefused) {
     for (const auto stride : {&GemmArguments::lda, &GemmArguments::ldb, &GemmArguments::ldc}) {
         Product product("nn", 3, 4, 5, 0);
         product.given.*stride = (1LL << 32) + 8;  // too large for an int
-        EXPECT_THAT(error_of<LaunchError>([&] { (void)product.computed_by(*library.gemm(gemm(3, 4, 5))); }),
+        EXPECT_THAT(error_of<LaunchError>([&] { (void)product.computed_by(*library.gemm(gemm(3, 4, 5)).kernel); }),
                     HasSubstr("a leading dimension of 4294967304 exceeds 2147483647"));
     }
 }
