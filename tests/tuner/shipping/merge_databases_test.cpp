@@ -1,0 +1,39 @@
+#include "tuner/shipping/merge_databases.h"
+
+#include "tests/tuner/support.h"
+#include "tuner/shipping/new_database.h"
+
+namespace smemtune {
+namespace {
+
+class MergeDatabases : public ::testing::Test {
+protected:
+    void SetUp() override {
+        Store store(scratch / "a.db");
+        store.remember(model_device("sm_90"));
+    }
+    Scratch scratch;
+    std::vector<std::filesystem::path> files{scratch / "a.db", scratch / "a.db"};
+};
+
+TEST_F(MergeDatabases, AnInterruptedMergeLeavesNoFile) {
+    const auto before = scratch.contents();
+    for (int calls = 0; calls < 4; ++calls) {  // asked after each file, before and after writing
+        int asked = 0;
+        NewDatabase database(scratch / "all.db");
+        EXPECT_FALSE(merge_databases(files, database.store(), [&] { return asked++ == calls; })) << calls;
+    }
+    EXPECT_EQ(scratch.contents(), before);
+}
+
+TEST_F(MergeDatabases, TheFileAppearsWhenItIsComplete) {
+    NewDatabase database(scratch / "all.db");
+    const auto merged = merge_databases(files, database.store(), [] { return false; });
+    ASSERT_TRUE(merged);
+    EXPECT_FALSE(std::filesystem::exists(scratch / "all.db"));
+    database.finish();
+    EXPECT_EQ(Store(scratch / "all.db", Store::Access::read).content(), merged->content);
+}
+
+}  // namespace
+}  // namespace smemtune
