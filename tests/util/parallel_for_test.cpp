@@ -3,11 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <chrono>
 #include <latch>
 #include <stdexcept>
 #include <string>
-#include <thread>
 #include <vector>
 
 namespace smemtune {
@@ -26,13 +24,26 @@ TEST(ParallelFor, RunsAsManyAtOnceAsItHasThreads) {
     parallel_for(3, 3, [&](std::size_t) { all_there.arrive_and_wait(); });  // would never end with fewer threads
 }
 
+// Tells when its thread ends.
+struct AtExit {
+    std::latch* gone = nullptr;
+    ~AtExit() {
+        if (gone != nullptr) gone->count_down();
+    }
+};
+
 TEST(ParallelFor, RethrowsTheFirstFailureAndBeginsNothingAfterIt) {
     std::latch both_begun(2);
+    std::latch first_is_gone(1);
     std::atomic<int> calls = 0;
     const auto work = [&](std::size_t i) {
         ++calls;
         if (i < 2) both_begun.arrive_and_wait();
-        if (i == 1) std::this_thread::sleep_for(std::chrono::milliseconds(50));  // so that it usually fails last
+        if (i == 0) {
+            static thread_local AtExit exit;
+            exit.gone = &first_is_gone;
+        }
+        if (i == 1) first_is_gone.wait();  // so it fails last
         throw std::runtime_error(std::to_string(i));
     };
     try {
