@@ -191,7 +191,7 @@ inline Finished run(const Scratch& scratch, const std::vector<std::string>& argu
     return Running(scratch, arguments, more).wait();
 }
 
-/// Whether `condition` becomes true, at last. Gives up after ten minutes of polls: a stall of the machine counts as one.
+/// Whether `condition` becomes true. Gives up after ten minutes of polls; a stall of the machine counts as one poll.
 inline bool soon(const std::function<bool()>& condition) {
     for (int polls = 0; !condition(); ++polls) {
         if (polls == 60'000) return false;
