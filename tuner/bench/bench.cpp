@@ -4,6 +4,7 @@
 #include <array>
 #include <chrono>
 #include <map>
+#include <stdexcept>
 
 #include "runtime/inspector.h"
 #include "tuner/trial/trial.h"
@@ -47,15 +48,15 @@ public:
           runtime_(runtime),
           backend_(RuntimeInspector::backend(runtime)),
           competitors_(competitors) {
+        if (!operation_.parameters.empty()) {
+            throw std::invalid_argument("bench compares kernels on the same outputs, but those of " + operation_.name +
+                                        " depend on parameters of its kernel; 'smemtune run' times its winner");
+        }
         backend_.make_current();
     }
 
     ProblemBench run(const Problem& problem) {
         ProblemBench result{.problem = problem};
-        if (!operation_.parameters.empty()) {
-            result.why_not = "what its kernel computes depends on its parameters, so that kernels cannot be compared";
-            return result;
-        }
         try {
             measure(problem, result);
         } catch (const DeviceError& error) {

@@ -221,6 +221,10 @@ void Testbed::use(const Configuration& configuration) {
         const auto prepared = [&] {
             try {
                 return make_state(operation, cache);
+            } catch (const std::invalid_argument& error) {
+                throw LaunchError(error.what());
+            } catch (const ExpressionError& error) {
+                throw LaunchError(error.what());
             } catch (const OutOfMemory&) {  // all others are prepared anew when they are used again
                 others_.clear();
                 state_->discard_operands();

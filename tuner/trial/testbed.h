@@ -56,7 +56,7 @@ public:
     Testbed& operator=(const Testbed&) = delete;
 
     /// The values of the operation's parameters for what follows; the defaults at first. Other names are ignored.
-    /// Throws ReferenceError.
+    /// Throws ReferenceError; LaunchError if a shape or value makes no sense with them.
     void use(const Configuration& configuration);
 
     struct Verdict {

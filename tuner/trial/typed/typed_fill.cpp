@@ -85,7 +85,19 @@ void check_values(const Operation& operation, const Environment& environment, co
             fmt::format("{}: argument '{}' has {} numbers, its file {} has {}; choose the size that it was made for",
                         problem, argument.name, numbers, path, data.count));
     };
+    const auto check_size = [&](const Argument& argument, std::int64_t size) {
+        if (size >= 1) return;
+        throw std::invalid_argument(
+            fmt::format("{}: argument '{}' has a dimension of {}; change its shape, or exclude the "
+                        "size or configuration",
+                        problem, argument.name, size));
+    };
     for (const auto& argument : operation.arguments) {
+        if (argument.is_matrix()) {
+            const auto shape = shape_of(argument, environment);
+            for (const auto size : {shape.rows, shape.columns, shape.count}) check_size(argument, size);
+            for (const auto& extent : argument.shape) check_size(argument, extent.evaluate(environment));
+        }
         const auto answer = operation.reference.answers.find(argument.name);
         if (answer != operation.reference.answers.end()) {
             check_file(argument, elements_of(argument, environment), answer->second.path, answer->second.data);

@@ -93,6 +93,8 @@ TEST(OperationParameters, EachValueHasItsOwnOutputsAndReference) {
     for (const std::int64_t blocks : {2, 3, 8, 2}) EXPECT_EQ(wrong_of(blocks, blocks), "") << blocks;
     EXPECT_THAT(wrong_of(8, 3), HasSubstr("writes outside sums"));
     EXPECT_THAT(wrong_of(2, 3), HasSubstr("sums["));
+    EXPECT_THROW(testbed.use({{{"BLOCKS", 0}}}), LaunchError) << "an array without elements";
+    EXPECT_EQ(wrong_of(3, 3), "") << "what was prepared is still there";
 }
 
 TEST(OperationParameters, ATrialCarriesItsValues) {
