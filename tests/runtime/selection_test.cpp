@@ -559,7 +559,7 @@ TEST_F(Selection, TheFilesOfAVersionThatTheRuntimeHasAreNotReadFromTheDatabase) 
 
 TEST_F(Selection, WhatNoTemplateKnowsHasNoCandidate) {
     EXPECT_TRUE(of({"convolution", "f32", "", {{"M", 1}}}).empty());
-    EXPECT_TRUE(of(gemm(1, 1, 1, "bf16")).empty());
+    EXPECT_TRUE(of(batched_gemm(1, 1, 1, 1, "bf16")).empty());
     EXPECT_TRUE(of(gemm(1, 1, 1, "f32", "xx")).empty());
     device.compute_capability = 70;
     EXPECT_TRUE(of(gemm(1, 1, 1)).empty());

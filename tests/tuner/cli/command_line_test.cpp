@@ -141,7 +141,10 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{{"--device", "7", "--sizes", "64", "--db", "new.db"}, environment, "there is no device '7'"},
         Mistake{{"--device", "nonsense", "--db", "new.db"}, environment, "there is no device 'nonsense'; there is: "},
         Mistake{{"--device", "", "--db", "new.db"}, input, "--device names no device"},
-        tuning({"--type", "bf16"}, input, "bf16"), tuning({"--layout", "xx"}, input, "xx"),
+        tuning({"--type", "f8"}, input, "type 'f8' is unknown; known: f32 f16 bf16"),
+        tuning({"--operation", "batched_gemm", "--sizes", "2x8x8x8", "--type", "bf16"}, input,
+               "no template can compute batched_gemm bf16"),
+        tuning({"--layout", "xx"}, input, "xx"),
         tuning({"--layout", "tt", "--sizes", "64", "--templates", "tiled"}, input,
                "no template can compute gemm f32 tt"),
         tuning({"--search", "nope"}, input, "--search 'nope' is unknown. Known: auto, exhaustive, random"),
@@ -222,7 +225,7 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{{"run", "--size", "4x4x4", "--device", "host", "--template", "tiled_transpose", "--db", "a"},
                 input,
                 "has 3 extents where 2"},
-        Mistake{{"run", "--size", "4", "--device", "host", "--type", "bf16", "--db", "a"}, input, "bf16"},
+        Mistake{{"run", "--size", "4", "--device", "host", "--type", "f8", "--db", "a"}, input, "f8"},
         Mistake{{"run", "--size", "4", "--device", "host", "--layout", "xx", "--db", "a"}, input, "xx"},
         Mistake{{"run", "--size", "4", "--device", "host", "--db", "text.db"}, database, "is not a database"},
         Mistake{{"run", "--size", "4", "--device", "host", "--db", "a"}, environment, "CXX", {{"CXX", "/bin/false"}}}));
@@ -391,7 +394,7 @@ TEST(Help, ListsEveryCommand) {
 TEST(Help, OfTuneNamesTypesAndThePatience) {
     const Scratch scratch;
     const auto help = run(scratch, {"tune", "--help"}).out;
-    EXPECT_THAT(help, HasSubstr("Type of the elements: f32."));
+    EXPECT_THAT(help, HasSubstr("Type of the elements: bf16, f16, f32."));
     EXPECT_THAT(help, HasSubstr("--patience N "));
 }
 
