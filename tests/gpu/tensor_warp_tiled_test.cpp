@@ -1,0 +1,72 @@
+// Products on real tensor cores: their rounding, and copies and barriers that the host device does not have.
+#include <gmock/gmock.h>
+
+#include <memory>
+#include <numeric>
+#include <random>
+#include <string>
+
+#include "runtime/configured_kernel.h"
+#include "runtime/workspace.h"
+#include "tests/gpu/support.h"
+#include "tuner/trial/testbed.h"
+
+namespace smemtune {
+namespace {
+
+struct ProductType {
+    std::string type, layout;
+};
+void PrintTo(const ProductType& product, std::ostream* out) { *out << product.type << ' ' << product.layout; }
+
+class TensorCores : public testing::TestWithParam<ProductType> {
+protected:
+    const std::unique_ptr<Backend> backend = open_backend("0");
+    const Device device = backend->device();
+    const std::unique_ptr<Compiler> compiler = make_compiler(device);
+
+    void SetUp() override {
+        if (device.compute_capability < 80) GTEST_SKIP() << "no such instructions before compute capability 8.0";
+    }
+};
+
+// Aligned and unaligned rows, whole and partial tiles, deep products, parts of K.
+TEST_P(TensorCores, GiveRightProductsOfEveryShape) {
+    const auto [type, layout] = GetParam();
+    const auto& all = builtin_templates();
+    const auto& kernel = *std::ranges::find(all, "tensor_warp_tiled", &KernelTemplate::name);
+    const auto tools = compile_testbed(*compiler, kernel, gemm(64, 64, 64, type, layout));
+    for (const auto& extents : std::vector<std::array<std::int64_t, 3>>{
+             {1024, 1024, 1024}, {1000, 1032, 520}, {1023, 1025, 1027}, {64, 64, 65536}, {1, 4096, 512}}) {
+        const auto problem = gemm(extents[0], extents[1], extents[2], type, layout);
+        const auto space = feasible_space(kernel, problem, device);
+        ASSERT_GT(space.size(), 0U) << to_text(problem);
+        Testbed testbed(*backend, kernel.operation, problem, tools, 1);
+        std::vector<std::size_t> indices(space.size());
+        std::iota(indices.begin(), indices.end(), 0);
+        std::vector<std::size_t> drawn;
+        std::ranges::sample(indices, std::back_inserter(drawn), 8, std::mt19937(1));
+        for (const auto index : drawn) {
+            const auto configuration = space[index];
+            SCOPED_TRACE(to_text(problem) + " " + to_text(configuration));
+            const auto compiled = compiler->compile(program_of(kernel, configuration, problem));
+            ASSERT_TRUE(std::holds_alternative<Binary>(compiled)) << std::get<Rejection>(compiled).reason;
+            const auto& binary = std::get<Binary>(compiled);
+            EXPECT_EQ(binary.resources.spill_bytes, 0);
+            const auto launch = launch_of(kernel, configuration, problem, device);
+            const auto loaded = with_workspace(backend->load(binary, launch.dynamic_shared_bytes), launch, *backend);
+            const ConfiguredKernel configured(loaded, launch);
+            EXPECT_EQ(testbed.verify(configured).wrong, std::nullopt);
+            EXPECT_EQ(testbed.verify_batch(configured, 20).wrong, std::nullopt);
+        }
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Types, TensorCores,
+                         testing::Values(ProductType{"f16", "nn"}, ProductType{"f16", "nt"}, ProductType{"f16", "tn"},
+                                         ProductType{"f16", "tt"}, ProductType{"bf16", "nn"},
+                                         ProductType{"bf16", "tn"}),
+                         [](const auto& instance) { return instance.param.type + "_" + instance.param.layout; });
+
+}  // namespace
+}  // namespace smemtune
