@@ -11,13 +11,15 @@ namespace smemtune {
 const ElementType& element_type(std::string_view name) {
     // Tensor cores cut off the bits of a sum that FP32 has no room for: twice the error of rounding to nearest.
     static constexpr std::array types{
-        ElementType{"f32", "using Element = float;", 4, 0x1p-24, "f32", 0x1p-24},
+        ElementType{"f32", "using Element = float;", 4, 0x1p-24, "f32", 0x1p-24, "f32", 24},
         ElementType{"f16",
                     "struct Element {\n    static constexpr int significand_bits = 11;\n    unsigned short bits;\n};",
-                    2, 0x1p-11, "f32", 0x1p-23},
+                    2, 0x1p-11, "f32", 0x1p-23, "f16", 11},
         ElementType{"bf16",
                     "struct Element {\n    static constexpr int significand_bits = 8;\n    unsigned short bits;\n};", 2,
-                    0x1p-8, "f32", 0x1p-23},
+                    0x1p-8, "f32", 0x1p-23, "bf16", 8},
+        // FP32 in memory, and in its results.
+        ElementType{"tf32", "using Element = float;", 4, 0x1p-24, "f32", 0x1p-23, "f32", 11},
     };
     const auto* found = std::ranges::find(types, name, &ElementType::name);
     if (found != types.end()) return *found;
@@ -33,7 +35,7 @@ ArgumentType type_of(const Argument& argument, std::string_view element) {
         case Argument::Kind::stride:
         case Argument::Kind::batch_stride: return argument_type("i64");
         case Argument::Kind::scalar: return argument_type(element_type(element).wide);
-        default: return argument_type(element);
+        default: return argument_type(element_type(element).number);
     }
 }
 

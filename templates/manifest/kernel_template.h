@@ -27,11 +27,13 @@ struct ElementType {
     std::string_view name;         ///< "f32"
     std::string_view declaration;  ///< of `Element`, in configuration.h
     std::int64_t bytes;
-    double unit_roundoff;   ///< u: a rounded element is exact within a factor 1 + d, |d| <= u
-    std::string_view wide;  ///< the type of sums, of scalars and of the elements that a reference sees
-    double wide_roundoff;   ///< the u of a rounded sum
+    double unit_roundoff;     ///< u: a rounded element is exact within a factor 1 + d, |d| <= u
+    std::string_view wide;    ///< the type of sums, of scalars and of the elements that a reference sees
+    double wide_roundoff;     ///< the u of a rounded sum
+    std::string_view number;  ///< the type of the numbers in memory
+    int input_bits;           ///< bits of the significand that products take from an input
 
-    /// Whether elements are narrower than the sums that they are made of.
+    /// Whether inputs are narrower than the sums of their products.
     [[nodiscard]] bool is_narrow() const { return name != wide; }
 };
 /// Throws std::invalid_argument, which lists the known names.

@@ -33,6 +33,9 @@
 // are exact: two significands of 11 bits fit the 24 of FP32. u' |v| is all that rounding to nearest may add, and the
 // root mean square of what it does add is at most u' |v| / sqrt(3). So rule 2 finds sums that are kept in 16 bits, and
 // inputs that lost two bits of their significand, at every K.
+//
+// tf32 is FP32 in memory. Its inputs here have 11 bits, all that a product takes from them, so products are exact, and
+// u' is that of FP32. What a kernel makes of the other bits of an input, to nearest or cut off, is not looked at.
 #pragma once
 
 #include <cstdint>

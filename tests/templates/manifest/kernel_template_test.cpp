@@ -165,6 +165,17 @@ TEST(ElementType, OfSixteenBitsIsAStructOfItsBitsBesideScalarsInFp32) {
     }
 }
 
+TEST(ElementType, OfTf32IsFp32InMemory) {
+    const auto problem = gemm(1, 2, 3, "tf32", "nt");
+    const auto tiled = builtin("tiled");
+    EXPECT_THAT(render(tiled, default_configuration(tiled), problem), HasSubstr("using Element = float;\n"));
+    EXPECT_EQ(environment_of(tiled.operation, problem, model_device("sm_90")).at("element_bytes"), 4);
+    for (const auto& argument : tiled.operation.arguments) {
+        if (argument.is_matrix()) EXPECT_EQ(type_of(argument, "tf32").name(), "f32");
+    }
+    EXPECT_EQ(why_unsupported(tiled, problem, model_device("sm_90")), "types: f32") << "another precision";
+}
+
 TEST(ElementType, ThatATemplateDoesNotListIsNotSupported) {
     EXPECT_EQ(why_unsupported(builtin("tiled"), gemm(1, 2, 3, "bf16"), model_device("sm_90")), "types: f32");
 }

@@ -1,4 +1,4 @@
-// Products of f16 and bf16: right kernels pass at every K, and those that lose precision anywhere are found.
+// Products of f16, bf16 and tf32: right kernels pass at every K, and those that lose precision anywhere are found.
 #include <gmock/gmock.h>
 
 #include "runtime/configured_kernel.h"
@@ -20,6 +20,9 @@ protected:
         return R"(
 #include "configuration.h"
 #include "device/half.h"
+__device__ float to_float(float x) { return x; }  // an element of tf32
+template <>
+__device__ float from_float<float>(float x) { return x; }
 __device__ float keep(float x, int significand_bits) {  // to nearest, ties to even
     FloatWord word;
     word.value = x;
@@ -28,11 +31,14 @@ __device__ float keep(float x, int significand_bits) {  // to nearest, ties to e
     word.bits = word.bits >> dropped << dropped;
     return word.value;
 }
-__device__ Element cut(float x) {  // rounds towards zero
-    Element nearest = from_float<Element>(x);
+template <class T>
+__device__ T cut(float x) {  // rounds towards zero
+    T nearest = from_float<T>(x);
     if (fabs(to_float(nearest)) > fabs(x)) --nearest.bits;
     return nearest;
 }
+template <>
+__device__ float cut<float>(float x) { return keep(x, 11); }  // to the bits of an input
 __device__ float value(float x, int n) { return )" +
                how.value + R"(; }
 extern "C" __global__ void made_up(int M, int N, int K, float alpha, const Element* A, long long lda,
@@ -80,14 +86,23 @@ extern "C" __global__ void made_up(int M, int N, int K, float alpha, const Eleme
         const auto verdicts = verdicts_of(how, depths);
         for (std::size_t i = 0; i < depths.size(); ++i) EXPECT_NE(verdicts[i].wrong, std::nullopt) << depths[i];
     }
-    static std::string fewer_bits() { return std::string(GetParam()) == "f16" ? "8" : "5"; }
+    static bool is_bf16() { return std::string(GetParam()) == "bf16"; }
+    static std::string bits() { return is_bf16() ? "8" : "11"; }
+    static std::string fewer_bits() { return is_bf16() ? "5" : "8"; }
 };
 
 TEST_P(NarrowPrecision, OfTheTypeIsRightAtEveryDepth) {
     for (const auto& verdict : verdicts_of({}, {1, 16, 64, 1024, 65536})) {
         EXPECT_EQ(verdict.wrong, std::nullopt);
         EXPECT_LE(verdict.worst, 1);
-        EXPECT_GT(verdict.worst, 0.1) << "a result that is rounded to its type";
+        EXPECT_GT(verdict.worst, std::string(GetParam()) == "tf32" ? 0 : 0.1) << "a result is rounded to its type";
+    }
+}
+
+// What tensor cores do: of the checks' inputs nothing is lost.
+TEST_P(NarrowPrecision, OfInputsThatAreRoundedToTheTypeIsRight) {
+    for (const auto& verdict : verdicts_of({.value = "keep(x, " + bits() + ")"}, {64, 1024})) {
+        EXPECT_EQ(verdict.wrong, std::nullopt);
     }
 }
 
@@ -97,11 +112,11 @@ TEST_P(NarrowPrecision, OfOneInputWithFewerBitsIsFound) {
     expect_found({.value = "n == 1 ? keep(x, " + fewer_bits() + ") : x"});
 }
 
-TEST_P(NarrowPrecision, OfSumsInTheNarrowTypeIsFound) { expect_found({.sum = "to_float(from_float<Element>(sum))"}); }
+TEST_P(NarrowPrecision, OfSumsInTheNarrowTypeIsFound) { expect_found({.sum = "keep(sum, " + bits() + ")"}); }
 
-TEST_P(NarrowPrecision, OfAResultThatIsCutOffIsFound) { expect_found({.result = "cut(c)"}); }
+TEST_P(NarrowPrecision, OfAResultThatIsCutOffIsFound) { expect_found({.result = "cut<Element>(c)"}); }
 
-INSTANTIATE_TEST_SUITE_P(Types, NarrowPrecision, ::testing::Values("f16", "bf16"),
+INSTANTIATE_TEST_SUITE_P(Types, NarrowPrecision, ::testing::Values("f16", "bf16", "tf32"),
                          [](const auto& instance) { return std::string(instance.param); });
 
 }  // namespace

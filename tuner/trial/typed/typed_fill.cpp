@@ -49,7 +49,8 @@ double narrow_magnitude(const MatrixOperand& matrix, const Check& check, std::in
     const auto count = static_cast<double>(std::max<std::int64_t>(terms, 1));
     const auto most = std::min(0x1p24, type.name == "f16" ? 65504.0 : 0x1p24);
     const auto sums = scale * std::min(count, 8 * std::sqrt(count));
-    const auto exact = std::ldexp(1.0, type.significand_bits);
+    const bool is_input = matrix.argument->kind == Argument::Kind::input;
+    const auto exact = std::ldexp(1.0, is_input ? matrix.element->input_bits : type.significand_bits);
     double magnitude = 1;
     if (check.wide.empty()) {
         magnitude = std::min(8.0, std::sqrt(most / sums));
@@ -131,10 +132,13 @@ void fill_typed(const LoadedKernel& kernel, const MatrixOperand& matrix, const T
     auto [rows, columns, stride] = std::tuple(matrix.rows, matrix.columns, matrix.stride);
     auto [count, batch_stride, seed] = std::tuple(matrix.count, matrix.batch_stride, matrix.seed);
     long long guard = matrix.guard;
+    // Inputs that a wider type holds have no more bits than products take from them.
+    const bool is_narrow_input = matrix.is_narrow() && matrix.argument->kind == Argument::Kind::input;
+    int bits = is_narrow_input ? matrix.element->input_bits : 53;
     void* numbers = source == nullptr ? nullptr : source->data();
     void* report = changed == nullptr ? nullptr : changed->data();
-    const std::array<void*, 14> arguments{&data,         &type, &guard, &rows,   &columns, &stride,  &count,
-                                          &batch_stride, &mode, &first, &second, &seed,    &numbers, &report};
+    const std::array<void*, 15> arguments{&data, &type,  &guard,  &rows, &columns, &stride,  &count, &batch_stride,
+                                          &mode, &first, &second, &seed, &bits,    &numbers, &report};
     kernel.launch(nullptr, {.grid = {blocks, 1, 1}, .block = {block_threads, 1, 1}}, arguments.data());
 }
 

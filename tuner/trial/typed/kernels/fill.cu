@@ -34,7 +34,8 @@ __device__ long long sorted(long long i, long long count, long long last, Word w
 
 extern "C" __global__ void fill(void* data, int type, long long guard, long long rows, long long columns,
                                 long long stride, long long matrices, long long batch_stride, int mode, double first,
-                                double second, Word seed, const void* source, long long* changed) {
+                                double second, Word seed, int significand_bits, const void* source,
+                                long long* changed) {
     const long long count = 2 * guard + matrices * batch_stride, elements = matrices * rows * columns;
     const long long self = (long long)blockIdx.x * blockDim.x + threadIdx.x, step = (long long)gridDim.x * blockDim.x;
     const long long infinite = (long long)(mix(seed) % (Word)(elements > 0 ? elements : 1));  // SPECIAL alone
@@ -67,6 +68,7 @@ extern "C" __global__ void fill(void* data, int type, long long guard, long long
             }
             DoubleBits infinity;
             infinity.bits = 0x7ff0000000000000ull;
+            real = rounded_to(real, significand_bits);
             if (mode == SPECIAL && element == infinite) real = infinity.value;
             bits = is_floating(type) ? floating_bits(type, real)
                                      : (Word)integer << (64 - 8 * bytes_of(type)) >> (64 - 8 * bytes_of(type));

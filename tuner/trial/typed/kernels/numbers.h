@@ -102,6 +102,17 @@ __device__ inline Word floating_bits(int type, double value) {
     }
 }
 
+// A finite number, rounded to so many bits of its significand, ties to even.
+__device__ inline double rounded_to(double value, int significand_bits) {
+    if (significand_bits >= 53) return value;
+    DoubleBits word;
+    word.value = value;
+    const int dropped = 53 - significand_bits;
+    word.bits += (1ull << (dropped - 1)) - 1 + (word.bits >> dropped & 1);
+    word.bits = word.bits >> dropped << dropped;
+    return word.value;
+}
+
 // An integer of `type`, extended to 64 bits.
 __device__ inline Word integer_value(int type, Word bits) {
     const int unused = 64 - 8 * bytes_of(type);
