@@ -144,7 +144,7 @@ void measure_fetches(Runtime& runtime) {
     fmt::print("}},\n");
 }
 
-// Runs this program again, as a process that computes one product. Each way is a mode of it, with its arguments.
+// Runs this program again, as a process that computes one product. Each mode is one way to do that, with its arguments.
 void compare_starts(const std::string& program, const std::vector<std::vector<std::string>>& modes) {
     constexpr int rounds = 20;
     std::vector<Way> ways;

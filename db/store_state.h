@@ -51,7 +51,7 @@ struct Store::State {
         });
     }
 
-    // Only turns exceptions into StoreError, for a part of the code that guarded() runs.
+    // Turns exceptions into StoreError and does nothing else, for code inside guarded().
     template <class Work>
     auto explained(Work work) {
         try {

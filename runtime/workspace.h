@@ -15,7 +15,7 @@ namespace smemtune {
 using StreamKey = std::pair<StreamHandle, std::thread::id>;
 StreamKey stream_key(StreamHandle stream);
 
-/// Launches with `address` inserted before the argument `place`.
+/// Launches with `address` inserted before the argument number `place`.
 void launch_with_workspace(const LoadedKernel& kernel, StreamHandle stream, const Launch& launch,
                            void* const* arguments, std::size_t place, void* address);
 

@@ -24,7 +24,7 @@ struct FileState {
 
 FileState state_of(const std::filesystem::path& file);
 
-/// Whether another file has taken the place of the one that was `opened`. No file at all takes no place.
+/// Whether another file has taken the place of the one that was `opened`. False if there is no file.
 bool is_replaced(const std::filesystem::path& file, const FileState& opened);
 
 /// The state of a file that is to be read without locks. Waits until the file's time stamps are so old that any later

@@ -28,7 +28,7 @@ std::vector<Column> columns_of(SQLite::Database& database, const std::string& ta
     return columns;
 }
 
-// The text that made a table or view.
+// The SQL text that created a table or view.
 std::optional<std::string> text_of(SQLite::Database& database, const std::string& name) {
     SQLite::Statement query(database, "SELECT sql FROM main.sqlite_schema WHERE name = ?");
     query.bind(1, name);

@@ -204,7 +204,7 @@ typedef enum smemtune_argument_kind {
     SMEMTUNE_NUMBER = 2,   // a scalar of a floating type, such as alpha; converted to its type
     SMEMTUNE_ADDRESS = 3   // a matrix or an array on the device
 } smemtune_argument_kind;
-// Only the value of its kind is read. This struct never grows.
+// Only the value that `kind` selects is read. This struct never grows.
 typedef struct smemtune_argument {
     const char* name;  // as in the operation's manifest
     smemtune_argument_kind kind;

@@ -195,7 +195,7 @@ std::variant<Binary, Rejection> HostCompiler::compile(const Program& program) co
                                      "-include",
                                      in("cuda_on_cpu.h")};
     for (const auto& option : program.options) {
-        // Other options are the device compiler's.
+        // Options that are not taken here are for the device compiler only.
         const bool is_standard = option.starts_with("-std=") || option.starts_with("--std=");
         if (is_standard) command[1] = option.substr(option.find("-std="));
         if (option.starts_with("--define-macro=")) command.push_back("-D" + option.substr(15));

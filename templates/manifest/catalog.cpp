@@ -200,7 +200,7 @@ void check_spellings(const KernelTemplate& kernel, const SourceTree& files, Incl
     }
 }
 
-// `text` is the manifest's.
+// `text` is the text of the manifest.
 void check_include_folders(const KernelTemplate& kernel, const SourceTree& tree, const SourceTree& library,
                            const std::string& text) {
     for (const auto& folder : kernel.include_folders) {

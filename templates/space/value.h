@@ -1,4 +1,4 @@
-// Values of parameters that are no whole numbers: text, such as `float4` or `0.5`, as numbers outside the range of int.
+// Values of parameters that are not whole numbers, such as `float4` or `0.5`. Each gets a number outside int's range.
 #pragma once
 
 #include <cstdint>

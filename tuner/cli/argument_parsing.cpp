@@ -205,7 +205,7 @@ std::vector<SizeForm> known_size_forms(const std::string& operation) {
         if (kernel.operation.name == operation) return {size_form(kernel.operation)};
         if (seen.insert(kernel.operation.name).second) forms.push_back(size_form(kernel.operation));
     }
-    // The size forms of a user-defined operation: up to the largest number of extents, without counts.
+    // The size forms of a user-defined operation: one for each number of extents, without counts.
     for (const auto& names : {std::vector<std::string>{"1"}, {"1", "2"}, {"1", "2", "3"}, {"1", "2", "3", "4"}}) {
         forms.push_back({.names = names});
     }

@@ -42,7 +42,7 @@ std::string fish_values(const Proposals& proposals) {
     return text;
 }
 
-// -x: a value is required, and files are no values.
+// -x: a value is required, and no files are offered.
 std::string fish_value(const Option& option) {
     const auto proposals = proposals_of(option);
     const auto* const required = option.implicit                                      ? ""

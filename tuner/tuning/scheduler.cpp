@@ -125,7 +125,8 @@ void Scheduler::compile_ahead() {
     for (const auto& tuner : tuners_) room -= std::min(room, tuner->compile_ahead(room));
 }
 
-// Starts speculative compiles for a search once a worker waits for its programs. They continue until the search ends.
+// Starts speculative compiles for a search once a worker waits for that search's programs. They continue until the
+// search ends.
 void Scheduler::speculate(bool waits) {
     const auto first = std::ranges::find_if(tuners_, [](const auto& tuner) { return tuner->is_searching(); });
     const ProblemTuner* tuner = first == tuners_.end() ? nullptr : first->get();
