@@ -217,7 +217,7 @@ typedef struct smemtune_argument {
 // extent is the problem's; other values are 0.
 smemtune_status smemtune_kernel_argument(const smemtune_kernel* kernel, size_t index, smemtune_argument* argument);
 // For any operation: every argument once, in any order (the kernel's order is the fastest). Extents may be left out;
-// those that are given must be the problem's.
+// those that are given must equal the extents of the problem.
 smemtune_status smemtune_launch(const smemtune_kernel* kernel, smemtune_stream stream,
                                 const smemtune_argument* arguments, size_t count);
 
