@@ -51,7 +51,7 @@ public:
     /// Writes to `out` (standard error). If several objects write at once, give each a `label`: it then writes whole
     /// lines that begin with the label.
     Progress(std::FILE* out, Style style, const Plan& plan, const std::string& label = {});
-    /// Writes a final line, unless the line is redrawn.
+    /// Writes a final line in Style::lines, clears the line in Style::redrawn.
     ~Progress();
     Progress(const Progress&) = delete;
     Progress& operator=(const Progress&) = delete;
