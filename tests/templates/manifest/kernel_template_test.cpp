@@ -159,8 +159,12 @@ TEST(ElementType, OfSixteenBitsIsAStructOfItsBitsBesideScalarsInFp32) {
                               ";\n    unsigned short bits;\n};\n"));
         EXPECT_EQ(environment_of(tiled.operation, problem, model_device("sm_90")).at("element_bytes"), 2);
         for (const auto& argument : tiled.operation.arguments) {
-            if (argument.is_matrix()) EXPECT_EQ(type_of(argument, type).name(), type);
-            if (argument.kind == Argument::Kind::scalar) EXPECT_EQ(type_of(argument, type).name(), "f32");
+            if (argument.is_matrix()) {
+                EXPECT_EQ(type_of(argument, type).name(), type);
+            }
+            if (argument.kind == Argument::Kind::scalar) {
+                EXPECT_EQ(type_of(argument, type).name(), "f32");
+            }
         }
     }
 }
@@ -171,7 +175,9 @@ TEST(ElementType, OfTf32IsFp32InMemory) {
     EXPECT_THAT(render(tiled, default_configuration(tiled), problem), HasSubstr("using Element = float;\n"));
     EXPECT_EQ(environment_of(tiled.operation, problem, model_device("sm_90")).at("element_bytes"), 4);
     for (const auto& argument : tiled.operation.arguments) {
-        if (argument.is_matrix()) EXPECT_EQ(type_of(argument, "tf32").name(), "f32");
+        if (argument.is_matrix()) {
+            EXPECT_EQ(type_of(argument, "tf32").name(), "f32");
+        }
     }
     EXPECT_EQ(why_unsupported(tiled, problem, model_device("sm_90")), "types: f32") << "another precision";
 }

@@ -11,7 +11,7 @@
 
 namespace smemtune {
 
-using Landscape = std::function<std::optional<double>(const Configuration&)>;
+using CostFunction = std::function<std::optional<double>(const Configuration&)>;
 
 /// Four parameters, A to D, of 8 values each: 4096 points.
 inline std::shared_ptr<const ParameterSpace> cube(const std::string& rule = "1") {
@@ -22,7 +22,7 @@ inline std::shared_ptr<const ParameterSpace> cube(const std::string& rule = "1")
 }
 
 /// The cost is least, 1, where every parameter is `at`.
-inline Landscape bowl(double at) {
+inline CostFunction bowl(double at) {
     return [at](const Configuration& configuration) {
         double cost = 1;
         for (const auto& [name, value] : configuration.values) {
@@ -33,7 +33,7 @@ inline Landscape bowl(double at) {
 }
 
 /// The number of evaluations until the cost is at most `enough`; `limit` if it never is.
-inline int evaluations_to(Search& search, const Landscape& landscape, double enough, int limit = 4096) {
+inline int evaluations_to(Search& search, const CostFunction& landscape, double enough, int limit = 4096) {
     for (int count = 1; count < limit; ++count) {
         const auto configuration = search.next();
         if (!configuration) return limit;

@@ -19,7 +19,7 @@ std::shared_ptr<const ParameterSpace> grid() {
         std::vector<Constraint>{{Expression("X != Y"), "off the diagonal"}}, Environment{});
 }
 
-std::vector<std::string> walk(Search& search, const Landscape& landscape = bowl(3)) {
+std::vector<std::string> walk(Search& search, const CostFunction& landscape = bowl(3)) {
     std::vector<std::string> order;
     while (const auto configuration = search.next()) {
         order.push_back(to_text(*configuration));
