@@ -370,7 +370,9 @@ TEST_P(EveryCommand, HasHelpWithAnExampleThatFitsTheWidth) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Help, EveryCommand, ::testing::ValuesIn(every_command()), [](const auto& each) {
-    return each.param.size() == 1 ? each.param[0] : each.param[0] + "_" + each.param[1];
+    auto name = each.param.size() == 1 ? each.param[0] : each.param[0] + "_" + each.param[1];
+    std::ranges::replace(name, '-', '_');
+    return name;
 });
 
 TEST(Help, OfTheProgramFitsTheWidthAndIsNeverWiderThan100) {
