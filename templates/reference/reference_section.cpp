@@ -162,14 +162,14 @@ bool is_host_source(const std::string& path) {
     return path.ends_with(".cpp") || path.ends_with(".cc") || path.ends_with(".cxx");
 }
 
-std::string read_source(const Section& section, const std::string& key, const std::string& name) {
-    if (!is_host_source(name) && !name.ends_with(".cu")) {
+std::string read_source(const Section& section, const std::string& key, const std::string& file) {
+    if (!is_host_source(file) && !file.ends_with(".cu")) {
         section.fail_at(section.has(key) ? key : "reference",
-                        "'" + key + "' is '" + name +
+                        "'" + key + "' is '" + file +
                             "', which is no source; name a kernel's .cu or a C++ function's "
                             ".cpp beside the manifest");
     }
-    return section.beside(name);
+    return section.beside(file);
 }
 
 void read_reference(const Section& section, Operation& operation) {

@@ -9,9 +9,9 @@ namespace smemtune {
 /// Whether the path names C++ of the host, not a kernel.
 bool is_host_source(const std::string& path);
 
-/// The path in the templates folder of a kernel's or function's source, which the manifest names `name` as its `key`.
+/// The path in the templates folder of a kernel's or function's source, which the manifest gives as `file` under `key`.
 /// Throws ManifestError.
-std::string read_source(const Section& section, const std::string& key, const std::string& name);
+std::string read_source(const Section& section, const std::string& key, const std::string& file);
 
 /// Sets Operation::reference and reference_path. Throws ManifestError.
 void read_reference(const Section& section, Operation& operation);

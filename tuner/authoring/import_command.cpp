@@ -1,6 +1,7 @@
 // smemtune import: writes a manifest for a problem that another tuner's file describes.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cctype>
 #include <filesystem>
 #include <fstream>
@@ -33,11 +34,10 @@ std::string identifier_of(std::string name) {
 // Whether `--templates` of the folder of `manifest` names other operations, too.
 bool has_neighbours(const std::filesystem::path& manifest) {
     const auto folder = manifest.has_parent_path() ? manifest.parent_path() : std::filesystem::path(".");
-    for (const auto& entry : std::filesystem::directory_iterator(folder)) {
-        const auto& path = entry.path();
-        if (path.extension() == ".toml" && path.filename() != manifest.filename()) return true;
-    }
-    return false;
+    const std::filesystem::directory_iterator entries(folder);
+    return std::any_of(begin(entries), end(entries), [&](const auto& entry) {
+        return entry.path().extension() == ".toml" && entry.path().filename() != manifest.filename();
+    });
 }
 
 }  // namespace

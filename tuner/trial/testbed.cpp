@@ -170,11 +170,11 @@ std::string verification_identity(const KernelTemplate& kernel_template, const P
            testbed_identity(testbed_parts(kernel_template.operation, problem, compiler));
 }
 
-Testbed::Testbed(Backend& backend, const Operation& operation, const Problem& problem, const TestbedBinaries& binaries,
+Testbed::Testbed(Backend& backend, const Operation& operation, Problem problem, TestbedBinaries binaries,
                  std::uint64_t seed)
     : backend_(backend),
-      problem_(problem),
-      binaries_(binaries),
+      problem_(std::move(problem)),
+      binaries_(std::move(binaries)),
       seed_(seed),
       state_(make_state(operation, Cache::cold)) {}
 

@@ -49,7 +49,7 @@ std::string verification_identity(const KernelTemplate& kernel_template, const P
 class Testbed {
 public:
     /// Throws OutOfMemory, as do all functions below that run a kernel: operands are allocated when first needed.
-    Testbed(Backend& backend, const Operation& operation, const Problem& problem, const TestbedBinaries& binaries,
+    Testbed(Backend& backend, const Operation& operation, Problem problem, TestbedBinaries binaries,
             std::uint64_t seed);
     ~Testbed();
     Testbed(const Testbed&) = delete;
@@ -99,7 +99,7 @@ public:
 private:
     struct State;
     Verdict verify(const BoundKernel& kernel, std::size_t begin, std::size_t end);
-    std::unique_ptr<State> make_state(const Operation& operation, Cache cache) const;
+    [[nodiscard]] std::unique_ptr<State> make_state(const Operation& operation, Cache cache) const;
 
     Backend& backend_;
     Problem problem_;

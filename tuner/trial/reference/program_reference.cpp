@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <utility>
 
 #include "tuner/trial/reference/host_arrays.h"
 #include "util/hash.h"
@@ -51,9 +52,9 @@ std::string last_lines(const std::string& output) {
 
 }  // namespace
 
-ProgramReference::ProgramReference(Backend& backend, const Operation& operation, const Environment& environment,
+ProgramReference::ProgramReference(Backend& backend, const Operation& operation, Environment environment,
                                    const Problem& problem)
-    : backend_(backend), operation_(operation), environment_(environment), element_(problem.type) {}
+    : backend_(backend), operation_(operation), environment_(std::move(environment)), element_(problem.type) {}
 
 void ProgramReference::compute(const Operands& operands, const std::vector<OutputReference>& results) {
     const auto inputs = inputs_of(operands);

@@ -14,8 +14,7 @@ namespace smemtune {
 /// another. Runs it once for the same arguments. `operation` and `backend` must outlive it.
 class ProgramReference : public ReferenceSource {
 public:
-    ProgramReference(Backend& backend, const Operation& operation, const Environment& environment,
-                     const Problem& problem);
+    ProgramReference(Backend& backend, const Operation& operation, Environment environment, const Problem& problem);
 
     void compute(const Operands& operands, const std::vector<OutputReference>& results) override;
 
