@@ -38,6 +38,17 @@ BoundLaunch::BoundLaunch(const KernelTemplate& kernel_template, const Configurat
     for (const auto& name : extents_) any.extents.emplace_back(name, 1);
     auto environment = environment_of(kernel_template.operation, any, device);
     for (const auto& [name, value] : configuration.values) environment[name] = value;
+    for (const auto& parameter : kernel_template.parameters) {
+        if (!parameter.runtime) continue;
+        const auto value = configuration.values.find(parameter.name);
+        if (value == configuration.values.end()) {
+            throw ExpressionError("run-time parameter '" + parameter.name + "' has no value");
+        }
+        runtime_arguments_.push_back(static_cast<int>(value->second));
+    }
+    const auto& arguments = kernel_template.operation.arguments;
+    has_symbols_ = std::ranges::any_of(arguments, [](const auto& argument) { return !argument.symbol.empty(); });
+    workspace_place_ = arguments.size() + runtime_arguments_.size();
     for (const auto& constraint : kernel_template.constraints) {
         rules_.push_back(line_->add(constraint.rule, environment));
     }
@@ -67,7 +78,8 @@ BoundLaunch::BoundLaunch(const KernelTemplate& kernel_template, const Configurat
     }
 }
 
-Launch BoundLaunch::launch(const Scratch& values) const {
+// Without what no limit concerns.
+Launch BoundLaunch::limits(const Scratch& values) const {
     Launch launch;
     for (std::size_t i = 0; i < grid_.size(); ++i) {
         launch.grid[i] = values[grid_[i]].number;
@@ -76,7 +88,14 @@ Launch BoundLaunch::launch(const Scratch& values) const {
     launch.static_shared_bytes = values[static_shared_bytes_].number;
     launch.dynamic_shared_bytes = values[dynamic_shared_bytes_].number;
     if (registers_) launch.registers = values[*registers_].number;
-    if (workspace_bytes_) launch.workspace = {values[*workspace_bytes_].number, 0};
+    if (workspace_bytes_) launch.workspace = {values[*workspace_bytes_].number, workspace_place_};
+    return launch;
+}
+
+std::optional<Launch> BoundLaunch::launch_at(const Scratch& values) const {
+    if (has_symbols_) return std::nullopt;
+    auto launch = limits(values);
+    launch.runtime_arguments = runtime_arguments_;
     return launch;
 }
 
@@ -130,7 +149,7 @@ std::optional<Terms> BoundLaunch::terms_at(const Scratch& values) const {
     if (!std::ranges::all_of(rules_, holds)) return std::nullopt;
     if (!std::ranges::all_of(needed_, [&](auto slot) { return values[slot].exists; })) return std::nullopt;
     try {
-        auto launched = launch(values);
+        auto launched = limits(values);
         if (broken_limit(launched, device_)) return std::nullopt;
         if (compiled_.registers > 0) {
             launched.registers = compiled_.registers;

@@ -39,10 +39,13 @@ public:
     [[nodiscard]] std::optional<Terms> terms(const Problem& problem, Scratch& scratch) const;
     /// The same at the problem for which the line's values were computed.
     [[nodiscard]] std::optional<Terms> terms_at(const Scratch& values) const;
+    /// The launch there, equal to launch_of(); nothing for a kernel with arrays of its source (SymbolArgument), whose
+    /// sizes are no rules. Precondition: terms_at() has terms.
+    [[nodiscard]] std::optional<Launch> launch_at(const Scratch& values) const;
 
 private:
     using Slot = StraightLine::Slot;
-    [[nodiscard]] Launch launch(const Scratch& values) const;
+    [[nodiscard]] Launch limits(const Scratch& values) const;
     [[nodiscard]] Terms terms_of(const Launch& launch, const Scratch& values) const;
 
     Device device_;
@@ -50,6 +53,9 @@ private:
     CompiledSize compiled_;
     double element_bytes_;
     bool has_model_;
+    bool has_symbols_ = false;
+    std::vector<int> runtime_arguments_;
+    std::size_t workspace_place_ = 0;
     std::shared_ptr<StraightLine> line_;  // copies share it; no longer changed
     std::vector<Slot> rules_;             // constraints: must not be 0
     std::vector<Slot> needed_;            // must have a value

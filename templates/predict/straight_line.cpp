@@ -4,9 +4,11 @@
 
 namespace smemtune {
 
-StraightLine::StraightLine(std::vector<std::string> extents) : extents_(std::move(extents)) {
-    nodes_.resize(extents_.size());
-}
+StraightLine::StraightLine(std::vector<std::string> extents)
+    : extents_(std::move(extents)),
+      initial_(extents_.size()),
+      is_constant_(extents_.size()),
+      is_truth_(extents_.size()) {}
 
 StraightLine::Slot StraightLine::add(const Expression& expression, const Environment& environment) {
     std::vector<Slot> names;
@@ -23,26 +25,37 @@ StraightLine::Slot StraightLine::add(const Expression& expression, const Environ
     return convert(expression, 0, expression.code_.size(), names);
 }
 
+bool StraightLine::is_truth(Op op) {
+    return op == Op::logical_not || op == Op::to_bool || (op >= Op::less && op <= Op::not_equal);
+}
+
 StraightLine::Slot StraightLine::constant(Value value) {
-    const auto [known, is_new] = constants_.try_emplace({value.number, value.exists}, static_cast<Slot>(nodes_.size()));
-    if (is_new) nodes_.push_back({.constant = value});
+    const auto slot = static_cast<Slot>(initial_.size());
+    const auto [known, is_new] = constants_.try_emplace({value.number, value.exists}, slot);
+    if (is_new) {
+        initial_.push_back(value);
+        is_constant_.push_back(true);
+        is_truth_.push_back(value.exists && (value.number == 0 || value.number == 1));
+    }
     return known->second;
 }
 
 StraightLine::Slot StraightLine::node(Op op, Slot a, Slot b, Slot c) {
-    const Node made{.op = op, .a = a, .b = b, .c = c};
-    const auto is_constant = [&](Slot slot) { return slot >= extents_.size() && nodes_[slot].op == Op::constant; };
-    if (op == Op::jump_if_zero && is_constant(a)) {
-        const auto& condition = nodes_[a].constant;
+    if (op == Op::to_bool && is_truth_[a]) return a;
+    const auto slot = static_cast<Slot>(initial_.size());
+    const Node made{op, a, b, c, slot};
+    if (op == Op::jump_if_zero && is_constant_[a]) {
+        const auto& condition = initial_[a];
         return condition.exists ? (condition.number != 0 ? b : c) : constant({});
     }
-    if (is_constant(a) && is_constant(b) && is_constant(c)) {
-        std::vector<Value> values(std::max({a, b, c}) + 1);
-        for (const auto slot : {a, b, c}) values[slot] = nodes_[slot].constant;
-        return constant(value_of(made, values.data()));
+    if (is_constant_[a] && is_constant_[b] && is_constant_[c]) return constant(value_of(made, initial_.data()));
+    const auto [known, is_new] = known_.try_emplace({op, a, b, c}, slot);
+    if (is_new) {
+        nodes_.push_back(made);
+        initial_.emplace_back();
+        is_constant_.push_back(false);
+        is_truth_.push_back(is_truth(op) || (op == Op::jump_if_zero && is_truth_[b] && is_truth_[c]));
     }
-    const auto [known, is_new] = known_.try_emplace({op, a, b, c}, static_cast<Slot>(nodes_.size()));
-    if (is_new) nodes_.push_back(made);
     return known->second;
 }
 
@@ -100,54 +113,71 @@ StraightLine::Slot StraightLine::convert(const Expression& expression, std::size
     return stack.back();
 }
 
-// The most frequent operators are written out here, so that the compiler inlines them into the loop.
-inline StraightLine::Value StraightLine::value_of(const Node& node, const Value* values) {
-    const auto& a = values[node.a];
-    const auto& b = values[node.b];
-    if (node.op == Op::jump_if_zero) return a.exists ? (a.number != 0 ? b : values[node.c]) : Value{};
-    if (!a.exists || !b.exists) return {};
-    Value result{0, true};
-    switch (node.op) {
-        case Op::add: result.exists = !__builtin_add_overflow(a.number, b.number, &result.number); break;
-        case Op::multiply: result.exists = !__builtin_mul_overflow(a.number, b.number, &result.number); break;
-        case Op::less_equal: result.number = a.number <= b.number ? 1 : 0; break;
-        case Op::greater_equal: result.number = a.number >= b.number ? 1 : 0; break;
-        case Op::equal: result.number = a.number == b.number ? 1 : 0; break;
-        case Op::minimum: result.number = std::min(a.number, b.number); break;
-        case Op::maximum: result.number = std::max(a.number, b.number); break;
-        default: result.exists = Expression::try_apply(node.op, a.number, b.number, result.number) == nullptr;
+// The most frequent operators are written out here, and inlined into the loops over all nodes.
+[[gnu::always_inline]] inline StraightLine::Value StraightLine::value_of(const Node& node, const Value* values) {
+    const auto a = values[node.a].number;
+    const auto b = values[node.b].number;
+    const bool both = values[node.a].exists && values[node.b].exists;
+    if (node.op == Op::jump_if_zero) {
+        if (!values[node.a].exists) return {};
+        return values[a != 0 ? node.b : node.c];
     }
-    return result;
+    if (!both) return {};
+    std::int64_t result = 0;
+    switch (node.op) {
+        case Op::add:
+            if (!__builtin_add_overflow(a, b, &result)) return {result, true};
+            return {};
+        case Op::subtract:
+            if (!__builtin_sub_overflow(a, b, &result)) return {result, true};
+            return {};
+        case Op::multiply:
+            if (!__builtin_mul_overflow(a, b, &result)) return {result, true};
+            return {};
+        case Op::less: return {a < b ? 1 : 0, true};
+        case Op::less_equal: return {a <= b ? 1 : 0, true};
+        case Op::greater: return {a > b ? 1 : 0, true};
+        case Op::greater_equal: return {a >= b ? 1 : 0, true};
+        case Op::equal: return {a == b ? 1 : 0, true};
+        case Op::not_equal: return {a != b ? 1 : 0, true};
+        case Op::to_bool: return {b != 0 ? 1 : 0, true};
+        case Op::minimum: return {std::min(a, b), true};
+        case Op::maximum: return {std::max(a, b), true};
+        case Op::divide:
+            if (b > 0) return {a / b, true};
+            break;
+        case Op::ceil_div:
+            if (b > 0) return {a / b + (a % b > 0 ? 1 : 0), true};
+            break;
+        default: break;
+    }
+    if (Expression::try_apply(node.op, a, b, result) != nullptr) return {};
+    return {result, true};
 }
 
 void StraightLine::begin(const Problem& problem, std::vector<Value>& values) const {
-    if (values.size() < nodes_.size()) values.resize(nodes_.size());
+    values = initial_;
     for (std::size_t i = 0; i < extents_.size(); ++i) values[i] = {problem.extents[i].second, true};
-}
-
-void StraightLine::run(std::size_t from, std::size_t to, Value* values) const {
-    for (auto i = from; i < to; ++i) {
-        const auto& node = nodes_[i];
-        values[i] = node.op == Op::constant ? node.constant : value_of(node, values);
-    }
 }
 
 void StraightLine::evaluate(const Problem& problem, std::vector<Value>& values) const {
     begin(problem, values);
-    run(extents_.size(), nodes_.size(), values.data());
+    auto* const slots = values.data();
+    for (const auto& node : nodes_) slots[node.to] = value_of(node, slots);
 }
 
 bool StraightLine::evaluate(const Problem& problem, std::span<const Slot> rules, std::vector<Value>& values) const {
     begin(problem, values);
-    auto done = extents_.size();
+    auto* const slots = values.data();
+    auto node = nodes_.begin();
+    const auto run_up_to = [&](Slot slot) {
+        for (; node != nodes_.end() && node->to <= slot; ++node) slots[node->to] = value_of(*node, slots);
+    };
     for (const auto rule : rules) {
-        if (rule >= done) {
-            run(done, rule + 1, values.data());
-            done = rule + 1;
-        }
+        run_up_to(rule);
         if (!values[rule].exists || values[rule].number == 0) return false;
     }
-    run(done, nodes_.size(), values.data());
+    if (!nodes_.empty()) run_up_to(nodes_.back().to);
     return true;
 }
 

@@ -19,8 +19,8 @@ public:
     /// The index of an expression's value.
     using Slot = std::uint32_t;
     struct Value {
-        std::int64_t number = 0;
-        bool exists = false;  ///< false: a division by zero or an overflow of 64 bits
+        std::int64_t number;
+        bool exists;  ///< false: a division by zero or an overflow of 64 bits
     };
 
     /// The first slots hold the extents, in this order.
@@ -39,20 +39,23 @@ public:
 private:
     using Op = Expression::Op;
     struct Node {
-        Op op = Op::constant;  // jump_if_zero: `a ? b : c`
-        Slot a = 0, b = 0, c = 0;
-        Value constant{};
+        Op op;  // jump_if_zero: `a ? b : c`
+        Slot a, b, c;
+        Slot to;  // the slot of its value
     };
 
+    [[nodiscard]] static bool is_truth(Op op);
     Slot constant(Value value);
     Slot node(Op op, Slot a, Slot b, Slot c = 0);
     Slot convert(const Expression& expression, std::size_t begin, std::size_t end, std::span<const Slot> names);
     [[nodiscard]] static Value value_of(const Node& node, const Value* values);
     void begin(const Problem& problem, std::vector<Value>& values) const;
-    void run(std::size_t from, std::size_t to, Value* values) const;
 
     std::vector<std::string> extents_;
-    std::vector<Node> nodes_;  // after the extents; each needs only slots before its own
+    std::vector<Node> nodes_;     // in an order in which each needs only values before its own
+    std::vector<Value> initial_;  // of each slot: its value if it is a constant
+    std::vector<bool> is_constant_;
+    std::vector<bool> is_truth_;  // 0 or 1 where it has a value
     std::map<std::tuple<Op, Slot, Slot, Slot>, Slot> known_;
     std::map<std::pair<std::int64_t, bool>, Slot> constants_;
 };

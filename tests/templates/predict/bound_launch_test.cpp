@@ -47,6 +47,48 @@ TEST(BoundLaunch, IsValidExactlyWhereTheConfigurationIsFeasible) {
     EXPECT_GT(invalid, 100);
 }
 
+TEST(BoundLaunch, HasTheLaunchThatTheManifestDescribes) {
+    const auto device = model_device("sm_90");
+    int compared = 0;
+    for (auto kernel : load_templates(builtin_sources())) {
+        for (const bool at_run_time : {false, true}) {
+            if (at_run_time) kernel.parameters.back().runtime = true;
+            const auto configuration = default_configuration(kernel);
+            for (const auto& like : {gemm(1, 1, 1), batched_gemm(1, 1, 1, 1)}) {
+                if (like.operation != kernel.operation.name || !supports(kernel, like, device)) continue;
+                const BoundLaunch bound(kernel, configuration, device, like);
+                for (const std::int64_t size : {1, 64, 200, 4096}) {
+                    auto problem = like;
+                    for (auto& extent : problem.extents) extent.second = size;
+                    BoundLaunch::Scratch values;
+                    if (!bound.terms(problem, values)) continue;
+                    const auto expected = launch_of(kernel, configuration, problem, device);
+                    const auto launch = bound.launch_at(values);
+                    ASSERT_TRUE(launch) << kernel.name;
+                    EXPECT_EQ(launch->grid, expected.grid) << kernel.name;
+                    EXPECT_EQ(launch->block, expected.block) << kernel.name;
+                    EXPECT_EQ(launch->static_shared_bytes, expected.static_shared_bytes) << kernel.name;
+                    EXPECT_EQ(launch->dynamic_shared_bytes, expected.dynamic_shared_bytes) << kernel.name;
+                    EXPECT_EQ(launch->registers, expected.registers) << kernel.name;
+                    EXPECT_EQ(launch->runtime_arguments, expected.runtime_arguments) << kernel.name;
+                    EXPECT_EQ(launch->workspace, expected.workspace) << kernel.name;
+                    ++compared;
+                }
+            }
+        }
+    }
+    EXPECT_GT(compared, 60);
+}
+
+TEST(BoundLaunch, AnArrayOfTheSourceIsLeftToTheManifest) {
+    auto kernel = built_in("tiled");
+    kernel.operation.arguments.front().symbol = "weights";
+    const BoundLaunch bound(kernel, {{{"TILE_WIDTH", 32}}}, model_device("sm_90"), gemm(1, 1, 1));
+    BoundLaunch::Scratch values;
+    ASSERT_TRUE(bound.terms(gemm(64, 64, 64), values));
+    EXPECT_FALSE(bound.launch_at(values));
+}
+
 TEST(BoundLaunch, ALaunchThatBreaksALimitIsInvalidThoughNoRuleForbidsIt) {
     auto kernel = built_in("tiled");
     kernel.dynamic_shared_bytes = Expression("M * 1024");

@@ -78,6 +78,13 @@ TEST(StraightLine, HasTheValueOfTheExpressionWhereverThereIsOne) {
                              "(1 / ZERO) && 0",
                              "M && (N || M == 2) ? M : N",
                              "MOST << M",
+                             "(0 - M) / 3",
+                             "ceil_div(0 - M, 3)",
+                             "ceil_div(M, 0 - 3)",
+                             "M / (0 - N)",
+                             "(0 - MOST - 1) / (M - 2)",
+                             "(M > N) + (M && (N > 1))",
+                             "(M ? N > 1 : N) && 1",
                              "(M > 2 || N > 2) && (M < 9 && N < 9)",
                              "M == 1 ? 1 : M == 2 ? 2 : M == 3 ? 3 : 4"}) {
         for (std::int64_t m : {0, 1, 2, 3, 8, 70}) {
