@@ -1,7 +1,7 @@
-// Measures how long the runtime takes to choose a configuration for a shape that nobody tuned. It uses the portfolio of
-// a database and the device that the portfolio was measured on. It loads and launches nothing, so it needs no GPU. With
-// DEVICE, also measures a whole fetch of such a shape there, most of whose kernels are loaded already. Prints members
-// of a JSON object for bench/record.sh.
+// Measures how long the runtime takes to choose a configuration for a shape that nobody tuned, and how long a whole
+// fetch of such a shape takes once the portfolio's kernels are loaded. It uses the portfolio of a database and the
+// device that the portfolio was measured on, by its facts: nothing is loaded or launched, so it needs no GPU. With
+// DEVICE, also measures the fetches there. Prints members of a JSON object for bench/record.sh.
 //
 //     choose_bench DATABASE [SHAPES [DEVICE]]
 #include <fmt/format.h>
@@ -14,6 +14,8 @@
 #include <vector>
 
 #include "db/store.h"
+#include "runtime/backend.h"
+#include "runtime/inspector.h"
 #include "runtime/runtime.h"
 #include "runtime/selection.h"
 #include "templates/manifest/catalog.h"
@@ -56,8 +58,37 @@ void measure(const std::filesystem::path& database, int shapes) {
                first_us, median(times));
 }
 
-void measure_fetches(const std::filesystem::path& database, int shapes, const std::string& device) {
-    Runtime runtime({.database = database, .system_databases = "", .device = device});
+// Has the facts of a GPU, takes any machine code, and computes nothing.
+class FactsOnly : public Backend {
+public:
+    explicit FactsOnly(Device device) : device_(std::move(device)) {}
+    [[nodiscard]] const Device& device() const override { return device_; }
+    std::unique_ptr<LoadedKernel> load(const Binary& /*binary*/, std::int64_t /*dynamic_shared_bytes*/) override {
+        return std::make_unique<Loaded>();
+    }
+    std::unique_ptr<Memory> allocate(std::size_t bytes) override { return std::make_unique<Claimed>(bytes); }
+    std::unique_ptr<Memory> allocate_zeroed(std::size_t bytes) override { return allocate(bytes); }
+    void fill_with_zeros(std::byte* /*at*/, std::size_t /*bytes*/, StreamHandle /*stream*/) override {}
+    void copy_to_device(Memory& /*to*/, std::span<const std::byte> /*from*/) override {}
+    void copy_to_host(std::span<std::byte> /*to*/, const Memory& /*from*/) override {}
+    std::size_t free_bytes() override { return std::size_t{1} << 40; }
+    void synchronize() override {}
+    double time_us(std::span<const Call> /*calls*/) override { return 0; }
+
+private:
+    struct Loaded : LoadedKernel {
+        void launch(StreamHandle /*stream*/, const Launch& /*launch*/, void* const* /*arguments*/) const override {}
+    };
+    struct Claimed : Memory {
+        explicit Claimed(std::size_t its_bytes) : bytes(its_bytes) {}
+        [[nodiscard]] std::byte* data() const override { return nullptr; }
+        [[nodiscard]] std::size_t size() const override { return bytes; }
+        std::size_t bytes;
+    };
+    Device device_;
+};
+
+void measure_fetches(Runtime& runtime, int shapes, const std::string& prefix) {
     std::mt19937 random(2);
     const auto fetch_us = [&] {
         const auto problem = random_problem(random);
@@ -68,7 +99,7 @@ void measure_fetches(const std::filesystem::path& database, int shapes, const st
     for (int i = 0; i < shapes; ++i) fetch_us();  // loads most of the members
     std::vector<double> times;
     for (int i = 0; i < shapes; ++i) times.push_back(fetch_us());
-    fmt::print(", \"fetch_us\": {:.2f}, \"fetch_us_of_9_in_10\": {:.2f}\n", median(times), quantile(times, 0.9));
+    fmt::print(", \"{0}us\": {1:.2f}, \"{0}us_of_9_in_10\": {2:.2f}\n", prefix, median(times), quantile(times, 0.9));
 }
 
 }  // namespace
@@ -77,8 +108,17 @@ int main(int argc, char** argv) try {
     if (argc < 2) throw std::invalid_argument("usage: choose_bench DATABASE [SHAPES [DEVICE]]");
     const auto shapes = argc > 2 ? std::atoi(argv[2]) : 2000;
     if (shapes < 1) throw std::invalid_argument("SHAPES is not a number from 1 on");
-    measure(argv[1], shapes);
-    if (argc > 3) measure_fetches(argv[1], shapes, argv[3]);
+    const std::filesystem::path database = argv[1];
+    measure(database, shapes);
+    // Without the JIT, as for a database of another toolchain: only stored machine code serves.
+    const auto device = Store(database, Store::Access::read).devices().front().second;
+    auto without_gpu = RuntimeInspector::on(std::make_shared<FactsOnly>(device),
+                                            {.database = database, .system_databases = "", .trust = {.jit = false}});
+    measure_fetches(without_gpu, shapes, "fetch_without_gpu_");
+    if (argc > 3) {
+        Runtime there({.database = database, .system_databases = "", .device = argv[3]});
+        measure_fetches(there, shapes, "fetch_");
+    }
 } catch (const std::exception& error) {
     std::cerr << "choose_bench: " << error.what() << '\n';
     return 1;

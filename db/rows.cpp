@@ -60,6 +60,19 @@ std::string listed(const std::string& prefix) {
 }  // namespace
 
 std::string extents_json(const Problem& problem) {
+    // Each first fetch of a problem needs this text. For plain names, the library would take most of its time.
+    const auto is_plain = [](const auto& extent) {
+        return !extent.first.empty() && std::ranges::all_of(extent.first, [](char c) {
+            return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+        });
+    };
+    if (std::ranges::all_of(problem.extents, is_plain)) {
+        std::string text;
+        for (const auto& [name, value] : problem.extents) {
+            text += (text.empty() ? "{\"" : ",\"") + name + "\":" + std::to_string(value);
+        }
+        return text.empty() ? "{}" : text + "}";
+    }
     auto json = Json::object();
     for (const auto& [name, value] : problem.extents) json[name] = value;
     return json.dump();

@@ -166,9 +166,17 @@ Store& Store::operator=(Store&&) noexcept = default;
 
 std::int64_t Store::replacements() const { return state_->replacements; }
 
+// An application asks at each problem that it has not asked for before, so the rows are read again only after a change.
 std::vector<std::pair<std::int64_t, Device>> Store::devices() const {
     static const std::string sql = select_devices();
-    return state_->guarded([&] { return state_->query(sql).all(read_device); });
+    const auto read = [&] { return state_->query(sql).all(read_device); };
+    if (state_->access == Access::write) return state_->guarded(read);
+    return state_->read_together([&] {
+        const auto version = state_->query("PRAGMA data_version").first(read_id).value_or(0);
+        auto& known = state_->known_devices;
+        if (!known || known->data_version != version) known = State::KnownDevices{version, read()};
+        return known->devices;
+    });
 }
 
 Store::Known Store::known(const Problem& problem) const {

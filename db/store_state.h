@@ -25,6 +25,13 @@ struct Store::State {
     bool is_locked;
     std::int64_t replacements = 0;
     bool in_snapshot = false;
+    // The devices, and SQLite's number of the file's content for which they were read. Readers only: the number does
+    // not count this connection's own changes.
+    struct KnownDevices {
+        std::int64_t data_version = 0;
+        std::vector<std::pair<std::int64_t, Device>> devices{};
+    };
+    std::optional<KnownDevices> known_devices{};
     std::set<std::pair<std::int64_t, std::int64_t>> placed{};  // devices and problems that have a row in `places`
     std::set<std::int64_t> examined{};                         // templates whose machine code was examined for damage
 
@@ -45,6 +52,7 @@ struct Store::State {
     // Runs the queries of `work` in one read transaction.
     template <class Work>
     auto read_together(Work work) {
+        if (in_snapshot) return work();
         return guarded([&] {
             const Snapshot snapshot(*this);
             return work();
@@ -125,6 +133,7 @@ private:
     void reopen() {
         auto file = open_file(request, access);
         connection.statements.clear();
+        known_devices.reset();
         connection.database = std::move(file.database);
         schema = file.schema;
         if (!opened.is_same_file(file.opened)) ++replacements;

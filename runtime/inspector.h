@@ -1,6 +1,8 @@
 // Access to a Runtime's internals for smemtune's own tools. Not installed.
 #pragma once
 
+#include <memory>
+
 #include "runtime/backend.h"
 #include "runtime/runtime.h"
 
@@ -14,6 +16,8 @@ public:
     /// A runtime with a different database that shares this one's device and templates, so that kernels of both can be
     /// timed alternately. Throws StoreError.
     static Runtime beside(const Runtime& runtime, const std::filesystem::path& database);
+    /// A runtime whose device is `backend`, whatever Options::device says.
+    static Runtime on(std::shared_ptr<Backend> backend, const Runtime::Options& options);
 };
 
 }  // namespace smemtune

@@ -49,7 +49,10 @@ struct Runtime::State {
           lost(std::make_shared<LostTime>(first_calls.most_lost_ms)),
           templates(std::move(its_templates)),
           own(std::move(its_own)),
-          layers(its_trust, [this](const std::string& message) { log(LogLevel::warning, message); }),
+          layers(its_trust,
+                 [this](const std::string& message) {
+                     if (log) log(LogLevel::warning, message);
+                 }),
           trust(its_trust) {}
 
     ShapeTable<Kernel::State> fetched;
@@ -60,7 +63,7 @@ struct Runtime::State {
     std::shared_ptr<Backend> backend;
     std::shared_ptr<Compiler> compiler;
     std::shared_ptr<WorkspacePool> workspaces;
-    std::function<void(LogLevel, const std::string&)> log = [](LogLevel, const std::string&) {};
+    std::function<void(LogLevel, const std::string&)> log;  // may be empty
     std::mutex store_mutex;  // a Store serves one thread at a time; never held while compiling or loading
     std::mutex operations_mutex;
     std::map<std::string, std::shared_ptr<const Operation>> operations;  // by the template's hash
@@ -69,15 +72,19 @@ struct Runtime::State {
     ProgramCache programs;
     const Trust trust;
 
+    static std::unique_ptr<State> without_device(const Options& options);
+    void use(std::shared_ptr<Backend> device, const std::string& host_compiler);
     std::shared_ptr<const Operation> operation_of(const KernelTemplate& kernel);
     std::optional<Candidate> next(LayeredCandidates& candidates);
     std::optional<BinaryRecord> stored_code(const Candidate& candidate, const Problem& problem);
     bool has_code(const Candidate& candidate, const Problem& problem);
+    [[nodiscard]] Launch launch_of(const Candidate& candidate, const Problem& problem) const;
     ProgramCache::Loaded load(const Candidate& candidate, const Launch& launch, const Problem& problem);
     ProgramCache::Loaded load_or_compile(const Candidate& candidate, const Problem& problem, std::int64_t dynamic);
     MadeKernel make(const Candidate& candidate, const Launch& launch, const Problem& asked,
                     std::shared_ptr<const LoadedKernel> kernel);
     void add_rivals(MadeKernel& first, LayeredCandidates& candidates, const Problem& problem, const Problem& asked);
+    void log_choice(const Problem& problem, const Choice& choice, const std::vector<std::string>& unusable) const;
     FetchedKernel fetch_first(const Problem& problem, std::string_view kernel_template);
     MadeKernel fetch(const Problem& asked, const std::string& kernel_template);
 };
@@ -122,9 +129,7 @@ std::shared_ptr<Backend> open_device(const Runtime::Options& options) {
 
 }  // namespace
 
-Runtime::Runtime(const Options& options) {
-    // A GPU's context takes far longer than the templates and the database, so it is created meanwhile.
-    auto device = std::async(std::launch::async, [&] { return open_device(options); });
+std::unique_ptr<Runtime::State> Runtime::State::without_device(const Options& options) {
     auto templates = builtin_templates();
     std::vector<std::string> names;
     for (const auto& folder : options.template_folders) {
@@ -134,13 +139,24 @@ Runtime::Runtime(const Options& options) {
             templates.push_back(std::move(own));
         }
     }
-    state_ = std::make_unique<State>(std::move(templates), std::move(names), options.trust, options.remembered_problems,
-                                     options.measure_first_calls);
-    if (options.log) state_->log = options.log;
-    open_layers(options, state_->layers);
-    state_->backend = device.get();
-    state_->compiler = make_compiler(state_->backend->device(), {.host_compiler = options.host_compiler});
-    state_->workspaces = std::make_shared<WorkspacePool>(state_->backend);
+    auto state = std::make_unique<State>(std::move(templates), std::move(names), options.trust,
+                                         options.remembered_problems, options.measure_first_calls);
+    state->log = options.log;
+    open_layers(options, state->layers);
+    return state;
+}
+
+void Runtime::State::use(std::shared_ptr<Backend> device, const std::string& host_compiler) {
+    backend = std::move(device);
+    compiler = make_compiler(backend->device(), {.host_compiler = host_compiler});
+    workspaces = std::make_shared<WorkspacePool>(backend);
+}
+
+Runtime::Runtime(const Options& options) {
+    // A GPU's context takes far longer than the templates and the database, so it is created meanwhile.
+    auto device = std::async(std::launch::async, [&] { return open_device(options); });
+    state_ = State::without_device(options);
+    state_->use(device.get(), options.host_compiler);
 }
 Runtime::Runtime(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Runtime::~Runtime() = default;
@@ -157,6 +173,12 @@ Runtime RuntimeInspector::beside(const Runtime& runtime, const std::filesystem::
     state->backend = known.backend;
     state->compiler = known.compiler;
     state->workspaces = known.workspaces;
+    return Runtime(std::move(state));
+}
+
+Runtime RuntimeInspector::on(std::shared_ptr<Backend> backend, const Runtime::Options& options) {
+    auto state = Runtime::State::without_device(options);
+    state->use(std::move(backend), options.host_compiler);
     return Runtime(std::move(state));
 }
 
@@ -196,7 +218,7 @@ std::optional<BinaryRecord> Runtime::State::stored_code(const Candidate& candida
     if (!trust.machine_code || !candidate.template_row) return std::nullopt;
     const std::scoped_lock lock(store_mutex);
     auto code = layers.use(candidate.layer, [&](Store& store) {
-        return store.recall_binary(candidate.kernel_template->name, candidate.stored_hash, candidate.stored,
+        return store.recall_binary(candidate.kernel_template->name, candidate.stored_hash, *candidate.stored,
                                    binary_key(compiler->target(), problem));
     });
     const bool is_verified =
@@ -204,14 +226,19 @@ std::optional<BinaryRecord> Runtime::State::stored_code(const Candidate& candida
     return is_verified ? std::move(code) : std::nullopt;
 }
 
+Launch Runtime::State::launch_of(const Candidate& candidate, const Problem& problem) const {
+    if (candidate.launch) return *candidate.launch;
+    return smemtune::launch_of(*candidate.kernel_template, *candidate.configuration, problem, backend->device());
+}
+
 ProgramCache::Loaded Runtime::State::load(const Candidate& candidate, const Launch& launch, const Problem& problem) {
     const auto& kernel = *candidate.kernel_template;
     // Problems of several sizes share a loaded kernel unless they need different amounts of dynamic shared memory.
     const auto dynamic = launch.dynamic_shared_bytes;
     // The key contains the hash of the verified machine code: other code of the same source must not serve this
-    // candidate.
-    const auto key = kernel.hash + " " + candidate.code_hash + " " + std::to_string(dynamic) +
-                     render(kernel, candidate.configuration, problem);
+    // candidate. The rest determines the source.
+    const auto key = kernel.hash + " " + candidate.code_hash + " " + std::to_string(dynamic) + " " + problem.type +
+                     " " + problem.layout + " " + candidate.compiled;
     return programs.get(key, [&] { return load_or_compile(candidate, problem, dynamic); });
 }
 
@@ -238,7 +265,7 @@ ProgramCache::Loaded Runtime::State::load_or_compile(const Candidate& candidate,
     if (!trust.jit)
         return {nullptr, damage + "no machine code that loads is stored, and Options::trust excludes compiling (jit)"};
     try {
-        const auto compiled = compiler->compile(program_of(kernel, candidate.configuration, problem));
+        const auto compiled = compiler->compile(program_of(kernel, *candidate.configuration, problem));
         if (const auto* rejection = std::get_if<Rejection>(&compiled)) return {nullptr, damage + rejection->reason};
         return loaded(std::get<Binary>(compiled));
     } catch (const CompilerError& error) {
@@ -285,8 +312,7 @@ void Runtime::State::add_rivals(MadeKernel& first, LayeredCandidates& candidates
         const auto candidate = next(candidates);
         if (!candidate || candidate->choice.match == Match::untuned) break;
         if (is_known(candidate->choice) || !has_code(*candidate, problem)) continue;
-        const auto launch =
-            launch_of(*candidate->kernel_template, candidate->configuration, problem, backend->device());
+        const auto launch = launch_of(*candidate, problem);
         auto loaded = load(*candidate, launch, problem);
         if (!loaded.kernel) continue;
         try {
@@ -298,6 +324,14 @@ void Runtime::State::add_rivals(MadeKernel& first, LayeredCandidates& candidates
         }
     }
     if (!rivals.empty()) first->first_calls = std::make_shared<FirstCalls>(*first, std::move(rivals), lost);
+}
+
+void Runtime::State::log_choice(const Problem& problem, const Choice& choice,
+                                const std::vector<std::string>& unusable) const {
+    for (const auto& what : unusable) log(LogLevel::warning, to_text(problem) + ": cannot use " + what);
+    log(LogLevel::info, to_text(problem) + ": " + choice.kernel_template + " " + choice.configuration + ", " +
+                            std::string(to_text(choice.match)) +
+                            (choice.tuned_for.empty() ? "" : ", tuned for " + choice.tuned_for));
 }
 
 Runtime::State::MadeKernel Runtime::State::fetch(const Problem& asked, const std::string& kernel_template) {
@@ -314,8 +348,7 @@ Runtime::State::MadeKernel Runtime::State::fetch(const Problem& asked, const std
             why_not += "; " + what;
             unusable.push_back(what);
         };
-        const auto launch =
-            launch_of(*candidate->kernel_template, candidate->configuration, problem, backend->device());
+        const auto launch = launch_of(*candidate, problem);
         auto loaded = load(*candidate, launch, problem);
         if (!loaded.kernel) {
             refused(loaded.why_not);
@@ -323,11 +356,7 @@ Runtime::State::MadeKernel Runtime::State::fetch(const Problem& asked, const std
         }
         try {
             auto kernel = make(*candidate, launch, asked, std::move(loaded.kernel));
-            const auto& choice = candidate->choice;
-            for (const auto& what : unusable) log(LogLevel::warning, to_text(problem) + ": cannot use " + what);
-            log(LogLevel::info, to_text(problem) + ": " + choice.kernel_template + " " + choice.configuration + ", " +
-                                    std::string(to_text(choice.match)) +
-                                    (choice.tuned_for.empty() ? "" : ", tuned for " + choice.tuned_for));
+            if (log) log_choice(problem, candidate->choice, unusable);
             add_rivals(kernel, candidates, problem, asked);
             return kernel;
         } catch (const OutOfMemory& error) {

@@ -275,29 +275,32 @@ std::optional<Candidate> Candidates::tuned(const TrialRow& row, const Predictor:
         const auto& kernel = *found;
         const bool recorded = row.record.verified_by != unrecorded;
         if (!recorded && !has_own_operation(kernel)) return std::nullopt;
-        const auto configuration = member != nullptr
-                                       ? member->configuration
-                                       : completed(row.record.configuration, default_configuration(kernel));
-        if (member == nullptr && infeasibility(kernel, configuration, problem_, device_)) return std::nullopt;
+        const auto configuration = member != nullptr ? member->configuration
+                                                     : std::make_shared<const Configuration>(completed(
+                                                           row.record.configuration, default_configuration(kernel)));
+        if (member == nullptr && infeasibility(kernel, *configuration, problem_, device_)) return std::nullopt;
         // Another problem's winner may have replaced the machine code that was verified for this one.
         const bool replaced = !recorded && !row.record.code_hash.empty();
         const auto here = tuned_for == problem_ && !replaced ? Match::exact : Match::nearest;
         Choice choice{.kernel_template = kernel.name,
-                      .configuration = to_text(configuration),
+                      .configuration = member != nullptr ? member->text : to_text(*configuration),
                       .match = is_here() ? here : Match::transferred,
                       .tuned_for = to_text(tuned_for),
                       .expected_us = std::get<Measurement>(row.record.outcome).median_us,
                       .device = row.device};
         // A winner whose code was replaced ranks no better than the winner of another problem.
         const auto standing = replaced ? std::max(current_->standing, Standing::nearest) : current_->standing;
-        return Candidate{std::move(found),
-                         configuration,
-                         std::move(choice),
-                         row.record.key.kernel_template,
-                         row.record.configuration,
-                         row.template_hash,
-                         recorded ? row.record.code_hash : std::string(),
-                         standing};
+        auto compiled = member != nullptr ? member->compiled : to_text(compiled_part(kernel, *configuration));
+        return Candidate{
+            std::move(found),
+            configuration,
+            std::move(compiled),
+            std::move(choice),
+            row.record.key.kernel_template,
+            member != nullptr ? member->stored : std::make_shared<const Configuration>(row.record.configuration),
+            row.template_hash,
+            recorded ? row.record.code_hash : std::string(),
+            standing};
     } catch (const DamagedRow& error) {
         damage_ += std::string("; ") + error.what();
         return std::nullopt;
@@ -322,7 +325,7 @@ void Candidates::predict() {
     predictor_ =
         predictors_ == nullptr ? make() : predictors_->find_or_make(problem_, row, store_->replacements(), make);
     for (const auto& message : predictor_->damages()) damage_ += "; " + message;
-    predictions_ = predictor_->ranking(problem_);
+    predictions_ = predictor_->ranking(problem_, rule_values_);
     std::erase_if(*predictions_, [&](const Predictor::Prediction& prediction) {
         const auto& member = prediction.member->row;
         return !kernel_template_.empty() &&
@@ -341,6 +344,7 @@ std::optional<Candidate> Candidates::next_predicted() {
         auto candidate = tuned(prediction.member->row, prediction.member);
         ++prediction_;
         if (!candidate) continue;
+        candidate->launch = prediction.member->bound.launch_at(rule_values_);
         auto& choice = candidate->choice;
         const auto& measured_on = devices_[current_->device].second;
         choice.match = is_here() ? Match::predicted : Match::transferred;
@@ -370,7 +374,8 @@ std::vector<Candidate> Candidates::untuned() {
                       .match = Match::untuned,
                       .device = device_.name};
         ranked.emplace_back(model_values(kernel, *configuration, problem_, device_).operations_per_load(),
-                            Candidate{of_caller(kernel), *configuration, std::move(choice), std::nullopt, {}});
+                            Candidate{of_caller(kernel), std::make_shared<const Configuration>(*configuration),
+                                      to_text(compiled_part(kernel, *configuration)), std::move(choice), std::nullopt});
     }
     std::ranges::stable_sort(ranked, std::ranges::greater{}, [](const auto& each) { return each.first; });
     std::vector<Candidate> result;

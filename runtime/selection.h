@@ -27,14 +27,16 @@ enum class Standing {
 
 struct Candidate {
     std::shared_ptr<const KernelTemplate> kernel_template;  ///< never null
-    Configuration configuration;
+    std::shared_ptr<const Configuration> configuration;     ///< never null
+    std::string compiled;                                   ///< the configuration without run-time parameters
     Choice choice;
-    std::optional<std::int64_t> template_row;  ///< row in the database that may have machine code
-    Configuration stored;                      ///< under which that machine code is stored
-    std::string stored_hash{};                 ///< of the template in that row
+    std::optional<std::int64_t> template_row;       ///< row in the database that may have machine code
+    std::shared_ptr<const Configuration> stored{};  ///< under which that machine code is stored; null without a row
+    std::string stored_hash{};                      ///< of the template in that row
     std::string code_hash{};  ///< SHA-256 of the machine code that was verified; empty: any code of the row may serve
     Standing standing = Standing::untuned;
-    std::size_t layer = 0;  ///< which of the Runtime's databases it is from
+    std::optional<Launch> launch{};  ///< where choosing has computed it
+    std::size_t layer = 0;           ///< which of the Runtime's databases it is from
 };
 
 /// Which templates of a database may be used.
@@ -118,6 +120,7 @@ private:
     PredictorCache* predictors_;
     std::shared_ptr<const Predictor> predictor_;  // the owner of what `predictions_` points to
     std::optional<std::vector<Predictor::Prediction>> predictions_;
+    BoundLaunch::Scratch rule_values_;  // of the predictor's members at the problem
     std::size_t prediction_ = 0;
     std::string why_not_;
     std::vector<std::string> hashes_;    // of the template that is chosen by name

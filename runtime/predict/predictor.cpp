@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
+#include <charconv>
+#include <set>
 
 #include "templates/manifest/catalog.h"
 
@@ -55,11 +56,14 @@ Predictor::Predictor(const Portfolio& portfolio, const Problem& like, const Devi
             }
             if (found.kernel->operation.extents != extents_) continue;
             element_bytes_ = element_type(like.type).bytes;
-            auto configuration = completed(stored.member.configuration, default_configuration(*found.kernel));
-            BoundLaunch bound(*found.kernel, configuration, device, like,
+            const auto configuration = std::make_shared<const Configuration>(
+                completed(stored.member.configuration, default_configuration(*found.kernel)));
+            BoundLaunch bound(*found.kernel, *configuration, device, like,
                               {stored.member.registers, stored.member.static_shared_bytes}, line_);
-            members_.push_back({std::move(row), found.kernel, std::move(configuration), stored.member.model,
-                                stored.member.classes, std::move(bound)});
+            members_.push_back({std::move(row), found.kernel,
+                                std::make_shared<const Configuration>(stored.member.configuration), configuration,
+                                to_text(*configuration), to_text(compiled_part(*found.kernel, *configuration)),
+                                stored.member.model, stored.member.classes, std::move(bound)});
         } catch (const DamagedRow& error) {
             damages_.emplace_back(error.what());
         } catch (const ManifestError&) {          // a manifest of a newer smemtune
@@ -68,26 +72,34 @@ Predictor::Predictor(const Portfolio& portfolio, const Problem& like, const Devi
         }
     }
     std::vector<TimeModel> models;
-    for (const auto& member : members_) models.push_back(member.model);
+    for (std::size_t i = 0; i < members_.size(); ++i) {
+        models.push_back(members_[i].model);
+        for (const auto& each : std::set(members_[i].classes.begin(), members_[i].classes.end()))
+            by_class_[each].push_back(i);
+    }
     correction_ = Correction(models);
 }
 
 std::vector<Predictor::Prediction> Predictor::ranking(const Problem& problem) const {
+    BoundLaunch::Scratch values;
+    return ranking(problem, values);
+}
+
+std::vector<Predictor::Prediction> Predictor::ranking(const Problem& problem, BoundLaunch::Scratch& values) const {
     std::vector<Prediction> predictions;
     const bool is_like =
         std::ranges::equal(problem.extents, extents_, {}, &std::pair<std::string, std::int64_t>::first);
     if (members_.empty() || !is_like) return predictions;
-    const auto wanted = problem_class(problem, element_bytes_);
+    const auto verified = by_class_.find(problem_class(problem, element_bytes_));
+    if (verified == by_class_.end()) return predictions;
     std::vector<double> place;
     place_of(problem, place);
     std::vector<Correction::Near> near;
     correction_.find(place, near);
-    BoundLaunch::Scratch values;
     line_->evaluate(problem, values);
-    predictions.reserve(members_.size());
-    for (std::size_t i = 0; i < members_.size(); ++i) {
+    predictions.reserve(verified->second.size());
+    for (const auto i : verified->second) {
         const auto& member = members_[i];
-        if (std::ranges::find(member.classes, wanted) == member.classes.end()) continue;
         const auto terms = member.bound.terms_at(values);
         if (!terms) continue;
         const auto [factor, trust] = correction_.of(i, near);
@@ -106,16 +118,17 @@ std::vector<Predictor::Prediction> Predictor::ranking(const Problem& problem) co
 }
 
 std::string why_chosen(const std::vector<Predictor::Prediction>& ranking, std::size_t chosen) {
-    const auto number = [](const char* format, double value) {
+    const auto number = [](double value, int digits) {
         std::array<char, 40> text{};
-        (void)std::snprintf(text.data(), text.size(), format, value);
-        return std::string(text.data());
+        const auto end =
+            std::to_chars(text.data(), text.data() + text.size(), value, std::chars_format::general, digits);
+        return std::string(text.data(), end.ptr);
     };
     const auto& best = ranking[chosen];
     const auto largest = std::ranges::max_element(best.shares) - best.shares.begin();
-    auto why = "predicted " + number("%.4g us", best.us) + " within " + number("%.2g %%", 100 * best.error) +
-               ", mostly " + std::string(term_names[static_cast<std::size_t>(largest)]);
-    if (chosen + 1 < ranking.size()) why += "; next " + number("%.4g us", ranking[chosen + 1].us);
+    auto why = "predicted " + number(best.us, 4) + " us within " + number(100 * best.error, 2) + " %, mostly " +
+               std::string(term_names[static_cast<std::size_t>(largest)]);
+    if (chosen + 1 < ranking.size()) why += "; next " + number(ranking[chosen + 1].us, 4) + " us";
     return why;
 }
 

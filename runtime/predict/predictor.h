@@ -23,7 +23,10 @@ public:
     struct Member {
         TrialRow row;  ///< names template, configuration and verification; has no problem and no measurement
         std::shared_ptr<const KernelTemplate> kernel_template;
-        Configuration configuration;  ///< with all parameters of the template
+        std::shared_ptr<const Configuration> stored;         ///< the row's
+        std::shared_ptr<const Configuration> configuration;  ///< the same with all parameters of the template
+        std::string text;                                    ///< of `configuration`
+        std::string compiled;                                ///< the same without run-time parameters
         TimeModel model;
         std::vector<std::string> classes;  ///< of problems for which it was verified
         BoundLaunch bound;                 ///< all members share its line
@@ -47,6 +50,8 @@ public:
     /// The members that are valid for the problem and verified for its class, sorted by predicted time times 1 + error;
     /// ties in the order of the portfolio. The members live as long as the Predictor.
     [[nodiscard]] std::vector<Prediction> ranking(const Problem& problem) const;
+    /// The same; also gives the values of the members' rules at the problem, for BoundLaunch::launch_at().
+    [[nodiscard]] std::vector<Prediction> ranking(const Problem& problem, BoundLaunch::Scratch& values) const;
     [[nodiscard]] const std::vector<std::string>& damages() const { return damages_; }
 
 private:
@@ -54,7 +59,8 @@ private:
     std::vector<std::string> extents_;
     std::shared_ptr<StraightLine> line_;  // the rules of all members, which have much in common
     std::vector<Member> members_;
-    Correction correction_;  // by member
+    std::map<std::string, std::vector<std::size_t>> by_class_;  // the members that were verified for it, in order
+    Correction correction_;                                     // by member
     std::vector<std::string> damages_;
 };
 

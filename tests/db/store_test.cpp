@@ -626,6 +626,33 @@ TEST_F(StoreTest, DevicesAndAProblemAreReadTogetherAsByTwoCalls) {
     EXPECT_EQ(reader.known(gemm(7, 7, 7)).problem, added);
 }
 
+TEST_F(StoreTest, ADeviceThatAnotherStoreAddsIsSeenAtTheNextQuestion) {
+    const Store reader(path, Store::Access::read);
+    ASSERT_EQ(reader.known(gemm(7, 7, 7)).devices.size(), 1U);
+    auto second = model_device("sm_90");
+    second.name = "another one";
+    const auto added = store.remember(second);
+    EXPECT_EQ(reader.known(gemm(7, 7, 7)).devices.back(), (std::pair{added, second}));
+    EXPECT_EQ(reader.devices().size(), 2U);
+    SQLite::Database(path.string(), SQLite::OPEN_READWRITE).exec("UPDATE devices SET name = 'renamed' WHERE id = 1");
+    EXPECT_EQ(reader.devices().front().second.name, "renamed");
+    EXPECT_EQ(store.devices().front().second.name, "renamed");
+}
+
+TEST_F(StoreTest, AnExtentOfAnyNameIsFound) {
+    for (const auto* name : {"K", "k_1", "a b", "a\"b", "\\", "\xc3\xa9", ""}) {
+        const Problem problem{"any", "f32", "", {{name, 3}, {"N", 4}}};
+        const auto id = store.remember(problem);
+        EXPECT_EQ(store.find(problem), id) << name;
+        EXPECT_EQ(SQLite::Database(path.string())
+                      .execAndGet("SELECT value FROM problems, json_each(extents) WHERE problems.id = " +
+                                  std::to_string(id) + " LIMIT 1")
+                      .getInt(),
+                  3)
+            << name;
+    }
+}
+
 TEST_F(StoreTest, AReadThatFailsLeavesNoTransactionOpen) {
     const Store reader(path, Store::Access::read);
     const auto rename = [&](const std::string& from, const std::string& to) {
