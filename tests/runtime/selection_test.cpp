@@ -166,12 +166,13 @@ TEST_F(Selection, WithoutADatabaseEveryTemplateOffersAValidDefault) {
     const auto problem = gemm(100, 100, 100);
     const auto found = all(Candidates(problem, device, nullptr, templates, ""));
     EXPECT_EQ(found.size(), 9U);
-    for (const auto& [kernel, configuration, choice, row, stored, stored_hash, code_hash, standing, layer] : found) {
-        EXPECT_EQ(choice.match, Match::untuned);
-        EXPECT_EQ(choice.tuned_for, "");
-        EXPECT_EQ(choice.expected_us, 0);
-        EXPECT_EQ(row, std::nullopt);
-        EXPECT_EQ(infeasibility(*kernel, configuration, problem, device), std::nullopt) << kernel->name;
+    for (const auto& each : found) {
+        EXPECT_EQ(each.choice.match, Match::untuned);
+        EXPECT_EQ(each.choice.tuned_for, "");
+        EXPECT_EQ(each.choice.expected_us, 0);
+        EXPECT_EQ(each.template_row, std::nullopt);
+        EXPECT_EQ(infeasibility(*each.kernel_template, *each.configuration, problem, device), std::nullopt)
+            << each.kernel_template->name;
     }
     EXPECT_EQ(found.front().choice.kernel_template, "warp_tiled");  // most reuse
     EXPECT_EQ(found.back().choice.kernel_template, "naive");        // no reuse
