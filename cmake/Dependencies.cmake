@@ -17,6 +17,12 @@ if(SMEMTUNE_PORTABLE)
     add_link_options(-static-libstdc++ -static-libgcc)
 endif()
 
+# Sanitized programs have 300 MB each. lld links them in a fifth of the usual time.
+find_program(SMEMTUNE_LLD ld.lld)
+if(SMEMTUNE_LLD AND CMAKE_CXX_COMPILER_ID STREQUAL "Clang" AND CMAKE_CXX_FLAGS MATCHES "-fsanitize")
+    add_link_options(-fuse-ld=lld)
+endif()
+
 find_package(Threads REQUIRED)
 set(SMEMTUNE_BOOST_OLDEST 1.74)
 find_package(Boost ${SMEMTUNE_BOOST_OLDEST} REQUIRED COMPONENTS context program_options)
