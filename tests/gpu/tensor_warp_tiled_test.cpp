@@ -9,6 +9,7 @@
 #include "runtime/configured_kernel.h"
 #include "runtime/workspace.h"
 #include "tests/gpu/support.h"
+#include "tests/kernels/tf32.h"
 #include "tuner/trial/testbed.h"
 
 namespace smemtune {
@@ -62,10 +63,32 @@ TEST_P(TensorCores, GiveRightProductsOfEveryShape) {
     }
 }
 
+TEST(TensorCoresTf32, RoundEachInputToNearestOnce) {
+    const auto backend = open_backend("0");
+    const auto device = backend->device();
+    if (device.compute_capability < 80) GTEST_SKIP() << "no such instructions before compute capability 8.0";
+    const auto& all = builtin_templates();
+    const auto& kernel = *std::ranges::find(all, "tensor_warp_tiled", &KernelTemplate::name);
+    const auto& numbers = numbers_beyond_tf32();
+    const auto count = static_cast<int>(numbers.size());
+    const auto problem = gemm(count, count, 1, "tf32", "nn");
+    const auto configuration = feasible_space(kernel, problem, device)[0];
+    const auto compiled = make_compiler(device)->compile(program_of(kernel, configuration, problem));
+    ASSERT_TRUE(std::holds_alternative<Binary>(compiled)) << std::get<Rejection>(compiled).reason;
+    const auto launch = launch_of(kernel, configuration, problem, device);
+    const auto loaded =
+        with_workspace(backend->load(std::get<Binary>(compiled), launch.dynamic_shared_bytes), launch, *backend);
+    const auto a = upload(*backend, numbers), b = upload(*backend, numbers);
+    const auto c = backend->allocate(elements(count, count) * sizeof(float));
+    const Product product{.m = count, .n = count, .k = 1, .alpha = 1, .beta = 0, .a = *a, .b = *b};
+    EXPECT_EQ(product.by(*backend, *loaded, launch, *c), products_in_tf32(numbers));
+}
+
 INSTANTIATE_TEST_SUITE_P(Types, TensorCores,
                          testing::Values(ProductType{"f16", "nn"}, ProductType{"f16", "nt"}, ProductType{"f16", "tn"},
-                                         ProductType{"f16", "tt"}, ProductType{"bf16", "nn"},
-                                         ProductType{"bf16", "tn"}),
+                                         ProductType{"f16", "tt"}, ProductType{"bf16", "nn"}, ProductType{"bf16", "tn"},
+                                         ProductType{"tf32", "nn"}, ProductType{"tf32", "nt"},
+                                         ProductType{"tf32", "tn"}, ProductType{"tf32", "tt"}),
                          [](const auto& instance) { return instance.param.type + "_" + instance.param.layout; });
 
 }  // namespace

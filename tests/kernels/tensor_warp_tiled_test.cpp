@@ -1,9 +1,10 @@
 // tensor_warp_tiled on the host device, which emulates the instructions of tensor cores: every way through the kernel,
-// in every layout and both types.
+// in every layout and type.
 #include <gmock/gmock.h>
 
 #include "runtime/configured_kernel.h"
 #include "tests/kernels/support.h"
+#include "tests/kernels/tf32.h"
 #include "tuner/trial/testbed.h"
 
 namespace smemtune {
@@ -37,7 +38,7 @@ protected:
     const std::unique_ptr<Compiler> compiler = make_compiler(host_device(), {.host_compiler = SMEMTUNE_CXX});
 };
 
-// Lines of a k-tile of 2, 4, 8 and 16 chunks of 16 bytes; one and several k-steps; parts of K.
+// Lines of a k-tile of 2 (of tf32: 4) to 32 chunks of 16 bytes; one and several k-steps; parts of K.
 const std::vector<std::string> ways{
     "BLOCK_M=64,BLOCK_N=64,BLOCK_K=32,WARP_M=32,WARP_N=32,STAGES=3,SPLIT_K=1,BLOCKS_PER_SM=1,GROUP_M=4",
     "BLOCK_M=32,BLOCK_N=64,BLOCK_K=16,WARP_M=16,WARP_N=64,STAGES=4,SPLIT_K=4,BLOCKS_PER_SM=1,GROUP_M=1",
@@ -90,7 +91,8 @@ TEST_P(TensorWarpTiled, AccessesNothingOutsideItsOperandsAndSharedMemory) {
 
 INSTANTIATE_TEST_SUITE_P(Types, TensorWarpTiled,
                          testing::Values(Narrow{"f16", "nn"}, Narrow{"bf16", "nt"}, Narrow{"bf16", "tn"},
-                                         Narrow{"f16", "tt"}),
+                                         Narrow{"f16", "tt"}, Narrow{"tf32", "nn"}, Narrow{"tf32", "nt"},
+                                         Narrow{"tf32", "tn"}, Narrow{"tf32", "tt"}),
                          [](const auto& instance) { return instance.param.type + "_" + instance.param.layout; });
 
 TEST(TensorWarpTiledBits, AreTheSameInAnyOrderOfBlocksAndThreads) {
@@ -113,19 +115,50 @@ TEST(TensorWarpTiledBits, AreTheSameInAnyOrderOfBlocksAndThreads) {
     }
 }
 
+// A is read by ldmatrix and B element by element, both in rows that are not aligned to 16 bytes.
+TEST(TensorWarpTiledInputs, OfTf32AreRoundedToNearestOnce) {
+    const auto kernel = builtin("tensor_warp_tiled");
+    const auto compiler = make_compiler(host_device(), {.host_compiler = SMEMTUNE_CXX});
+    const auto& numbers = numbers_beyond_tf32();
+    int m = static_cast<int>(numbers.size()), n = m, k = 1;
+    const auto problem = gemm(m, n, k, "tf32", "nn");
+    const auto configuration = parse_configuration(ways.front());
+    const auto backend = open_host({.seed = 1});
+    const auto launch = launch_of(kernel, configuration, problem, backend->device());
+    const auto binary = binary_of(compiler->compile(program_of(kernel, configuration, problem)));
+    const auto loaded = load(*backend, binary, launch);
+
+    const auto operand = backend->allocate(numbers.size() * sizeof(float));
+    backend->copy_to_device(*operand, std::as_bytes(std::span(numbers)));
+    std::vector<float> result(numbers.size() * numbers.size(), std::nanf(""));
+    const auto output = backend->allocate(result.size() * sizeof(float));
+    float alpha = 1, beta = 0;
+    long long lda = k, ldb = n, ldc = n;
+    void *a = operand->data(), *b = operand->data(), *c = output->data();
+    std::vector<void*> arguments{&m, &n, &k, &alpha, &a, &lda, &b, &ldb, &beta, &c, &ldc};
+    auto runtime_arguments = launch.runtime_arguments;
+    for (auto& argument : runtime_arguments) arguments.push_back(&argument);
+    loaded->launch(nullptr, launch, arguments.data());
+    backend->synchronize();
+    backend->copy_to_host(std::as_writable_bytes(std::span(result)), *output);
+    EXPECT_EQ(result, products_in_tf32(numbers));
+}
+
 TEST(TensorWarpTiledManifest, LeavesConfigurationsForEveryLayoutThatFitEveryArchitecture) {
     const auto kernel = builtin("tensor_warp_tiled");
     for (const auto* model : {"sm_80", "sm_86", "sm_89", "sm_90"}) {
         for (const auto& layout : kernel.layouts) {
-            const auto problem = gemm(4096, 4096, 4096, "bf16", layout);
-            const auto device = model_device(model);
-            const auto space = feasible_space(kernel, problem, device);
-            EXPECT_GT(space.size(), 500U) << model << " " << layout;
-            EXPECT_EQ(infeasibility(kernel, default_configuration(kernel), problem, device), std::nullopt);
+            for (const auto& type : kernel.types) {
+                const auto problem = gemm(4096, 4096, 4096, type, layout);
+                const auto device = model_device(model);
+                const auto space = feasible_space(kernel, problem, device);
+                EXPECT_GT(space.size(), 500U) << model << " " << type << " " << layout;
+                EXPECT_EQ(infeasibility(kernel, default_configuration(kernel), problem, device), std::nullopt);
+            }
         }
     }
     EXPECT_EQ(why_unsupported(kernel, gemm(64, 64, 64, "f16"), model_device("sm_75")), "needs compute capability 8.0");
-    EXPECT_EQ(why_unsupported(kernel, gemm(64, 64, 64), model_device("sm_90")), "types: f16 bf16");
+    EXPECT_EQ(why_unsupported(kernel, gemm(64, 64, 64), model_device("sm_90")), "types: f16 bf16 tf32");
 }
 
 }  // namespace

@@ -35,7 +35,8 @@
 // inputs that lost two bits of their significand, at every K.
 //
 // tf32 is FP32 in memory. Its inputs here have 11 bits, all that a product takes from them, so products are exact, and
-// u' is that of FP32. What a kernel makes of the other bits of an input, to nearest or cut off, is not looked at.
+// u' is that of FP32. What a kernel makes of the other bits of an input, to nearest or cut off, is not looked at:
+// tensor_warp_tiled rounds them to nearest, and has a test of its own for that.
 #pragma once
 
 #include <cstdint>

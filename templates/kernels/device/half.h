@@ -1,5 +1,5 @@
 // Numbers of 16 bits without the toolkit's headers. `T` is the `Element` of f16 or bf16: T::significand_bits is 11
-// or 8.
+// or 8. A float, the `Element` of f32 and tf32, stays as it is.
 #pragma once
 
 #ifdef SMEMTUNE_HOST
@@ -32,6 +32,7 @@ __device__ __forceinline__ float to_float(T number) {
 #endif
     return word.value;
 }
+__device__ __forceinline__ float to_float(float number) { return number; }
 
 /// Rounds to nearest, ties to even.
 template <class T>
@@ -64,4 +65,8 @@ __device__ __forceinline__ T from_float(float value) {
     }
 #endif
     return result;
+}
+template <>
+__device__ __forceinline__ float from_float<float>(float value) {
+    return value;
 }

@@ -1,27 +1,31 @@
-// The instructions of tensor cores for elements of 16 bits (compute capability 8.0 on; PTX ISA, "mma" and "ldmatrix").
-// All 32 lanes of a warp call these functions together. On a CPU the lanes exchange what the hardware reads across
-// them, so the same distribution of elements over lanes is right in both places.
+// The instructions of tensor cores (compute capability 8.0 on; PTX ISA, "mma" and "ldmatrix"). `T` is the `Element` of
+// f16, bf16 or tf32. All 32 lanes of a warp call load_matrices and multiply_add together. On a CPU the lanes exchange
+// what the hardware reads across them, so the same distribution of elements over lanes is right in both places.
 //
-// g = lane / 4 and t = lane % 4. A register holds two neighbours, the first one in its low half.
+// g = lane / 4 and t = lane % 4. A register, a word, holds two neighbours of 16 bits, the first one in its low half, or
+// one element of tf32.
 #pragma once
 
 #include "device/half.h"
 
-/// Loads four matrices of 8 x 8 elements from shared memory. Lane 8 * i + r gives the address of row r of matrix i,
-/// aligned to 16 bytes. Register i of a lane gets elements (g, 2t) and (g, 2t + 1) of matrix i, or, if `transposed`,
-/// (2t, g) and (2t + 1, g).
+/// Loads four matrices of 8 rows of 16 bytes from shared memory. Lane 8 * i + r gives the address of row r of matrix i,
+/// aligned to 16 bytes. Register i of a lane gets word t of row g of matrix i. If `transposed`, for elements of 16 bits
+/// alone, it gets elements (2t, g) and (2t + 1, g) of matrix i.
 template <bool transposed, class T>
 __device__ __forceinline__ void load_matrices(unsigned (&to)[4], const T* row) {
-    static_assert(sizeof(T) == 2, "elements of 16 bits");
+    static_assert(sizeof(T) == 2 || !transposed, "the instruction transposes elements of 16 bits");
 #ifdef SMEMTUNE_HOST
     const unsigned long long* const rows = smemtune_gather(reinterpret_cast<unsigned long long>(row));
     const int lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
     for (int i = 0; i < 4; ++i) {
-        const auto element = [&](int r, int c) {
-            return static_cast<unsigned>(reinterpret_cast<const T*>(rows[8 * i + r])[c].bits);
-        };
-        to[i] = transposed ? element(2 * t, g) | element(2 * t + 1, g) << 16
-                           : element(g, 2 * t) | element(g, 2 * t + 1) << 16;
+        const auto element = [&](int r, int c) { return reinterpret_cast<const T*>(rows[8 * i + r])[c]; };
+        if constexpr (sizeof(T) == 4) {
+            to[i] = __float_as_uint(element(g, t));
+        } else {
+            const T low = transposed ? element(2 * t, g) : element(g, 2 * t);
+            const T high = transposed ? element(2 * t + 1, g) : element(g, 2 * t + 1);
+            to[i] = low.bits | static_cast<unsigned>(high.bits) << 16;
+        }
     }
 #else
     const unsigned address = static_cast<unsigned>(__cvta_generic_to_shared(row));
@@ -39,50 +43,82 @@ __device__ __forceinline__ void load_matrices(unsigned (&to)[4], const T* row) {
 #endif
 }
 
-/// c += a * b for a of 16 x 16, b of 16 x 8 and c of 16 x 8 elements; c is FP32. Of a lane,
+/// The TF32 number nearest to a float, ties away from zero: 11 bits of its significand. multiply_add would cut off the
+/// other bits.
+__device__ __forceinline__ unsigned to_tf32(float value) {
+#ifdef SMEMTUNE_HOST
+    return value != value ? 0x7fffffffu : (__float_as_uint(value) + 0x1000u) & 0xffffe000u;
+#else
+    unsigned rounded;
+    asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(rounded) : "f"(value));
+    return rounded;
+#endif
+}
+
+#ifdef SMEMTUNE_HOST
+/// What a tensor core reads of an element of a register: of tf32 the upper 19 bits.
+template <class T>
+double element_of(unsigned word, int which) {
+    if constexpr (sizeof(T) == 4) {
+        return __uint_as_float(word & 0xffffe000u);
+    } else {
+        T number;
+        number.bits = static_cast<unsigned short>(word >> 16 * which);
+        return to_float(number);
+    }
+}
+#endif
+
+/// c += a * b for a of 16 rows and b of 8 columns, 8 words deep each: 16 elements of f16 and bf16, 8 of tf32. c, of
+/// 16 x 8 elements, is FP32. Of a lane,
 ///
-///     a[0], a[1], a[2], a[3]    (g, 2t), (g + 8, 2t), (g, 2t + 8), (g + 8, 2t + 8), each with its right neighbour
-///     b0, b1                    (2t, g), (2t + 8, g), each with its lower neighbour
-///     c[0], c[1], c[2], c[3]    (g, 2t), (g, 2t + 1), (g + 8, 2t), (g + 8, 2t + 1)
+///     a[0], a[1], a[2], a[3]    words t of rows g and g + 8, words t + 4 of rows g and g + 8
+///     b0, b1                    words t and t + 4 of column g
+///     c[0], c[1], c[2], c[3]    elements (g, 2t), (g, 2t + 1), (g + 8, 2t), (g + 8, 2t + 1)
 template <class T>
 __device__ __forceinline__ void multiply_add(float (&c)[4], const unsigned (&a)[4], unsigned b0, unsigned b1) {
-    static_assert(T::significand_bits == 11 || T::significand_bits == 8, "f16 or bf16");
 #ifdef SMEMTUNE_HOST
-    const auto wide = [](unsigned pair, int which) {
-        T number;
-        number.bits = static_cast<unsigned short>(pair >> 16 * which);
-        return static_cast<double>(to_float(number));
-    };
+    constexpr int EACH = 4 / sizeof(T), DEPTH = 8 * EACH;  // elements of a word, and of all 8
     const auto both = [](unsigned low, unsigned high) { return low | static_cast<unsigned long long>(high) << 32; };
     const int lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
-    double rows[2][16], columns[2][16];  // rows g and g + 8 of a; columns 2t and 2t + 1 of b
+    double rows[2][DEPTH], columns[2][DEPTH];  // rows g and g + 8 of a; columns 2t and 2t + 1 of b
     for (int right = 0; right < 2; ++right) {
         const unsigned long long* const given = smemtune_gather(both(a[2 * right], a[2 * right + 1]));
-        for (int k = 0; k < 8; ++k) {
+        for (int k = 0; k < DEPTH / 2; ++k) {
             for (int lower = 0; lower < 2; ++lower) {
-                rows[lower][8 * right + k] = wide(static_cast<unsigned>(given[4 * g + k / 2] >> 32 * lower), k % 2);
+                const auto word = static_cast<unsigned>(given[4 * g + k / EACH] >> 32 * lower);
+                rows[lower][DEPTH / 2 * right + k] = element_of<T>(word, k % EACH);
             }
         }
     }
     const unsigned long long* const given = smemtune_gather(both(b0, b1));
-    for (int k = 0; k < 16; ++k) {
+    for (int k = 0; k < DEPTH; ++k) {
         for (int n = 0; n < 2; ++n) {
-            columns[n][k] = wide(static_cast<unsigned>(given[4 * (2 * t + n) + k % 8 / 2] >> 32 * (k / 8)), k % 2);
+            const int word = k / EACH;
+            const auto pair = given[4 * (2 * t + n) + word % 4];
+            columns[n][k] = element_of<T>(static_cast<unsigned>(pair >> 32 * (word / 4)), k % EACH);
         }
     }
     for (int i = 0; i < 4; ++i) {
         double sum = c[i];
-        for (int k = 0; k < 16; ++k) sum += rows[i / 2][k] * columns[i % 2][k];
+        for (int k = 0; k < DEPTH; ++k) sum += rows[i / 2][k] * columns[i % 2][k];
         c[i] = static_cast<float>(sum);
     }
 #else
-    if (T::significand_bits == 11) {
+    if constexpr (sizeof(T) == 4) {
+        asm volatile(
+            "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+            "{%0, %1, %2, %3};"
+            : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+            : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+    } else if constexpr (T::significand_bits == 11) {
         asm volatile(
             "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
             "{%0, %1, %2, %3};"
             : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
             : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
     } else {
+        static_assert(T::significand_bits == 8, "bf16");
         asm volatile(
             "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
             "{%0, %1, %2, %3};"

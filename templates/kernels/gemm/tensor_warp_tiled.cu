@@ -1,6 +1,6 @@
-// tensor_warp_tiled: C = alpha * op(A) * op(B) + beta * C on tensor cores, for elements of f16 or bf16 with sums in
-// FP32 (compute capability 8.0 and up). Any layout, shape, stride and pointer. Row-major; op(A) is A or its transpose,
-// M x K, and op(B) is K x N.
+// tensor_warp_tiled: C = alpha * op(A) * op(B) + beta * C on tensor cores, for elements of f16, bf16 or tf32 with sums
+// in FP32 (compute capability 8.0 and up). Any layout, shape, stride and pointer. Row-major; op(A) is A or its
+// transpose, M x K, and op(B) is K x N.
 //
 // Reading order: this page, device/tensor_core.h (which lane has which element), tile.h (shared memory), main_loop.h
 // (the pipeline), output.h (the end). No GPU has timed it yet.
@@ -9,41 +9,53 @@
 // BLOCK, WARP, FRAGMENT
 //
 //     C, M x N                   tile of a block             tile of a warp              fragments of an mma.sync
-//                                BLOCK_M x BLOCK_N           WARP_M x WARP_N             m16n8k16
-//     +----+----+----+           +---------+---------+       +--+--+--+--+--+--+--+--+              B: 16 x 8
+//                                BLOCK_M x BLOCK_N           WARP_M x WARP_N             m16n8k16, for tf32 m16n8k8
+//     +----+----+----+           +---------+---------+       +--+--+--+--+--+--+--+--+              B: STEP x 8
 //     |    |    |    |           | warp 0  | warp 1  |       |16x8 |  |  |  |  |  |  |              +------+
 //     +----+----+----+           |         |         |       +--+--+--+--+--+--+--+--+              |      |
 //     |    | ## |    |    ->     +---------+---------+   ->  |  |  |  |  |  |  |  |  |   ->         +------+
-//     +----+----+----+           | warp 2  | warp 3  |       +--+--+--+--+--+--+--+--+   A: 16 x 16  C: 16 x 8
+//     +----+----+----+           | warp 2  | warp 3  |       +--+--+--+--+--+--+--+--+  A: 16 x STEP C: 16 x 8
 //     |    |    |    |           |         |         |       |  |  |  |  |  |  |  |  |   +--------+  +------+
 //     +----+----+----+           +---------+---------+       +--+--+--+--+--+--+--+--+   |        |  |      |
 //                                WARPS_N = 2                 WARP_M / 16 by WARP_N / 8   +--------+  +------+
 //
 //     warp = threadIdx.x / 32       warp_row = warp / WARPS_N * WARP_M       warp_column = warp % WARPS_N * WARP_N
 //
-// A lane keeps 4 sums of each 16 x 8, so WARP_M * WARP_N / 32 in all. A k-step is 16 deep. It needs WARP_M / 16
-// fragments of A and WARP_N / 8 of B, which are loaded once and serve WARP_M / 16 * WARP_N / 8 instructions. One
-// ldmatrix.x4 loads 16 x 16 elements: a fragment of A, or two of B.
+// A lane keeps 4 sums of each 16 x 8, so WARP_M * WARP_N / 32 in all. A k-step is STEP = 16 deep, for tf32 8: 32 bytes
+// in any case. It needs WARP_M / 16 fragments of A and WARP_N / 8 of B, which are loaded once and serve
+// WARP_M / 16 * WARP_N / 8 instructions. One ldmatrix.x4 loads 16 x STEP elements: a fragment of A, or two of B.
 //
 //
 // A STAGE OF SHARED MEMORY
 //
-// A stage holds a k-tile: BLOCK_K k-steps of A, then of B. Each operand is stored as in global memory, so copies are 16
-// bytes (a chunk, 8 elements) in both places, and the transposing form of ldmatrix turns what needs it:
+// A stage holds a k-tile: BLOCK_K columns of op(A), then BLOCK_K rows of op(B). Each operand is stored as in global
+// memory, so copies are 16 bytes (a chunk, 8 elements, of tf32 4) in both places, and the transposing form of ldmatrix
+// turns what needs it:
 //
 //     operand contiguous along K    (A of n., B of .t)    a line is a row of op(A) or column of op(B), BLOCK_K elements
-//     operand contiguous along M, N (A of t., B of .n)    a line is a k-step, BLOCK_M or BLOCK_N elements
+//     operand contiguous along M, N (A of t., B of .n)    a line is a column of op(A) or row of op(B): BLOCK_M, BLOCK_N
 //
 // ldmatrix reads 8 lines, one chunk of each; shared memory serves them at once if they lie in 8 different columns of 16
 // bytes. Lines of 128 bytes put a chunk of every line into the same column. So chunks change places (the XOR swizzle):
 //
 //     place(line, chunk) = line * CHUNKS + (chunk ^ line / (8 / SPAN) % SPAN)      CHUNKS of a line, SPAN = 8, 4 or 2
 //
-//     CHUNKS = 8 (BLOCK_K = 64)                     CHUNKS = 4 (BLOCK_K = 32): two lines fill the 8 columns
+//     CHUNKS = 8 (64 elements of 16 bits)           CHUNKS = 4 (32 of them): two lines fill the 8 columns
 //     line 0:  0 1 2 3 4 5 6 7                      lines 0, 1:  0 1 2 3  0 1 2 3
 //     line 1:  1 0 3 2 5 4 7 6                      lines 2, 3:  1 0 3 2  1 0 3 2
 //     line 2:  2 3 0 1 6 7 4 5                      lines 4, 5:  2 3 0 1  2 3 0 1
 //     ...chunk 0 of 8 lines is in 8 columns         lines 6, 7:  3 2 1 0  3 2 1 0
+//
+// ldmatrix transposes elements of 16 bits alone. Lines of tf32 along M or N are read one element at a time: 8 of each
+// of 4 lines, which are two chunks of each. There, pairs of chunks change places: chunk ^ line % 4 * 2.
+//
+//
+// TF32
+//
+// An operand of tf32 is a float in memory, in the copies and in shared memory. Each element is rounded to the 11 bits
+// of TF32 when a lane takes it into a register (cvt.rna.tf32.f32: to nearest, ties away from zero); mma.sync would cut
+// the other bits off. Products are exact. Sums, alpha, beta and C are FP32: C is rounded neither when it is read nor
+// when it is written.
 //
 //
 // THE PIPELINE
@@ -64,9 +76,10 @@
 //
 // Copies beyond the matrix write zeros: cp.async takes the number of bytes that it really reads. So a tile that reaches
 // over an edge of M, N or K is like any other one. Rows that do not start at multiples of 16 bytes, because of the
-// pointer or of the leading dimension, cannot be copied this way: then multiply_guarded copies element by element, in
-// one stage, slowly. The block decides by A, lda, B and ldb. C is written 8 elements at a time where its rows are
-// aligned and all 8 exist, else one by one.
+// pointer or of the leading dimension, cannot be copied this way. Those of tf32 go through the same pipeline, 4 bytes
+// at a time. cp.async has no 2 bytes: for 16 bits multiply_guarded copies element by element, in one stage, slowly. The
+// block decides by A, lda, B and ldb. C is written a chunk at a time where its rows are aligned and all of the chunk
+// exists, else element by element.
 //
 //
 // GRID AND SPLIT-K
@@ -81,7 +94,7 @@
 //
 // ONE CONFIGURATION, WORKED THROUGH
 //
-//     BLOCK_M=128 BLOCK_N=128 BLOCK_K=32 WARP_M=64 WARP_N=64 STAGES=3 SPLIT_K=1, M = N = K = 4096, layout nn
+//     BLOCK_M=128 BLOCK_N=128 BLOCK_K=32 WARP_M=64 WARP_N=64 STAGES=3 SPLIT_K=1, M = N = K = 4096, layout nn, f16
 //
 //     warps, threads           128 / 64 * 128 / 64                               4, 128
 //     sums of a lane           64 * 64 / 32                                      128
@@ -97,7 +110,7 @@
 #include "gemm/tensor_warp_tiled/output.h"
 
 static_assert(BLOCK_M % WARP_M == 0 && BLOCK_N % WARP_N == 0, "whole warps tile a block");
-static_assert(WARP_M % 16 == 0 && WARP_N % 16 == 0 && BLOCK_K % 16 == 0, "fragments of 16 x 16");
+static_assert(WARP_M % 16 == 0 && WARP_N % 16 == 0 && BLOCK_K % STEP == 0, "fragments of 16 x STEP");
 
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
     tensor_warp_tiled(int M, int N, int K, float alpha, const Element* __restrict__ A, long long lda,
@@ -122,7 +135,9 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
     const CopyB b(B, ldb, column, N, k, K);
     Accumulators accumulators = {};
     if (CopyA::is_aligned(A, lda) && CopyB::is_aligned(B, ldb)) {
-        multiply_pipelined(accumulators, shared, a, b, A, B, k_tiles, warp_row, warp_column);
+        multiply_pipelined<16>(accumulators, shared, a, b, A, B, k_tiles, warp_row, warp_column);
+    } else if constexpr (sizeof(Element) == 4) {
+        multiply_pipelined<4>(accumulators, shared, a, b, A, B, k_tiles, warp_row, warp_column);
     } else {
         multiply_guarded(accumulators, shared, a, b, k_tiles, warp_row, warp_column);
     }

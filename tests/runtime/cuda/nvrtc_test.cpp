@@ -13,12 +13,17 @@ using testing::HasSubstr;
 using testing::MatchesRegex;
 using testing::StartsWith;
 
-Problem some_problem(const KernelTemplate& kernel) {
+// One of each type, in another layout each.
+std::vector<Problem> some_problems(const KernelTemplate& kernel) {
     const auto& operation = kernel.operation;
-    Problem problem{.operation = operation.name, .type = kernel.types.back()};
-    if (!operation.layouts.empty()) problem.layout = operation.layouts.begin()->first;
-    for (const auto& extent : operation.extents) problem.extents.emplace_back(extent, 1000);
-    return problem;
+    std::vector<Problem> problems;
+    for (const auto& type : kernel.types) {
+        Problem problem{.operation = operation.name, .type = type};
+        if (!kernel.layouts.empty()) problem.layout = kernel.layouts[problems.size() % kernel.layouts.size()];
+        for (const auto& extent : operation.extents) problem.extents.emplace_back(extent, 1000);
+        problems.push_back(problem);
+    }
+    return problems;
 }
 
 std::vector<Configuration> sample(const KernelTemplate& kernel, const Problem& problem, const Device& device) {
@@ -36,34 +41,38 @@ struct Target {
 };
 void PrintTo(const Target& target, std::ostream* stream) { *stream << target.name; }
 
-class NvrtcTarget : public testing::TestWithParam<Target> {};
+class NvrtcTarget : public testing::TestWithParam<Target> {
+protected:
+    const Device device = model_device(GetParam().model);
+    const std::unique_ptr<Compiler> compiler = make_compiler(device);
+
+    void expect_compiles(const KernelTemplate& kernel, const Configuration& configuration, const Problem& problem) {
+        SCOPED_TRACE(kernel.name + " " + to_text(problem) + " " + to_text(configuration));
+        const auto compiled = compiler->compile(program_of(kernel, configuration, problem));
+        if (const auto* rejection = std::get_if<Rejection>(&compiled)) FAIL() << rejection->reason;
+        const auto& binary = std::get<Binary>(compiled);
+        EXPECT_EQ(binary.target, GetParam().name);
+        EXPECT_EQ(std::string(binary.code.begin() + 1, binary.code.begin() + 4), "ELF");
+        EXPECT_EQ(binary.compiler, compiler->version());
+        auto launch = launch_of(kernel, configuration, problem, device);
+        EXPECT_EQ(binary.resources.static_shared_bytes, launch.static_shared_bytes);
+        EXPECT_GE(binary.resources.registers, 8);
+        EXPECT_EQ(binary.resources.spill_bytes, 0);
+        // A configuration that fits according to the manifest's estimate must also fit with its actual registers.
+        launch.registers = binary.resources.registers;
+        if (!infeasibility(kernel, configuration, problem, device)) {
+            EXPECT_EQ(broken_limit(launch, device), std::nullopt);
+        }
+    }
+};
 
 TEST_P(NvrtcTarget, CompilesWithoutAGpu) {
-    const auto device = model_device(GetParam().model);
-    const auto compiler = make_compiler(device);
     EXPECT_EQ(compiler->target(), GetParam().name);
     for (const auto& kernel : builtin_templates()) {
-        const auto problem = some_problem(kernel);
         if (device.compute_capability < kernel.compute_capability) continue;  // it has no such instructions
-        for (const auto& configuration : sample(kernel, problem, device)) {
-            SCOPED_TRACE(kernel.name + " " + to_text(configuration));
-            const auto compiled = compiler->compile(program_of(kernel, configuration, problem));
-            if (const auto* rejection = std::get_if<Rejection>(&compiled)) {
-                ADD_FAILURE() << rejection->reason;
-                continue;
-            }
-            const auto& binary = std::get<Binary>(compiled);
-            EXPECT_EQ(binary.target, GetParam().name);
-            EXPECT_EQ(std::string(binary.code.begin() + 1, binary.code.begin() + 4), "ELF");
-            EXPECT_EQ(binary.compiler, compiler->version());
-            auto launch = launch_of(kernel, configuration, problem, device);
-            EXPECT_EQ(binary.resources.static_shared_bytes, launch.static_shared_bytes);
-            EXPECT_GE(binary.resources.registers, 8);
-            EXPECT_EQ(binary.resources.spill_bytes, 0);
-            // A configuration that fits according to the manifest's estimate must also fit with its actual registers.
-            launch.registers = binary.resources.registers;
-            if (!infeasibility(kernel, configuration, problem, device)) {
-                EXPECT_EQ(broken_limit(launch, device), std::nullopt);
+        for (const auto& problem : some_problems(kernel)) {
+            for (const auto& configuration : sample(kernel, problem, device)) {
+                expect_compiles(kernel, configuration, problem);
             }
         }
     }

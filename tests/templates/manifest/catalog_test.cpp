@@ -368,7 +368,7 @@ TEST(Catalog, TheHashesOfTheBuiltInTemplatesAreThoseOfStoredTrials) {
                                                     {"row_tile", "94db1d46-8fc4-58bc-8916-6bc284ad429d"},
                                                     {"skinny", "3745e7b0-e3f7-54af-b03e-75edaed8b900"},
                                                     {"strip_tiled", "5a53b924-7cdf-5757-b600-9dbbc7f2319a"},
-                                                    {"tensor_warp_tiled", "96000202-6bda-5f63-86a2-ff9a49488c14"},
+                                                    {"tensor_warp_tiled", "aae8cf76-ceae-5852-9766-87c40fa9cbb0"},
                                                     {"thread_tiled", "11671299-278b-551b-a0b8-1d1930b1c021"},
                                                     {"tiled", "913fa4a7-3906-52b8-b071-1901c48ed09f"},
                                                     {"tiled_transpose", "8526155d-47b4-5972-8139-76781728de69"},

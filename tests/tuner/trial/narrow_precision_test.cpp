@@ -20,9 +20,6 @@ protected:
         return R"(
 #include "configuration.h"
 #include "device/half.h"
-__device__ float to_float(float x) { return x; }  // an element of tf32
-template <>
-__device__ float from_float<float>(float x) { return x; }
 __device__ float keep(float x, int significand_bits) {  // to nearest, ties to even
     FloatWord word;
     word.value = x;

@@ -9,7 +9,7 @@ using TileB = Tile<BLOCK_N, B_K_MAJOR>;
 using CopyA = TileCopy<TileA, A_K_MAJOR>;
 using CopyB = TileCopy<TileB, B_K_MAJOR>;
 constexpr int STAGE = TileA::ELEMENTS + TileB::ELEMENTS;
-constexpr int K_STEPS = BLOCK_K / 16;
+constexpr int K_STEPS = BLOCK_K / STEP;
 constexpr int FRAGMENTS_M = WARP_M / 16, FRAGMENTS_N = WARP_N / 8;  // of a warp: 16 rows, 8 columns each
 
 /// The sums of a thread.
@@ -52,15 +52,17 @@ __device__ __forceinline__ void multiply_stage(Accumulators& accumulators, const
     }
 }
 
-/// With asynchronous copies of 16 bytes. Afterwards shared memory is free.
+/// With asynchronous copies of BYTES: 16, or 4 for floats in rows that are not aligned to 16. Afterwards shared memory
+/// is free.
+template <int BYTES>
 __device__ __forceinline__ void multiply_pipelined(Accumulators& accumulators, Element* shared, CopyA a, CopyB b,
                                                    const Element* A, const Element* B, int k_tiles, int warp_row,
                                                    int warp_column) {
     const auto start = [&](int k_tile) {
         if (k_tile < k_tiles) {
             Element* const stage = shared + k_tile % STAGES * STAGE;
-            a.start(stage, A);
-            b.start(stage + TileA::ELEMENTS, B);
+            a.start<BYTES>(stage, A);
+            b.start<BYTES>(stage + TileA::ELEMENTS, B);
             a.advance();
             b.advance();
         }
@@ -79,7 +81,7 @@ __device__ __forceinline__ void multiply_pipelined(Accumulators& accumulators, E
     __syncthreads();
 }
 
-/// For operands that cannot be copied 16 bytes at a time: one stage, one k-tile after another.
+/// For operands that cannot be copied asynchronously: one stage, one k-tile after another.
 __device__ __forceinline__ void multiply_guarded(Accumulators& accumulators, Element* shared, CopyA a, CopyB b,
                                                  int k_tiles, int warp_row, int warp_column) {
 #pragma unroll 1

@@ -37,11 +37,11 @@ __device__ __forceinline__ bool add_parts(Accumulators& accumulators, float* til
 }
 
 /// C = alpha * sums + beta * C for a warp's part of C, whose first element is (row, column). 16 rows at a time go
-/// through shared memory, so that a lane has 8 neighbours of a row. C is not read if beta is 0.
+/// through shared memory, so that a lane has a chunk of a row. C is not read if beta is 0.
 __device__ __forceinline__ void write(const Accumulators& accumulators, float* strip, float alpha, float beta,
                                       Element* C, long long ldc, int row, int column, int M, int N) {
     const int lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
-    const bool is_aligned = reinterpret_cast<unsigned long long>(C) % 16 == 0 && ldc % 8 == 0;
+    const bool is_aligned = reinterpret_cast<unsigned long long>(C) % 16 == 0 && ldc % CHUNK == 0;
     const auto result = [&](float sum, const Element& c) {
         return from_float<Element>(beta == 0 ? alpha * sum : alpha * sum + beta * to_float(c));
     };
@@ -57,25 +57,24 @@ __device__ __forceinline__ void write(const Accumulators& accumulators, float* s
         }
         __syncwarp();
 #pragma unroll 1
-        for (int at = lane; at < 16 * WARP_N / 8; at += 32) {
-            const int line = at / (WARP_N / 8), first = at % (WARP_N / 8) * 8;
+        for (int at = lane; at < 16 * WARP_N / CHUNK; at += 32) {
+            const int line = at / (WARP_N / CHUNK), first = at % (WARP_N / CHUNK) * CHUNK;
             const int to_row = row + 16 * i + line, to_column = column + first;
             if (to_row >= M || to_column >= N) continue;
             const float* const sums = strip + line * STRIP_STRIDE + first;
             Element* const to = C + to_row * ldc + to_column;
-            if (is_aligned && to_column + 8 <= N) {
-                struct alignas(16) Eight {
-                    Element elements[8];
-                } eight = {};
-                if (beta != 0) eight = *reinterpret_cast<const Eight*>(to);
+            if (is_aligned && to_column + CHUNK <= N) {
+                struct alignas(16) Chunk {
+                    Element elements[CHUNK];
+                } chunk = {};
+                if (beta != 0) chunk = *reinterpret_cast<const Chunk*>(to);
 #pragma unroll
-                for (int n = 0; n < 8; ++n) eight.elements[n] = result(sums[n], eight.elements[n]);
-                *reinterpret_cast<Eight*>(to) = eight;
+                for (int n = 0; n < CHUNK; ++n) chunk.elements[n] = result(sums[n], chunk.elements[n]);
+                *reinterpret_cast<Chunk*>(to) = chunk;
             } else {
 #pragma unroll 1
-                for (int n = 0; n < min(8, N - to_column); ++n) {
-                    Element old;
-                    old.bits = 0;
+                for (int n = 0; n < min(CHUNK, N - to_column); ++n) {
+                    Element old{};
                     if (beta != 0) old = to[n];
                     to[n] = result(sums[n], old);
                 }

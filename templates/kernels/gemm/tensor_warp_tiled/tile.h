@@ -5,32 +5,54 @@
 #include "device/partial_copy.h"
 #include "device/tensor_core.h"
 
-/// SIDE rows of op(A), or columns of op(B), by BLOCK_K k-steps. It is stored as in global memory: K_MAJOR has a line
-/// for each row of op(A) or column of op(B), the other order a line for each k-step.
+constexpr int CHUNK = 16 / sizeof(Element);  // elements in 16 bytes: what is copied, and read by ldmatrix, at once
+constexpr int STEP = 2 * CHUNK;              // depth of an mma.sync: 16 elements of f16 and bf16, 8 of tf32
+
+/// SIDE rows of op(A), or columns of op(B), BLOCK_K deep. It is stored as in global memory: K_MAJOR has a line for each
+/// row of op(A) or column of op(B), the other order a line for each k.
 template <int SIDE, bool K_MAJOR>
 struct Tile {
     static constexpr int LINES = K_MAJOR ? SIDE : BLOCK_K;
-    static constexpr int CHUNKS = (K_MAJOR ? BLOCK_K : SIDE) / 8;  // of a line, 16 bytes each
-    static constexpr int ELEMENTS = LINES * CHUNKS * 8;
-    // 8 lines, one chunk of each, are what ldmatrix reads at a time. The chunks of a line change places so that these 8
-    // lie in different banks: within groups of SPAN, by the number of the line in units of the lines that fill a row of
-    // banks together.
+    static constexpr int CHUNKS = (K_MAJOR ? BLOCK_K : SIDE) / CHUNK;  // of a line, 16 bytes each
+    static constexpr int ELEMENTS = LINES * CHUNKS * CHUNK;
+    // ldmatrix does not transpose elements of 32 bits: lanes read them one by one.
+    static constexpr bool BY_ELEMENT = !K_MAJOR && sizeof(Element) == 4;
+    // The chunks of a line change places, within groups of SPAN, so that what a warp reads at a time lies in different
+    // banks. For ldmatrix, which reads 8 lines, one chunk of each: by the number of the line in units of the lines that
+    // fill a row of banks together. By element, 4 lines, two chunks of each: by pairs.
     static constexpr int SPAN = CHUNKS % 8 == 0 ? 8 : CHUNKS % 4 == 0 ? 4 : 2;
-    static_assert(CHUNKS % 4 == 0 || CHUNKS == 2, "other lengths have conflicts of banks");
+    static_assert(SPAN == 8 || (!BY_ELEMENT && (SPAN == 4 || CHUNKS == 2)), "other lengths have conflicts of banks");
 
     static __device__ __forceinline__ int place(int line, int chunk) {
-        return (line * CHUNKS + (chunk ^ line / (8 / SPAN) % SPAN)) * 8;
+        return (line * CHUNKS + (chunk ^ (BY_ELEMENT ? line % 4 * 2 : line / (8 / SPAN) % SPAN))) * CHUNK;
     }
 
-    /// Four matrices of 8 x 8: `side` .. side + 15 by k-step 16 * step .. 16 * step + 15, each 8 of them in a register.
-    /// SIDE_FIRST: registers 0 and 1 are neighbours along the side, as A has them; else along K, as B does.
-    template <bool SIDE_FIRST>
-    static __device__ __forceinline__ void load(unsigned (&to)[4], const Element* tile, int side, int step) {
-        const int lane = threadIdx.x % 32, r = lane % 8, low = lane / 8 % 2, high = lane / 16;
-        const int side_half = SIDE_FIRST ? low : high, k_half = SIDE_FIRST ? high : low;
-        const int line = K_MAJOR ? side + 8 * side_half + r : 16 * step + 8 * k_half + r;
-        const int chunk = K_MAJOR ? 2 * step + k_half : side / 8 + side_half;
-        load_matrices<!K_MAJOR>(to, tile + place(line, chunk));
+    /// The k-step `step` of `side` .. side + 15, as mma.sync takes it: 8 of these rows or columns, and half of the
+    /// k-step, in each of four registers. SIDE_FIRST: registers 0 and 1 are neighbours along the side, as A has them;
+    /// else along K, as B does. Elements of tf32 are rounded here, and nowhere else.
+    template <bool SIDE_FIRST, class T>
+    static __device__ __forceinline__ void load(unsigned (&to)[4], const T* tile, int side, int step) {
+        const int lane = threadIdx.x % 32;
+        if constexpr (BY_ELEMENT) {
+            // As place(), without divisions: NVRTC would keep an address of 64 bits for each element, and spill.
+            const T* const line = tile + (STEP * step + lane % 4) * SIDE;
+            const int first = (side + lane / 4) ^ (lane % 4 * 8), second = first ^ 8;
+#pragma unroll
+            for (int i = 0; i < 4; ++i) {
+                const int side_half = SIDE_FIRST ? i % 2 : i / 2, k_half = SIDE_FIRST ? i / 2 : i % 2;
+                to[i] = to_tf32(line[CHUNK * k_half * SIDE + (side_half ? second : first)]);
+            }
+        } else {
+            const int r = lane % 8, low = lane / 8 % 2, high = lane / 16;
+            const int side_half = SIDE_FIRST ? low : high, k_half = SIDE_FIRST ? high : low;
+            const int line = K_MAJOR ? side + 8 * side_half + r : STEP * step + CHUNK * k_half + r;
+            const int chunk = K_MAJOR ? 2 * step + k_half : side / CHUNK + side_half;
+            load_matrices<!K_MAJOR>(to, tile + place(line, chunk));
+            if constexpr (sizeof(T) == 4) {
+#pragma unroll
+                for (int i = 0; i < 4; ++i) to[i] = to_tf32(__uint_as_float(to[i]));
+            }
+        }
     }
 };
 
@@ -51,7 +73,7 @@ struct TileCopy {
     __device__ __forceinline__ TileCopy(const Element* matrix, long long leading, int side, int sides, int k, int K)
         : stride(leading), line(threadIdx.x / Tile::CHUNKS), chunk(threadIdx.x % Tile::CHUNKS) {
         const int first_line = (K_MAJOR ? side : k) + line;
-        const int first_element = (K_MAJOR ? k : side) + 8 * chunk;
+        const int first_element = (K_MAJOR ? k : side) + CHUNK * chunk;
         lines = (K_MAJOR ? sides : K) - first_line;
         elements = (K_MAJOR ? K : sides) - first_element;
         from = matrix + first_line * leading + first_element;
@@ -59,7 +81,7 @@ struct TileCopy {
 
     /// Whether copies of 16 bytes are possible.
     static __device__ __forceinline__ bool is_aligned(const Element* matrix, long long leading) {
-        return reinterpret_cast<unsigned long long>(matrix) % 16 == 0 && leading % 8 == 0;
+        return reinterpret_cast<unsigned long long>(matrix) % 16 == 0 && leading % CHUNK == 0;
     }
 
     __device__ __forceinline__ void advance() {
@@ -67,29 +89,49 @@ struct TileCopy {
         (K_MAJOR ? elements : lines) -= BLOCK_K;
     }
 
-    /// Starts the copies of the present k-tile. Beyond the matrix there are zeros.
+    /// Starts the copies of the present k-tile: BYTES at a time, 16 or, of floats, 4. Beyond the matrix there are
+    /// zeros.
+    template <int BYTES>
     __device__ __forceinline__ void start(Element* tile, const Element* anywhere) const {
+        if constexpr (BYTES == 16) {
 #pragma unroll
-        for (int i = 0; i < COUNT; ++i) {
-            const int inside = i * LINES_AT_ONCE < lines ? max(0, min(8, elements)) : 0;
-            copy_part_async(tile + Tile::place(line + i * LINES_AT_ONCE, chunk),
-                            inside > 0 ? from + i * LINES_AT_ONCE * stride : anywhere, 2 * inside);
+            for (int i = 0; i < COUNT; ++i) {
+                const int inside = i * LINES_AT_ONCE < lines ? max(0, min(CHUNK, elements)) : 0;
+                copy_part_async(tile + Tile::place(line + i * LINES_AT_ONCE, chunk),
+                                inside > 0 ? from + i * LINES_AT_ONCE * stride : anywhere,
+                                inside * static_cast<int>(sizeof(Element)));
+            }
+        } else {
+            for_each_element(tile, [&](Element* to, const Element* source, bool inside) {
+                copy_async<BYTES>(reinterpret_cast<float*>(to), reinterpret_cast<const float*>(source), inside);
+            });
         }
     }
 
-    /// The same at once, element by element.
+    /// The same at once.
     __device__ __forceinline__ void copy_elements(Element* tile) const {
+        for_each_element(tile, [](Element* to, const Element* source, bool inside) {
+            Element element{};
+            if (inside) element = *source;
+            *to = element;
+        });
+    }
+
+private:
+    /// Calls `copy` with the place of each of a thread's elements, its source and whether that is inside of the matrix.
+    /// Neighbouring threads have neighbouring elements of a line.
+    template <class Copy>
+    __device__ __forceinline__ void for_each_element(Element* tile, const Copy& copy) const {
 #pragma unroll 1
         for (int i = 0; i < COUNT; ++i) {
-            Element* const to = tile + Tile::place(line + i * LINES_AT_ONCE, chunk);
             const Element* const source = from + i * LINES_AT_ONCE * stride;
             const bool inside = i * LINES_AT_ONCE < lines;
 #pragma unroll
-            for (int j = 0; j < 8; ++j) {
-                Element element;
-                element.bits = 0;
-                if (inside && j < elements) element = source[j];
-                to[j] = element;
+            for (int j = 0; j < CHUNK; ++j) {
+                const int element = j * Tile::CHUNKS + chunk;  // of the line
+                const int distance = element - CHUNK * chunk;  // from the thread's first chunk
+                Element* const to = tile + Tile::place(line + i * LINES_AT_ONCE, element / CHUNK) + element % CHUNK;
+                copy(to, source + distance, inside && distance < elements);
             }
         }
     }
