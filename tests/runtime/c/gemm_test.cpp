@@ -22,14 +22,16 @@ const std::vector<float> b_transposed{1, 2, 0, 0, 1, 3};
 
 TEST_F(CInterface, AProductIsRightInItsLayout) {
     const auto runtime = open();
-    for (const auto& [layout, left, lda, right, ldb] :
-         {std::tuple("nn", &matrix_a, 3, &matrix_b, 2), std::tuple("tt", &a_transposed, 2, &b_transposed, 3)}) {
+    for (const auto& [type, layout, left, lda, right, ldb] :
+         {std::tuple("f32", "nn", &matrix_a, 3, &matrix_b, 2),
+          std::tuple("f32", "tt", &a_transposed, 2, &b_transposed, 3),
+          std::tuple("tf32", "nn", &matrix_a, 3, &matrix_b, 2)}) {
         std::vector<float> c{1, 1, 1, 1};
-        ASSERT_EQ(smemtune_gemm(runtime.get(), nullptr, "f32", layout, 2, 2, 3, 2, left->data(), lda, right->data(),
-                                ldb, 10, c.data(), 2),
+        ASSERT_EQ(smemtune_gemm(runtime.get(), nullptr, type, layout, 2, 2, 3, 2, left->data(), lda, right->data(), ldb,
+                                10, c.data(), 2),
                   SMEMTUNE_OK)
-            << layout << ": " << smemtune_error_message();
-        EXPECT_THAT(c, ElementsAre(20, 32, 38, 56)) << layout;
+            << type << " " << layout << ": " << smemtune_error_message();
+        EXPECT_THAT(c, ElementsAre(20, 32, 38, 56)) << type << " " << layout;
     }
 }
 
