@@ -75,6 +75,26 @@ TEST_F(AdoptTest, WhereBothVersionsHaveARowTheEarlierOneAddsWhatThePresentOneLac
     EXPECT_EQ(store.summary().measured, 2);
 }
 
+TEST_F(AdoptTest, AWinnersPlaceDoesNotGoToATrialThatWasCutShortOrNeverVerified) {
+    const auto present = with_row(store.remember(unrelated()));
+    auto cut_short = measured(present, tile(16), 3);
+    std::get<Measurement>(cut_short.outcome).cut_short = true;
+    auto unverified = cut_short;
+    std::get<Measurement>(unverified.outcome).cut_short = false;
+    unverified.verified_by.clear();
+    unverified.key.problem = store.remember(gemm(64, 64, 64));
+    for (const auto& twin : {cut_short, unverified}) {
+        const TrialKey at{key.device, key.kernel_template, twin.key.problem};
+        store.remember(twin);
+        store.set_winner(with_code(measured(at, tile(16), 6), {1}), binary(at.kernel_template, 16, 1));
+    }
+    EXPECT_EQ(store.remember(later()), present.kernel_template);
+    for (const auto& twin : {cut_short, unverified}) {
+        EXPECT_EQ(store.recall(twin.key, tile(16)), twin);
+        EXPECT_EQ(store.best(key.device, twin.key.problem), std::nullopt);
+    }
+}
+
 TEST_F(AdoptTest, OfSeveralEarlierVersionsAllTrialsCount) {
     auto second = tiled();
     second.hash = "second hash";
