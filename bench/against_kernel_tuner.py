@@ -76,7 +76,18 @@ def product(folder):
     }
 
 
-KERNELS = {"kt_convolution": convolution, "kt_pnpoly": polygon, "bat_gemm": product}
+def teaching_product(folder):
+    import numpy
+    n = 4096
+    return {
+        "entry": "matmul_kernel", "problem": (n, n), "extents": {"n": n},
+        "arguments": [numpy.zeros((n, n), numpy.float32), random_floats(n, n), random_floats(n, n)],
+        "constants": {}, "block": ["block_size_x", "block_size_y"],
+        "divisors": [["block_size_x", "tile_size_x"], ["block_size_y", "tile_size_y"]],
+    }
+
+
+KERNELS = {"kt_convolution": convolution, "kt_pnpoly": polygon, "bat_gemm": product, "kt_matmul": teaching_product}
 
 
 def manifest_of(folder):
