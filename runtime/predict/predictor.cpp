@@ -89,7 +89,9 @@ std::vector<Predictor::Prediction> Predictor::ranking(const Problem& problem, Bo
     std::vector<Prediction> predictions;
     const bool is_like =
         std::ranges::equal(problem.extents, extents_, {}, &std::pair<std::string, std::int64_t>::first);
-    if (members_.empty() || !is_like) return predictions;
+    const bool is_valid =
+        std::ranges::all_of(problem.extents, [](const auto& extent) { return is_valid_extent(extent.second); });
+    if (members_.empty() || !is_like || !is_valid) return predictions;
     const auto verified = by_class_.find(problem_class(problem, element_bytes_));
     if (verified == by_class_.end()) return predictions;
     std::vector<double> place;

@@ -47,8 +47,9 @@ public:
     /// now.
     Predictor(const Portfolio& portfolio, const Problem& like, const Device& device, const FindTemplate& find_template);
 
-    /// The members that are valid for the problem and verified for its class, sorted by predicted time times 1 + error;
-    /// ties in the order of the portfolio. The members live as long as the Predictor.
+    /// The members that are valid for the problem and verified for its class (none if an extent is not valid), sorted
+    /// by predicted time times 1 + error; ties in the order of the portfolio. The members live as long as the
+    /// Predictor.
     [[nodiscard]] std::vector<Prediction> ranking(const Problem& problem) const;
     /// The same; also gives the values of the members' rules at the problem, for BoundLaunch::launch_at().
     [[nodiscard]] std::vector<Prediction> ranking(const Problem& problem, BoundLaunch::Scratch& values) const;

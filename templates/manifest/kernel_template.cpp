@@ -96,7 +96,7 @@ Environment environment_of(const Operation& operation, const Problem& problem, c
                                     names);
     }
     for (const auto& [name, value] : problem.extents) {
-        if (value < 1 || value > 2147483647) {
+        if (!is_valid_extent(value)) {
             throw std::invalid_argument("extent " + name + "=" + std::to_string(value) + " is not in 1..2147483647");
         }
         environment[name] = value;

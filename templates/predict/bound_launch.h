@@ -40,7 +40,7 @@ public:
     /// The same at the problem for which the line's values were computed.
     [[nodiscard]] std::optional<Terms> terms_at(const Scratch& values) const;
     /// The launch there, equal to launch_of(); nothing for a kernel with arrays of its source (SymbolArgument), whose
-    /// sizes are no rules. Precondition: terms_at() has terms.
+    /// sizes are no rules. Precondition: terms_at() has terms, and the extents are valid.
     [[nodiscard]] std::optional<Launch> launch_at(const Scratch& values) const;
 
 private:

@@ -18,6 +18,9 @@ struct Problem {
     auto operator<=>(const Problem&) const = default;
 };
 
+/// Kernels take extents as int, and compute nothing for an extent of 0.
+constexpr bool is_valid_extent(std::int64_t value) { return value >= 1 && value <= 2147483647; }
+
 /// C[m,n] = alpha * op(A)[m,k] * op(B)[k,n] + beta * C, row-major.
 inline Problem gemm(std::int64_t m, std::int64_t n, std::int64_t k, std::string type = "f32",
                     std::string layout = "nn") {

@@ -107,6 +107,23 @@ TEST_F(ServedMember, ScalesCWhereThereIsNothingToSum) {
     expect_right(fetched, 5, 4, 0, 1, 1.5F);
 }
 
+TEST_F(ServedMember, IsNoAnswerToAProblemThatMakesNoSense) {
+    auto runtime = open(SMEMTUNE_CXX);
+    const auto error_at = [&](const Problem& problem) -> std::string {
+        try {
+            (void)runtime.fetch(problem);
+            return "nothing was thrown";
+        } catch (const std::invalid_argument& error) {
+            return error.what();
+        }
+    };
+    for (const auto value : {std::int64_t{-1}, std::int64_t{1} << 31, (std::int64_t{1} << 32) + 64}) {
+        EXPECT_THAT(error_at(gemm(8, 8, value)), HasSubstr("extent K=" + std::to_string(value) + " is not in 1.."));
+        EXPECT_THAT(error_at(gemm(value, 8, 8)), HasSubstr("extent M=" + std::to_string(value) + " is not in 1.."));
+    }
+    EXPECT_EQ(runtime.fetch(gemm(8, 8, 8)).choice().match, Match::predicted);
+}
+
 TEST_F(ServedMember, IsNotLaunchedForOtherExtents) {
     const auto fetched = open(no_compiler).fetch(gemm(4, 4, 4));
     int m = 8;
