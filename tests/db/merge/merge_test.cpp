@@ -220,6 +220,26 @@ TEST(Merge, ThePortfolioThatWasMeasuredLastStaysWhole) {
     }
 }
 
+TEST(Merge, AMemberWhoseCodeAnotherOneReplacesIsLeftOut) {
+    auto first = content_at(1);
+    first.portfolios = {{{1, "gemm", "f32", "nn"}, {member_of(1, first_code, 0.1)}}};
+    first.binaries = {binary_of(1, first_code)};
+    auto second = content_at(1);
+    second.devices[1].name = "another";
+    second.trials = {dated(with_code(measured(key_of(1), tile(16), 5), second_code), "08")};
+    second.portfolios = {{{1, "gemm", "f32", "nn"}, {member_of(1, second_code, 0.2)}}};
+    second.binaries = {binary_of(1, second_code)};
+    for (const auto& databases : {std::vector{first, second}, std::vector{second, first}}) {
+        const auto both = merged(databases);
+        ASSERT_EQ(both.content.binaries.size(), 1U);
+        EXPECT_EQ(both.content.binaries[0].code, second_code) << "that of a trial";
+        ASSERT_EQ(both.content.portfolios.size(), 1U);
+        EXPECT_EQ(both.content.portfolios[0].members.at(0).code_hash, hash_of_bytes(second_code));
+        ASSERT_EQ(both.left_out.size(), 1U);
+        EXPECT_NE(both.left_out[0].find("has other machine code"), std::string::npos) << both.left_out[0];
+    }
+}
+
 TEST(Merge, AMemberWhoseCodeIsWrongAnywhereIsLeftOut) {
     auto first = content_at(1);
     first.portfolios = {{{1, "gemm", "f32", "nn"}, {member_of(1, first_code, 0.1)}}};

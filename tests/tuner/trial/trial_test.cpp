@@ -107,6 +107,10 @@ TEST_F(TrialTest, OnlyAKernelThatPassedEveryCheckIsVerified) {
     const auto slower = report_of(right(), 100);
     EXPECT_TRUE(measured(slower).cut_short);
     EXPECT_FALSE(slower.verified) << "one check only";
+    backend.launch_us = [](const BoundKernel*) { return 1000; };
+    const auto sampled = report_of(right(), 100);
+    EXPECT_TRUE(measured(sampled).cut_short);
+    EXPECT_FALSE(sampled.verified) << "its time is not known";
 }
 
 TEST_F(TrialTest, OnlyWhatMayBecomeAFinalistRunsTheOtherChecks) {

@@ -129,6 +129,55 @@ TEST(ReferenceSource, EveryKindAcceptsARightKernelAndRefusesAWrongOne) {
     }
 }
 
+// A function's results are kept, and found again by what it was called with.
+TEST(ReferenceSource, AFunctionIsCalledAnewForOtherScalarsAndOtherArrays) {
+    const auto with = [](const std::string& values) {
+        return load_templates({{"scaled.toml", R"toml(
+[operation]
+name = "made_up"
+extents = ["n"]
+operations = "0"
+bytes = "0"
+terms = "1"
+reference = "reference.cpp"
+argument = [{ name = "n", kind = "extent" }, { name = "alpha", kind = "scalar" },
+{ name = "a", kind = "input", shape = ["n"])toml" + values +
+                                                   R"toml( },
+{ name = "o", kind = "output", shape = ["n"] }]
+check = [{ inputs = "uniform", scalars = { alpha = 1 } }, { inputs = "uniform", scalars = { alpha = 3 } },
+{ inputs = "integer", scalars = { alpha = 3 } }]
+[template]
+name = "scaled"
+operation = "made_up"
+types = ["f32"]
+[[parameter]]
+name = "FACTOR"
+values = [1, 2]
+[launch]
+block = ["32"]
+grid = ["ceil_div(n, 32)"]
+[requires]
+host = true
+)toml"},
+                               {"scaled.cu", R"(
+__global__ void scaled(int n, float alpha, const float* a, float* o) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) o[i] = FACTOR * alpha * a[i];
+}
+)"},
+                               {"reference.cpp", R"(
+#include <cmath>
+void reference(int n, float alpha, const float* a, float*, double* value, double* magnitude) {
+    for (int i = 0; i < n; ++i) magnitude[i] = std::fabs(value[i] = double(alpha) * a[i]);
+}
+)"}}).at(0);
+    };
+    for (const std::string values : {"", ", values = { constant = 2 }"}) {
+        EXPECT_EQ(wrong_of(with(values), 1), "") << values;
+        EXPECT_THAT(wrong_of(with(values), 2), HasSubstr("o[0] is ")) << values;
+    }
+}
+
 TEST(ReferenceSource, WithoutAReferenceOnlyWritesOutsideAndNoWritesAreFound) {
     const auto kernel = template_with("\"none\"");
     EXPECT_EQ(wrong_of(kernel, 2), "");

@@ -97,6 +97,9 @@ TEST(Verifier, AKernelGivesANumber) {
     EXPECT_EQ(verdict_of(kernel, 2), "");
     EXPECT_EQ(verdict_of(kernel, 2, true), "");
     EXPECT_EQ(verdict_of(kernel, 3), "'verify' says that the outputs are wrong (100)");
+    std::string negative = verify_kernel;
+    negative.replace(negative.find("i + 1"), 5, "-7");
+    EXPECT_EQ(verdict_of(doubling("verify.cu", negative), 3), "'verify' says that the outputs are wrong (-7)");
 }
 
 TEST(Verifier, WritesElsewhereAndMissingOnesAreFoundWithoutIt) {

@@ -105,6 +105,30 @@ TEST(OperationParameters, ATrialCarriesItsValues) {
     EXPECT_EQ(input.parameters, (Configuration{{{"BLOCKS", 3}}}));
 }
 
+TEST(OperationParameters, ATrialIsVerifiedWithItsOwnValues) {
+    const auto kernel = partial();
+    const auto problem = typed_problem(100);
+    auto& backend = typed_backend();
+    Testbed testbed(backend, kernel.operation, problem, compile_testbed(typed_compiler(), kernel, problem), 1);
+    const auto input_of = [&](std::int64_t blocks) {
+        const Configuration configuration{{{"BLOCKS", blocks}, {"WORD", kernel.parameters.at(1).default_value}}};
+        const auto compiled = typed_compiler().compile(program_of(kernel, configuration, problem));
+        return trial_input(kernel, configuration, problem, backend.device(), std::get<Binary>(compiled));
+    };
+    const auto tried = [&](std::int64_t blocks) {
+        const auto report = try_candidate(backend, testbed, input_of(blocks), {}, std::nullopt, std::nullopt);
+        return std::holds_alternative<Measurement>(report.outcome) ? "" : std::get<Rejection>(report.outcome).reason;
+    };
+    const auto verified = [&](std::int64_t blocks) {
+        return verify_candidate(backend, testbed, input_of(blocks), {}).verified;
+    };
+    EXPECT_EQ(tried(3), "");
+    EXPECT_EQ(tried(2), "");
+    EXPECT_TRUE(verified(3));
+    EXPECT_EQ(tried(8), "");
+    EXPECT_TRUE(verified(2));
+}
+
 TEST(OperationParameters, AreTunedServedAndVerifiedOnTheHostDevice) {
     const Scratch scratch;
     write_text(scratch / "kernels/partial.toml", partial_manifest());

@@ -109,6 +109,15 @@ TEST(TypedComparison, TheErrorBoundIsThatOfTheType) {
     }
 }
 
+// After 10,000 operations the worst case is 10,000 units of roundoff, and rule 1 allows 8 times the square root of it.
+TEST(TypedComparison, AnErrorFarFromTheWorstCaseMayStillBeTooLarge) {
+    Compared output(with_type("f32"), "{ inputs = \"uniform\" }", "[\"n\"]", 10'000);
+    output.set(5, 1 + 700 * 0x1p-24, 1);
+    EXPECT_EQ(output.difference(), "");
+    output.set(5, 1 + 900 * 0x1p-24, 1);
+    EXPECT_THAT(output.difference(), HasSubstr("it[5] is 1."));
+}
+
 TEST(TypedComparison, AnErrorThatAllElementsShareIsFound) {
     Compared output(with_type("f64"), "{ inputs = \"uniform\" }", "[\"n\"]", 100);
     for (long long i = 0; i < 40; ++i) output.set(i, 1 + 16 * 0x1p-53, 1);
@@ -179,6 +188,9 @@ TEST(TypedComparison, NaNsAreEqualOnRequestAlone) {
     EXPECT_THAT(equal.difference(), HasSubstr("it[3] is 1, not nan"));
     equal.set(3, nan, 1);
     EXPECT_THAT(equal.difference(), HasSubstr("it[3] is nan, not 1"));
+    Compared tolerant(with_type("f32", ", tolerance = { absolute = 1 }"));
+    tolerant.set(2, nan, nan);
+    EXPECT_THAT(tolerant.difference(), HasSubstr("it[2] is nan")) << "a tolerance alone is no such request";
     Compared special(with_type("f32"), "{ inputs = \"special\" }");
     special.set(2, nan, nan);
     EXPECT_EQ(special.difference(), "") << "zero times infinity";
