@@ -1,7 +1,7 @@
 // Measures how long the runtime takes to choose a configuration for a shape that nobody tuned, and how long a whole
-// fetch of such a shape takes once the portfolio's kernels are loaded. It uses the portfolio of a database and the
-// device that the portfolio was measured on, by its facts: nothing is loaded or launched, so it needs no GPU. With
-// DEVICE, also measures the fetches there. Prints members of a JSON object for bench/record.sh.
+// fetch of such a shape takes once the portfolio's kernels are loaded. DATABASE has one device, a portfolio for it and
+// the members' machine code, as a shipped one. It needs no GPU: a stand-in with the facts of the device takes the code
+// and runs nothing. With DEVICE, also measures the fetches there. Prints members of a JSON object for bench/record.sh.
 //
 //     choose_bench DATABASE [SHAPES [DEVICE]]
 #include <fmt/format.h>

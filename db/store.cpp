@@ -166,7 +166,7 @@ Store& Store::operator=(Store&&) noexcept = default;
 
 std::int64_t Store::replacements() const { return state_->replacements; }
 
-// An application asks at each problem that it has not asked for before, so the rows are read again only after a change.
+// A Runtime asks for each new problem, so the devices are kept until another connection changes the file.
 std::vector<std::pair<std::int64_t, Device>> Store::devices() const {
     static const std::string sql = select_devices();
     const auto read = [&] { return state_->query(sql).all(read_device); };

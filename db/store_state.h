@@ -25,8 +25,9 @@ struct Store::State {
     bool is_locked;
     std::int64_t replacements = 0;
     bool in_snapshot = false;
-    // The devices, and SQLite's number of the file's content for which they were read. Readers only: the number does
-    // not count this connection's own changes.
+    // The devices, and the number that this connection had then: SQLite changes it when another connection commits.
+    // Connections may have equal numbers, so reopen() forgets the devices. Readers only: the number does not count
+    // changes of this connection.
     struct KnownDevices {
         std::int64_t data_version = 0;
         std::vector<std::pair<std::int64_t, Device>> devices{};

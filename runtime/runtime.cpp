@@ -236,7 +236,7 @@ ProgramCache::Loaded Runtime::State::load(const Candidate& candidate, const Laun
     // Problems of several sizes share a loaded kernel unless they need different amounts of dynamic shared memory.
     const auto dynamic = launch.dynamic_shared_bytes;
     // The key contains the hash of the verified machine code: other code of the same source must not serve this
-    // candidate. The rest determines the source.
+    // candidate. The template's hash covers all that the source is made of, but for type, layout and configuration.
     const auto key = kernel.hash + " " + candidate.code_hash + " " + std::to_string(dynamic) + " " + problem.type +
                      " " + problem.layout + " " + candidate.compiled;
     return programs.get(key, [&] { return load_or_compile(candidate, problem, dynamic); });

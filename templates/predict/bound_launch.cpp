@@ -78,7 +78,7 @@ BoundLaunch::BoundLaunch(const KernelTemplate& kernel_template, const Configurat
     }
 }
 
-// Without what no limit concerns.
+// What limits and models need: all but the run-time arguments.
 Launch BoundLaunch::limits(const Scratch& values) const {
     Launch launch;
     for (std::size_t i = 0; i < grid_.size(); ++i) {

@@ -26,7 +26,17 @@ StraightLine::Slot StraightLine::add(const Expression& expression, const Environ
 }
 
 bool StraightLine::is_truth(Op op) {
-    return op == Op::logical_not || op == Op::to_bool || (op >= Op::less && op <= Op::not_equal);
+    switch (op) {
+        case Op::logical_not:
+        case Op::to_bool:
+        case Op::less:
+        case Op::less_equal:
+        case Op::greater:
+        case Op::greater_equal:
+        case Op::equal:
+        case Op::not_equal: return true;
+        default: return false;
+    }
 }
 
 StraightLine::Slot StraightLine::constant(Value value) {

@@ -1,4 +1,6 @@
 // Applications without write permission read a file that other processes tune into.
+#include <SQLiteCpp/Database.h>
+
 #include "db/file/journal.h"
 #include "tests/db/scratch.h"
 
@@ -77,6 +79,19 @@ TEST_P(ReadersTest, AFileThatIsReplacedIsReadAnew) {
     tune(9, 1);
     EXPECT_EQ(reader.trials({1, 1, 1}).size(), 4U);
     EXPECT_EQ(reader.replacements(), 1) << "the same file, with more in it";
+}
+
+TEST_P(ReadersTest, TheDevicesAreThoseOfTheFileThatTookItsPlace) {
+    tune(1, 1);
+    const auto other = stored(scratch / "other.db", 1);
+    SQLite::Database(other.string(), SQLite::OPEN_READWRITE).exec("UPDATE devices SET name = 'another'");
+    const Store reader(file, Access::read, options);
+    const auto before = reader.devices();
+    EXPECT_NE(before.at(0).second.name, "another");
+    EXPECT_EQ(reader.known(gemm(7, 7, 7)).devices, before);
+    rename(other, file);
+    EXPECT_EQ(reader.known(gemm(7, 7, 7)).devices.at(0).second.name, "another");
+    EXPECT_EQ(reader.devices().at(0).second.name, "another");
 }
 
 TEST_P(ReadersTest, AFileIsLookedAtBeforeItIsOpenedAndBeforeAnotherTakesItsPlace) {

@@ -7,6 +7,7 @@
 #include <SQLiteCpp/Statement.h>
 
 #include "db/file/schema.h"
+#include "db/rows.h"
 #include "tests/db/scratch.h"
 
 namespace smemtune {
@@ -640,6 +641,9 @@ TEST_F(StoreTest, ADeviceThatAnotherStoreAddsIsSeenAtTheNextQuestion) {
 }
 
 TEST_F(StoreTest, AnExtentOfAnyNameIsFound) {
+    EXPECT_EQ(extents_json(gemm(1, -2, 3)), R"({"M":1,"N":-2,"K":3})");
+    EXPECT_EQ(extents_json({"any", "f32", "", {{"a\"b", 1}, {"N", 2}}}), R"({"a\"b":1,"N":2})");
+    EXPECT_EQ(extents_json({"any", "f32", "", {}}), "{}");
     for (const auto* name : {"K", "k_1", "a b", "a\"b", "\\", "\xc3\xa9", ""}) {
         const Problem problem{"any", "f32", "", {{name, 3}, {"N", 4}}};
         const auto id = store.remember(problem);

@@ -172,7 +172,7 @@ void read(const Base& base, const std::string& path) {
         const auto candidate = candidates.next();
         if (!candidate) break;
         if (!candidate->template_row) continue;
-        (void)store.recall_binary(*candidate->template_row, candidate->configuration,
+        (void)store.recall_binary(*candidate->template_row, *candidate->configuration,
                                   binary_key("sm_90a", base.problem));
     }
 }
