@@ -53,6 +53,7 @@ public:
         for (const auto& parameter : kernel.parameters) {
             if (parameter.runtime) add("int " + parameter.name, sizeof(int));
         }
+        for (const auto& map : kernel.tensor_maps) add("tensor map " + map.name, (typed_ ? 200 : 0) + 128);
         if (kernel.workspace_bytes) add("the address of its workspace", any_pointer());
     }
 

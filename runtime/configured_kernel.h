@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "runtime/backend.h"
+#include "runtime/cuda/tensor_map.h"
 
 namespace smemtune {
 
@@ -21,7 +22,7 @@ public:
         : kernel_(std::move(kernel)),
           launch_(std::move(launch)),
           fill_(fill),
-          is_plain_(launch_.runtime_arguments.empty() && launch_.symbols.empty()) {}
+          is_plain_(launch_.runtime_arguments.empty() && launch_.symbols.empty() && launch_.tensor_maps.empty()) {}
 
     [[nodiscard]] const Launch& parameters() const { return launch_; }
     /// As LoadedKernel::prepare.
@@ -33,8 +34,8 @@ public:
         }
     }
 
-    /// Leaves out symbols, and appends the configuration's run-time arguments. Inline, because the public runtime
-    /// launches through it.
+    /// Leaves out symbols, and appends the configuration's run-time arguments and tensor maps. Inline, because the
+    /// public runtime launches through it.
     void launch(StreamHandle stream, std::span<void* const> arguments) const override {
         if (is_plain_) return kernel_->launch(stream, launch_, arguments.data());
         if (fill_ == FillSymbols::at_launch) fill_symbols(stream, arguments);
@@ -48,10 +49,23 @@ public:
         }
         next = std::copy(begin, arguments.end(), next);
         for (const auto& value : launch_.runtime_arguments) *next++ = const_cast<int*>(&value);
+        if (!launch_.tensor_maps.empty()) return launch_with_maps(stream, arguments, all, next);
         kernel_->launch(stream, launch_, all.data());
     }
 
 private:
+    void launch_with_maps(StreamHandle stream, std::span<void* const> arguments, std::array<void*, most_arguments>& all,
+                          void** next) const {
+        std::array<EncodedTensorMap, most_tensor_maps> maps;  // NOLINT(*-member-init): encode_tensor_map() writes them
+        auto* map = maps.begin();
+        for (const auto& each : launch_.tensor_maps) {
+            encode_tensor_map(*map, each, *static_cast<void* const*>(arguments[each.matrix]),
+                              *static_cast<const long long*>(arguments[each.stride]));
+            *next++ = map++;
+        }
+        kernel_->launch(stream, launch_, all.data());
+    }
+
     std::shared_ptr<const LoadedKernel> kernel_;
     Launch launch_;
     FillSymbols fill_;

@@ -1,5 +1,6 @@
 #include "templates/launch/launch.h"
 
+#include <algorithm>
 #include <limits>
 
 namespace smemtune {
@@ -57,9 +58,18 @@ Launch launch_of(const KernelTemplate& kernel_template, const Configuration& con
             {arguments[i].symbol, i,
              shape.rows * shape.columns * shape.count * type_of(arguments[i], problem.type).bytes()});
     }
+    for (const auto& map : kernel_template.tensor_maps) {
+        const auto& matrix = arguments[map.matrix];
+        const auto stride = std::ranges::find(arguments, matrix.stride, &Argument::name) - arguments.begin();
+        const auto shape = shape_of(matrix, environment);
+        launch.tensor_maps.push_back({map.matrix, static_cast<std::size_t>(stride), shape.rows, shape.columns,
+                                      map.box_rows.evaluate(environment), map.box_columns.evaluate(environment),
+                                      type_of(matrix, problem.type).bytes(), map.swizzle});
+    }
     if (kernel_template.workspace_bytes) {
-        launch.workspace = {kernel_template.workspace_bytes->evaluate(environment),
-                            arguments.size() - launch.symbols.size() + launch.runtime_arguments.size()};
+        launch.workspace = {
+            kernel_template.workspace_bytes->evaluate(environment),
+            arguments.size() - launch.symbols.size() + launch.runtime_arguments.size() + launch.tensor_maps.size()};
     }
     return launch;
 }

@@ -20,6 +20,18 @@ struct WorkspaceArgument {
     friend bool operator==(const WorkspaceArgument&, const WorkspaceArgument&) = default;
 };
 
+/// A tensor map that the kernel takes after its run-time parameters. Each launch makes it for the address and the
+/// stride that it is given.
+struct TensorMapArgument {
+    std::size_t matrix = 0, stride = 0;  ///< indices among the operation's arguments
+    std::int64_t rows = 0, columns = 0;  ///< of the matrix
+    std::int64_t box_rows = 0, box_columns = 0;
+    std::int64_t element_bytes = 0;
+    bool swizzle = false;
+
+    friend bool operator==(const TensorMapArgument&, const TensorMapArgument&) = default;
+};
+
 /// An argument that no parameter of the kernel takes: it is copied to a `__constant__` or `__device__` array instead.
 struct SymbolArgument {
     std::string name;
@@ -37,6 +49,7 @@ struct Launch {
     std::int64_t dynamic_shared_bytes = 0;  ///< per block
     std::int64_t registers = 0;             ///< per thread; 0 when not known
     std::vector<int> runtime_arguments{};   ///< the arguments after the operation's, in the manifest's order
+    std::vector<TensorMapArgument> tensor_maps{};
     std::optional<WorkspaceArgument> workspace{};
     std::vector<SymbolArgument> symbols{};  ///< in the order of their places
 

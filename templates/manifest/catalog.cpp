@@ -128,6 +128,11 @@ std::string hash_of(const KernelTemplate& kernel, Includes& includes) {
     }
     add(kernel.dynamic_shared_bytes.text());
     if (kernel.workspace_bytes) add(kernel.workspace_bytes->text());
+    for (const auto& map : kernel.tensor_maps) {
+        add("tensor map " + std::to_string(map.matrix) + (map.swizzle ? ", swizzled" : ""));
+        add(map.box_rows.text());
+        add(map.box_columns.text());
+    }
     for (const auto& argument : kernel.operation.arguments) {
         add(argument.name);
         add(std::to_string(static_cast<int>(argument.kind)));

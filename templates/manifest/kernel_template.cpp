@@ -65,9 +65,15 @@ std::optional<std::string> why_unsupported(const KernelTemplate& kernel_template
                    ", which the host device lacks; tune it on a GPU";
         }
     }
+    const auto as_text = [](std::int64_t capability) {
+        return std::to_string(capability / 10) + "." + std::to_string(capability % 10);
+    };
     if (!device.is_host() && device.compute_capability < of.compute_capability) {
-        return "needs compute capability " + std::to_string(of.compute_capability / 10) + "." +
-               std::to_string(of.compute_capability % 10);
+        return "needs compute capability " + as_text(of.compute_capability);
+    }
+    if (!device.is_host() && of.highest_compute_capability &&
+        device.compute_capability > *of.highest_compute_capability) {
+        return "runs up to compute capability " + as_text(*of.highest_compute_capability) + " only";
     }
     return std::nullopt;
 }

@@ -144,6 +144,18 @@ struct SourceNeeds {
     bool system_headers = false;  ///< it includes headers of the toolkit or the system
 };
 
+/// A matrix argument in tiles (`[[tensor_map]]`): a CUtensorMap, which the kernel takes by value for Hopper's copy
+/// engine.
+struct TensorMap {
+    std::string name;
+    std::size_t matrix = 0;  ///< index of the matrix among the operation's arguments
+    Expression box_rows;     ///< of a tile
+    Expression box_columns;
+    bool swizzle = false;  ///< 16 bytes of a row, of 32, 64 or 128 bytes, change places in shared memory
+};
+/// The most tensor maps of a kernel.
+constexpr std::size_t most_tensor_maps = 4;
+
 struct KernelTemplate {
     std::string name;   ///< also the name of its entry point, unless `entry` gives another
     std::string entry;  ///< a C++ expression for the entry point, such as `kernel<float, TILE>`; empty: `name`
@@ -158,11 +170,13 @@ struct KernelTemplate {
     std::array<Expression, 3> grid;
     Expression static_shared_bytes;
     Expression dynamic_shared_bytes;
+    std::vector<TensorMap> tensor_maps;         ///< arguments after the run-time parameters
     std::optional<Expression> workspace_bytes;  ///< workspace of a launch; the kernel's last argument is its address
     std::optional<Expression> registers;        ///< per thread, an estimate
     std::int64_t compute_capability = 0;        ///< the lowest one that it runs on
-    bool host = false;                          ///< can run on the host device
-    bool baseline = false;                      ///< the other templates of its operation are compared with it
+    std::optional<std::int64_t> highest_compute_capability;
+    bool host = false;      ///< can run on the host device
+    bool baseline = false;  ///< the other templates of its operation are compared with it
     std::optional<Model> model;
     std::string path;                          ///< of its manifest
     std::string source_path;                   ///< of its .cu file
@@ -203,7 +217,7 @@ Configuration default_configuration(const KernelTemplate& kernel_template);
 /// The part of a configuration that decides the program: all parameters but the run-time ones.
 Configuration compiled_part(const KernelTemplate& kernel_template, const Configuration& configuration);
 
-/// The largest number of arguments of a kernel: the operation's, run-time parameters and the workspace.
+/// The largest number of arguments of a kernel: the operation's, run-time parameters, tensor maps and the workspace.
 constexpr std::size_t most_arguments = 64;
 
 /// The entry point in C++, parameters replaced by their values: `kernel<float, 16>`.

@@ -117,10 +117,11 @@ void check_runtime_parameter(const Section& section, const Parameter& parameter,
 // Launches keep a kernel's arguments on the stack.
 void check_argument_count(const Section& section, const KernelTemplate& kernel) {
     const auto runtime = static_cast<std::size_t>(std::ranges::count_if(kernel.parameters, &Parameter::runtime));
-    const auto count = kernel.operation.arguments.size() + runtime + (kernel.workspace_bytes ? 1 : 0);
+    const auto count =
+        kernel.operation.arguments.size() + runtime + kernel.tensor_maps.size() + (kernel.workspace_bytes ? 1 : 0);
     if (count <= most_arguments) return;
     section.fail("would launch a kernel of " + std::to_string(count) +
-                 " arguments (the operation's, run-time parameters, workspace), more than " +
+                 " arguments (the operation's, run-time parameters, tensor maps, workspace), more than " +
                  std::to_string(most_arguments) + "; compile parameters in, without runtime = true");
 }
 
@@ -141,6 +142,34 @@ void read_launch(const Section& section, const Names& known, KernelTemplate& res
     if (section.has("registers")) {
         result.registers = read_compiled(section, "registers", "\"32\"", known, result.parameters);
     }
+}
+
+TensorMap read_tensor_map(const Section& section, const Names& known, const KernelTemplate& kernel) {
+    section.allow_only({"name", "matrix", "box", "swizzle"});
+    const auto& arguments = kernel.operation.arguments;
+    TensorMap map{.name = section.value<std::string>("name", "\"A_TILES\"")};
+    if (!is_identifier(map.name)) section.fail_at("name", "'" + map.name + "' is no C++ identifier");
+    const auto matrix = section.value<std::string>("matrix", "\"A\"");
+    const auto found = std::ranges::find(arguments, matrix, &Argument::name);
+    if (found == arguments.end() || !found->is_matrix() || found->stride.empty()) {
+        std::string names;
+        for (const auto& each : arguments) {
+            if (each.is_matrix() && !each.stride.empty()) names += " " + each.name;
+        }
+        section.fail_at("matrix", "'matrix' '" + matrix +
+                                      "' is no matrix with a stride among the operation's arguments" +
+                                      (names.empty() ? "; it has none" : "; name one of:" + names));
+    }
+    map.matrix = static_cast<std::size_t>(found - arguments.begin());
+    const auto box = section.list<std::string>("box", R"(["BLOCK_M", "BLOCK_K"])");
+    if (box.size() != 2) {
+        section.fail_at("box", "'box' has " + std::to_string(box.size()) +
+                                   " extents; write the rows and the columns of a tile: [\"BLOCK_M\", \"BLOCK_K\"]");
+    }
+    map.box_rows = section.checked("box", box[0], known);
+    map.box_columns = section.checked("box", box[1], known);
+    map.swizzle = section.value_or<bool>("swizzle", "true", false);
+    return map;
 }
 
 Model read_model(const Section& section, const Names& known) {
@@ -224,7 +253,8 @@ void complete_parameters(const Section& head, KernelTemplate& kernel) {
 std::optional<KernelTemplate> read_template(const std::string& path, const toml::table& table,
                                             const Operations& operations) {
     const Section root(path, "manifest", table);
-    root.allow_only({"template", "operation", "parameter", "derived", "constraint", "launch", "requires", "model"});
+    root.allow_only(
+        {"template", "operation", "parameter", "derived", "constraint", "launch", "tensor_map", "requires", "model"});
     const auto head = root.section("template");
     if (!head) {
         if (root.section("operation")) return std::nullopt;
@@ -294,10 +324,20 @@ std::optional<KernelTemplate> read_template(const std::string& path, const toml:
     const auto launch = root.section("launch");
     if (!launch) root.fail("has no [launch]; write [launch] with block and grid");
     read_launch(*launch, known, result);
+    for (const auto& each : root.sections("tensor_map", "[[tensor_map]]")) {
+        result.tensor_maps.push_back(read_tensor_map(each, known, result));
+    }
+    if (result.tensor_maps.size() > most_tensor_maps) {
+        root.fail("has " + std::to_string(result.tensor_maps.size()) + " [[tensor_map]]; a kernel takes at most " +
+                  std::to_string(most_tensor_maps));
+    }
     check_argument_count(*launch, result);
     if (const auto requires_ = root.section("requires")) {
-        requires_->allow_only({"compute_capability", "host"});
+        requires_->allow_only({"compute_capability", "highest_compute_capability", "host"});
         result.compute_capability = requires_->value_or<std::int64_t>("compute_capability", "75", 0);
+        if (requires_->has("highest_compute_capability")) {
+            result.highest_compute_capability = requires_->value<std::int64_t>("highest_compute_capability", "90");
+        }
         result.host = requires_->value_or<bool>("host", "true", false);
     }
     if (const auto model = root.section("model")) result.model = read_model(*model, known);

@@ -47,7 +47,8 @@ BoundLaunch::BoundLaunch(const KernelTemplate& kernel_template, const Configurat
         runtime_arguments_.push_back(static_cast<int>(value->second));
     }
     const auto& arguments = kernel_template.operation.arguments;
-    has_symbols_ = std::ranges::any_of(arguments, [](const auto& argument) { return !argument.symbol.empty(); });
+    has_rules_alone_ = kernel_template.tensor_maps.empty() &&
+                       std::ranges::all_of(arguments, [](const auto& argument) { return argument.symbol.empty(); });
     workspace_place_ = arguments.size() + runtime_arguments_.size();
     for (const auto& constraint : kernel_template.constraints) {
         rules_.push_back(line_->add(constraint.rule, environment));
@@ -93,7 +94,7 @@ Launch BoundLaunch::limits(const Scratch& values) const {
 }
 
 std::optional<Launch> BoundLaunch::launch_at(const Scratch& values) const {
-    if (has_symbols_) return std::nullopt;
+    if (!has_rules_alone_) return std::nullopt;
     auto launch = limits(values);
     launch.runtime_arguments = runtime_arguments_;
     return launch;

@@ -39,8 +39,8 @@ public:
     [[nodiscard]] std::optional<Terms> terms(const Problem& problem, Scratch& scratch) const;
     /// The same at the problem for which the line's values were computed.
     [[nodiscard]] std::optional<Terms> terms_at(const Scratch& values) const;
-    /// The launch there, equal to launch_of(); nothing for a kernel with arrays of its source (SymbolArgument), whose
-    /// sizes are no rules. Precondition: terms_at() has terms, and the extents are valid.
+    /// The launch there, equal to launch_of(); nothing for a kernel with arrays of its source (SymbolArgument) or
+    /// tensor maps, whose sizes are no rules. Precondition: terms_at() has terms, and the extents are valid.
     [[nodiscard]] std::optional<Launch> launch_at(const Scratch& values) const;
 
 private:
@@ -53,7 +53,7 @@ private:
     CompiledSize compiled_;
     double element_bytes_;
     bool has_model_;
-    bool has_symbols_ = false;
+    bool has_rules_alone_ = true;  // no symbols, no tensor maps
     std::vector<int> runtime_arguments_;
     std::size_t workspace_place_ = 0;
     std::shared_ptr<StraightLine> line_;  // copies share it; no longer changed

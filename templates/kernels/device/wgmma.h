@@ -1,0 +1,100 @@
+// The instruction of Hopper's tensor cores (compute capability 9.0 alone; PTX ISA, "wgmma"). A warpgroup, four
+// neighbouring warps of which the first one's number is a multiple of 4, multiplies tiles that stand in shared memory,
+// and goes on while the tensor cores work.
+//
+// Order:  fence_sums();  multiply_tiles(...) several times;  commit_products();  wait_for_products<...>();
+#pragma once
+
+#include "device/mbarrier.h"
+
+/// Comes before multiply_tiles, where registers of the sums were written.
+__device__ __forceinline__ void fence_sums() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
+
+/// The products since the last call are one group.
+__device__ __forceinline__ void commit_products() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
+
+/// Waits until no more than `pending` groups are under way.
+template <int pending>
+__device__ __forceinline__ void wait_for_products() {
+    asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(pending) : "memory");
+}
+
+/// Comes behind wait_for_products: nothing that reads the sums is moved before it.
+template <int count>
+__device__ __forceinline__ void keep_order(float (&sums)[count]) {
+#pragma unroll
+    for (int i = 0; i < count; ++i) asm volatile("" : "+f"(sums[i])::"memory");
+}
+
+/// Describes a tile of lines of 128 bytes, arranged by the copy engine's swizzle of 128 bytes: in a group of 8 lines,
+/// 1024 bytes, aligned to that, the chunk c of 16 bytes of line l stands at c ^ l. Groups of lines follow one another.
+///
+///     lines along K (A of n., B of .t)     a line is 128 bytes along K; `next` is not read
+///     lines along M, N (A of t., B of .n)  a line is one k: 64 elements along M or N; the next 64 of them start
+///                                          `next` bytes behind
+__device__ __forceinline__ unsigned long long describe_tile(unsigned address, int next) {
+    constexpr unsigned long long swizzle_of_128_bytes = 1ULL << 62;
+    return swizzle_of_128_bytes | 1024ULL / 16 << 32 | static_cast<unsigned long long>(next / 16) << 16 |
+           (address & 0x3ffffU) / 16;
+}
+
+// Text of the instruction: the sums are its operands 0, 1, 2, ...
+#define SMEMTUNE_TEN(tens)                                                                                            \
+    "%" #tens "0, %" #tens "1, %" #tens "2, %" #tens "3, %" #tens "4, %" #tens "5, %" #tens "6, %" #tens "7, %" #tens \
+    "8, %" #tens "9"
+#define SMEMTUNE_EIGHT_SUMS(i)                                                                                    \
+    "+f"(sums[i]), "+f"(sums[i + 1]), "+f"(sums[i + 2]), "+f"(sums[i + 3]), "+f"(sums[i + 4]), "+f"(sums[i + 5]), \
+        "+f"(sums[i + 6]), "+f"(sums[i + 7])
+#define SMEMTUNE_SUMS_16(i) SMEMTUNE_EIGHT_SUMS(i), SMEMTUNE_EIGHT_SUMS(i + 8)
+#define SMEMTUNE_SUMS_32(i) SMEMTUNE_SUMS_16(i), SMEMTUNE_SUMS_16(i + 16)
+#define SMEMTUNE_WGMMA(columns, type, registers, a, b, add, turn_a, turn_b, ...)                                \
+    asm volatile(                                                                                               \
+        "{\n"                                                                                                   \
+        ".reg .pred adds;\n"                                                                                    \
+        "setp.ne.b32 adds, %" #add                                                                              \
+        ", 0;\n"                                                                                                \
+        "wgmma.mma_async.sync.aligned.m64n" #columns "k16.f32." type "." type " {" registers "}, %" #a ", %" #b \
+        ", adds, 1, 1, %" #turn_a ", %" #turn_b                                                                 \
+        ";\n"                                                                                                   \
+        "}"                                                                                                     \
+        : __VA_ARGS__                                                                                           \
+        : "l"(tile_a), "l"(tile_b), "r"(adds), "n"(A_ALONG_M), "n"(B_ALONG_N))
+
+/// sums += a * b for a of 64 rows and b of COLUMNS columns, 16 deep. If `adds` is 0, sums = a * b. `tile_a`
+/// and `tile_b` come from describe_tile; 16 deeper is 32 bytes further along K, or 16 lines. Of lane 4 * g + t of warp
+/// w of the warpgroup, sums[4 * j + 0, 1, 2, 3] are the elements of row 16 * w + g, columns 8 * j + 2 * t and + 1, and
+/// of row 16 * w + g + 8.
+template <class T, int COLUMNS, int A_ALONG_M, int B_ALONG_N>
+__device__ __forceinline__ void multiply_tiles(float (&sums)[COLUMNS / 2], unsigned long long tile_a,
+                                               unsigned long long tile_b, int adds) {
+    static_assert(sizeof(T) == 2, "other types have other depths");
+#define SMEMTUNE_FOR_TYPE(columns, registers, a, b, add, turn_a, turn_b, ...)               \
+    if constexpr (COLUMNS == columns && T::significand_bits == 11) {                        \
+        SMEMTUNE_WGMMA(columns, "f16", registers, a, b, add, turn_a, turn_b, __VA_ARGS__);  \
+    } else if constexpr (COLUMNS == columns) {                                              \
+        SMEMTUNE_WGMMA(columns, "bf16", registers, a, b, add, turn_a, turn_b, __VA_ARGS__); \
+    }
+    SMEMTUNE_FOR_TYPE(32, SMEMTUNE_TEN() ", %10, %11, %12, %13, %14, %15", 16, 17, 18, 19, 20, SMEMTUNE_SUMS_16(0))
+    SMEMTUNE_FOR_TYPE(64, SMEMTUNE_TEN() ", " SMEMTUNE_TEN(1) ", " SMEMTUNE_TEN(2) ", %30, %31", 32, 33, 34, 35, 36,
+                      SMEMTUNE_SUMS_32(0))
+    SMEMTUNE_FOR_TYPE(96,
+                      SMEMTUNE_TEN() ", " SMEMTUNE_TEN(1) ", " SMEMTUNE_TEN(2) ", " SMEMTUNE_TEN(
+                          3) ", %40, %41, %42, %43, %44, %45, %46, %47",
+                      48, 49, 50, 51, 52, SMEMTUNE_SUMS_32(0), SMEMTUNE_SUMS_16(32))
+    SMEMTUNE_FOR_TYPE(128,
+                      SMEMTUNE_TEN() ", " SMEMTUNE_TEN(1) ", " SMEMTUNE_TEN(2) ", " SMEMTUNE_TEN(3) ", " SMEMTUNE_TEN(
+                          4) ", " SMEMTUNE_TEN(5) ", %60, %61, %62, %63",
+                      64, 65, 66, 67, 68, SMEMTUNE_SUMS_32(0), SMEMTUNE_SUMS_32(32))
+    SMEMTUNE_FOR_TYPE(160,
+                      SMEMTUNE_TEN() ", " SMEMTUNE_TEN(1) ", " SMEMTUNE_TEN(2) ", " SMEMTUNE_TEN(3) ", " SMEMTUNE_TEN(
+                          4) ", " SMEMTUNE_TEN(5) ", " SMEMTUNE_TEN(6) ", " SMEMTUNE_TEN(7),
+                      80, 81, 82, 83, 84, SMEMTUNE_SUMS_32(0), SMEMTUNE_SUMS_32(32), SMEMTUNE_SUMS_16(64))
+    SMEMTUNE_FOR_TYPE(192, SMEMTUNE_TEN() ", " SMEMTUNE_TEN(1) ", " SMEMTUNE_TEN(2) ", " SMEMTUNE_TEN(3) ", " SMEMTUNE_TEN(4) ", " SMEMTUNE_TEN(5) ", " SMEMTUNE_TEN(6) ", " SMEMTUNE_TEN(7) ", " SMEMTUNE_TEN(8) ", %90, %91, %92, %93, %94, %95", 96, 97, 98, 99, 100, SMEMTUNE_SUMS_32(0), SMEMTUNE_SUMS_32(32), SMEMTUNE_SUMS_32(64))
+    SMEMTUNE_FOR_TYPE(256, SMEMTUNE_TEN() ", " SMEMTUNE_TEN(1) ", " SMEMTUNE_TEN(2) ", " SMEMTUNE_TEN(3) ", " SMEMTUNE_TEN(4) ", " SMEMTUNE_TEN(5) ", " SMEMTUNE_TEN(6) ", " SMEMTUNE_TEN(7) ", " SMEMTUNE_TEN(8) ", " SMEMTUNE_TEN(9) ", " SMEMTUNE_TEN(10) ", " SMEMTUNE_TEN(11) ", %120, %121, %122, %123, %124, %125, %126, %127", 128, 129, 130, 131, 132, SMEMTUNE_SUMS_32(0), SMEMTUNE_SUMS_32(32), SMEMTUNE_SUMS_32(64), SMEMTUNE_SUMS_32(96))
+#undef SMEMTUNE_FOR_TYPE
+}
+#undef SMEMTUNE_WGMMA
+#undef SMEMTUNE_SUMS_32
+#undef SMEMTUNE_SUMS_16
+#undef SMEMTUNE_EIGHT_SUMS
+#undef SMEMTUNE_TEN

@@ -1,0 +1,57 @@
+// The consumers: products of the k-tiles.
+#pragma once
+
+#include "gemm/wgmma_tiled/pipeline.h"
+
+/// Of a consumer's ROWS x BLOCK_N elements of C, as multiply_tiles has them.
+struct Sums {
+    float values[ROWS / 64][BLOCK_N / 2];
+};
+
+/// Multiplies the k-tiles of one tile of C. `consumer` is the warpgroup's number.
+__device__ __forceinline__ void consume(Shared& shared, Pipeline& pipeline, int consumer, int k_tiles, Sums& sums) {
+    constexpr int NEXT = LINE * BLOCK_K * sizeof(Element);  // bytes to the next 64 elements along M or N
+    constexpr int DEEPER = 16 * sizeof(Element) / 16;       // 16 deeper along K, in the units of a description
+    constexpr int LINES_DEEPER = 16 * LINE * sizeof(Element) / 16;
+    // The blocks whose copies go to this block's stages, too, wait for its consumers; thread i tells block i.
+    const int thread = threadIdx.x % WARPGROUP;
+    const auto leave = [&](int stage) {
+        if constexpr (CLUSTER > 1) {
+            if (thread < CLUSTER) arrive_at(&shared.empty[stage], thread);
+        } else {
+            if (thread == 0) arrive(&shared.empty[stage]);
+        }
+    };
+    if (k_tiles == 0) {
+#pragma unroll
+        for (int i = 0; i < ROWS / 64 * BLOCK_N / 2; ++i) sums.values[i / (BLOCK_N / 2)][i % (BLOCK_N / 2)] = 0;
+        return;
+    }
+    int previous = 0;
+    for (int tile = 0; tile < k_tiles; ++tile) {
+        wait_for_phase(&shared.full[pipeline.stage], pipeline.parity);
+        const auto a = describe_tile(shared_address(shared.a[pipeline.stage]) + consumer * (ROWS * BLOCK_K * 2), NEXT);
+        const auto b = describe_tile(shared_address(shared.b[pipeline.stage]), NEXT);
+        fence_sums();
+#pragma unroll
+        for (int step = 0; step < BLOCK_K / 16; ++step) {
+#pragma unroll
+            for (int i = 0; i < ROWS / 64; ++i) {
+                multiply_tiles<Element, BLOCK_N, A_ALONG_M, B_ALONG_N>(
+                    sums.values[i], a + i * (64 * BLOCK_K * 2 / 16) + step * (A_ALONG_M ? LINES_DEEPER : DEEPER),
+                    b + step * (B_ALONG_N ? LINES_DEEPER : DEEPER), tile > 0 || step > 0);
+            }
+        }
+        commit_products();
+        if (tile > 0) {
+            wait_for_products<1>();
+            leave(previous);
+        }
+        previous = pipeline.stage;
+        pipeline.advance();
+    }
+    wait_for_products<0>();
+#pragma unroll
+    for (int i = 0; i < ROWS / 64; ++i) keep_order(sums.values[i]);
+    leave(previous);
+}

@@ -1,0 +1,97 @@
+// The producer: k-tiles into the stages.
+#pragma once
+
+#include "gemm/wgmma_tiled/pipeline.h"
+
+/// An operand of op(A), or of op(B) with its columns in the part of rows. SIDE of them are a tile.
+template <bool ALONG_SIDE, int SIDE>
+struct Operand {
+    const TensorMap& map;
+    const Element* matrix;
+    long long leading;
+    int sides, K;
+    bool by_engine;  // rows are aligned
+
+    static constexpr int BOXES = ALONG_SIDE ? SIDE / LINE : 1;
+
+    /// Starts the copies of the tile. SHARERS blocks of the cluster need the same one: this one copies part `part` to
+    /// all of `blocks`.
+    template <int SHARERS>
+    __device__ __forceinline__ void start(Element* to, int side, int k, Barrier* full, int part, int blocks) const {
+        if constexpr (ALONG_SIDE) {
+            static_assert(BOXES % SHARERS == 0, "each block copies equally much");
+#pragma unroll
+            for (int i = 0; i < BOXES / SHARERS; ++i) {
+                const int box = part * (BOXES / SHARERS) + i;
+                copy<SHARERS>(to + box * LINE * BLOCK_K, side + box * LINE, k, full, blocks);
+            }
+        } else {
+            const int first = part * (SIDE / SHARERS);
+            copy<SHARERS>(to + first * BLOCK_K, k, side + first, full, blocks);
+        }
+    }
+
+    /// Copies the tile by this warpgroup's threads, element by element.
+    __device__ __forceinline__ void copy_elements(Element* to, int side, int k) const {
+        constexpr int LINES = ALONG_SIDE ? BOXES * BLOCK_K : SIDE;
+        const int chunk = threadIdx.x % 8;
+#pragma unroll 1
+        for (int line = threadIdx.x % WARPGROUP / 8; line < LINES; line += WARPGROUP / 8) {
+            struct alignas(16) Chunk {
+                Element elements[8];
+            } values = {};
+            const int row = ALONG_SIDE ? k + line % BLOCK_K : side + line;
+            const int column = (ALONG_SIDE ? side + line / BLOCK_K * LINE : k) + 8 * chunk;
+            const Element* const from = matrix + row * leading + column;
+            const int count = row < (ALONG_SIDE ? K : sides) ? (ALONG_SIDE ? sides : K) - column : 0;
+#pragma unroll
+            for (int i = 0; i < 8; ++i) {
+                if (i < count) values.elements[i] = from[i];
+            }
+            *reinterpret_cast<Chunk*>(to + line * LINE + (chunk ^ line % 8) * 8) = values;
+        }
+    }
+
+private:
+    template <int SHARERS>
+    __device__ __forceinline__ void copy(Element* to, int column, int row, Barrier* full, int blocks) const {
+        if constexpr (SHARERS > 1) {
+            copy_tile_to(blocks, to, map, column, row, full);
+        } else {
+            copy_tile(to, map, column, row, full);
+        }
+    }
+};
+
+/// The k-tiles of one tile of C. Called by one thread if both operands are copied by the engine, else by all of the
+/// warpgroup.
+template <class A, class B>
+__device__ __forceinline__ void produce(Shared& shared, Pipeline& pipeline, const A& a, const B& b, int row, int column,
+                                        int k_tiles) {
+    const int rank = CLUSTER == 1 ? 0 : blockIdx.x % CLUSTER;
+    const int rank_m = rank % CLUSTER_M, rank_n = rank / CLUSTER_M;
+    constexpr int COLUMN_OF_CLUSTER = (1 << CLUSTER_M) - 1;  // blocks with the same columns of C
+    constexpr int ROW_OF_CLUSTER = CLUSTER_N == 1 ? 1 : 1 + (1 << CLUSTER_M);
+    constexpr int BYTES = sizeof(Element) * BLOCK_K;
+    const bool starts = threadIdx.x % WARPGROUP == 0;
+    for (int tile = 0; tile < k_tiles; ++tile, pipeline.advance()) {
+        Barrier* const full = &shared.full[pipeline.stage];
+        wait_for_phase(&shared.empty[pipeline.stage], pipeline.parity ^ 1);
+        Element *const to_a = shared.a[pipeline.stage], *const to_b = shared.b[pipeline.stage];
+        if (!a.by_engine) a.copy_elements(to_a, row, tile * BLOCK_K);
+        if (!b.by_engine) b.copy_elements(to_b, column, tile * BLOCK_K);
+        if (!a.by_engine || !b.by_engine) fence_shared();
+        if (!starts) {
+            arrive(full);
+            continue;
+        }
+        arrive_and_expect(full, (a.by_engine ? BLOCK_M * BYTES : 0) + (b.by_engine ? BLOCK_N * BYTES : 0));
+        if (a.by_engine) {
+            a.template start<CLUSTER_N>(to_a, row, tile * BLOCK_K, full, rank_n, ROW_OF_CLUSTER << rank_m);
+        }
+        if (b.by_engine) {
+            b.template start<CLUSTER_M>(to_b, column, tile * BLOCK_K, full, rank_m,
+                                        COLUMN_OF_CLUSTER << rank_n * CLUSTER_M);
+        }
+    }
+}
