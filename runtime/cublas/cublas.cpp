@@ -35,6 +35,12 @@ std::string Cublas::version() const {
     return text;
 }
 
+std::vector<std::string> Cublas::types() {
+    std::vector<std::string> names;
+    for (const auto& type : vendor_types()) names.emplace_back(type.name);
+    return names;
+}
+
 bool Cublas::has(std::string_view type) { return vendor_type(type) != nullptr; }
 
 VendorKernel Cublas::gemm(const Problem& problem) const {

@@ -11,6 +11,7 @@ Cublas::Cublas(Backend&, const std::vector<std::string>&) {
 }
 std::vector<std::string> Cublas::usual_names() { return {}; }
 std::string Cublas::version() const { return {}; }
+std::vector<std::string> Cublas::types() { return {}; }
 bool Cublas::has(std::string_view) { return false; }
 VendorKernel Cublas::gemm(const Problem&) const { return {}; }
 std::vector<VendorKernel> Cublas::proposals(const Problem&, int) const { return {}; }

@@ -7,13 +7,19 @@
 
 namespace smemtune {
 
-const VendorType* vendor_type(std::string_view name) {
+std::span<const VendorType> vendor_types() {
     static constexpr std::array types{VendorType{"f32", CUDA_R_32F, CUBLAS_COMPUTE_32F},
                                       VendorType{"f16", CUDA_R_16F, CUBLAS_COMPUTE_32F},
                                       VendorType{"bf16", CUDA_R_16BF, CUBLAS_COMPUTE_32F},
-                                      VendorType{"tf32", CUDA_R_32F, CUBLAS_COMPUTE_32F_FAST_TF32}};
-    const auto* found = std::ranges::find(types, name, &VendorType::name);
-    return found == types.end() ? nullptr : found;
+                                      VendorType{"tf32", CUDA_R_32F, CUBLAS_COMPUTE_32F_FAST_TF32},
+                                      VendorType{"3xtf32", CUDA_R_32F, CUBLAS_COMPUTE_32F}};
+    return types;
+}
+
+const VendorType* vendor_type(std::string_view name) {
+    const auto types = vendor_types();
+    const auto found = std::ranges::find(types, name, &VendorType::name);
+    return found == types.end() ? nullptr : &*found;
 }
 
 template <class Function>

@@ -4,6 +4,7 @@
 #include <cublasLt.h>
 #include <cublas_v2.h>
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,6 +19,8 @@ struct VendorType {
     cudaDataType_t data;
     cublasComputeType_t compute;
 };
+/// All types that the library has, of ours.
+std::span<const VendorType> vendor_types();
 /// Null if the library lacks the type.
 const VendorType* vendor_type(std::string_view name);
 

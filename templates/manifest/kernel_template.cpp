@@ -20,6 +20,8 @@ const ElementType& element_type(std::string_view name) {
                     0x1p-8, "f32", 0x1p-23, "bf16", 8},
         // FP32 in memory, and in its results.
         ElementType{"tf32", "using Element = float;", 4, 0x1p-24, "f32", 0x1p-23, "f32", 11},
+        // FP32 in every respect but one: three products of TF32 stand for one of FP32.
+        ElementType{"3xtf32", "using Element = float;", 4, 0x1p-24, "f32", 0x1p-24, "f32", 24, 8},
     };
     const auto* found = std::ranges::find(types, name, &ElementType::name);
     if (found != types.end()) return *found;

@@ -32,9 +32,11 @@ struct ElementType {
     double wide_roundoff;     ///< the u of a rounded sum
     std::string_view number;  ///< the type of the numbers in memory
     int input_bits;           ///< bits of the significand that products take from an input
+    int product_terms = 0;    ///< the error of a product, in units of u times its magnitude; 0: one rounding at most,
+                              ///< which Operation::terms counts
 
-    /// Whether inputs are narrower than the sums of their products.
-    [[nodiscard]] bool is_narrow() const { return name != wide; }
+    /// Whether inputs are narrower than the sums of their products, which have 24 bits.
+    [[nodiscard]] bool is_narrow() const { return input_bits < 24; }
 };
 /// Throws std::invalid_argument, which lists the known names.
 const ElementType& element_type(std::string_view name);

@@ -1,5 +1,8 @@
 #include "tuner/bench/competitor.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <array>
 
@@ -23,7 +26,10 @@ bool computes(const Operation& operation, const Problem& problem) {
     return gemm_kind(operation) && Cublas::has(problem.type) &&
            std::ranges::find(layouts, problem.layout) != layouts.end();
 }
-const Unavailable other_operation{"compared for gemm and batched_gemm of f32, f16, bf16 and tf32 alone"};
+
+Unavailable other_operation() {
+    return {fmt::format("compared for gemm and batched_gemm of {} alone", fmt::join(Cublas::types(), ", "))};
+}
 
 class DatabaseCompetitor : public Competitor {
 public:
@@ -48,7 +54,7 @@ public:
     [[nodiscard]] std::string version() const override { return library_.version(); }
     [[nodiscard]] CompetitorKernelOrReason prepare(const Operation& operation, const Problem& problem,
                                                    Testbed&) override {
-        if (!computes(operation, problem)) return other_operation;
+        if (!computes(operation, problem)) return other_operation();
         auto [name, kernel] = library_.gemm(problem);
         return competitor_kernel(std::move(name), std::move(kernel));
     }
@@ -66,7 +72,7 @@ public:
     [[nodiscard]] std::string version() const override { return library_.version(); }
     [[nodiscard]] CompetitorKernelOrReason prepare(const Operation& operation, const Problem& problem,
                                                    Testbed& testbed) override {
-        if (!computes(operation, problem)) return other_operation;
+        if (!computes(operation, problem)) return other_operation();
         try {
             auto proposals = library_.proposals(problem, most_);
             return choose(proposals, testbed);

@@ -33,6 +33,12 @@ T element_of(Backend& backend, const Memory& memory, long long index) {
     return element;
 }
 
+// The rounded operations behind an element of an output, as if products were rounded. 0: the result must be exact.
+std::int64_t terms_of(const Operation& operation, const Environment& environment, const ElementType& element) {
+    const auto terms = operation.terms.evaluate(environment);
+    return terms == 0 ? 0 : terms + element.product_terms;
+}
+
 bool is_output(const MatrixOperand& matrix) { return matrix.argument->kind == Argument::Kind::output; }
 
 }  // namespace
@@ -47,7 +53,7 @@ OutputComparison::OutputComparison(Backend& backend, const Operation& operation,
                                    const Binary& widen)
     : backend_(backend),
       unit_roundoff_(element_type(problem.type).unit_roundoff),
-      terms_(operation.terms.evaluate(environment)),
+      terms_(terms_of(operation, environment, element_type(problem.type))),
       blocks_(matrix_blocks(backend.device())),
       reference_(make_reference_source(backend, operation, environment, problem, reference, widen)),
       compare_(backend.load(compare, 0)),

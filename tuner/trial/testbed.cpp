@@ -144,6 +144,7 @@ TestbedParts testbed_parts(const Operation& operation, const Problem& problem, c
     return {.kernels = sources_of(operation, problem),
             .type = std::string(type.name),
             .unit_roundoff = type.unit_roundoff,
+            .product_terms = type.product_terms,
             .rules = is_typed(operation, type) ? typed_rules_version : rules_version,
             .tolerance = tolerance_version,
             .target = compiler.target(),
@@ -151,12 +152,13 @@ TestbedParts testbed_parts(const Operation& operation, const Problem& problem, c
 }
 
 std::string testbed_identity(const TestbedParts& parts) {
-    const auto& [kernels, type, unit_roundoff, rules, tolerance, target, compiler] = parts;
+    const auto& [kernels, type, unit_roundoff, product_terms, rules, tolerance, target, compiler] = parts;
     std::string text;
     const auto add = [&](std::string_view part) { text += fmt::format("{}:{}", part.size(), part); };
     for (const auto& [path, content] : kernels) add(content);
     add(type);
     add(fmt::format("{:a}", unit_roundoff));
+    if (product_terms != 0) add("product " + std::to_string(product_terms));  // trials without it stay valid
     add(std::to_string(rules));
     add(std::to_string(tolerance));
     add(target);

@@ -32,10 +32,11 @@ struct TestbedParts {
     std::map<std::string, std::string> kernels;  ///< the sources of the testbed's kernels, by path
     std::string type;                            ///< of the elements
     double unit_roundoff = 0;
-    int rules = 0;         ///< version of how operands are made and outputs compared
-    int tolerance = 0;     ///< tolerance_version
-    std::string target;    ///< of the compiler, which also compiles the kernel
-    std::string compiler;  ///< its version
+    int product_terms = 0;  ///< ElementType::product_terms
+    int rules = 0;          ///< version of how operands are made and outputs compared
+    int tolerance = 0;      ///< tolerance_version
+    std::string target;     ///< of the compiler, which also compiles the kernel
+    std::string compiler;   ///< its version
 };
 TestbedParts testbed_parts(const Operation& operation, const Problem& problem, const Compiler& compiler);
 /// The second half of a verification identity. It differs whenever a part differs.

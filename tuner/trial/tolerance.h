@@ -37,6 +37,12 @@
 // tf32 is FP32 in memory. Its inputs here have 11 bits, all that a product takes from them, so products are exact, and
 // u' is that of FP32. What a kernel makes of the other bits of an input, to nearest or cut off, is not looked at:
 // tensor_warp_tiled rounds them to nearest, and has a test of its own for that.
+//
+// 3xtf32 is FP32 in memory, and its rule is that of f32 with inputs that need all 24 bits, but n is 8 larger. A product
+// of a and b stands for three: a = A + A', where A has the first 11 bits, to nearest, and A' 11 of the rest. What is
+// left of a is at most 2 u |a|, of b as much, and A' B', which is left out, is at most 4 u |a b|: 8 u |a b| together.
+// These errors are as independent of each other as roundings are, 1.2 u |a b| in the root mean square. So a kernel that
+// leaves out one of the three products, or rounds one input to 11 bits, is found at every K, as for f32.
 #pragma once
 
 #include <cstdint>

@@ -79,7 +79,7 @@ struct Product {
     }
 
     std::vector<float> computed_by(const BoundKernel& kernel, const std::string& type = "f32") const {
-        const auto& number = *argument_type(type == "tf32" ? "f32" : type).number;
+        const auto& number = *argument_type(element_type(type).number).number;
         const auto stored = [&](const std::vector<float>& matrix) {
             std::vector<std::byte> bytes(matrix.size() * static_cast<std::size_t>(number.bytes));
             for (std::size_t i = 0; i < matrix.size(); ++i) store_number(number, matrix[i], place(bytes, number, i));
@@ -160,6 +160,16 @@ TEST_F(CublasTest, EveryTypeIsComputedInItsOwnWay) {
                   packed.expected());
     }
     EXPECT_FALSE(Cublas::has("f64"));
+}
+
+// What a program would call otherwise, for results of the same precision.
+TEST_F(CublasTest, ThreeProductsOfTf32AreComparedWithSgemm) {
+    const Cublas library(*backend, {SMEMTUNE_FAKE_CUBLAS});
+    const Product padded("tn", 3, 4, 5, 2);
+    const auto single = library.gemm(gemm(3, 4, 5, "3xtf32", "tn"));
+    EXPECT_EQ(single.detail, "cublasSgemm");
+    EXPECT_EQ(padded.computed_by(*single.kernel), padded.expected());
+    EXPECT_EQ(library.gemm(batched_gemm(6, 3, 4, 5, "3xtf32", "nt")).detail, "cublasSgemmStridedBatched");
 }
 
 TEST_F(CublasTest, AProposalComputesABatchOfPackedMatrices) {

@@ -169,18 +169,28 @@ TEST(ElementType, OfSixteenBitsIsAStructOfItsBitsBesideScalarsInFp32) {
     }
 }
 
-TEST(ElementType, OfTf32IsFp32InMemory) {
-    const auto problem = gemm(1, 2, 3, "tf32", "nt");
+TEST(ElementType, IsNarrowIfItsInputsHaveFewerBitsThanTheSums) {
+    for (const auto* narrow : {"f16", "bf16", "tf32"}) EXPECT_TRUE(element_type(narrow).is_narrow()) << narrow;
+    for (const auto* wide : {"f32", "3xtf32"}) EXPECT_FALSE(element_type(wide).is_narrow()) << wide;
+}
+
+class Fp32InMemory : public testing::TestWithParam<std::string> {};
+
+TEST_P(Fp32InMemory, IsATypeOfItsOwn) {
+    const auto problem = gemm(1, 2, 3, GetParam(), "nt");
     const auto tiled = builtin("tiled");
     EXPECT_THAT(render(tiled, default_configuration(tiled), problem), HasSubstr("using Element = float;\n"));
     EXPECT_EQ(environment_of(tiled.operation, problem, model_device("sm_90")).at("element_bytes"), 4);
     for (const auto& argument : tiled.operation.arguments) {
         if (argument.is_matrix()) {
-            EXPECT_EQ(type_of(argument, "tf32").name(), "f32");
+            EXPECT_EQ(type_of(argument, GetParam()).name(), "f32");
         }
     }
     EXPECT_EQ(why_unsupported(tiled, problem, model_device("sm_90")), "types: f32") << "another precision";
 }
+
+INSTANTIATE_TEST_SUITE_P(Types, Fp32InMemory, testing::Values("tf32", "3xtf32"),
+                         [](const auto& instance) { return "Of_" + instance.param; });
 
 TEST(ElementType, ThatATemplateDoesNotListIsNotSupported) {
     EXPECT_EQ(why_unsupported(builtin("tiled"), gemm(1, 2, 3, "bf16"), model_device("sm_90")), "types: f32");

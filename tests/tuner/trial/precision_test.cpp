@@ -13,12 +13,12 @@ namespace {
 
 using ::testing::HasSubstr;
 
-class Precision : public ::testing::Test {
+class Precision : public ::testing::TestWithParam<std::string> {
 protected:
     static constexpr std::array<std::int64_t, 7> depths{16, 64, 256, 1024, 4096, 16384, 65536};
 
-    // `value(x, n)` is what the kernel takes for the element x of A (n = 0) or B (n = 1).
-    static std::string source_of(const std::string& value) {
+    // `product` is what the kernel adds up, for elements x of A and y of B.
+    static std::string source_of(const std::string& product) {
         return R"(
 #include "configuration.h"
 union Bits { float value; unsigned bits; };
@@ -35,13 +35,21 @@ __device__ float round_to(float x, int dropped) {  // to nearest, ties to even
     word.bits = word.bits >> dropped << dropped;
     return word.value;
 }
-__device__ float value(float x, int n) { return )" +
-               value + R"(; }
+// Three products of numbers with 11 bits.
+__device__ float low(float x) { return keep(x - round_to(x, 13), 13); }
+__device__ float small_products(float x, float y) { return low(x) * round_to(y, 13) + round_to(x, 13) * low(y); }
+__device__ float big_product(float x, float y) { return round_to(x, 13) * round_to(y, 13); }
+// An infinity leaves NaN below its 11 bits.
+__device__ float split(float x, float y) {
+    return (isfinite(x) && isfinite(y) ? small_products(x, y) : 0) + big_product(x, y);
+}
+__device__ float product(float x, float y) { return )" +
+               product + R"(; }
 extern "C" __global__ void made_up(int M, int N, int K, Element alpha, const Element* A, long long lda,
                                    const Element* B, long long ldb, Element beta, Element* C, long long ldc) {
     const int row = threadIdx.y, column = threadIdx.x;
     Element sum = 0;
-    for (int k = 0; k < K; ++k) sum += value(A[row * lda + k], 0) * value(B[k * ldb + column], 1);
+    for (int k = 0; k < K; ++k) sum += product(A[row * lda + k], B[k * ldb + column]);
     Element* c = C + row * ldc + column;
     *c = beta == 0 ? alpha * sum : alpha * sum + beta * *c;
 }
@@ -51,7 +59,7 @@ extern "C" __global__ void made_up(int M, int N, int K, Element alpha, const Ele
 [template]
 name = "made_up"
 operation = "gemm"
-types = ["f32"]
+types = ["f32", "3xtf32"]
 layouts = ["nn"]
 [launch]
 block = ["N", "M"]
@@ -61,46 +69,61 @@ host = true
 )toml";
 
     // Verdicts on 16x16xK products for each K: on all checks or on the first one, which also judges competitors.
-    static std::vector<Testbed::Verdict> verdicts_of(const std::string& value, bool first_check) {
-        const auto kernel = load_templates({{"made_up.cu", source_of(value)}, {"made_up.toml", manifest}}).front();
+    static std::vector<Testbed::Verdict> verdicts_of(const std::string& product, bool first_check) {
+        const auto kernel = load_templates({{"made_up.cu", source_of(product)}, {"made_up.toml", manifest}}).front();
         static const auto compiler = make_compiler(find_device("host").device, {.host_compiler = SMEMTUNE_CXX});
         static const auto backend = open_backend("host", {.seed = 1, .threads = 1});
-        static const auto tools = compile_testbed(*compiler, kernel, gemm(16, 16, 16));
-        const auto binary = std::get<Binary>(compiler->compile(program_of(kernel, {}, gemm(16, 16, 16))));
+        static std::map<std::string, TestbedBinaries> tools;
+        const auto some = gemm(16, 16, 16, GetParam());
+        if (!tools.contains(GetParam())) tools.emplace(GetParam(), compile_testbed(*compiler, kernel, some));
+        const auto binary = std::get<Binary>(compiler->compile(program_of(kernel, {}, some)));
         std::vector<Testbed::Verdict> verdicts;
         for (const auto depth : depths) {
-            const auto problem = gemm(16, 16, depth);
-            Testbed testbed(*backend, kernel.operation, problem, tools, 1);
+            const auto problem = gemm(16, 16, depth, GetParam());
+            Testbed testbed(*backend, kernel.operation, problem, tools.at(GetParam()), 1);
             const ConfiguredKernel configured(backend->load(binary, 0),
                                               launch_of(kernel, {}, problem, backend->device()));
             verdicts.push_back(first_check ? testbed.verify_first_check(configured) : testbed.verify(configured));
-            std::cout << value << " K=" << depth << ": " << verdicts.back().worst << " of what is allowed; "
-                      << verdicts.back().wrong.value_or("right") << '\n';
+            std::cout << GetParam() << " " << product << " K=" << depth << ": " << verdicts.back().worst
+                      << " of what is allowed; " << verdicts.back().wrong.value_or("right") << '\n';
         }
         return verdicts;
     }
-    static void expect_found(const std::string& value) {
-        const auto verdicts = verdicts_of(value, true);
+    static void expect_found(const std::string& product) {
+        const auto verdicts = verdicts_of(product, true);
         for (std::size_t i = 0; i < depths.size(); ++i) EXPECT_NE(verdicts[i].wrong, std::nullopt) << depths[i];
     }
 };
 
-TEST_F(Precision, OfTheTypeIsRightAtEveryDepthWithAMargin) {
-    for (const auto& verdict : verdicts_of("x", false)) {
+TEST_P(Precision, OfTheTypeIsRightAtEveryDepthWithAMargin) {
+    for (const auto& verdict : verdicts_of(GetParam() == "f32" ? "x * y" : "split(x, y)", false)) {
         EXPECT_EQ(verdict.wrong, std::nullopt);
         EXPECT_LT(verdict.worst, 0.5) << "twice these errors would pass";
     }
 }
 
-TEST_F(Precision, OfTf32IsFoundAtEveryDepth) { expect_found("round_to(x, 13)"); }
+TEST_P(Precision, OfTf32IsFoundAtEveryDepth) { expect_found("round_to(x, 13) * round_to(y, 13)"); }
 
-TEST_F(Precision, OfTf32InOneOperandAloneIsFoundAtEveryDepth) { expect_found("n == 0 ? round_to(x, 13) : x"); }
+TEST_P(Precision, OfTf32InOneOperandAloneIsFoundAtEveryDepth) { expect_found("round_to(x, 13) * y"); }
 
-TEST_F(Precision, OfBf16IsFoundAtEveryDepth) { expect_found("round_to(x, 16)"); }
+TEST_P(Precision, OfBf16IsFoundAtEveryDepth) { expect_found("round_to(x, 16) * round_to(y, 16)"); }
 
-TEST_F(Precision, WithoutTheLowBitsIsFoundAtEveryDepth) { expect_found("keep(x, 13)"); }
+TEST_P(Precision, WithoutTheLowBitsIsFoundAtEveryDepth) { expect_found("keep(x, 13) * keep(y, 13)"); }
 
-TEST_F(Precision, WithoutTheLowBitsOfBAloneIsFoundAtEveryDepth) { expect_found("n == 1 ? keep(x, 13) : x"); }
+TEST_P(Precision, WithoutTheLowBitsOfBAloneIsFoundAtEveryDepth) { expect_found("x * keep(y, 13)"); }
+
+TEST_P(Precision, WithoutOneOfThreeProductsIsFoundAtEveryDepth) {
+    expect_found("round_to(x, 13) * low(y) + big_product(x, y)");
+}
+
+TEST_P(Precision, OfInfinitiesThatAreSplitIsFound) {
+    for (const auto& verdict : verdicts_of("small_products(x, y) + big_product(x, y)", false)) {
+        EXPECT_THAT(verdict.wrong, testing::Optional(HasSubstr("zeros and infinities")));
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Types, Precision, ::testing::Values("f32", "3xtf32"),
+                         [](const auto& instance) { return "Of_" + instance.param; });
 
 }  // namespace
 }  // namespace smemtune

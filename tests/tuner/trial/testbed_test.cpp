@@ -77,6 +77,8 @@ TEST(VerificationIdentity, ChangesWithEachPartOfTheTestbed) {
         [](TestbedParts& its) { its.kernels["c.cu"] = ""; },
         [](TestbedParts& its) { its.type = "f64"; },
         [](TestbedParts& its) { its.unit_roundoff = 0x1.8p-24; },
+        [](TestbedParts& its) { its.product_terms = 8; },
+        [](TestbedParts& its) { its.product_terms = 1; },
         [](TestbedParts& its) { its.rules = 3; },
         [](TestbedParts& its) { its.tolerance = 3; },
         [](TestbedParts& its) { its.target = "sm_100"; },
@@ -103,6 +105,8 @@ TEST(VerificationIdentity, HasEachPartOfTheTestbedThatVerifies) {
     EXPECT_EQ(parts.tolerance, 2);
     EXPECT_EQ(parts.target, "a target");
     EXPECT_EQ(parts.compiler, "1");
+    EXPECT_EQ(parts.product_terms, 0);
+    EXPECT_EQ(testbed_parts(Operation{}, gemm(19, 23, 17, "3xtf32"), OtherVersion("1")).product_terms, 8);
 }
 
 // Both rules are those of version 2. Raise tolerance_version with any change, because stored trials were verified with

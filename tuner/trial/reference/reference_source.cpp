@@ -213,7 +213,8 @@ Problem reference_problem(const Operation& operation, const Problem& problem) {
     using Kind = OperationReference::Kind;
     auto result = problem;
     const auto kind = operation.reference.kind;
-    if (kind == Kind::kernel || kind == Kind::host) result.type = element_type(problem.type).wide;
+    const auto& element = element_type(problem.type);
+    if (element.is_narrow() && (kind == Kind::kernel || kind == Kind::host)) result.type = element.wide;
     return result;
 }
 
