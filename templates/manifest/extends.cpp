@@ -107,7 +107,7 @@ toml::table complete(const std::string& path, const std::string& text, const Fin
     const auto theirs = names_in(other);
     for (const auto& [name, own] : names_in(manifest)) {
         const auto found = theirs.find(name);
-        if (found == theirs.end() || (own.list == "derived" && found->second.list == "derived")) continue;
+        if (found == theirs.end() || own.list == found->second.list) continue;
         Section::fail(path, own.where,
                       "'" + name + "' is also in '" + other_path + "', which this manifest extends; " +
                           "leave it out, or rename it");

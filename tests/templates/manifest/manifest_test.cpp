@@ -730,13 +730,24 @@ TEST(ManifestExtends, LikeIsTheEarlierNameOfTheKey) {
 
 TEST(ManifestExtends, ANameThatIsThereAlreadyIsAnErrorWithItsLine) {
     Extension extension;
-    for (const auto* entry :
-         {"[[parameter]]\nname = \"WIDTH\"\nvalues = [1]\n", "[[derived]]\nname = \"WIDTH\"\nvalue = \"1\"\n"}) {
-        extension.files["twin.toml"] = twin + entry;
-        EXPECT_EQ(extension.refusal(),
-                  "twin.toml:7: 'WIDTH' is also in 'kernels/scale.toml', which this manifest extends; leave it out, or "
-                  "rename it");
-    }
+    extension.files["twin.toml"] = twin + "[[derived]]\nname = \"WIDTH\"\nvalue = \"1\"\n";
+    EXPECT_EQ(extension.refusal(),
+              "twin.toml:7: 'WIDTH' is also in 'kernels/scale.toml', which this manifest extends; leave it out, or "
+              "rename it");
+}
+
+TEST(ManifestExtends, AParameterReplacesTheOneOfItsName) {
+    Extension extension;
+    extension.files["twin.toml"] = twin;
+    const auto before = extension.read().parameters;
+    extension.files["twin.toml"] = twin + "[[parameter]]\nname = \"WIDTH\"\nvalues = [16, 64]\ndefault = 64\n";
+    const auto after = extension.read().parameters;
+    ASSERT_EQ(after.size(), before.size());
+    for (std::size_t i = 0; i < after.size(); ++i) EXPECT_EQ(after[i].name, before[i].name) << "in its place";
+    const auto width = std::ranges::find(after, "WIDTH", &Parameter::name);
+    ASSERT_NE(width, after.end());
+    EXPECT_THAT(width->values, testing::ElementsAre(16, 64));
+    EXPECT_EQ(width->default_value, 64);
 }
 
 TEST(ManifestExtends, ErrorsNameTheFileInWhichTheMistakeStands) {
