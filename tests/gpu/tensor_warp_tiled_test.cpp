@@ -16,7 +16,7 @@ namespace smemtune {
 namespace {
 
 struct ProductType {
-    std::string type, layout;
+    std::string type, layout, kernel = "tensor_warp_tiled";
 };
 void PrintTo(const ProductType& product, std::ostream* out) { *out << product.type << ' ' << product.layout; }
 
@@ -33,9 +33,9 @@ protected:
 
 // Aligned and unaligned rows, whole and partial tiles, deep products, parts of K.
 TEST_P(TensorCores, GiveRightProductsOfEveryShape) {
-    const auto [type, layout] = GetParam();
+    const auto [type, layout, name] = GetParam();
     const auto& all = builtin_templates();
-    const auto& kernel = *std::ranges::find(all, "tensor_warp_tiled", &KernelTemplate::name);
+    const auto& kernel = *std::ranges::find(all, name, &KernelTemplate::name);
     const auto tools = compile_testbed(*compiler, kernel, gemm(64, 64, 64, type, layout));
     for (const auto& extents : std::vector<std::array<std::int64_t, 3>>{
              {1024, 1024, 1024}, {1000, 1032, 520}, {1023, 1025, 1027}, {64, 64, 65536}, {1, 4096, 512}}) {
@@ -88,7 +88,11 @@ INSTANTIATE_TEST_SUITE_P(Types, TensorCores,
                          testing::Values(ProductType{"f16", "nn"}, ProductType{"f16", "nt"}, ProductType{"f16", "tn"},
                                          ProductType{"f16", "tt"}, ProductType{"bf16", "nn"}, ProductType{"bf16", "tn"},
                                          ProductType{"tf32", "nn"}, ProductType{"tf32", "nt"},
-                                         ProductType{"tf32", "tn"}, ProductType{"tf32", "tt"}),
+                                         ProductType{"tf32", "tn"}, ProductType{"tf32", "tt"},
+                                         ProductType{"3xtf32", "nn", "tensor_split_tiled"},
+                                         ProductType{"3xtf32", "nt", "tensor_split_tiled"},
+                                         ProductType{"3xtf32", "tn", "tensor_split_tiled"},
+                                         ProductType{"3xtf32", "tt", "tensor_split_tiled"}),
                          [](const auto& instance) { return instance.param.type + "_" + instance.param.layout; });
 
 }  // namespace

@@ -1,5 +1,5 @@
-// tensor_warp_tiled on the host device, which emulates the instructions of tensor cores: every way through the kernel,
-// in every layout and type.
+// tensor_warp_tiled, and tensor_split_tiled on the same headers, on the host device, which emulates the instructions of
+// tensor cores: every way through the kernel, in every layout and type.
 #include <gmock/gmock.h>
 
 #include "runtime/configured_kernel.h"
@@ -10,12 +10,12 @@
 namespace smemtune {
 namespace {
 
-struct Narrow {
-    std::string type, layout;
+struct Product {
+    std::string type, layout, kernel = "tensor_warp_tiled";
 };
-void PrintTo(const Narrow& narrow, std::ostream* out) { *out << narrow.type << ' ' << narrow.layout; }
+void PrintTo(const Product& product, std::ostream* out) { *out << product.type << ' ' << product.layout; }
 
-class TensorWarpTiled : public testing::TestWithParam<Narrow> {
+class TensorWarpTiled : public testing::TestWithParam<Product> {
 protected:
     // The checks of the operation, and two whose rows are padded and yet aligned to 16 bytes: their k-tiles are copied
     // asynchronously.
@@ -34,7 +34,7 @@ protected:
         return gemm(m, n, k, GetParam().type, GetParam().layout);
     }
 
-    KernelTemplate kernel = builtin("tensor_warp_tiled");
+    KernelTemplate kernel = builtin(GetParam().kernel);
     const std::unique_ptr<Compiler> compiler = make_compiler(host_device(), {.host_compiler = SMEMTUNE_CXX});
 };
 
@@ -90,9 +90,15 @@ TEST_P(TensorWarpTiled, AccessesNothingOutsideItsOperandsAndSharedMemory) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Types, TensorWarpTiled,
-                         testing::Values(Narrow{"f16", "nn"}, Narrow{"bf16", "nt"}, Narrow{"bf16", "tn"},
-                                         Narrow{"f16", "tt"}, Narrow{"tf32", "nn"}, Narrow{"tf32", "nt"},
-                                         Narrow{"tf32", "tn"}, Narrow{"tf32", "tt"}),
+                         testing::Values(Product{"f16", "nn"}, Product{"bf16", "nt"}, Product{"bf16", "tn"},
+                                         Product{"f16", "tt"}, Product{"tf32", "nn"}, Product{"tf32", "nt"},
+                                         Product{"tf32", "tn"}, Product{"tf32", "tt"}),
+                         [](const auto& instance) { return instance.param.type + "_" + instance.param.layout; });
+INSTANTIATE_TEST_SUITE_P(TensorSplitTiled, TensorWarpTiled,
+                         testing::Values(Product{"3xtf32", "nn", "tensor_split_tiled"},
+                                         Product{"3xtf32", "nt", "tensor_split_tiled"},
+                                         Product{"3xtf32", "tn", "tensor_split_tiled"},
+                                         Product{"3xtf32", "tt", "tensor_split_tiled"}),
                          [](const auto& instance) { return instance.param.type + "_" + instance.param.layout; });
 
 TEST(TensorWarpTiledBits, AreTheSameInAnyOrderOfBlocksAndThreads) {
@@ -145,20 +151,24 @@ TEST(TensorWarpTiledInputs, OfTf32AreRoundedToNearestOnce) {
 }
 
 TEST(TensorWarpTiledManifest, LeavesConfigurationsForEveryLayoutThatFitEveryArchitecture) {
-    const auto kernel = builtin("tensor_warp_tiled");
-    for (const auto* model : {"sm_80", "sm_86", "sm_89", "sm_90"}) {
-        for (const auto& layout : kernel.layouts) {
-            for (const auto& type : kernel.types) {
-                const auto problem = gemm(4096, 4096, 4096, type, layout);
-                const auto device = model_device(model);
-                const auto space = feasible_space(kernel, problem, device);
-                EXPECT_GT(space.size(), 500U) << model << " " << type << " " << layout;
-                EXPECT_EQ(infeasibility(kernel, default_configuration(kernel), problem, device), std::nullopt);
+    for (const auto* name : {"tensor_warp_tiled", "tensor_split_tiled"}) {
+        const auto kernel = builtin(name);
+        for (const auto* model : {"sm_80", "sm_86", "sm_89", "sm_90"}) {
+            for (const auto& layout : kernel.layouts) {
+                for (const auto& type : kernel.types) {
+                    const auto problem = gemm(4096, 4096, 4096, type, layout);
+                    const auto device = model_device(model);
+                    const auto space = feasible_space(kernel, problem, device);
+                    EXPECT_GT(space.size(), 500U) << name << " " << model << " " << type << " " << layout;
+                    EXPECT_EQ(infeasibility(kernel, default_configuration(kernel), problem, device), std::nullopt);
+                }
             }
         }
     }
+    const auto kernel = builtin("tensor_warp_tiled");
     EXPECT_EQ(why_unsupported(kernel, gemm(64, 64, 64, "f16"), model_device("sm_75")), "needs compute capability 8.0");
     EXPECT_EQ(why_unsupported(kernel, gemm(64, 64, 64), model_device("sm_90")), "types: f16 bf16 tf32");
+    EXPECT_EQ(why_unsupported(builtin("tensor_split_tiled"), gemm(64, 64, 64), model_device("sm_90")), "types: 3xtf32");
 }
 
 }  // namespace

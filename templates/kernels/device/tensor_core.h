@@ -1,6 +1,7 @@
 // The instructions of tensor cores (compute capability 8.0 on; PTX ISA, "mma" and "ldmatrix"). `T` is the `Element` of
 // f16, bf16 or tf32. All 32 lanes of a warp call load_matrices and multiply_add together. On a CPU the lanes exchange
-// what the hardware reads across them, so the same distribution of elements over lanes is right in both places.
+// what the hardware reads across them, so the same distribution of elements over lanes is right in both places, and
+// sums are cut off, not rounded.
 //
 // g = lane / 4 and t = lane % 4. A register, a word, holds two neighbours of 16 bits, the first one in its low half, or
 // one element of tf32.
@@ -69,6 +70,36 @@ double element_of(unsigned word, int which) {
 }
 #endif
 
+#ifdef SMEMTUNE_HOST
+/// The sum of exact terms as a tensor core of compute capability 8.0 forms it: each term is cut off below the 25 bits
+/// of the largest one, and the sum below its own 24 bits. Newer cores keep more bits of the terms (Fasi, Higham,
+/// Mikaitis, Pranesh, Numerical behavior of NVIDIA tensor cores, PeerJ Computer Science 7, 2021, describes how this is
+/// found).
+inline float truncated_sum(const double* terms, int count) {
+    double exact = 0, largest = 0;
+    for (int i = 0; i < count; ++i) {
+        exact += terms[i];
+        largest = terms[i] > largest ? terms[i] : -terms[i] > largest ? -terms[i] : largest;
+    }
+    if (largest == 0 || !(exact - exact == 0)) return static_cast<float>(exact);  // zeros, infinities and NaN
+    union {
+        double value;
+        unsigned long long bits;
+    } unit = {largest};
+    unit.bits = (unit.bits >> 52) << 52;  // the power of two in the largest term
+    unit.value = unit.value * 0x1p-24 < 0x1p-149 ? 0x1p-149 : unit.value * 0x1p-24;
+    const double units = 1 / unit.value;
+    long long sum = 0;
+    for (int i = 0; i < count; ++i) sum += static_cast<long long>(terms[i] * units);
+    unsigned long long magnitude = sum < 0 ? -sum : sum;
+    if (magnitude >> 24 != 0) {
+        const int dropped = 40 - __builtin_clzll(magnitude);
+        magnitude = magnitude >> dropped << dropped;
+    }
+    return static_cast<float>((sum < 0 ? -1 : 1) * (static_cast<double>(magnitude) * unit.value));
+}
+#endif
+
 /// c += a * b for a of 16 rows and b of 8 columns, 8 words deep each: 16 elements of f16 and bf16, 8 of tf32. c, of
 /// 16 x 8 elements, is FP32. Of a lane,
 ///
@@ -100,9 +131,9 @@ __device__ __forceinline__ void multiply_add(float (&c)[4], const unsigned (&a)[
         }
     }
     for (int i = 0; i < 4; ++i) {
-        double sum = c[i];
-        for (int k = 0; k < DEPTH; ++k) sum += rows[i / 2][k] * columns[i % 2][k];
-        c[i] = static_cast<float>(sum);
+        double terms[DEPTH + 1] = {c[i]};
+        for (int k = 0; k < DEPTH; ++k) terms[k + 1] = rows[i / 2][k] * columns[i % 2][k];
+        c[i] = truncated_sum(terms, DEPTH + 1);
     }
 #else
     if constexpr (sizeof(T) == 4) {

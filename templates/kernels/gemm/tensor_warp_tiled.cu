@@ -2,8 +2,8 @@
 // in FP32 (compute capability 8.0 and up). Any layout, shape, stride and pointer. Row-major; op(A) is A or its
 // transpose, M x K, and op(B) is K x N.
 //
-// Reading order: this page, device/tensor_core.h (which lane has which element), tile.h (shared memory), main_loop.h
-// (the pipeline), output.h (the end). No GPU has timed it yet.
+// Reading order: this page, device/tensor_core.h (which lane has which element), tile.h (shared memory), fragments.h,
+// main_loop.h (the pipeline), work_tile.h, output.h (the end). No GPU has timed it yet.
 //
 //
 // BLOCK, WARP, FRAGMENT
@@ -106,43 +106,15 @@
 //     output strips            4 warps * 16 rows * (64 + 8) * 4                  18,432 bytes, in the same memory
 //     grid                     4096 / 128 * 4096 / 128                           1024 blocks of 128 k-tiles
 //     traffic                  256 * 32 * 2 bytes for 2 * 128 * 128 * 32 FLOP    64 FLOP for each byte copied
-#include "device/shared.h"
+#include "gemm/tensor_warp_tiled/main_loop.h"
 #include "gemm/tensor_warp_tiled/output.h"
-
-static_assert(BLOCK_M % WARP_M == 0 && BLOCK_N % WARP_N == 0, "whole warps tile a block");
-static_assert(WARP_M % 16 == 0 && WARP_N % 16 == 0 && BLOCK_K % STEP == 0, "fragments of 16 x STEP");
 
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
     tensor_warp_tiled(int M, int N, int K, float alpha, const Element* __restrict__ A, long long lda,
                       const Element* __restrict__ B, long long ldb, float beta, Element* __restrict__ C, long long ldc,
                       int GROUP_M, float* workspace) {
-    Element* const shared = dynamic_shared<Element>();
-
-    // Which tile, and which part of K.
-    const int tiles_m = (M - 1) / BLOCK_M + 1, tiles_n = (N - 1) / BLOCK_N + 1, tiles = tiles_m * tiles_n;
-    const int part = blockIdx.x / tiles, tile = blockIdx.x % tiles;
-    const int group = tile / (GROUP_M * tiles_n), in_group = tile % (GROUP_M * tiles_n);
-    const int height = min(GROUP_M, tiles_m - group * GROUP_M);
-    const int row = (group * GROUP_M + in_group % height) * BLOCK_M, column = in_group / height * BLOCK_N;
-    const int all_k_tiles = (K + BLOCK_K - 1LL) / BLOCK_K;
-    const int first_k_tile = static_cast<int>(static_cast<long long>(all_k_tiles) * part / SPLIT_K);
-    const int k_tiles = static_cast<int>(static_cast<long long>(all_k_tiles) * (part + 1) / SPLIT_K) - first_k_tile;
-    const int k = first_k_tile * BLOCK_K;
-
-    const int warp = threadIdx.x / 32;
-    const int warp_row = warp / WARPS_N * WARP_M, warp_column = warp % WARPS_N * WARP_N;
-    const CopyA a(A, lda, row, M, k, K);
-    const CopyB b(B, ldb, column, N, k, K);
+    const WorkTile work(M, N, K, GROUP_M);
     Accumulators accumulators = {};
-    if (CopyA::is_aligned(A, lda) && CopyB::is_aligned(B, ldb)) {
-        multiply_pipelined<16>(accumulators, shared, a, b, A, B, k_tiles, warp_row, warp_column);
-    } else if constexpr (sizeof(Element) == 4) {
-        multiply_pipelined<4>(accumulators, shared, a, b, A, B, k_tiles, warp_row, warp_column);
-    } else {
-        multiply_guarded(accumulators, shared, a, b, k_tiles, warp_row, warp_column);
-    }
-    if (SPLIT_K > 1 && !add_parts(accumulators, workspace + static_cast<long long>(tile) * TILE_WORKSPACE, part))
-        return;
-    float* const strip = dynamic_shared<float>() + warp * 16 * STRIP_STRIDE;
-    write(accumulators, strip, alpha, beta, C, ldc, row + warp_row, column + warp_column, M, N);
+    multiply_k_tiles<Fragments>(accumulators, dynamic_shared<Element>(), work, A, lda, B, ldb, M, N, K);
+    write_tile(accumulators, work, alpha, beta, C, ldc, M, N, workspace);
 }

@@ -25,7 +25,8 @@ TEST_F(CInterface, AProductIsRightInItsLayout) {
     for (const auto& [type, layout, left, lda, right, ldb] :
          {std::tuple("f32", "nn", &matrix_a, 3, &matrix_b, 2),
           std::tuple("f32", "tt", &a_transposed, 2, &b_transposed, 3),
-          std::tuple("tf32", "nn", &matrix_a, 3, &matrix_b, 2)}) {
+          std::tuple("tf32", "nn", &matrix_a, 3, &matrix_b, 2),
+          std::tuple("3xtf32", "nn", &matrix_a, 3, &matrix_b, 2)}) {
         std::vector<float> c{1, 1, 1, 1};
         ASSERT_EQ(smemtune_gemm(runtime.get(), nullptr, type, layout, 2, 2, 3, 2, left->data(), lda, right->data(), ldb,
                                 10, c.data(), 2),

@@ -396,7 +396,7 @@ TEST(Help, ListsEveryCommand) {
 TEST(Help, OfTuneNamesTypesAndThePatience) {
     const Scratch scratch;
     const auto help = run(scratch, {"tune", "--help"}).out;
-    EXPECT_THAT(help, HasSubstr("Type of the elements: bf16, f16, f32, tf32."));
+    EXPECT_THAT(help, HasSubstr("Type of the elements: 3xtf32, bf16, f16, f32, tf32."));
     EXPECT_THAT(help, HasSubstr("--patience N "));
 }
 

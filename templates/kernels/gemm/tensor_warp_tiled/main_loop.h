@@ -1,60 +1,35 @@
 // accumulators += op(A) * op(B) over the k-tiles of a block.
 #pragma once
 
-#include "gemm/tensor_warp_tiled/tile.h"
+#include "gemm/tensor_warp_tiled/fragments.h"
+#include "gemm/tensor_warp_tiled/work_tile.h"
 
-constexpr bool A_K_MAJOR = !TRANSPOSE_A, B_K_MAJOR = TRANSPOSE_B;
-using TileA = Tile<BLOCK_M, A_K_MAJOR>;
-using TileB = Tile<BLOCK_N, B_K_MAJOR>;
-using CopyA = TileCopy<TileA, A_K_MAJOR>;
-using CopyB = TileCopy<TileB, B_K_MAJOR>;
-constexpr int STAGE = TileA::ELEMENTS + TileB::ELEMENTS;
-constexpr int K_STEPS = BLOCK_K / STEP;
-constexpr int FRAGMENTS_M = WARP_M / 16, FRAGMENTS_N = WARP_N / 8;  // of a warp: 16 rows, 8 columns each
-
-/// The sums of a thread.
-struct Accumulators {
-    float sums[FRAGMENTS_M][FRAGMENTS_N][4];
-};
-
-/// What a warp multiplies in one k-step: two fragments of B in each four registers.
-struct Fragments {
-    unsigned a[FRAGMENTS_M][4], b[FRAGMENTS_N / 2][4];
-
-    __device__ __forceinline__ void load(const Element* stage, int warp_row, int warp_column, int step) {
-#pragma unroll
-        for (int i = 0; i < FRAGMENTS_M; ++i) TileA::load<true>(a[i], stage, warp_row + 16 * i, step);
-#pragma unroll
-        for (int j = 0; j < FRAGMENTS_N / 2; ++j) {
-            TileB::load<false>(b[j], stage + TileA::ELEMENTS, warp_column + 16 * j, step);
-        }
-    }
-    __device__ __forceinline__ void multiply(Accumulators& accumulators) const {
-#pragma unroll
-        for (int i = 0; i < FRAGMENTS_M; ++i) {
-#pragma unroll
-            for (int j = 0; j < FRAGMENTS_N; ++j) {
-                multiply_add<Element>(accumulators.sums[i][j], a[i], b[j / 2][j % 2 * 2], b[j / 2][j % 2 * 2 + 1]);
-            }
-        }
-    }
-};
-
-/// Multiplies the k-tile of a stage. While a k-step is multiplied, the fragments of the next one are loaded.
+/// Multiplies the k-tile of a stage. `Fragments` has load and multiply, here and below. If it PREFETCHES, the fragments
+/// of the next k-step are loaded while one is multiplied.
+template <class Fragments>
 __device__ __forceinline__ void multiply_stage(Accumulators& accumulators, const Element* stage, int warp_row,
                                                int warp_column) {
-    Fragments fragments[2];
-    fragments[0].load(stage, warp_row, warp_column, 0);
+    if constexpr (Fragments::PREFETCHES) {
+        Fragments fragments[2];
+        fragments[0].load(stage, warp_row, warp_column, 0);
 #pragma unroll
-    for (int step = 0; step < K_STEPS; ++step) {
-        if (step + 1 < K_STEPS) fragments[(step + 1) % 2].load(stage, warp_row, warp_column, step + 1);
-        fragments[step % 2].multiply(accumulators);
+        for (int step = 0; step < K_STEPS; ++step) {
+            if (step + 1 < K_STEPS) fragments[(step + 1) % 2].load(stage, warp_row, warp_column, step + 1);
+            fragments[step % 2].multiply(accumulators);
+        }
+    } else {
+#pragma unroll 1
+        for (int step = 0; step < K_STEPS; ++step) {
+            Fragments fragments;
+            fragments.load(stage, warp_row, warp_column, step);
+            fragments.multiply(accumulators);
+        }
     }
 }
 
 /// With asynchronous copies of BYTES: 16, or 4 for floats in rows that are not aligned to 16. Afterwards shared memory
 /// is free.
-template <int BYTES>
+template <class Fragments, int BYTES>
 __device__ __forceinline__ void multiply_pipelined(Accumulators& accumulators, Element* shared, CopyA a, CopyB b,
                                                    const Element* A, const Element* B, int k_tiles, int warp_row,
                                                    int warp_column) {
@@ -75,13 +50,14 @@ __device__ __forceinline__ void multiply_pipelined(Accumulators& accumulators, E
         wait_for_copies<STAGES - 2>();
         __syncthreads();  // the k-tile is complete, and nobody reads the one before it any more
         start(k_tile + STAGES - 1);
-        multiply_stage(accumulators, shared + k_tile % STAGES * STAGE, warp_row, warp_column);
+        multiply_stage<Fragments>(accumulators, shared + k_tile % STAGES * STAGE, warp_row, warp_column);
     }
     wait_for_copies<0>();
     __syncthreads();
 }
 
 /// For operands that cannot be copied asynchronously: one stage, one k-tile after another.
+template <class Fragments>
 __device__ __forceinline__ void multiply_guarded(Accumulators& accumulators, Element* shared, CopyA a, CopyB b,
                                                  int k_tiles, int warp_row, int warp_column) {
 #pragma unroll 1
@@ -98,5 +74,22 @@ __device__ __forceinline__ void multiply_guarded(Accumulators& accumulators, Ele
             fragments.multiply(accumulators);
         }
         __syncthreads();
+    }
+}
+
+/// Over all k-tiles of a block, in the fastest way that the rows allow.
+template <class Fragments>
+__device__ __forceinline__ void multiply_k_tiles(Accumulators& accumulators, Element* shared, const WorkTile& work,
+                                                 const Element* A, long long lda, const Element* B, long long ldb,
+                                                 int M, int N, int K) {
+    const CopyA a(A, lda, work.row, M, work.k, K);
+    const CopyB b(B, ldb, work.column, N, work.k, K);
+    const int warp_row = work.warp_row, warp_column = work.warp_column;
+    if (CopyA::is_aligned(A, lda) && CopyB::is_aligned(B, ldb)) {
+        multiply_pipelined<Fragments, 16>(accumulators, shared, a, b, A, B, work.k_tiles, warp_row, warp_column);
+    } else if constexpr (sizeof(Element) == 4) {
+        multiply_pipelined<Fragments, 4>(accumulators, shared, a, b, A, B, work.k_tiles, warp_row, warp_column);
+    } else {
+        multiply_guarded<Fragments>(accumulators, shared, a, b, work.k_tiles, warp_row, warp_column);
     }
 }

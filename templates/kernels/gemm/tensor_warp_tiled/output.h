@@ -2,8 +2,10 @@
 #pragma once
 
 #include "device/last_block.h"
+#include "device/shared.h"
 #include "device/vector.h"
-#include "gemm/tensor_warp_tiled/main_loop.h"
+#include "gemm/tensor_warp_tiled/fragments.h"
+#include "gemm/tensor_warp_tiled/work_tile.h"
 
 /// Adds up the SPLIT_K parts of a tile, in ascending order. True for the block that has the sum: the last one to
 /// arrive. `tile_workspace` holds the parts, then a counter.
@@ -81,4 +83,13 @@ __device__ __forceinline__ void write(const Accumulators& accumulators, float* s
             }
         }
     }
+}
+
+/// The end of every kernel on these headers: adds up the parts of K, and writes C. Shared memory is free.
+__device__ __forceinline__ void write_tile(Accumulators& accumulators, const WorkTile& work, float alpha, float beta,
+                                           Element* C, long long ldc, int M, int N, float* workspace) {
+    float* const tile_workspace = workspace + static_cast<long long>(work.tile) * TILE_WORKSPACE;
+    if (SPLIT_K > 1 && !add_parts(accumulators, tile_workspace, work.part)) return;
+    float* const strip = dynamic_shared<float>() + threadIdx.x / 32 * 16 * STRIP_STRIDE;
+    write(accumulators, strip, alpha, beta, C, ldc, work.row + work.warp_row, work.column + work.warp_column, M, N);
 }

@@ -29,7 +29,7 @@ struct Tile {
 
     /// The k-step `step` of `side` .. side + 15, as mma.sync takes it: 8 of these rows or columns, and half of the
     /// k-step, in each of four registers. SIDE_FIRST: registers 0 and 1 are neighbours along the side, as A has them;
-    /// else along K, as B does. Elements of tf32 are rounded here, and nowhere else.
+    /// else along K, as B does. Floats come as they are in memory.
     template <bool SIDE_FIRST, class T>
     static __device__ __forceinline__ void load(unsigned (&to)[4], const T* tile, int side, int step) {
         const int lane = threadIdx.x % 32;
@@ -40,7 +40,7 @@ struct Tile {
 #pragma unroll
             for (int i = 0; i < 4; ++i) {
                 const int side_half = SIDE_FIRST ? i % 2 : i / 2, k_half = SIDE_FIRST ? i / 2 : i % 2;
-                to[i] = to_tf32(line[CHUNK * k_half * SIDE + (side_half ? second : first)]);
+                to[i] = __float_as_uint(line[CHUNK * k_half * SIDE + (side_half ? second : first)]);
             }
         } else {
             const int r = lane % 8, low = lane / 8 % 2, high = lane / 16;
@@ -48,10 +48,6 @@ struct Tile {
             const int line = K_MAJOR ? side + 8 * side_half + r : STEP * step + CHUNK * k_half + r;
             const int chunk = K_MAJOR ? 2 * step + k_half : side / CHUNK + side_half;
             load_matrices<!K_MAJOR>(to, tile + place(line, chunk));
-            if constexpr (sizeof(T) == 4) {
-#pragma unroll
-                for (int i = 0; i < 4; ++i) to[i] = to_tf32(__uint_as_float(to[i]));
-            }
         }
     }
 };
