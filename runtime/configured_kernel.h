@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "runtime/backend.h"
-#include "runtime/cuda/tensor_map.h"
+#include "runtime/launch/tensor_map.h"
 
 namespace smemtune {
 

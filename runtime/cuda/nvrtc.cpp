@@ -173,14 +173,6 @@ std::string remedy_of(const std::string& log, const Program& program) {
                : "";
 }
 
-// ptxas compiles products of warpgroups that wait for one another, or ignores setmaxnreg, and only says so (C7508,
-// C7510 to C7519). Such a configuration is several times slower than the others.
-std::string why_slow(const std::string& log) {
-    static const std::regex pattern(R"(\((C750[89]|C751[0-9])\) ?([^\n]*))");
-    std::smatch match;
-    return std::regex_search(log, match, pattern) ? "ptxas " + match[1].str() + ": " + match[2].str() : "";
-}
-
 int past_deadline(void* deadline, void*) {
     return std::chrono::steady_clock::now() > *static_cast<std::chrono::steady_clock::time_point*>(deadline) ? 1 : 0;
 }
@@ -255,7 +247,7 @@ std::variant<Binary, Rejection> NvrtcCompiler::compile(const Program& program) c
                                              program.entry +
                                              "(...), or name the entry point in the manifest with entry"};
     }
-    if (const auto reason = why_slow(log); !reason.empty()) return Rejection{Stage::compile, reason};
+    if (const auto reason = ptxas_complaint(log); !reason.empty()) return Rejection{Stage::compile, reason};
     binary.resources = parse_ptxas_report(log, name);
     binary.compile_ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
     return binary;
@@ -292,6 +284,12 @@ std::string mangled_name(const std::vector<std::uint8_t>& cubin, const std::stri
         if (name.starts_with("_Z") && name.find(part) != std::string::npos) found.insert(name);
     }
     return found.size() == 1 ? *found.begin() : "";
+}
+
+std::string ptxas_complaint(const std::string& log) {
+    static const std::regex pattern(R"(\((C750[89]|C751[0-9])\) ?([^\n]*))");
+    std::smatch match;
+    return std::regex_search(log, match, pattern) ? "ptxas " + match[1].str() + ": " + match[2].str() : "";
 }
 
 Resources parse_ptxas_report(const std::string& log, const std::string& entry) {

@@ -28,6 +28,10 @@ private:
 /// that name.
 std::string mangled_name(const std::vector<std::uint8_t>& cubin, const std::string& entry);
 
+/// Why ptxas says that the code is several times slower than the source would have it: products of warpgroups that wait
+/// for one another, a setmaxnreg that is ignored (C7508 to C7519). Empty if it says nothing.
+std::string ptxas_complaint(const std::string& log);
+
 /// Parses registers, spills and static shared memory of `entry` from the output of ptxas -v.
 Resources parse_ptxas_report(const std::string& log, const std::string& entry);
 

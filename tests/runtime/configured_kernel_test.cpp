@@ -46,6 +46,30 @@ TEST(ConfiguredKernel, LaunchesWithItsLaunchAndAppendsTheRuntimeArguments) {
     EXPECT_THAT(recorder->streams, ElementsAre(stream, nullptr));
 }
 
+TEST(ConfiguredKernel, PassesTensorMapsAfterTheRuntimeArguments) {
+    int matrix = 1;
+    void* const misaligned = &matrix;
+    long long stride = 3;  // rows of 6 bytes: the map is zeros
+    const std::vector<void*> arguments{const_cast<void**>(&misaligned), &stride};
+    class Maps : public LoadedKernel {
+    public:
+        void launch(StreamHandle, const Launch&, void* const* passed) const override {
+            EXPECT_EQ(*static_cast<int*>(passed[2]), 7);
+            for (const auto i : {3, 4}) {
+                const auto* const map = static_cast<const EncodedTensorMap*>(passed[i]);
+                EXPECT_THAT(map->words, testing::Each(0)) << i;
+            }
+            EXPECT_NE(passed[3], passed[4]);
+            launches += 1;
+        }
+        mutable int launches = 0;
+    };
+    const auto kernel = std::make_shared<Maps>();
+    const TensorMapArgument map{0, 1, 8, 3, 8, 8, 2, false};
+    ConfiguredKernel(kernel, {.runtime_arguments = {7}, .tensor_maps = {map, map}}).launch(nullptr, arguments);
+    EXPECT_EQ(kernel->launches, 1);
+}
+
 TEST(ConfiguredKernel, SymbolsAreFilledAndLeftOutOfTheParameters) {
     int a = 1;
     int x = 2;

@@ -119,6 +119,21 @@ void from_json(const json& from, Rejection& rejection) {
     rejection = {parse_stage(from.at("stage").get<std::string>()), from.at("reason")};
 }
 
+static void to_json(json& to, const TensorMapArgument& map) {
+    to = {{"matrix", map.matrix},
+          {"stride", map.stride},
+          {"rows", map.rows},
+          {"columns", map.columns},
+          {"box_rows", map.box_rows},
+          {"box_columns", map.box_columns},
+          {"element_bytes", map.element_bytes},
+          {"swizzle", map.swizzle}};
+}
+static void from_json(const json& from, TensorMapArgument& map) {
+    map = {from.at("matrix"),   from.at("stride"),      from.at("rows"),          from.at("columns"),
+           from.at("box_rows"), from.at("box_columns"), from.at("element_bytes"), from.at("swizzle")};
+}
+
 void to_json(json& to, const Launch& launch) {
     to = {{"grid", launch.grid},
           {"block", launch.block},
@@ -129,6 +144,7 @@ void to_json(json& to, const Launch& launch) {
     for (const auto& [name, place, bytes] : launch.symbols) {
         to["symbols"].push_back({{"name", name}, {"place", place}, {"bytes", bytes}});
     }
+    if (!launch.tensor_maps.empty()) to["tensor_maps"] = launch.tensor_maps;
     if (launch.workspace) to["workspace"] = {{"bytes", launch.workspace->bytes}, {"place", launch.workspace->place}};
 }
 void from_json(const json& from, Launch& launch) {
@@ -141,6 +157,7 @@ void from_json(const json& from, Launch& launch) {
     if (const auto found = from.find("workspace"); found != from.end()) {
         launch.workspace = {found->at("bytes"), found->at("place")};
     }
+    launch.tensor_maps = from.value("tensor_maps", std::vector<TensorMapArgument>{});
     for (const auto& symbol : from.value("symbols", json::array())) {
         launch.symbols.push_back({symbol.at("name"), symbol.at("place"), symbol.at("bytes")});
     }

@@ -1,5 +1,70 @@
-// wgmma_tiled: C = alpha * op(A) * op(B) + beta * C on Hopper's tensor cores, fed by its copy engine, for elements of
-// f16 or bf16 with sums in FP32. Any layout, shape, stride and pointer. Row-major.
+// wgmma_tiled: C = alpha * op(A) * op(B) + beta * C on Hopper's tensor cores (compute capability 9.0 alone), for
+// elements of f16 or bf16 with sums in FP32. Any layout, shape, stride and pointer. Row-major.
+//
+// Reading order: this page, device/mbarrier.h, device/tensor_copy.h and device/wgmma.h (the instructions), pipeline.h
+// (stages, and which tiles a block computes), producer.h, consumer.h, output.h.
+//
+//
+// WHO DOES WHAT
+//
+// A block has CONSUMERS warpgroups of 4 warps that multiply, and one, the producer, that loads. Stages of shared memory
+// lie between them; each holds a k-tile: BLOCK_M x 64 of op(A) and 64 x BLOCK_N of op(B).
+//
+//     producer    waits until a stage is empty, starts the copies of a k-tile into it       full[s] counts their bytes
+//     consumer c  waits until it is full, multiplies rows c * ROWS .. of it by all columns  empty[s] counts the
+//     consumers
+//
+// A consumer has one k-tile under way while it waits for the one before, so the tensor cores never stop:
+//
+//     producer        copy 0 | copy 1 | copy 2 | copy 3 |    | copy 4 ...                   STAGES = 4
+//     consumers              | multiply 0 | multiply 1 | multiply 2 | multiply 3 | ...
+//                                         ^ k-tile 0 is done: stage 0 is empty again
+//
+// The grid has at most one block for each multiprocessor. Blocks take tile after tile (Work), and the producer goes on
+// with the next tile while the consumers write the last one.
+//
+//
+// A K-TILE IN SHARED MEMORY
+//
+// The copy engine writes lines of 128 bytes, 64 elements, and swizzles them: of line l, the 16 bytes c are at c ^ l
+// % 8.
+//
+//     operand contiguous along K     (A of n., B of .t)  a line is a row of op(A) or column of op(B): one box of
+//                                                        BLOCK_M or BLOCK_N lines
+//     operand contiguous along M, N  (A of t., B of .n)  a line is a k: boxes of 64 lines, for 64 rows or columns each
+//
+// wgmma reads both as they are; its last two operands say which order it finds.
+//
+//
+// CLUSTERS
+//
+// Two blocks, one below the other (CLUSTER_M) or side by side (CLUSTER_N), need the same part of B or of A. Each copies
+// half of it into both. A stage is empty when the consumers of both blocks have left it.
+//
+//
+// EDGES
+//
+// The copy engine writes zeros for what lies beyond a matrix, and stores nothing there. It needs rows at multiples of
+// 16 bytes. Where A or B has others, the producer's 128 threads copy that operand element by element, slowly. C is
+// stored by the engine where its rows begin and end at multiples of 16 bytes, else element by element.
+//
+//
+// THE END
+//
+// A warp has 16 rows of sums. For every STRIP_COLUMNS columns it scales them, rounds them, writes them to a strip of
+// shared memory (stmatrix) and starts a copy to C. Two strips take turns.
+//
+//
+// ONE CONFIGURATION, WORKED THROUGH
+//
+//     BLOCK_M=128 BLOCK_N=256 STAGES=4 CONSUMERS=2, M = N = K = 4096
+//
+//     threads                  128 * (2 + 1)                       384
+//     sums of a thread         64 * 256 / 128                      128
+//     products of a k-tile     64 / 16 of 64 x 256 x 16            4 wgmma of each consumer, 1024 cycles of the tensor
+//     cores stages                   4 * (128 + 256) * 64 * 2            196,608 bytes strips                   8 warps
+//     * 2 * 16 * 64 * 2           32,768 bytes tiles                    4096 / 128 * 4096 / 256             512: 3.9
+//     for each of 132 multiprocessors
 #include "device/cluster.h"
 #include "device/shared.h"
 #include "gemm/wgmma_tiled/consumer.h"
@@ -25,7 +90,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1) CLUSTER_OF(CLUSTER_M* C
     cluster_barrier();
 
     const Work work(M, N, GROUP_M);
-    const int k_tiles = static_cast<int>((K + BLOCK_K - 1LL) / BLOCK_K);  // 0 if K is: then C = beta * C
+    const int k_tiles = max(1, static_cast<int>((K + BLOCK_K - 1LL) / BLOCK_K));
     Pipeline pipeline;
     // Equal in a warp, which the compiler cannot know: addresses of tiles stay in uniform registers.
     const int warpgroup = __shfl_sync(0xffffffffU, threadIdx.x / WARPGROUP, 0);

@@ -69,8 +69,8 @@ protected:
 TEST_P(NvrtcTarget, CompilesWithoutAGpu) {
     EXPECT_EQ(compiler->target(), GetParam().name);
     for (const auto& kernel : builtin_templates()) {
-        if (device.compute_capability < kernel.compute_capability) continue;  // it has no such instructions
         for (const auto& problem : some_problems(kernel)) {
+            if (!supports(kernel, problem, device)) continue;  // the device lacks its instructions
             for (const auto& configuration : sample(kernel, problem, device)) {
                 expect_compiles(kernel, configuration, problem);
             }
@@ -153,6 +153,15 @@ TEST(PtxasReport, EachKernelHasItsOwnNumbers) {
     EXPECT_EQ(parse_ptxas_report(report, "caller"), (Resources{.registers = 10, .static_shared_bytes = 16}));
     EXPECT_EQ(parse_ptxas_report(report, "tiled_transpose"), (Resources{.registers = 14, .static_shared_bytes = 2048}));
     EXPECT_EQ(parse_ptxas_report(report, "tiled"), (Resources{.registers = 64, .spill_bytes = 712}));
+}
+
+TEST(PtxasReport, ComplaintsAboutProductsOfWarpgroupsAreFound) {
+    EXPECT_EQ(ptxas_complaint("ptxas info    : (C7512) Potential Performance Loss: wgmma.mma_async instructions are "
+                              "serialized\nptxas info    : Used 168 registers\n"),
+              "ptxas C7512: Potential Performance Loss: wgmma.mma_async instructions are serialized");
+    EXPECT_EQ(ptxas_complaint("ptxas info    : (C7508) Potential Performance Loss: 'setmaxnreg' ignored"),
+              "ptxas C7508: Potential Performance Loss: 'setmaxnreg' ignored");
+    EXPECT_EQ(ptxas_complaint(report), "");
 }
 
 TEST(PtxasReport, OfAnotherKernelSaysNothing) {

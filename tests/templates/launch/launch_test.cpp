@@ -61,5 +61,24 @@ TEST(Launch, PassesTheWorkspaceAsTheLastArgument) {
     EXPECT_FALSE(launch_of(builtin("tiled"), tile(16), gemm(1, 1, 1), device).workspace);
 }
 
+TEST(Launch, HasATensorMapOfEachMatrixAsItIsStored) {
+    const auto kernel = builtin("wgmma_tiled");
+    auto configuration = default_configuration(kernel);
+    configuration.values["BLOCK_N"] = 96;
+    const auto launch = launch_of(kernel, configuration, gemm(1000, 520, 300, "bf16", "tt"), model_device("sm_90"));
+    // matrix, stride, its rows and columns, those of a box, bytes of an element
+    EXPECT_EQ(launch.tensor_maps, (std::vector<TensorMapArgument>{{4, 5, 300, 1000, 64, 64, 2, true},
+                                                                  {6, 7, 520, 300, 96, 64, 2, true},
+                                                                  {9, 10, 1000, 520, 16, 32, 2, true}}));
+}
+
+TEST(Launch, PassesTheWorkspaceBehindTheTensorMaps) {
+    auto kernel = builtin("wgmma_tiled");
+    kernel.workspace_bytes = Expression("4 * M");
+    const auto launch =
+        launch_of(kernel, default_configuration(kernel), gemm(100, 100, 100, "f16"), model_device("sm_90"));
+    EXPECT_EQ(launch.workspace, (WorkspaceArgument{400, 15})) << "11 arguments, GROUP_M, three maps";
+}
+
 }  // namespace
 }  // namespace smemtune

@@ -187,6 +187,11 @@ TEST_P(Fp32InMemory, IsATypeOfItsOwn) {
         }
     }
     EXPECT_EQ(why_unsupported(tiled, problem, model_device("sm_90")), "types: f32") << "another precision";
+    const auto wgmma = builtin("wgmma_tiled");
+    EXPECT_EQ(why_unsupported(wgmma, gemm(64, 64, 64, "f16"), model_device("sm_90")), std::nullopt);
+    EXPECT_EQ(why_unsupported(wgmma, gemm(64, 64, 64, "f16"), model_device("sm_100")),
+              "runs up to compute capability 9.0 only");
+    EXPECT_EQ(why_unsupported(wgmma, gemm(64, 64, 64, "f16"), model_device("sm_89")), "needs compute capability 9.0");
 }
 
 INSTANTIATE_TEST_SUITE_P(Types, Fp32InMemory, testing::Values("tf32", "3xtf32"),

@@ -30,6 +30,7 @@ Launch launch() {
             .dynamic_shared_bytes = 232448,
             .registers = 255,
             .runtime_arguments = {-2147483647, 8},
+            .tensor_maps = {{4, 5, 100, 200, 16, 64, 2, true}, {6, 7, 30, 40, 8, 32, 4, false}},
             .workspace = WorkspaceArgument{std::int64_t{1} << 40, 63},
             .symbols = {{"filter", 2, 64}, {"other", 3, 8}}};
 }
@@ -41,7 +42,8 @@ bool same(const Binary& a, const Binary& b) {
 bool same(const Launch& a, const Launch& b) {
     return a.grid == b.grid && a.block == b.block && a.static_shared_bytes == b.static_shared_bytes &&
            a.dynamic_shared_bytes == b.dynamic_shared_bytes && a.registers == b.registers &&
-           a.runtime_arguments == b.runtime_arguments && a.workspace == b.workspace && a.symbols == b.symbols;
+           a.runtime_arguments == b.runtime_arguments && a.tensor_maps == b.tensor_maps && a.workspace == b.workspace &&
+           a.symbols == b.symbols;
 }
 
 template <class T>

@@ -22,11 +22,6 @@ __device__ __forceinline__ void consume(Shared& shared, Pipeline& pipeline, int 
             if (thread == 0) arrive(&shared.empty[stage]);
         }
     };
-    if (k_tiles == 0) {
-#pragma unroll
-        for (int i = 0; i < ROWS / 64 * BLOCK_N / 2; ++i) sums.values[i / (BLOCK_N / 2)][i % (BLOCK_N / 2)] = 0;
-        return;
-    }
     int previous = 0;
     for (int tile = 0; tile < k_tiles; ++tile) {
         wait_for_phase(&shared.full[pipeline.stage], pipeline.parity);

@@ -12,6 +12,8 @@ __device__ __forceinline__ void store_matrices(void* row, const unsigned (&from)
                  : "memory");
 }
 
+constexpr int CHUNK = 8;  // elements in 16 bytes
+
 struct Output {
     const TensorMap& map;
     float alpha, beta;
@@ -22,7 +24,8 @@ struct Output {
     /// `row` is the warpgroup's first.
     __device__ __forceinline__ void write(Shared& shared, const Sums& sums, int row, int column) const {
         const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-        const bool by_engine = rows_are_aligned(C, ldc);
+        // The engine stores whole chunks of 16 bytes: more than the rows, if those end within one.
+        const bool by_engine = rows_are_aligned(C, ldc) && N % CHUNK == 0;
         row += warp % 4 * 16;
         int turn = 0;
 #pragma unroll
@@ -50,7 +53,7 @@ struct Output {
     }
 
 private:
-    static constexpr int CHUNKS = STRIP_COLUMNS / 8;  // of a row of a strip
+    static constexpr int CHUNKS = STRIP_COLUMNS / CHUNK;  // of a row of a strip
     // Chunks change places as in the copy engine's swizzle.
     static __device__ __forceinline__ int place(int row, int chunk) {
         return row * STRIP_COLUMNS + (chunk ^ row / (8 / CHUNKS) % CHUNKS) * 8;

@@ -43,7 +43,7 @@ struct Operand {
             const int row = ALONG_SIDE ? k + line % BLOCK_K : side + line;
             const int column = (ALONG_SIDE ? side + line / BLOCK_K * LINE : k) + 8 * chunk;
             const Element* const from = matrix + row * leading + column;
-            const int count = row < (ALONG_SIDE ? K : sides) ? (ALONG_SIDE ? sides : K) - column : 0;
+            const int count = K > 0 && row < (ALONG_SIDE ? K : sides) ? (ALONG_SIDE ? sides : K) - column : 0;
 #pragma unroll
             for (int i = 0; i < 8; ++i) {
                 if (i < count) values.elements[i] = from[i];
@@ -75,11 +75,13 @@ __device__ __forceinline__ void produce(Shared& shared, Pipeline& pipeline, cons
     constexpr int BYTES = sizeof(Element) * BLOCK_K;
     const bool starts = threadIdx.x % WARPGROUP == 0;
     for (int tile = 0; tile < k_tiles; ++tile, pipeline.advance()) {
+        // K = 0 means C = beta * C: a k-tile before the matrices, which is zeros.
+        const int k = a.K > 0 ? tile * BLOCK_K : -BLOCK_K;
         Barrier* const full = &shared.full[pipeline.stage];
         wait_for_phase(&shared.empty[pipeline.stage], pipeline.parity ^ 1);
         Element *const to_a = shared.a[pipeline.stage], *const to_b = shared.b[pipeline.stage];
-        if (!a.by_engine) a.copy_elements(to_a, row, tile * BLOCK_K);
-        if (!b.by_engine) b.copy_elements(to_b, column, tile * BLOCK_K);
+        if (!a.by_engine) a.copy_elements(to_a, row, k);
+        if (!b.by_engine) b.copy_elements(to_b, column, k);
         if (!a.by_engine || !b.by_engine) fence_shared();
         if (!starts) {
             arrive(full);
@@ -87,11 +89,10 @@ __device__ __forceinline__ void produce(Shared& shared, Pipeline& pipeline, cons
         }
         arrive_and_expect(full, (a.by_engine ? BLOCK_M * BYTES : 0) + (b.by_engine ? BLOCK_N * BYTES : 0));
         if (a.by_engine) {
-            a.template start<CLUSTER_N>(to_a, row, tile * BLOCK_K, full, rank_n, ROW_OF_CLUSTER << rank_m);
+            a.template start<CLUSTER_N>(to_a, row, k, full, rank_n, ROW_OF_CLUSTER << rank_m);
         }
         if (b.by_engine) {
-            b.template start<CLUSTER_M>(to_b, column, tile * BLOCK_K, full, rank_m,
-                                        COLUMN_OF_CLUSTER << rank_n * CLUSTER_M);
+            b.template start<CLUSTER_M>(to_b, column, k, full, rank_m, COLUMN_OF_CLUSTER << rank_n * CLUSTER_M);
         }
     }
 }

@@ -1,4 +1,4 @@
-#include "runtime/cuda/tensor_map.h"
+#include "runtime/launch/tensor_map.h"
 
 #include <cuda.h>
 
