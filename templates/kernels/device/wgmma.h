@@ -42,6 +42,11 @@ __device__ __forceinline__ unsigned long long describe_tile(unsigned address, in
 #define SMEMTUNE_TEN(tens)                                                                                            \
     "%" #tens "0, %" #tens "1, %" #tens "2, %" #tens "3, %" #tens "4, %" #tens "5, %" #tens "6, %" #tens "7, %" #tens \
     "8, %" #tens "9"
+#define SMEMTUNE_THIRTY(a, b, c) SMEMTUNE_TEN(a) ", " SMEMTUNE_TEN(b) ", " SMEMTUNE_TEN(c)
+#define SMEMTUNE_FIRST_30 SMEMTUNE_THIRTY(, 1, 2)
+#define SMEMTUNE_FIRST_60 SMEMTUNE_FIRST_30 ", " SMEMTUNE_THIRTY(3, 4, 5)
+#define SMEMTUNE_FIRST_90 SMEMTUNE_FIRST_60 ", " SMEMTUNE_THIRTY(6, 7, 8)
+#define SMEMTUNE_FIRST_120 SMEMTUNE_FIRST_90 ", " SMEMTUNE_THIRTY(9, 10, 11)
 #define SMEMTUNE_EIGHT_SUMS(i)                                                                                    \
     "+f"(sums[i]), "+f"(sums[i + 1]), "+f"(sums[i + 2]), "+f"(sums[i + 3]), "+f"(sums[i + 4]), "+f"(sums[i + 5]), \
         "+f"(sums[i + 6]), "+f"(sums[i + 7])
@@ -74,27 +79,32 @@ __device__ __forceinline__ void multiply_tiles(float (&sums)[COLUMNS / 2], unsig
     } else if constexpr (COLUMNS == columns) {                                              \
         SMEMTUNE_WGMMA(columns, "bf16", registers, a, b, add, turn_a, turn_b, __VA_ARGS__); \
     }
-    SMEMTUNE_FOR_TYPE(32, SMEMTUNE_TEN() ", %10, %11, %12, %13, %14, %15", 16, 17, 18, 19, 20, SMEMTUNE_SUMS_16(0))
-    SMEMTUNE_FOR_TYPE(64, SMEMTUNE_TEN() ", " SMEMTUNE_TEN(1) ", " SMEMTUNE_TEN(2) ", %30, %31", 32, 33, 34, 35, 36,
-                      SMEMTUNE_SUMS_32(0))
-    SMEMTUNE_FOR_TYPE(96,
-                      SMEMTUNE_TEN() ", " SMEMTUNE_TEN(1) ", " SMEMTUNE_TEN(2) ", " SMEMTUNE_TEN(
-                          3) ", %40, %41, %42, %43, %44, %45, %46, %47",
+    // clang-format off
+    SMEMTUNE_FOR_TYPE(32, SMEMTUNE_TEN() ", %10, %11, %12, %13, %14, %15",
+                      16, 17, 18, 19, 20, SMEMTUNE_SUMS_16(0))
+    SMEMTUNE_FOR_TYPE(64, SMEMTUNE_FIRST_30 ", %30, %31",
+                      32, 33, 34, 35, 36, SMEMTUNE_SUMS_32(0))
+    SMEMTUNE_FOR_TYPE(96, SMEMTUNE_FIRST_30 ", " SMEMTUNE_TEN(3) ", %40, %41, %42, %43, %44, %45, %46, %47",
                       48, 49, 50, 51, 52, SMEMTUNE_SUMS_32(0), SMEMTUNE_SUMS_16(32))
-    SMEMTUNE_FOR_TYPE(128,
-                      SMEMTUNE_TEN() ", " SMEMTUNE_TEN(1) ", " SMEMTUNE_TEN(2) ", " SMEMTUNE_TEN(3) ", " SMEMTUNE_TEN(
-                          4) ", " SMEMTUNE_TEN(5) ", %60, %61, %62, %63",
+    SMEMTUNE_FOR_TYPE(128, SMEMTUNE_FIRST_60 ", %60, %61, %62, %63",
                       64, 65, 66, 67, 68, SMEMTUNE_SUMS_32(0), SMEMTUNE_SUMS_32(32))
-    SMEMTUNE_FOR_TYPE(160,
-                      SMEMTUNE_TEN() ", " SMEMTUNE_TEN(1) ", " SMEMTUNE_TEN(2) ", " SMEMTUNE_TEN(3) ", " SMEMTUNE_TEN(
-                          4) ", " SMEMTUNE_TEN(5) ", " SMEMTUNE_TEN(6) ", " SMEMTUNE_TEN(7),
+    SMEMTUNE_FOR_TYPE(160, SMEMTUNE_FIRST_60 ", " SMEMTUNE_TEN(6) ", " SMEMTUNE_TEN(7),
                       80, 81, 82, 83, 84, SMEMTUNE_SUMS_32(0), SMEMTUNE_SUMS_32(32), SMEMTUNE_SUMS_16(64))
-    SMEMTUNE_FOR_TYPE(192, SMEMTUNE_TEN() ", " SMEMTUNE_TEN(1) ", " SMEMTUNE_TEN(2) ", " SMEMTUNE_TEN(3) ", " SMEMTUNE_TEN(4) ", " SMEMTUNE_TEN(5) ", " SMEMTUNE_TEN(6) ", " SMEMTUNE_TEN(7) ", " SMEMTUNE_TEN(8) ", %90, %91, %92, %93, %94, %95", 96, 97, 98, 99, 100, SMEMTUNE_SUMS_32(0), SMEMTUNE_SUMS_32(32), SMEMTUNE_SUMS_32(64))
-    SMEMTUNE_FOR_TYPE(256, SMEMTUNE_TEN() ", " SMEMTUNE_TEN(1) ", " SMEMTUNE_TEN(2) ", " SMEMTUNE_TEN(3) ", " SMEMTUNE_TEN(4) ", " SMEMTUNE_TEN(5) ", " SMEMTUNE_TEN(6) ", " SMEMTUNE_TEN(7) ", " SMEMTUNE_TEN(8) ", " SMEMTUNE_TEN(9) ", " SMEMTUNE_TEN(10) ", " SMEMTUNE_TEN(11) ", %120, %121, %122, %123, %124, %125, %126, %127", 128, 129, 130, 131, 132, SMEMTUNE_SUMS_32(0), SMEMTUNE_SUMS_32(32), SMEMTUNE_SUMS_32(64), SMEMTUNE_SUMS_32(96))
+    SMEMTUNE_FOR_TYPE(192, SMEMTUNE_FIRST_90 ", %90, %91, %92, %93, %94, %95",
+                      96, 97, 98, 99, 100, SMEMTUNE_SUMS_32(0), SMEMTUNE_SUMS_32(32), SMEMTUNE_SUMS_32(64))
+    SMEMTUNE_FOR_TYPE(256, SMEMTUNE_FIRST_120 ", %120, %121, %122, %123, %124, %125, %126, %127",
+                      128, 129, 130, 131, 132, SMEMTUNE_SUMS_32(0), SMEMTUNE_SUMS_32(32), SMEMTUNE_SUMS_32(64),
+                      SMEMTUNE_SUMS_32(96))
+    // clang-format on
 #undef SMEMTUNE_FOR_TYPE
 }
 #undef SMEMTUNE_WGMMA
 #undef SMEMTUNE_SUMS_32
 #undef SMEMTUNE_SUMS_16
 #undef SMEMTUNE_EIGHT_SUMS
+#undef SMEMTUNE_FIRST_120
+#undef SMEMTUNE_FIRST_90
+#undef SMEMTUNE_FIRST_60
+#undef SMEMTUNE_FIRST_30
+#undef SMEMTUNE_THIRTY
 #undef SMEMTUNE_TEN
