@@ -15,6 +15,7 @@
 #include "templates/manifest/catalog.h"
 #include "tuner/cli/argument_parsing.h"
 #include "tuner/compile/compile_pool.h"
+#include "tuner/report/table.h"
 #include "tuner/report/text.h"
 
 namespace {

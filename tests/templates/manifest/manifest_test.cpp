@@ -415,7 +415,7 @@ const std::vector<Mistake> mistakes{
      "[requires]",
      "[[tensor_map]]\nname = \"T\"\nmatrix = \"alpha\"\nbox = [\"8\", \"8\"]\n[requires]",
      "matrix = \"alpha\"",
-     {"'alpha' is no matrix with a stride", "name one of: A B"}},
+     {"'alpha' is no matrix with a stride", "name one of: A"}},
     {"TensorMapWithOneExtent",
      "[requires]",
      "[[tensor_map]]\nname = \"T\"\nmatrix = \"A\"\nbox = [\"8\"]\n[requires]",
