@@ -112,10 +112,11 @@ typedef struct CUstream_st* smemtune_stream;
 
 // C = alpha * op(A) * op(B) + beta * C, row-major, enqueued on `stream` of the runtime's GPU, which must be current.
 // `type` is the type of the elements: "f32", or for smemtune_gemm also "f16", "bf16", "tf32" (floats, of which the
-// products take 11 bits) and "3xtf32" (floats; about as precise as "f32", on tensor cores). `layout` is "nn", "nt", "tn"
-// or "tt": its first letter says whether A is transposed (stored as K x M), its second whether B is (stored as N x K).
-// op(A) is M x K, op(B) is K x N, C is M x N. The pointers are device addresses; leading dimensions are in elements.
-// With alpha = 0, A and B are not read; with beta = 0, C is not.
+// products take 11 bits) and "3xtf32" (floats; about as precise as "f32", on tensor cores). `layout` is "nn", "nt",
+// "tn" or "tt": its first letter says whether A is transposed (stored as K x M), its second whether B is (stored as N x
+// K). op(A) is M x K, op(B) is K x N, C is M x N. The pointers are device addresses; leading dimensions are in
+// elements. With alpha = 0, A and B are not read; with beta = 0, C is not.
+//
 // The first call with a problem chooses a kernel and loads or compiles it. Later ones take no lock and allocate
 // nothing, unless the kernel needs a workspace.
 smemtune_status smemtune_gemm(smemtune_runtime* runtime, smemtune_stream stream, const char* type, const char* layout,

@@ -21,25 +21,27 @@
 //
 // SUMS
 //
-// Tensor cores multiply exactly, but cut sums off instead of rounding them. In a long sum that would be an error of about
-// u / 2 of the partial sum at each step, always towards zero: K / 16 u in the end. So a sum of tensor cores is 8 products
-// long, each by its three. It starts from 0, and the small products come first. FP32 units add it to the accumulators, to
-// nearest. That is one addition for each k-step instead of one for each product, so the additions err less than those of
-// an FP32 kernel: an eighth as many. For 16 x 8 elements a k-step has 3 mma.sync and 4 additions of each lane.
+// Tensor cores multiply exactly, but cut sums off instead of rounding them. In a long sum that would be an error of
+// about u / 2 of the partial sum at each step, always towards zero: K / 16 u in the end. So a sum of tensor cores is 8
+// products long, each by its three. It starts from 0, and the small products come first. FP32 units add it to the
+// accumulators, to nearest. That is one addition for each k-step instead of one for each product, so the additions err
+// less than those of an FP32 kernel: an eighth as many. For 16 x 8 elements a k-step has 3 mma.sync and 4 additions of
+// each lane.
 //
 //
 // INFINITIES, NAN, THE LARGEST AND THE SMALLEST NUMBERS
 //
 // big = inf leaves small = inf - inf = NaN, and inf * small is NaN if small is 0. A finite number above 2^128 - 2^116
 // becomes infinity as it is rounded. All of this makes NaN of the sums, and of nothing else. So a block that finds NaN
-// among its sums forgets them and multiplies again, carefully (SplitFragments<true>) and slowly: the copies wait for the
-// products. The result is that of IEEE 754, as BLAS says. Blocks without NaN pay a comparison of each sum, at the end.
+// among its sums forgets them and multiplies again, carefully (SplitFragments<true>) and slowly: the copies wait for
+// the products. The result is that of IEEE 754, as BLAS says. Blocks without NaN pay a comparison of each sum, at the
+// end.
 //
 // Partial results from 2^128 - 2^117 on, in the last bits before the largest float, may become infinite, because their
 // first 11 bits may be rounded up.
 //
-// A small part below 2^-126 loses the bits below 2^-136, the least number of TF32: elements smaller than 2^-114 are exact
-// to 2^-136, not to 24 bits. Sums and products keep the denormal numbers of FP32.
+// A small part below 2^-126 loses the bits below 2^-136, the least number of TF32: elements smaller than 2^-114 are
+// exact to 2^-136, not to 24 bits. Sums and products keep the denormal numbers of FP32.
 //
 //
 // REGISTERS

@@ -11,8 +11,7 @@
 // lie between them; each holds a k-tile: BLOCK_M x 64 of op(A) and 64 x BLOCK_N of op(B).
 //
 //     producer    waits until a stage is empty, starts the copies of a k-tile into it       full[s] counts their bytes
-//     consumer c  waits until it is full, multiplies rows c * ROWS .. of it by all columns  empty[s] counts the
-//     consumers
+//     consumer c  waits until it is full, multiplies rows c * ROWS .. of it by all columns  empty[s] counts consumers
 //
 // A consumer has one k-tile under way while it waits for the one before, so the tensor cores never stop:
 //
@@ -26,8 +25,8 @@
 //
 // A K-TILE IN SHARED MEMORY
 //
-// The copy engine writes lines of 128 bytes, 64 elements, and swizzles them: of line l, the 16 bytes c are at c ^ l
-// % 8.
+// The copy engine writes lines of 128 bytes, 64 elements, and swizzles them: the 16 bytes c of line l are at place
+// c ^ (l % 8) of the line.
 //
 //     operand contiguous along K     (A of n., B of .t)  a line is a row of op(A) or column of op(B): one box of
 //                                                        BLOCK_M or BLOCK_N lines
@@ -59,12 +58,12 @@
 //
 //     BLOCK_M=128 BLOCK_N=256 STAGES=4 CONSUMERS=2, M = N = K = 4096
 //
-//     threads                  128 * (2 + 1)                       384
-//     sums of a thread         64 * 256 / 128                      128
-//     products of a k-tile     64 / 16 of 64 x 256 x 16            4 wgmma of each consumer, 1024 cycles of the tensor
-//     cores stages                   4 * (128 + 256) * 64 * 2            196,608 bytes strips                   8 warps
-//     * 2 * 16 * 64 * 2           32,768 bytes tiles                    4096 / 128 * 4096 / 256             512: 3.9
-//     for each of 132 multiprocessors
+//     threads                  128 * (2 + 1)                384
+//     sums of a thread         64 * 256 / 128               128
+//     products of a k-tile     64 / 16 of 64 x 256 x 16     4 wgmma of each consumer, 1024 cycles of the tensor cores
+//     stages                   4 * (128 + 256) * 64 * 2     196,608 bytes
+//     strips                   8 warps * 2 * 16 * 64 * 2    32,768 bytes
+//     tiles                    4096 / 128 * 4096 / 256      512: 3.9 for each of 132 multiprocessors
 #include "device/cluster.h"
 #include "device/shared.h"
 #include "gemm/wgmma_tiled/consumer.h"
