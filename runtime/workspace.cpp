@@ -8,6 +8,8 @@
 #include <thread>
 #include <utility>
 
+#include "runtime/launch/tensor_map.h"
+
 namespace smemtune {
 
 namespace {
@@ -63,6 +65,11 @@ void launch_with_workspace(const LoadedKernel& kernel, StreamHandle stream, cons
     std::array<void*, most_arguments + 1> all{};
     std::copy_n(arguments, place, all.begin());
     all.at(place) = &address;
+    const auto& maps = launch.tensor_maps;
+    for (std::size_t i = 0; i < maps.size(); ++i) {
+        if (!maps[i].copy_at) continue;
+        encode_map_of_copy(*static_cast<EncodedTensorMap*>(arguments[place - maps.size() + i]), maps[i], address);
+    }
     kernel.launch(stream, launch, all.data());
 }
 

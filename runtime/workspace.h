@@ -15,7 +15,8 @@ namespace smemtune {
 using StreamKey = std::pair<StreamHandle, std::thread::id>;
 StreamKey stream_key(StreamHandle stream);
 
-/// Launches with `address` inserted before the argument number `place`.
+/// Launches with `address` inserted as the argument number `place`. Tensor maps of copies in the workspace, which stand
+/// before it, are made here: EncodedTensorMaps that are zeros.
 void launch_with_workspace(const LoadedKernel& kernel, StreamHandle stream, const Launch& launch,
                            void* const* arguments, std::size_t place, void* address);
 

@@ -41,7 +41,7 @@ void encode_tensor_map(EncodedTensorMap& to, const TensorMapArgument& map, void*
     to = {};
     constexpr int unit = 16;
     const auto row_bytes = stride * map.element_bytes;
-    if (reinterpret_cast<std::uintptr_t>(address) % unit != 0 || row_bytes % unit != 0) return;
+    if (address == nullptr || reinterpret_cast<std::uintptr_t>(address) % unit != 0 || row_bytes % unit != 0) return;
     static auto* const encode = driver_function<decltype(cuTensorMapEncodeTiled)>("cuTensorMapEncodeTiled");
     if (encode == nullptr) throw LaunchError("the CUDA driver has no tensor maps; install one of CUDA 12.0 or newer");
     const std::array extents{static_cast<cuuint64_t>(map.columns), static_cast<cuuint64_t>(map.rows)};
@@ -57,6 +57,12 @@ void encode_tensor_map(EncodedTensorMap& to, const TensorMapArgument& map, void*
                       std::to_string(map.box_columns) + " elements of a matrix of " + std::to_string(map.rows) + "x" +
                       std::to_string(map.columns) + " (error " + std::to_string(result) +
                       "): a tile has at most 256 rows and 256 columns");
+}
+
+void encode_map_of_copy(EncodedTensorMap& to, const TensorMapArgument& map, void* workspace) {
+    if (!map.copy_at || workspace == nullptr || to.words != EncodedTensorMap{}.words) return;
+    encode_tensor_map(to, map, static_cast<std::byte*>(workspace) + *map.copy_at,
+                      map.row_bytes_of_copy() / map.element_bytes);
 }
 
 }  // namespace smemtune

@@ -14,8 +14,11 @@ struct alignas(128) EncodedTensorMap {
 };
 
 /// Makes the map of a matrix at `address` with `stride` elements between its rows. The copy engine needs an address and
-/// rows that are multiples of 16 bytes apart; without them the map is zeros, and the kernel must not use it. Throws
-/// LaunchError if the driver refuses the tile or has no tensor maps.
+/// rows that are multiples of 16 bytes apart; without them, and for a null address, the map is zeros, and the kernel
+/// must not use it. Throws LaunchError if the driver refuses the tile or has no tensor maps.
 void encode_tensor_map(EncodedTensorMap& to, const TensorMapArgument& map, void* address, std::int64_t stride);
+
+/// Replaces a map of zeros by that of the copy in `workspace`, if the kernel makes one (TensorMapArgument::copy_at).
+void encode_map_of_copy(EncodedTensorMap& to, const TensorMapArgument& map, void* workspace);
 
 }  // namespace smemtune

@@ -65,6 +65,8 @@ Launch launch_of(const KernelTemplate& kernel_template, const Configuration& con
         launch.tensor_maps.push_back({map.matrix, static_cast<std::size_t>(stride), shape.rows, shape.columns,
                                       map.box_rows.evaluate(environment), map.box_columns.evaluate(environment),
                                       type_of(matrix, problem.type).bytes(), map.swizzle});
+        if (!map.copy_at) continue;
+        if (const auto at = map.copy_at->evaluate(environment); at >= 0) launch.tensor_maps.back().copy_at = at;
     }
     if (kernel_template.workspace_bytes) {
         launch.workspace = {

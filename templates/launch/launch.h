@@ -28,6 +28,11 @@ struct TensorMapArgument {
     std::int64_t box_rows = 0, box_columns = 0;
     std::int64_t element_bytes = 0;
     bool swizzle = false;
+    /// Byte of the workspace where the kernel copies the matrix to if address or rows are no multiples of 16 bytes. The
+    /// map is then that of the copy, whose rows are as long as they must be: row_bytes_of_copy().
+    std::optional<std::int64_t> copy_at{};
+
+    [[nodiscard]] std::int64_t row_bytes_of_copy() const { return (columns * element_bytes + 15) / 16 * 16; }
 
     friend bool operator==(const TensorMapArgument&, const TensorMapArgument&) = default;
 };

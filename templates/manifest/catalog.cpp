@@ -132,6 +132,7 @@ std::string hash_of(const KernelTemplate& kernel, Includes& includes) {
         add("tensor map " + std::to_string(map.matrix) + (map.swizzle ? ", swizzled" : ""));
         add(map.box_rows.text());
         add(map.box_columns.text());
+        if (map.copy_at) add("copy at " + map.copy_at->text());
     }
     for (const auto& argument : kernel.operation.arguments) {
         add(argument.name);

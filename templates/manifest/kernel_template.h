@@ -153,7 +153,8 @@ struct TensorMap {
     std::size_t matrix = 0;  ///< index of the matrix among the operation's arguments
     Expression box_rows;     ///< of a tile
     Expression box_columns;
-    bool swizzle = false;  ///< 16 bytes of a row, of 32, 64 or 128 bytes, change places in shared memory
+    bool swizzle = false;               ///< 16 bytes of a row, of 32, 64 or 128 bytes, change places in shared memory
+    std::optional<Expression> copy_at;  ///< TensorMapArgument::copy_at; negative: the kernel makes no copy
 };
 /// The most tensor maps of a kernel.
 constexpr std::size_t most_tensor_maps = 4;

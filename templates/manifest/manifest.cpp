@@ -145,7 +145,7 @@ void read_launch(const Section& section, const Names& known, KernelTemplate& res
 }
 
 TensorMap read_tensor_map(const Section& section, const Names& known, const KernelTemplate& kernel) {
-    section.allow_only({"name", "matrix", "box", "swizzle"});
+    section.allow_only({"name", "matrix", "box", "swizzle", "copy_at"});
     const auto& arguments = kernel.operation.arguments;
     TensorMap map{.name = section.value<std::string>("name", "\"A_TILES\"")};
     if (!is_identifier(map.name)) section.fail_at("name", "'" + map.name + "' is no C++ identifier");
@@ -169,6 +169,11 @@ TensorMap read_tensor_map(const Section& section, const Names& known, const Kern
     map.box_rows = section.checked("box", box[0], known);
     map.box_columns = section.checked("box", box[1], known);
     map.swizzle = section.value_or<bool>("swizzle", "true", false);
+    if (section.has("copy_at")) {
+        if (!kernel.workspace_bytes)
+            section.fail_at("copy_at", "'copy_at' needs a workspace; give [launch] 'workspace_bytes'");
+        map.copy_at = section.expression("copy_at", "\"0\"", known);
+    }
     return map;
 }
 

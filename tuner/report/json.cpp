@@ -128,10 +128,12 @@ static void to_json(json& to, const TensorMapArgument& map) {
           {"box_columns", map.box_columns},
           {"element_bytes", map.element_bytes},
           {"swizzle", map.swizzle}};
+    if (map.copy_at) to["copy_at"] = *map.copy_at;
 }
 static void from_json(const json& from, TensorMapArgument& map) {
     map = {from.at("matrix"),   from.at("stride"),      from.at("rows"),          from.at("columns"),
            from.at("box_rows"), from.at("box_columns"), from.at("element_bytes"), from.at("swizzle")};
+    if (from.contains("copy_at")) map.copy_at = from.at("copy_at").get<std::int64_t>();
 }
 
 void to_json(json& to, const Launch& launch) {

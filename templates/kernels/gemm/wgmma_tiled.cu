@@ -2,7 +2,7 @@
 // elements of f16 or bf16 with sums in FP32. Any layout, shape, stride and pointer. Row-major.
 //
 // Reading order: this page, device/mbarrier.h, device/tensor_copy.h and device/wgmma.h (the instructions), pipeline.h
-// (stages, and which tiles a block computes), producer.h, consumer.h, output.h.
+// (stages, and which tiles a block computes), producer.h, consumer.h, output.h; then repack.h and split.h.
 //
 //
 // WHO DOES WHAT
@@ -37,15 +37,25 @@
 //
 // CLUSTERS
 //
-// Two blocks, one below the other (CLUSTER_M) or side by side (CLUSTER_N), need the same part of B or of A. Each copies
-// half of it into both. A stage is empty when the consumers of both blocks have left it.
+// Blocks one below the other (CLUSTER_M) need the same part of B, blocks side by side (CLUSTER_N) the same part of A.
+// Of such a part, each block copies its share into all of them. A stage is empty when the consumers of the whole
+// cluster have left it.
 //
 //
-// EDGES
+// FEW TILES: SPLIT-K (split.h)
+//
+// Where there are fewer tiles than multiprocessors, CLUSTER_K blocks of a cluster, and SPLIT_K clusters, share a tile.
+// Each multiplies a part of K. The cluster adds up through its shared memory, the clusters through the workspace.
+//
+//
+// EDGES, AND ROWS THAT ARE NOT ALIGNED (repack.h)
 //
 // The copy engine writes zeros for what lies beyond a matrix, and stores nothing there. It needs rows at multiples of
-// 16 bytes. Where A or B has others, the producer's 128 threads copy that operand element by element, slowly. C is
-// stored by the engine where its rows begin and end at multiples of 16 bytes, else element by element.
+// 16 bytes. For a problem whose packed rows are others, all blocks first copy such operands into the workspace, with
+// longer rows, and go on from there. That costs a read and a write of the operand; the products cost much more. A call
+// of another problem may still bring other strides or addresses: then the producer's 128 threads copy that operand
+// element by element, slowly. C is stored by the engine where its rows begin and end at multiples of 16 bytes, else by
+// the consumers' threads, two elements at once.
 //
 //
 // THE END
@@ -69,50 +79,77 @@
 #include "gemm/wgmma_tiled/consumer.h"
 #include "gemm/wgmma_tiled/output.h"
 #include "gemm/wgmma_tiled/producer.h"
+#include "gemm/wgmma_tiled/repack.h"
+#include "gemm/wgmma_tiled/split.h"
 
-extern "C" __global__ void __launch_bounds__(THREADS, 1) CLUSTER_OF(CLUSTER_M* CLUSTER_N)
+#if CLUSTER_M * CLUSTER_N * CLUSTER_K > 1
+#define CLUSTER_DIMENSIONS CLUSTER_OF(CLUSTER_M* CLUSTER_N* CLUSTER_K)
+#else
+#define CLUSTER_DIMENSIONS
+#endif
+
+extern "C" __global__ void __launch_bounds__(THREADS, 1) CLUSTER_DIMENSIONS
     wgmma_tiled(int M, int N, int K, float alpha, const Element* __restrict__ A, long long lda,
                 const Element* __restrict__ B, long long ldb, float beta, Element* __restrict__ C, long long ldc,
                 int GROUP_M, const __grid_constant__ TensorMap A_TILES, const __grid_constant__ TensorMap B_TILES,
-                const __grid_constant__ TensorMap C_TILES) {
+                const __grid_constant__ TensorMap C_TILES, unsigned char* workspace) {
     Shared& shared = shared_of_block();
-    const bool copies_a = rows_are_aligned(A, lda), copies_b = rows_are_aligned(B, ldb);
-    if (threadIdx.x == 0) {
+    const Work work(M, N, K, GROUP_M);
+    const Workspace parts(workspace, work);
+    // With K = 0, A and B may be null, and the producer fills a k-tile with zeros.
+    bool copies_a = K > 0 && rows_are_aligned(A, lda), copies_b = K > 0 && rows_are_aligned(B, ldb);
+    const Repacked a{A, lda, A_ALONG_M ? K : M, A_ALONG_M ? M : K, reinterpret_cast<Chunk*>(parts.rest)};
+    const Repacked b{B, ldb, B_ALONG_N ? K : N, B_ALONG_N ? N : K, a.copy + a.bytes() / sizeof(Chunk)};
+    float* sums_of_parts = reinterpret_cast<float*>(parts.rest);
+    if (a.columns % CHUNK != 0 || b.columns % CHUNK != 0) {  // as in the manifest: the workspace has room for copies
+        repack(shared, a, copies_a ? 0 : a.units(), b, copies_b ? 0 : b.units(), parts.repack);
+        copies_a = copies_b = true;
+        sums_of_parts += (a.bytes() + b.bytes()) / sizeof(float);
+    }
+    if (threadIdx.x == CONSUMERS * WARPGROUP) {  // the thread that starts the copies
         for (int stage = 0; stage < STAGES; ++stage) {
             init_barrier(&shared.full[stage], copies_a && copies_b ? 1 : WARPGROUP);
-            init_barrier(&shared.empty[stage], CONSUMERS * CLUSTER);
+            init_barrier(&shared.empty[stage], CONSUMERS * SHARERS);
         }
         fence_barriers();
         if (copies_a) prefetch_map(A_TILES);
         if (copies_b) prefetch_map(B_TILES);
     }
-    cluster_barrier();
-
-    const Work work(M, N, GROUP_M);
-    const int k_tiles = max(1, static_cast<int>((K + BLOCK_K - 1LL) / BLOCK_K));
+    if constexpr (SHARERS > 1) {
+        cluster_barrier();
+    } else if (copies_a && copies_b) {
+        await_producer();
+    } else {
+        __syncthreads();
+    }
     Pipeline pipeline;
     // Equal in a warp, which the compiler cannot know: addresses of tiles stay in uniform registers.
     const int warpgroup = __shfl_sync(0xffffffffU, threadIdx.x / WARPGROUP, 0);
     if (warpgroup == CONSUMERS) {
         release_registers<PRODUCER_REGISTERS>();
-        const Operand<A_ALONG_M, BLOCK_M> a{A_TILES, A, lda, M, K, copies_a};
-        const Operand<B_ALONG_N, BLOCK_N> b{B_TILES, B, ldb, N, K, copies_b};
+        const Operand<A_ALONG_M, BLOCK_M> operand_a{A_TILES, A, lda, M, K, copies_a};
+        const Operand<B_ALONG_N, BLOCK_N> operand_b{B_TILES, B, ldb, N, K, copies_b};
         if (copies_a && copies_b && threadIdx.x % WARPGROUP != 0) {
             // One thread starts all copies.
         } else {
             for (int tile = work.first; tile < work.tiles; tile += work.step) {
                 const auto [row, column] = work.place(tile);
-                produce(shared, pipeline, a, b, row, column, k_tiles);
+                produce(shared, pipeline, operand_a, operand_b, row, column, work);
             }
         }
+        if constexpr (CLUSTER_K > 1) cluster_barrier_of_all();  // with those of add_up_parts
     } else {
         take_registers<CONSUMER_REGISTERS>();
         const Output output{C_TILES, alpha, beta, C, ldc, M, N};
         for (int tile = work.first; tile < work.tiles; tile += work.step) {
             const auto [row, column] = work.place(tile);
             Sums sums;
-            consume(shared, pipeline, warpgroup, k_tiles, sums);
-            output.write(shared, sums, row + warpgroup * ROWS, column);
+            consume(shared, pipeline, warpgroup, work.k_tiles, sums);
+            if constexpr (CLUSTER_K > 1) {
+                add_up_parts(shared, work, sums, sums_of_parts, parts.split, output, row, column);
+            } else {
+                output.write(shared, sums, row + warpgroup * ROWS, column);
+            }
         }
         wait_for_stores<0>();
     }

@@ -65,11 +65,27 @@ TEST(Launch, HasATensorMapOfEachMatrixAsItIsStored) {
     const auto kernel = builtin("wgmma_tiled");
     auto configuration = default_configuration(kernel);
     configuration.values["BLOCK_N"] = 96;
-    const auto launch = launch_of(kernel, configuration, gemm(1000, 520, 300, "bf16", "tt"), model_device("sm_90"));
+    const auto launch = launch_of(kernel, configuration, gemm(1000, 520, 304, "bf16", "tt"), model_device("sm_90"));
     // matrix, stride, its rows and columns, those of a box, bytes of an element
-    EXPECT_EQ(launch.tensor_maps, (std::vector<TensorMapArgument>{{4, 5, 300, 1000, 64, 64, 2, true},
-                                                                  {6, 7, 520, 300, 96, 64, 2, true},
+    EXPECT_EQ(launch.tensor_maps, (std::vector<TensorMapArgument>{{4, 5, 304, 1000, 64, 64, 2, true},
+                                                                  {6, 7, 520, 304, 96, 64, 2, true},
                                                                   {9, 10, 1000, 520, 16, 32, 2, true}}));
+}
+
+TEST(Launch, HasAPlaceInTheWorkspaceForACopyOfEachOperandWithoutAlignedRows) {
+    const auto kernel = builtin("wgmma_tiled");
+    const auto configuration = default_configuration(kernel);
+    const auto launch = launch_of(kernel, configuration, gemm(100, 35, 300, "bf16", "nt"), model_device("sm_90"));
+    ASSERT_EQ(launch.tensor_maps.size(), 3U);
+    const auto &a = launch.tensor_maps[0], &b = launch.tensor_maps[1];
+    EXPECT_EQ(a.row_bytes_of_copy(), 608) << "300 elements, up to the next 16 bytes";
+    EXPECT_EQ(a.copy_at, 128) << "behind the counters";
+    EXPECT_EQ(b.copy_at, 128 + 60800 + 0) << "60800 is a multiple of 128";
+    EXPECT_EQ(launch.tensor_maps[2].copy_at, std::nullopt);
+    EXPECT_EQ(launch.workspace->bytes, 128 + 60800 + 21376) << "35 rows of 608 bytes, up to the next 128";
+    const auto aligned = launch_of(kernel, configuration, gemm(100, 35, 304, "bf16", "nt"), model_device("sm_90"));
+    EXPECT_EQ(aligned.tensor_maps[0].copy_at, std::nullopt);
+    EXPECT_EQ(aligned.workspace->bytes, 0);
 }
 
 TEST(Launch, PassesTheWorkspaceBehindTheTensorMaps) {

@@ -16,8 +16,8 @@ __device__ __forceinline__ void consume(Shared& shared, Pipeline& pipeline, int 
     // The blocks whose copies go to this block's stages, too, wait for its consumers; thread i tells block i.
     const int thread = threadIdx.x % WARPGROUP;
     const auto leave = [&](int stage) {
-        if constexpr (CLUSTER > 1) {
-            if (thread < CLUSTER) arrive_at(&shared.empty[stage], thread);
+        if constexpr (SHARERS > 1) {
+            if (thread < SHARERS) arrive_at(&shared.empty[stage], thread);
         } else {
             if (thread == 0) arrive(&shared.empty[stage]);
         }

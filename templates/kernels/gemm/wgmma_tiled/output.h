@@ -12,8 +12,6 @@ __device__ __forceinline__ void store_matrices(void* row, const unsigned (&from)
                  : "memory");
 }
 
-constexpr int CHUNK = 8;  // elements in 16 bytes
-
 struct Output {
     const TensorMap& map;
     float alpha, beta;
@@ -52,6 +50,24 @@ struct Output {
         }
     }
 
+    /// The sums of two neighbours in a row, and of those 8 rows below.
+    __device__ __forceinline__ void write_four(int row, int column, const float (&sums)[4]) const {
+        const bool in_pairs = column + 1 < N && reinterpret_cast<unsigned long long>(C) % 4 == 0 && ldc % 2 == 0;
+#pragma unroll
+        for (int i = 0; i < 2; ++i) {
+            const int r = row + i * 8;
+            if (r >= M || column >= N) continue;
+            const unsigned both = pair(sums[2 * i], sums[2 * i + 1], r, column);
+            Element* const to = C + r * ldc + column;
+            if (in_pairs) {
+                *reinterpret_cast<unsigned*>(to) = both;
+            } else {
+                to[0].bits = static_cast<unsigned short>(both);
+                if (column + 1 < N) to[1].bits = both >> 16;
+            }
+        }
+    }
+
 private:
     static constexpr int CHUNKS = STRIP_COLUMNS / CHUNK;  // of a row of a strip
     // Chunks change places as in the copy engine's swizzle.
@@ -84,12 +100,24 @@ private:
         }
     }
 
+    // Two neighbours at once, at multiples of 4 bytes. Where a row begins between such, its first element stands alone.
     __device__ __forceinline__ void store_elements(const Element* buffer, int row, int column) const {
+        constexpr int PAIRS = STRIP_COLUMNS / 2, ROWS_AT_ONCE = 32 / PAIRS;
         const int lane = threadIdx.x % 32;
 #pragma unroll 1
-        for (int at = lane; at < 16 * STRIP_COLUMNS; at += 32) {
-            const int r = at / STRIP_COLUMNS, c = at % STRIP_COLUMNS;
-            if (row + r < M && column + c < N) C[(row + r) * ldc + column + c] = buffer[place(r, c / 8) + c % 8];
+        for (int r = lane / PAIRS; r < 16; r += ROWS_AT_ONCE) {
+            if (row + r >= M) break;
+            Element* const to = C + (row + r) * ldc + column;
+            const auto at = [&](int c) { return buffer[place(r, c / CHUNK) + c % CHUNK]; };
+            const int odd = reinterpret_cast<unsigned long long>(to) / sizeof(Element) % 2;
+            const int left = N - column, c = lane % PAIRS * 2 + odd;
+            if (c + 1 < min(left, STRIP_COLUMNS)) {
+                const unsigned low = at(c).bits, high = at(c + 1).bits;
+                *reinterpret_cast<unsigned*>(to + c) = low | high << 16;
+            } else if (c < min(left, STRIP_COLUMNS)) {
+                to[c] = at(c);
+            }
+            if (odd && c == 1 && left > 0) to[0] = at(0);
         }
         __syncwarp();
     }

@@ -37,13 +37,11 @@ struct Operand {
         const int chunk = threadIdx.x % 8;
 #pragma unroll 1
         for (int line = threadIdx.x % WARPGROUP / 8; line < LINES; line += WARPGROUP / 8) {
-            struct alignas(16) Chunk {
-                Element elements[8];
-            } values = {};
+            Chunk values = {};
             const int row = ALONG_SIDE ? k + line % BLOCK_K : side + line;
             const int column = (ALONG_SIDE ? side + line / BLOCK_K * LINE : k) + 8 * chunk;
             const Element* const from = matrix + row * leading + column;
-            const int count = K > 0 && row < (ALONG_SIDE ? K : sides) ? (ALONG_SIDE ? sides : K) - column : 0;
+            const int count = k >= 0 && row < (ALONG_SIDE ? K : sides) ? (ALONG_SIDE ? sides : K) - column : 0;
 #pragma unroll
             for (int i = 0; i < 8; ++i) {
                 if (i < count) values.elements[i] = from[i];
@@ -63,20 +61,24 @@ private:
     }
 };
 
+/// Bits 0, stride, 2 * stride, ...: `count` blocks of a cluster.
+__device__ constexpr int blocks_of(int count, int stride) {
+    int blocks = 0;
+    for (int i = 0; i < count; ++i) blocks |= 1 << i * stride;
+    return blocks;
+}
+
 /// The k-tiles of one tile of C. Called by one thread if both operands are copied by the engine, else by all of the
 /// warpgroup.
 template <class A, class B>
 __device__ __forceinline__ void produce(Shared& shared, Pipeline& pipeline, const A& a, const B& b, int row, int column,
-                                        int k_tiles) {
-    const int rank = CLUSTER == 1 ? 0 : blockIdx.x % CLUSTER;
-    const int rank_m = rank % CLUSTER_M, rank_n = rank / CLUSTER_M;
-    constexpr int COLUMN_OF_CLUSTER = (1 << CLUSTER_M) - 1;  // blocks with the same columns of C
-    constexpr int ROW_OF_CLUSTER = CLUSTER_N == 1 ? 1 : 1 + (1 << CLUSTER_M);
+                                        const Work& work) {
+    const int rank = work.rank % SHARERS, rank_m = rank % CLUSTER_M, rank_n = rank / CLUSTER_M;
+    constexpr int SAME_COLUMNS = blocks_of(CLUSTER_M, 1), SAME_ROWS = blocks_of(CLUSTER_N, CLUSTER_M);
     constexpr int BYTES = sizeof(Element) * BLOCK_K;
     const bool starts = threadIdx.x % WARPGROUP == 0;
-    for (int tile = 0; tile < k_tiles; ++tile, pipeline.advance()) {
-        // K = 0 means C = beta * C: a k-tile before the matrices, which is zeros.
-        const int k = a.K > 0 ? tile * BLOCK_K : -BLOCK_K;
+    for (int tile = 0; tile < work.k_tiles; ++tile, pipeline.advance()) {
+        const int k = (work.first_k_tile + tile) * BLOCK_K;
         Barrier* const full = &shared.full[pipeline.stage];
         wait_for_phase(&shared.empty[pipeline.stage], pipeline.parity ^ 1);
         Element *const to_a = shared.a[pipeline.stage], *const to_b = shared.b[pipeline.stage];
@@ -88,11 +90,7 @@ __device__ __forceinline__ void produce(Shared& shared, Pipeline& pipeline, cons
             continue;
         }
         arrive_and_expect(full, (a.by_engine ? BLOCK_M * BYTES : 0) + (b.by_engine ? BLOCK_N * BYTES : 0));
-        if (a.by_engine) {
-            a.template start<CLUSTER_N>(to_a, row, k, full, rank_n, ROW_OF_CLUSTER << rank_m);
-        }
-        if (b.by_engine) {
-            b.template start<CLUSTER_M>(to_b, column, k, full, rank_m, COLUMN_OF_CLUSTER << rank_n * CLUSTER_M);
-        }
+        if (a.by_engine) a.template start<CLUSTER_N>(to_a, row, k, full, rank_n, SAME_ROWS << rank_m);
+        if (b.by_engine) b.template start<CLUSTER_M>(to_b, column, k, full, rank_m, SAME_COLUMNS << rank_n * CLUSTER_M);
     }
 }

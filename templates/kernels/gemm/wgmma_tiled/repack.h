@@ -1,0 +1,113 @@
+// Copies of operands whose rows do not begin at multiples of 16 bytes, for the copy engine. All blocks help, then wait
+// for one another.
+//
+// No block may wait for a block that does not run yet: other kernels may hold the multiprocessors. So the work is cut
+// into tasks that running blocks take one after another. When the last task is taken, all tasks are done or in the
+// hands of blocks that run.
+#pragma once
+
+#include "gemm/wgmma_tiled/pipeline.h"
+
+/// A matrix and the place of its copy, whose rows are a whole number of chunks. A unit of work is 32 chunks of a row.
+struct Repacked {
+    const Element* matrix;
+    long long leading;
+    int rows, columns;
+    Chunk* copy;
+
+    __device__ __forceinline__ int chunks() const { return (columns + CHUNK - 1) / CHUNK; }
+    __device__ __forceinline__ int segments() const { return (chunks() + 31) / 32; }
+    __device__ __forceinline__ int units() const { return rows * segments(); }
+    /// Of the copy, up to the next multiple of 128.
+    __device__ __forceinline__ long long bytes() const { return (16LL * rows * chunks() + 127) / 128 * 128; }
+
+    /// The lane's chunk of a unit, and its place in the copy. Lanes behind a row's end have its last chunk, too:
+    /// without branches, loads of several units are under way at once. What lies behind a row's last element is not
+    /// read later.
+    struct Place {
+        const Element* from;
+        int last;  // element of the chunk that is in the matrix
+        Chunk* to;
+    };
+    __device__ __forceinline__ Place place(int unit) const {
+        const int row = unit / segments(), chunk = min(unit % segments() * 32 + threadIdx.x % 32, chunks() - 1);
+        return {matrix + row * leading + chunk * CHUNK, min(columns - chunk * CHUNK, CHUNK) - 1,
+                copy + static_cast<long long>(row) * chunks() + chunk};
+    }
+};
+
+/// Loads the chunk as the two aligned 16 bytes around it. They reach beyond its elements, up to multiples of 16 bytes.
+__device__ __forceinline__ void load_around(const Repacked::Place& place, uint4& low, uint4& high) {
+    low = *reinterpret_cast<const uint4*>(reinterpret_cast<unsigned long long>(place.from) / 16 * 16);
+    high = *reinterpret_cast<const uint4*>(reinterpret_cast<unsigned long long>(place.from + place.last) / 16 * 16);
+}
+
+__device__ __forceinline__ uint4 chunk_between(const uint4& low, const uint4& high, const Element* from) {
+    const unsigned bytes = reinterpret_cast<unsigned long long>(from) % 16, bits = bytes % 4 * 8;
+    unsigned words[8] = {low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w};
+#pragma unroll
+    for (int i = 0; i < 6; ++i) words[i] = bytes & 8 ? words[i + 2] : words[i];
+#pragma unroll
+    for (int i = 0; i < 5; ++i) words[i] = bytes & 4 ? words[i + 1] : words[i];
+    return make_uint4(__funnelshift_r(words[0], words[1], bits), __funnelshift_r(words[1], words[2], bits),
+                      __funnelshift_r(words[2], words[3], bits), __funnelshift_r(words[3], words[4], bits));
+}
+
+__device__ __forceinline__ unsigned load_acquire(const unsigned* from) {
+    unsigned value;
+    asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(from) : "memory");
+    return value;
+}
+
+/// Shows writes to global memory, this thread's and those that it has acquired, to the copy engine.
+__device__ __forceinline__ void fence_global() { asm volatile("fence.proxy.async.global;" ::: "memory"); }
+
+/// Copies both matrices; those without units already have aligned rows. On return, the copy engine may read the copies.
+__device__ __forceinline__ void repack(Shared& shared, const Repacked& a, int units_a, const Repacked& b, int units_b,
+                                       RepackCounters* counters) {
+    constexpr int WARPS = THREADS / 32;
+    constexpr int AT_ONCE = THREADS > 384 ? 4 : 8;  // units of a warp whose loads are under way; registers limit them
+    const int units = units_a + units_b;
+    if (units == 0) return;
+    // As many tasks for each block, of at most 32 units for each warp.
+    const int warps = WARPS * static_cast<int>(gridDim.x), rounds = (units - 1) / (32 * warps) + 1;
+    const int units_of_warp = (units - 1) / (rounds * warps) + 1;
+    const int tasks = (units - 1) / (units_of_warp * WARPS) + 1;
+    unsigned next = 0, done = 0;
+    if (threadIdx.x == 0) shared.note = atomicAdd(&counters->taken, 1U);
+    __syncthreads();
+    for (int task = shared.note; task < tasks; task = shared.note, ++done) {
+        if (threadIdx.x == 0) next = atomicAdd(&counters->taken, 1U);  // its latency is that of the copies
+        const int first = task * units_of_warp * WARPS + threadIdx.x / 32;
+#pragma unroll 1
+        for (int i = 0; i < units_of_warp; i += AT_ONCE) {
+            Repacked::Place places[AT_ONCE];
+            uint4 low[AT_ONCE], high[AT_ONCE];
+#pragma unroll
+            for (int j = 0; j < AT_ONCE; ++j) {
+                const int unit = min(first + min(i + j, units_of_warp - 1) * WARPS, units - 1);
+                const Repacked from = unit < units_a ? a : b;
+                places[j] = from.place(unit < units_a ? unit : unit - units_a);
+                load_around(places[j], low[j], high[j]);
+            }
+#pragma unroll
+            for (int j = 0; j < AT_ONCE; ++j) {
+                *reinterpret_cast<uint4*>(places[j].to) = chunk_between(low[j], high[j], places[j].from);
+            }
+        }
+        __syncthreads();  // the task's number was read
+        if (threadIdx.x == 0) shared.note = next;
+        __syncthreads();
+    }
+    fence_global();
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        __threadfence();
+        atomicAdd(&counters->done, done);
+        while (load_acquire(&counters->done) < tasks) __nanosleep(20);
+        // The last block to come this far is the last to look at the counters.
+        if (atomicAdd(&counters->left, 1U) == gridDim.x - 1) *counters = {};
+    }
+    __syncthreads();
+    fence_global();
+}

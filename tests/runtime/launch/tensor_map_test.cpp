@@ -1,0 +1,43 @@
+#include "runtime/launch/tensor_map.h"
+
+#include <gmock/gmock.h>
+
+#include <cstddef>
+
+namespace smemtune {
+namespace {
+
+using testing::Each;
+
+constexpr TensorMapArgument map{0, 1, 8, 3, 8, 8, 2, false};
+constexpr TensorMapArgument copied{0, 1, 8, 3, 8, 8, 2, false, 128};
+
+TEST(TensorMap, OfWhatTheCopyEngineCannotAddressIsZeros) {
+    alignas(16) std::array<std::byte, 64> memory{};
+    EncodedTensorMap encoded{{1, 2, 3}};
+    encode_tensor_map(encoded, map, memory.data() + 2, 8);
+    EXPECT_THAT(encoded.words, Each(0)) << "an address";
+    encoded = {{1, 2, 3}};
+    encode_tensor_map(encoded, map, memory.data(), 3);
+    EXPECT_THAT(encoded.words, Each(0)) << "rows of 6 bytes";
+    encoded = {{1, 2, 3}};
+    encode_tensor_map(encoded, map, nullptr, 8);
+    EXPECT_THAT(encoded.words, Each(0)) << "a matrix that is not read";
+}
+
+// A copy would need the driver, which this test does not.
+TEST(TensorMap, IsOneOfACopyOnlyIfItIsZerosAndTheKernelMakesACopy) {
+    alignas(16) std::array<std::byte, 256> workspace{};
+    EncodedTensorMap encoded{{1, 2, 3}};
+    const auto before = encoded.words;
+    encode_map_of_copy(encoded, copied, workspace.data());
+    EXPECT_EQ(encoded.words, before) << "the matrix itself can be addressed";
+    encoded = {};
+    encode_map_of_copy(encoded, map, workspace.data());
+    EXPECT_THAT(encoded.words, Each(0)) << "no copy";
+    encode_map_of_copy(encoded, copied, nullptr);
+    EXPECT_THAT(encoded.words, Each(0)) << "no workspace";
+}
+
+}  // namespace
+}  // namespace smemtune
