@@ -150,15 +150,17 @@ def tune_with_kernel_tuner(folder, evaluations):
     seconds = time.perf_counter() - begin
     measured = [each for each in results if isinstance(each.get("time"), numbers.Real)]
     best = min(measured, key=lambda each: each["time"])
-    return {"seconds": seconds, "evaluations": len(results), "measured": len(measured), "us": 1000 * float(best["time"]),
+    different = len({tuple(each[name] for name in parameters) for each in results})  # repeats count as evaluations
+    return {"seconds": seconds, "evaluations": len(results), "different": different, "measured": len(measured),
+            "us": 1000 * float(best["time"]),
             "configuration": {name: int(best[name]) for name in parameters}, "version": kernel_tuner.__version__,
             "nvrtc": nvrtc_in_use()}
 
 
 def nvrtc_in_use():
-    """The file of the NVRTC that this process has loaded."""
+    """The file of the NVRTC that this process has loaded, or nothing if the process has none of its own."""
     maps = pathlib.Path("/proc/self/maps").read_text()
-    return next(line.split()[-1] for line in maps.splitlines() if "libnvrtc.so" in line)
+    return next((line.split()[-1] for line in maps.splitlines() if "libnvrtc.so" in line), "")
 
 
 def copy_with_option(folder, scratch):
@@ -173,7 +175,8 @@ def copy_with_option(folder, scratch):
 
 def tune_with_smemtune(smemtune, folder, evaluations, size, nvrtc):
     """With the NVRTC and the option that CuPy uses: others make other machine code of the same configuration."""
-    environment = {**os.environ, "LD_LIBRARY_PATH": os.path.dirname(nvrtc)}
+    folders = [os.path.dirname(nvrtc), os.environ.get("LD_LIBRARY_PATH", "")]  # the driver may be in the latter
+    environment = {**os.environ, "LD_LIBRARY_PATH": ":".join(filter(None, folders))}
     with tempfile.TemporaryDirectory() as scratch:
         copy = copy_with_option(folder, scratch)
         command = [smemtune, "tune", "--device", "0", "--templates", str(copy), "--sizes", size, "--evaluations",
@@ -276,7 +279,9 @@ def main():
         parameters, rules = space_of(folder, extents)
         theirs = in_a_process("tune", folder, options.evaluations)
         size = "x".join(map(str, extents.values()))
-        ours = tune_with_smemtune(options.smemtune, folder, options.evaluations, size, theirs.pop("nvrtc"))
+        nvrtc = theirs.pop("nvrtc")
+        ours = tune_with_smemtune(options.smemtune, folder, options.evaluations, size, nvrtc)
+        record["nvrtc"] = os.path.basename(os.path.realpath(nvrtc)) if nvrtc else "unknown"
         record["kernel_tuner"] = theirs.pop("version")
         paired = in_a_process("time", folder, json.dumps(ours["configuration"]), json.dumps(theirs["configuration"]), options.pairs)
         record["problems"].append({"kernel": name, "extents": extents, "ours": ours, "kernel_tuner": theirs,

@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
-# Compares FP32 matrix products with cuBLAS and the best of cublasLt's proposals. The script tunes what the database
-# lacks, compares every winner in it, and prints what changed by more than noise since EARLIER.
-# Usage: bench/gemm_f32.sh PROGRAM DEVICE OUTPUT.json [DATABASE]
+# Compares matrix products with cuBLAS and the best of cublasLt's proposals. The script tunes what the database lacks,
+# compares every winner in it, and prints what changed by more than noise since EARLIER.
+# Usage: bench/gemm.sh PROGRAM DEVICE OUTPUT.json [DATABASE]
 # Without DATABASE it tunes from an empty one. The environment may set:
+#   TYPE       the type of the elements; f32 by default
 #   TEMPLATES  the templates to tune, as for --templates; all by default
 #   SIZES      the sizes of layout nn
-#   LAYOUTS    further layouts at 4096; "nt tn tt" by default, "" for none
+#   LAYOUTS    further layouts; "nt tn tt" by default, "" for none
+#   MORE       their sizes; 4096 by default
 #   EARLIER    the JSON file of an earlier comparison; OUTPUT.json by default, if it exists
 #   TUNE       more options for smemtune tune, for example "--budget 5m"
 #   BENCH      more options for smemtune bench, for example "--pairs 10"
@@ -15,6 +17,7 @@ program=$1 device=$2 output=$3 database=${4:-}
 sizes=${SIZES:-512..8192,1000,1023,2047,4095,4097,16x4096x4096,64x64x65536,4096x4096x128,300x700x5000,8192x128x8192}
 layouts=${LAYOUTS-nt tn tt}
 earlier=${EARLIER-$output}
+type=${TYPE:-f32}
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 database=${database:-$scratch/tuning.db}
@@ -23,12 +26,12 @@ export COMMIT=${COMMIT:-$(git -C "$(dirname "$0")" rev-parse --short HEAD)}
 # Stored outcomes are not measured again, so an interrupted run continues where it stopped.
 tune() {
     # shellcheck disable=SC2086  # several options
-    "$program" tune --device "$device" --templates "${TEMPLATES:-}" --db "$database" ${TUNE:-} "$@"
+    "$program" tune --device "$device" --type "$type" --templates "${TEMPLATES:-}" --db "$database" ${TUNE:-} "$@"
 }
 tune --layout nn --sizes "$sizes"
-for layout in $layouts; do tune --layout "$layout" --sizes 4096; done
+for layout in $layouts; do tune --layout "$layout" --sizes "${MORE:-4096}"; done
 
 against=cublas,cublaslt
 if [ -f "$earlier" ]; then against=$against,$earlier; fi
 # shellcheck disable=SC2086  # several options
-"$program" bench --device "$device" --db "$database" --against "$against" --json "$output" ${BENCH:-}
+"$program" bench --device "$device" --type "$type" --db "$database" --against "$against" --json "$output" ${BENCH:-}
