@@ -97,6 +97,17 @@ TEST_F(CompleteTest, AWinnersPlaceDoesNotGoToATrialThatWasCutShort) {
     EXPECT_EQ(store.best(key.device, key.problem), std::nullopt);
 }
 
+TEST_F(CompleteTest, AWinnersPlaceDoesNotGoToATrialThatWasNeverVerified) {
+    auto twin = measured(key, padded(8), 3);
+    twin.verified_by.clear();
+    store.remember(twin);
+    store.remember(measured(key, tile(8), 4));
+    store.set_winner(key, tile(8), std::nullopt);
+    add_pad();
+    EXPECT_EQ(store.recall(key, padded(8)), twin);
+    EXPECT_EQ(store.best(key.device, key.problem), std::nullopt);
+}
+
 TEST_F(CompleteTest, AConfigurationThatCannotBeReadIsACorruptDatabaseAndNothingChanges) {
     store.remember(measured(key, tile(8), 5));
     execute(scratch / "tuned.db",

@@ -417,7 +417,10 @@ TEST_F(UnverifiedTest, CanNeitherWinNorStayTheWinner) {
     const auto right = measured(key, tile(32), 3);
     store.remember(right);
     for (const auto& trial : unverified) {
-        EXPECT_THROW(store.set_winner(key, trial.configuration, {}), StoreError);
+        EXPECT_NE(error_of([&] {
+                      store.set_winner(key, trial.configuration, {});
+                  }).find("holds no completely measured and verified trial of " + to_text(trial.configuration)),
+                  std::string::npos);
         const auto id = "(SELECT id FROM trials WHERE configuration = '" + to_text(trial.configuration) + "')";
         EXPECT_THROW(execute(path, "INSERT INTO winners VALUES (1, 1, " + id + ", '2025-01-01T00:00:00Z')"),
                      SQLite::Exception);
