@@ -15,7 +15,7 @@ using ::testing::HasSubstr;
 
 class Precision : public ::testing::TestWithParam<std::string> {
 protected:
-    static constexpr std::array<std::int64_t, 7> depths{16, 64, 256, 1024, 4096, 16384, 65536};
+    static inline const std::vector<std::int64_t> all_depths{16, 64, 256, 1024, 4096, 16384, 65536};
 
     // `product` is what the kernel adds up, for elements x of A and y of B.
     static std::string source_of(const std::string& product) {
@@ -43,13 +43,24 @@ __device__ float big_product(float x, float y) { return round_to(x, 13) * round_
 __device__ float split(float x, float y) {
     return (isfinite(x) && isfinite(y) ? small_products(x, y) : 0) + big_product(x, y);
 }
-__device__ float product(float x, float y) { return )" +
-               product + R"(; }
+// s of tolerance.h for one element, whose rounded operations are K + 3.
+__device__ float scale(const float* a, const float* b, long long ldb, int K) {
+    float value = 0, magnitude = 0;
+    for (int k = 0; k < K; ++k) {
+        value += a[k] * b[k * ldb];
+        magnitude += fabsf(a[k] * b[k * ldb]);
+    }
+    return sqrtf((K + 3) * value * value + magnitude * magnitude);
+}
 extern "C" __global__ void made_up(int M, int N, int K, Element alpha, const Element* A, long long lda,
                                    const Element* B, long long ldb, Element beta, Element* C, long long ldc) {
     const int row = threadIdx.y, column = threadIdx.x;
     Element sum = 0;
-    for (int k = 0; k < K; ++k) sum += product(A[row * lda + k], B[k * ldb + column]);
+    for (int k = 0; k < K; ++k) {
+        const float x = A[row * lda + k], y = B[k * ldb + column];
+        sum += )" +
+               product + R"(;
+    }
     Element* c = C + row * ldc + column;
     *c = beta == 0 ? alpha * sum : alpha * sum + beta * *c;
 }
@@ -69,7 +80,8 @@ host = true
 )toml";
 
     // Verdicts on 16x16xK products for each K: on all checks or on the first one, which also judges competitors.
-    static std::vector<Testbed::Verdict> verdicts_of(const std::string& product, bool first_check) {
+    static std::vector<Testbed::Verdict> verdicts_of(const std::string& product, bool first_check,
+                                                     const std::vector<std::int64_t>& depths = all_depths) {
         const auto kernel = load_templates({{"made_up.cu", source_of(product)}, {"made_up.toml", manifest}}).front();
         static const auto compiler = make_compiler(find_device("host").device, {.host_compiler = SMEMTUNE_CXX});
         static const auto backend = open_backend("host", {.seed = 1, .threads = 1});
@@ -91,7 +103,7 @@ host = true
     }
     static void expect_found(const std::string& product) {
         const auto verdicts = verdicts_of(product, true);
-        for (std::size_t i = 0; i < depths.size(); ++i) EXPECT_NE(verdicts[i].wrong, std::nullopt) << depths[i];
+        for (std::size_t i = 0; i < all_depths.size(); ++i) EXPECT_NE(verdicts[i].wrong, std::nullopt) << all_depths[i];
     }
 };
 
@@ -114,6 +126,36 @@ TEST_P(Precision, WithoutTheLowBitsOfBAloneIsFoundAtEveryDepth) { expect_found("
 
 TEST_P(Precision, WithoutOneOfThreeProductsIsFoundAtEveryDepth) {
     expect_found("round_to(x, 13) * low(y) + big_product(x, y)");
+}
+
+// At K = 1, f32 allows four rounded operations and 3xtf32 eight more.
+TEST_P(Precision, OfAProductMayErrByAsMuchAsItsThreeProductsDo) {
+    for (const auto& [errors, is_right] : {std::pair{"2", true}, {"6", GetParam() == "3xtf32"}, {"32", false}}) {
+        const auto product = "x * y + " + std::string(errors) + " * 0x1p-24f * x * y";
+        EXPECT_EQ(verdicts_of(product, true, {1}).front().wrong == std::nullopt, is_right) << errors;
+    }
+}
+
+// One element of 256 errs by half of what rule 1 allows it, so the mean of rule 2 is far smaller.
+TEST_P(Precision, IsToldAsTheShareOfTheBoundThatTheWorstElementTakes) {
+    const auto product =
+        "x * y + (row == 3 && column == 5 && k == 0 ? 4 * 0x1p-24f * scale(A + 3 * lda, B + 5, ldb, K) : 0)";
+    for (const auto& verdict : verdicts_of(product, true, {1024, 4096})) {
+        EXPECT_EQ(verdict.wrong, std::nullopt);
+        EXPECT_NEAR(verdict.worst, 0.5, 0.1);
+    }
+}
+
+// Rule 1 allows each element 8 u s, rule 2 allows all of them together 2 u s.
+TEST_P(Precision, OfErrorsThatAllElementsShareIsFoundThoughEachIsWithinItsBound) {
+    const auto verdict_of = [](const std::string& share) {
+        return verdicts_of("x * y + (k == 0 ? " + share + " * 0x1p-24f * scale(A + row * lda, B + column, ldb, K) : 0)",
+                           true, {1024})
+            .front();
+    };
+    EXPECT_THAT(verdict_of("4").wrong, testing::Optional(HasSubstr("C is less precise than its type")));
+    EXPECT_EQ(verdict_of("1.5f").wrong, std::nullopt);
+    EXPECT_NEAR(verdict_of("1.5f").worst, 0.75, 0.1);
 }
 
 TEST_P(Precision, OfInfinitiesThatAreSplitIsFound) {
