@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <tuple>
+
 #include "templates/manifest/catalog.h"
 
 namespace smemtune {
@@ -38,6 +40,29 @@ TEST(Operands, WhatTheMemoryCannotHoldIsRefusedAndWithoutALimitNothingIs) {
     }
     device.memory_bytes = 0;
     EXPECT_NO_THROW(must_fit(operation, gemm(16384, 16384, 16384), device));
+}
+
+// In GiB at 4096: the operands of a check and the rotating ones, and a reference of 16 bytes an element.
+TEST(Operands, OfNarrowElementsNeedRoomForTheirWideCopies) {
+    const auto operation = gemm_operation();
+    const Device device{.name = "made up", .memory_bytes = 1LL << 28};
+    const auto matrix = [](double bytes) { return bytes * 4096 * 4096; };
+    for (const auto& [type, bytes, wide, needed] : {std::tuple{"f32", 4, 0, "0.625"},
+                                                    {"f16", 2, 4, "0.625"},
+                                                    {"bf16", 2, 4, "0.625"},
+                                                    {"tf32", 4, 4, "0.8125"}}) {
+        const auto problem = gemm(4096, 4096, 4096, type);
+        try {
+            must_fit(operation, problem, device);
+            ADD_FAILURE() << type << ": nothing was thrown";
+        } catch (const std::invalid_argument& error) {
+            EXPECT_THAT(error.what(), HasSubstr(std::string(" needs ") + needed + " GiB to be tried"));
+        }
+        const auto checks = static_cast<double>(operation.checks.size());
+        EXPECT_EQ(testbed_bytes(operation, problem, device),
+                  checks * matrix(3 * bytes + 16) + matrix(3 * bytes) + matrix(3 * wide))
+            << type;
+    }
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "tests/tuner/trial/typed/support.h"
 #include "tuner/trial/tolerance.h"
@@ -50,6 +51,19 @@ public:
                         kernel_.operation.checks.front(), worst)
             .value_or("");
     }
+    // Of the output as it was before any launch, but for the first `written` elements.
+    std::string difference_without_reference(bool is_read, long long written) {
+        auto& matrix = operands_->matrices.front();
+        const auto& check = kernel_.operation.checks.front();
+        factory_.refill_outputs(*operands_, check);
+        for (long long i = 0; i < written; ++i) set_output(i, 3);
+        auto argument = *matrix.argument;
+        argument.is_read = is_read;
+        const auto* declared = std::exchange(matrix.argument, &argument);
+        const auto difference = comparison_.difference_without_reference(matrix, check).value_or("");
+        matrix.argument = declared;
+        return difference;
+    }
     double worst = 0;
 
 private:
@@ -81,6 +95,16 @@ TEST(TypedComparison, EqualNumbersOfEveryTypeAreRightAndOthersAreNot) {
         EXPECT_EQ(output.worst, 0) << type.name;
         output.set(7, 4, 3);
         EXPECT_THAT(output.difference(), HasSubstr("it[7] is 4, not 3")) << type.name;
+    }
+}
+
+// What an inout holds before a launch may be what an output is poisoned with: any byte is a number.
+TEST(TypedComparison, WithoutAReferenceOnlyAnOutputThatIsNotReadMustBeWritten) {
+    for (const auto* type : {"u8", "f32"}) {
+        Compared output(with_type(type));
+        EXPECT_EQ(output.difference_without_reference(false, 0), "writes nothing to it (uniform inputs)") << type;
+        EXPECT_EQ(output.difference_without_reference(false, 1), "") << type;
+        EXPECT_EQ(output.difference_without_reference(true, 0), "") << type;
     }
 }
 

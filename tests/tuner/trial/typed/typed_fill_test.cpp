@@ -136,6 +136,29 @@ TEST(TypedFill, IntegerChecksHaveIntegersAndSpecialOnesAnInfinity) {
     EXPECT_GT(std::ranges::count(special, 0.0), count / 5);
 }
 
+// No integer of an input has more bits than a product takes from it, and no sum leaves FP32 or overflows the type.
+TEST(TypedFill, IntegersOfNarrowElementsNeedNoMoreBitsThanTheTypeHas) {
+    const Check check{.integers = true, .wide = "A", .scalars = {{"alpha", 2}}};
+    const auto magnitude_of = [&](const char* type, const Argument& argument, std::int64_t terms) {
+        const auto& element = element_type(type);
+        MatrixOperand matrix{.argument = &argument, .type = argument_type(element.number)};
+        matrix.element = &element;
+        return fill_of(matrix, check, {}, terms).second;
+    };
+    const Argument wide{.name = "A", .kind = Argument::Kind::input};
+    const Argument other{.name = "B", .kind = Argument::Kind::input};
+    for (const std::int64_t terms : {1, 16, 1024, 65536}) {
+        EXPECT_LE(magnitude_of("tf32", wide, terms), 2048) << terms;
+        EXPECT_LE(magnitude_of("f16", wide, terms), 2048) << terms;
+        EXPECT_LE(magnitude_of("bf16", wide, terms), 256) << terms;
+        const auto n = static_cast<double>(terms);
+        EXPECT_LE(2 * magnitude_of("f16", wide, terms) * std::min(n, 8 * std::sqrt(n)), 65504) << terms;
+        for (const auto* type : {"tf32", "f16", "bf16"}) EXPECT_EQ(magnitude_of(type, other, terms), 1);
+    }
+    EXPECT_EQ(magnitude_of("tf32", wide, 16), 2048) << "they need all bits";
+    EXPECT_EQ(magnitude_of("bf16", wide, 16), 256);
+}
+
 TEST(TypedFill, FilesAreCopiedAndTheirSizeIsThatOfTheArray) {
     auto kernel =
         typed_template(R"({ name = "it", kind = "input", type = "u8x2", shape = ["n"], values = { constant = 0 } },
