@@ -129,7 +129,9 @@ TEST(Merge, WhatSaysLessDoesNotReplaceAVerifiedMeasurementHoweverNewItIs) {
 TEST(Merge, OfTwoTrialsOfOneMomentTheOneWithMoreSamplesStays) {
     auto more = measured(key_of(1), tile(16), 5);
     std::get<Measurement>(more.outcome).samples_us = {5, 5, 5, 5, 5};
-    EXPECT_EQ(kept(dated(measured({}, tile(16), 4), "01"), dated(more, "01")), more);
+    for (const double median_us : {4.0, 6.0}) {
+        EXPECT_EQ(kept(dated(measured({}, tile(16), median_us), "01"), dated(more, "01")), more) << median_us;
+    }
     // Even where nothing else differs, the order of the databases decides nothing.
     const auto one = kept(dated(measured({}, tile(16), 4), "01"), dated(measured({}, tile(16), 5), "01"));
     const auto other = kept(dated(measured({}, tile(16), 5), "01"), dated(measured({}, tile(16), 4), "01"));
@@ -160,6 +162,18 @@ TEST(Merge, OfTwoWinnersTheFasterStaysWithItsDate) {
         EXPECT_EQ(both.content.trials[0].record.configuration, tile(16));
         EXPECT_EQ(both.content.trials[0].decided_at, first.trials[0].decided_at);
         EXPECT_EQ(both.content.trials[1].decided_at, "");
+    }
+}
+
+TEST(Merge, OfTwoWinnersThatAreEquallyFastTheOneThatWasDeclaredLastStays) {
+    for (const auto& [day, other_day] : {std::pair{"01", "02"}, {"02", "01"}}) {
+        auto first = content_at(1);
+        first.trials = {dated(measured(key_of(1), tile(16), 5), day, true)};
+        auto second = content_at(1);
+        second.trials = {dated(measured(key_of(1), tile(32), 5), other_day, true)};
+        for (const auto& trial : merged({first, second}).content.trials) {
+            EXPECT_EQ(trial.decided_at, trial.finished_at.substr(0, 10) == "2026-01-02" ? trial.finished_at : "");
+        }
     }
 }
 
@@ -203,20 +217,35 @@ TEST(Merge, MachineCodeOfThePortfolioStaysAndWhatTheOtherCodeVerifiedIsUnrecorde
     }
 }
 
-TEST(Merge, ThePortfolioThatWasMeasuredLastStaysWhole) {
+TEST(Merge, MachineCodeOfAWinnerStaysAlthoughOtherCodeWasVerifiedLater) {
     auto first = content_at(1);
-    first.trials = {dated(with_code(measured(key_of(1), tile(16), 5), first_code), "05")};
-    first.portfolios = {{{1, "gemm", "f32", "nn"}, {member_of(1, first_code, 0.1)}}};
+    first.trials = {dated(with_code(measured(key_of(1), tile(16), 5), first_code), "01", true)};
     first.binaries = {binary_of(1, first_code)};
-    auto second = first;
+    auto second = content_at(1);
+    second.problems[1] = gemm(64, 64, 64);
     second.trials = {dated(with_code(measured(key_of(1), tile(16), 5), second_code), "08")};
-    second.portfolios = {{{1, "gemm", "f32", "nn"}, {member_of(1, second_code, 0.2)}}};
     second.binaries = {binary_of(1, second_code)};
     for (const auto& databases : {std::vector{first, second}, std::vector{second, first}}) {
-        const auto both = merged(databases).content;
-        ASSERT_EQ(both.portfolios.size(), 1U);
-        EXPECT_EQ(both.portfolios[0].members, std::vector{member_of(1, second_code, 0.2)});
-        EXPECT_EQ(both.binaries.at(0).code, second_code);
+        EXPECT_EQ(merged(databases).content.binaries, std::vector{binary_of(1, first_code)});
+    }
+}
+
+TEST(Merge, ThePortfolioThatWasMeasuredLastStaysWhole) {
+    for (const auto& [day, other_day] : {std::pair{"05", "08"}, {"08", "05"}}) {
+        auto first = content_at(1);
+        first.trials = {dated(with_code(measured(key_of(1), tile(16), 5), first_code), day)};
+        first.portfolios = {{{1, "gemm", "f32", "nn"}, {member_of(1, first_code, 0.1)}}};
+        first.binaries = {binary_of(1, first_code)};
+        auto second = first;
+        second.trials = {dated(with_code(measured(key_of(1), tile(16), 5), second_code), other_day)};
+        second.portfolios = {{{1, "gemm", "f32", "nn"}, {member_of(1, second_code, 0.2)}}};
+        second.binaries = {binary_of(1, second_code)};
+        const bool is_second = day < std::string_view(other_day);
+        for (const auto& databases : {std::vector{first, second}, std::vector{second, first}}) {
+            const auto both = merged(databases).content;
+            EXPECT_EQ(both.portfolios, is_second ? second.portfolios : first.portfolios);
+            EXPECT_EQ(both.binaries, is_second ? second.binaries : first.binaries);
+        }
     }
 }
 
