@@ -97,6 +97,14 @@ TEST(TypedArgument, AShareAloneKeepsTheErrorBound) {
     EXPECT_FALSE(argument_of(R"(kind = "output", type = "u32", shape = ["n"])").has_magnitude());
 }
 
+TEST(TypedArgument, EitherDistanceOfAToleranceTakesThePlaceOfTheErrorBound) {
+    for (const std::string distance : {"absolute", "relative"}) {
+        const auto its = argument_of("kind = \"output\", shape = [\"n\"], tolerance = { " + distance + " = 0.1 }");
+        EXPECT_TRUE(its.tolerance->has_distance) << distance;
+        EXPECT_FALSE(its.has_magnitude()) << distance;
+    }
+}
+
 // The value of a scalar is that of the check, else that of the argument.
 TEST(TypedArgument, AScalarsValueIsTheChecksOrItsOwn) {
     const auto value_with = [](const std::string& check) {

@@ -280,6 +280,39 @@ TEST(Manifest, EveryArgumentOfALaunchCountsTowardsTheLimit) {
     EXPECT_THAT(refusal(without_workspace(with(most + 1))), HasSubstr("a kernel of 65 arguments"));
     EXPECT_EQ(parse(with_workspace(with(most - 1))).parameters.size(), 2 + most - 1);
     EXPECT_THAT(refusal(with_workspace(with(most))), HasSubstr("a kernel of 65 arguments"));
+    const auto with_map = [](std::string text) {
+        return text.insert(text.find("[requires]"),
+                           "[[tensor_map]]\nname = \"MAP\"\nmatrix = \"A\"\nbox = [\"8\", \"8\"]\n");
+    };
+    EXPECT_EQ(parse(with_map(without_workspace(with(most - 1)))).parameters.size(), 2 + most - 1);
+    EXPECT_THAT(refusal(with_map(without_workspace(with(most)))), HasSubstr("a kernel of 65 arguments"));
+}
+
+std::string with_tensor_maps(std::size_t count, const std::string& swizzle = "") {
+    std::string maps;
+    for (std::size_t i = 0; i < count; ++i) {
+        maps += "[[tensor_map]]\nname = \"MAP" + std::to_string(i) +
+                "\"\nmatrix = \"A\"\nbox = [\"UNROLL\", \"64\"]\n" + swizzle;
+    }
+    auto text = good;
+    return text.insert(text.find("[requires]"), maps);
+}
+
+TEST(Manifest, DescribesATensorMap) {
+    const auto plain = parse(with_tensor_maps(1)).tensor_maps.at(0);
+    EXPECT_EQ(plain.name, "MAP0");
+    EXPECT_EQ(plain.matrix, 2U) << "M, alpha, A";
+    EXPECT_EQ(plain.box_rows.text(), "UNROLL");
+    EXPECT_EQ(plain.box_columns.text(), "64");
+    EXPECT_FALSE(plain.swizzle);
+    EXPECT_TRUE(parse(with_tensor_maps(1, "swizzle = true\n")).tensor_maps.at(0).swizzle);
+}
+
+// A launch keeps its tensor maps in an array of this size on the stack.
+TEST(Manifest, AKernelTakesAsManyTensorMapsAsALaunchHasRoomFor) {
+    EXPECT_EQ(parse(with_tensor_maps(most_tensor_maps)).tensor_maps.size(), most_tensor_maps);
+    EXPECT_THAT(refusal(with_tensor_maps(most_tensor_maps + 1)),
+                HasSubstr("has 5 [[tensor_map]]; a kernel takes at most 4"));
 }
 
 // Each of 30 names uses the one before it twice: a manifest of 1 KB became expressions of 835 MB.
@@ -416,6 +449,11 @@ const std::vector<Mistake> mistakes{
      "[[tensor_map]]\nname = \"T\"\nmatrix = \"alpha\"\nbox = [\"8\", \"8\"]\n[requires]",
      "matrix = \"alpha\"",
      {"'alpha' is no matrix with a stride", "name one of: A"}},
+    {"TensorMapOfADenseMatrix",
+     "[requires]",
+     "[[tensor_map]]\nname = \"T\"\nmatrix = \"B\"\nbox = [\"8\", \"8\"]\n[requires]",
+     "matrix = \"B\"",
+     {"'B' is no matrix with a stride", "name one of: A"}},
     {"TensorMapWithOneExtent",
      "[requires]",
      "[[tensor_map]]\nname = \"T\"\nmatrix = \"A\"\nbox = [\"8\"]\n[requires]",
