@@ -4,6 +4,9 @@
 
 #include <cstddef>
 
+#include "runtime/backend.h"
+#include "runtime/cuda/driver_function.h"
+
 namespace smemtune {
 namespace {
 
@@ -23,6 +26,22 @@ TEST(TensorMap, OfWhatTheCopyEngineCannotAddressIsZeros) {
     encoded = {{1, 2, 3}};
     encode_tensor_map(encoded, map, nullptr, 8);
     EXPECT_THAT(encoded.words, Each(0)) << "a matrix that is not read";
+}
+
+TEST(TensorMap, NeedsADriverWhereAddressAndRowsFit) {
+    alignas(16) std::array<std::byte, 256> memory{};
+    EncodedTensorMap encoded{};
+    if (driver_function_address("cuTensorMapEncodeTiled") != nullptr) {
+        encode_tensor_map(encoded, map, memory.data(), 16);
+        EXPECT_THAT(encoded.words, testing::Not(Each(0)));
+        return;
+    }
+    try {
+        encode_tensor_map(encoded, map, memory.data(), 16);
+        FAIL() << "there is no driver";
+    } catch (const LaunchError& error) {
+        EXPECT_THAT(error.what(), testing::HasSubstr("install one of CUDA 12.0 or newer"));
+    }
 }
 
 // A copy would need the driver, which this test does not.

@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <sqlite3.h>
 
+#include <cmath>
+#include <numeric>
+
 #include "tests/runtime/tuned.h"
 
 namespace smemtune {
@@ -26,6 +29,7 @@ protected:
         std::vector<std::string> classes{"000", "001", "010", "011", "100", "101", "110", "111"};
         std::string verified_by{};
         double error = 0.05;
+        std::vector<Residual> residuals{};
     };
 
     void store_portfolio(const std::vector<Made>& made) {
@@ -37,7 +41,9 @@ protected:
                 {.kernel_template =
                      store.remember(TemplateRecord{kernel.name, kernel.operation.name, kernel.hash, kernel.files}),
                  .configuration = configuration,
-                 .model = {.coefficients = {0, 0, each.us_per_block, 0, 0, 0, 0, 0}, .error = each.error},
+                 .model = {.coefficients = {0, 0, each.us_per_block, 0, 0, 0, 0, 0},
+                           .error = each.error,
+                           .residuals = each.residuals},
                  .registers = 32,
                  .static_shared_bytes = 0,
                  .classes = each.classes,
@@ -104,6 +110,41 @@ TEST_F(PredictorTest, AChoiceSaysThePredictedTimeItsUncertaintyAndWhy) {
     EXPECT_EQ(choice.tuned_for, "");
     EXPECT_EQ(choice.device, device.name);
     EXPECT_EQ(choice.why, "predicted 1 us within 5 %, mostly blocks; next 3 us");
+}
+
+// A measurement at the problem itself weighs 1, the model 0.3 (templates/predict/correction.cpp).
+TEST_F(PredictorTest, AMeasurementNearbyCorrectsTimeAndTermsAndLessensTheError) {
+    const auto at = gemm(192, 5, 7);
+    std::vector<double> place;
+    place_of(at, place);
+    store_portfolio({{.configuration = "STEP=2", .us_per_block = 3},
+                     {.configuration = "STEP=3", .us_per_block = 4, .error = 0.9, .residuals = {{place, -1}}}});
+    const auto choice = choices(at).at(0);
+    EXPECT_EQ(choice.configuration, "STEP=3");
+    EXPECT_NEAR(choice.expected_us, 4 * std::exp(-1 / 1.3), 1e-9);
+    EXPECT_NEAR(choice.uncertainty, 0.9 * (1 - 1 / 1.3), 1e-9);
+    const Predictor predictor(store.portfolio({store.remember(device), "gemm", "f32", "nn"}), at, device,
+                              [&](const TrialRow&) { return std::make_shared<const KernelTemplate>(kernel); });
+    const auto ranking = predictor.ranking(at);
+    ASSERT_EQ(ranking.size(), 2U);
+    for (const auto& each : ranking) {
+        EXPECT_NEAR(std::accumulate(each.shares.begin(), each.shares.end(), 0.0), each.us, 1e-9);
+    }
+}
+
+TEST_F(PredictorTest, AMemberOfATemplateWithOtherExtentsDoesNotServe) {
+    store_portfolio({{"STEP=2", 1}, {"STEP=3", 2}});
+    auto other = kernel;
+    std::ranges::reverse(other.operation.extents);
+    const auto find = [&](const TrialRow& row) {
+        const bool is_first = row.record.configuration == parse_configuration("STEP=2");
+        return std::make_shared<const KernelTemplate>(is_first ? kernel : other);
+    };
+    auto portfolio = store.portfolio({store.remember(device), "gemm", "f32", "nn"});
+    portfolio.members.at(1).member.kernel_template += 1;  // templates are looked up by their rows
+    const auto ranking = Predictor(portfolio, gemm(192, 5, 7), device, find).ranking(gemm(192, 5, 7));
+    ASSERT_EQ(ranking.size(), 1U);
+    EXPECT_EQ(ranking[0].member->text, "STEP=2");
 }
 
 TEST_F(PredictorTest, AnExactWinnerComesBeforeThePortfolioAndTheNearestBehindIt) {

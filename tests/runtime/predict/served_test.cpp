@@ -3,6 +3,7 @@
 #include <sqlite3.h>
 
 #include "db/integrity/row_hash.h"
+#include "runtime/c/smemtune.h"
 #include "runtime/runtime.h"
 #include "tests/runtime/tuned.h"
 
@@ -99,6 +100,30 @@ TEST_F(ServedMember, IsRightForEveryStrideAddressAndScalar) {
             for (const float beta : {0.0F, 1.0F, -2.0F}) expect_right(fetched, m, n, k, padding, beta);
         }
     }
+}
+
+TEST_F(ServedMember, HasThePredictedTimeAndItsUncertaintyInC) {
+    smemtune_options options = SMEMTUNE_OPTIONS_INIT;
+    const auto path = database.string();
+    options.database = path.c_str();
+    options.device = "host";
+    options.host_compiler = no_compiler.c_str();
+    smemtune_runtime* runtime = nullptr;
+    ASSERT_EQ(smemtune_open(&options, &runtime), SMEMTUNE_OK) << smemtune_error_message();
+    const auto problem = smemtune_gemm_problem("f32", "nn", 20, 30, 40);
+    smemtune_kernel* fetched = nullptr;
+    smemtune_choice choice = SMEMTUNE_CHOICE_INIT;
+    EXPECT_EQ(smemtune_fetch(runtime, &problem, nullptr, &fetched), SMEMTUNE_OK) << smemtune_error_message();
+    EXPECT_EQ(smemtune_kernel_choice(fetched, &choice), SMEMTUNE_OK) << smemtune_error_message();
+    auto opened = open(no_compiler);
+    const auto expected = opened.fetch(gemm(20, 30, 40)).choice();
+    EXPECT_EQ(choice.match, SMEMTUNE_MATCH_PREDICTED);
+    EXPECT_EQ(choice.uncertainty, 0.1);
+    EXPECT_EQ(choice.uncertainty, expected.uncertainty);
+    EXPECT_EQ(choice.expected_us, expected.expected_us);
+    EXPECT_EQ(choice.why, expected.why);
+    smemtune_release(fetched);
+    smemtune_close(runtime);
 }
 
 TEST_F(ServedMember, ScalesCWhereThereIsNothingToSum) {
