@@ -69,6 +69,17 @@ TEST(Formats, T4ComesBackEqual) {
     EXPECT_EQ(t4_text(parse_t4("t4.json", t4_text(results))), t4_text(results));
 }
 
+// A result may be right and of no use, or fail in a way that its other fields do not tell.
+TEST(Formats, T4KeepsAVerdictThatItsOtherFieldsDoNotImply) {
+    auto results = read_cache();
+    results.entries[0]["correctness"] = 0.5;
+    results.entries[1]["invalidity"] = "timeout";
+    const auto back = parse_t4("t4.json", t4_text(results));
+    expect_same(back, results);
+    EXPECT_FALSE(back.entries[0].contains("invalidity"));
+    EXPECT_FALSE(back.entries[1].contains("correctness"));
+}
+
 TEST(Formats, T4SaysWhatFailed) {
     const auto file = python_parse(t4_text(read_cache()));
     const auto& results = file["results"];
@@ -127,6 +138,16 @@ TEST(Formats, CsvHoldsSeveralProblems) {
     auto other = read_cache();
     other.header["device_name"] = "H200";
     other.entries.resize(1);
+    const auto back = parse_csv("x.csv", results_csv_text({read_cache(), other}));
+    ASSERT_EQ(back.size(), 2);
+    expect_same(back[0], read_cache());
+    expect_same(back[1], other);
+}
+
+TEST(Formats, CsvHoldsConfigurationsWithOtherParametersApart) {
+    auto other = read_cache();
+    other.parameters = {"tile"};
+    other.entries = {{{"tile", 8}, {"time", 2.5}}};
     const auto back = parse_csv("x.csv", results_csv_text({read_cache(), other}));
     ASSERT_EQ(back.size(), 2);
     expect_same(back[0], read_cache());
@@ -230,6 +251,13 @@ TEST(Formats, AWisdomFileTellsProblemsOfOneSizeApart) {
     ASSERT_EQ(back.size(), 2);
     EXPECT_EQ(back[0].header["type"], "f32");
     EXPECT_EQ(back[1].header["type"], "f16");
+}
+
+TEST(Formats, AWisdomFileKeepsTheDateOfAnEnvironmentAndElseHasThatOfTheEntry) {
+    auto results = read_cache();
+    EXPECT_EQ(json_lines(wisdom_text({results}))[1]["environment"]["date"], "2022-12-23 12:11:26.411558+00:00");
+    results.entries[0]["environment"] = Fields{{"date", "today"}};
+    EXPECT_EQ(json_lines(wisdom_text({results}))[1]["environment"]["date"], "today");
 }
 
 TEST(Formats, AWisdomFileOfFailuresAloneIsRefused) {

@@ -2,9 +2,12 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <future>
 
 #include "tests/tuner/support.h"
@@ -29,6 +32,29 @@ TEST(PageFile, AFailedWriteLeavesTheFileAlone) {
     EXPECT_EQ(read_text(scratch / "page.html"), "second");
     EXPECT_THROW(write_page(scratch / "absent/page.html", "third"), UsageError);
     EXPECT_EQ(std::distance(std::filesystem::directory_iterator(scratch.path()), {}), 1);
+}
+
+// A file that may grow no further, as on a full disk. In a child, because the limit is that of the process.
+TEST(PageFile, AWriteThatEndsEarlyLeavesNothingUnfinished) {
+    const Scratch scratch;
+    write_page(scratch / "page.html", "first");
+    const auto child = fork();
+    if (child == 0) {
+        signal(SIGXFSZ, SIG_IGN);
+        const rlimit limit{1000, 1000};
+        setrlimit(RLIMIT_FSIZE, &limit);
+        try {
+            write_page(scratch / "page.html", std::string(100'000, 'x'));
+        } catch (const UsageError&) {
+            _exit(0);
+        }
+        _exit(1);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    EXPECT_EQ(status, 0);
+    EXPECT_EQ(read_text(scratch / "page.html"), "first");
+    EXPECT_EQ(std::distance(fs::directory_iterator(scratch.path()), {}), 1);
 }
 
 TEST(PageFile, ALinkIsFollowed) {

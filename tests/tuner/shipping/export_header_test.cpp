@@ -57,6 +57,15 @@ TEST(ExportHeader, NamesAndTypesThatCppLacksAreReplaced) {
     EXPECT_THROW((void)header_of(operation, "f32"), std::invalid_argument);
 }
 
+TEST(ExportHeader, ArgumentsNamedAsParametersOfTheHeaderAreRenamed) {
+    Operation operation{.name = "move", .extents = {"n"}};
+    for (const std::string name : {"runtime", "stream", "layout", "other"}) {
+        operation.arguments.push_back({.name = name, .kind = Argument::Kind::input, .type = argument_type("f32")});
+    }
+    EXPECT_THAT(header_of(operation, "f32"),
+                HasSubstr("const float* runtime_, const float* stream_, const float* layout_, const float* other)"));
+}
+
 TEST(ExportHeader, TheCommandNamesWhatItLacks) {
     const Scratch scratch;
     EXPECT_THAT(run(scratch, {"export-header"}).err, HasSubstr("export-header needs a name"));

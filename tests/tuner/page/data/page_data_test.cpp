@@ -144,6 +144,18 @@ TEST_F(PageData, TheTimesOfVendorLibrariesComeFromTheJsonOfBench) {
     EXPECT_THROW(page({.bench = "no JSON"}), std::invalid_argument);
 }
 
+TEST_F(PageData, AVendorLibraryThatCouldNotBeMeasuredIsLeftOut) {
+    trial("tiled", gemm(512, 512, 512), 5);
+    auto bench = nlohmann::json::parse(read_text(SMEMTUNE_SOURCE_DIR "/bench/results/gemm-f32-h200.json"));
+    bench["problems"].erase(bench["problems"].begin() + 1, bench["problems"].end());
+    auto& caches = bench["problems"][0]["caches"];
+    for (auto& cache : caches) cache["against"] = {{"cublas", cache["against"]["cublas"]}};
+    const auto before = page({.bench = bench.dump()})["bench"]["times"].size();
+    for (auto& cache : caches) cache["against"]["cublasLt"] = {{"reason", "not installed"}};
+    EXPECT_EQ(before, caches.size());
+    EXPECT_THAT(page({.bench = bench.dump()})["bench"]["times"], SizeIs(before));
+}
+
 TEST_F(PageData, ATemplateWhoseRowIsDamagedLeavesItsTrialsVisible) {
     trial("tiled", gemm(64, 64, 64), 5);
     SQLite::Database(scratch / "page.db", SQLite::OPEN_READWRITE).exec("UPDATE templates SET hash = 'other'");
