@@ -150,6 +150,21 @@ TEST(Process, APipeIsNeverAStandardDescriptor) {
               0);
 }
 
+TEST(Process, APipeIsNeverTheOneStandardDescriptorThatIsFree) {
+    for (const int free : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+        const auto child = fork();
+        if (child == 0) {
+            for (const int descriptor : {0, 1, 2}) dup2(open("/dev/null", O_RDWR), descriptor);
+            close(free);
+            const auto pipe = make_pipe();
+            _exit(pipe.read_end > 2 && pipe.write_end > 2 && fcntl(free, F_GETFD) < 0 ? 0 : 1);
+        }
+        int status = 0;
+        waitpid(child, &status, 0);
+        EXPECT_EQ(status, 0) << free;
+    }
+}
+
 TEST(Process, AProgramFillsItsStandardDescriptors) {
     EXPECT_EQ(exit_code_without_descriptors([] {
                   close(3);  // perhaps inherited
