@@ -109,6 +109,7 @@ TEST(FetchThreads, GetRightAnswersWhileSmemtuneTunesIntoTheSameFile) {
             store_winner(store, host_device(), kernel, shape(i * shapes / tuned_shapes), configuration, 10, &code);
         }
     }
+    ASSERT_TRUE(std::filesystem::exists(SMEMTUNE_PROGRAM)) << SMEMTUNE_PROGRAM " tunes meanwhile; build it first";
     Tuner tuner(database, scratch);
     do {
         fetch_everything(database);
