@@ -15,8 +15,8 @@ namespace smemtune {
 using StreamKey = std::pair<StreamHandle, std::thread::id>;
 StreamKey stream_key(StreamHandle stream);
 
-/// Launches with `address` inserted as the argument number `place`. Tensor maps of copies in the workspace, which stand
-/// before it, are made here: EncodedTensorMaps that are zeros.
+/// Launches with `address` inserted as argument number `place`. The tensor maps stand before it. Those that are zeros
+/// and have a place for a copy become maps of the copy.
 void launch_with_workspace(const LoadedKernel& kernel, StreamHandle stream, const Launch& launch,
                            void* const* arguments, std::size_t place, void* address);
 

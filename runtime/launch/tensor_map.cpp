@@ -42,16 +42,21 @@ void encode_tensor_map(EncodedTensorMap& to, const TensorMapArgument& map, void*
     constexpr int unit = 16;
     const auto row_bytes = stride * map.element_bytes;
     if (address == nullptr || reinterpret_cast<std::uintptr_t>(address) % unit != 0 || row_bytes % unit != 0) return;
-    static auto* const encode = driver_function<decltype(cuTensorMapEncodeTiled)>("cuTensorMapEncodeTiled");
-    if (encode == nullptr) throw LaunchError("the CUDA driver has no tensor maps; install one of CUDA 12.0 or newer");
+    struct Driver {
+        decltype(cuTensorMapEncodeTiled)* encode =
+            driver_function<decltype(cuTensorMapEncodeTiled)>("cuTensorMapEncodeTiled");
+    };
+    static const Driver driver;
+    if (driver.encode == nullptr)
+        throw LaunchError("the CUDA driver has no tensor maps; install one of CUDA 12.0 or newer");
     const std::array extents{static_cast<cuuint64_t>(map.columns), static_cast<cuuint64_t>(map.rows)};
     const std::array strides{static_cast<cuuint64_t>(row_bytes)};
     const std::array box{static_cast<cuuint32_t>(map.box_columns), static_cast<cuuint32_t>(map.box_rows)};
     const std::array<cuuint32_t, 2> every_element{1, 1};
     const auto result =
-        encode(reinterpret_cast<CUtensorMap*>(&to), data_type(map.element_bytes), 2, address, extents.data(),
-               strides.data(), box.data(), every_element.data(), CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle(map),
-               CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+        driver.encode(reinterpret_cast<CUtensorMap*>(&to), data_type(map.element_bytes), 2, address, extents.data(),
+                      strides.data(), box.data(), every_element.data(), CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle(map),
+                      CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
     if (result == CUDA_SUCCESS) return;
     throw LaunchError("the driver refuses a tensor map with tiles of " + std::to_string(map.box_rows) + "x" +
                       std::to_string(map.box_columns) + " elements of a matrix of " + std::to_string(map.rows) + "x" +

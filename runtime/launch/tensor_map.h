@@ -18,7 +18,8 @@ struct alignas(128) EncodedTensorMap {
 /// must not use it. Throws LaunchError if the driver refuses the tile or has no tensor maps.
 void encode_tensor_map(EncodedTensorMap& to, const TensorMapArgument& map, void* address, std::int64_t stride);
 
-/// Replaces a map of zeros by that of the copy in `workspace`, if the kernel makes one (TensorMapArgument::copy_at).
+/// If the map is zeros and the kernel copies the matrix (TensorMapArgument::copy_at), makes the map of the copy in
+/// `workspace`.
 void encode_map_of_copy(EncodedTensorMap& to, const TensorMapArgument& map, void* workspace);
 
 }  // namespace smemtune

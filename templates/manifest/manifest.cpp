@@ -164,14 +164,15 @@ TensorMap read_tensor_map(const Section& section, const Names& known, const Kern
     const auto box = section.list<std::string>("box", R"(["BLOCK_M", "BLOCK_K"])");
     if (box.size() != 2) {
         section.fail_at("box", "'box' has " + std::to_string(box.size()) +
-                                   " extents; write the rows and the columns of a tile: [\"BLOCK_M\", \"BLOCK_K\"]");
+                                   R"( extents; write the rows and the columns of a tile: ["BLOCK_M", "BLOCK_K"])");
     }
     map.box_rows = section.checked("box", box[0], known);
     map.box_columns = section.checked("box", box[1], known);
     map.swizzle = section.value_or<bool>("swizzle", "true", false);
     if (section.has("copy_at")) {
-        if (!kernel.workspace_bytes)
+        if (!kernel.workspace_bytes) {
             section.fail_at("copy_at", "'copy_at' needs a workspace; give [launch] 'workspace_bytes'");
+        }
         map.copy_at = section.expression("copy_at", "\"0\"", known);
     }
     return map;

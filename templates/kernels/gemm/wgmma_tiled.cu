@@ -50,12 +50,15 @@
 //
 // EDGES, AND ROWS THAT ARE NOT ALIGNED (repack.h)
 //
-// The copy engine writes zeros for what lies beyond a matrix, and stores nothing there. It needs rows at multiples of
-// 16 bytes. For a problem whose packed rows are others, all blocks first copy such operands into the workspace, with
-// longer rows, and go on from there. That costs a read and a write of the operand; the products cost much more. A call
-// of another problem may still bring other strides or addresses: then the producer's 128 threads copy that operand
-// element by element, slowly. C is stored by the engine where its rows begin and end at multiples of 16 bytes, else by
-// the consumers' threads, two elements at once.
+// The copy engine writes zeros for what lies beyond a matrix, and stores nothing there. It needs an address and rows at
+// multiples of 16 bytes. If packed rows of the shape are no such multiples, the workspace has room for both operands.
+// All blocks first copy those that the engine cannot address, and go on from there. They read whole 16 bytes, so up to
+// 14 bytes around an operand. The copy reads and writes an operand once; with many rows and columns of C the products
+// cost much more.
+//
+// Other shapes have no such room. If a call gives them another stride or address, the producer's 128 threads copy that
+// operand element by element, slowly. C is stored by the engine where its rows begin and end at multiples of 16 bytes,
+// else by the consumers' threads, two elements at once.
 //
 //
 // THE END
@@ -96,7 +99,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1) CLUSTER_DIMENSIONS
     Shared& shared = shared_of_block();
     const Work work(M, N, K, GROUP_M);
     const Workspace parts(workspace, work);
-    // With K = 0, A and B may be null, and the producer fills a k-tile with zeros.
+    // With K = 0, A and B may be null. The only k-tile lies before the matrices, so it is zeros.
     bool copies_a = K > 0 && rows_are_aligned(A, lda), copies_b = K > 0 && rows_are_aligned(B, ldb);
     const Repacked a{A, lda, A_ALONG_M ? K : M, A_ALONG_M ? M : K, reinterpret_cast<Chunk*>(parts.rest)};
     const Repacked b{B, ldb, B_ALONG_N ? K : N, B_ALONG_N ? N : K, a.copy + a.bytes() / sizeof(Chunk)};

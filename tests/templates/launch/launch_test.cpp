@@ -79,6 +79,9 @@ TEST(Launch, HasAPlaceInTheWorkspaceForACopyOfEachOperandWithoutAlignedRows) {
     ASSERT_EQ(launch.tensor_maps.size(), 3U);
     const auto &a = launch.tensor_maps[0], &b = launch.tensor_maps[1];
     EXPECT_EQ(a.row_bytes_of_copy(), 608) << "300 elements, up to the next 16 bytes";
+    for (const auto& [columns, bytes] : {std::pair{3, 16}, {8, 16}, {9, 32}}) {
+        EXPECT_EQ((TensorMapArgument{.columns = columns, .element_bytes = 2}.row_bytes_of_copy()), bytes) << columns;
+    }
     EXPECT_EQ(a.copy_at, 128) << "behind the counters";
     EXPECT_EQ(b.copy_at, 128 + 60800 + 0) << "60800 is a multiple of 128";
     EXPECT_EQ(launch.tensor_maps[2].copy_at, std::nullopt);

@@ -374,7 +374,7 @@ TEST(Catalog, TheHashesOfTheBuiltInTemplatesAreThoseOfStoredTrials) {
                                                     {"tiled", "913fa4a7-3906-52b8-b071-1901c48ed09f"},
                                                     {"tiled_transpose", "8526155d-47b4-5972-8139-76781728de69"},
                                                     {"warp_tiled", "5e42a230-4a14-5b48-b61a-2280ab747762"},
-                                                    {"wgmma_tiled", "22cdccd0-da93-560e-a1da-d8ff46879926"}};
+                                                    {"wgmma_tiled", "e8f1bca8-e224-52ab-9a74-477ee00dd393"}};
     EXPECT_EQ(hashes, stored);
     const std::map<std::string, std::string> verified{{"batched_gemm", "87b23f65f54cf560ddc7961e364e64a2"},
                                                       {"gemm", "e019d4e0e1d38da25b083885d22f567f"},

@@ -25,6 +25,7 @@ struct Output {
         // The engine stores whole chunks of 16 bytes: more than the rows, if those end within one.
         const bool by_engine = rows_are_aligned(C, ldc) && N % CHUNK == 0;
         row += warp % 4 * 16;
+        constexpr int STRIPS = ROWS / 64 * (BLOCK_N / STRIP_COLUMNS);
         int turn = 0;
 #pragma unroll
         for (int i = 0; i < ROWS / 64; ++i) {
@@ -32,7 +33,13 @@ struct Output {
             for (int strip = 0; strip < BLOCK_N / STRIP_COLUMNS; ++strip, turn ^= 1) {
                 Element* const buffer = shared.strips[warp][turn];
                 const int to_row = row + i * 64, to_column = column + strip * STRIP_COLUMNS;
-                if (lane == 0) wait_for_stores<1>();  // the one before the last used this buffer
+                if (lane == 0) {  // the one before the last used this buffer
+                    if (STRIPS % 2 != 0 && i + strip == 0) {
+                        wait_for_stores<0>();  // the last one, of the tile before, did
+                    } else {
+                        wait_for_stores<1>();
+                    }
+                }
                 __syncwarp();
                 fill(buffer, sums.values[i] + strip * (STRIP_COLUMNS / 2), to_row, to_column);
                 if (by_engine) {

@@ -62,7 +62,8 @@ __device__ __forceinline__ unsigned load_acquire(const unsigned* from) {
 /// Shows writes to global memory, this thread's and those that it has acquired, to the copy engine.
 __device__ __forceinline__ void fence_global() { asm volatile("fence.proxy.async.global;" ::: "memory"); }
 
-/// Copies both matrices; those without units already have aligned rows. On return, the copy engine may read the copies.
+/// Copies both matrices. One with 0 units is left out: the engine can address it. On return, the engine may read the
+/// copies.
 __device__ __forceinline__ void repack(Shared& shared, const Repacked& a, int units_a, const Repacked& b, int units_b,
                                        RepackCounters* counters) {
     constexpr int WARPS = THREADS / 32;

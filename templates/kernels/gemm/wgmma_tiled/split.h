@@ -11,8 +11,8 @@
 
 constexpr int GROUPS = ROWS / 64 * (BLOCK_N / 8);  // of four sums, of a thread
 
-/// Whether this block is the last of `blocks` that call this with `counter`, for the consumers' threads; it sees what
-/// the others wrote before. The counter is 0 before the first call, and after the last.
+/// Whether this block is the last of `blocks` to arrive at `counter`. The last one sees what the others wrote before.
+/// The consumers' threads call it. The counter is 0 before the first arrival, and after the last.
 __device__ __forceinline__ bool last_of_consumers(Shared& shared, unsigned* counter, int blocks) {
     consumer_barrier();  // everything is written
     if (threadIdx.x == 0) {
@@ -26,8 +26,8 @@ __device__ __forceinline__ bool last_of_consumers(Shared& shared, unsigned* coun
     return shared.note != 0;
 }
 
-/// Called by the consumers; the producer's threads wait at one cluster barrier meanwhile. `row` is the block's first.
-/// `workspace` has SPLIT_K times BLOCK_M * BLOCK_N sums for each tile.
+/// The consumers call it. Meanwhile the producer's threads wait at the cluster barrier below. `row` is the block's
+/// first. `workspace` has SPLIT_K times BLOCK_M * BLOCK_N sums for each tile.
 __device__ __forceinline__ void add_up_parts(Shared& shared, const Work& work, const Sums& sums, float* workspace,
                                              unsigned* counters, const Output& output, int row, int column) {
     constexpr int PLACES = CONSUMERS * WARPGROUP * 4;             // of a group
