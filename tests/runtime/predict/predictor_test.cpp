@@ -142,7 +142,8 @@ TEST_F(PredictorTest, AMemberOfATemplateWithOtherExtentsDoesNotServe) {
     };
     auto portfolio = store.portfolio({store.remember(device), "gemm", "f32", "nn"});
     portfolio.members.at(1).member.kernel_template += 1;  // templates are looked up by their rows
-    const auto ranking = Predictor(portfolio, gemm(192, 5, 7), device, find).ranking(gemm(192, 5, 7));
+    const Predictor predictor(portfolio, gemm(192, 5, 7), device, find);
+    const auto ranking = predictor.ranking(gemm(192, 5, 7));
     ASSERT_EQ(ranking.size(), 1U);
     EXPECT_EQ(ranking[0].member->text, "STEP=2");
 }
