@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "templates/launch/launch.h"
-#include "templates/predict/straight_line.h"
 #include "templates/predict/time_model.h"
+#include "templates/space/straight_line.h"
 
 namespace smemtune {
 

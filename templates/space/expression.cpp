@@ -327,13 +327,4 @@ std::int64_t Expression::evaluate(const Environment& environment) const {
     return evaluate(values);
 }
 
-Expression Expression::rebind(const std::function<std::size_t(const std::string&)>& slot_of) const {
-    auto result = *this;
-    for (auto& instruction : result.code_) {
-        if (instruction.op != Op::name) continue;
-        instruction.operand = static_cast<std::int64_t>(slot_of(names_[static_cast<std::size_t>(instruction.operand)]));
-    }
-    return result;
-}
-
 }  // namespace smemtune

@@ -42,17 +42,14 @@ public:
 
     /// Throws ExpressionError for an unknown name, an overflow of 64 bits or a division by zero.
     [[nodiscard]] std::int64_t evaluate(const Environment& environment) const;
-    /// `values[i]` is the value of `names()[i]`, or of the slot that `rebind` gave it.
+    /// `values[i]` is the value of `names()[i]`.
     [[nodiscard]] std::int64_t evaluate(std::span<const std::int64_t> values) const;
-    /// The same expression, reading name `n` from slot `slot_of(n)`. Several expressions can then share one array of
-    /// values.
-    [[nodiscard]] Expression rebind(const std::function<std::size_t(const std::string&)>& slot_of) const;
 
     friend bool operator==(const Expression& a, const Expression& b) { return a.text_ == b.text_; }
 
 private:
     friend class ExpressionParser;
-    friend class StraightLine;  // templates/predict/straight_line.h
+    friend class StraightLine;  // templates/space/straight_line.h
     enum class Op : std::uint8_t {
         constant,
         name,
@@ -87,7 +84,7 @@ private:
     };
     struct Instruction {
         Op op{};
-        std::int64_t operand = 0;  // a constant, a slot, or a jump target
+        std::int64_t operand = 0;  // a constant, an index into names_, or a jump target
     };
 
     // The result, or what is wrong; nullptr if nothing is. Operators with one operand take `right`.

@@ -6,6 +6,8 @@
 #include <set>
 #include <stdexcept>
 
+#include "templates/space/straight_line.h"
+
 namespace smemtune {
 
 namespace {
@@ -41,7 +43,7 @@ std::vector<std::size_t> binding_order(const std::vector<Parameter>& parameters,
 
 ParameterSpace::ParameterSpace(std::vector<Parameter> parameters, std::vector<Constraint> constraints,
                                const Environment& constants)
-    : parameters_(std::move(parameters)), values_(parameters_.size(), 0) {
+    : parameters_(std::move(parameters)) {
     for (const auto& parameter : parameters_) {
         if (parameter.values.size() > std::numeric_limits<std::uint16_t>::max()) {
             throw std::length_error("parameter '" + parameter.name + "' has more than 65535 values");
@@ -50,27 +52,20 @@ ParameterSpace::ParameterSpace(std::vector<Parameter> parameters, std::vector<Co
             throw std::length_error("the parameters have more than 2^64 combinations");
         }
     }
-    std::map<std::string, std::size_t> slots;
-    for (std::size_t i = 0; i < parameters_.size(); ++i) slots[parameters_[i].name] = i;
     std::vector<ParameterSet> names;
     for (auto& constraint : constraints) {
-        const auto slot_of = [&](const std::string& name) {
-            if (const auto found = slots.find(name); found != slots.end()) return found->second;
-            const auto constant = constants.find(name);
-            if (constant == constants.end()) {
-                throw ExpressionError("constraint '" + constraint.rule.text() + "': unknown name '" + name + "'");
-            }
-            values_.push_back(constant->second);
-            return slots[name] = values_.size() - 1;
-        };
         auto& mentioned = names.emplace_back();
         for (const auto& name : constraint.rule.names()) {
-            if (const auto slot = slot_of(name); slot < parameters_.size()) mentioned.insert(slot);
+            const auto found = std::ranges::find(parameters_, name, &Parameter::name);
+            if (found != parameters_.end()) {
+                mentioned.insert(static_cast<std::size_t>(found - parameters_.begin()));
+            } else if (!constants.contains(name)) {
+                throw ExpressionError("constraint '" + constraint.rule.text() + "': unknown name '" + name + "'");
+            }
         }
-        rules_.push_back(constraint.rule.rebind(slot_of));
         census_.push_back({std::move(constraint), 0});
     }
-    enumerate(binding_order(parameters_, names));
+    enumerate(binding_order(parameters_, names), constants);
 }
 
 ParameterSpace::ParameterSpace(std::vector<Parameter> parameters, const std::vector<Configuration>& points)
@@ -86,11 +81,11 @@ ParameterSpace::ParameterSpace(std::vector<Parameter> parameters, const std::vec
     sort_points();
 }
 
-void ParameterSpace::enumerate(const std::vector<std::size_t>& order) {
+void ParameterSpace::enumerate(const std::vector<std::size_t>& order, const Environment& constants) {
     const auto depth_count = order.size();
     // A rule is checked at the depth that binds its last parameter; a rule without parameters, before the first depth.
     std::vector<std::vector<std::size_t>> checks(depth_count + 1);
-    for (std::size_t rule = 0; rule < rules_.size(); ++rule) {
+    for (std::size_t rule = 0; rule < census_.size(); ++rule) {
         std::size_t last = 0;
         for (std::size_t depth = 0; depth < depth_count; ++depth) {
             const auto& names = census_[rule].constraint.rule.names();
@@ -98,21 +93,38 @@ void ParameterSpace::enumerate(const std::vector<std::size_t>& order) {
         }
         checks[last].push_back(rule);
     }
+    std::vector<std::string> bound;
+    for (const auto index : order) bound.push_back(parameters_[index].name);
+    StraightLine line(bound);
+    std::vector<std::vector<StraightLine::Slot>> slots(depth_count + 1);
+    for (std::size_t depth = 0; depth <= depth_count; ++depth) {
+        for (const auto rule : checks[depth])
+            slots[depth].push_back(line.add(census_[rule].constraint.rule, constants));
+    }
+    LoopNest loops(line, slots);
+
     std::vector<std::uint64_t> below(depth_count + 1, 1);  // raw points below one assignment at this depth
     for (std::size_t depth = depth_count; depth-- > 0;) {
         below[depth] = below[depth + 1] * parameters_[order[depth]].values.size();
     }
-    const auto passes = [&](std::size_t depth) {
-        for (const auto rule : checks[depth]) {
-            if (rules_[rule].evaluate(values_) != 0) continue;
-            census_[rule].points += below[depth];
-            return false;
-        }
-        return true;
-    };
-    if (!passes(0)) return;
-
     std::vector<std::uint16_t> chosen(depth_count, 0);
+    const auto passes = [&](std::size_t depth, std::int64_t value) {
+        const auto failed = loops.enter(depth, value);
+        if (failed == LoopNest::none) return true;
+        auto& removed = census_[checks[depth][failed]];
+        if (!loops.exists(slots[depth][failed])) {  // evaluated again for the exception, which says why
+            auto environment = constants;
+            for (std::size_t i = 0; i < depth; ++i) {
+                const auto& parameter = parameters_[order[i]];
+                environment[parameter.name] = parameter.values[chosen[order[i]]];
+            }
+            static_cast<void>(removed.constraint.rule.evaluate(environment));
+        }
+        removed.points += below[depth];
+        return false;
+    };
+    if (!passes(0, 0)) return;
+
     const auto keep = [&] {
         ++count_;
         points_.insert(points_.end(), chosen.begin(), chosen.end());
@@ -127,8 +139,7 @@ void ParameterSpace::enumerate(const std::vector<std::size_t>& order) {
         const auto index = order[depth];
         for (std::size_t i = 0; i < parameters_[index].values.size(); ++i) {
             chosen[index] = static_cast<std::uint16_t>(i);
-            values_[index] = parameters_[index].values[i];
-            if (passes(depth + 1)) self(self, depth + 1);
+            if (passes(depth + 1, parameters_[index].values[i])) self(self, depth + 1);
         }
     };
     descend(descend, 0);

@@ -65,13 +65,11 @@ public:
     [[nodiscard]] const std::vector<Parameter>& parameters() const { return parameters_; }
 
 private:
-    void enumerate(const std::vector<std::size_t>& order);
+    void enumerate(const std::vector<std::size_t>& order, const Environment& constants);
     void sort_points();
     [[nodiscard]] std::optional<std::vector<std::uint16_t>> point_of(const Configuration& configuration) const;
 
     std::vector<Parameter> parameters_;
-    std::vector<Expression> rules_;     // of census_, rebound to slots of values_
-    std::vector<std::int64_t> values_;  // slots: first the parameters, then the constants
     std::vector<Removed> census_;
     std::vector<std::uint16_t> points_;  // size() rows of value indices, one per parameter
     std::size_t count_ = 0;

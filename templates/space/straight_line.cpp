@@ -1,21 +1,21 @@
-#include "templates/predict/straight_line.h"
+#include "templates/space/straight_line.h"
 
 #include <algorithm>
 
 namespace smemtune {
 
-StraightLine::StraightLine(std::vector<std::string> extents)
-    : extents_(std::move(extents)),
-      initial_(extents_.size()),
-      is_constant_(extents_.size()),
-      is_truth_(extents_.size()) {}
+StraightLine::StraightLine(std::vector<std::string> variables)
+    : variables_(std::move(variables)),
+      initial_(variables_.size()),
+      is_constant_(variables_.size()),
+      is_truth_(variables_.size()) {}
 
 StraightLine::Slot StraightLine::add(const Expression& expression, const Environment& environment) {
     std::vector<Slot> names;
     for (const auto& name : expression.names()) {
-        const auto extent = std::ranges::find(extents_, name);
-        if (extent != extents_.end()) {
-            names.push_back(static_cast<Slot>(extent - extents_.begin()));
+        const auto variable = std::ranges::find(variables_, name);
+        if (variable != variables_.end()) {
+            names.push_back(static_cast<Slot>(variable - variables_.begin()));
             continue;
         }
         const auto value = environment.find(name);
@@ -167,7 +167,7 @@ StraightLine::Slot StraightLine::convert(const Expression& expression, std::size
 
 void StraightLine::begin(const Problem& problem, std::vector<Value>& values) const {
     values = initial_;
-    for (std::size_t i = 0; i < extents_.size(); ++i) values[i] = {problem.extents[i].second, true};
+    for (std::size_t i = 0; i < variables_.size(); ++i) values[i] = {problem.extents[i].second, true};
 }
 
 void StraightLine::evaluate(const Problem& problem, std::vector<Value>& values) const {
@@ -189,6 +189,42 @@ bool StraightLine::evaluate(const Problem& problem, std::span<const Slot> rules,
     }
     if (!nodes_.empty()) run_up_to(nodes_.back().to);
     return true;
+}
+
+LoopNest::LoopNest(const StraightLine& line, const std::vector<std::vector<Slot>>& rules)
+    : loops_(rules.size()), values_(line.initial_) {
+    // The loop of each slot: a constant's is 0, the variables' are 1, 2, and so on.
+    std::vector<std::size_t> loop_of(values_.size(), 0);
+    for (std::size_t i = 0; i < line.variables_.size(); ++i) loop_of[i] = i + 1;
+    for (const auto& node : line.nodes_) {
+        loop_of[node.to] = std::max({loop_of[node.a], loop_of[node.b], loop_of[node.c]});
+    }
+    auto node = line.nodes_.begin();
+    for (std::size_t depth = 0; depth < rules.size(); ++depth) {
+        for (const auto rule : rules[depth]) {
+            auto& check = loops_[depth].checks.emplace_back(Check{{}, rule});
+            for (; node != line.nodes_.end() && node->to <= rule; ++node) {
+                const auto own = loop_of[node->to];
+                (own == depth ? check.nodes : loops_[own].rest).push_back(*node);
+            }
+        }
+    }
+}
+
+std::size_t LoopNest::enter(std::size_t depth, std::int64_t value) {
+    auto* const values = values_.data();
+    if (depth > 0) values[depth - 1] = {value, true};
+    const auto run = [&](const std::vector<StraightLine::Node>& nodes) {
+        for (const auto& node : nodes) values[node.to] = StraightLine::value_of(node, values);
+    };
+    const auto& loop = loops_[depth];
+    for (std::size_t i = 0; i < loop.checks.size(); ++i) {
+        run(loop.checks[i].nodes);
+        const auto& [number, exists] = values[loop.checks[i].rule];
+        if (!exists || number == 0) return i;
+    }
+    run(loop.rest);
+    return none;
 }
 
 }  // namespace smemtune

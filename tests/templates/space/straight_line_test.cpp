@@ -1,4 +1,4 @@
-#include "templates/predict/straight_line.h"
+#include "templates/space/straight_line.h"
 
 #include <gtest/gtest.h>
 
@@ -125,6 +125,33 @@ TEST(StraightLine, EndsAtTheFirstRuleThatDoesNotHold) {
 TEST(StraightLine, AnUnknownNameIsAnError) {
     StraightLine line({"M"});
     EXPECT_THROW((void)line.add(Expression("M + N"), known), ExpressionError);
+}
+
+TEST(LoopNest, ChecksEachRuleInItsLoopAndNamesTheFirstThatFails) {
+    StraightLine line({"M", "N"});
+    const auto early = line.add(Expression("FOUR > 3"), known);
+    const auto even = line.add(Expression("M % 2 == 0"), known);
+    const auto positive = line.add(Expression("M > 0"), known);
+    const auto quotient = line.add(Expression("12 / N + M / 2 > 3"), known);
+    const auto same = line.add(Expression("M % 2 == 0"), known);
+    LoopNest loops(line, {{early}, {even, positive}, {quotient, same}});
+    EXPECT_EQ(loops.enter(0, 0), LoopNest::none);
+    EXPECT_EQ(loops.enter(1, 3), 0U);
+    EXPECT_TRUE(loops.exists(even)) << "it is 0";
+    EXPECT_EQ(loops.enter(1, -2), 1U);
+    EXPECT_EQ(loops.enter(1, 4), LoopNest::none);
+    EXPECT_EQ(loops.enter(2, 6), LoopNest::none) << "12 / 6 + 4 / 2 is more than 3";
+    EXPECT_EQ(loops.enter(2, 12), 0U) << "12 / 12 + 4 / 2 is 3";
+    EXPECT_EQ(loops.enter(2, 0), 0U);
+    EXPECT_FALSE(loops.exists(quotient)) << "a division by zero";
+    EXPECT_EQ(loops.enter(1, 2), LoopNest::none);
+    EXPECT_EQ(loops.enter(2, 6), 0U) << "the outer loop's new value counts";
+}
+
+TEST(LoopNest, ARuleThatIsAConstantFails) {
+    StraightLine line({"M"});
+    LoopNest loops(line, {{line.add(Expression("FOUR < 3"), known)}, {}});
+    EXPECT_EQ(loops.enter(0, 0), 0U);
 }
 
 }  // namespace
