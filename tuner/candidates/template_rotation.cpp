@@ -17,7 +17,7 @@ std::optional<TemplateConfiguration> TemplateRotation::next(std::optional<double
 TemplateSearch* TemplateRotation::search_in_turn(std::optional<double> best_cost) {
     for (std::size_t passed = 0; passed <= searches_.size(); ++passed) {
         auto& search = *searches_[turn_];
-        if (search.is_open(best_cost) && proposed_ < std::min(share_, search.turn())) {
+        if (search.may_propose(best_cost) && proposed_ < std::min(share_, search.turn())) {
             ++proposed_;
             return &search;
         }

@@ -87,7 +87,9 @@ std::optional<Configuration> TemplateSearch::next() {
         auto configuration = search_->next();
         if (!configuration) break;
         const auto index = space_->find(*configuration);
-        if (index && take(*index)) return configuration;
+        if (!index || !take(*index)) continue;
+        ++in_flight_;
+        return configuration;
     }
     used_up_ = true;
     return std::nullopt;
@@ -105,12 +107,13 @@ void TemplateSearch::give_back(const Configuration& configuration) {
     if (!index || !tried_[*index]) return;
     tried_[*index] = false;
     ++left_;
+    if (in_flight_ > 0) --in_flight_;
 }
 
 void TemplateSearch::observe(const Configuration& configuration, std::optional<double> cost) {
     const auto index = space_->find(configuration);
     if (!index) return;
-    take(*index);
+    if (!take(*index) && in_flight_ > 0) --in_flight_;
     search_->observe(configuration, cost);
     stopping_.add(cost);
 }
@@ -136,6 +139,13 @@ bool TemplateSearch::is_open(std::optional<double> best) const {
     // A template without a valid candidate gets more evaluations than a slow one before it is given up.
     if (!stopping_.best()) return stopping_.evaluations() < std::max(4 * opening_, patience_);
     return stopping_.evaluations() < opening_ || !best || keeps_up(*best);
+}
+
+bool TemplateSearch::may_propose(std::optional<double> best) const {
+    if (!is_open(best)) return false;
+    const bool opens = learns_ && stopping_.evaluations() < opening_;
+    const bool suffices = stopping_.evaluations() + in_flight_ >= opening_;
+    return !opens || !suffices || !best || keeps_up(*best);
 }
 
 // While a template's whole space is untried, its cost may be up to slow_template times the best. The margin shrinks

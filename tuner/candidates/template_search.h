@@ -39,8 +39,11 @@ public:
 
     /// Proposals per turn in the rotation. The first turn is long enough to judge the template.
     [[nodiscard]] std::size_t turn() const { return stopping_.evaluations() < opening_ ? opening_ : 8; }
-    /// Whether another proposal is worthwhile. `best` is the least cost over all templates.
+    /// Whether further outcomes are worthwhile. `best` is the least cost over all templates.
     [[nodiscard]] bool is_open(std::optional<double> best) const;
+    /// Whether another proposal is worthwhile now. A template that does not keep up so far proposes no more than its
+    /// opening until that is judged.
+    [[nodiscard]] bool may_propose(std::optional<double> best) const;
     /// Whether the template is not clearly slower than `best`.
     [[nodiscard]] bool keeps_up(double best) const;
     /// Those of `winners` that are valid and untried here, each once, with run-time arguments at their defaults.
@@ -61,7 +64,8 @@ private:
     bool learns_;
     std::size_t patience_;
     std::size_t opening_;
-    std::vector<bool> tried_;  // by index in the space
+    std::size_t in_flight_ = 0;  // proposed, not observed yet
+    std::vector<bool> tried_;    // by index in the space
     std::size_t left_;
     bool used_up_ = false;
     bool ended_before_ = false;  // the search ended in an earlier complete run

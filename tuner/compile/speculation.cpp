@@ -25,7 +25,7 @@ std::vector<CompilePool::LazyProgram> speculative_programs(const TemplateSearche
     };
     std::vector<Expected> expected;
     for (const auto& search : searches) {
-        if (!search->is_open(best)) continue;
+        if (!search->may_propose(best)) continue;
         const auto& kernel = search->kernel_template();
         for (auto& configuration : search->untried()) {
             try {

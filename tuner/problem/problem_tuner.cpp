@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "db/store.h"
+#include "tuner/candidates/predicted_starts.h"
 #include "tuner/compile/speculation.h"
 #include "tuner/problem/runtime_sweep.h"
 #include "util/stopwatch.h"
@@ -16,6 +17,7 @@ constexpr std::size_t well_known = 32;  // evaluations
 TemplateSearches make_searches(const TuneRun& run, const Problem& problem, const std::vector<PlannedSpace>& spaces) {
     auto& store = run.resources.store;
     const auto problem_row = store.remember(problem);
+    const auto predicted = predicted_starts(problem, run.resources.device, spaces);
     TemplateSearches searches;
     for (const auto& planned : spaces) {
         const auto& kernel = *planned.kernel_template;
@@ -25,7 +27,10 @@ TemplateSearches make_searches(const TuneRun& run, const Problem& problem, const
         const TrialKey key{run.device_row, row, problem_row};
         store.forget_damaged(key);
         if (run.request.retune) store.forget(key);
-        const auto elsewhere = warm_start(store, run.device_row, run.resources.device, problem, kernel);
+        auto elsewhere = warm_start(store, run.device_row, run.resources.device, problem, kernel);
+        if (const auto found = predicted.find(kernel.name); found != predicted.end()) {
+            elsewhere.starts.insert(elsewhere.starts.begin(), found->second.begin(), found->second.end());
+        }
         searches.push_back(
             std::make_unique<TemplateSearch>(planned, key, run.request, problem, run.resources.device, elsewhere));
     }

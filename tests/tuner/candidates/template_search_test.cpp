@@ -78,5 +78,24 @@ TEST_F(HundredPoints, MayBeBehindByLessTheFewerAreLeft) {
     EXPECT_TRUE(search.keeps_up(1.1));
 }
 
+TEST_F(HundredPoints, OneThatDoesNotKeepUpProposesNoMoreThanItsOpeningUntilThatIsJudged) {
+    auto search = this->search();
+    std::vector<Configuration> asked;
+    while (search.may_propose(1)) asked.push_back(search.next().value());
+    ASSERT_EQ(asked.size(), 15U);
+    EXPECT_TRUE(search.is_open(1)) << "what is proposed is still worthwhile";
+    EXPECT_TRUE(search.may_propose(std::nullopt)) << "nothing else is known to be faster";
+    search.give_back(asked.back());
+    EXPECT_TRUE(search.may_propose(1)) << "another one in its place";
+    search.observe(asked[0], 10);
+    for (std::size_t i = 1; i < 14; ++i) {
+        EXPECT_EQ(search.may_propose(1), i == 1) << i << ": one was given back";
+        if (i == 1) asked.back() = search.next().value();
+        search.observe(asked[i], 10);
+    }
+    search.observe(asked[14], 1.1);
+    EXPECT_TRUE(search.may_propose(1)) << "it keeps up";
+}
+
 }  // namespace
 }  // namespace smemtune

@@ -1,0 +1,52 @@
+#include "tuner/candidates/predicted_starts.h"
+
+#include <gmock/gmock.h>
+
+#include "templates/launch/limits.h"
+#include "tests/tuner/support.h"
+
+namespace smemtune {
+namespace {
+
+using ::testing::IsEmpty;
+
+class PredictedStarts : public ::testing::Test {
+protected:
+    std::map<std::string, std::vector<Configuration>> at(const Problem& problem, const Device& device) {
+        std::vector<PlannedSpace> templates;
+        for (const auto& kernel : kernels) {
+            if (supports(kernel, problem, device)) templates.push_back({.kernel_template = &kernel});
+        }
+        return predicted_starts(problem, device, templates);
+    }
+
+    std::vector<KernelTemplate> kernels = builtin_templates();
+    Device hopper = model_device("sm_90");
+};
+
+TEST_F(PredictedStarts, AreAFewValidConfigurationsOfTheTemplatesThatKeepUp) {
+    for (const auto* layout : {"nn", "nt", "tn", "tt"}) {
+        const auto problem = gemm(4096, 4096, 4096, "f32", layout);
+        const auto starts = at(problem, hopper);
+        ASSERT_EQ(starts.count("warp_tiled"), 1U) << layout;
+        EXPECT_EQ(starts.at("warp_tiled").size(), 3U) << layout;
+        EXPECT_EQ(starts.count("skinny"), 0U) << layout << ": it computes no such product, or slowly";
+        const auto kernel = std::ranges::find(kernels, "warp_tiled", &KernelTemplate::name);
+        const auto space = feasible_space(*kernel, problem, hopper);
+        for (const auto& each : starts.at("warp_tiled")) EXPECT_TRUE(space.find(each)) << to_text(each);
+    }
+}
+
+TEST_F(PredictedStarts, OfANarrowProductAreOfTheTemplateForIt) {
+    const auto starts = at(gemm(4096, 8, 4096), hopper);
+    ASSERT_EQ(starts.count("skinny"), 1U);
+    EXPECT_FALSE(starts.at("skinny").empty());
+}
+
+TEST_F(PredictedStarts, ThereAreNoneWhereNoPortfolioIsShipped) {
+    EXPECT_THAT(at(gemm(1024, 1024, 1024), model_device("sm_80")), IsEmpty()) << "another architecture";
+    EXPECT_THAT(at(gemm(1024, 1024, 1024, "bf16"), hopper), IsEmpty()) << "another type";
+}
+
+}  // namespace
+}  // namespace smemtune

@@ -1,0 +1,65 @@
+#include "tuner/candidates/predicted_starts.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "db/portfolio/portfolio_text.h"
+#include "runtime/predict/predictor.h"
+#include "runtime/selection.h"
+#include "tuner/trial/pruning_policy.h"
+
+namespace smemtune {
+
+/// The texts of db/portfolios, by file name.
+const std::map<std::string, std::string>& shipped_portfolios();
+
+namespace {
+
+constexpr std::size_t most_of_a_template = 3;
+
+std::optional<PortfolioText> portfolio_for(const Problem& problem, const Device& device) {
+    std::optional<PortfolioText> nearest;
+    for (const auto& [path, text] : shipped_portfolios()) {
+        auto portfolio = parse_portfolio_text(path, text);
+        const bool is_like = portfolio.operation == problem.operation && portfolio.type == problem.type &&
+                             portfolio.layout == problem.layout &&
+                             portfolio.device.compute_capability == device.compute_capability;
+        if (!is_like) continue;
+        if (nearest && distance(nearest->device, device) <= distance(portfolio.device, device)) continue;
+        nearest = std::move(portfolio);
+    }
+    return nearest;
+}
+
+}  // namespace
+
+std::map<std::string, std::vector<Configuration>> predicted_starts(const Problem& problem, const Device& device,
+                                                                   const std::vector<PlannedSpace>& templates) {
+    auto text = portfolio_for(problem, device);
+    if (!text) return {};
+    // A member's text names its template; the predictor tells templates apart by their rows in a store.
+    std::map<std::string, std::shared_ptr<const KernelTemplate>> kernels;
+    for (const auto& planned : templates) {
+        kernels[planned.kernel_template->name] = {std::shared_ptr<const void>(), planned.kernel_template};
+    }
+    for (auto& row : text->members) {
+        row.member.kernel_template = std::distance(kernels.begin(), kernels.find(row.kernel_template));
+    }
+    const Predictor predictor({.members = std::move(text->members), .damages = {}}, problem, device,
+                              [&](const TrialRow& row) -> std::shared_ptr<const KernelTemplate> {
+                                  const auto found = kernels.find(row.kernel_template);
+                                  return found == kernels.end() ? nullptr : found->second;
+                              });
+    std::map<std::string, std::vector<Configuration>> starts;
+    double best_us = 0;
+    for (const auto& prediction : predictor.ranking(problem)) {
+        if (best_us == 0) best_us = prediction.us;
+        auto& own = starts[prediction.member->kernel_template->name];
+        if (own.size() < most_of_a_template && prediction.us <= pruning::slow_template * best_us) {
+            own.push_back(*prediction.member->configuration);
+        }
+    }
+    return starts;
+}
+
+}  // namespace smemtune
