@@ -39,6 +39,22 @@ void add_winners(std::vector<Configuration>& winners, const std::vector<TrialRow
 
 double median_of(const TrialRow& row) { return std::get<Measurement>(row.record.outcome).median_us; }
 
+// At the nearest tuned problem that has trials of the template.
+std::optional<double> how_far_behind(const Store& store, std::int64_t device_row, const Problem& problem,
+                                     std::int64_t template_row) {
+    for (const auto& winner : nearest_first(store, device_row, problem, {})) {
+        if (winner.problem == problem) continue;
+        if (distance(problem, winner.problem) > near_distance) break;
+        std::optional<double> best;
+        for (const auto& trial : store.trials({device_row, template_row, winner.record.key.problem})) {
+            const auto* measured = std::get_if<Measurement>(&trial.outcome);
+            if (measured != nullptr) best = std::min(best.value_or(measured->median_us), measured->median_us);
+        }
+        if (best) return *best / median_of(winner);
+    }
+    return std::nullopt;
+}
+
 }  // namespace
 
 std::vector<Configuration> winners_nearby(const Store& store, std::int64_t device_row, const Problem& problem,
@@ -49,16 +65,9 @@ std::vector<Configuration> winners_nearby(const Store& store, std::int64_t devic
 }
 
 WarmStart warm_start(const Store& store, std::int64_t device_row, const Device& device, const Problem& problem,
-                     const KernelTemplate& kernel_template) {
-    WarmStart result;
-    const auto here = nearby(store, device_row, problem, kernel_template);
-    add_winners(result.starts, here, most_sizes);
-    if (!here.empty() && distance(problem, here.front().problem) <= near_distance) {
-        const auto all = nearest_first(store, device_row, here.front().problem, {});
-        if (!all.empty() && all.front().problem == here.front().problem) {
-            result.behind = median_of(here.front()) / median_of(all.front());
-        }
-    }
+                     const KernelTemplate& kernel_template, std::int64_t template_row) {
+    WarmStart result{.behind = how_far_behind(store, device_row, problem, template_row)};
+    add_winners(result.starts, nearby(store, device_row, problem, kernel_template), most_sizes);
 
     for (const auto& [layout, constants] : kernel_template.operation.layouts) {
         if (layout == problem.layout) continue;

@@ -15,8 +15,8 @@ struct WarmStart {
     /// Winners of the template for the nearest problems on this device: first of this layout, then of the others. Then
     /// those on the most similar other devices. The most promising first, each once.
     std::vector<Configuration> starts;
-    /// The template's best time divided by the best of all templates, at the nearest problem on this device (at most a
-    /// factor of four away in every extent); nothing if unknown.
+    /// The template's best time divided by the best of all templates, at the nearest tuned problem on this device (at
+    /// most a factor of four away in every extent); nothing if unknown. Trials that were cut short count.
     std::optional<double> behind;
 };
 
@@ -25,7 +25,8 @@ struct WarmStart {
 std::vector<Configuration> winners_nearby(const Store& store, std::int64_t device_row, const Problem& problem,
                                           const KernelTemplate& kernel_template, std::size_t most);
 
+/// `template_row`: of `kernel_template` in the store.
 WarmStart warm_start(const Store& store, std::int64_t device_row, const Device& device, const Problem& problem,
-                     const KernelTemplate& kernel_template);
+                     const KernelTemplate& kernel_template, std::int64_t template_row);
 
 }  // namespace smemtune

@@ -41,9 +41,10 @@ std::optional<TemplateConfiguration> CrossSizeStage::next() {
 
 // The search has already compared the winner with the other trials. Only transferred trials are new.
 FinalsStage::Trials CrossSizeStage::choose_finalists(const TrialLedger::Trial* winner) const {
-    auto finalists = ledger_.verified_by_cost();
-    if (finalists.empty()) return {};
-    const auto& best = *finalists.front()->measurement();
+    const auto verified = ledger_.verified_by_cost();
+    if (verified.empty()) return {};
+    auto finalists = ledger_.measured_by_cost();
+    const auto& best = *verified.front()->measurement();
     const auto limit = *ledger_.cost_of(best) * pruning::finals_limit(best);
     std::size_t transferred = 0;
     std::erase_if(finalists, [&](const auto* trial) {

@@ -23,18 +23,19 @@ FinalsStage::FinalsStage(const TuneRun& run, const Problem& problem, const Templ
     : run_(run), problem_(problem), searches_(searches), ledger_(ledger) {}
 
 FinalsStage::Trials FinalsStage::choose_finalists() const {
-    auto finalists = ledger_.verified_by_cost();
-    if (finalists.empty()) return {};
-    const auto& best = *finalists.front();
+    const auto verified = ledger_.verified_by_cost();
+    if (verified.empty()) return {};
+    const auto& best = *verified.front();
     if (ledger_.added() == 0 && is_settled(best)) return {};
+    auto finalists = ledger_.measured_by_cost();
     const auto limit = *ledger_.cost_of(*best.measurement()) * pruning::finals_limit(*best.measurement());
     std::erase_if(finalists, [&](const auto* trial) { return *ledger_.cost_of(*trial->measurement()) > limit; });
     finalists.resize(std::min(finalists.size(), most_finalists));
     return finalists;
 }
 
-// Called when all finalists were wrong. If no verified trial is left, chooses trials that were not verified in full
-// because the wrong ones seemed faster. The finals then measure and verify them.
+// Called when all finalists were wrong. If no verified trial is left, chooses from all others. The finals measure and
+// verify them.
 FinalsStage::Trials FinalsStage::choose_further_finalists() const {
     if (!ledger_.verified_by_cost().empty()) return choose_finalists();
     auto finalists = ledger_.by_cost();

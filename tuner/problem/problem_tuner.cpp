@@ -27,7 +27,7 @@ TemplateSearches make_searches(const TuneRun& run, const Problem& problem, const
         const TrialKey key{run.device_row, row, problem_row};
         store.forget_damaged(key);
         if (run.request.retune) store.forget(key);
-        auto elsewhere = warm_start(store, run.device_row, run.resources.device, problem, kernel);
+        auto elsewhere = warm_start(store, run.device_row, run.resources.device, problem, kernel, row);
         if (const auto found = predicted.find(kernel.name); found != predicted.end()) {
             elsewhere.starts.insert(elsewhere.starts.begin(), found->second.begin(), found->second.end());
         }

@@ -95,6 +95,11 @@ void TrialLedger::sort_stored() {
 }
 
 std::optional<TemplateConfiguration> TrialLedger::next_unverified() {
+    while (!unverified_.empty() && unverified_.front().record.verified_by.empty() &&
+           !may_be_among_the_fastest(unverified_.front().record)) {
+        stored_.push_back(std::move(unverified_.front()));
+        unverified_.pop_front();
+    }
     if (!unverified_.empty() && verified_again_ + awaited_.size() < most_verified_again &&
         may_be_among_the_fastest(unverified_.front().record)) {
         awaited_.push_back(std::move(unverified_.front()));
@@ -111,9 +116,9 @@ std::optional<TemplateConfiguration> TrialLedger::next_unverified() {
 bool TrialLedger::may_be_among_the_fastest(const TrialRecord& record) const {
     const auto cost = cost_of(std::get<Measurement>(record.outcome));
     if (!cost) return false;
-    const auto is_behind = [&](const std::optional<double>& best) {
-        return best && *cost > (1 + pruning::most_finals_margin) * *best;
-    };
+    // One that its own run did not verify was slower than what that run did verify.
+    const auto margin = record.verified_by.empty() ? 0 : pruning::most_finals_margin;
+    const auto is_behind = [&](const std::optional<double>& best) { return best && *cost > (1 + margin) * *best; };
     return !is_behind(best_stored_cost_) && !is_behind(best_cost_) &&
            std::ranges::none_of(awaited_, [&](const Stored& stored) {
                return is_behind(cost_of(std::get<Measurement>(stored.record.outcome)));
@@ -295,6 +300,12 @@ std::vector<TrialLedger::Trial*> TrialLedger::by_cost() {
     }
     std::ranges::stable_sort(measured, {}, [this](const Trial* trial) { return *cost_of(*trial->measurement()); });
     return measured;
+}
+
+std::vector<TrialLedger::Trial*> TrialLedger::measured_by_cost() {
+    auto trials = by_cost();
+    std::erase_if(trials, [](const Trial* trial) { return trial->measurement()->cut_short; });
+    return trials;
 }
 
 std::vector<TrialLedger::Trial*> TrialLedger::verified_by_cost() {

@@ -45,8 +45,8 @@ public:
     /// Reads the stored trials of the searches. Call release() before the searches begin.
     void load(const TemplateSearches& searches);
     /// The next stored configuration to try again before the searches begin. Measurements with a different verification
-    /// identity that may be among the fastest come first, then crashes and timeouts that are due for a retry. Nothing
-    /// if there is none, or if earlier outcomes must be known first.
+    /// identity or none that may be among the fastest come first, then crashes and timeouts that are due for a retry.
+    /// Nothing if there is none, or if earlier outcomes must be known first.
     std::optional<TemplateConfiguration> next_unverified();
     /// Adds the stored trials that answer the request, and tells the searches.
     void release();
@@ -86,6 +86,8 @@ public:
     [[nodiscard]] std::optional<double> cost_of(const Measurement& measurement) const;
     /// The trials with a known cost, least first. Not all of them may win.
     [[nodiscard]] std::vector<Trial*> by_cost();
+    /// The trials that were measured completely, least cost first: those that may be finalists.
+    [[nodiscard]] std::vector<Trial*> measured_by_cost();
     /// The verified trials, least cost first: those that may win.
     [[nodiscard]] std::vector<Trial*> verified_by_cost();
     /// All measured trials, fastest first.

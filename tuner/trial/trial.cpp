@@ -32,13 +32,12 @@ bool is_hopeless(const SamplingPolicy& policy, std::optional<double> best_us, do
     return best_us && first_launch_us > pruning::first_launch_limit_us(policy.behind, *best_us);
 }
 
-// Whether the candidate may become a finalist of its template. Other candidates are never served, so they need no
-// further check.
-bool may_be_a_finalist(const SamplingPolicy& policy, std::optional<double> verified_best_us,
-                       const Measurement& measured) {
+// Whether the candidate is the best of its template so far. The other checks can take ten times as long as a launch, so
+// they wait for the finals, whose winner passes all of them.
+bool is_new_best(const SamplingPolicy& policy, std::optional<double> verified_best_us, const Measurement& measured) {
     if (measured.cut_short) return false;
     if (policy.energy || !verified_best_us) return true;  // a slower kernel may need less energy
-    return measured.median_us <= (1 + pruning::most_finals_margin) * *verified_best_us;
+    return measured.median_us < *verified_best_us;
 }
 
 }  // namespace
@@ -109,7 +108,7 @@ TrialReport try_candidate(Backend& backend, Testbed& testbed, const TrialInput& 
         const auto measured = time_kernel(backend, testbed, kernel, policy, best_us, first.first_launch_us);
         report.outcome = measured;
         report.time_ms = lap_ms();
-        if (!may_be_a_finalist(policy, verified_best_us, measured)) return report;
+        if (!is_new_best(policy, verified_best_us, measured)) return report;
         const auto others = testbed.verify_other_checks(kernel);
         report.verify_ms += lap_ms();
         report.verified = !others.wrong;

@@ -42,7 +42,9 @@ TEST_F(TemplateRotationTest, ALimitOfEvaluationsIsSharedEqually) {
 TEST_F(TemplateRotationTest, ASlowTemplateIsPassedOver) {
     TemplateRotation rotation(searches_, std::nullopt);
     for (int i = 0; i < 4; ++i) searches_[0]->observe(rotation.next(100)->configuration, 300);
-    EXPECT_EQ(proposals(rotation, 10, 100), "bbbbbbbbb-");
+    EXPECT_EQ(proposals(rotation, 5, 100), "bbbb-") << "no more until its first turn is judged";
+    searches_[1]->observe({{{"WORK", 64}}}, 100);
+    EXPECT_EQ(proposals(rotation, 10, 100), "bbbbb-----");
 }
 
 }  // namespace

@@ -14,16 +14,19 @@ class WarmStartTest : public ::testing::Test {
 protected:
     // A measured trial of a template.
     void know(const Device& device, const std::string& name, std::int64_t size, std::int64_t width, double us,
-              const std::string& layout = "nn") {
-        const TrialKey key{store.remember(device), store.remember(TemplateRecord{name, "gemm", "hash of " + name, {}}),
-                           store.remember(gemm(size, size, size, "f32", layout))};
+              const std::string& layout = "nn", bool cut_short = false) {
+        const TrialKey key{store.remember(device), row_of(name), store.remember(gemm(size, size, size, "f32", layout))};
         store.remember(TrialRecord{.key = key,
                                    .configuration = {{{"TILE_WIDTH", width}}},
-                                   .outcome = Measurement{.median_us = us, .samples_us = {us}},
-                                   .verified_by = "operation/testbed"});
+                                   .outcome = Measurement{.median_us = us, .samples_us = {us}, .cut_short = cut_short},
+                                   .verified_by = cut_short ? "" : "operation/testbed"});
+    }
+    std::int64_t row_of(const std::string& name) {
+        return store.remember(TemplateRecord{name, "gemm", "hash of " + name, {}});
     }
     [[nodiscard]] WarmStart of(const Device& device, const std::string& name, std::int64_t size) {
-        return warm_start(store, store.remember(device), device, gemm(size, size, size), KernelTemplate{.name = name});
+        return warm_start(store, store.remember(device), device, gemm(size, size, size), KernelTemplate{.name = name},
+                          row_of(name));
     }
     static std::vector<std::int64_t> widths(const WarmStart& start) {
         std::vector<std::int64_t> result;
@@ -64,6 +67,17 @@ TEST_F(WarmStartTest, OtherTemplatesAreNoStartButTellHowFarItIsBehind) {
     EXPECT_FALSE(of(hopper, "naive", 16384).behind) << "too far away to tell";
 }
 
+TEST_F(WarmStartTest, OneThatWasCutShortIsNoStartButTellsHowFarItIsBehind) {
+    know(hopper, "naive", 1024, 1, 100, "nn", true);
+    know(hopper, "naive", 1024, 2, 90, "nn", true);
+    know(hopper, "tiled", 1024, 10, 30);
+    know(hopper, "tiled", 2048, 10, 240);
+    const auto naive = of(hopper, "naive", 2048);
+    EXPECT_THAT(naive.starts, IsEmpty());
+    EXPECT_DOUBLE_EQ(naive.behind.value(), 3);
+    EXPECT_DOUBLE_EQ(of(hopper, "naive", 4096).behind.value(), 3) << "2048 is nearer, but has no trial of it";
+}
+
 TEST_F(WarmStartTest, MoreSimilarDevicesComeBeforeLessSimilarOnesAndTheHostNever) {
     auto sibling = hopper;
     sibling.name = "a smaller Hopper";
@@ -87,9 +101,11 @@ TEST_F(WarmStartTest, TheNearestWinnersOfOtherLayoutsComeBeforeOtherDevices) {
     KernelTemplate kernel{.name = "tiled"};
     kernel.operation.layouts = {{"nn", {}}, {"tn", {}}};
     const auto row = store.remember(hopper);
-    EXPECT_THAT(widths(warm_start(store, row, hopper, gemm(1024, 1024, 1024), kernel)), ElementsAre(5, 12, 11, 80));
+    EXPECT_THAT(widths(warm_start(store, row, hopper, gemm(1024, 1024, 1024), kernel, row_of("tiled"))),
+                ElementsAre(5, 12, 11, 80));
     kernel.operation.layouts.erase("tn");
-    EXPECT_THAT(widths(warm_start(store, row, hopper, gemm(1024, 1024, 1024), kernel)), ElementsAre(5, 80))
+    EXPECT_THAT(widths(warm_start(store, row, hopper, gemm(1024, 1024, 1024), kernel, row_of("tiled"))),
+                ElementsAre(5, 80))
         << "a layout that the operation does not have";
 }
 

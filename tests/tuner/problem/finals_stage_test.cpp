@@ -96,13 +96,24 @@ TEST_F(FinalsStageTest, TheFinalsDecideAndStoreTheWinner) {
     EXPECT_EQ(std::get<Measurement>(fake_.store.recall(searches_.front()->key(), work(64))->outcome).median_us, 102);
 }
 
-TEST_F(FinalsStageTest, OnlyVerifiedTrialsAreFinalists) {
+TEST_F(FinalsStageTest, WhatWasNotVerifiedInFullMayBeAFinalistButIsNoWinnerWithoutFinals) {
+    const auto add_unverified = [&](std::int64_t value, Measurement measured) {
+        ledger_->add(
+            *searches_.front(),
+            {.key = searches_.front()->key(), .configuration = work(value), .outcome = std::move(measured), .run = 1});
+    };
+    add_unverified(48, steady(99));
+    EXPECT_TRUE(stage_->choose_finalists().empty()) << "nothing is known to be right";
     add(64, 100);
-    ledger_->add(*searches_.front(),
-                 {.key = searches_.front()->key(), .configuration = work(48), .outcome = steady(99), .run = 1});
-    ASSERT_EQ(stage_->choose_finalists().size(), 1U);
-    EXPECT_EQ(stage_->choose_finalists().front()->record.configuration, work(64));
+    add_unverified(32, steady(103));
+    auto short_one = steady(100);
+    short_one.cut_short = true;
+    add_unverified(24, short_one);
     EXPECT_EQ(winner(), 64);
+    const auto finalists = stage_->choose_finalists();
+    ASSERT_EQ(finalists.size(), 2U) << "one is too slow, one was cut short";
+    EXPECT_EQ(finalists.front()->record.configuration, work(48));
+    EXPECT_EQ(finalists.back()->record.configuration, work(64));
 }
 
 TEST_F(FinalsStageTest, AWinnerWhoseMachineCodeIsWrongIsRejectedAndTheNextOneWins) {
