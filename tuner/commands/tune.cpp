@@ -65,8 +65,8 @@ CommandLine tune_options(const ProcessEnvironment& process_environment) {
     line.add({.name = "patience",
               .value = "N",
               .summary =
-                  "End a template after N configurations in a row without gain, and at least as many as it took to "
-                  "find its best. Exhaustive and random searches try everything.",
+                  "End a template after N configurations in a row without gain, and at least a quarter as many as "
+                  "it took to find its best. Exhaustive and random searches try everything.",
               .default_value = std::to_string(StoppingPolicy{}.patience)});
     line.add({.name = "objective",
               .value = "O",

@@ -11,7 +11,7 @@ struct StoppingPolicy {
     std::size_t patience = 60;
     /// If the last gain came at evaluation n, it is also unlikely after `persistence` * n evaluations: a late gain
     /// means that gains are rare.
-    double persistence = 2;
+    double persistence = 1.25;
     double gain = 0.005;  ///< smaller improvements, as a share of the cost, are not gains
 };
 
