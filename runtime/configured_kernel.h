@@ -59,7 +59,7 @@ private:
         std::array<EncodedTensorMap, most_tensor_maps> maps;  // NOLINT(*-member-init): encode_tensor_map() writes them
         auto* map = maps.begin();
         for (const auto& each : launch_.tensor_maps) {
-            encode_tensor_map(*map, each, *static_cast<void* const*>(arguments[each.matrix]),
+            encode_tensor_map(*map, each, each.is_copy ? nullptr : *static_cast<void* const*>(arguments[each.matrix]),
                               *static_cast<const long long*>(arguments[each.stride]));
             *next++ = map++;
         }

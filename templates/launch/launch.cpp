@@ -66,7 +66,14 @@ Launch launch_of(const KernelTemplate& kernel_template, const Configuration& con
                                       map.box_rows.evaluate(environment), map.box_columns.evaluate(environment),
                                       type_of(matrix, problem.type).bytes(), map.swizzle});
         if (!map.copy_at) continue;
-        if (const auto at = map.copy_at->evaluate(environment); at >= 0) launch.tensor_maps.back().copy_at = at;
+        auto& argument = launch.tensor_maps.back();
+        if (const auto at = map.copy_at->evaluate(environment); at >= 0) argument.copy_at = at;
+        if (!argument.copy_at || !map.copy_shape) continue;
+        const auto rows = (*map.copy_shape)[0].evaluate(environment);
+        if (rows == 0) continue;
+        argument.rows = rows;
+        argument.columns = (*map.copy_shape)[1].evaluate(environment);
+        argument.is_copy = true;
     }
     if (kernel_template.workspace_bytes) {
         launch.workspace = {

@@ -31,6 +31,8 @@ struct TensorMapArgument {
     /// Byte of the workspace where the kernel copies the matrix to if address or rows are no multiples of 16 bytes. The
     /// map is then that of the copy, whose rows are as long as they must be: row_bytes_of_copy().
     std::optional<std::int64_t> copy_at{};
+    /// The kernel always copies the matrix. `rows` and `columns` are those of the copy.
+    bool is_copy = false;
 
     [[nodiscard]] std::int64_t row_bytes_of_copy() const { return (columns * element_bytes + 15) / 16 * 16; }
 

@@ -133,6 +133,7 @@ std::string hash_of(const KernelTemplate& kernel, Includes& includes) {
         add(map.box_rows.text());
         add(map.box_columns.text());
         if (map.copy_at) add("copy at " + map.copy_at->text());
+        if (map.copy_shape) add("of " + (*map.copy_shape)[0].text() + " by " + (*map.copy_shape)[1].text());
     }
     for (const auto& argument : kernel.operation.arguments) {
         add(argument.name);

@@ -10,7 +10,7 @@ namespace smemtune {
 
 namespace {
 
-constexpr std::array<std::string_view, 3> lists{"parameter", "derived", "constraint"};
+constexpr std::array<std::string_view, 4> lists{"parameter", "derived", "constraint", "tensor_map"};
 constexpr std::array<std::string_view, 3> tables{"launch", "requires", "model"};
 
 const std::string* name_of(const toml::node& entry) {

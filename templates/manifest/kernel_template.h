@@ -155,6 +155,7 @@ struct TensorMap {
     Expression box_columns;
     bool swizzle = false;               ///< 16 bytes of a row, of 32, 64 or 128 bytes, change places in shared memory
     std::optional<Expression> copy_at;  ///< TensorMapArgument::copy_at; negative: the kernel makes no copy
+    std::optional<std::array<Expression, 2>> copy_shape;  ///< TensorMapArgument::is_copy; 0 rows: that of the matrix
 };
 /// The most tensor maps of a kernel.
 constexpr std::size_t most_tensor_maps = 4;

@@ -145,7 +145,7 @@ void read_launch(const Section& section, const Names& known, KernelTemplate& res
 }
 
 TensorMap read_tensor_map(const Section& section, const Names& known, const KernelTemplate& kernel) {
-    section.allow_only({"name", "matrix", "box", "swizzle", "copy_at"});
+    section.allow_only({"name", "matrix", "box", "swizzle", "copy_at", "copy_shape"});
     const auto& arguments = kernel.operation.arguments;
     TensorMap map{.name = section.value<std::string>("name", "\"A_TILES\"")};
     if (!is_identifier(map.name)) section.fail_at("name", "'" + map.name + "' is no C++ identifier");
@@ -174,6 +174,16 @@ TensorMap read_tensor_map(const Section& section, const Names& known, const Kern
             section.fail_at("copy_at", "'copy_at' needs a workspace; give [launch] 'workspace_bytes'");
         }
         map.copy_at = section.expression("copy_at", "\"0\"", known);
+    }
+    if (section.has("copy_shape")) {
+        if (!map.copy_at) section.fail_at("copy_shape", "'copy_shape' needs a copy; give 'copy_at'");
+        const auto shape = section.list<std::string>("copy_shape", R"(["K", "M"])");
+        if (shape.size() != 2) {
+            section.fail_at("copy_shape", "'copy_shape' has " + std::to_string(shape.size()) +
+                                              R"( extents; write the rows and the columns of the copy: ["K", "M"])");
+        }
+        map.copy_shape = {section.checked("copy_shape", shape[0], known),
+                          section.checked("copy_shape", shape[1], known)};
     }
     return map;
 }

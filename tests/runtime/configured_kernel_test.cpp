@@ -70,6 +70,25 @@ TEST(ConfiguredKernel, PassesTensorMapsAfterTheRuntimeArguments) {
     EXPECT_EQ(kernel->launches, 1);
 }
 
+// It would need the driver otherwise, which this test does not.
+TEST(ConfiguredKernel, MakesNoMapOfAMatrixThatIsAlwaysCopied) {
+    alignas(16) std::array<std::byte, 256> memory{};
+    void* const matrix = memory.data();
+    long long stride = 8;
+    const std::vector<void*> arguments{const_cast<void**>(&matrix), &stride};
+    class Map : public LoadedKernel {
+    public:
+        void launch(StreamHandle, const Launch&, void* const* passed) const override {
+            EXPECT_THAT(static_cast<const EncodedTensorMap*>(passed[2])->words, testing::Each(0));
+            launches += 1;
+        }
+        mutable int launches = 0;
+    };
+    const auto kernel = std::make_shared<Map>();
+    ConfiguredKernel(kernel, {.tensor_maps = {{0, 1, 8, 8, 8, 8, 2, false, 0, true}}}).launch(nullptr, arguments);
+    EXPECT_EQ(kernel->launches, 1);
+}
+
 TEST(ConfiguredKernel, SymbolsAreFilledAndLeftOutOfTheParameters) {
     int a = 1;
     int x = 2;

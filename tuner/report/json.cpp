@@ -129,11 +129,13 @@ static void to_json(json& to, const TensorMapArgument& map) {
           {"element_bytes", map.element_bytes},
           {"swizzle", map.swizzle}};
     if (map.copy_at) to["copy_at"] = *map.copy_at;
+    if (map.is_copy) to["is_copy"] = true;
 }
 static void from_json(const json& from, TensorMapArgument& map) {
     map = {from.at("matrix"),   from.at("stride"),      from.at("rows"),          from.at("columns"),
            from.at("box_rows"), from.at("box_columns"), from.at("element_bytes"), from.at("swizzle")};
     if (from.contains("copy_at")) map.copy_at = from.at("copy_at").get<std::int64_t>();
+    map.is_copy = from.value("is_copy", false);
 }
 
 void to_json(json& to, const Launch& launch) {

@@ -464,6 +464,11 @@ const std::vector<Mistake> mistakes{
      "[[tensor_map]]\nname = \"T\"\nmatrix = \"A\"\nbox = [\"8\", \"8\"]\ncopy_at = \"0\"\n[requires]",
      "copy_at = ",
      {"'copy_at' needs a workspace", "[launch] 'workspace_bytes'"}},
+    {"ShapeOfACopyWithoutACopy",
+     "[requires]",
+     "[[tensor_map]]\nname = \"T\"\nmatrix = \"A\"\nbox = [\"8\", \"8\"]\ncopy_shape = [\"8\", \"8\"]\n[requires]",
+     "copy_shape = ",
+     {"'copy_shape' needs a copy", "give 'copy_at'"}},
     {"TensorMapWithAnUnknownName",
      "[requires]",
      "[[tensor_map]]\nname = \"T\"\nmatrix = \"A\"\nbox = [\"8\", \"TILE\"]\n[requires]",
@@ -737,6 +742,17 @@ TEST(ManifestExtends, ADerivedNameTakesThePlaceOfTheOtherOnesInItsRulesToo) {
     ASSERT_EQ(kernel.derived.size(), 2U);
     EXPECT_EQ(kernel.derived[0].value, "N");
     EXPECT_EQ(kernel.constraints.front().rule.text(), "(WIDTH * (N)) < 7");
+}
+
+TEST(ManifestExtends, TakesTensorMapsAndReplacesThoseOfTheSameName) {
+    Extension extension;
+    extension.files["kernels/scale.toml"] = with_tensor_maps(2);
+    extension.files["twin.toml"] = twin + "[[tensor_map]]\nname = \"MAP1\"\nmatrix = \"A\"\nbox = [\"4\", \"32\"]\n";
+    const auto kernel = extension.read();
+    ASSERT_EQ(kernel.tensor_maps.size(), 2U);
+    EXPECT_EQ(kernel.tensor_maps[0].box_columns.text(), "64");
+    EXPECT_EQ(kernel.tensor_maps[1].name, "MAP1");
+    EXPECT_EQ(kernel.tensor_maps[1].box_columns.text(), "32");
 }
 
 TEST(ManifestExtends, MayExtendOneThatExtendsAThird) {

@@ -30,7 +30,7 @@ Launch launch() {
             .dynamic_shared_bytes = 232448,
             .registers = 255,
             .runtime_arguments = {-2147483647, 8},
-            .tensor_maps = {{4, 5, 100, 200, 16, 64, 2, true, 0}, {6, 7, 30, 40, 8, 32, 4, false}},
+            .tensor_maps = {{4, 5, 100, 200, 16, 64, 2, true, 0}, {6, 7, 30, 40, 8, 32, 4, false, 128, true}},
             .workspace = WorkspaceArgument{std::int64_t{1} << 40, 63},
             .symbols = {{"filter", 2, 64}, {"other", 3, 8}}};
 }
