@@ -94,7 +94,11 @@ INSTANTIATE_TEST_SUITE_P(
                     ProductType{"bf16", "tt", "wgmma_tiled"}, ProductType{"3xtf32", "nn", "tensor_split_tiled"},
                     ProductType{"3xtf32", "nt", "tensor_split_tiled"},
                     ProductType{"3xtf32", "tn", "tensor_split_tiled"},
-                    ProductType{"3xtf32", "tt", "tensor_split_tiled"}),
+                    ProductType{"3xtf32", "tt", "tensor_split_tiled"}, ProductType{"tf32", "nn", "wgmma_tf32_tiled"},
+                    ProductType{"tf32", "nt", "wgmma_tf32_tiled"}, ProductType{"tf32", "tn", "wgmma_tf32_tiled"},
+                    ProductType{"tf32", "tt", "wgmma_tf32_tiled"}, ProductType{"3xtf32", "nn", "wgmma_split_tiled"},
+                    ProductType{"3xtf32", "nt", "wgmma_split_tiled"}, ProductType{"3xtf32", "tn", "wgmma_split_tiled"},
+                    ProductType{"3xtf32", "tt", "wgmma_split_tiled"}),
     [](const auto& instance) {
         return instance.param.kernel + "_" + instance.param.type + "_" + instance.param.layout;
     });

@@ -1,13 +1,14 @@
 // The instruction of Hopper's tensor cores (compute capability 9.0 alone; PTX ISA, "wgmma"). A warpgroup, four
 // neighbouring warps of which the first one's number is a multiple of 4, multiplies tiles that stand in shared memory,
-// and goes on while the tensor cores work.
+// and goes on while the tensor cores work. The left one may stand in registers instead.
 //
-// Order:  fence_sums();  multiply_tiles(...) several times;  commit_products();  wait_for_products<...>();
+// Order:  fence_sums();  multiply_tiles(...) or multiply_rows(...) several times;  commit_products();
+//         wait_for_products<...>();
 #pragma once
 
 #include "device/mbarrier.h"
 
-/// Comes before multiply_tiles, where registers of the sums were written.
+/// Comes before multiply_tiles and multiply_rows, where registers of the sums or of the rows were written.
 __device__ __forceinline__ void fence_sums() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
 
 /// The products since the last call are one group.
@@ -98,6 +99,55 @@ __device__ __forceinline__ void multiply_tiles(float (&sums)[COLUMNS / 2], unsig
     // clang-format on
 #undef SMEMTUNE_FOR_TYPE
 }
+
+#define SMEMTUNE_WGMMA_TF32(columns, registers, a0, a1, a2, a3, b, add, ...)                                        \
+    asm volatile(                                                                                                   \
+        "{\n"                                                                                                       \
+        ".reg .pred adds;\n"                                                                                        \
+        "setp.ne.b32 adds, %" #add                                                                                  \
+        ", 0;\n"                                                                                                    \
+        "wgmma.mma_async.sync.aligned.m64n" #columns "k8.f32.tf32.tf32 {" registers "}, {%" #a0 ", %" #a1 ", %" #a2 \
+        ", %" #a3 "}, %" #b                                                                                         \
+        ", adds, 1, 1;\n"                                                                                           \
+        "}"                                                                                                         \
+        : __VA_ARGS__                                                                                               \
+        : "r"(rows[0]), "r"(rows[1]), "r"(rows[2]), "r"(rows[3]), "l"(tile_b), "r"(adds))
+
+/// The same for tf32, 8 deep, with the 64 rows of a in registers. They keep their values until the products are done.
+/// Of lane 4 * g + t of warp w, rows[0, 1, 2, 3] are the elements of rows 16 * w + g and + 8, at depth t, then at depth
+/// t + 4. The lines of `tile_b` are along K, with 32 elements; 8 deeper is 32 bytes further. Of the elements of b, the
+/// tensor cores cut off all but 11 bits.
+template <int COLUMNS>
+__device__ __forceinline__ void multiply_rows(float (&sums)[COLUMNS / 2], const unsigned (&rows)[4],
+                                              unsigned long long tile_b, int adds) {
+    // clang-format off
+    if constexpr (COLUMNS == 32) {
+        SMEMTUNE_WGMMA_TF32(32, SMEMTUNE_TEN() ", %10, %11, %12, %13, %14, %15",
+                            16, 17, 18, 19, 20, 21, SMEMTUNE_SUMS_16(0));
+    } else if constexpr (COLUMNS == 64) {
+        SMEMTUNE_WGMMA_TF32(64, SMEMTUNE_FIRST_30 ", %30, %31",
+                            32, 33, 34, 35, 36, 37, SMEMTUNE_SUMS_32(0));
+    } else if constexpr (COLUMNS == 96) {
+        SMEMTUNE_WGMMA_TF32(96, SMEMTUNE_FIRST_30 ", " SMEMTUNE_TEN(3) ", %40, %41, %42, %43, %44, %45, %46, %47",
+                            48, 49, 50, 51, 52, 53, SMEMTUNE_SUMS_32(0), SMEMTUNE_SUMS_16(32));
+    } else if constexpr (COLUMNS == 128) {
+        SMEMTUNE_WGMMA_TF32(128, SMEMTUNE_FIRST_60 ", %60, %61, %62, %63",
+                            64, 65, 66, 67, 68, 69, SMEMTUNE_SUMS_32(0), SMEMTUNE_SUMS_32(32));
+    } else if constexpr (COLUMNS == 160) {
+        SMEMTUNE_WGMMA_TF32(160, SMEMTUNE_FIRST_60 ", " SMEMTUNE_TEN(6) ", " SMEMTUNE_TEN(7),
+                            80, 81, 82, 83, 84, 85, SMEMTUNE_SUMS_32(0), SMEMTUNE_SUMS_32(32), SMEMTUNE_SUMS_16(64));
+    } else if constexpr (COLUMNS == 192) {
+        SMEMTUNE_WGMMA_TF32(192, SMEMTUNE_FIRST_90 ", %90, %91, %92, %93, %94, %95",
+                            96, 97, 98, 99, 100, 101, SMEMTUNE_SUMS_32(0), SMEMTUNE_SUMS_32(32), SMEMTUNE_SUMS_32(64));
+    } else {
+        static_assert(COLUMNS == 256, "columns of an instruction");
+        SMEMTUNE_WGMMA_TF32(256, SMEMTUNE_FIRST_120 ", %120, %121, %122, %123, %124, %125, %126, %127",
+                            128, 129, 130, 131, 132, 133, SMEMTUNE_SUMS_32(0), SMEMTUNE_SUMS_32(32),
+                            SMEMTUNE_SUMS_32(64), SMEMTUNE_SUMS_32(96));
+    }
+    // clang-format on
+}
+#undef SMEMTUNE_WGMMA_TF32
 #undef SMEMTUNE_WGMMA
 #undef SMEMTUNE_SUMS_32
 #undef SMEMTUNE_SUMS_16

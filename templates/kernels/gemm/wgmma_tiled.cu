@@ -2,7 +2,8 @@
 // elements of f16 or bf16 with sums in FP32. Any layout, shape, stride and pointer. Row-major.
 //
 // Reading order: this page, device/mbarrier.h, device/tensor_copy.h and device/wgmma.h (the instructions), pipeline.h
-// (stages, and which tiles a block computes), producer.h, consumer.h, output.h; then repack.h and split.h.
+// (stages), work.h (which tiles a block computes), producer.h, consumer.h, output.h; then repack.h, tasks.h and
+// split.h.
 //
 //
 // WHO DOES WHAT
@@ -100,12 +101,12 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1) CLUSTER_DIMENSIONS
     const Work work(M, N, K, GROUP_M);
     const Workspace parts(workspace, work);
     // With K = 0, A and B may be null. The only k-tile lies before the matrices, so it is zeros.
-    bool copies_a = K > 0 && rows_are_aligned(A, lda), copies_b = K > 0 && rows_are_aligned(B, ldb);
+    bool copies_a = K > 0 && engine_can_address(A, lda), copies_b = K > 0 && engine_can_address(B, ldb);
     const Repacked a{A, lda, A_ALONG_M ? K : M, A_ALONG_M ? M : K, reinterpret_cast<Chunk*>(parts.rest)};
     const Repacked b{B, ldb, B_ALONG_N ? K : N, B_ALONG_N ? N : K, a.copy + a.bytes() / sizeof(Chunk)};
     float* sums_of_parts = reinterpret_cast<float*>(parts.rest);
     if (a.columns % CHUNK != 0 || b.columns % CHUNK != 0) {  // as in the manifest: the workspace has room for copies
-        repack(shared, a, copies_a ? 0 : a.units(), b, copies_b ? 0 : b.units(), parts.repack);
+        repack(shared.note, a, copies_a ? 0 : a.units(), b, copies_b ? 0 : b.units(), parts.repack);
         copies_a = copies_b = true;
         sums_of_parts += (a.bytes() + b.bytes()) / sizeof(float);
     }

@@ -91,6 +91,36 @@ TEST(Launch, HasAPlaceInTheWorkspaceForACopyOfEachOperandWithoutAlignedRows) {
     EXPECT_EQ(aligned.workspace->bytes, 0);
 }
 
+// A of nt is copied only if its rows are misaligned, B into two planes, along K, in any case.
+TEST(Launch, HasTheShapeOfACopyThatIsNotThatOfTheMatrix) {
+    const auto kernel = builtin("wgmma_split_tiled");
+    const auto configuration = default_configuration(kernel);
+    const auto launch = launch_of(kernel, configuration, gemm(100, 35, 300, "3xtf32", "nt"), model_device("sm_90"));
+    EXPECT_EQ(launch.tensor_maps, (std::vector<TensorMapArgument>{{4, 5, 100, 300, 128, 32, 4, true},
+                                                                  {6, 7, 35, 2 * 320, 128, 32, 4, true, 128, true}}));
+    EXPECT_EQ(launch.workspace->bytes, 128 + 35 * 2 * 320 * 4);
+    const auto turned = launch_of(kernel, configuration, gemm(100, 35, 301, "3xtf32", "nn"), model_device("sm_90"));
+    EXPECT_EQ(turned.tensor_maps,
+              (std::vector<TensorMapArgument>{{4, 5, 100, 2 * 320, 128, 32, 4, true, 128 + 301 * 36 * 4 + 48, true},
+                                              {6, 7, 301, 35, 32, 32, 4, true, 128}}))
+        << "D is the transpose of C: A is copied behind B, whose rows of 35 elements are misaligned";
+}
+
+TEST(Launch, HasNoCopyWhereTheMatrixCanBeReadAsItIs) {
+    const auto kernel = builtin("wgmma_tf32_tiled");
+    const auto configuration = default_configuration(kernel);
+    for (const auto* const layout : {"nn", "nt", "tt"}) {
+        const auto launch = launch_of(kernel, configuration, gemm(100, 36, 300, "tf32", layout), model_device("sm_90"));
+        for (const auto& map : launch.tensor_maps) EXPECT_FALSE(map.copy_at || map.is_copy) << layout;
+        EXPECT_EQ(launch.workspace->bytes, 0) << layout;
+    }
+    const auto launch = launch_of(kernel, configuration, gemm(100, 36, 300, "tf32", "tn"), model_device("sm_90"));
+    EXPECT_FALSE(launch.tensor_maps[0].copy_at);
+    EXPECT_TRUE(launch.tensor_maps[1].is_copy) << "neither operand is contiguous along K";
+    EXPECT_EQ(launch.tensor_maps[1].rows, 36);
+    EXPECT_EQ(launch.tensor_maps[1].columns, 320);
+}
+
 TEST(Launch, PassesTheWorkspaceBehindTheTensorMaps) {
     auto kernel = builtin("wgmma_tiled");
     kernel.workspace_bytes = Expression("4 * M");

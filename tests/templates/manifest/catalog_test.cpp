@@ -374,7 +374,9 @@ TEST(Catalog, TheHashesOfTheBuiltInTemplatesAreThoseOfStoredTrials) {
                                                     {"tiled", "913fa4a7-3906-52b8-b071-1901c48ed09f"},
                                                     {"tiled_transpose", "8526155d-47b4-5972-8139-76781728de69"},
                                                     {"warp_tiled", "5e42a230-4a14-5b48-b61a-2280ab747762"},
-                                                    {"wgmma_tiled", "e8f1bca8-e224-52ab-9a74-477ee00dd393"}};
+                                                    {"wgmma_split_tiled", "e308641f-cb52-5990-87e0-f6a368de1737"},
+                                                    {"wgmma_tf32_tiled", "4719b223-319d-5355-8b6f-65e3d0d09799"},
+                                                    {"wgmma_tiled", "8c1fb7e8-86bd-5120-abbf-32c1764c0c45"}};
     EXPECT_EQ(hashes, stored);
     const std::map<std::string, std::string> verified{{"batched_gemm", "87b23f65f54cf560ddc7961e364e64a2"},
                                                       {"gemm", "e019d4e0e1d38da25b083885d22f567f"},

@@ -23,7 +23,7 @@ struct Output {
     __device__ __forceinline__ void write(Shared& shared, const Sums& sums, int row, int column) const {
         const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
         // The engine stores whole chunks of 16 bytes: more than the rows, if those end within one.
-        const bool by_engine = rows_are_aligned(C, ldc) && N % CHUNK == 0;
+        const bool by_engine = engine_can_address(C, ldc) && N % CHUNK == 0;
         row += warp % 4 * 16;
         constexpr int STRIPS = ROWS / 64 * (BLOCK_N / STRIP_COLUMNS);
         int turn = 0;
@@ -57,8 +57,12 @@ struct Output {
         }
     }
 
-    /// The sums of two neighbours in a row, and of those 8 rows below.
-    __device__ __forceinline__ void write_four(int row, int column, const float (&sums)[4]) const {
+    /// Four sums of a thread, values[i][4 * j], ... of Sums; `group` is i * BLOCK_N / 8 + j. They are two neighbours in
+    /// a row, and those 8 rows below. `row` and `column` are the block's first.
+    __device__ __forceinline__ void write_group(int group, int row, int column, const float (&sums)[4]) const {
+        const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+        row += warp / 4 * ROWS + group / (BLOCK_N / 8) * 64 + warp % 4 * 16 + lane / 4;
+        column += group % (BLOCK_N / 8) * 8 + lane % 4 * 2;
         const bool in_pairs = column + 1 < N && reinterpret_cast<unsigned long long>(C) % 4 == 0 && ldc % 2 == 0;
 #pragma unroll
         for (int i = 0; i < 2; ++i) {

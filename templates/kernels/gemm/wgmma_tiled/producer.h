@@ -1,10 +1,11 @@
 // The producer: k-tiles into the stages.
 #pragma once
 
-#include "gemm/wgmma_tiled/pipeline.h"
+#include "gemm/wgmma_tiled/work.h"
 
-/// An operand of op(A), or of op(B) with its columns in the part of rows. SIDE of them are a tile.
-template <bool ALONG_SIDE, int SIDE>
+/// An operand of op(A), or of op(B) with its columns in the part of rows. SIDE of them are a tile. If the engine copies
+/// it, it may have PLANES numbers for each element: 32 of the first plane, along K, then those of the second one.
+template <bool ALONG_SIDE, int SIDE, int PLANES = 1>
 struct Operand {
     const TensorMap& map;
     const Element* matrix;
@@ -13,6 +14,8 @@ struct Operand {
     bool by_engine;  // rows are aligned
 
     static constexpr int BOXES = ALONG_SIDE ? SIDE / LINE : 1;
+    static constexpr int BYTES = PLANES * SIDE * BLOCK_K * sizeof(Element);  // of a tile
+    static_assert(PLANES == 1 || !ALONG_SIDE, "planes are along K");
 
     /// Starts the copies of the tile. SHARERS blocks of the cluster need the same one: this one copies part `part` to
     /// all of `blocks`.
@@ -27,7 +30,11 @@ struct Operand {
             }
         } else {
             const int first = part * (SIDE / SHARERS);
-            copy<SHARERS>(to + first * BLOCK_K, k, side + first, full, blocks);
+#pragma unroll
+            for (int plane = 0; plane < PLANES; ++plane) {
+                copy<SHARERS>(to + (plane * SIDE + first) * BLOCK_K, PLANES * k + plane * LINE, side + first, full,
+                              blocks);
+            }
         }
     }
 
@@ -39,14 +46,14 @@ struct Operand {
         for (int line = threadIdx.x % WARPGROUP / 8; line < LINES; line += WARPGROUP / 8) {
             Chunk values = {};
             const int row = ALONG_SIDE ? k + line % BLOCK_K : side + line;
-            const int column = (ALONG_SIDE ? side + line / BLOCK_K * LINE : k) + 8 * chunk;
+            const int column = (ALONG_SIDE ? side + line / BLOCK_K * LINE : k) + CHUNK * chunk;
             const Element* const from = matrix + row * leading + column;
             const int count = k >= 0 && row < (ALONG_SIDE ? K : sides) ? (ALONG_SIDE ? sides : K) - column : 0;
 #pragma unroll
-            for (int i = 0; i < 8; ++i) {
+            for (int i = 0; i < CHUNK; ++i) {
                 if (i < count) values.elements[i] = from[i];
             }
-            *reinterpret_cast<Chunk*>(to + line * LINE + (chunk ^ line % 8) * 8) = values;
+            *reinterpret_cast<Chunk*>(to + line * LINE + (chunk ^ line % 8) * CHUNK) = values;
         }
     }
 
@@ -70,12 +77,11 @@ __device__ constexpr int blocks_of(int count, int stride) {
 
 /// The k-tiles of one tile of C. Called by one thread if both operands are copied by the engine, else by all of the
 /// warpgroup.
-template <class A, class B>
+template <class Shared, class A, class B>
 __device__ __forceinline__ void produce(Shared& shared, Pipeline& pipeline, const A& a, const B& b, int row, int column,
                                         const Work& work) {
     const int rank = work.rank % SHARERS, rank_m = rank % CLUSTER_M, rank_n = rank / CLUSTER_M;
     constexpr int SAME_COLUMNS = blocks_of(CLUSTER_M, 1), SAME_ROWS = blocks_of(CLUSTER_N, CLUSTER_M);
-    constexpr int BYTES = sizeof(Element) * BLOCK_K;
     const bool starts = threadIdx.x % WARPGROUP == 0;
     for (int tile = 0; tile < work.k_tiles; ++tile, pipeline.advance()) {
         const int k = (work.first_k_tile + tile) * BLOCK_K;
@@ -89,7 +95,7 @@ __device__ __forceinline__ void produce(Shared& shared, Pipeline& pipeline, cons
             arrive(full);
             continue;
         }
-        arrive_and_expect(full, (a.by_engine ? BLOCK_M * BYTES : 0) + (b.by_engine ? BLOCK_N * BYTES : 0));
+        arrive_and_expect(full, (a.by_engine ? A::BYTES : 0) + (b.by_engine ? B::BYTES : 0));
         if (a.by_engine) a.template start<CLUSTER_N>(to_a, row, k, full, rank_n, SAME_ROWS << rank_m);
         if (b.by_engine) b.template start<CLUSTER_M>(to_b, column, k, full, rank_m, SAME_COLUMNS << rank_n * CLUSTER_M);
     }

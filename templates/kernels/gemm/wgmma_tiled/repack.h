@@ -1,12 +1,7 @@
-// Copies of operands whose rows do not begin at multiples of 16 bytes, for the copy engine. All blocks help, then wait
-// for one another.
-//
-// No block may wait for a block that does not run yet: other kernels may hold the multiprocessors. So the work is cut
-// into tasks that running blocks take one after another. When the last task is taken, all tasks are done or in the
-// hands of blocks that run.
+// Copies of operands whose rows do not begin at multiples of 16 bytes, for the copy engine. All blocks help (tasks.h).
 #pragma once
 
-#include "gemm/wgmma_tiled/pipeline.h"
+#include "gemm/wgmma_tiled/tasks.h"
 
 /// A matrix and the place of its copy, whose rows are a whole number of chunks. A unit of work is 32 chunks of a row.
 struct Repacked {
@@ -53,62 +48,40 @@ __device__ __forceinline__ uint4 chunk_between(const uint4& low, const uint4& hi
                       __funnelshift_r(words[2], words[3], bits), __funnelshift_r(words[3], words[4], bits));
 }
 
-__device__ __forceinline__ unsigned load_acquire(const unsigned* from) {
-    unsigned value;
-    asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(from) : "memory");
-    return value;
+constexpr int UNITS_AT_ONCE = THREADS > 384 ? 4 : 8;  // of a warp, whose loads are under way; registers limit them
+
+/// Copies units of `a`, then of `b`, by one warp: first, first + stride, ..., `count` of them. Those behind the last
+/// one are the last one again.
+__device__ __forceinline__ void copy_units(const Repacked& a, int units_a, const Repacked& b, int units, int first,
+                                           int stride, int count) {
+#pragma unroll 1
+    for (int i = 0; i < count; i += UNITS_AT_ONCE) {
+        Repacked::Place places[UNITS_AT_ONCE];
+        uint4 low[UNITS_AT_ONCE], high[UNITS_AT_ONCE];
+#pragma unroll
+        for (int j = 0; j < UNITS_AT_ONCE; ++j) {
+            const int unit = min(first + min(i + j, count - 1) * stride, units - 1);
+            const Repacked from = unit < units_a ? a : b;
+            places[j] = from.place(unit < units_a ? unit : unit - units_a);
+            load_around(places[j], low[j], high[j]);
+        }
+#pragma unroll
+        for (int j = 0; j < UNITS_AT_ONCE; ++j) {
+            *reinterpret_cast<uint4*>(places[j].to) = chunk_between(low[j], high[j], places[j].from);
+        }
+    }
 }
 
-/// Shows writes to global memory, this thread's and those that it has acquired, to the copy engine.
-__device__ __forceinline__ void fence_global() { asm volatile("fence.proxy.async.global;" ::: "memory"); }
-
 /// Copies both matrices. One with 0 units is left out: the engine can address it. On return, the engine may read the
-/// copies.
-__device__ __forceinline__ void repack(Shared& shared, const Repacked& a, int units_a, const Repacked& b, int units_b,
+/// copies. `note` is in shared memory.
+__device__ __forceinline__ void repack(int& note, const Repacked& a, int units_a, const Repacked& b, int units_b,
                                        RepackCounters* counters) {
-    constexpr int WARPS = THREADS / 32;
-    constexpr int AT_ONCE = THREADS > 384 ? 4 : 8;  // units of a warp whose loads are under way; registers limit them
     const int units = units_a + units_b;
     if (units == 0) return;
     // As many tasks for each block, of at most 32 units for each warp.
-    const int warps = WARPS * static_cast<int>(gridDim.x), rounds = (units - 1) / (32 * warps) + 1;
-    const int units_of_warp = (units - 1) / (rounds * warps) + 1;
+    const int units_of_warp = share_of_warp(units, 32);
     const int tasks = (units - 1) / (units_of_warp * WARPS) + 1;
-    unsigned next = 0, done = 0;
-    if (threadIdx.x == 0) shared.note = atomicAdd(&counters->taken, 1U);
-    __syncthreads();
-    for (int task = shared.note; task < tasks; task = shared.note, ++done) {
-        if (threadIdx.x == 0) next = atomicAdd(&counters->taken, 1U);  // its latency is that of the copies
-        const int first = task * units_of_warp * WARPS + threadIdx.x / 32;
-#pragma unroll 1
-        for (int i = 0; i < units_of_warp; i += AT_ONCE) {
-            Repacked::Place places[AT_ONCE];
-            uint4 low[AT_ONCE], high[AT_ONCE];
-#pragma unroll
-            for (int j = 0; j < AT_ONCE; ++j) {
-                const int unit = min(first + min(i + j, units_of_warp - 1) * WARPS, units - 1);
-                const Repacked from = unit < units_a ? a : b;
-                places[j] = from.place(unit < units_a ? unit : unit - units_a);
-                load_around(places[j], low[j], high[j]);
-            }
-#pragma unroll
-            for (int j = 0; j < AT_ONCE; ++j) {
-                *reinterpret_cast<uint4*>(places[j].to) = chunk_between(low[j], high[j], places[j].from);
-            }
-        }
-        __syncthreads();  // the task's number was read
-        if (threadIdx.x == 0) shared.note = next;
-        __syncthreads();
-    }
-    fence_global();
-    __syncthreads();
-    if (threadIdx.x == 0) {
-        __threadfence();
-        atomicAdd(&counters->done, done);
-        while (load_acquire(&counters->done) < tasks) __nanosleep(20);
-        // The last block to come this far is the last to look at the counters.
-        if (atomicAdd(&counters->left, 1U) == gridDim.x - 1) *counters = {};
-    }
-    __syncthreads();
-    fence_global();
+    do_tasks(note, tasks, counters, [&](int task) {
+        copy_units(a, units_a, b, units, task * units_of_warp * WARPS + threadIdx.x / 32, WARPS, units_of_warp);
+    });
 }

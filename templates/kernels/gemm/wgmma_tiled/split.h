@@ -7,39 +7,36 @@
 
 #include "device/cluster.h"
 #include "device/vector.h"
-#include "gemm/wgmma_tiled/output.h"
+#include "gemm/wgmma_tiled/work.h"
 
 constexpr int GROUPS = ROWS / 64 * (BLOCK_N / 8);  // of four sums, of a thread
 
 /// Whether this block is the last of `blocks` to arrive at `counter`. The last one sees what the others wrote before.
-/// The consumers' threads call it. The counter is 0 before the first arrival, and after the last.
-__device__ __forceinline__ bool last_of_consumers(Shared& shared, unsigned* counter, int blocks) {
+/// The consumers' threads call it; `note` is in shared memory. The counter is 0 before the first arrival, and after the
+/// last.
+__device__ __forceinline__ bool last_of_consumers(int& note, unsigned* counter, int blocks) {
     consumer_barrier();  // everything is written
     if (threadIdx.x == 0) {
         __threadfence();
         const bool last = atomicAdd(counter, 1U) == blocks - 1;
         if (last) *counter = 0;
         __threadfence();
-        shared.note = last;
+        note = last;
     }
     consumer_barrier();
-    return shared.note != 0;
+    return note != 0;
 }
 
 /// The consumers call it. Meanwhile the producer's threads wait at the cluster barrier below. `row` is the block's
 /// first. `workspace` has SPLIT_K times BLOCK_M * BLOCK_N sums for each tile.
+template <class Shared, class Sums, class Output>
 __device__ __forceinline__ void add_up_parts(Shared& shared, const Work& work, const Sums& sums, float* workspace,
                                              unsigned* counters, const Output& output, int row, int column) {
     constexpr int PLACES = CONSUMERS * WARPGROUP * 4;             // of a group
     constexpr int AT_ONCE = CLUSTER_K < 16 ? 16 / CLUSTER_K : 1;  // groups whose loads are under way
     static_assert(CLUSTER_K == 1 || sizeof(float) * BLOCK_M * BLOCK_N <= sizeof(shared.a) + sizeof(shared.b),
                   "room for the sums");
-    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    const auto write = [&](int group, const float(&total)[4]) {
-        const int i = group / (BLOCK_N / 8), j = group % (BLOCK_N / 8);
-        output.write_four(row + warp / 4 * ROWS + i * 64 + warp % 4 * 16 + lane / 4, column + 8 * j + lane % 4 * 2,
-                          total);
-    };
+    const auto write = [&](int group, const float(&total)[4]) { output.write_group(group, row, column, total); };
     float* const stages = reinterpret_cast<float*>(&shared) + threadIdx.x * 4;
     consumer_barrier();  // no product reads the stages any more
 #pragma unroll
@@ -76,7 +73,7 @@ __device__ __forceinline__ void add_up_parts(Shared& shared, const Work& work, c
         }
     }
     if (SPLIT_K == 1) return;
-    if (!last_of_consumers(shared, counters + CLUSTER_K * work.first + work.rank, SPLIT_K)) return;
+    if (!last_of_consumers(shared.note, counters + CLUSTER_K * work.first + work.rank, SPLIT_K)) return;
 #pragma unroll 1
     for (int group = first; group < end; ++group) {
         float total[4] = {}, fours[SPLIT_K][4];

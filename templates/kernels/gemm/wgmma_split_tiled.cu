@@ -1,0 +1,61 @@
+// wgmma_split_tiled: C = alpha * op(A) * op(B) + beta * C of floats, as precise as FP32, on Hopper's tensor cores
+// (compute capability 9.0 alone). Any layout, shape, stride and pointer. The type is 3xtf32.
+//
+// tensor_split_tiled.cu explains how three products of TF32 stand for one of FP32, and how exact that is;
+// wgmma_tf32_tiled.cu explains this kernel's structure. This page says what differs from both.
+//
+//
+// TWO PLANES
+//
+//     x = big + small + rest       big: the first 11 bits of x, to nearest; small: what it leaves, cut off to 11 bits
+//
+// The right operand is split before the products, in the same launch: its copy in the workspace has 32 numbers of the
+// big plane, then the 32 that they leave, then the next 32 of the big plane (prepare.h). It is along K whichever the
+// layout, so all layouts have the same main loop. The left operand is split in registers.
+//
+//
+// SUMS
+//
+// A consumer has two sets of sums. The tensor cores start a k-tile from 0 and add up its 3 * 32 products for each
+// element, the small ones first: small * big, big * small, then big * big. They cut four sums of 8 products off. FP32
+// units add the result to the other set, to nearest. Meanwhile the tensor cores have the other consumer's products.
+//
+//
+// INFINITIES, NAN AND THE LARGEST NUMBERS
+//
+// An infinity leaves small = inf - inf = NaN. A finite number above 2^128 - 2^116 is rounded to infinity and leaves the
+// opposite one. So all sums of such elements are NaN. Sums that are NaN at the end are computed again without tensor
+// cores, product by product, by the thread that has them (Output::write_plain_sums). The result is that of IEEE 754.
+// That is slow, but for matrices with few such rows and columns it costs little.
+//
+// Partial results from 2^128 - 2^117 on may become infinite, and elements smaller than 2^-114 are exact to 2^-136, as
+// in tensor_split_tiled.
+//
+//
+// ONE CONFIGURATION, WORKED THROUGH
+//
+//     BLOCK_M=128 BLOCK_N=128 STAGES=4 CONSUMERS=2, M = N = K = 4096
+//
+//     sums of a thread           64 * 128 / 128, twice         128
+//     left operand of a thread   64 * 32 / 128, three times    48 registers: big, small, the next k-tile's
+//     products of a k-tile       3 * 32 / 8 of 64 x 128 x 8    12 wgmma of each consumer, 1536 cycles of the tensor
+//     cores additions of a k-tile      64 * 128 / 128                64 of each thread, about 128 cycles stages 4 *
+//     (128 + 2 * 128) * 32 * 4  196,608 bytes copy of the right operand  reads 67 MB, writes 134 MB    about 50 us of
+//     1300
+#include "gemm/wgmma_tf32_tiled/product.h"
+
+#if CLUSTER_M * CLUSTER_N * CLUSTER_K > 1
+#define CLUSTER_DIMENSIONS CLUSTER_OF(CLUSTER_M* CLUSTER_N* CLUSTER_K)
+#else
+#define CLUSTER_DIMENSIONS
+#endif
+
+extern "C" __global__ void __launch_bounds__(THREADS, 1) CLUSTER_DIMENSIONS
+    wgmma_split_tiled(int M, int N, int K, float alpha, const Element* __restrict__ A, long long lda,
+                      const Element* __restrict__ B, long long ldb, float beta, Element* __restrict__ C, long long ldc,
+                      int GROUP_M, const __grid_constant__ TensorMap A_TILES, const __grid_constant__ TensorMap B_TILES,
+                      unsigned char* workspace) {
+    const Matrix a{A, lda, M, K}, b{B, ldb, N, K};
+    wgmma_tf32_product(M, N, alpha, TURNED ? b : a, TURNED ? a : b, beta, C, ldc, GROUP_M, TURNED ? B_TILES : A_TILES,
+                       TURNED ? A_TILES : B_TILES, workspace);
+}

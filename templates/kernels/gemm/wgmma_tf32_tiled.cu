@@ -1,0 +1,69 @@
+// wgmma_tf32_tiled: C = alpha * op(A) * op(B) + beta * C of floats as numbers of TF32, on Hopper's tensor cores
+// (compute capability 9.0 alone). Any layout, shape, stride and pointer. Row-major. wgmma_split_tiled.cu is the same
+// for products as precise as FP32.
+//
+// Producer, consumers, stages, clusters, split-K and grid are those of wgmma_tiled, whose first page explains them.
+// This page says what differs. Reading order: this page, wgmma_tf32_tiled/stages.h, fragments.h (the operand in
+// registers), consumer.h, output.h, prepare.h (copies in the workspace), product.h (the body).
+//
+//
+// LEFT AND RIGHT
+//
+// wgmma reads numbers of TF32 from shared memory only along K. Its left operand may come from registers instead, and a
+// thread can load those from any arrangement. So the kernel computes D = left * right, where D is C or, in layout nn,
+// the transpose of C:
+//
+//     layout    D      left, rows of D              right, columns of D
+//     nn        C^T    B, contiguous along rows     A, along K
+//     nt        C      A, along K                   B, along K
+//     tt        C      A, along rows                B, along K
+//     tn        C      A, along rows                B, along columns: transposed first (prepare.h)
+//
+//     registers <- left operand of a k-tile, ROWS x 32       shared memory: right operand, 32 x BLOCK_N, along K
+//                      32 bytes of 8 rows, a k-step                         lines of 32 elements, swizzled
+//
+// While the tensor cores multiply a k-tile, a consumer loads the rows of the next one (consumer.h).
+//
+//
+// TF32
+//
+// An element is a float in memory. The left operand is rounded to the 11 bits of TF32 in registers (cvt.rna.tf32.f32:
+// to nearest, ties away from zero), the right one as it is transposed. Where the right one is read as it is, the tensor
+// cores cut the other bits off. Sums, alpha, beta and C are FP32. Tensor cores cut sums off, so a sum has at most 16384
+// products (LONGEST_SUM of the manifest); K is split if it is longer.
+//
+//
+// ROWS THAT ARE NOT ALIGNED
+//
+// As in wgmma_tiled: operands whose packed rows are no multiples of 16 bytes are copied to the workspace before the
+// products. If a call gives another operand such rows, the producer's threads copy it element by element, slowly. C
+// needs no alignment: the consumers' threads write it from registers.
+//
+//
+// ONE CONFIGURATION, WORKED THROUGH
+//
+//     BLOCK_M=128 BLOCK_N=256 STAGES=4 CONSUMERS=2, M = N = K = 4096
+//
+//     threads                    128 * (2 + 1)              384
+//     sums of a thread           64 * 256 / 128             128
+//     left operand of a thread   64 * 32 / 128, twice       32 registers
+//     products of a k-tile       32 / 8 of 64 x 256 x 8     4 wgmma of each consumer, 1024 cycles of the tensor cores
+//     stages                     4 * (128 + 256) * 32 * 4   196,608 bytes
+//     shared memory in a cycle   48 bytes arrive, 64 are read by the tensor cores, 16 by threads, of 128 possible
+#include "gemm/wgmma_tf32_tiled/product.h"
+
+#if CLUSTER_M * CLUSTER_N * CLUSTER_K > 1
+#define CLUSTER_DIMENSIONS CLUSTER_OF(CLUSTER_M* CLUSTER_N* CLUSTER_K)
+#else
+#define CLUSTER_DIMENSIONS
+#endif
+
+extern "C" __global__ void __launch_bounds__(THREADS, 1) CLUSTER_DIMENSIONS
+    wgmma_tf32_tiled(int M, int N, int K, float alpha, const Element* __restrict__ A, long long lda,
+                     const Element* __restrict__ B, long long ldb, float beta, Element* __restrict__ C, long long ldc,
+                     int GROUP_M, const __grid_constant__ TensorMap A_TILES, const __grid_constant__ TensorMap B_TILES,
+                     unsigned char* workspace) {
+    const Matrix a{A, lda, M, K}, b{B, ldb, N, K};
+    wgmma_tf32_product(M, N, alpha, TURNED ? b : a, TURNED ? a : b, beta, C, ldc, GROUP_M, TURNED ? B_TILES : A_TILES,
+                       TURNED ? A_TILES : B_TILES, workspace);
+}

@@ -1,0 +1,95 @@
+// Rows of the left operand, from a stage into registers.
+//
+// Lane 4 * g + t of warp w needs, of each k-step of 8 and of each 64 rows, the elements of two rows at depths t and
+// t + 4 (device/wgmma.h). Which rows these are is free: the sums of D are those of the same rows.
+//
+//     lines along K       rows 16 * w + g and + 8: ldmatrix reads 8 rows of 16 bytes, and the swizzle puts them into
+//                         different banks
+//     lines along D's     two neighbours, one load of 8 bytes. A line is one k and has 32 rows, 8 chunks of 16 bytes,
+//     rows                for two warps. Chunk c of line k is at place c ^ k % 8. The 16 lanes of g = 0..3, which
+//                         are served at once, read lines t = 0..3 and, of them, the chunks and halves
+//
+//                             g           0   1   2   3   4   5   6   7
+//                             chunk - 2h  0   4   0   4   1   5   1   5        h = w % 2
+//                             half        0   0   1   1   0   0   1   1
+//
+//                         Chunks 0 and 4 of four lines are at 8 different places, so all 16 lanes read different
+//                         banks. The 8 lanes of a t, chunks {0, 1} and {4, 5}, store two whole sectors of 32 bytes.
+#pragma once
+
+#include "device/tensor_core.h"
+#include "gemm/wgmma_tf32_tiled/stages.h"
+
+constexpr int STEPS = BLOCK_K / 8;                   // of a k-tile
+constexpr int BLOCKS_OF_64 = ROWS / 64;              // rows of a consumer
+constexpr int SECOND_ROW = LEFT_ALONG_ROWS ? 1 : 8;  // from a thread's first row to its second one
+
+/// The first row of a thread among the 64 of its warpgroup.
+__device__ __forceinline__ int row_of_thread() {
+    const int warp = threadIdx.x / 32 % 4, g = threadIdx.x % 32 / 4;
+    if constexpr (LEFT_ALONG_ROWS) {
+        return warp / 2 * 32 + 4 * (warp % 2 * 2 + g % 2 * 4 + g / 4) + g / 2 % 2 * 2;
+    } else {
+        return warp * 16 + g;
+    }
+}
+
+/// Of a k-tile, as multiply_rows takes them.
+struct Fragments {
+    unsigned words[BLOCKS_OF_64][STEPS][4];
+
+    /// `a` is the stage's left operand, `consumer` the warpgroup's number.
+    __device__ __forceinline__ void load(const Element* a, int consumer) {
+        const int lane = threadIdx.x % 32;
+#pragma unroll
+        for (int i = 0; i < BLOCKS_OF_64; ++i) {
+            const int first = consumer * ROWS + i * 64;
+#pragma unroll
+            for (int step = 0; step < STEPS; ++step) {
+                unsigned(&to)[4] = words[i][step];
+                if constexpr (LEFT_ALONG_ROWS) {
+                    const int row = first + row_of_thread();
+#pragma unroll
+                    for (int n = 0; n < 2; ++n) {
+                        const int k = step * 8 + n * 4 + lane % 4, chunk = row % LINE / CHUNK ^ k % 8;
+                        const auto both = *reinterpret_cast<const uint2*>(a + (row / LINE * BLOCK_K + k) * LINE +
+                                                                          chunk * CHUNK + row % CHUNK);
+                        to[2 * n] = both.x;
+                        to[2 * n + 1] = both.y;
+                    }
+                } else {
+                    const int row = first + threadIdx.x / 32 % 4 * 16 + lane % 16;
+                    load_matrices<false>(to, a + row * LINE + ((step * 2 + lane / 16) ^ row % 8) * CHUNK);
+                }
+            }
+        }
+    }
+
+    __device__ __forceinline__ void round() {
+#pragma unroll
+        for (int i = 0; i < BLOCKS_OF_64; ++i) {
+#pragma unroll
+            for (int step = 0; step < STEPS; ++step) {
+#pragma unroll
+                for (int n = 0; n < 4; ++n) words[i][step][n] = to_tf32(__uint_as_float(words[i][step][n]));
+            }
+        }
+    }
+
+    /// Leaves the first 11 bits of each element, and writes what they leave to `small`. An infinity leaves NaN there,
+    /// and so does a number that is rounded to infinity, or one of the opposite sign.
+    __device__ __forceinline__ void split(Fragments& small) {
+#pragma unroll
+        for (int i = 0; i < BLOCKS_OF_64; ++i) {
+#pragma unroll
+            for (int step = 0; step < STEPS; ++step) {
+#pragma unroll
+                for (int n = 0; n < 4; ++n) {
+                    const float value = __uint_as_float(words[i][step][n]);
+                    words[i][step][n] = to_tf32(value);
+                    small.words[i][step][n] = __float_as_uint(value - __uint_as_float(words[i][step][n]));
+                }
+            }
+        }
+    }
+};

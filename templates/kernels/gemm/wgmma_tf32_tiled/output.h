@@ -1,0 +1,112 @@
+// The end: C = alpha * sums + beta * C.
+#pragma once
+
+#include "gemm/wgmma_tf32_tiled/consumer.h"
+
+constexpr int GROUPS_OF_64 = BLOCK_N / 8;  // groups of four sums of a thread, of 64 rows
+
+/// Writes C from registers. Each 8 lanes of a row, or of a column of the transpose, write 32 bytes of it or more.
+struct Output {
+    float alpha, beta;
+    Element* C;
+    long long ldc;
+    int M, N;  // of C
+    Matrix left, right;
+
+    /// All sums of a thread. `row` and `column` are the block's first of D. If an element was split that is infinite,
+    /// or too large to be rounded, its sums are NaN. Those are computed again without tensor cores.
+    __device__ __forceinline__ void write(const Sums& sums, int row, int column) const {
+        static_assert(BLOCKS_OF_64 * GROUPS_OF_64 <= 64, "a bit for each group");
+        unsigned long long again = 0;
+#pragma unroll
+        for (int group = 0; group < BLOCKS_OF_64 * GROUPS_OF_64; ++group) {
+            const float* const from = sums.values[group / GROUPS_OF_64] + group % GROUPS_OF_64 * 4;
+            const float four[4] = {from[0], from[1], from[2], from[3]};
+            if (PLANES == 2 && has_nan(four)) {
+                again |= 1ULL << group;
+            } else {
+                write_four(place(group, row, column), four);
+            }
+        }
+        while (PLANES == 2 && again != 0) {
+            const int group = __ffsll(static_cast<long long>(again)) - 1;
+            again &= again - 1;
+            write_plain_sums(place(group, row, column));
+        }
+    }
+
+    /// Four sums of a thread, values[i][4 * j], ... of Sums; `group` is i * BLOCK_N / 8 + j.
+    __device__ __forceinline__ void write_group(int group, int row, int column, const float (&sums)[4]) const {
+        if (PLANES == 2 && has_nan(sums)) {
+            write_plain_sums(place(group, row, column));
+        } else {
+            write_four(place(group, row, column), sums);
+        }
+    }
+
+private:
+    /// The first row and column of a group: sums 0 and 1 are neighbours in this row of D, 2 and 3 in the thread's
+    /// second one.
+    struct Place {
+        int row, column;
+    };
+    static __device__ __forceinline__ Place place(int group, int row, int column) {
+        return {row + static_cast<int>(threadIdx.x) / WARPGROUP * ROWS + group / GROUPS_OF_64 * 64 + row_of_thread(),
+                column + group % GROUPS_OF_64 * 8 + static_cast<int>(threadIdx.x) % 4 * 2};
+    }
+
+    static __device__ __forceinline__ bool has_nan(const float (&sums)[4]) {
+        const float sum = (sums[0] + sums[1]) + (sums[2] + sums[3]);  // NaN or finite, if none is infinite
+        return sum != sum;
+    }
+
+    __device__ __forceinline__ void write_four(const Place& at, const float (&sums)[4]) const {
+#pragma unroll
+        for (int i = 0; i < 2; ++i) {
+            if constexpr (TURNED) {
+                write_two(at.column + i, at.row, sums[i], sums[i + 2]);
+            } else {
+                write_two(at.row + i * SECOND_ROW, at.column, sums[2 * i], sums[2 * i + 1]);
+            }
+        }
+    }
+
+    /// Neighbours in a row of C.
+    __device__ __forceinline__ void write_two(int row, int column, float low, float high) const {
+        if (row >= M || column >= N) return;
+        Element* const to = C + row * ldc + column;
+        const bool both = column + 1 < N;
+        low *= alpha;
+        high *= alpha;
+        if (beta != 0) {
+            low += beta * to[0];
+            if (both) high += beta * to[1];
+        }
+        if (both && reinterpret_cast<unsigned long long>(to) % 8 == 0) {
+            *reinterpret_cast<float2*>(to) = make_float2(low, high);
+        } else {
+            to[0] = low;
+            if (both) to[1] = high;
+        }
+    }
+
+    /// Sums of FP32, product by product. Rows and columns beyond the matrix are its last ones.
+    __device__ __forceinline__ void write_plain_sums(const Place& at) const {
+        const int row[2] = {min(at.row, left.sides - 1), min(at.row + SECOND_ROW, left.sides - 1)};
+        const int column[2] = {min(at.column, right.sides - 1), min(at.column + 1, right.sides - 1)};
+        float sums[4] = {};
+#pragma unroll 1
+        for (int k = 0; k < left.K; ++k) {
+            float a[2], b[2];
+#pragma unroll
+            for (int i = 0; i < 2; ++i) {
+                a[i] = left.elements[LEFT_ALONG_ROWS ? k * left.leading + row[i] : row[i] * left.leading + k];
+                b[i] =
+                    right.elements[RIGHT_ALONG_COLUMNS ? k * right.leading + column[i] : column[i] * right.leading + k];
+            }
+#pragma unroll
+            for (int i = 0; i < 4; ++i) sums[i] = fmaf(a[i / 2], b[i % 2], sums[i]);
+        }
+        write_four(at, sums);
+    }
+};

@@ -1,0 +1,86 @@
+// The copies of operands in the workspace, for the copy engine. All blocks make them before the products
+// (gemm/wgmma_tiled/tasks.h).
+//
+// The copy of the right operand has a row for each column of D. It is contiguous along K, as wgmma needs it, and
+// rounded to TF32 or split: 32 numbers of the first plane, then those that they leave, then the next 32 of the first
+// plane. Zeros fill up the last 32. A warp copies 32 x 32 elements at once.
+//
+// The left operand is copied only if its rows do not begin at multiples of 16 bytes, as it is (repack.h).
+#pragma once
+
+#include "gemm/wgmma_tf32_tiled/fragments.h"
+#include "gemm/wgmma_tiled/repack.h"
+
+/// The right operand and the place of its copy.
+struct Prepared {
+    Matrix from;
+    float* copy;
+
+    __device__ __forceinline__ int k_tiles() const { return from.K / BLOCK_K + (from.K % BLOCK_K > 0); }
+    __device__ __forceinline__ int column_tiles() const { return (from.sides - 1) / 32 + 1; }
+    __device__ __forceinline__ int units() const { return k_tiles() * column_tiles(); }
+    __device__ __forceinline__ long long bytes() const {
+        return static_cast<long long>(from.sides) * k_tiles() * (PLANES * BLOCK_K * sizeof(float));
+    }
+
+    /// One warp copies 32 columns of D, of one k-tile. `exchange` has 1024 floats of shared memory of its own.
+    __device__ __forceinline__ void copy_unit(int unit, float* exchange) const {
+        const int lane = threadIdx.x % 32;
+        // Neighbouring warps read neighbours in memory.
+        const int k_tile = RIGHT_ALONG_COLUMNS ? unit / column_tiles() : unit % k_tiles();
+        const int first = (RIGHT_ALONG_COLUMNS ? unit % column_tiles() : unit / k_tiles()) * 32;
+        const int k = k_tile * BLOCK_K;
+        float values[32];
+        if constexpr (RIGHT_ALONG_COLUMNS) {  // lanes are columns of D
+            const Element* const line = from.elements + k * from.leading + first + lane;
+            const int count = first + lane < from.sides ? min(from.K - k, 32) : 0;
+#pragma unroll
+            for (int i = 0; i < 32; ++i) values[i] = i < count ? line[i * from.leading] : 0;
+            __syncwarp();  // the unit before was read
+#pragma unroll
+            for (int i = 0; i < 32; ++i) exchange[i * 32 + (lane ^ i)] = values[i];
+            __syncwarp();
+#pragma unroll
+            for (int i = 0; i < 32; ++i) values[i] = exchange[lane * 32 + (i ^ lane)];
+        } else {  // lanes are depths
+            const Element* const line = from.elements + first * from.leading + k + lane;
+            const int count = k + lane < from.K ? min(from.sides - first, 32) : 0;
+#pragma unroll
+            for (int i = 0; i < 32; ++i) values[i] = i < count ? line[i * from.leading] : 0;
+        }
+        const long long stride = static_cast<long long>(k_tiles()) * (PLANES * BLOCK_K);
+        float* const to = copy + first * stride + k_tile * (PLANES * BLOCK_K) + lane;
+        const int columns = from.sides - first;
+#pragma unroll
+        for (int i = 0; i < 32; ++i) {
+            if (i >= columns) break;
+            const float big = __uint_as_float(to_tf32(values[i]));
+            to[i * stride] = big;
+            if (PLANES == 2) to[i * stride + BLOCK_K] = values[i] - big;
+        }
+    }
+};
+
+/// Copies the left operand, if `units` > 0, and the right one. On return, the engine may read the copies.
+__device__ __forceinline__ void prepare(Shared& shared, const Repacked& left, int units, const Prepared& right,
+                                        RepackCounters* counters) {
+    static_assert(!PREPARES_RIGHT || sizeof(shared.a) + sizeof(shared.b) >= WARPS * 1024 * sizeof(float),
+                  "room for the exchange");
+    // A piece of work is a unit of the right operand, or as much of the left one.
+    const int left_pieces = (units + UNITS_AT_ONCE - 1) / UNITS_AT_ONCE, pieces = left_pieces + right.units();
+    if (pieces == 0) return;
+    const int pieces_of_warp = share_of_warp(pieces, 4), warp = threadIdx.x / 32;
+    const int tasks = (pieces - 1) / (pieces_of_warp * WARPS) + 1;
+    do_tasks(shared.note, tasks, counters, [&](int task) {
+#pragma unroll 1
+        for (int i = 0; i < pieces_of_warp; ++i) {
+            const int piece = (task * pieces_of_warp + i) * WARPS + warp;
+            if (piece < left_pieces) {
+                copy_units(left, units, left, units, piece * UNITS_AT_ONCE, 1, UNITS_AT_ONCE);
+            } else if (piece < pieces) {
+                right.copy_unit(piece - left_pieces, reinterpret_cast<float*>(&shared) + warp * 1024);
+            }
+        }
+    });
+    fence_shared();  // the engine writes to the memory of the exchange
+}

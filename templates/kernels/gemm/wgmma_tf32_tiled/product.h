@@ -1,0 +1,87 @@
+// The body of wgmma_tf32_tiled and wgmma_split_tiled.
+#pragma once
+
+#include "device/cluster.h"
+#include "gemm/wgmma_tf32_tiled/output.h"
+#include "gemm/wgmma_tf32_tiled/prepare.h"
+#include "gemm/wgmma_tiled/producer.h"
+#include "gemm/wgmma_tiled/split.h"
+
+__device__ __forceinline__ void wgmma_tf32_product(int M, int N, float alpha, const Matrix& left, const Matrix& right,
+                                                   float beta, Element* C, long long ldc, int group,
+                                                   const TensorMap& left_map, const TensorMap& right_map,
+                                                   unsigned char* workspace) {
+    Shared& shared = shared_of_block();
+    const int K = left.K;
+    const Work work(left.sides, right.sides, K, group);
+    const Workspace parts(workspace, work);
+    // With K = 0, the operands may be null. The only k-tile lies before the matrices, so it is zeros.
+    bool copies_left = K > 0 && engine_can_address(left.elements, left.leading);
+    bool copies_right = PREPARES_RIGHT || (K > 0 && engine_can_address(right.elements, right.leading));
+    float* rest = reinterpret_cast<float*>(parts.rest);
+    const Repacked left_copy{left.elements, left.leading, LEFT_ALONG_ROWS ? K : left.sides,
+                             LEFT_ALONG_ROWS ? left.sides : K, reinterpret_cast<Chunk*>(rest)};
+    // As in the manifest: the workspace has room for copies.
+    const bool left_has_copy = left_copy.columns % CHUNK != 0;
+    if (left_has_copy) rest += left_copy.bytes() / sizeof(float);
+    const int left_units = left_has_copy && !copies_left ? left_copy.units() : 0;
+    copies_left = copies_left || left_has_copy;
+    if constexpr (PREPARES_RIGHT) {
+        const Prepared right_copy{right, rest};
+        rest += right_copy.bytes() / sizeof(float);
+        prepare(shared, left_copy, left_units, right_copy, parts.repack);
+    } else {
+        const Repacked right_copy{right.elements, right.leading, right.sides, K, reinterpret_cast<Chunk*>(rest)};
+        const bool right_has_copy = K % CHUNK != 0;
+        if (right_has_copy) rest += right_copy.bytes() / sizeof(float);
+        repack(shared.note, left_copy, left_units, right_copy, right_has_copy && !copies_right ? right_copy.units() : 0,
+               parts.repack);
+        copies_right = copies_right || right_has_copy;
+    }
+    if (threadIdx.x == CONSUMERS * WARPGROUP) {  // the thread that starts the copies
+        for (int stage = 0; stage < STAGES; ++stage) {
+            init_barrier(&shared.full[stage], copies_left && copies_right ? 1 : WARPGROUP);
+            init_barrier(&shared.empty[stage], CONSUMERS * SHARERS);
+        }
+        fence_barriers();
+        if (copies_left) prefetch_map(left_map);
+        if (copies_right) prefetch_map(right_map);
+    }
+    if constexpr (SHARERS > 1) {
+        cluster_barrier();
+    } else {
+        __syncthreads();
+    }
+    Pipeline pipeline;
+    // Equal in a warp, which the compiler cannot know: addresses of tiles stay in uniform registers.
+    const int warpgroup = __shfl_sync(0xffffffffU, threadIdx.x / WARPGROUP, 0);
+    if (warpgroup == CONSUMERS) {
+        release_registers<PRODUCER_REGISTERS>();
+        const Operand<LEFT_ALONG_ROWS, BLOCK_M> a{left_map, left.elements, left.leading, left.sides, K, copies_left};
+        const Operand<false, BLOCK_N, PLANES> b{right_map, right.elements, right.leading, right.sides, K, copies_right};
+        if (copies_left && copies_right && threadIdx.x % WARPGROUP != 0) {
+            // One thread starts all copies.
+        } else {
+            for (int tile = work.first; tile < work.tiles; tile += work.step) {
+                const auto [row, column] = work.place(tile);
+                produce(shared, pipeline, a, b, row, column, work);
+            }
+        }
+        if constexpr (CLUSTER_K > 1) cluster_barrier_of_all();  // with those of add_up_parts
+    } else {
+        take_registers<CONSUMER_REGISTERS>();
+        const Output output{alpha, beta, C, ldc, M, N, left, right};
+        const Consumer consumer{shared, pipeline, warpgroup, work.k_tiles};
+        for (int tile = work.first; tile < work.tiles; tile += work.step) {
+            const auto [row, column] = work.place(tile);
+            Sums sums;
+            consumer.consume(sums);
+            if constexpr (CLUSTER_K > 1) {
+                add_up_parts(shared, work, sums, rest, parts.split, output, row, column);
+            } else {
+                output.write(sums, row, column);
+            }
+        }
+    }
+    cluster_barrier_of_all();
+}

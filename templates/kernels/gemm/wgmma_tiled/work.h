@@ -1,0 +1,127 @@
+// The order of a block's work, and what its warpgroups wait for one another with.
+#pragma once
+
+#include "configuration.h"
+#include "device/tensor_copy.h"
+#include "device/wgmma.h"
+
+constexpr int WARPGROUP = 128;
+constexpr int SHARERS = CLUSTER_M * CLUSTER_N;  // blocks of a cluster that copy for one another
+constexpr int CLUSTER = SHARERS * CLUSTER_K;
+constexpr int ROWS = BLOCK_M / CONSUMERS;    // of C per consumer
+constexpr int LINE = 128 / sizeof(Element);  // elements of a line of 128 bytes
+constexpr int CHUNK = 16 / sizeof(Element);  // elements in 16 bytes
+static_assert(BLOCK_K == LINE && BLOCK_M % (64 * CONSUMERS) == 0, "whole instructions");
+static_assert(SHARERS == 1 || CLUSTER_K == 1, "a cluster shares operands or K");
+static_assert(SPLIT_K == 1 || CLUSTER_K > 1, "clusters add up first");
+
+struct alignas(16) Chunk {
+    Element elements[CHUNK];
+};
+
+/// Which stage is next, and the parity of its phase.
+struct Pipeline {
+    int stage = 0, parity = 0;
+
+    __device__ __forceinline__ void advance() {
+        if (++stage == STAGES) {
+            stage = 0;
+            parity ^= 1;
+        }
+    }
+};
+
+/// The tiles of C that a block computes, one after another, and its part of K. A cluster takes CLUSTER_M x CLUSTER_N
+/// neighbours, or the CLUSTER_K parts of one tile; SPLIT_K clusters share a tile then, and each has one tile.
+struct Work {
+    int tiles, first, step;     // of clusters
+    int split, rank;            // which of the clusters of a tile; the block's number in its cluster
+    int first_k_tile, k_tiles;  // K = 0 has one, before the matrices, which is zeros
+
+    __device__ __forceinline__ Work(int M, int N, int K, int group)
+        : first(blockIdx.x / CLUSTER / SPLIT_K),
+          step(gridDim.x / CLUSTER / SPLIT_K),
+          split(blockIdx.x / CLUSTER % SPLIT_K),
+          rank(CLUSTER == 1 ? 0 : blockIdx.x % CLUSTER),
+          rows((M - 1) / (BLOCK_M * CLUSTER_M) + 1),
+          columns((N - 1) / (BLOCK_N * CLUSTER_N) + 1),
+          group_rows(group) {
+        tiles = rows * columns;
+        const int all = K / BLOCK_K + (K % BLOCK_K > 0), parts = SPLIT_K * CLUSTER_K;
+        const int part = CLUSTER_K == 1 ? 0 : split * CLUSTER_K + rank;
+        first_k_tile = all / parts * part + min(part, all % parts);
+        k_tiles = all / parts + (part < all % parts);
+        if (all == 0) first_k_tile = -1, k_tiles = 1;
+    }
+
+    struct Place {
+        int row, column;
+    };
+    /// The block's tile: its first row and column of C.
+    __device__ __forceinline__ Place place(int tile) const {
+        const int group = tile / (group_rows * columns), in_group = tile % (group_rows * columns);
+        const int height = min(group_rows, rows - group * group_rows);
+        const int of_sharers = rank % SHARERS;
+        return {((group * group_rows + in_group % height) * CLUSTER_M + of_sharers % CLUSTER_M) * BLOCK_M,
+                (in_group / height * CLUSTER_N + of_sharers / CLUSTER_M) * BLOCK_N};
+    }
+
+private:
+    int rows, columns, group_rows;
+};
+
+/// Counters of repack(); zeros before and after a launch.
+struct RepackCounters {
+    unsigned taken, done, left;  // tasks, tasks, blocks
+};
+
+/// The workspace: counters, then copies of operands and sums of parts of K. The place of the counters does not depend
+/// on K, which a launch may replace by 0: every launch finds them as the one before has left them.
+struct Workspace {
+    RepackCounters* repack;
+    unsigned* split;      // CLUSTER_K of each tile
+    unsigned char* rest;  // from a multiple of 128 bytes
+
+    __device__ __forceinline__ Workspace(unsigned char* from, const Work& work)
+        : repack(reinterpret_cast<RepackCounters*>(from)),
+          split(reinterpret_cast<unsigned*>(from + 128)),
+          rest(from + 128 + (SPLIT_K == 1 ? 0 : (4LL * CLUSTER_K * work.tiles + 127) / 128 * 128)) {}
+};
+
+/// A barrier of the consumers' threads.
+__device__ __forceinline__ void consumer_barrier() {
+    asm volatile("bar.sync 1, %0;" ::"n"(CONSUMERS * WARPGROUP) : "memory");
+}
+
+/// The consumers wait for the first warp of the producer, which goes on at once.
+__device__ __forceinline__ void await_producer() {
+    constexpr int ALL = CONSUMERS * WARPGROUP + 32;
+    const int warp = threadIdx.x / 32;
+    if (warp < CONSUMERS * 4) {
+        asm volatile("bar.sync 2, %0;" ::"n"(ALL) : "memory");
+    } else if (warp == CONSUMERS * 4) {
+        __syncwarp();
+        asm volatile("bar.arrive 2, %0;" ::"n"(ALL) : "memory");
+    }
+}
+
+template <int count>
+__device__ __forceinline__ void release_registers() {
+    if constexpr (count > 0) asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(count));
+}
+template <int count>
+__device__ __forceinline__ void take_registers() {
+    if constexpr (count > 0) asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(count));
+}
+
+/// Waits for all threads of the cluster, whichever way they came.
+__device__ __forceinline__ void cluster_barrier_of_all() {
+    if constexpr (CLUSTER > 1) {
+        asm volatile("barrier.cluster.arrive.release;\nbarrier.cluster.wait.acquire;" ::: "memory");
+    }
+}
+
+/// Whether the copy engine can address the rows of a matrix.
+__device__ __forceinline__ bool engine_can_address(const Element* matrix, long long stride) {
+    return reinterpret_cast<unsigned long long>(matrix) % 16 == 0 && stride * sizeof(Element) % 16 == 0;
+}

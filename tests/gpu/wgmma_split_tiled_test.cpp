@@ -1,0 +1,188 @@
+// wgmma_split_tiled on a GPU: its errors beside those of cublasSgemm, and numbers that cannot be split.
+#include <gmock/gmock.h>
+
+#include <cmath>
+#include <functional>
+#include <iostream>
+#include <limits>
+
+#include "runtime/configured_kernel.h"
+#include "runtime/cublas/cublas.h"
+#include "tests/gpu/support.h"
+
+namespace smemtune {
+namespace {
+
+constexpr float infinity = std::numeric_limits<float>::infinity(), largest = std::numeric_limits<float>::max();
+
+class WgmmaSplitTiled : public testing::Test {
+protected:
+    const std::unique_ptr<Backend> backend = open_backend("0");
+    const Device device = backend->device();
+    const std::unique_ptr<Compiler> compiler = make_compiler(device);
+    const KernelTemplate& kernel = *std::ranges::find(builtin_templates(), "wgmma_split_tiled", &KernelTemplate::name);
+
+    void SetUp() override {
+        if (device.compute_capability != 90) GTEST_SKIP() << "these instructions are those of compute capability 9.0";
+    }
+
+    struct Extents {
+        int m, n, k;
+        [[nodiscard]] Problem problem() const { return gemm(m, n, k, "3xtf32", "nn"); }
+    };
+
+    // A * B of packed matrices.
+    std::vector<float> product(const BoundKernel& by, const Extents& extents, const std::vector<float>& a,
+                               const std::vector<float>& b) {
+        auto [m, n, k] = extents;
+        std::vector<float> result(elements(m, n), std::nanf(""));
+        const auto left = upload(*backend, a), right = upload(*backend, b), output = upload(*backend, result);
+        float alpha = 1, beta = 0;
+        long long lda = k, ldb = n, ldc = n;
+        void *a_data = left->data(), *b_data = right->data(), *c_data = output->data();
+        const std::vector<void*> arguments{&m, &n, &k, &alpha, &a_data, &lda, &b_data, &ldb, &beta, &c_data, &ldc};
+        by.launch(nullptr, arguments);
+        backend->synchronize();
+        backend->copy_to_host(std::as_writable_bytes(std::span(result)), *output);
+        return result;
+    }
+
+    // Calls `visit` for `count` configurations, spread over the space.
+    void for_each(const Extents& extents, std::size_t count, const std::function<void(const BoundKernel&)>& visit) {
+        const auto problem = extents.problem();
+        const auto space = feasible_space(kernel, problem, device);
+        ASSERT_GE(space.size(), count);
+        for (std::size_t i = 0; i < count; ++i) {
+            const auto configuration = space[i * (space.size() - 1) / std::max<std::size_t>(1, count - 1)];
+            SCOPED_TRACE(to_text(problem) + " " + to_text(configuration));
+            const auto compiled = compiler->compile(program_of(kernel, configuration, problem));
+            ASSERT_TRUE(std::holds_alternative<Binary>(compiled)) << std::get<Rejection>(compiled).reason;
+            const auto launch = launch_of(kernel, configuration, problem, device);
+            const auto loaded = with_workspace(backend->load(std::get<Binary>(compiled), launch.dynamic_shared_bytes),
+                                               launch, *backend);
+            visit(ConfiguredKernel(loaded, launch));
+        }
+    }
+};
+
+// One product each: of a float by its parts, of infinities, and of numbers that rounding makes infinite.
+TEST_F(WgmmaSplitTiled, GivesInfinitiesNanAndTheLargestNumbersAsIeee754Says) {
+    const std::vector<float> numbers{0,         -0.0F,        1,       -1,       1 + 0x1p-11F, 1 + 0x1p-23F,
+                                     infinity,  -infinity,    largest, -largest, 0x1.ffep127F, 0x1.345679p9F,
+                                     0x1p-140F, std::nanf("")};
+    const auto count = static_cast<int>(numbers.size());
+    for_each({count, count, 1}, 4, [&](const BoundKernel& by) {
+        const auto got = product(by, {count, count, 1}, numbers, numbers);
+        for (std::size_t i = 0; i < got.size(); ++i) {
+            const auto a = numbers[i / numbers.size()], b = numbers[i % numbers.size()], expected = a * b;
+            SCOPED_TRACE(std::to_string(a) + " * " + std::to_string(b));
+            if (std::isnan(expected)) {
+                EXPECT_TRUE(std::isnan(got[i])) << got[i];
+            } else if (std::isinf(expected)) {
+                EXPECT_EQ(got[i], expected);
+            } else if (std::abs(expected) >= 0x1.ffp127F) {
+                EXPECT_GE(got[i] / expected, 0.99F) << "11 bits of such a result may be rounded to infinity";
+            } else {
+                EXPECT_NEAR(got[i], expected, 10 * 0x1p-24 * std::abs(static_cast<double>(expected)) + 0x1p-136);
+            }
+        }
+    });
+}
+
+TEST_F(WgmmaSplitTiled, AnInfinityInALongSumIsTheResult) {
+    const Extents extents{133, 70, 3000};
+    std::vector<float> a(elements(extents.m, extents.k), 1 + 0x1p-12F), b(elements(extents.k, extents.n), 1);
+    const auto at = [&](int row, int k) -> float& { return a[elements(row, extents.k) + static_cast<std::size_t>(k)]; };
+    at(3, 17) = infinity;
+    at(4, 2999) = std::nanf("");
+    at(132, 0) = -infinity;
+    at(132, 2500) = infinity;
+    for_each(extents, 6, [&](const BoundKernel& by) {
+        const auto c = product(by, extents, a, b);
+        for (int i = 0; i < extents.m; ++i) {
+            for (int j = 0; j < extents.n; ++j) {
+                const auto got = c[elements(i, extents.n) + static_cast<std::size_t>(j)];
+                if (i == 3) {
+                    ASSERT_EQ(got, infinity) << j;
+                } else if (i == 4 || i == 132) {
+                    ASSERT_TRUE(std::isnan(got)) << i << ' ' << j;
+                } else {
+                    ASSERT_NEAR(got, extents.k * (1 + 0x1p-12), 0.01) << i << ' ' << j;
+                }
+            }
+        }
+    });
+}
+
+// Errors against FP64, in units of 2^-24 times the sum of the absolute values.
+class WgmmaSplitErrors : public WgmmaSplitTiled {
+protected:
+    struct Errors {
+        double largest = 0, mean = 0;
+    };
+
+    static Errors errors(const std::vector<float>& got, const std::vector<double>& exact,
+                         const std::vector<double>& magnitude) {
+        Errors result;
+        for (std::size_t i = 0; i < got.size(); ++i) {
+            const auto error = std::abs(got[i] - exact[i]) / magnitude[i] * 0x1p24;
+            result.largest = std::max(result.largest, error);
+            result.mean += error / static_cast<double>(got.size());
+        }
+        return result;
+    }
+
+    void expect_no_larger_than_cublas(const std::function<float(std::mt19937&)>& draw) {
+        const Cublas cublas(*backend);
+        for (const int k : {256, 1024, 4096, 16384, 65536}) {
+            const Extents extents{128, 128, k};
+            std::mt19937 random(7);
+            std::vector<float> a(elements(extents.m, k)), b(elements(k, extents.n));
+            for (auto* matrix : {&a, &b}) {
+                for (auto& element : *matrix) element = draw(random);
+            }
+            std::vector<double> exact(elements(extents.m, extents.n)), magnitude(exact.size());
+            for (std::size_t i = 0; i < 128; ++i) {
+                for (std::size_t l = 0; l < static_cast<std::size_t>(k); ++l) {
+                    const double x = a[i * static_cast<std::size_t>(k) + l];
+                    for (std::size_t j = 0; j < 128; ++j) {
+                        exact[i * 128 + j] += x * b[l * 128 + j];
+                        magnitude[i * 128 + j] += std::abs(x * b[l * 128 + j]);
+                    }
+                }
+            }
+            const auto theirs =
+                errors(product(*cublas.gemm(extents.problem()).kernel, extents, a, b), exact, magnitude);
+            for_each(extents, 3, [&](const BoundKernel& by) {
+                const auto ours = errors(product(by, extents, a, b), exact, magnitude);
+                std::cout << "K=" << k << ": largest error " << ours.largest << " of " << theirs.largest << ", mean "
+                          << ours.mean << " of " << theirs.mean << '\n';
+                EXPECT_LE(ours.largest, theirs.largest) << k;
+                EXPECT_LE(ours.mean, theirs.mean) << k;
+            });
+        }
+    }
+};
+
+float uniform(std::mt19937& random, float least, float most) {
+    return std::uniform_real_distribution<float>(least, most)(random);
+}
+
+TEST_F(WgmmaSplitErrors, OfUniformInputsAreNoLargerThanThoseOfCublas) {
+    expect_no_larger_than_cublas([](auto& random) { return uniform(random, -1, 1); });
+}
+
+TEST_F(WgmmaSplitErrors, OfInputsSpreadOver20BinaryOrdersAreNoLargerThanThoseOfCublas) {
+    expect_no_larger_than_cublas([](auto& random) {
+        const auto magnitude = std::exp2(uniform(random, -10, 10));
+        return random() % 2 == 0 ? magnitude : -magnitude;
+    });
+}
+
+// Nothing cancels, so errors in one direction add up.
+TEST_F(WgmmaSplitErrors, OfPositiveInputsAreNoLargerThanThoseOfCublas) {
+    expect_no_larger_than_cublas([](auto& random) { return uniform(random, 0, 1); });
+}
+
+}  // namespace
+}  // namespace smemtune
