@@ -32,13 +32,19 @@ protected:
 };
 
 // Aligned and unaligned rows, whole and partial tiles, deep products, parts of K.
+std::vector<std::array<std::int64_t, 3>> shapes_for(const std::string& kernel) {
+    if (kernel == "tensor_skinny") {
+        return {{4096, 1, 4096}, {16, 4096, 1032}, {4095, 7, 1027}, {13, 1000, 520}, {16, 16, 65536}, {8, 64, 64}};
+    }
+    return {{1024, 1024, 1024}, {1000, 1032, 520}, {1023, 1025, 1027}, {64, 64, 65536}, {1, 4096, 512}};
+}
+
 TEST_P(TensorCores, GiveRightProductsOfEveryShape) {
     const auto [type, layout, name] = GetParam();
     const auto& all = builtin_templates();
     const auto& kernel = *std::ranges::find(all, name, &KernelTemplate::name);
     const auto tools = compile_testbed(*compiler, kernel, gemm(64, 64, 64, type, layout));
-    for (const auto& extents : std::vector<std::array<std::int64_t, 3>>{
-             {1024, 1024, 1024}, {1000, 1032, 520}, {1023, 1025, 1027}, {64, 64, 65536}, {1, 4096, 512}}) {
+    for (const auto& extents : shapes_for(name)) {
         const auto problem = gemm(extents[0], extents[1], extents[2], type, layout);
         if (const auto why = why_unsupported(kernel, problem, device)) GTEST_SKIP() << *why;
         const auto space = feasible_space(kernel, problem, device);
@@ -91,7 +97,9 @@ INSTANTIATE_TEST_SUITE_P(
                     ProductType{"tf32", "nn"}, ProductType{"tf32", "nt"}, ProductType{"tf32", "tn"},
                     ProductType{"tf32", "tt"}, ProductType{"f16", "nn", "wgmma_tiled"},
                     ProductType{"f16", "nt", "wgmma_tiled"}, ProductType{"bf16", "tn", "wgmma_tiled"},
-                    ProductType{"bf16", "tt", "wgmma_tiled"}, ProductType{"3xtf32", "nn", "tensor_split_tiled"},
+                    ProductType{"bf16", "tt", "wgmma_tiled"}, ProductType{"f16", "nn", "tensor_skinny"},
+                    ProductType{"bf16", "nt", "tensor_skinny"}, ProductType{"bf16", "tn", "tensor_skinny"},
+                    ProductType{"f16", "tt", "tensor_skinny"}, ProductType{"3xtf32", "nn", "tensor_split_tiled"},
                     ProductType{"3xtf32", "nt", "tensor_split_tiled"},
                     ProductType{"3xtf32", "tn", "tensor_split_tiled"},
                     ProductType{"3xtf32", "tt", "tensor_split_tiled"}, ProductType{"tf32", "nn", "wgmma_tf32_tiled"},

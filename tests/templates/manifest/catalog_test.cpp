@@ -368,6 +368,7 @@ TEST(Catalog, TheHashesOfTheBuiltInTemplatesAreThoseOfStoredTrials) {
                                                     {"row_tile", "94db1d46-8fc4-58bc-8916-6bc284ad429d"},
                                                     {"skinny", "3745e7b0-e3f7-54af-b03e-75edaed8b900"},
                                                     {"strip_tiled", "5a53b924-7cdf-5757-b600-9dbbc7f2319a"},
+                                                    {"tensor_skinny", "6fda6618-ba28-5fc9-b586-6e4c571d7dbe"},
                                                     {"tensor_split_tiled", "e37a0bc4-057e-5e46-a61a-a4013a274d16"},
                                                     {"tensor_warp_tiled", "4f9072b8-1844-5487-8cb0-1c62fa38b59c"},
                                                     {"thread_tiled", "11671299-278b-551b-a0b8-1d1930b1c021"},

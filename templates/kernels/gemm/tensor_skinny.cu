@@ -1,0 +1,184 @@
+// tensor_skinny: products with few rows or few columns, or with a vector, on tensor cores, for elements of f16 or bf16
+// with sums in FP32 (compute capability 8.0 and up). Any layout, shape, stride and pointer.
+//
+// Such products are bound by memory: enough bytes of the large operand must be on their way at any time. So each warp
+// streams its own part of it, with asynchronous copies into shared memory of its own, and waits for no other warp. The
+// tensor cores do so much in a cycle that even a single column may use them.
+//
+// In these files the large operand has ROWS: rows of op(A), or columns of op(B) if C has few rows. The small one has at
+// most COLUMNS columns. It is the right operand of the instruction, which has 8 columns. If C has few rows, the product
+// is  C^T = op(B)^T op(A)^T.
+//
+//     large operand, rows x K                             small operand, K x COLUMNS      tile of C, TILE x COLUMNS
+//                        K                                +--+                            +--+
+//         +-----------------------------------+           |  |  panel 0, PANEL k-steps    |  |  warps 0, WARP_ROWS
+//         |  0 0 1 1 2 2 3 3 0 0 1 1 2 2 ...  |  TILE     |  |                            |  |
+//         |                                   |           +--+                            +--+
+//         +-----------------------------------+           |  |  panel 1                   |  |  warps 1
+//         |                                   |           |  |                            |  |
+//         +-----------------------------------+           ...                             +--+
+//           blocks of 32 k-steps, each with the slice that takes it (RUN = 2, SLICES_K = 4)
+//
+// WARPS_M x SLICES_K warps compute a tile. Where tiles are too few for all multiprocessors, several thread blocks share
+// one and divide K among them (gridDim.y). The sums of slices, and then of thread blocks, are added up in a fixed
+// order.
+//
+//
+// THE RING
+//
+// A warp has LOADS blocks on their way. A lane copies just those pieces of a block which its own fragments need, and
+// reads them from where it put them. So it need not wait for other lanes, and accesses to shared memory have no bank
+// conflicts: the pieces of 32 lanes lie side by side.
+//
+// The small operand is in panels, of LOADS blocks for each slice. Two panels are in shared memory: one is multiplied
+// while the next one arrives. All warps copy them, with a barrier for each panel, which does not wait for the blocks.
+//
+//     round        -1                    0                               1
+//     blocks       [copy those of 0]  |  multiply, copy those of 1   |  multiply, copy those of 2
+//     panels       [copy 0 .........  |  copy 1 .................    |  copy 2
+//                                     ^ wait for the oldest group of copies, then a barrier
+//
+//
+// FRAGMENTS
+//
+// An instruction multiplies 16 rows by 16 k-steps. Lane (g, t) = (lane / 4, lane % 4) holds k-steps 2t, 2t + 1, 2t + 8
+// and 2t + 9 of rows g and g + 8. Which k-step of the matrix is which one of the instruction does not matter as long as
+// both operands agree, and which row is which one as long as C agrees. So both orders follow from copies of 16 bytes.
+// Of a block, a lane takes k-steps 8t .. 8t + 7: 4 pairs, which are two instructions.
+//
+//     large operand contiguous along K         a piece has 8 k-steps of one row: 4 registers of fragments as they are.
+//                                              The lanes of a row read 64 bytes that lie side by side.
+//     contiguous along the rows                a piece has OWN rows of one k-step. Two pieces, of k-steps 2p and
+//                                              2p + 1, are pair p of OWN rows once their halves are interleaved. The
+//                                              lanes of a k-step read 16 * OWN bytes that lie side by side.
+//
+// Lanes read the small operand in the same order: with loads of 16 bytes where it lies along K, else with ldmatrix,
+// which transposes.
+//
+//
+// EDGES
+//
+// Rows that are not aligned to 16 bytes are copied 8 or 4 bytes at a time, or element by element. So is the last block,
+// if K leaves a part of one. Rows and columns behind the last are computed from whatever is there, and are not written.
+//
+//
+// ONE CONFIGURATION, WORKED THROUGH
+//
+//     COLUMNS=16 WARP_ROWS=32 WARPS_M=1 SLICES_K=8 LOADS=4 BLOCKS_PER_SM=1, 4096x16x4096, layout nn, f16, 132
+//     multiprocessors
+//
+//     grid                     4096 / 32 tiles, 132 / 128 thread blocks for each     128 x 1 blocks of 256 threads
+//     a block of a warp        32 rows * 32 k-steps * 2                              2048 bytes, 4 copies of a lane
+//     its products             2 fragments * 2 instructions * 2 groups of columns    8 mma.sync
+//     on their way             8 warps * 4 blocks * 2048                             65,536 bytes
+//     panels                   4 * 8 * 32 k-steps * 16 * 2                           32,768 bytes, twice; 4 rounds
+//     traffic                  32 * 4096 * 2 of A, 4096 * 16 * 2 of B                262,144 and 131,072 bytes a tile
+#include "device/shared.h"
+#include "gemm/tensor_skinny/large.h"
+#include "gemm/tensor_skinny/small.h"
+#include "gemm/tensor_skinny/sums.h"
+
+constexpr int RUN = LOADS % 2 == 0 ? 2 : 1;  // blocks that a slice takes side by side: 128 bytes of each row
+static_assert(PANEL == DEPTH * LOADS * SLICES_K, "a panel has LOADS blocks for each slice");
+static_assert(THREADS == 32 * WARPS_M * SLICES_K, "a warp for each part of a tile");
+
+/// The number of a slice's i-th block, of those of all slices.
+__device__ __forceinline__ int block_of(int i, int slice) { return (i / RUN * SLICES_K + slice) * RUN + i % RUN; }
+
+/// How many of `blocks` are a slice's.
+__device__ __forceinline__ int blocks_of(int blocks, int slice) {
+    return blocks / (RUN * SLICES_K) * RUN + max(0, min(RUN, blocks % (RUN * SLICES_K) - slice * RUN));
+}
+
+/// sums += block * the block of a panel with that number.
+__device__ __forceinline__ void multiply_block(Sums& sums, const Block& block, const Element* panel, int number) {
+    unsigned b[GROUPS][4];
+#pragma unroll
+    for (int group = 0; group < GROUPS; ++group) Small::load(b[group], panel, number, group);
+#pragma unroll
+    for (int i = 0; i < FRAGMENTS_M; ++i) {
+#pragma unroll
+        for (int step = 0; step < 2; ++step) {
+            unsigned a[4];
+            block.fragment(a, i, step);
+#pragma unroll
+            for (int group = 0; group < GROUPS; ++group) {
+                multiply_add<Element>(sums.of[i][group], a, b[group][2 * step], b[group][2 * step + 1]);
+            }
+        }
+    }
+}
+
+/// sums += all `count` blocks of a slice. `panels` are all of the part. `ring` is the warp's own, and a lane reads what
+/// it copied itself. In round `panel`, the blocks of the panel are multiplied and those of the next one take their
+/// places.
+__device__ __forceinline__ void multiply_blocks(Sums& sums, Element* panel_stages, Element* ring, const Large& large,
+                                                const Small& small, int slice, int count, int panels) {
+#pragma unroll 1
+    for (int panel = -1; panel < panels; ++panel) {  // at first it only starts to copy
+        if (panel >= 0) {
+            wait_for_copies<LOADS - 1>();
+            __syncthreads();  // the panel is complete, and nobody still reads the one before
+        }
+        const Element* const stage = panel_stages + (panel & 1) * PANEL_ELEMENTS;
+        const int left = count - panel * LOADS;
+#pragma unroll 1
+        for (int i = 0; i < LOADS; ++i) {
+            wait_for_copies<LOADS - 1>();
+            if (panel >= 0 && i < left) multiply_block(sums, Block(ring + i * BLOCK), stage, block_of(i, slice));
+            if (i + LOADS < left) large.copy(ring + i * BLOCK, panel * PANEL + DEPTH * block_of(i + LOADS, slice));
+            if (i == 0 && panel + 1 < panels) {
+                small.copy(panel_stages + ((panel + 1) & 1) * PANEL_ELEMENTS, PANEL * (panel + 1));
+            }
+            commit_copies();  // a group for each block, also an empty one: waiting counts groups
+        }
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
+    tensor_skinny(int M, int N, int K, float alpha, const Element* __restrict__ A, long long lda,
+                  const Element* __restrict__ B, long long ldb, float beta, Element* __restrict__ C, long long ldc,
+                  float* workspace) {
+    const int rows = NARROW_IS_B ? M : N, columns = NARROW_IS_B ? N : M;
+    const int row_tiles = (rows - 1) / TILE + 1;
+    const int tile = blockIdx.x, split = blockIdx.y, splits = gridDim.y;
+    const int first_row = tile % row_tiles * TILE, first_column = tile / row_tiles * COLUMNS;
+    const int warp = threadIdx.x / 32, slice = warp / WARPS_M, warp_row = warp % WARPS_M * WARP_ROWS;
+
+    const int all = K / DEPTH + (K % DEPTH != 0);  // blocks, of which this thread block multiplies some
+    const int begin = all / splits * split + min(split, all % splits);
+    const int blocks = all / splits + (split < all % splits);
+    const int first_k = DEPTH * begin;
+    const int panels = (blocks + LOADS * SLICES_K - 1) / (LOADS * SLICES_K);
+    const int count = blocks_of(blocks, slice);
+
+    constexpr bool STRIDE_ALONG_K = NARROW_IS_B ? !TRANSPOSE_B : TRANSPOSE_A;
+    const long long small_stride = NARROW_IS_B ? ldb : lda;
+    Small small{NARROW_IS_B ? B : A, STRIDE_ALONG_K ? small_stride : 1, STRIDE_ALONG_K ? 1 : small_stride};
+    small.columns = min(COLUMNS, columns - first_column);
+    small.needed = DEPTH * blocks;
+    small.present = K - first_k;
+    small.from += first_k * small.along_k + first_column * small.across;
+
+    auto* const shared = dynamic_shared<Element>();
+    Sums sums = {};
+    Element* const ring = shared + 2 * PANEL_ELEMENTS + warp * LOADS * BLOCK;
+    const Large large(NARROW_IS_B ? A : B, NARROW_IS_B ? lda : ldb, first_row + warp_row, rows, first_k, K);
+    multiply_blocks(sums, shared, ring, large, small, slice, count, panels);
+
+    __syncthreads();  // nobody still reads panels and blocks
+    auto* const all_sums = reinterpret_cast<float*>(shared);
+    store_sums(all_sums + slice * SLICE_SUMS, sums, warp_row);
+    __syncthreads();                                                                 // the sums of all slices are there
+    const int lines = LINES_ALONG_ROWS ? columns - first_column : rows - first_row;  // from the tile's first on
+    const int length = LINES_ALONG_ROWS ? rows - first_row : columns - first_column;
+    const long long step = NARROW_IS_B && LINES_ALONG_ROWS ? ldc : 1;
+    Element* const to = C + (NARROW_IS_B ? first_row * ldc + first_column : first_column * ldc + first_row);
+    const bool aligned = step == 1 && reinterpret_cast<unsigned long long>(to) % 8 == 0 && ldc % 4 == 0;
+    add_up_tile(all_sums, workspace + tile * (4LL * splits * QUADS + 4), split, splits,
+                [&](int quad, const float(&total)[4]) {
+                    const int line = 4 * quad / LINE_LENGTH, at = 4 * quad % LINE_LENGTH;
+                    if (line >= lines) return;
+                    write_quad(to + line * ldc + at * step, step, total, length - at, aligned, alpha, beta);
+                });
+}

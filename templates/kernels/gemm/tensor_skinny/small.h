@@ -1,0 +1,102 @@
+// The small operand: panels of it in shared memory, and its fragments.
+#pragma once
+
+#include "configuration.h"
+#include "device/partial_copy.h"
+#include "device/stream.h"
+#include "device/tensor_core.h"
+
+constexpr int GROUPS = COLUMNS > 8 ? COLUMNS / 8 : 1;  // fragments of 8 columns
+static_assert(COLUMNS == 1 || COLUMNS % 8 == 0, "fragments of 8 columns, or a vector");
+static_assert(LINE_CHUNKS >= GROUPS && 8 % LINE_CHUNKS == 0, "a line has a chunk for each fragment");
+
+/// Some columns of the small operand, from a k-step on.
+struct Small {
+    const Element* from;
+    long long along_k, across;  // elements from one k-step, and from one column, to the next
+    int columns;                // that exist, of COLUMNS
+    int needed, present;        // k-steps that are multiplied, and those of them that exist; the others are zeros
+
+    /// The chunk of a panel that has a k-step of column 8 * group and, if lines do not lie along K, of the columns
+    /// after it. A chunk is 16 bytes. Along K they are stored as lanes read them, else in lines of LINE_CHUNKS, one for
+    /// each k-step: the exclusive or puts the eight that ldmatrix reads at once into different banks.
+    static __device__ __forceinline__ int line_chunk(int k, int group) {
+        const int low = k / 8 % 2, high = k / 16 % 2;
+        const int turned = LINE_CHUNKS == 1 ? 2 * low + 4 * high : LINE_CHUNKS == 2 ? low + 4 * high : low + 2 * high;
+        return (k * LINE_CHUNKS + group) ^ turned;
+    }
+    static __device__ __forceinline__ int k_chunk(int k, int column) {
+        return (k / 32 * COLUMNS + column) * 4 + k / 8 % 4;
+    }
+    static __device__ __forceinline__ int place(int k, int column) {
+        return SMALL_ALONG_K ? 8 * k_chunk(k, column) + k % 8 : 8 * line_chunk(k, column / 8) + column % 8;
+    }
+
+    /// Copies the panel that begins k k-steps further on: asynchronously if its lines are aligned to 16 bytes. What no
+    /// product needs stays as it was.
+    __device__ __forceinline__ void copy(Element* panel, int k) const {
+        const bool is_aligned = reinterpret_cast<unsigned long long>(from) % 16 == 0 &&
+                                (SMALL_ALONG_K ? along_k : across) == 1 &&
+                                (columns == 1 || (SMALL_ALONG_K ? across : along_k) % 8 == 0);
+        if (is_aligned) {
+            copy_chunks(panel, k);
+        } else {
+            copy_elements(panel, k);
+        }
+    }
+
+    /// The fragments of a block of a panel, for 8 columns: pairs 0 to 3 of the lane's 8 k-steps.
+    static __device__ __forceinline__ void load(unsigned (&b)[4], const Element* panel, int block, int group) {
+        const int lane = threadIdx.x % 32;
+        if (SMALL_ALONG_K) {
+            load_words<4>(b, panel + 8 * (COLUMNS == 1 ? block * 4 + lane % 4 : (block * GROUPS + group) * 32 + lane));
+        } else {
+            // Matrix i has pair i of all lanes: rows 2t and 2t + 1 are k-steps 8t + 2i and 8t + 2i + 1.
+            const int k = lane % 8 / 2 * 8 + lane / 8 * 2 + lane % 2;
+            load_matrices<true>(b, panel + 8 * (block * 32 * LINE_CHUNKS + line_chunk(k, group)));
+        }
+    }
+
+private:
+    // A thread's chunks are AT_ONCE columns apart, or k-steps if lines do not lie along K.
+    __device__ __forceinline__ void copy_chunks(Element* panel, int k) const {
+        constexpr int ACROSS = SMALL_ALONG_K ? PANEL / 8 : LINE_CHUNKS, AT_ONCE = THREADS / ACROSS;
+        constexpr int COUNT = ((SMALL_ALONG_K ? COLUMNS : PANEL) + AT_ONCE - 1) / AT_ONCE;
+        static_assert(SMALL_ALONG_K || AT_ONCE % 32 == 0, "the exclusive or is the same for all chunks of a thread");
+        const int first = threadIdx.x / ACROSS, other = threadIdx.x % ACROSS * 8;
+        const int step = SMALL_ALONG_K ? other : first, column = SMALL_ALONG_K ? first : other;
+        const Element* source = from + (k + step) * along_k + column * across;
+        Element* to = panel + 8 * (SMALL_ALONG_K ? k_chunk(step, column) : line_chunk(step, column / 8));
+        const long long stride = AT_ONCE * (SMALL_ALONG_K ? across : along_k);
+        const int end = SMALL_ALONG_K ? (k + step < needed ? columns : 0) : column < columns ? needed - k : 0;
+        const int there = SMALL_ALONG_K ? present - k - step : columns - column;
+#pragma unroll 1
+        for (int i = 0; i < COUNT; ++i, source += stride) {
+            const int at = first + i * AT_ONCE;
+            if (at >= end) break;
+            const int bytes = SMALL_ALONG_K || k + at < present ? 2 * max(0, min(8, there)) : 0;
+            copy_part_async(to, bytes > 0 ? source : from, bytes);
+            to += 8 * AT_ONCE * (SMALL_ALONG_K ? 4 : LINE_CHUNKS);
+        }
+    }
+
+    __device__ __forceinline__ void copy_elements(Element* panel, int k) const {
+        constexpr int AT_ONCE = 8;  // loads on their way
+        const int last = min(PANEL, needed - k), count = PANEL * columns;
+#pragma unroll 1
+        for (int first = threadIdx.x; first < count; first += AT_ONCE * THREADS) {
+            Element elements[AT_ONCE];
+#pragma unroll
+            for (int i = 0; i < AT_ONCE; ++i) {
+                const int at = first + i * THREADS, step = at % PANEL, column = at / PANEL;
+                elements[i] = {};
+                if (at < count && k + step < present) elements[i] = from[(k + step) * along_k + column * across];
+            }
+#pragma unroll
+            for (int i = 0; i < AT_ONCE; ++i) {
+                const int at = first + i * THREADS, step = at % PANEL, column = at / PANEL;
+                if (at < count && step < last) panel[place(step, column)] = elements[i];
+            }
+        }
+    }
+};

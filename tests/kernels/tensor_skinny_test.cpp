@@ -1,0 +1,165 @@
+// tensor_skinny on the host device, which emulates the instructions of tensor cores: every way through the kernel, in
+// every layout, with few rows and with few columns.
+#include <gmock/gmock.h>
+
+#include "runtime/configured_kernel.h"
+#include "tests/kernels/support.h"
+#include "tuner/trial/testbed.h"
+
+namespace smemtune {
+namespace {
+
+struct Product {
+    std::string type, layout;
+    bool few_rows;
+};
+void PrintTo(const Product& product, std::ostream* out) {
+    *out << product.type << ' ' << product.layout << (product.few_rows ? " few rows" : " few columns");
+}
+
+// So many that several thread blocks share a tile, or none.
+Device device_with(std::int64_t multiprocessors) {
+    auto device = open_host({.seed = 1})->device();
+    device.multiprocessors = multiprocessors;
+    return device;
+}
+
+class TensorSkinny : public testing::TestWithParam<Product> {
+protected:
+    // The checks of the operation, and two whose rows are padded and yet aligned to 16 bytes.
+    TensorSkinny() {
+        auto& checks = kernel.operation.checks;
+        for (const auto* beta : {"0", "0.5"}) {
+            auto check = checks.front();
+            check.padding = 8;
+            check.multiple = 8;
+            check.scalars["beta"] = std::stod(beta);
+            check.poison = check.scalars["beta"] == 0;
+            checks.push_back(check);
+        }
+    }
+    // `few` rows or columns of C, and `many` of the other ones.
+    [[nodiscard]] Problem problem(std::int64_t many, std::int64_t few, std::int64_t k) const {
+        return GetParam().few_rows ? gemm(few, many, k, GetParam().type, GetParam().layout)
+                                   : gemm(many, few, k, GetParam().type, GetParam().layout);
+    }
+    [[nodiscard]] Configuration configuration(const std::string& rest) const {
+        return parse_configuration(std::string("NARROW_IS_B=") + (GetParam().few_rows ? "0," : "1,") + rest);
+    }
+
+    KernelTemplate kernel = builtin("tensor_skinny");
+    const std::unique_ptr<Compiler> compiler = make_compiler(host_device(), {.host_compiler = SMEMTUNE_CXX});
+};
+
+// A vector, and one to four chunks in a line of a panel; pieces of lines of 8 and 16 bytes; an odd number of blocks on
+// their way, and an even one; one and several warps along the rows; more threads than quads of a tile, and fewer.
+const std::vector<std::string> ways{
+    "COLUMNS=1,WARP_ROWS=32,WARPS_M=1,SLICES_K=2,LOADS=2,BLOCKS_PER_SM=1",
+    "COLUMNS=8,WARP_ROWS=32,WARPS_M=1,SLICES_K=4,LOADS=1,BLOCKS_PER_SM=1",
+    "COLUMNS=16,WARP_ROWS=64,WARPS_M=1,SLICES_K=2,LOADS=2,BLOCKS_PER_SM=1",
+    "COLUMNS=24,WARP_ROWS=32,WARPS_M=2,SLICES_K=2,LOADS=4,BLOCKS_PER_SM=1",
+};
+
+TEST_P(TensorSkinny, IsRightForEveryShapeAndPointer) {
+    // Whole vectors; neighbours in pairs; odd extents; less than a block, whole blocks and parts of one; several
+    // panels; more columns than a tile has.
+    const std::vector<Problem> problems{
+        problem(1, 1, 1),    problem(72, 8, 512),  problem(34, 6, 98),   problem(36, 4, 100),  problem(67, 3, 333),
+        problem(64, 1, 256), problem(33, 1, 1025), problem(40, 24, 136), problem(104, 16, 24), problem(30, 26, 70)};
+    const auto tools = compile_testbed(*compiler, kernel, problems.front());
+    for (const auto& way : ways) {
+        const auto chosen = configuration(way);
+        const auto binary = binary_of(compiler->compile(program_of(kernel, chosen, problems.front())));
+        for (const auto& each : problems) {
+            const auto backend = open_host({.seed = 3});
+            Testbed testbed(*backend, kernel.operation, each, tools, 5);
+            for (const auto multiprocessors : {1, 7}) {
+                const auto launch = launch_of(kernel, chosen, each, device_with(multiprocessors));
+                if (multiprocessors > 1 && launch.grid[1] == 1) continue;
+                SCOPED_TRACE(to_text(each) + " " + way + " " + std::to_string(launch.grid[1]));
+                const auto verdict = testbed.verify(ConfiguredKernel(load(*backend, binary, launch), launch));
+                EXPECT_EQ(verdict.wrong, std::nullopt);
+                EXPECT_LE(verdict.worst, 1);
+            }
+        }
+    }
+}
+
+TEST_P(TensorSkinny, AccessesNothingOutsideItsOperandsAndSharedMemory) {
+    const auto checked = make_compiler(host_device(), {.host_compiler = SMEMTUNE_CXX, .checked = true});
+    const auto backend = open_host({.seed = 11});
+    const auto chosen = configuration("COLUMNS=16,WARP_ROWS=32,WARPS_M=1,SLICES_K=2,LOADS=2,BLOCKS_PER_SM=1");
+    const auto binary = binary_of(checked->compile(program_of(kernel, chosen, problem(1, 1, 1))));
+    const auto reference = unchecked_reference(*backend, kernel, problem(1, 1, 1));
+    for (const auto& each : {problem(1, 1, 1), problem(40, 16, 72), problem(33, 13, 301), problem(36, 18, 258)}) {
+        for (const auto& check : kernel.operation.checks) {
+            if (!check.extents.empty()) continue;  // K = 0 reads less
+            SCOPED_TRACE(to_text(each));
+            ExactOperands operands(*backend, kernel.operation, each, check);
+            operands.expect(*reference);
+            const auto launch = launch_of(kernel, chosen, each, device_with(6));
+            const auto loaded = load(*backend, binary, launch);
+            try {
+                operands.run(*loaded, launch);
+                EXPECT_EQ(operands.wrong(), std::nullopt);
+            } catch (const DeviceFault& fault) {
+                ADD_FAILURE() << fault.what();
+            }
+        }
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Types, TensorSkinny,
+                         testing::Values(Product{"f16", "nn", false}, Product{"bf16", "nt", false},
+                                         Product{"bf16", "tn", false}, Product{"f16", "tt", false},
+                                         Product{"bf16", "nn", true}, Product{"f16", "nt", true},
+                                         Product{"f16", "tn", true}, Product{"bf16", "tt", true}),
+                         [](const auto& instance) {
+                             return instance.param.type + "_" + instance.param.layout +
+                                    (instance.param.few_rows ? "_few_rows" : "_few_columns");
+                         });
+
+TEST(TensorSkinnyBits, AreTheSameInAnyOrderOfBlocksAndThreads) {
+    const auto kernel = builtin("tensor_skinny");
+    const auto compiler = make_compiler(host_device(), {.host_compiler = SMEMTUNE_CXX});
+    const auto problem = gemm(70, 5, 1000, "bf16", "tn");
+    const auto configuration =
+        parse_configuration("NARROW_IS_B=1,COLUMNS=8,WARP_ROWS=32,WARPS_M=1,SLICES_K=2,LOADS=2,BLOCKS_PER_SM=2");
+    const auto binary = binary_of(compiler->compile(program_of(kernel, configuration, problem)));
+    std::vector<std::byte> bits;
+    for (const auto& options : {BackendOptions{.seed = 1, .threads = 2}, {.seed = 2, .threads = 1}}) {
+        const auto backend = open_host(options);
+        const auto launch = launch_of(kernel, configuration, problem, device_with(9));
+        ASSERT_GT(launch.grid[1], 2);
+        const auto loaded = load(*backend, binary, launch);
+        ExactOperands operands(*backend, kernel.operation, problem, kernel.operation.checks.front(), false);
+        for (int again = 0; again < 2; ++again) {
+            operands.run(*loaded, launch);
+            if (bits.empty()) bits = operands.bits();
+            EXPECT_TRUE(operands.bits() == bits) << "seed " << options.seed << ", run " << again;
+        }
+    }
+}
+
+TEST(TensorSkinnyManifest, LeavesConfigurationsForFewRowsAndColumnsInEveryLayout) {
+    const auto kernel = builtin("tensor_skinny");
+    for (const auto* model : {"sm_80", "sm_89", "sm_90"}) {
+        const auto device = model_device(model);
+        for (const auto& layout : kernel.layouts) {
+            for (const std::int64_t few : {1, 2, 8, 16, 17, 32}) {
+                for (const auto& problem : {gemm(few, 4096, 4096, "bf16", layout), gemm(4096, few, 4096, "f16", layout),
+                                            gemm(few, few, 65536, "f16", layout), gemm(few, 64, 64, "bf16", layout)}) {
+                    EXPECT_GT(feasible_space(kernel, problem, device).size(), 4U) << model << " " << to_text(problem);
+                }
+            }
+            EXPECT_EQ(feasible_space(kernel, gemm(4096, 33, 4096, "bf16", layout), device).size(), 0U);
+        }
+        EXPECT_EQ(infeasibility(kernel, default_configuration(kernel), gemm(4096, 16, 4096, "bf16", "nn"), device),
+                  std::nullopt);
+    }
+    EXPECT_EQ(why_unsupported(kernel, gemm(64, 1, 64, "f16"), model_device("sm_75")), "needs compute capability 8.0");
+    EXPECT_EQ(why_unsupported(kernel, gemm(64, 1, 64), model_device("sm_90")), "types: f16 bf16");
+}
+
+}  // namespace
+}  // namespace smemtune
