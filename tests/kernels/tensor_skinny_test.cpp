@@ -52,10 +52,11 @@ protected:
 };
 
 // A vector, and one to four chunks in a line of a panel; pieces of lines of 8 and 16 bytes; an odd number of blocks on
-// their way, and an even one; one and several warps along the rows; more threads than quads of a tile, and fewer.
+// their way, and an even one; one and several warps along the rows; more threads than quads of a tile, and fewer; more
+// threads than k-steps of a panel, and fewer.
 const std::vector<std::string> ways{
     "COLUMNS=1,WARP_ROWS=32,WARPS_M=1,SLICES_K=2,LOADS=2,BLOCKS_PER_SM=1",
-    "COLUMNS=8,WARP_ROWS=32,WARPS_M=1,SLICES_K=4,LOADS=1,BLOCKS_PER_SM=1",
+    "COLUMNS=8,WARP_ROWS=32,WARPS_M=4,SLICES_K=2,LOADS=1,BLOCKS_PER_SM=1",
     "COLUMNS=16,WARP_ROWS=64,WARPS_M=1,SLICES_K=2,LOADS=2,BLOCKS_PER_SM=1",
     "COLUMNS=24,WARP_ROWS=32,WARPS_M=2,SLICES_K=2,LOADS=4,BLOCKS_PER_SM=1",
 };

@@ -68,7 +68,9 @@ private:
         const Element* source = from + (k + step) * along_k + column * across;
         Element* to = panel + 8 * (SMALL_ALONG_K ? k_chunk(step, column) : line_chunk(step, column / 8));
         const long long stride = AT_ONCE * (SMALL_ALONG_K ? across : along_k);
-        const int end = SMALL_ALONG_K ? (k + step < needed ? columns : 0) : column < columns ? needed - k : 0;
+        const int end = SMALL_ALONG_K      ? (k + step < needed ? columns : 0)
+                        : column < columns ? min(PANEL, needed - k)
+                                           : 0;
         const int there = SMALL_ALONG_K ? present - k - step : columns - column;
 #pragma unroll 1
         for (int i = 0; i < COUNT; ++i, source += stride) {
