@@ -32,7 +32,7 @@ constexpr auto introduction =
 std::string in_toml(const nlohmann::json& value) { return value.dump(); }
 
 // Six digits are far finer than a measurement. A number without a fraction gets one: TOML tells 1 from 1.0.
-std::string number_text(double value) {
+std::string toml_number(double value) {
     std::array<char, 40> text{};
     (void)std::snprintf(text.data(), text.size(), "%.6g", value);
     return nlohmann::json(std::strtod(text.data(), nullptr)).dump();
@@ -43,7 +43,7 @@ std::string coefficients_text(const Terms& coefficients) {
     std::string text;
     for (std::size_t i = 0; i < term_count; ++i) {
         if (coefficients[i] == 0) continue;
-        text += (text.empty() ? "" : ", ") + std::string(term_names[i]) + " = " + number_text(coefficients[i]);
+        text += (text.empty() ? "" : ", ") + std::string(term_names[i]) + " = " + toml_number(coefficients[i]);
     }
     return "{" + (text.empty() ? "" : " " + text + " ") + "}";
 }
@@ -98,7 +98,7 @@ std::string member_text(const PortfolioRow& row, const PortfolioText& portfolio,
     const auto& [coefficients, error, residuals] = model;
     auto text = "\n[[member]]\ntemplate = " + in_toml(row.kernel_template) +
                 "\nconfiguration = " + in_toml(to_text(configuration)) + "\nclasses = " + in_toml(classes) +
-                "\ncoefficients = " + coefficients_text(coefficients) + "\nerror = " + number_text(error) +
+                "\ncoefficients = " + coefficients_text(coefficients) + "\nerror = " + toml_number(error) +
                 "\nregisters = " + std::to_string(registers) +
                 "\nstatic_shared_bytes = " + std::to_string(static_shared_bytes) + "\ncode = " + in_toml(code) + "\n";
     if (!residuals.empty()) text += "residuals = " + in_toml(residuals_text(residuals, places)) + "\n";

@@ -10,7 +10,7 @@ namespace smemtune {
 
 namespace {
 
-int leading_dimension(std::int64_t stride, const char* function) {
+int int_stride(std::int64_t stride, const char* function) {
     if (stride > std::numeric_limits<int>::max()) {
         throw LaunchError("a leading dimension of " + std::to_string(stride) + " exceeds 2147483647, the most that " +
                           function + " takes; pack the rows closer");
@@ -58,9 +58,9 @@ VendorKernel Cublas::gemm(const Problem& problem) const {
         const auto& api = session->api;
         const auto op_a = cublas_operation(first.transposed);
         const auto op_b = cublas_operation(second.transposed);
-        const int lda = leading_dimension(first.stride, name);
-        const int ldb = leading_dimension(second.stride, name);
-        const int ldc = leading_dimension(product.result_stride, name);
+        const int lda = int_stride(first.stride, name);
+        const int ldb = int_stride(second.stride, name);
+        const int ldc = int_stride(product.result_stride, name);
         session->use(stream);
         if (!is_sgemm) {
             const auto status =

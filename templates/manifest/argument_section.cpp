@@ -7,21 +7,19 @@ namespace smemtune {
 
 namespace {
 
-using Kind = Argument::Kind;
-
 ArgumentType read_type(const Section& section, const Argument& argument) {
     const auto name = section.value<std::string>("type", "\"f32\"");
     try {
         const auto type = argument_type(name);
         const bool is_index = !type.number->is_floating && !type.is_struct && type.bytes() >= 4;
         switch (argument.kind) {
-            case Kind::extent:
-            case Kind::stride:
-            case Kind::batch_stride:
+            case Argument::Kind::extent:
+            case Argument::Kind::stride:
+            case Argument::Kind::batch_stride:
                 if (is_index && type.lanes == 1) break;
                 section.fail_at("type",
                                 "'type' is " + name + ", but extents and strides are one of i32, u32, i64, u64");
-            case Kind::scalar:
+            case Argument::Kind::scalar:
                 if (type.is_struct) {
                     section.fail_at("type", "'type' is " + name +
                                                 ", but a scalar is a single number; pass structs in arrays of one "
@@ -231,7 +229,7 @@ void read_array(const Section& section, const Names& known, Argument& argument) 
                                              " is compared byte by byte; leave it out");
         }
     }
-    const bool is_filled = argument.kind == Kind::input || argument.is_read;
+    const bool is_filled = argument.kind == Argument::Kind::input || argument.is_read;
     if (is_filled && !type.number->is_floating && !argument.values) {
         section.fail("gives '" + argument.name + "' of type " + type.name() +
                      (type.is_struct ? " no values; write for example values = { file = \"" + argument.name + ".bin\" }"
@@ -257,10 +255,13 @@ std::string read_symbol(const Section& section, const Argument& argument) {
 Argument read_argument(const Section& section, const Names& known) {
     section.allow_only({"name", "kind", "type", "shape", "rows", "columns", "stride", "count", "batch_stride", "values",
                         "value", "tolerance", "symbol", "restore"});
-    static const std::map<std::string, Kind> kinds{
-        {"extent", Kind::extent}, {"stride", Kind::stride}, {"batch_stride", Kind::batch_stride},
-        {"scalar", Kind::scalar}, {"input", Kind::input},   {"output", Kind::output},
-        {"inout", Kind::output}};
+    static const std::map<std::string, Argument::Kind> kinds{{"extent", Argument::Kind::extent},
+                                                             {"stride", Argument::Kind::stride},
+                                                             {"batch_stride", Argument::Kind::batch_stride},
+                                                             {"scalar", Argument::Kind::scalar},
+                                                             {"input", Argument::Kind::input},
+                                                             {"output", Argument::Kind::output},
+                                                             {"inout", Argument::Kind::output}};
     Argument argument{.name = section.value<std::string>("name", "\"A\"")};
     const auto word = section.value<std::string>("kind", "\"input\"");
     const auto kind = kinds.find(word);
@@ -271,10 +272,10 @@ Argument read_argument(const Section& section, const Names& known) {
     argument.kind = kind->second;
     argument.is_read = kind->first == "inout";
     if (section.has("type")) argument.type = read_type(section, argument);
-    only_for(section, "values", argument.kind == Kind::input || argument.is_read, "inputs and inouts");
-    only_for(section, "tolerance", argument.kind == Kind::output, "outputs and inouts");
-    only_for(section, "value", argument.kind == Kind::scalar, "scalars");
-    only_for(section, "symbol", argument.kind == Kind::input, "inputs");
+    only_for(section, "values", argument.kind == Argument::Kind::input || argument.is_read, "inputs and inouts");
+    only_for(section, "tolerance", argument.kind == Argument::Kind::output, "outputs and inouts");
+    only_for(section, "value", argument.kind == Argument::Kind::scalar, "scalars");
+    only_for(section, "symbol", argument.kind == Argument::Kind::input, "inputs");
     only_for(section, "restore", argument.is_read, "inouts");
     argument.is_restored = argument.is_read && section.value_or<bool>("restore", "false", true);
     if (argument.is_matrix()) read_array(section, known, argument);

@@ -55,7 +55,7 @@ Device from_model(const NamedDevice& model) {
             .clock_khz = model.clock_khz};
 }
 
-Device unlimited() {
+Device unlimited_device() {
     Device device{.name = "limits given by hand"};
     for (const auto& field : device_fields()) device.*field.member = std::numeric_limits<std::int32_t>::max();
     device.warp_size = 32;
@@ -141,7 +141,7 @@ Device model_device(std::string_view specification) {
         throw std::invalid_argument("device '" + std::string(first) + "' is not a known model; known:" + known +
                                     "; or give limits by hand, e.g. sm_90,shared_bytes_per_block=65536");
     }
-    auto device = named ? from_model(*model) : unlimited();
+    auto device = named ? from_model(*model) : unlimited_device();
     if (named) specification.remove_prefix(std::min(specification.size(), first.size() + 1));
     for (const auto& [name, value] : parse_configuration(specification).values) {
         if (is_text_value(value)) {

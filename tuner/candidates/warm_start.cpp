@@ -9,7 +9,7 @@ namespace smemtune {
 
 namespace {
 
-constexpr std::size_t most_sizes = 3;              // nearest sizes on this device
+constexpr std::size_t most_near_sizes = 3;         // nearest sizes on this device
 constexpr std::size_t most_devices = 3;            // most similar devices
 constexpr std::size_t most_sizes_of_a_layout = 2;  // nearest sizes of each other layout, this size among them
 const double near_distance =
@@ -67,7 +67,7 @@ std::vector<Configuration> winners_nearby(const Store& store, std::int64_t devic
 WarmStart warm_start(const Store& store, std::int64_t device_row, const Device& device, const Problem& problem,
                      const KernelTemplate& kernel_template, std::int64_t template_row) {
     WarmStart result{.behind = how_far_behind(store, device_row, problem, template_row)};
-    add_winners(result.starts, nearby(store, device_row, problem, kernel_template), most_sizes);
+    add_winners(result.starts, nearby(store, device_row, problem, kernel_template), most_near_sizes);
 
     for (const auto& [layout, constants] : kernel_template.operation.layouts) {
         if (layout == problem.layout) continue;

@@ -10,7 +10,7 @@ namespace smemtune {
 namespace {
 
 // Appends what `function` documents, and its subcommands.
-void document(std::vector<DocumentedCommand>& all, const std::string& name, const std::string& summary,
+void describe(std::vector<DocumentedCommand>& all, const std::string& name, const std::string& summary,
               CommandFunction function, Arguments words) {
     DocumentedCommand command{.name = name, .summary = summary};
     // No default of this machine or user: the texts are the same wherever they are made.
@@ -27,7 +27,7 @@ void document(std::vector<DocumentedCommand>& all, const std::string& name, cons
     for (const auto& [sub, sub_summary] : command.help.commands) {
         auto with_sub = words;
         with_sub.push_back(sub);
-        document(all, name + " " + sub, sub_summary, function, std::move(with_sub));
+        describe(all, name + " " + sub, sub_summary, function, std::move(with_sub));
     }
 }
 
@@ -36,7 +36,7 @@ void document(std::vector<DocumentedCommand>& all, const std::string& name, cons
 std::vector<DocumentedCommand> documented_commands() {
     std::vector<DocumentedCommand> all;
     for (const auto& command : commands()) {
-        if (*command.summary != '\0') document(all, command.name, command.summary, command.function, {});
+        if (*command.summary != '\0') describe(all, command.name, command.summary, command.function, {});
     }
     return all;
 }

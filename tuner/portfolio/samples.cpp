@@ -16,13 +16,13 @@ namespace smemtune {
 namespace {
 
 // A number in [0, 1) that is the same with every standard library.
-double uniform(std::mt19937_64& random) { return static_cast<double>(random() >> 11) * 0x1p-53; }
+double draw_uniform(std::mt19937_64& random) { return static_cast<double>(random() >> 11) * 0x1p-53; }
 
 std::int64_t draw_extent(ExtentRange range, std::mt19937_64& random) {
     const auto low = std::log(static_cast<double>(range.low));
     const auto high = std::log(static_cast<double>(range.high) + 1);
-    const auto any = static_cast<std::int64_t>(std::exp(low + (high - low) * uniform(random)));
-    const auto kind = uniform(random);
+    const auto any = static_cast<std::int64_t>(std::exp(low + (high - low) * draw_uniform(random)));
+    const auto kind = draw_uniform(random);
     const std::int64_t unit = kind < 1.0 / 3 ? 64 : kind < 1.0 / 3 + 0.25 ? 8 : 1;
     const auto rounded = std::max(unit, (any + unit / 2) / unit * unit);
     return std::clamp(rounded <= range.high ? rounded : any, range.low, range.high);

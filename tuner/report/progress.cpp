@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "tuner/report/text.h"
+#include "util/stopwatch.h"
 
 namespace smemtune {
 
@@ -17,10 +18,6 @@ using namespace std::chrono_literals;
 constexpr auto redraw_period = 100ms;
 constexpr auto tick_period = 1s;   // updates the elapsed time when nothing else happens
 constexpr auto line_period = 30s;  // if the line is not redrawn
-
-double seconds_since(Progress::Clock::time_point begin) {
-    return std::chrono::duration<double>(Progress::Clock::now() - begin).count();
-}
 
 std::string head_of(const ProgressState& state, bool with_left, bool with_size) {
     auto text = state.part.empty() ? std::string() : state.part + ", ";

@@ -69,7 +69,7 @@ std::string rate_text(double operations_per_second) {
 std::string count_text(std::uint64_t count) {
     auto text = std::to_string(count);
     for (auto i = static_cast<std::ptrdiff_t>(text.size()) - 3; i > 0; i -= 3) {
-        text.insert(static_cast<std::size_t>(i), ",");
+        text.insert(static_cast<std::size_t>(i), 1, ',');
     }
     return text;
 }

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "templates/manifest/catalog.h"
+#include "tests/templates/launch/support.h"
 
 namespace smemtune {
 namespace {
@@ -79,8 +80,6 @@ TEST(Estimate, WithoutAModelOrOnADeviceTooSmallThereIsNone) {
     kernel.model.reset();
     EXPECT_FALSE(estimated_us(kernel, default_configuration(kernel), problem, model_device("sm_90")));
 }
-
-Configuration tile(std::int64_t width) { return {{{"TILE_WIDTH", width}}}; }
 
 TEST(ModelValues, AreTheTextbooksForATile) {
     const auto tiled = gemm_template("tiled");

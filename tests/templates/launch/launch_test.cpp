@@ -4,17 +4,10 @@
 
 #include <algorithm>
 
-#include "templates/manifest/catalog.h"
+#include "tests/templates/launch/support.h"
 
 namespace smemtune {
 namespace {
-
-KernelTemplate builtin(const std::string& name) {
-    const auto& all = builtin_templates();
-    return *std::ranges::find(all, name, &KernelTemplate::name);
-}
-
-Configuration tile(std::int64_t width) { return {{{"TILE_WIDTH", width}}}; }
 
 TEST(Launch, IsTheManifestsWithTheProblemsExtents) {
     const auto launch = launch_of(builtin("tiled"), tile(16), gemm(100, 33, 8), model_device("sm_90"));

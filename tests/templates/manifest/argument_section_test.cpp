@@ -56,7 +56,7 @@ TEST(ArgumentSection, InoutsAreRestoredUnlessTheManifestSaysOtherwise) {
     EXPECT_FALSE(argument_of(R"(kind = "input", type = "f32", shape = ["n"])").is_restored);
 }
 
-std::string refusal(const std::string& argument, const std::string& check = "inputs = \"uniform\"") {
+std::string argument_refusal(const std::string& argument, const std::string& check = "inputs = \"uniform\"") {
     try {
         (void)loaded(manifest_with(
             "{ name = \"it\", " + argument + " }, " + R"({ name = "o", kind = "output", shape = ["n"] })", check));
@@ -302,7 +302,7 @@ TEST(TypedArgument, MistakesAreNamedWithPlaceAndRemedy) {
          "'kind' is 'inputs', which is none of extent, stride, batch_stride, scalar, input, output, inout"},
     };
     for (const auto& [argument, message, check] : mistakes) {
-        const auto refused = refusal(argument, check);
+        const auto refused = argument_refusal(argument, check);
         EXPECT_THAT(refused, HasSubstr(message)) << argument;
         EXPECT_THAT(refused, testing::MatchesRegex("count.toml:[0-9]+: .*")) << argument;
     }

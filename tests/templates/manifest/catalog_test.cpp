@@ -52,7 +52,7 @@ grid  = ["ceil_div(M * N, WIDTH)"]
             {"deep/er.h", "#include \"helper.h\"  // in a circle\n#include \"device/vector.h\"\n#include <cmath>\n"}};
 }
 
-std::string refusal(const SourceTree& tree) {
+std::string tree_refusal(const SourceTree& tree) {
     try {
         return "loads " + std::to_string(load_templates(tree).size());
     } catch (const ManifestError& error) {
@@ -164,12 +164,12 @@ TEST(Catalog, AUsersKernelMayComputeABuiltInOperation) {
 TEST(Catalog, AMissingFileIsNamedWithWhoWantsIt) {
     auto tree = users();
     tree.erase("deep/er.h");
-    EXPECT_THAT(refusal(tree), StartsWith("helper.h:1: file 'deep/er.h' is missing"));
+    EXPECT_THAT(tree_refusal(tree), StartsWith("helper.h:1: file 'deep/er.h' is missing"));
     tree.erase("helper.h");
-    EXPECT_THAT(refusal(tree), StartsWith("scale.cu:2: file 'helper.h' is missing"));
+    EXPECT_THAT(tree_refusal(tree), StartsWith("scale.cu:2: file 'helper.h' is missing"));
     tree.erase("scale.cu");
-    EXPECT_THAT(refusal(tree), StartsWith("scale.toml:1: file 'scale.cu' is missing; put it there"));
-    EXPECT_THAT(refusal(with(users(), "scale.toml", "\"scale.cu\"", "\"slow.cu\"")),
+    EXPECT_THAT(tree_refusal(tree), StartsWith("scale.toml:1: file 'scale.cu' is missing; put it there"));
+    EXPECT_THAT(tree_refusal(with(users(), "scale.toml", "\"scale.cu\"", "\"slow.cu\"")),
                 StartsWith("scale.toml:7: file 'slow.cu' is missing"));
 }
 
@@ -177,9 +177,9 @@ TEST(Catalog, TwoKernelsOrOperationsOfOneNameAreAnError) {
     auto tree = users();
     tree["zz.toml"] = tree.at("scale.toml").substr(tree.at("scale.toml").find("[template]"));
     tree["zz.cu"] = tree.at("scale.cu");
-    EXPECT_EQ(refusal(tree), "zz.toml:1: template 'scale' is also in scale.toml; rename one");
+    EXPECT_EQ(tree_refusal(tree), "zz.toml:1: template 'scale' is also in scale.toml; rename one");
     tree["zz.toml"] = tree.at("scale.toml");
-    EXPECT_EQ(refusal(tree), "zz.toml:1: operation 'scale' is also in scale.toml; rename one");
+    EXPECT_EQ(tree_refusal(tree), "zz.toml:1: operation 'scale' is also in scale.toml; rename one");
 }
 
 TEST(Catalog, AKernelsFilesLoadAgainAsTheSameKernel) {
@@ -249,7 +249,7 @@ TEST(Catalog, AUsersKernelMayExtendABuiltInOne) {
                     {"mine.cu", builtin_sources().at("gemm/tiled.cu")}};
     EXPECT_EQ(load_templates(tree).at(0).parameters.at(0).name, "TILE_WIDTH");
     tree = with(tree, "mine.toml", "gemm/tiled", "gemm/absent");
-    EXPECT_THAT(refusal(tree), StartsWith("mine.toml:5: file 'gemm/absent.toml' is missing; put it there"));
+    EXPECT_THAT(tree_refusal(tree), StartsWith("mine.toml:5: file 'gemm/absent.toml' is missing; put it there"));
 }
 
 TEST(Catalog, FilesOfNoneOrSeveralKernelsAreNoStoredTemplate) {

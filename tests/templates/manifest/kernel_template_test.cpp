@@ -20,7 +20,7 @@ KernelTemplate builtin(const std::string& name) {
     return *std::ranges::find(all, name, &KernelTemplate::name);
 }
 
-std::string refusal(const Problem& problem) {
+std::string problem_refusal(const Problem& problem) {
     try {
         (void)environment_of(builtin("tiled").operation, problem, Device{});
         return "accepted";
@@ -74,16 +74,16 @@ TEST(KernelTemplate, TheEnvironmentHoldsExtentsLayoutConstantsAndLimits) {
 }
 
 TEST(KernelTemplate, AProblemThatDoesNotFitTheOperationIsRefused) {
-    EXPECT_THAT(refusal(gemm(1, 1, 1, "f64")), HasSubstr("type 'f64' is unknown; known: f32"));
-    EXPECT_EQ(refusal(gemm(1, 1, 1, "f32", "xx")), "layout 'xx' is unknown to gemm; known: nn nt tn tt");
-    EXPECT_EQ(refusal({.operation = "gemm", .layout = "nn", .extents = {{"M", 4}, {"N", 5}}}),
+    EXPECT_THAT(problem_refusal(gemm(1, 1, 1, "f64")), HasSubstr("type 'f64' is unknown; known: f32"));
+    EXPECT_EQ(problem_refusal(gemm(1, 1, 1, "f32", "xx")), "layout 'xx' is unknown to gemm; known: nn nt tn tt");
+    EXPECT_EQ(problem_refusal({.operation = "gemm", .layout = "nn", .extents = {{"M", 4}, {"N", 5}}}),
               "size '4x5' does not fit gemm; write MxNxK");
-    EXPECT_THAT(refusal({.operation = "gemm", .layout = "nn", .extents = {{"M", 4}, {"K", 5}, {"N", 6}}}),
+    EXPECT_THAT(problem_refusal({.operation = "gemm", .layout = "nn", .extents = {{"M", 4}, {"K", 5}, {"N", 6}}}),
                 HasSubstr("write MxNxK"));
-    EXPECT_EQ(refusal(gemm(1, 0, 1)), "extent N=0 is not in 1..2147483647");
-    EXPECT_EQ(refusal(gemm(-4, 1, 1)), "extent M=-4 is not in 1..2147483647");
-    EXPECT_EQ(refusal(gemm(1, 1, 2147483648)), "extent K=2147483648 is not in 1..2147483647");
-    EXPECT_EQ(refusal(gemm(2147483647, 1, 1)), "accepted");
+    EXPECT_EQ(problem_refusal(gemm(1, 0, 1)), "extent N=0 is not in 1..2147483647");
+    EXPECT_EQ(problem_refusal(gemm(-4, 1, 1)), "extent M=-4 is not in 1..2147483647");
+    EXPECT_EQ(problem_refusal(gemm(1, 1, 2147483648)), "extent K=2147483648 is not in 1..2147483647");
+    EXPECT_EQ(problem_refusal(gemm(2147483647, 1, 1)), "accepted");
 }
 
 TEST(KernelTemplate, StartsFromItsDefaults) {

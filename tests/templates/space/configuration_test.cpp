@@ -11,7 +11,7 @@ namespace {
 using testing::HasSubstr;
 using testing::StartsWith;
 
-std::string refusal(std::string_view text) {
+std::string configuration_refusal(std::string_view text) {
     try {
         return "reads " + to_text(parse_configuration(text));
     } catch (const std::invalid_argument& error) {
@@ -40,15 +40,15 @@ TEST(Configuration, ReadsWhatItWrites) {
 TEST(Configuration, WhatIsNoAssignmentIsNamed) {
     for (const auto* item : {"TILE_WIDTH", "TILE_WIDTH=", "=16", "TILE_WIDTH=16x", "TILE_WIDTH=1.5.5", "TILE_WIDTH==16",
                              "TILE_WIDTH=16 PAD=1", "TILE_WIDTH=99999999999999999999", "TILE_WIDTH=+16"}) {
-        const auto message = refusal(std::string("A=1, ") + item + ",B=2");
+        const auto message = configuration_refusal(std::string("A=1, ") + item + ",B=2");
         EXPECT_THAT(message, StartsWith("configuration: '" + std::string(item) + "' is not NAME=VALUE"));
         EXPECT_THAT(message, HasSubstr("TILE_WIDTH=16,PAD=1"));
     }
-    EXPECT_THAT(refusal("A=1,,B=2"), HasSubstr("''"));
+    EXPECT_THAT(configuration_refusal("A=1,,B=2"), HasSubstr("''"));
 }
 
 TEST(Configuration, AParameterGivenTwiceIsAnError) {
-    EXPECT_EQ(refusal("A=1,B=2,A=1"), "configuration: 'A' is given twice");
+    EXPECT_EQ(configuration_refusal("A=1,B=2,A=1"), "configuration: 'A' is given twice");
 }
 
 TEST(Configuration, WhatItLacksIsCompletedAndWhatItHasStays) {

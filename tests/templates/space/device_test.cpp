@@ -11,7 +11,7 @@ namespace {
 
 using testing::HasSubstr;
 
-std::string refusal(std::string_view specification) {
+std::string device_refusal(std::string_view specification) {
     try {
         return "is " + model_device(specification).name;
     } catch (const std::invalid_argument& error) {
@@ -79,21 +79,22 @@ TEST(Device, OfLimitsGivenByHandAloneTheOthersDoNotLimit) {
 }
 
 TEST(Device, WhatIsNoDeviceIsRefusedWithWhatIsKnown) {
-    EXPECT_THAT(refusal("sm_91"), testing::AllOf(HasSubstr("'sm_91' is not a known model"), HasSubstr("sm_90"),
-                                                 HasSubstr("shared_bytes_per_block=65536")));
-    EXPECT_THAT(refusal(""), HasSubstr("not a known model"));
-    EXPECT_THAT(refusal("SM_90"), HasSubstr("not a known model"));
-    EXPECT_THAT(refusal("sm_90,threads=3"),
+    EXPECT_THAT(device_refusal("sm_91"), testing::AllOf(HasSubstr("'sm_91' is not a known model"), HasSubstr("sm_90"),
+                                                        HasSubstr("shared_bytes_per_block=65536")));
+    EXPECT_THAT(device_refusal(""), HasSubstr("not a known model"));
+    EXPECT_THAT(device_refusal("SM_90"), HasSubstr("not a known model"));
+    EXPECT_THAT(device_refusal("sm_90,threads=3"),
                 testing::AllOf(HasSubstr("'threads' is unknown"), HasSubstr("threads_per_block")));
-    EXPECT_THAT(refusal("sm_90,threads_per_block"), HasSubstr("'threads_per_block' is not NAME=VALUE"));
-    EXPECT_THAT(refusal("sm_90,threads_per_block=many"), HasSubstr("'threads_per_block=many'"));
-    EXPECT_THAT(refusal("grid_x=1,grid_x=2"), HasSubstr("'grid_x' is given twice"));
+    EXPECT_THAT(device_refusal("sm_90,threads_per_block"), HasSubstr("'threads_per_block' is not NAME=VALUE"));
+    EXPECT_THAT(device_refusal("sm_90,threads_per_block=many"), HasSubstr("'threads_per_block=many'"));
+    EXPECT_THAT(device_refusal("grid_x=1,grid_x=2"), HasSubstr("'grid_x' is given twice"));
 }
 
 TEST(Device, LimitsThatNoArithmeticCouldUseAreRefused) {
-    EXPECT_THAT(refusal("sm_90,grid_x=-1"), HasSubstr("'grid_x' is not in 0.."));
-    EXPECT_THAT(refusal("sm_90,warp_size=0"), HasSubstr("'warp_size' is not in 1.."));
-    EXPECT_THAT(refusal("sm_90,shared_bytes_reserved_per_block=9223372036854775807"), HasSubstr("is not in 0.."));
+    EXPECT_THAT(device_refusal("sm_90,grid_x=-1"), HasSubstr("'grid_x' is not in 0.."));
+    EXPECT_THAT(device_refusal("sm_90,warp_size=0"), HasSubstr("'warp_size' is not in 1.."));
+    EXPECT_THAT(device_refusal("sm_90,shared_bytes_reserved_per_block=9223372036854775807"),
+                HasSubstr("is not in 0.."));
 }
 
 TEST(Device, FieldsAreNamedOnceAndGiveTheEnvironment) {
