@@ -1,5 +1,6 @@
 #include "util/dynamic_library.h"
 
+#include <dlfcn.h>
 #include <gmock/gmock.h>
 
 namespace smemtune {
@@ -27,6 +28,28 @@ TEST(DynamicLibrary, WithoutALibraryNothingIsFoundAndTheErrorNamesTheLastOne) {
     EXPECT_THAT(library.error(), testing::HasSubstr("libnone.so.2"));
     int (*absolute)(int) = nullptr;
     EXPECT_FALSE(library.find("abs", absolute));
+}
+
+TEST(DynamicLibrary, ClosesWithItsOwnerUnlessItIsKeptOpen) {
+    constexpr auto* name = "libBrokenLocale.so.1";  // of glibc; no other code opens it
+    const auto is_open = [&] {
+        void* handle = dlopen(name, RTLD_NOW | RTLD_NOLOAD);
+        if (handle != nullptr) dlclose(handle);
+        return handle != nullptr;
+    };
+    ASSERT_FALSE(is_open());
+    {
+        const DynamicLibrary library({name});
+        ASSERT_TRUE(library) << library.error();
+        EXPECT_EQ(library.error(), "");
+        EXPECT_TRUE(is_open());
+    }
+    EXPECT_FALSE(is_open());
+    {
+        DynamicLibrary library({name});
+        library.keep_open();
+    }
+    EXPECT_TRUE(is_open());
 }
 
 }  // namespace

@@ -55,5 +55,15 @@ TEST(ParallelFor, RethrowsTheFirstFailureAndBeginsNothingAfterIt) {
     EXPECT_LE(calls, 3) << "the thread that did not fail first may begin one more";
 }
 
+TEST(ParallelFor, OfNothingCallsNothing) {
+    parallel_for(0, 3, [](std::size_t) { FAIL(); });
+}
+
+TEST(ParallelFor, OneThreadCallsInOrder) {
+    std::vector<std::size_t> calls;
+    parallel_for(5, 1, [&](std::size_t i) { calls.push_back(i); });
+    EXPECT_EQ(calls, (std::vector<std::size_t>{0, 1, 2, 3, 4}));
+}
+
 }  // namespace
 }  // namespace smemtune

@@ -177,5 +177,58 @@ TEST(Process, AProgramFillsItsStandardDescriptors) {
               0);
 }
 
+TEST(Process, OutputThatLooksLikeAnExitCodeIsOutput) {
+    for (const std::string output : {"", "x", "\n", "\n\n", "\n5", "a\n5", "5", "a\n"}) {
+        const auto result = run_process({"printf", "%s", output}, enough);
+        EXPECT_EQ(result.output, output);
+        EXPECT_EQ(result.exit_code, 0);
+        EXPECT_TRUE(result.started);
+    }
+}
+
+TEST(Process, WithoutAnExitCodeItCountsAsKilledAndKeepsItsOutput) {
+    const auto result = shell("echo out; kill -KILL $PPID");  // the shell that would append the exit code
+    EXPECT_TRUE(result.started);
+    EXPECT_FALSE(result.timed_out);
+    EXPECT_EQ(result.exit_code, 128 + SIGKILL);
+    EXPECT_EQ(result.output, "out\n");
+}
+
+TEST(Process, ALimitMayBeZeroOrLongerThanAnyWait) {
+    EXPECT_TRUE(shell("sleep 86400", 0ms).timed_out);
+    const auto result = shell("exit 3", std::chrono::hours(24 * 365));
+    EXPECT_FALSE(result.timed_out);
+    EXPECT_EQ(result.exit_code, 3);
+}
+
+TEST(Process, LeavesNoDescriptorAndNoChildBehind) {
+    const auto lowest_free = [] {
+        const int descriptor = open("/dev/null", O_RDONLY);
+        close(descriptor);
+        return descriptor;
+    };
+    const auto before = lowest_free();
+    for (int i = 0; i < 3; ++i) (void)shell("exit 1");
+    (void)shell("sleep 86400", 50ms);
+    EXPECT_EQ(lowest_free(), before);
+    EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1) << "no child is left to be waited for";
+}
+
+TEST(Process, APipeClosesWhenAnotherProgramStarts) {
+    const auto pipe = make_pipe();
+    for (const int end : {pipe.read_end, pipe.write_end}) EXPECT_EQ(fcntl(end, F_GETFD) & FD_CLOEXEC, FD_CLOEXEC);
+    ASSERT_EQ(write(pipe.write_end, "x", 1), 1);
+    char letter = 0;
+    EXPECT_EQ(read(pipe.read_end, &letter, 1), 1);
+    close(pipe.read_end);
+    close(pipe.write_end);
+    EXPECT_EQ(exit_code_without_descriptors([] {
+                  const auto moved = make_pipe();
+                  const auto closes = [](int end) { return (fcntl(end, F_GETFD) & FD_CLOEXEC) != 0; };
+                  return closes(moved.read_end) && closes(moved.write_end) ? 0 : 1;
+              }),
+              0);
+}
+
 }  // namespace
 }  // namespace smemtune

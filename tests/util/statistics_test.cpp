@@ -4,6 +4,7 @@
 
 #include <limits>
 #include <tuple>
+#include <vector>
 
 namespace smemtune {
 namespace {
@@ -32,6 +33,48 @@ TEST(RatioInterval, IsThatOfTheTextbook) {
         for (int i = 0; i < pairs; ++i) a[static_cast<std::size_t>(i)] = pairs - i;
         EXPECT_EQ(ratio_interval(a, b), (std::pair<double, double>(low, high))) << pairs;
     }
+}
+
+TEST(RatioInterval, IsThatOfTheFirstOverTheSecondOfEachPair) {
+    EXPECT_EQ(ratio_interval(std::vector{6.0, 1.0, 8.0}, std::vector{3.0, 4.0, 2.0}), (std::pair{0.25, 4.0}));
+    EXPECT_EQ(ratio_interval(std::vector{6.0}, std::vector{3.0}), (std::pair{2.0, 2.0}));
+}
+
+// The interval encloses the median unless all that differ from it lie on one side: restated by counting.
+TEST(RatioInterval, LeavesOutNoMoreThanTwoAndAHalfPercentOnEachSide) {
+    for (std::size_t pairs = 1; pairs <= 60; ++pairs) {
+        std::vector<double> a(pairs);
+        for (std::size_t i = 0; i < pairs; ++i) a[i] = static_cast<double>(i + 1);
+        const auto low = static_cast<std::size_t>(ratio_interval(a, std::vector<double>(pairs, 1.0)).first);
+        // P(fewer than `count` of the pairs lie below the median), summed over Pascal's triangle.
+        const auto below = [&](std::size_t count) {
+            std::vector<double> row{1};
+            for (std::size_t n = 0; n < pairs; ++n) {
+                std::vector<double> next(row.size() + 1);
+                for (std::size_t k = 0; k < row.size(); ++k) {
+                    next[k] += row[k] / 2;
+                    next[k + 1] += row[k] / 2;
+                }
+                row = std::move(next);
+            }
+            double sum = 0;
+            for (std::size_t k = 0; k < count; ++k) sum += row[k];
+            return sum;
+        };
+        EXPECT_GT(below(low + 1), 0.025) << pairs;
+        EXPECT_TRUE(low == 1 || below(low) <= 0.025) << pairs;
+        EXPECT_EQ(below(1) <= 0.025, pairs >= least_for_interval) << pairs;
+    }
+}
+
+TEST(Quantile, TakesItsOwnFractionAndLeavesTheOrderOfTheValuesAlone) {
+    const std::vector<double> values{30, 10, 20, 50, 40};
+    for (const auto& [fraction, value] :
+         {std::pair{0.0, 10.0}, {0.1, 14.0}, {0.25, 20.0}, {0.5, 30.0}, {0.9, 46.0}, {1.0, 50.0}}) {
+        EXPECT_DOUBLE_EQ(quantile(values, fraction), value) << fraction;
+    }
+    EXPECT_DOUBLE_EQ(median(values), 30);
+    EXPECT_EQ(quantile({1, 2, std::numeric_limits<double>::infinity()}, 0.5), 2);
 }
 
 }  // namespace

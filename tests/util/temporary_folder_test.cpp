@@ -73,5 +73,80 @@ TEST(TemporaryFolder, WhatALinkNamesIsNoLeftover) {
 
 TEST(TemporaryFolder, LeftoversInAFolderThatIsMissingAreNone) { remove_leftovers("/no/such/folder", "tuner"); }
 
+TEST(TemporaryFolder, ALeftoverIsOlderThanAnHour) {
+    const TemporaryFolder parent;
+    const auto aged = [&](const std::string& name, std::chrono::minutes age) {
+        const auto path = leftover(parent.path(), name, std::chrono::hours(0));
+        std::filesystem::last_write_time(path, std::filesystem::file_time_type::clock::now() - age);
+        return path;
+    };
+    const auto younger = aged("tuner-aaaaaa", std::chrono::minutes(58));
+    const auto older = aged("tuner-bbbbbb", std::chrono::minutes(62));
+    const auto longer_name = aged("tuner-ccccccc", std::chrono::minutes(62));
+    const auto shorter_name = aged("tuner-ccccc", std::chrono::minutes(62));
+    remove_leftovers(parent.path(), "tuner");
+    EXPECT_TRUE(std::filesystem::exists(younger));
+    EXPECT_FALSE(std::filesystem::exists(older));
+    EXPECT_TRUE(std::filesystem::exists(longer_name));
+    EXPECT_TRUE(std::filesystem::exists(shorter_name));
+    remove_leftovers(parent.path(), "tuner", std::chrono::minutes(57));
+    EXPECT_FALSE(std::filesystem::exists(younger));
+}
+
+TEST(TemporaryFolder, AFileMustLieBelowItAndTheErrorNamesIt) {
+    const TemporaryFolder folder;
+    for (const std::string name : {"../x", "/x", "a/../b", ""}) {
+        try {
+            folder.write(name, "text");
+            ADD_FAILURE() << name;
+        } catch (const std::runtime_error& error) {
+            EXPECT_EQ(error.what(), "'" + name + "' does not lie below its folder and was not written");
+        }
+    }
+    std::filesystem::create_directory(folder / "folder");
+    try {
+        folder.write("folder", "text");
+        ADD_FAILURE();
+    } catch (const std::runtime_error& error) {
+        EXPECT_EQ(error.what(), "cannot write " + (folder / "folder").string() + "; is the disk full?");
+    }
+}
+
+// In a process of its own, whose first folder looks for leftovers.
+TEST(TemporaryFolderDeathTest, TheFirstFolderOfAProcessRemovesLeftovers) {
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
+    EXPECT_EXIT(
+        {
+            auto pattern = (std::filesystem::temp_directory_path() / "tuner_parent_XXXXXX").string();
+            const std::filesystem::path parent = mkdtemp(pattern.data());
+            setenv("TMPDIR", parent.c_str(), 1);
+            const auto old = leftover(parent, "tuner-a1B2c3", std::chrono::hours(2));
+            { const TemporaryFolder first("tuner"); }
+            const bool is_removed = !std::filesystem::exists(old);
+            const auto later = leftover(parent, "tuner-a1B2c3", std::chrono::hours(2));
+            { const TemporaryFolder second("tuner"); }
+            const bool is_left = std::filesystem::exists(later);
+            std::filesystem::remove_all(parent);
+            std::exit(is_removed && is_left ? 7 : 1);
+        },
+        testing::ExitedWithCode(7), "");
+}
+
+TEST(TemporaryFolderDeathTest, AFolderThatCannotBeMadeIsAnErrorThatNamesTmpdir) {
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
+    EXPECT_EXIT(
+        {
+            setenv("TMPDIR", "/proc", 1);
+            try {
+                const TemporaryFolder folder("tuner");
+            } catch (const std::runtime_error& error) {
+                std::fputs(error.what(), stderr);
+                std::exit(7);
+            }
+            std::exit(1);
+        },
+        testing::ExitedWithCode(7), "cannot create a folder like /proc/tuner-.*: .*; name another place in TMPDIR");
+}
+
 }  // namespace
 }  // namespace smemtune
