@@ -4,7 +4,9 @@
 
 #include <array>
 #include <cmath>
+#include <cstring>
 #include <limits>
+#include <span>
 #include <stdexcept>
 #include <vector>
 
@@ -97,6 +99,104 @@ TEST(ArgumentType, KnowsWhichNumbersItHas) {
     EXPECT_FALSE(holds("i32", 0.5));
     EXPECT_TRUE(holds("i8", -128));
     EXPECT_TRUE(holds("f16", 1e9)) << "as an infinity";
+}
+
+TEST(ArgumentType, EachNumberHasItsSizeItsNameInCppItsVectorsAndItsRange) {
+    struct Row {
+        const char *name, *cpp_name, *pair;
+        std::int64_t bytes;
+        bool is_floating, is_signed;
+    };
+    for (const auto& row :
+         {Row{"f64", "double", "double2", 8, true, true}, Row{"f32", "float", "float2", 4, true, true},
+          Row{"f16", "__half", "__half2", 2, true, true}, Row{"bf16", "__nv_bfloat16", "__nv_bfloat162", 2, true, true},
+          Row{"i64", "long long", "longlong2", 8, false, true},
+          Row{"u64", "unsigned long long", "ulonglong2", 8, false, false}, Row{"i32", "int", "int2", 4, false, true},
+          Row{"u32", "unsigned", "uint2", 4, false, false}, Row{"i16", "short", "short2", 2, false, true},
+          Row{"u16", "unsigned short", "ushort2", 2, false, false}, Row{"i8", "signed char", "char2", 1, false, true},
+          Row{"u8", "unsigned char", "uchar2", 1, false, false}}) {
+        const auto type = argument_type(row.name);
+        EXPECT_EQ(type.name(), row.name);
+        EXPECT_EQ(type.cpp_name(), row.cpp_name);
+        EXPECT_EQ(type.lanes, 1);
+        EXPECT_FALSE(type.is_struct);
+        EXPECT_EQ(type.bytes(), row.bytes);
+        EXPECT_EQ(type.number->is_floating, row.is_floating);
+        EXPECT_EQ(type.number->is_signed, row.is_signed);
+        EXPECT_EQ(type.number->is_half(), row.is_floating && row.bytes == 2);
+        const auto pair = argument_type(std::string(row.name) + "x2");
+        EXPECT_EQ(pair.cpp_name(), row.pair);
+        EXPECT_EQ(pair.name(), std::string(row.name) + "x2");
+        EXPECT_EQ(pair.bytes(), 2 * row.bytes);
+        if (row.is_floating) continue;
+        const double most = std::exp2(static_cast<double>(8 * row.bytes - (row.is_signed ? 1 : 0)));
+        const auto& number = *type.number;
+        if (row.bytes < 8) {
+            EXPECT_TRUE(number.holds(most - 1)) << row.name;
+            EXPECT_FALSE(number.holds(most)) << row.name;
+        }
+        EXPECT_TRUE(number.holds(row.is_signed ? -most : 0)) << row.name;
+        EXPECT_FALSE(number.holds(row.is_signed ? -most - 2048 : -1)) << row.name;
+        EXPECT_FALSE(number.holds(0.5)) << row.name;
+    }
+    for (const auto* name : {"i64", "u64"}) {
+        EXPECT_TRUE(argument_type(name).number->holds(0x1p63 - 1024));
+        EXPECT_FALSE(argument_type(name).number->holds(0x1p63)) << "manifests hold no larger numbers";
+    }
+    EXPECT_EQ(argument_type("f64").number->unit_roundoff(), 0x1p-53);
+    EXPECT_EQ(argument_type("f32").number->unit_roundoff(), 0x1p-24);
+    EXPECT_EQ(argument_type("f16").number->unit_roundoff(), 0x1p-11);
+    EXPECT_EQ(argument_type("bf16").number->unit_roundoff(), 0x1p-8);
+}
+
+TEST(ArgumentType, AStructHasASizeFrom1To4096Bytes) {
+    for (const int bytes : {1, 24, 4096}) {
+        const auto type = argument_type("bytes:" + std::to_string(bytes));
+        EXPECT_TRUE(type.is_struct);
+        EXPECT_EQ(type.bytes(), bytes);
+        EXPECT_EQ(type.name(), "bytes:" + std::to_string(bytes));
+        EXPECT_EQ(type.cpp_name(), "void");
+    }
+    for (const std::string name : {"bytes:", "bytes:0", "bytes:4097", "bytes:-1", "bytes:8x", "bytes:x", "bytes: 8"}) {
+        try {
+            (void)argument_type(name);
+            ADD_FAILURE() << name;
+        } catch (const std::invalid_argument& error) {
+            EXPECT_EQ(error.what(),
+                      "type '" + name + "' is no struct of 1 to 4096 bytes; write sizeof, as in bytes:24");
+        }
+    }
+}
+
+// IEEE 754: s eeeee ffffffffff is (-1)^s 2^(e-15) 1.f, or 2^-14 0.f for e = 0; bf16 is the upper half of a float.
+TEST(ArgumentType, EveryNumberOf16BitsIsReadAndWritten) {
+    const auto& f16 = *argument_type("f16").number;
+    const auto& bf16 = *argument_type("bf16").number;
+    for (int pattern = 0; pattern < 65536; ++pattern) {
+        const auto bits = static_cast<std::uint16_t>(pattern);
+        const auto upper = static_cast<std::uint32_t>(pattern) << 16U;
+        float wide = 0;
+        std::memcpy(&wide, &upper, sizeof wide);
+        const int exponent = pattern >> 10 & 31;
+        const int fraction = pattern & 1023;
+        const double sign = pattern >> 15 != 0 ? -1 : 1;
+        const double half = exponent == 31  ? (fraction == 0 ? sign * INFINITY : std::nan(""))
+                            : exponent == 0 ? sign * fraction * 0x1p-24
+                                            : sign * (1024 + fraction) * std::exp2(exponent - 25);
+        for (const auto& [type, wanted] : {std::pair{&f16, half}, {&bf16, static_cast<double>(wide)}}) {
+            const auto value = load_number(*type, std::as_bytes(std::span(&bits, 1)));
+            if (std::isnan(wanted)) {
+                ASSERT_TRUE(std::isnan(value)) << pattern;
+                continue;
+            }
+            ASSERT_EQ(value, wanted) << type->name << " " << pattern;
+            for (const double factor : {1.0, 1 + 0x1p-40, 1 - 0x1p-40}) {  // a little more or less is rounded to it
+                std::uint16_t written = 0;
+                store_number(*type, value * factor, std::as_writable_bytes(std::span(&written, 1)));
+                ASSERT_EQ(written, bits) << type->name << " " << factor;
+            }
+        }
+    }
 }
 
 }  // namespace

@@ -84,5 +84,46 @@ TEST(DataFile, OtherNumpyFilesAreRefusedWithRemedy) {
     EXPECT_THAT(refusal("x.npy", npy("<f4", "False", "", 4), "f32"), HasSubstr("version 1 to 3"));
 }
 
+// NumPy writes headers of more than 255 and of more than 65,535 bytes for types with many fields.
+TEST(DataFile, AHeaderMayBeLong) {
+    const std::string description = "{'descr': '<i4', 'fortran_order': False, 'shape': (2,), }";
+    const auto with_header = [&](char version, std::size_t length, int bytes_of_length) {
+        auto header = description;
+        header.resize(length, ' ');
+        std::string file = "\x93NUMPY";
+        file += version;
+        file += '\0';
+        for (int i = 0; i < bytes_of_length; ++i) file += static_cast<char>(length >> (8 * i) & 255U);
+        return file + header + "abcd";
+    };
+    for (const std::size_t length : {300U, 65535U}) {
+        EXPECT_EQ(read_data_file("x.npy", with_header(1, length, 2), number("i32")).bytes, "abcd") << length;
+    }
+    for (const char version : {char{2}, char{3}}) {
+        for (const std::size_t length : {300U, 0x10203U}) {
+            const auto file = with_header(version, length, 4);
+            EXPECT_EQ(read_data_file("x.npy", file, number("i32")).bytes, "abcd");
+            EXPECT_EQ(read_data_file("x.npy", file.substr(0, file.size() - 4), number("i32")).count, 0);
+            EXPECT_EQ(refusal("x.npy", file.substr(0, file.size() - 5), "i32"),
+                      "has a header that is no .npy header of version 1 to 3; save it again");
+        }
+    }
+}
+
+TEST(DataFile, MessagesNameTheTypeFoundAndTheSizeOfTheTypeNeeded) {
+    EXPECT_EQ(refusal("x.npy", npy("<c8", "False", ""), "f16"),
+              "holds numbers of type <c8 where <f2 is needed; save it with .astype('<f2')");
+    EXPECT_EQ(refusal("x.npy", npy("V8", "False", ""), "bf16"),
+              "holds numbers of type unknown where <u2 is needed; save it with .astype('<u2')");
+    EXPECT_EQ(refusal("x.npy", npy("<i2", "False", "abc"), "i16"),
+              "has 3 bytes of numbers, which is no multiple of 2, the size of i16");
+    EXPECT_EQ(refusal("x.npy", npy("<i2", "True", "ab"), "i16"),
+              "has its first dimension dense; save it with numpy.ascontiguousarray");
+    EXPECT_EQ(refusal("x.npy", npy("=i2", "False", "ab"), "i16"), "") << "native order";
+    for (const auto* path : {"a.npy", "a.bin", "a.raw"}) EXPECT_TRUE(is_data_file(path)) << path;
+    for (const auto* path : {"a.txt", "npy", "a.bin2", ""}) EXPECT_FALSE(is_data_file(path)) << path;
+    EXPECT_EQ(result_type("x.npy", numpy_file(number("f64"), {1}, "aaaabbbb"), number("bf16")), "f64");
+}
+
 }  // namespace
 }  // namespace smemtune

@@ -106,5 +106,38 @@ TEST(ModelValues, AreZeroWithoutAModel) {
     EXPECT_EQ(reuse.operations_per_load(), 0);
 }
 
+// One block, of whose phases only one part takes long: the time of that part by the rates that the header states.
+TEST(Estimate, EachPartTakesWhatTheHeaderSays) {
+    auto kernel = gemm_template("tiled");
+    for (const auto member : {&Model::phases, &Model::loads_per_phase, &Model::operations_per_phase,
+                              &Model::barriers_per_phase, &Model::shared_loads_per_phase}) {
+        (*kernel.model).*member = Expression("0");
+    }
+    auto device = model_device("sm_90");
+    device.clock_khz = 1'000'000;  // a cycle takes a nanosecond
+    const auto us = [&](const char* phases, Expression Model::*member, const char* amount, std::int64_t rows = 32) {
+        auto changed = kernel;
+        changed.model->phases = Expression(phases);
+        (*changed.model).*member = Expression(amount);
+        return estimated_us(changed, {{{"TILE_WIDTH", 32}}}, gemm(rows, 32, 32), device).value();
+    };
+    EXPECT_DOUBLE_EQ(us("1", &Model::barriers_per_phase, "0"), 0.6) << "the memory's latency";
+    EXPECT_DOUBLE_EQ(us("5", &Model::barriers_per_phase, "2"), 5 * 0.66);
+    EXPECT_DOUBLE_EQ(us("1", &Model::operations_per_phase, "256000"), 1) << "128 lanes that multiply and add";
+    EXPECT_DOUBLE_EQ(us("3", &Model::operations_per_phase, "256000"), 3);
+    EXPECT_DOUBLE_EQ(us("1", &Model::loads_per_phase, "16000"), 1) << "16 floats, 64 bytes";
+    EXPECT_DOUBLE_EQ(us("1", &Model::shared_loads_per_phase, "32000"), 1);
+    // Two blocks of 1024 threads fit on a multiprocessor, and share its rates; a third one waits.
+    device.multiprocessors = 1;
+    EXPECT_DOUBLE_EQ(us("1", &Model::operations_per_phase, "256000", 64), 2);
+    EXPECT_DOUBLE_EQ(us("1", &Model::operations_per_phase, "256000", 96), 4);
+    EXPECT_DOUBLE_EQ(us("1", &Model::barriers_per_phase, "0", 64), 0.6);
+    EXPECT_DOUBLE_EQ(us("1", &Model::barriers_per_phase, "0", 96), 1.2);
+    device.clock_khz = 0;
+    EXPECT_DOUBLE_EQ(us("1", &Model::barriers_per_phase, "0"), 0.6) << "thousands of cycles";
+    device.compute_capability = 0;
+    EXPECT_DOUBLE_EQ(us("1", &Model::barriers_per_phase, "0", 64), 1.2) << "on the host, one block at a time";
+}
+
 }  // namespace
 }  // namespace smemtune

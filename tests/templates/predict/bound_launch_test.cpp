@@ -258,5 +258,47 @@ TEST(TimeModel, APredictionIsTheSumOfItsShares) {
     EXPECT_EQ(model.predicted_us(terms), 46);
 }
 
+// One block of one or more phases: the terms by the rates that templates/launch/hardware_rates.h states.
+TEST(BoundLaunch, EachTermIsWhatItsPartTakes) {
+    auto kernel = built_in("tiled");
+    auto& model = *kernel.model;
+    model.phases = Expression("5");
+    model.loads_per_phase = Expression("16000");
+    model.operations_per_phase = Expression("256000");
+    model.barriers_per_phase = Expression("2");
+    model.dependent_loads_per_phase = Expression("3");
+    model.cluster_blocks = Expression("1");
+    auto device = model_device("sm_90");
+    device.clock_khz = 1'000'000;  // a cycle takes a nanosecond
+    const auto terms = [&](std::int64_t rows) {
+        return BoundLaunch(kernel, {{{"TILE_WIDTH", 32}}}, device, gemm(1, 1, 1)).terms(gemm(rows, 32, 32)).value();
+    };
+    const auto expect = [&](const Terms& found, double blocks, double waves) {
+        EXPECT_DOUBLE_EQ(term(found, Term::launch), 1);
+        EXPECT_DOUBLE_EQ(term(found, Term::waves), waves);
+        EXPECT_DOUBLE_EQ(term(found, Term::blocks), blocks);
+        EXPECT_DOUBLE_EQ(term(found, Term::latency), waves * 5 * (0.6 + 2 * 0.03));
+        EXPECT_DOUBLE_EQ(term(found, Term::arithmetic), blocks * 5 * 1);
+        EXPECT_DOUBLE_EQ(term(found, Term::loads), blocks * 5 * 1) << "16 floats, 64 bytes, in a cycle";
+        EXPECT_DOUBLE_EQ(term(found, Term::dependent_loads), waves * 5 * 3 * 0.6);
+        EXPECT_DOUBLE_EQ(term(found, Term::workspace), 0);
+    };
+    expect(terms(32), 1, 1);
+    device.multiprocessors = 1;  // which holds two blocks of 1024 threads
+    expect(terms(64), 2, 1);
+    expect(terms(96), 3, 2);
+    expect(terms(128), 4, 2);
+    device.clock_khz = 0;
+    EXPECT_DOUBLE_EQ(term(terms(32), Term::dependent_loads), 5 * 3 * 0.6) << "thousands of cycles";
+    device.multiprocessors = 0;
+    expect(terms(64), 2, 1);  // counts as one
+    device.compute_capability = 0;
+    expect(terms(64), 2, 2);  // the host: one block at a time
+    kernel.model.reset();
+    const auto without = terms(64);
+    EXPECT_EQ(term(without, Term::latency) + term(without, Term::arithmetic) + term(without, Term::loads), 0);
+    EXPECT_EQ(term(without, Term::blocks), 2);
+}
+
 }  // namespace
 }  // namespace smemtune

@@ -63,5 +63,45 @@ TEST(Correction, APlaceIsTheLogarithmsOfTheExtents) {
     EXPECT_NEAR(place[2], 2 * place[1], 1e-12);
 }
 
+// The formula of docs/design.md, written again: weights exp(-d^2 / 2) below a distance of 3, and 0.3 for the model.
+TEST(Correction, IsAWeightedMeanOfTheLogarithmsOfTheErrorsNearby) {
+    std::vector<Residual> residuals;
+    for (int i = 0; i < 11; ++i) residuals.push_back({{0.4 * i, 1 - 0.3 * i}, 0.1 * i - 0.3});
+    const std::vector models{off_by(residuals), off_by({residuals[3], {{9, 9}, 5}})};
+    const Correction correction(models);
+    for (const auto& place : {std::vector{0.0, 1.0}, {1.1, 0.2}, {2.0, -2.0}, {4.0, -2.0}, {0.0, 3.9}}) {
+        for (std::size_t model = 0; model < models.size(); ++model) {
+            double weights = 0;
+            double sum = 0;
+            for (const auto& each : models[model].residuals) {
+                const double squared = std::pow(each.place[0] - place[0], 2) + std::pow(each.place[1] - place[1], 2);
+                if (squared >= 9) continue;
+                weights += std::exp(-squared / 2);
+                sum += std::exp(-squared / 2) * each.log_ratio;
+            }
+            const auto found = at(correction, model, place);
+            EXPECT_NEAR(found.factor, std::exp(sum / (0.3 + weights)), 1e-12);
+            EXPECT_NEAR(found.trust, weights / (0.3 + weights), 1e-12);
+        }
+    }
+    EXPECT_EQ(at(Correction(std::vector{off_by({{{0.0}, 1}})}), 0, {3.0}).trust, 0) << "three times the reach";
+    EXPECT_GT(at(Correction(std::vector{off_by({{{0.0}, 1}})}), 0, {2.999}).trust, 0);
+}
+
+TEST(Correction, APlaceWithoutExtentsOrWithOtherOnesHasNone) {
+    const std::vector models{off_by({{{1, 1}, 0.5}})};
+    const Correction correction(models);
+    std::vector<Correction::Near> near(3);
+    correction.find(std::vector{1.0}, near);
+    EXPECT_TRUE(near.empty()) << "what was there before is gone";
+    correction.find(std::vector{1.0, 1.0}, near);
+    ASSERT_EQ(near.size(), 1U);
+    EXPECT_EQ(near[0].weight, 1);
+    std::vector<double> place;
+    place_of(gemm(1, 8, 64), place);
+    EXPECT_DOUBLE_EQ(place[1], std::log(8.0));
+    EXPECT_DOUBLE_EQ(place[2], std::log(64.0));
+}
+
 }  // namespace
 }  // namespace smemtune

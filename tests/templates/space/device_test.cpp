@@ -113,5 +113,85 @@ TEST(Device, FieldsAreNamedOnceAndGiveTheEnvironment) {
     }
 }
 
+// "Technical Specifications per Compute Capability" of the CUDA C++ Programming Guide; cache and peak of the GPU's data
+// sheet: Titan RTX, A100, RTX 3090 Ti, RTX 4090, H100 SXM, B200, RTX 5090.
+TEST(Device, EachModelHasTheNumbersOfItsComputeCapability) {
+    struct Row {
+        const char* name;
+        std::int64_t threads, blocks, shared_kib, block_kib, reserved, l2_mib;
+        double peak_tflops;
+    };
+    for (const auto& row :
+         {Row{"sm_75", 1024, 16, 64, 64, 0, 6, 16.3}, Row{"sm_80", 2048, 32, 164, 163, 1024, 40, 19.5},
+          Row{"sm_86", 1536, 16, 100, 99, 1024, 6, 40.0}, Row{"sm_89", 1536, 24, 100, 99, 1024, 72, 82.6},
+          Row{"sm_90", 2048, 32, 228, 227, 1024, 50, 66.9}, Row{"sm_100", 2048, 32, 228, 227, 1024, 126, 74.4},
+          Row{"sm_120", 1536, 24, 100, 99, 1024, 96, 104.8}}) {
+        const auto device = model_device(row.name);
+        EXPECT_EQ(device.threads_per_multiprocessor, row.threads) << row.name;
+        EXPECT_EQ(device.blocks_per_multiprocessor, row.blocks) << row.name;
+        EXPECT_EQ(device.shared_bytes_per_multiprocessor, row.shared_kib * 1024) << row.name;
+        EXPECT_EQ(device.shared_bytes_per_block, row.block_kib * 1024) << row.name;
+        EXPECT_EQ(device.shared_bytes_reserved_per_block, row.reserved) << row.name;
+        EXPECT_EQ(device.l2_bytes, row.l2_mib << 20) << row.name;
+        EXPECT_NEAR(peak_fp32_flops(device) / 1e12, row.peak_tflops, 0.06) << row.name;
+        EXPECT_EQ(device.warp_size, 32);
+        EXPECT_EQ(device.threads_per_block, 1024);
+        EXPECT_EQ(device.static_shared_bytes_per_block, 48 * 1024);
+        EXPECT_EQ(device.registers_per_thread, 255);
+        EXPECT_EQ(device.registers_per_block, 64 * 1024);
+        EXPECT_EQ(device.registers_per_multiprocessor, 64 * 1024);
+        EXPECT_EQ(device.grid_x, 2147483647);
+        EXPECT_EQ(device.grid_y, 65535);
+        EXPECT_EQ(device.grid_z, 65535);
+        EXPECT_EQ(device.memory_bytes, 0) << "unknown";
+    }
+    EXPECT_EQ(peak_fp32_flops(model_device("sm_90,compute_capability=85")), 0);
+    EXPECT_EQ(peak_fp32_flops(model_device("sm_90,compute_capability=74")), 0);
+    EXPECT_GT(peak_fp32_flops(model_device("sm_90,compute_capability=86")), 0);
+}
+
+TEST(Device, TheNameSaysWhetherLimitsWereGivenByHandOrItIsChecked) {
+    EXPECT_EQ(model_device("sm_90,grid_x=1").name, "sm_90 with limits given by hand");
+    EXPECT_EQ(model_device("sm_90,").name, "sm_90");
+    EXPECT_EQ(model_device("grid_x=1").name, "limits given by hand");
+    EXPECT_TRUE(model_device("grid_x=1").is_host());
+    const auto device = model_device("sm_90");
+    EXPECT_EQ(checked(device).name, "sm_90 (checked)");
+    EXPECT_TRUE(is_checked(checked(device)));
+    EXPECT_FALSE(is_checked(device));
+    auto same = checked(device);
+    same.name = device.name;
+    EXPECT_EQ(same, device);
+}
+
+TEST(Device, LimitsAreTakenUpToTheirBordersAndRefusedBeyond) {
+    EXPECT_EQ(model_device("sm_90,grid_x=0").grid_x, 0);
+    EXPECT_EQ(model_device("sm_90,grid_x=1125899906842624").grid_x, std::int64_t{1} << 50);
+    EXPECT_EQ(refusal("sm_90,grid_x=1125899906842625"), "device limit 'grid_x' is not in 0..1125899906842624");
+    EXPECT_EQ(model_device("sm_90,warp_size=1").warp_size, 1);
+    EXPECT_EQ(model_device("sm_90,warp_size=1024").warp_size, 1024);
+    EXPECT_EQ(refusal("sm_90,warp_size=1025"), "device limit 'warp_size' is not in 1..1024");
+    EXPECT_EQ(refusal("sm_90,grid_x=1.5"),
+              "device: 'grid_x=1.5' is not NAME=INTEGER; write for example sm_90,multiprocessors=66");
+    EXPECT_EQ(
+        refusal("sm_9"),
+        "device 'sm_9' is not a known model; known: sm_75 sm_80 sm_86 sm_89 sm_90 sm_100 sm_120; or give limits by "
+        "hand, e.g. sm_90,shared_bytes_per_block=65536");
+    const auto alone = model_device("multiprocessors=0");
+    for (const auto& field : device_fields()) {
+        EXPECT_THAT(refusal("x=1"), HasSubstr(" " + std::string(field.name)));
+        const auto given = model_device(std::string(field.name) + "=7");
+        for (const auto& other : device_fields()) {
+            EXPECT_EQ(given.*other.member, other.name == field.name ? 7 : alone.*other.member)
+                << field.name << " " << other.name;
+        }
+    }
+    for (auto member : {&Device::l2_bytes, &Device::memory_bytes, &Device::clock_khz, &Device::compute_capability,
+                        &Device::shared_bytes_reserved_per_block}) {
+        EXPECT_EQ(alone.*member, 0);
+    }
+    EXPECT_EQ(alone.grid_z, 2147483647);
+}
+
 }  // namespace
 }  // namespace smemtune

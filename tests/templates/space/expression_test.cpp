@@ -177,5 +177,29 @@ TEST(Expression, ReadsValuesInTheOrderOfItsNames) {
 
 TEST(Expression, ADefaultOneIsZero) { EXPECT_EQ(Expression().evaluate(Environment{}), 0); }
 
+TEST(Expression, TheStackHolds64Values) {
+    const auto nested = [](int depth) {
+        std::string text = "1";
+        for (int i = 1; i < depth; ++i) text = "1 + (" + text + ")";
+        return text;
+    };
+    EXPECT_EQ(value(nested(64)), 64);
+    EXPECT_THAT(refusal(nested(65)), HasSubstr("nested too deeply"));
+    EXPECT_EQ(value("1 ? 1 : " + nested(63)), 1) << "only one branch runs";
+}
+
+TEST(Expression, TextsAreValuesThatMustBeWritable) {
+    EXPECT_EQ(value("'a' == 'a'"), 1);
+    EXPECT_EQ(value("'a' == \"a\""), 1) << "either quote";
+    EXPECT_EQ(value("'a' != 'b'"), 1);
+    EXPECT_EQ(value("'a' < 0"), 1);
+    EXPECT_EQ(value("'a' == 'b' ? 1 : 2"), 2);
+    EXPECT_EQ(refusal("1 + 'a"), "expression '1 + 'a', column 5: the quote is not closed");
+    EXPECT_EQ(refusal("'a\""), "expression ''a\"', column 1: the quote is not closed");
+    EXPECT_EQ(refusal("a == '7'"), "expression 'a == '7'', column 6: no parameter can have this value");
+    EXPECT_EQ(refusal("''"), "expression '''', column 1: no parameter can have this value");
+    EXPECT_EQ(refusal("'a' b"), "expression ''a' b', column 5: unexpected 'b'");
+}
+
 }  // namespace
 }  // namespace smemtune

@@ -267,5 +267,34 @@ TEST(ParameterSpace, OfXgemmHasAsManyPointsAsItsPublicRecordings) {
     EXPECT_EQ(removed(space) + space.size(), space.raw_size());
 }
 
+TEST(ParameterSpace, ErrorsNameWhatIsTooLargeAndWhatIsUnknown) {
+    const auto refusal = [](const auto& make) -> std::string {
+        try {
+            make();
+        } catch (const std::exception& error) {
+            return error.what();
+        }
+        return "";
+    };
+    EXPECT_EQ(refusal([] { ParameterSpace({parameter("A", first_numbers(65536))}, {}, {}); }),
+              "parameter 'A' has more than 65535 values");
+    EXPECT_EQ(ParameterSpace({parameter("A", first_numbers(65535))}, rules({"A > 65533"}), {}).size(), 1U);
+    EXPECT_EQ(refusal([] {
+                  const std::vector<Parameter> parameters(8, parameter("A", first_numbers(1000)));
+                  ParameterSpace(parameters, {}, {});
+              }),
+              "the parameters have more than 2^64 combinations");
+    EXPECT_EQ(refusal([] {
+                  ParameterSpace({parameter("A", first_numbers(5000)), parameter("B", first_numbers(5000))}, {}, {});
+              }),
+              "more than 20 million valid configurations: add constraints");
+    EXPECT_EQ(refusal([] { ParameterSpace({parameter("A", {1})}, rules({"A < B"}), {}); }),
+              "constraint 'A < B': unknown name 'B'");
+    EXPECT_EQ(refusal([] {
+                  ParameterSpace({parameter("A", {1})}, std::vector<Configuration>{{{{"A", 2}}}});
+              }),
+              "'A=2' is not a point of its parameters");
+}
+
 }  // namespace
 }  // namespace smemtune
