@@ -52,5 +52,49 @@ TEST_P(ParametersOfAKernel, BelongToTheKernelThatTheManifestNames) {
 INSTANTIATE_TEST_SUITE_P(Devices, ParametersOfAKernel, testing::Values("host", "sm_90"),
                          [](const auto& of) { return std::string(of.param); });
 
+TEST(ReadableError, OfAParameterCheckHasNoLineAndNoColumn) {
+    const std::string mark = signature_check_mark;
+    EXPECT_EQ(readable_error("a.cu" + mark + "f'(1): error: static assertion failed"),
+              "a.cu" + mark + "f': static assertion failed");
+    EXPECT_EQ(readable_error("a.cu" + mark + "f<'x'>':1:15: error: no"), "a.cu" + mark + "f<'x'>': no");
+    for (const auto& line :
+         std::vector<std::string>{"a.cu:3:1: error: expected ';'", "a.cu" + mark + "f'(1): warning: x", ""}) {
+        EXPECT_EQ(readable_error(line), line);
+    }
+}
+
+// The check at the end of a program, which compares the parameters of its entry point with those of the manifest.
+std::string check_in(const Program& program) {
+    const auto& source = program.files.at(program.source_path);
+    return source.substr(source.rfind("static_assert(smemtune_same"));
+}
+
+TEST(ProgramOfAKernel, ChecksEveryParameterByItsSizeAndNamesThem) {
+    const auto kernel = find_template(builtin_templates(), "warp_tiled");
+    const auto program = program_of(kernel, default_configuration(kernel), gemm(4, 4, 4));
+    EXPECT_EQ(program.entry, "warp_tiled");
+    EXPECT_EQ(program.source_path, "gemm/warp_tiled.cu");
+    const auto check = check_in(program);
+    EXPECT_THAT(check,
+                HasSubstr("(int M, int N, int K, Element alpha, const Element* A, long long lda, const Element* B, "
+                          "long long ldb, Element beta, Element* C, long long ldc"));
+    EXPECT_THAT(check, HasSubstr("SmemtuneSizes<4, 4, 4, 4, 0, 8, 0, 8, 4, 0, 8"));
+    EXPECT_THAT(check, HasSubstr("the address of its workspace)"));
+    EXPECT_THAT(check, HasSubstr("by its manifest the kernel takes ("));
+    EXPECT_TRUE(program.files.contains("configuration.h"));
+}
+
+TEST(ProgramOfAReference, TakesTheArgumentsThenValueAndMagnitudeOfEachOutput) {
+    const auto kernel = find_template(builtin_templates(), "tiled");
+    const auto program = reference_program(kernel, gemm(4, 4, 4));
+    EXPECT_EQ(program.entry, "reference");
+    EXPECT_EQ(program.source_path, "gemm/reference.cu");
+    EXPECT_TRUE(program.options.empty()) << "fast mathematics must not change a reference";
+    EXPECT_FALSE(program.on_host);
+    const auto check = check_in(program);
+    EXPECT_THAT(check, HasSubstr("by its manifest the reference takes (int M, int N, int K, "));
+    EXPECT_THAT(check, HasSubstr("double* value of C, double* magnitude of C)"));
+}
+
 }  // namespace
 }  // namespace smemtune

@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <optional>
+#include <random>
+#include <vector>
 
 namespace smemtune {
 namespace {
@@ -57,6 +60,70 @@ TEST(EnergyMeter, ACounterThatWentBackSaysNothing) {
     meter.add(400, 5, 1);
     EXPECT_TRUE(meter.finished());
     EXPECT_EQ(meter.launch_uj(), 0);
+}
+
+TEST(EnergyMeter, TheBordersOfItsTimesBelongToThem) {
+    EnergyMeter meter;
+    EXPECT_FALSE(meter.finished()) << "nothing was read";
+    meter.add(0, 100, 9);  // launches before the first update do not count
+    meter.add(50, 101, 9);
+    meter.add(350, 161, 3);  // 300 ms after the update at 50
+    EXPECT_TRUE(meter.finished());
+    EXPECT_DOUBLE_EQ(meter.launch_uj(), 60 * 1e3 / 3);
+    meter.add(400, 161, 100);
+    EXPECT_DOUBLE_EQ(meter.launch_uj(), 60 * 1e3 / 3) << "later launches do not count";
+
+    EnergyMeter still;
+    still.add(10, 7, 1);
+    still.add(3009, 7, 1);
+    EXPECT_FALSE(still.finished());
+    still.add(3010, 7, 1);
+    EXPECT_TRUE(still.finished()) << "3 s after the first reading";
+    EXPECT_EQ(still.launch_uj(), 0);
+
+    EnergyMeter idle;
+    idle.add(0, 1, 0);
+    idle.add(10, 2, 0);
+    idle.add(400, 3, 0);
+    EXPECT_TRUE(idle.finished());
+    EXPECT_EQ(idle.launch_uj(), 0) << "no launch lay between the updates";
+}
+
+// The rule, written again: the launches and the energy between the first update and the first one 300 ms later.
+TEST(EnergyMeter, AgreesWithTheRuleForAnyReadings) {
+    std::mt19937 random(3);  // NOLINT: the same readings every time
+    for (int round = 0; round < 300; ++round) {
+        struct Reading {
+            double ms;
+            std::uint64_t millijoules;
+            std::size_t launches;
+        };
+        std::vector<Reading> readings;
+        EnergyMeter meter;
+        double ms = 0;
+        std::uint64_t millijoules = 1000;
+        while (!meter.finished()) {
+            ms += static_cast<double>(random() % 120);
+            if (random() % 3 == 0) millijoules += random() % 50;
+            readings.push_back({ms, millijoules, random() % 4});
+            meter.add(readings.back().ms, readings.back().millijoules, readings.back().launches);
+        }
+        double expected = 0;
+        std::optional<std::size_t> begin;
+        for (std::size_t i = 1; i < readings.size(); ++i) {
+            if (readings[i].millijoules == readings[i - 1].millijoules) continue;
+            if (!begin) {
+                begin = i;
+            } else if (readings[i].ms - readings[*begin].ms >= 300) {
+                std::size_t launches = 0;
+                for (auto k = *begin + 1; k <= i; ++k) launches += readings[k].launches;
+                const auto energy = static_cast<double>(readings[i].millijoules - readings[*begin].millijoules) * 1e3;
+                if (launches > 0) expected = energy / static_cast<double>(launches);
+                break;
+            }
+        }
+        EXPECT_DOUBLE_EQ(meter.launch_uj(), expected) << round;
+    }
 }
 
 }  // namespace

@@ -566,5 +566,77 @@ TEST_F(Selection, WhatNoTemplateKnowsHasNoCandidate) {
     EXPECT_TRUE(of(gemm(1, 1, 1)).empty());
 }
 
+TEST(Distance, OfDevicesIsThatOfTheLogarithmsOfSixFieldsThatBothKnow) {
+    const auto hopper = model_device("sm_90");
+    const std::vector<std::string_view> counted{
+        "compute_capability",           "multiprocessors", "shared_bytes_per_multiprocessor",
+        "registers_per_multiprocessor", "l2_bytes",        "clock_khz"};
+    for (const auto& field : device_fields()) {
+        auto twice = hopper;
+        twice.*field.member = std::max<std::int64_t>(2, 2 * (twice.*field.member));
+        auto unknown = hopper;
+        unknown.*field.member = field.name == "compute_capability" ? hopper.compute_capability : 0;
+        const bool counts = std::ranges::find(counted, field.name) != counted.end();
+        EXPECT_NEAR(distance(hopper, twice), counts ? std::log(2) : 0, 1e-12) << field.name;
+        EXPECT_NEAR(distance(twice, hopper), counts ? std::log(2) : 0, 1e-12) << field.name;
+        EXPECT_EQ(distance(hopper, unknown), 0) << field.name;
+        EXPECT_EQ(distance(unknown, hopper), 0) << field.name;
+    }
+    auto both = hopper;
+    both.multiprocessors *= 2;
+    both.l2_bytes /= 2;
+    EXPECT_NEAR(distance(hopper, both), std::sqrt(2) * std::log(2), 1e-12);
+    EXPECT_EQ(distance(Device{.name = "host"}, Device{.name = "another host"}), 0);
+}
+
+TEST(Distance, OfProblemsWithOtherNamesOrNumbersOfExtentsIsInfinite) {
+    const Problem two{"any", "f32", "", {{"M", 8}, {"N", 8}}};
+    auto other = two;
+    EXPECT_EQ(distance(two, other), 0);
+    other.extents[1].first = "K";
+    EXPECT_TRUE(std::isinf(distance(two, other)));
+    other.extents.pop_back();
+    EXPECT_TRUE(std::isinf(distance(two, other)));
+    EXPECT_TRUE(std::isinf(distance(other, two)));
+    other = two;
+    other.operation = "other";
+    EXPECT_TRUE(std::isinf(distance(two, other)));
+    other = two;
+    other.type = "f64";
+    EXPECT_TRUE(std::isinf(distance(two, other)));
+}
+
+TEST(BinaryKey, IsTheTargetTheTypeAndTheLayoutIfThereIsOne) {
+    EXPECT_EQ(binary_key("sm_90a", gemm(1, 2, 3, "f16", "nt")), "sm_90a f16 nt");
+    EXPECT_EQ(binary_key("sm_80", {"transpose", "f32", "", {}}), "sm_80 f32");
+}
+
+TEST_F(Selection, ADifferenceOfSignaturesSaysWhichPartDiffers) {
+    const auto& operation = find_template(templates, "tiled").operation;
+    const auto difference = [&](auto change, const std::string& layout = "nn") {
+        auto other = operation;
+        change(other);
+        return difference_of_signatures(other, operation, gemm(8, 8, 8, "f32", layout), device);
+    };
+    const auto a_of = [](Operation& other) -> Argument& {
+        return *std::ranges::find(other.arguments, "A", &Argument::name);
+    };
+    EXPECT_EQ(difference([](Operation&) {}), "");
+    EXPECT_EQ(difference([](Operation& other) { other.extents.emplace_back("BATCH"); }),
+              "its operation has other extents");
+    EXPECT_EQ(difference([](Operation& other) { other.layouts.at("nn").begin()->second = 7; }),
+              "its operation means another layout by this name");
+    EXPECT_EQ(difference([](Operation& other) { other.layouts.at("nn").begin()->second = 7; }, "nt"), "")
+        << "another layout than the problem's";
+    EXPECT_EQ(difference([&](Operation& other) { a_of(other).type = argument_type("f32"); }),
+              "its operation takes other arguments, or in another order");
+    EXPECT_EQ(difference([](Operation& other) { other.arguments.pop_back(); }),
+              "its operation takes other arguments, or in another order");
+    EXPECT_EQ(difference([&](Operation& other) { a_of(other).rows = Expression("9"); }),
+              "its argument A has another size");
+    EXPECT_EQ(difference([&](Operation& other) { a_of(other).rows = Expression("8 + 0"); }), "")
+        << "another text of the same size";
+}
+
 }  // namespace
 }  // namespace smemtune

@@ -370,5 +370,37 @@ TEST_F(PredictorTest, TheCandidatesEndThoughAnotherFileTakesThePlaceOfTheirs) {
     EXPECT_THAT(rest, testing::ElementsAre(Match::predicted, Match::nearest, Match::untuned));
 }
 
+TEST(WhyChosen, NamesTheTimeTheErrorTheLargestTermAndTheNextMember) {
+    std::vector<Predictor::Prediction> ranking(3);
+    ranking[0] = {.us = 123.456, .error = 0.0749, .shares = {1, 2, 3, 90, 4}};
+    ranking[1] = {.us = 0.000123456, .error = 0, .shares = {5, 2}};
+    ranking[2] = {.us = 98765.4, .error = 2.5, .shares = {}};
+    EXPECT_EQ(why_chosen(ranking, 0), "predicted 123.5 us within 7.5 %, mostly latency; next 0.0001235 us");
+    EXPECT_EQ(why_chosen(ranking, 1), "predicted 0.0001235 us within 0 %, mostly launch; next 9.877e+04 us");
+    EXPECT_EQ(why_chosen(ranking, 2), "predicted 9.877e+04 us within 2.5e+02 %, mostly launch");
+}
+
+TEST(PredictorCacheTest, APredictorIsThatOfItsOperationTypeLayoutAndDevice) {
+    PredictorCache cache;
+    int made = 0;
+    const auto make = [&] {
+        ++made;
+        return std::shared_ptr<const Predictor>(
+            new Predictor({}, gemm(1, 1, 1), model_device("sm_90"), [](const TrialRow&) { return nullptr; }));
+    };
+    const auto first = cache.find_or_make(gemm(1, 2, 3), 1, 0, make);
+    EXPECT_EQ(cache.find_or_make(gemm(4, 5, 6), 1, 0, make), first) << "the extents do not matter";
+    EXPECT_EQ(made, 1);
+    auto other = gemm(1, 2, 3);
+    other.operation = "other";
+    EXPECT_NE(cache.find_or_make(other, 1, 0, make), first);
+    EXPECT_NE(cache.find_or_make(gemm(1, 2, 3, "f16"), 1, 0, make), first);
+    EXPECT_NE(cache.find_or_make(gemm(1, 2, 3, "f32", "nt"), 1, 0, make), first);
+    EXPECT_NE(cache.find_or_make(gemm(1, 2, 3), 2, 0, make), first);
+    EXPECT_EQ(made, 5);
+    EXPECT_EQ(cache.find_or_make(gemm(1, 2, 3), 1, 0, make), first) << "all of them are kept";
+    EXPECT_NE(cache.find_or_make(gemm(1, 2, 3), 1, 1, make), first) << "of another file";
+}
+
 }  // namespace
 }  // namespace smemtune
