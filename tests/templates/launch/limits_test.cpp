@@ -172,5 +172,55 @@ TEST(Limits, TheFeasibleSpacesCensusTellsTemplateAndDeviceApart) {
     EXPECT_EQ(by_device, 2U);
 }
 
+TEST(Limits, TheCensusShowsEachRuleInAShortForm) {
+    auto kernel = builtin("tiled");
+    kernel.constraints.clear();
+    kernel.workspace_bytes = Expression("M");
+    const auto space = feasible_space(kernel, gemm(64, 64, 64), model_device("sm_90"));
+    std::vector<std::string> rules;
+    for (const auto& each : space.census()) rules.push_back(each.constraint.reason + ": " + each.constraint.text());
+    const auto in = [](const Expression& expression) { return "(" + expression.text() + ")"; };
+    EXPECT_THAT(
+        rules,
+        testing::ElementsAre(
+            StartsWith("the grid or the block is empty: min(min("),
+            StartsWith("the grid or the block is empty: min(min("),
+            "threads per block: block <= device.threads_per_block",
+            "threads along z: " + in(kernel.block[2]) + " <= 64",
+            "static shared memory per block: static_shared_bytes <= device.static_shared_bytes_per_block",
+            "shared memory per block: static_shared_bytes + dynamic_shared_bytes <= device.shared_bytes_per_block",
+            StartsWith("shared memory is negative: min("), "the workspace is negative: (M) >= 0",
+            "bytes of workspace: workspace_bytes <= device.memory_bytes",
+            "registers per thread, by the manifest's estimate: registers <= device.registers_per_thread",
+            "registers per block, by the manifest's estimate: registers, allocated to warps by 256 and to four warps "
+            "at a "
+            "time, <= device.registers_per_block",
+            "blocks of the grid along x: " + in(kernel.grid[0]) + " <= device.grid_x",
+            "blocks of the grid along y: " + in(kernel.grid[1]) + " <= device.grid_y",
+            "blocks of the grid along z: " + in(kernel.grid[2]) + " <= device.grid_z"));
+}
+
+TEST(Limits, AWorkspaceMayTakeTheWholeMemoryAndIsNotLimitedWhereThatIsUnknown) {
+    auto kernel = builtin("tiled");
+    kernel.workspace_bytes = Expression("M * TILE_WIDTH");
+    const auto sizes = [&](const std::string& device) {
+        return feasible_space(kernel, gemm(64, 64, 64), model_device(device)).size();
+    };
+    const auto all = sizes("sm_90");
+    EXPECT_EQ(sizes("sm_90,memory_bytes=2048"), all) << "64 * 32";
+    EXPECT_EQ(sizes("sm_90,memory_bytes=2047"), all - 1);
+    kernel.workspace_bytes = Expression("TILE_WIDTH - 9");
+    EXPECT_LT(sizes("sm_90"), all);
+    kernel.workspace_bytes = Expression("TILE_WIDTH - 4");
+    EXPECT_EQ(sizes("sm_90"), all) << "an empty one";
+}
+
+TEST(Limits, DeclaredAreTheTemplatesRulesAlone) {
+    const auto kernel = builtin("tiled");
+    const auto device = model_device("sm_90,threads_per_block=64");
+    EXPECT_GT(declared_space(kernel, gemm(64, 64, 64), device).size(),
+              feasible_space(kernel, gemm(64, 64, 64), device).size());
+}
+
 }  // namespace
 }  // namespace smemtune
