@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <nlohmann/json.hpp>
+
 #include "tuner/report/text.h"
 
 namespace smemtune {
@@ -104,6 +106,113 @@ TEST(Text, AConfigurationIsShownByTheValuesThatDiffer) {
     EXPECT_EQ(differences_text(defaults, defaults), "default");
     EXPECT_EQ(differences_text({}, {}), "default") << "a template without parameters";
     EXPECT_EQ(differences_text({{{"NEW", 1}}}, defaults), "NEW=1") << "unknown to the defaults";
+}
+
+TEST(Text, ATimeHasTheUnitThatKeepsItBelowAThousand) {
+    for (const auto& [microseconds, text] : std::vector<std::pair<double, std::string>>{{0, "0 us"},
+                                                                                        {0.12345, "0.1235 us"},
+                                                                                        {9.648, "9.648 us"},
+                                                                                        {999.94, "999.9 us"},
+                                                                                        {1000, "1 ms"},
+                                                                                        {3210, "3.21 ms"},
+                                                                                        {999'900, "999.9 ms"},
+                                                                                        {1e6, "1 s"},
+                                                                                        {12'345'678, "12.35 s"}}) {
+        EXPECT_EQ(time_text(microseconds), text);
+    }
+}
+
+TEST(Text, ARateIsInGigaBelowATenthOfATera) {
+    EXPECT_EQ(rate_text(1.6e9), "1.60 G");
+    EXPECT_EQ(rate_text(9.9e10), "99.00 G");
+    EXPECT_EQ(rate_text(1e11), "0.10 T");
+    EXPECT_EQ(rate_text(24.904e12), "24.90 T");
+}
+
+TEST(Text, ADurationIsRoundedToSeconds) {
+    EXPECT_EQ(duration_text(0), "0 s");
+    EXPECT_EQ(duration_text(0.5), "1 s");
+    EXPECT_EQ(duration_text(60), "1:00 min");
+    EXPECT_EQ(duration_text(3599.4), "59:59 min");
+    EXPECT_EQ(duration_text(3599.5), "1:00:00 h");
+    EXPECT_EQ(duration_text(36061), "10:01:01 h");
+}
+
+TEST(Text, ACountHasACommaAfterEachThreeDigits) {
+    for (const auto& [count, text] :
+         std::vector<std::pair<std::uint64_t, std::string>>{{0, "0"},
+                                                            {12, "12"},
+                                                            {1000, "1,000"},
+                                                            {12345, "12,345"},
+                                                            {123456, "123,456"},
+                                                            {1234567, "1,234,567"},
+                                                            {18446744073709551615U, "18,446,744,073,709,551,615"}}) {
+        EXPECT_EQ(count_text(count), text);
+    }
+    EXPECT_EQ(counted(0, "size"), "0 sizes");
+}
+
+TEST(Text, AListIsSplitAtItsSeparatorWithoutEmptyParts) {
+    EXPECT_EQ(split("a,b c,,d,", ','), (std::vector<std::string>{"a", "b c", "d"}));
+    EXPECT_EQ(split("", ','), std::vector<std::string>{});
+    EXPECT_EQ(split("a", ','), std::vector<std::string>{"a"});
+    EXPECT_EQ(split("a,b;c", ';'), (std::vector<std::string>{"a,b", "c"}));
+}
+
+TEST(Text, JsonIsIndentedAndHoldsNoBytesThatAreNotUtf8) {
+    EXPECT_EQ(json_text({{"a", {1, 2}}}), "{\n  \"a\": [\n    1,\n    2\n  ]\n}");
+    EXPECT_EQ(json_text("x\xff\xc3\xa4"), "\"x\xef\xbf\xbd\xc3\xa4\"");
+}
+
+// The rule, written again for any text: no line is longer than the width, and the words are those of the text.
+TEST(Folded, NoLineIsLongerThanTheWidthAndNothingIsLost) {
+    const std::string text = "alpha beta,gamma delta,epsilon,zeta a bb ccc dddd eeeeeeeeeeeeeeeeeeeeeeee f,g h";
+    for (std::size_t width = 1; width <= text.size() + 2; ++width) {
+        for (const auto& [first, rest] : {std::pair<std::size_t, std::size_t>{0, 0}, {2, 4}, {4, 2}}) {
+            const auto lines = split(folded(text, width, first, rest), '\n');
+            std::string joined;
+            for (std::size_t i = 0; i < lines.size(); ++i) {
+                const auto indent = i == 0 ? first : rest;
+                EXPECT_EQ(lines[i].find_first_not_of(' '), indent) << width;
+                EXPECT_LE(lines[i].size(), std::max(width, indent + 1)) << lines[i];
+                EXPECT_NE(lines[i].back(), ' ') << lines[i];
+                joined += lines[i].substr(indent);
+            }
+            auto expected = text;
+            std::erase(expected, ' ');
+            std::erase(joined, ' ');
+            EXPECT_EQ(joined, expected) << width;
+        }
+    }
+    EXPECT_EQ(folded("ab,cd", 3), "ab,\ncd\n");
+    EXPECT_EQ(folded("ab,cd", 2), "ab\n,c\nd\n") << "a comma stays within the width";
+    EXPECT_EQ(folded("a b,c", 4), "a b,\nc\n");
+    EXPECT_EQ(folded("abcd", 4), "abcd\n");
+}
+
+TEST(Table, OptionalColumnsAreLeftOutFromTheLastOneOnUntilItFits) {
+    Table table({{"a"}, {"bbbb", true}, {"c"}, {"dddd", true}});
+    table.add({"1", "2", "3", "4"});
+    const std::string all = "a  bbbb  c  dddd\n1     2  3     4\n";
+    const std::string without_last = "a  bbbb  c\n1     2  3\n";
+    EXPECT_EQ(table.to_text(16), all);
+    EXPECT_EQ(table.to_text(15), without_last);
+    EXPECT_EQ(table.to_text(10), without_last);
+    EXPECT_EQ(table.to_text(9), "a  c\n1  3\n");
+}
+
+TEST(Table, AColumnIsAlignedToTheRightIfEachOfItsCellsIsANumberARangeOrNothing) {
+    for (const auto& cell :
+         std::vector<std::string>{"1", "-", "", "-1.5", "+2.0 %", "1,234", "1.9..2.1", "9.8e+04 us", "1/2"}) {
+        const auto text = table({{"x", "heading"}, {"x", cell}});
+        EXPECT_EQ(text.substr(text.find('\n') + 1),
+                  cell.empty() ? "x\n" : "x  " + std::string(7 > cell.size() ? 7 - cell.size() : 0, ' ') + cell + "\n")
+            << cell;
+    }
+    for (const auto& cell : std::vector<std::string>{"a", "16x16", "+", "--", "1a", ".5"}) {
+        const auto text = table({{"x", "heading"}, {"x", cell}});
+        EXPECT_EQ(text.substr(text.find('\n') + 1), "x  " + cell + "\n") << cell;
+    }
 }
 
 }  // namespace
