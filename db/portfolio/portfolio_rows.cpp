@@ -21,13 +21,18 @@ SELECT id FROM portfolio WHERE device = ? AND operation = ? AND type = ? AND lay
     AND (terms_version = ? OR ?)
 ORDER BY id)sql";
 
-// With max(), SQLite takes the other columns (the toolchain) from the row that has the maximum.
+// With max() as the only aggregate, SQLite takes the other columns (the toolchain) from the row that has the maximum.
+// So the order, which needs min(), is that of an outer query.
 constexpr auto origins = R"sql(
-SELECT f.device, f.operation, f.type, f.layout, t.toolchain, max(t.finished_at)
-FROM portfolio AS f LEFT JOIN trials AS t
-    ON t.device = f.device AND t.template = f.template AND t.configuration = f.configuration
-    AND t.code_hash = f.code_hash
-WHERE f.terms_version = ? OR ? GROUP BY f.device, f.operation, f.type, f.layout ORDER BY min(f.id))sql";
+SELECT device, operation, type, layout, toolchain, measured_at
+FROM (SELECT f.device AS device, f.operation AS operation, f.type AS type, f.layout AS layout,
+             t.toolchain AS toolchain, max(t.finished_at) AS measured_at
+      FROM portfolio AS f LEFT JOIN trials AS t
+          ON t.device = f.device AND t.template = f.template AND t.configuration = f.configuration
+          AND t.code_hash = f.code_hash
+      WHERE f.terms_version = ? OR ? GROUP BY f.device, f.operation, f.type, f.layout) AS o
+ORDER BY (SELECT min(id) FROM portfolio AS f
+          WHERE f.device = o.device AND f.operation = o.operation AND f.type = o.type AND f.layout = o.layout))sql";
 
 // The text of `coefficients`: one number for each term, then a list of residuals, each of them the logarithms of the
 // extents and of the ratio: [0, 1.5, ..., 0, [[4.1589, 5, 2.0794, -0.03], ...]].

@@ -243,5 +243,33 @@ TEST(ProblemClass, OfAnyExtentIsKnown) {
     EXPECT_EQ(problem_class({"gemm", "c", "nn", {{"M", 1}, {"N", 2}}}, 24), "01");
 }
 
+TEST_F(PortfolioTest, EveryStoredPortfolioIsListedWithItsNewestMeasurement) {
+    EXPECT_TRUE(store.portfolios().empty());
+    const auto trial_of = [&](std::int64_t size, std::int64_t width, const std::string& toolchain) {
+        auto trial = with_code(measured(key_in(store, size), tile(width), 5), code);
+        trial.toolchain = toolchain;
+        return trial;
+    };
+    const auto nn = key;
+    key.layout = "tt";
+    set({8});
+    key = nn;
+    set({16, 32});
+    store.remember(trial_of(512, 16, "older"));
+    store.remember(trial_of(64, 32, "newest"));
+    auto other_code = trial_of(128, 16, "of other code");
+    other_code.code_hash = "other";
+    store.remember(other_code);
+    store.remember(trial_of(256, 64, "of no member"));
+    execute(path, "UPDATE trials SET finished_at = '2026-01-0' || id || 'T00:00:00.000Z'");
+    const auto all = store.portfolios();
+    ASSERT_EQ(all.size(), 2U);
+    EXPECT_EQ(all[0].key.layout, "tt") << "in the order in which they were stored";
+    EXPECT_EQ(all[0].toolchain + all[0].measured_at, "");
+    EXPECT_EQ(all[1].key, nn);
+    EXPECT_EQ(all[1].toolchain, "newest");
+    EXPECT_EQ(all[1].measured_at, "2026-01-02T00:00:00.000Z");
+}
+
 }  // namespace
 }  // namespace smemtune
