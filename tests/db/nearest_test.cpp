@@ -159,5 +159,19 @@ TEST_F(NearestTest, ANamedTemplateServesItsOwnTrialsOfTheVersionsAskedFor) {
     EXPECT_EQ(store.best(at.device, at.problem, "", {})->record.configuration, tile(4));
 }
 
+TEST_F(NearestTest, TheLastPageIsTheOneWithFewerProblemsThanAskedFor) {
+    for (const int size : {16, 32, 64}) tune(gemm(size, size, size));
+    const auto nearest = [&](std::int64_t skipped, std::int64_t count) {
+        return store.nearest(key.device, gemm(16, 16, 16), skipped, count);
+    };
+    EXPECT_FALSE(nearest(0, 2).is_last);
+    EXPECT_FALSE(nearest(0, 3).is_last) << "there may be more";
+    EXPECT_TRUE(nearest(0, 4).is_last);
+    EXPECT_TRUE(nearest(3, 1).is_last);
+    EXPECT_TRUE(store.nearest(999, gemm(16, 16, 16), 0, 1).is_last);
+    ASSERT_EQ(nearest(1, 1).rows.size(), 1U);
+    EXPECT_EQ(size_text(nearest(1, 1).rows[0].problem), "32x32x32");
+}
+
 }  // namespace
 }  // namespace smemtune

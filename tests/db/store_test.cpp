@@ -1,5 +1,6 @@
 #include "db/store.h"
 
+#include <functional>
 #include <limits>
 
 #include <SQLiteCpp/Column.h>
@@ -699,6 +700,191 @@ TEST(StoreReadOnly, RefusesToWriteAndServesOn) {
     EXPECT_THROW(store.remember(gemm(1, 2, 3)), StoreError);
     EXPECT_THROW(store.set_winner(key, tile(1), {}), StoreError);
     EXPECT_EQ(store.trials(key).size(), 1u);
+}
+
+TEST_F(StoreTest, EachTimeOfATrialMustBeFiniteAndNotNegativeAndIsNamed) {
+    const auto measurement = [](TrialRecord& trial) -> Measurement& { return std::get<Measurement>(trial.outcome); };
+    const std::vector<std::pair<std::string, std::function<void(TrialRecord&, double)>>> times{
+        {"compile_ms", [](TrialRecord& trial, double time) { trial.compile_ms = time; }},
+        {"verify_ms", [](TrialRecord& trial, double time) { trial.verify_ms = time; }},
+        {"time_ms", [](TrialRecord& trial, double time) { trial.time_ms = time; }},
+        {"median_us", [&](TrialRecord& trial, double time) { measurement(trial).median_us = time; }},
+        {"spread_us", [&](TrialRecord& trial, double time) { measurement(trial).spread_us = time; }},
+        {"energy_uj", [&](TrialRecord& trial, double time) { measurement(trial).energy_uj = time; }},
+        {"samples_us", [&](TrialRecord& trial, double time) { measurement(trial).samples_us.back() = time; }},
+    };
+    const std::vector<std::uint8_t> code{1};
+    const BinaryRecord binary{key.kernel_template, tile(16), "sm_90a", "NVRTC", code, {}};
+    for (const auto& [name, set] : times) {
+        for (const double time : {-1e-9, std::numeric_limits<double>::quiet_NaN(),
+                                  std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity()}) {
+            auto trial = with_code(measured(key, tile(16), 5), code);
+            set(trial, time);
+            const auto refusal = "a trial's " + name + " must be finite and not negative, not " + std::to_string(time);
+            const auto expect_refused = [&](const auto& work) {
+                try {
+                    work();
+                    ADD_FAILURE() << refusal;
+                } catch (const std::invalid_argument& error) {
+                    EXPECT_EQ(error.what(), refusal);
+                }
+            };
+            expect_refused([&] { store.remember(trial); });
+            expect_refused([&] { store.set_winner(trial, binary); });
+        }
+        EXPECT_EQ(store.trials(key).size(), 0U) << name;
+        auto trial = with_code(measured(key, tile(16), 5), code);
+        set(trial, 0);
+        store.set_winner(trial, binary);
+        EXPECT_EQ(store.recall(key, tile(16)), trial) << name;
+        store.forget(key);
+    }
+}
+
+TEST_F(StoreTest, ACrownSetTogetherWithItsTrialIsOneThatIsFoundNearby) {
+    const std::vector<std::uint8_t> code{1};
+    store.set_winner(with_code(measured(key, tile(16), 5), code),
+                     {key.kernel_template, tile(16), "sm_90a", "NVRTC", code, {}});
+    const auto near = store.nearest(key.device, gemm(500, 500, 500), 0, 1);
+    ASSERT_EQ(near.rows.size(), 1U);
+    EXPECT_TRUE(near.rows[0].winner);
+}
+
+// What was verified with damaged code is unknown, so only trials and members of the new code keep their verification.
+TEST_F(StoreTest, MachineCodeThatReplacesDamagedCodeIsTheOnlyOneThatCountsAsVerified) {
+    const auto larger = key_in(store, 1024);
+    const auto third = key_in(store, 64);
+    const std::vector<std::uint8_t> code{1}, other{2};
+    BinaryRecord binary{key.kernel_template, tile(16), "sm_90a", "NVRTC", code, {}};
+    store.set_winner(with_code(measured(key, tile(16), 5), code), binary);
+    store.remember(with_code(measured(larger, tile(16), 6), other));
+    auto cut_short = with_code(measured(third, tile(16), 6), other);
+    std::get<Measurement>(cut_short.outcome).cut_short = true;
+    store.remember(cut_short);
+    store.remember(with_code(measured(third, tile(8), 6), other));
+    const PortfolioMember member{.kernel_template = key.kernel_template,
+                                 .configuration = tile(16),
+                                 .classes = {"111"},
+                                 .verified_by = "operation/testbed",
+                                 .code_hash = with_code({}, code).code_hash};
+    store.set_portfolio({key.device, "gemm", "f32", "nn"}, {member}, {binary});
+    execute(path, "UPDATE binaries SET code = x'ff'");
+    store.set_winner(with_code(measured(key, tile(16), 5), code), binary);
+    EXPECT_EQ(store.recall(key, tile(16))->verified_by, "operation/testbed");
+    EXPECT_EQ(store.recall(larger, tile(16))->verified_by, unrecorded) << "perhaps the damaged code was this one's";
+    EXPECT_EQ(store.recall(third, tile(16)), cut_short);
+    EXPECT_EQ(store.recall(third, tile(8))->verified_by, "operation/testbed") << "another configuration";
+    EXPECT_EQ(store.portfolio({key.device, "gemm", "f32", "nn"}).members.size(), 1U) << "of the new code";
+    execute(path, "UPDATE binaries SET code = x'ff'");
+    binary.code = other;
+    store.set_winner(with_code(measured(larger, tile(16), 6), other), binary);
+    EXPECT_EQ(store.recall(key, tile(16))->verified_by, unrecorded);
+    EXPECT_EQ(store.recall(larger, tile(16))->verified_by, "operation/testbed");
+    EXPECT_TRUE(store.portfolio({key.device, "gemm", "f32", "nn"}).members.empty());
+}
+
+TEST_F(StoreTest, AMemberGoesWithTheCodeThatAnotherCodeReplacesAndWithNoOther) {
+    const std::vector<std::uint8_t> code{1}, other{2};
+    BinaryRecord binary{key.kernel_template, tile(16), "sm_90a", "NVRTC", code, {}};
+    BinaryRecord second{key.kernel_template, tile(8), "sm_90a", "NVRTC", code, {}};
+    const auto member = [&](std::int64_t width) {
+        return PortfolioMember{.kernel_template = key.kernel_template,
+                               .configuration = tile(width),
+                               .classes = {"111"},
+                               .verified_by = "operation/testbed",
+                               .code_hash = with_code({}, code).code_hash};
+    };
+    const PortfolioKey place{key.device, "gemm", "f32", "nn"};
+    store.set_portfolio(place, {member(16), member(8)}, {binary, second});
+    store.set_winner(with_code(measured(key, tile(16), 5), code), binary);
+    EXPECT_EQ(store.portfolio(place).members.size(), 2U) << "the same code";
+    binary.code = other;
+    store.set_winner(with_code(measured(key, tile(16), 5), other), binary);
+    ASSERT_EQ(store.portfolio(place).members.size(), 1U);
+    EXPECT_EQ(store.portfolio(place).members[0].member.configuration, tile(8));
+}
+
+TEST_F(StoreTest, TheMachineCodeOfAConfigurationComesForEachTargetWithoutDamagedRows) {
+    const std::vector<std::uint8_t> code{1};
+    std::vector<BinaryRecord> binaries;
+    for (const auto* target : {"sm_90a f32 nn", "sm_80 f32 nn", "sm_90a f32 tt"}) {
+        binaries.push_back({key.kernel_template, tile(16), target, "NVRTC", code, {.registers = 7}});
+        store.set_winner(with_code(measured(key, tile(16), 5), code), binaries.back());
+    }
+    store.set_winner(with_code(measured(key, tile(8), 5), code),
+                     {key.kernel_template, tile(8), "sm_90a f32 nn", "NVRTC", code, {}});
+    EXPECT_EQ(store.binaries(key.kernel_template, tile(16)), binaries) << "in the order in which they were stored";
+    EXPECT_TRUE(store.binaries(key.kernel_template, tile(32)).empty());
+    EXPECT_TRUE(store.binaries(key.kernel_template + 1, tile(16)).empty());
+    execute(path, "UPDATE binaries SET code = x'ff' WHERE target LIKE 'sm_80%'");
+    EXPECT_EQ(store.binaries(key.kernel_template, tile(16)), (std::vector{binaries[0], binaries[2]}));
+}
+
+TEST_F(StoreTest, RefusalsNameTheFileTheConfigurationAndTheRemedy) {
+    const auto name = path.string();
+    EXPECT_EQ(error_of([&] { store.set_winner(key, tile(3), {}); }),
+              name +
+                  ": holds no completely measured and verified trial of TILE_WIDTH=3 to declare the winner; was it "
+                  "forgotten by another process? Run again");
+    EXPECT_EQ(
+        error_of([&] {
+            store.set_winner(measured(key, tile(3), 1), {key.kernel_template, tile(3), "sm_90a", "NVRTC", {1}, {}});
+        }),
+        name +
+            ": the machine code for TILE_WIDTH=3 is not the code that was verified; was it tried by another "
+            "process? Run again");
+    EXPECT_EQ(error_of([&] {
+                  store.remember(TemplateRecord{"x", "gemm", "hash", {{"../x", ""}}});
+              }),
+              name + ": takes no template with the file '../x'; give files relative paths without '..'");
+    EXPECT_EQ(error_of([&] {
+                  store.set_portfolio({key.device, "gemm", "f32", "nn"},
+                                      {{.kernel_template = key.kernel_template, .configuration = tile(3)}}, {});
+              }),
+              name + ": the machine code that TILE_WIDTH=3 was verified with is missing; run again");
+    EXPECT_EQ(store.summary().templates, 1);
+}
+
+TEST_F(StoreTest, AMemberNeedsTheCodeOfItsOwnTemplateAndConfiguration) {
+    const std::vector<std::uint8_t> code{1};
+    const PortfolioMember member{.kernel_template = key.kernel_template,
+                                 .configuration = tile(16),
+                                 .classes = {"111"},
+                                 .verified_by = "operation/testbed",
+                                 .code_hash = with_code({}, code).code_hash};
+    const auto other = store.remember(TemplateRecord{"naive", "gemm", "hash of naive", {}});
+    const PortfolioKey place{key.device, "gemm", "f32", "nn"};
+    const auto refuses = [&](const BinaryRecord& binary) {
+        return !error_of([&] { store.set_portfolio(place, {member}, {binary}); }).empty();
+    };
+    EXPECT_TRUE(refuses({other, tile(16), "sm_90a", "NVRTC", code, {}}));
+    EXPECT_TRUE(refuses({key.kernel_template, tile(8), "sm_90a", "NVRTC", code, {}}));
+    EXPECT_TRUE(refuses({key.kernel_template, tile(16), "sm_90a", "NVRTC", {2}, {}}));
+    EXPECT_EQ(store.summary().binaries, 0);
+    EXPECT_FALSE(refuses({key.kernel_template, tile(16), "sm_90a", "NVRTC", code, {}}));
+}
+
+TEST(TrialRecord, SaysWhatMayServeWhatIsTriedAgainAndWhatItWasVerifiedAs) {
+    auto trial = measured({}, tile(1), 1);
+    EXPECT_TRUE(trial.is_verified());
+    EXPECT_FALSE(trial.may_be_retried());
+    trial.verified_by.clear();
+    EXPECT_FALSE(trial.is_verified());
+    for (const auto stage :
+         {Stage::limits, Stage::compile, Stage::launch, Stage::wrong, Stage::crash, Stage::timeout}) {
+        auto other = rejected({}, tile(1), stage);
+        other.verified_by = "operation/testbed";
+        EXPECT_FALSE(other.is_verified());
+        EXPECT_EQ(other.may_be_retried(), stage == Stage::crash || stage == Stage::timeout) << to_text(stage);
+    }
+    trial.verified_by = "a/b";
+    EXPECT_TRUE(trial.was_verified_as("a"));
+    EXPECT_FALSE(trial.was_verified_as("a/b"));
+    EXPECT_FALSE(trial.was_verified_as("b"));
+    trial.verified_by = "ab/c";
+    EXPECT_FALSE(trial.was_verified_as("a"));
+    trial.verified_by = unrecorded;
+    EXPECT_TRUE(trial.was_verified_as("a"));
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "db/merge/merge.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "db/file/schema.h"
 #include "tests/db/scratch.h"
@@ -320,6 +321,251 @@ TEST(Merge, APortfolioOfAnotherVersionOfTheTermsIsNamed) {
     const auto both = merged({content, content_at(1)});
     ASSERT_EQ(both.left_out.size(), 1U);
     EXPECT_NE(both.left_out[0].find("the portfolio of gemm f32 nn on sm_90"), std::string::npos) << both.left_out[0];
+}
+
+// Whatever the only difference between two trials is, the order of the databases decides nothing, and the difference is
+// counted.
+TEST(Merge, TrialsThatDifferInOneFieldAloneAreMergedTheSameInAnyOrder) {
+    const auto measurement = [](TrialRecord& trial) -> Measurement& { return std::get<Measurement>(trial.outcome); };
+    const std::vector<std::function<void(TrialRecord&)>> changes{
+        [](TrialRecord& trial) { trial.resources.registers += 1; },
+        [](TrialRecord& trial) { trial.resources.spill_bytes += 1; },
+        [](TrialRecord& trial) { trial.resources.static_shared_bytes += 1; },
+        [](TrialRecord& trial) { trial.resources.dynamic_shared_bytes += 1; },
+        [](TrialRecord& trial) { trial.compile_ms += 1; },
+        [](TrialRecord& trial) { trial.verify_ms += 1; },
+        [](TrialRecord& trial) { trial.time_ms += 1; },
+        [](TrialRecord& trial) { trial.verified_by = "operation/another"; },
+        [](TrialRecord& trial) { trial.code_hash = "another"; },
+        [](TrialRecord& trial) { trial.toolchain = "another"; },
+        [](TrialRecord& trial) { trial.attempts += 1; },
+        [&](TrialRecord& trial) { measurement(trial).median_us += 1; },
+        [&](TrialRecord& trial) { measurement(trial).spread_us += 1; },
+        [&](TrialRecord& trial) { measurement(trial).samples_us[1] += 1; },
+        [&](TrialRecord& trial) { measurement(trial).clock_khz += 1; },
+        [&](TrialRecord& trial) { measurement(trial).energy_uj += 1; },
+        [](TrialRecord& trial) {
+            trial.outcome = Rejection{Stage::wrong, "because"};
+        },
+    };
+    for (std::size_t i = 0; i < changes.size(); ++i) {
+        auto content = content_at(1);
+        content.trials = {dated(measured(key_of(1), tile(16), 5), "01")};
+        auto changed = content;
+        changes[i](changed.trials[0].record);
+        const auto forwards = merged({content, changed});
+        EXPECT_EQ(forwards.content, merged({changed, content}).content) << i;
+        EXPECT_EQ(forwards.shared_trials, 1U) << i;
+        EXPECT_EQ(forwards.differing_trials, 1U) << i;
+    }
+    for (const auto& other : {Rejection{Stage::compile, "because"}, Rejection{Stage::wrong, "of this"}}) {
+        auto content = content_at(1);
+        content.trials = {dated(rejected(key_of(1), tile(16), Stage::wrong), "01")};
+        auto changed = content;
+        changed.trials[0].record.outcome = other;
+        EXPECT_EQ(merged({content, changed}).content, merged({changed, content}).content) << other.reason;
+    }
+    // Also if nothing but their runs differs.
+    auto content = content_at(1);
+    content.runs[1] = {{"{}", "{}", "{}"}, "2026-01-01T00:00:00.000Z", "", ""};
+    content.runs[2] = {{"{}", "{}", "{}"}, "2026-01-02T00:00:00.000Z", "", ""};
+    content.trials = {dated(measured(key_of(1), tile(16), 5), "03")};
+    content.trials[0].record.run = 1;
+    auto changed = content;
+    changed.trials[0].record.run = 2;
+    EXPECT_EQ(merged({content, changed}).content, merged({changed, content}).content);
+}
+
+TEST(Merge, OfTwoTrialsTheOneThatSaysMoreStaysWhateverTheirDatesAre) {
+    auto of_unknown_checks = measured(key_of(1), tile(16), 4);
+    of_unknown_checks.verified_by = unrecorded;
+    auto never_verified = measured(key_of(1), tile(16), 4);
+    never_verified.verified_by.clear();
+    for (const auto& weakest : {cut_short(4), never_verified, rejected(key_of(1), tile(16), Stage::crash),
+                                rejected(key_of(1), tile(16), Stage::timeout)}) {
+        EXPECT_EQ(kept(dated(of_unknown_checks, "01"), dated(weakest, "20")), of_unknown_checks);
+        for (const auto stage : {Stage::limits, Stage::compile, Stage::launch, Stage::wrong}) {
+            const auto lasting = rejected(key_of(1), tile(16), stage);
+            EXPECT_EQ(kept(dated(lasting, "01"), dated(weakest, "20")), lasting);
+            EXPECT_EQ(kept(dated(lasting, "01"), dated(of_unknown_checks, "20")), lasting);
+        }
+    }
+    const auto crashed = rejected(key_of(1), tile(16), Stage::crash);
+    EXPECT_EQ(kept(dated(cut_short(4), "01"), dated(crashed, "02")), crashed) << "of equals, the newer one";
+    EXPECT_EQ(kept(dated(cut_short(4), "02"), dated(crashed, "01")), cut_short(4));
+}
+
+TEST(Merge, EachRowKeepsItsContentUnderItsNewNumber) {
+    auto first = content_at(3);
+    first.devices[8] = model_device("sm_80");
+    first.templates[8] = {"naive", "gemm", "hash of naive", {{"a", "b"}}};
+    first.problems[8] = gemm(64, 64, 64, "f16", "tt");
+    first.runs[5] = {{R"({"a":1})", "{}", "{}"}, "2026-01-01T00:00:00.000Z", "2026-01-01T01:00:00.000Z", "complete"};
+    first.runs[6] = {{R"({"a":2})", "{}", "{}"}, "2026-01-01T00:00:00.000Z", "2026-01-01T02:00:00.000Z", "budget"};
+    auto trial = dated(measured({8, 8, 8}, tile(2), 4), "02", true);
+    trial.record.run = 6;
+    first.trials = {dated(measured(key_of(3), tile(1), 9), "01"), trial};
+    first.trials[0].record.run = 5;
+    auto binary = binary_of(8, first_code);
+    binary.resources = {1, 2, 3, 4};
+    first.binaries = {binary};
+    first.portfolios = {{{8, "gemm", "f16", "tt"}, {member_of(8, first_code, 0.25)}}};
+    const auto alone = merged({first}).content;
+    ASSERT_EQ(alone.trials.size(), 2U);
+    for (std::size_t i = 0; i < 2; ++i) {
+        const auto& before = first.trials[i];
+        const auto& after = alone.trials[i];
+        EXPECT_EQ(alone.devices.at(after.record.key.device), first.devices.at(before.record.key.device));
+        EXPECT_EQ(alone.templates.at(after.record.key.kernel_template),
+                  first.templates.at(before.record.key.kernel_template));
+        EXPECT_EQ(alone.problems.at(after.record.key.problem), first.problems.at(before.record.key.problem));
+        EXPECT_EQ(alone.runs.at(after.record.run), first.runs.at(before.record.run));
+        EXPECT_EQ(after.finished_at, before.finished_at);
+        EXPECT_EQ(after.decided_at, before.decided_at);
+        auto renumbered = before.record;
+        renumbered.key = after.record.key;
+        renumbered.run = after.record.run;
+        EXPECT_EQ(after.record, renumbered);
+    }
+    const auto naive = alone.trials[1].record.key.kernel_template;
+    binary.kernel_template = naive;
+    EXPECT_EQ(alone.binaries, std::vector{binary});
+    ASSERT_EQ(alone.portfolios.size(), 1U);
+    EXPECT_EQ(alone.portfolios[0].key, (PortfolioKey{alone.trials[1].record.key.device, "gemm", "f16", "tt"}));
+    EXPECT_EQ(alone.portfolios[0].members, std::vector{member_of(naive, first_code, 0.25)});
+    EXPECT_TRUE(alone.devices.contains(1) && alone.devices.contains(2));
+    EXPECT_TRUE(alone.templates.contains(1) && alone.templates.contains(2));
+    EXPECT_TRUE(alone.problems.contains(1) && alone.problems.contains(2));
+    EXPECT_EQ(alone.runs.size(), 2U) << "started at one moment, with different requests";
+}
+
+TEST(Merge, RunsThatDifferInRequestPolicyVersionsOrStartAreDifferentRuns) {
+    const RunRow run{{"{}", "{}", "{}"}, "2026-01-01T00:00:00.000Z", "", ""};
+    std::vector<RunRow> runs(5, run);
+    runs[1].record.request = R"({"a":1})";
+    runs[2].record.policy = R"({"a":1})";
+    runs[3].record.versions = R"({"a":1})";
+    runs[4].started_at = "2026-01-02T00:00:00.000Z";
+    std::vector<DatabaseContent> databases;
+    for (const auto& each : runs) databases.emplace_back().runs[7] = each;
+    const auto all = merged(databases).content.runs;
+    ASSERT_EQ(all.size(), 5U);
+    for (const auto& each : runs) {
+        EXPECT_TRUE(std::ranges::any_of(all, [&](const auto& row) { return row.second == each; }));
+    }
+    auto longer = run;
+    longer.finished_at = "2026-01-01T02:00:00.000Z";
+    longer.how = "interrupted";
+    auto shorter = run;
+    shorter.finished_at = "2026-01-01T01:00:00.000Z";
+    shorter.how = "complete";
+    for (const auto& two : {std::vector{longer, shorter}, std::vector{shorter, longer}}) {
+        std::vector<DatabaseContent> both(2);
+        both[0].runs[1] = two[0];
+        both[1].runs[1] = two[1];
+        EXPECT_EQ(merged(both).content.runs.at(1), longer) << "the later end";
+    }
+}
+
+TEST(Merge, ATemplatesFilesAreThoseOfItsNewestTrialAndItsNumberComesFromItsFirst) {
+    const auto with_text = [](const std::string& text) {
+        auto record = tiled();
+        record.files["gemm/tiled.cu"] = text;
+        return record;
+    };
+    const TemplateRecord later{"another", "gemm", "hash of another", {}};
+    for (const bool swapped : {false, true}) {
+        DatabaseContent first;
+        first.devices[1] = model_device("sm_90");
+        first.problems[1] = gemm(512, 512, 512);
+        auto second = first;
+        first.templates[1] = with_text("older text");
+        first.templates[2] = later;
+        first.trials = {dated(measured({1, 1, 1}, tile(1), 1), "05"), dated(measured({1, 2, 1}, tile(1), 1), "02"),
+                        dated(measured({1, 1, 1}, tile(2), 1), "01")};
+        second.templates[1] = with_text("newest text");
+        second.trials = {dated(measured({1, 1, 1}, tile(3), 1), "04"), dated(measured({1, 1, 1}, tile(4), 1), "06")};
+        const auto both = merged(swapped ? std::vector{second, first} : std::vector{first, second}).content;
+        EXPECT_EQ(both.templates.at(1), with_text("newest text"));
+        EXPECT_EQ(both.templates.at(2), later) << "its first trial is of the 2nd, that of the other of the 1st";
+    }
+}
+
+TEST(Merge, WhatIsLeftOutIsNamedWithItsReason) {
+    auto first = content_at(1);
+    first.trials = {dated(measured(key_of(1), tile(16), 5), "01", true)};
+    first.outdated_portfolios = {{1, "gemm", "f32", "nn"}, {1, "gemm", "f32", "tt"}, {1, "scale", "f32", ""}};
+    auto second = content_at(1);
+    second.trials = {dated(with_code(rejected(key_of(1), tile(16), Stage::wrong), first_code), "02")};
+    second.portfolios = {{{1, "gemm", "f32", "nn"}, {member_of(1, first_code, 0.1)}},
+                         {{1, "gemm", "f32", "tt"}, {member_of(1, second_code, 0.1)}}};
+    const auto both = merged({first, second});
+    EXPECT_EQ(
+        both.left_out,
+        (std::vector<std::string>{
+            "the winner of gemm f32 nn 512x512x512: a newer trial of it is no verified measurement; tune it again",
+            "the portfolio of scale f32 on sm_90: its models are of another version; run 'smemtune portfolio' again",
+            "a portfolio's member tiled TILE_WIDTH=16: its machine code gave a wrong result"}));
+    ASSERT_EQ(both.content.portfolios.size(), 1U);
+    EXPECT_EQ(both.content.portfolios[0].key.layout, "tt");
+}
+
+TEST(Merge, OfTwoPortfoliosThatWereNeverMeasuredHereTheOneWithMoreMembersStays) {
+    auto first = content_at(1);
+    auto another = member_of(1, first_code, 0.9);
+    another.configuration = tile(8);
+    first.portfolios = {{{1, "gemm", "f32", "nn"}, {another, member_of(1, first_code, 0.1)}}};
+    auto second = content_at(1);
+    second.portfolios = {{{1, "gemm", "f32", "nn"}, {member_of(1, first_code, 0.95)}}};
+    for (const auto& databases : {std::vector{first, second}, std::vector{second, first}}) {
+        EXPECT_EQ(merged(databases).content.portfolios, first.portfolios);
+    }
+    // Members that differ in one field alone give the same portfolio in any order.
+    const std::vector<std::function<void(PortfolioMember&)>> changes{
+        [](PortfolioMember& member) { member.configuration = tile(99); },
+        [](PortfolioMember& member) { member.code_hash = "another"; },
+        [](PortfolioMember& member) { member.model.coefficients[3] = 7; },
+        [](PortfolioMember& member) { member.model.error = 0.5; },
+        [](PortfolioMember& member) { member.classes = {"000"}; },
+        [](PortfolioMember& member) { member.verified_by = "another/one"; },
+    };
+    for (std::size_t i = 0; i < changes.size(); ++i) {
+        auto changed = second;
+        changes[i](changed.portfolios[0].members[0]);
+        EXPECT_EQ(merged({second, changed}).content, merged({changed, second}).content) << i;
+    }
+}
+
+TEST(Merge, OfMachineCodeThatWasVerifiedWithoutWinningTheNewestStaysForEachTarget) {
+    auto first = content_at(1);
+    first.trials = {dated(with_code(measured(key_of(1), tile(16), 5), first_code), "03")};
+    first.binaries = {binary_of(1, first_code)};
+    auto second = content_at(1);
+    second.problems[1] = gemm(64, 64, 64);
+    second.trials = {dated(with_code(measured(key_of(1), tile(16), 5), second_code), "08")};
+    second.binaries = {binary_of(1, second_code)};
+    auto elsewhere = binary_of(1, first_code);
+    elsewhere.target = "sm_80 f32 nn";
+    auto third = content_at(1);
+    third.binaries = {elsewhere};
+    for (const auto& databases : {std::vector{first, second, third}, std::vector{third, second, first}}) {
+        const auto all = merged(databases);
+        ASSERT_EQ(all.content.binaries.size(), 2U);
+        EXPECT_EQ(all.content.binaries[0], elsewhere) << "in the order of their targets";
+        EXPECT_EQ(all.content.binaries[1].code, second_code);
+        EXPECT_EQ(all.unrecorded_trials, 0U) << "the first code is still there, for another target";
+    }
+}
+
+TEST(Merge, AWinnerInOneDatabaseAloneIsNotShared) {
+    auto first = content_at(1);
+    first.trials = {dated(measured(key_of(1), tile(16), 5), "01", true)};
+    const auto both = merged({first, content_at(1)});
+    EXPECT_EQ(both.shared_winners, 0U);
+    EXPECT_EQ(both.shared_trials, 0U);
+    EXPECT_EQ(both.unrecorded_trials, 0U);
+    EXPECT_EQ(merged({first, first}).shared_winners, 1U);
+    EXPECT_EQ(merged({first, first}).differing_trials, 0U);
 }
 
 }  // namespace

@@ -271,5 +271,35 @@ TEST_F(PortfolioTest, EveryStoredPortfolioIsListedWithItsNewestMeasurement) {
     EXPECT_EQ(all[1].measured_at, "2026-01-02T00:00:00.000Z");
 }
 
+TEST_F(PortfolioTest, TheReasonWhyAMemberCannotBeReadIsGiven) {
+    const std::vector<std::pair<std::string, std::string>> reasons{
+        {"coefficients = '[1,2]'", "coefficients are not 9 numbers and residuals"},
+        {"coefficients = '[1,2,3,4,5,6,7,8,-9,[]]'", "coefficients are not 9 numbers from 0 on"},
+        {"coefficients = '[1,2,3,4,5,6,7,8,9,[[]]]'", "coefficients hold a residual that is no list of finite numbers"},
+        {"coefficients = '[1,2,3,4,5,6,7,8,\"9\",[]]'", "coefficients cannot be read: "},
+        {"classes = '[1]'", "classes cannot be read: "},
+        {"configuration = 'x'", "configuration cannot be read: "},
+    };
+    for (const auto& [change, reason] : reasons) {
+        set({16});
+        SQLite::Database database(path.string(), SQLite::OPEN_READWRITE);
+        add_functions(database);
+        database.exec("UPDATE portfolio SET " + change);
+        database.exec("UPDATE portfolio SET sha256 = " + portfolio_sha256_in_sql());
+        const auto found = store.portfolio(key);
+        ASSERT_EQ(found.damages.size(), 1U) << change;
+        EXPECT_EQ(found.damages[0].find(path.string() + ": holds a damaged row (" + reason), 0U) << found.damages[0];
+        EXPECT_NE(found.damages[0].find("); list them with: smemtune db verify"), std::string::npos);
+    }
+    set({16});
+    SQLite::Database database(path.string(), SQLite::OPEN_READWRITE);
+    add_functions(database);
+    database.exec("UPDATE portfolio SET coefficients = '[0,0,0,0,0,0,0,0,0,[[0.5]]]'");
+    database.exec("UPDATE portfolio SET sha256 = " + portfolio_sha256_in_sql());
+    const auto found = store.portfolio(key);
+    ASSERT_EQ(found.members.size(), 1U) << "zeros are numbers from 0 on, and an operation may have no extents";
+    EXPECT_EQ(found.members[0].member.model.residuals, (std::vector<Residual>{{{}, 0.5}}));
+}
+
 }  // namespace
 }  // namespace smemtune
