@@ -4,6 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "tuner/report/json.h"
+
 namespace smemtune {
 namespace {
 
@@ -103,6 +105,73 @@ TEST(BenchReport, TheJsonSaysWhereItComesFromAndEveryFigure) {
     EXPECT_EQ(json["problems"][0]["host_us"]["ours"], 2.5);
     EXPECT_FALSE(json["problems"][2]["stored"]);
     EXPECT_EQ(json["geometric_means"].size(), 2U);
+}
+
+TEST(BenchReport, TheJsonHasEveryFieldUnderItsName) {
+    auto report = example();
+    report.problems = {measured(512, {{.cache = Cache::warm, .ours = {.median_us = 8, .spread_us = 0.5}}})};
+    report.problems[0].match = "nearest";
+    report.problems[0].why_not = "out of memory";
+    report.problems[0].kernel.configuration.reset();
+    report.complete = false;
+    report.provenance = {.command_line = "smemtune bench",
+                         .version = "1.2",
+                         .commit = "",
+                         .date = "2026-01-02",
+                         .device = {.name = "GPU"},
+                         .platform = "",
+                         .compiler = "nvrtc",
+                         .database = "t.db",
+                         .competitors = {{"cublas", "13"}},
+                         .pairs = {.least = 3, .most = 4, .narrow = 0.25, .sag = 0.125},
+                         .seed = 9};
+    auto expected = nlohmann::json::parse(R"({
+        "smemtune": "1.2", "command_line": "smemtune bench", "date": "2026-01-02", "compiler": "nvrtc",
+        "database": "t.db", "against": {"cublas": "13"}, "tf32_override": false, "complete": false,
+        "geometric_means": [],
+        "policy": {"least_pairs": 3, "most_pairs": 4, "narrow": 0.25, "sag": 0.125, "seed": 9},
+        "problems": [{"stored": true, "match": "nearest", "kernel": {"algorithm": "tiled"}, "why_not": "out of memory",
+                      "caches": {"warm": {"median_us": 8.0, "spread_us": 0.5, "flops": 1.25e14, "against": {}}},
+                      "host_us": {"ours": 2.5}}]})");
+    expected["device"] = report.provenance.device;
+    expected["problems"][0]["problem"] = report.problems[0].problem;
+    EXPECT_EQ(to_json(report), expected);
+}
+
+TEST(BenchReport, WhatIsUnknownOrWrongIsLeftOutOfTheJson) {
+    auto report = example();
+    auto& problem = report.problems[0];
+    problem.operations = 0;
+    problem.caches[0].comparisons[0].ratio.clock_khz = 0;
+    report.defaults = {{"tiled", {{{"TILE_WIDTH", 16}}}}};
+    auto json = to_json(report);
+    const auto& cold = json["problems"][0]["caches"]["cold"];
+    EXPECT_FALSE(cold.contains("flops"));
+    EXPECT_FALSE(cold["against"]["cublas"].contains("ours_flops"));
+    EXPECT_FALSE(cold["against"]["cublas"].contains("theirs_flops"));
+    EXPECT_FALSE(cold["against"]["cublas"].contains("clock_khz"));
+    EXPECT_EQ(cold["against"]["cublas"]["ours_us"], 100.0);
+    EXPECT_EQ(cold["against"]["cublas"]["theirs_us"], 200.0);
+    EXPECT_EQ(json["problems"][0]["kernel"]["defaults"], (nlohmann::json{{"TILE_WIDTH", 16}}));
+    EXPECT_DOUBLE_EQ(json["problems"][1]["caches"]["cold"]["against"]["cublas"]["theirs_flops"].get<double>(), 2e13);
+    problem.wrong = "C[0] is 1";
+    json = to_json(report);
+    EXPECT_EQ(json["problems"][0]["wrong"], "C[0] is 1");
+    EXPECT_FALSE(json["problems"][0].contains("caches") || json["problems"][0].contains("host_us"));
+}
+
+TEST(BenchReport, TheTextSaysWhyThereIsNoRatioAndThatItIsIncomplete) {
+    auto report = example();
+    auto& comparisons = report.problems[0].caches[0].comparisons;
+    comparisons[1].wrong = true;
+    EXPECT_THAT(to_text(report), HasSubstr("WRONG: none is stored"));
+    comparisons[1].wrong = false;
+    EXPECT_THAT(to_text(report), HasSubstr("not compared: none is stored"));
+    EXPECT_THAT(to_text(report), Not(HasSubstr("incomplete")));
+    report.complete = false;
+    EXPECT_THAT(to_text(report), HasSubstr("\nincomplete: it ended before everything was measured\n"));
+    report.defaults = {{"tiled", {{{"TILE_WIDTH", 32}}}}};
+    EXPECT_THAT(to_text(report), HasSubstr("tiled default"));
 }
 
 }  // namespace

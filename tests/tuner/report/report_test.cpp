@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "tests/tuner/support.h"
+#include "tuner/report/json.h"
 #include "tuner/report/text.h"
 
 namespace smemtune {
@@ -182,6 +183,108 @@ TEST(Report, ATableSaysWhereTheTimeWentAndWhyEachSizeEnded) {
     EXPECT_EQ(effort.at("compile_seconds"), 3.5);
     EXPECT_EQ(effort.at("wait_seconds"), 0.75);
     EXPECT_EQ(effort.at("seconds"), 2);
+}
+
+// Every field has another value.
+TuneReport full() {
+    TuneReport made{.device = model_device("sm_90")};
+    made.devices = 2;
+    made.search = "genetic";
+    ProblemResult won{.problem = gemm(1000, 100, 10)};
+    won.operations = 2e6;
+    won.best = {.kernel_template = "tiled",
+                .configuration = {{{"TILE_WIDTH", 32}}},
+                .defaults = {{{"TILE_WIDTH", 16}}},
+                .measurement = {.median_us = 4, .spread_us = 0.5, .samples_us = {4, 5}, .clock_khz = 7},
+                .resources = {.registers = 40, .spill_bytes = 1, .static_shared_bytes = 2, .dynamic_shared_bytes = 3}};
+    won.baseline_us = 10;
+    won.best_us = {{"naive", 10}, {"tiled", 4}};
+    won.valid = 1234;
+    won.evaluations = 56;
+    won.ended = "gain is unlikely";
+    won.unchecked = true;
+    won.effort = {.compile = 1.25, .verify = 2.25, .time = 3.25, .finals = 4.25, .wait = 5.25, .total = 6.25};
+    ProblemResult lost{.problem = gemm(7, 7, 7)};
+    lost.ended = "every configuration was tried";
+    made.problems = {won, lost};
+    made.workers = {{.device = "1", .start = 0.5, .layout = 1, .trials = 2, .finals = 4, .compiler = 8, .idle = 16}};
+    made.planned = 1001;
+    made.recalled = 1002;
+    made.measured = 1003;
+    made.verified_again = 1004;
+    made.retried = 1005;
+    made.same_code = 1006;
+    made.rejected = {{Stage::limits, 3}, {Stage::wrong, 2000}};
+    made.reasons = {{"tiled wrong: C[0,0] is nan", 2000}};
+    made.left_out = {{"tiled: threads per block", 4}};
+    made.ended = "budget";
+    made.seconds = 75.5;
+    return made;
+}
+
+TEST(Report, TheTextOfARunHasEveryFigure) {
+    EXPECT_EQ(to_text(full()),
+              "problem                  winner               time  FLOP/s  of peak  x baseline  "
+              "differs from default\n"
+              "gemm f32 nn 1000x100x10  tiled (NOT CHECKED)  4 us  0.50 T    0.7 %        2.50  "
+              "TILE_WIDTH=32\n"
+              "gemm f32 nn 7x7x7        none was right\n"
+              "\n"
+              "NOT CHECKED: the operation has no reference (reference = \"none\" in its manifest), so "
+              "a wrong kernel may have won\n"
+              "\n"
+              "the searches: valid configurations tried, and why each search ended\n"
+              "problem                  tried  valid  ended                          seconds\n"
+              "gemm f32 nn 1000x100x10     56  1,234  gain is unlikely                  6.25\n"
+              "gemm f32 nn 7x7x7            0      0  every configuration was tried     0.00\n"
+              "\n"
+              "where the time of each size went, in seconds: compile over all threads, the others in "
+              "the workers; wait is for the compiler\n"
+              "problem                  compile  verify  time  finals  wait\n"
+              "gemm f32 nn 1000x100x10     1.25    2.25  3.25    4.25  5.25\n"
+              "gemm f32 nn 7x7x7           0.00    0.00  0.00    0.00  0.00\n"
+              "\n"
+              "where the time of each worker went, in seconds: prepare is for operands and references, "
+              "compiler waits for a compiler, idle waits for another worker\n"
+              "device  start  prepare  trials  finals  compiler   idle  messages\n"
+              "1        0.50     1.00    2.00    4.00      8.00  16.00     44.00\n"
+              "\n"
+              "1,001 configurations: 1,002 known before, 1,003 measured, 2,003 rejected: 3 limits, "
+              "2000 wrong; 1:16 min, search genetic\n"
+              "1,004 verified again, with the times known before: the checks, the reference or the "
+              "compiler changed since, or it is not known what they were verified against\n"
+              "1,005 tried again that crashed or ran past their deadline in an earlier run\n"
+              "  2,000 x tiled wrong: C[0,0] is nan\n"
+              "left out beforehand, for the device's limits\n"
+              "  4 x tiled: threads per block\n");
+}
+
+TEST(Report, TheJsonOfARunHasEveryFieldUnderItsName) {
+    const auto made = full();
+    auto expected = nlohmann::json::parse(R"({
+        "device_count": 2, "search": "genetic", "database": "t.db", "ended": "budget", "seconds": 75.5,
+        "planned": 1001, "recalled": 1002, "measured": 1003, "same_code": 1006, "verified_again": 1004, "retried": 1005,
+        "rejected": {"limits": 3, "wrong": 2000}, "reasons": {"tiled wrong: C[0,0] is nan": 2000},
+        "left_out": {"tiled: threads per block": 4},
+        "workers": [{"device_id": "1", "start_seconds": 0.5, "prepare_seconds": 1.0, "trials_seconds": 2.0,
+                     "finals_seconds": 4.0, "compiler_seconds": 8.0, "idle_seconds": 16.0}],
+        "problems": [
+            {"best_us_by_template": {"naive": 10.0, "tiled": 4.0}, "valid": 1234, "evaluations": 56,
+             "ended": "gain is unlikely", "unchecked": true, "flops": 5e11, "times_baseline": 2.5,
+             "effort": {"compile_seconds": 1.25, "verify_seconds": 2.25, "time_seconds": 3.25, "finals_seconds": 4.25,
+                        "wait_seconds": 5.25, "seconds": 6.25},
+             "winner": {"template": "tiled", "configuration": {"TILE_WIDTH": 32}, "defaults": {"TILE_WIDTH": 16}}},
+            {"best_us_by_template": {}, "valid": 0, "evaluations": 0, "ended": "every configuration was tried",
+             "effort": {"compile_seconds": 0.0, "verify_seconds": 0.0, "time_seconds": 0.0, "finals_seconds": 0.0,
+                        "wait_seconds": 0.0, "seconds": 0.0}}]})");
+    expected["device"] = made.device;
+    for (std::size_t i = 0; i < 2; ++i) expected["problems"][i]["problem"] = made.problems[i].problem;
+    expected["problems"][0]["winner"]["measurement"] = made.problems[0].best->measurement;
+    expected["problems"][0]["winner"]["resources"] = made.problems[0].best->resources;
+    auto found = to_json(made, "t.db");
+    EXPECT_NEAR(found["problems"][0]["flops"].get<double>(), 5e11, 1e3);
+    found["problems"][0]["flops"] = 5e11;
+    EXPECT_EQ(found, expected);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <tuple>
+#include <vector>
 
 #include "templates/manifest/catalog.h"
 
@@ -63,6 +64,72 @@ TEST(Operands, OfNarrowElementsNeedRoomForTheirWideCopies) {
                   checks * matrix(3 * bytes + 16) + matrix(3 * bytes) + matrix(3 * wide))
             << type;
     }
+}
+
+TEST(Operands, FitUntilTheMemoryIsUsedUpToTheLastByte) {
+    const auto operation = gemm_operation();
+    const auto problem = gemm(256, 256, 256);
+    Device device{.name = "made up", .l2_bytes = 1};
+    // A check and one rotating set of three matrices, and a reference of two doubles for each element of C.
+    const std::int64_t needed = 2 * (3 * 256 * 256 * 4) + 256 * 256 * 16;
+    device.memory_bytes = needed;
+    EXPECT_NO_THROW(must_fit(operation, problem, device));
+    device.memory_bytes = needed - 1;
+    EXPECT_THROW(must_fit(operation, problem, device), std::invalid_argument);
+    // A larger cache takes more sets.
+    device.l2_bytes = 3 * 256 * 256 * 4;
+    device.memory_bytes = needed + 3 * 256 * 256 * 4;
+    EXPECT_NO_THROW(must_fit(operation, problem, device));
+    device.memory_bytes -= 1;
+    EXPECT_THROW(must_fit(operation, problem, device), std::invalid_argument);
+}
+
+TEST(Operands, RotatingSetsAreTheFewestThatHoldTwiceTheCache) {
+    const auto operation = gemm_operation();
+    for (const std::int64_t l2_bytes : {0, 1, 1 << 20, 3 << 19, (3 << 19) + 1, 50 << 20}) {
+        const Device device{.name = "made up", .l2_bytes = l2_bytes};
+        for (const std::int64_t n : {1, 100, 512, 2000}) {
+            const double bytes = 3 * 4 * static_cast<double>(n * n);
+            const auto sets = rotating_sets(operation, environment_of(operation, gemm(n, n, n), device), 4, device);
+            ASSERT_GE(sets, 1);
+            ASSERT_LE(sets, 64);
+            if (sets < 64) {
+                EXPECT_GE(sets * bytes, 2.0 * static_cast<double>(l2_bytes));
+            }
+            if (sets > 1) {
+                EXPECT_LT((sets - 1) * bytes, 2.0 * static_cast<double>(l2_bytes));
+            }
+        }
+    }
+}
+
+TEST(Operands, OfTheHostAreFilledByABlockForEachMultiprocessorAndOfAGpuByEight) {
+    EXPECT_EQ(matrix_blocks({.name = "host", .multiprocessors = 3}), 3);
+    EXPECT_EQ(matrix_blocks({.name = "GPU", .compute_capability = 90, .multiprocessors = 3}), 24);
+}
+
+TEST(Operands, OutputsAreReadUnlessACheckPoisonsThemAndNoArgumentIsRead) {
+    auto operation = gemm_operation();
+    for (auto& argument : operation.arguments) argument.is_read = false;
+    EXPECT_TRUE(reads_outputs(operation, {.poison = false}));
+    EXPECT_FALSE(reads_outputs(operation, {.poison = true}));
+    operation.arguments.back().is_read = true;
+    EXPECT_TRUE(reads_outputs(operation, {.poison = true}));
+}
+
+TEST(Operands, AnArgumentHasItsRowsTimesItsColumnsTimesItsCount) {
+    const auto& kernels = builtin_templates();
+    const auto batched = std::ranges::find_if(kernels, [](const auto& each) {
+                             return each.operation.name == "batched_gemm";
+                         })->operation;
+    const auto environment = environment_of(batched, batched_gemm(2, 3, 5, 7), model_device("sm_90"));
+    std::vector<double> elements;
+    for (const auto& argument : batched.arguments) {
+        if (argument.is_matrix()) elements.push_back(elements_of(argument, environment));
+    }
+    EXPECT_EQ(elements, (std::vector<double>{2 * 3 * 7, 2 * 7 * 5, 2 * 3 * 5}));
+    EXPECT_EQ(check_bytes(batched, environment, 4),
+              static_cast<double>(batched.checks.size()) * (4 * (42 + 70 + 30) + 16 * 30));
 }
 
 }  // namespace
