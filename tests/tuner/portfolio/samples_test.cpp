@@ -2,9 +2,9 @@
 
 #include <gmock/gmock.h>
 
-#include <set>
-
 #include <algorithm>
+#include <cmath>
+#include <set>
 
 #include "templates/manifest/catalog.h"
 
@@ -117,6 +117,85 @@ TEST(KindOf, TellsSmallNarrowDeepAndSquareProblemsApart) {
     EXPECT_EQ(kind(8, 4096, 4096), "narrow");
     EXPECT_EQ(kind(128, 128, 8192), "deep");
     EXPECT_EQ(kind(128, 128, 128), "small");
+}
+
+TEST(KindOf, ChangesAtItsBorders) {
+    const auto kind = [](const std::string& name, const Problem& problem) {
+        return kind_of(operation(name), problem, model_device("sm_90"));
+    };
+    EXPECT_EQ(kind("gemm", gemm(128, 256, 256)), "square") << "2^24 operations";
+    EXPECT_EQ(kind("gemm", gemm(128, 256, 255)), "small");
+    EXPECT_EQ(kind("gemm", gemm(64, 4096, 4096)), "square");
+    EXPECT_EQ(kind("gemm", gemm(63, 4096, 4096)), "narrow");
+    EXPECT_EQ(kind("gemm", gemm(4096, 63, 4096)), "narrow");
+    EXPECT_EQ(kind("gemm", gemm(256, 64, 1024)), "square") << "8 times sqrt(256 * 64)";
+    EXPECT_EQ(kind("gemm", gemm(256, 64, 1025)), "deep");
+    EXPECT_EQ(kind("batched_gemm", batched_gemm(100, 128, 128, 1024)), "square") << "the batch counts for nothing";
+    EXPECT_EQ(kind("batched_gemm", batched_gemm(100, 128, 128, 1025)), "deep");
+}
+
+TEST(DrawSamples, EveryExtentOfASmallRangeIsDrawnAndNoOther) {
+    std::set<std::int64_t> drawn;
+    for (const auto& sample : draw(60, {3, 6})) {
+        for (const auto& [name, extent] : sample.problem.extents) drawn.insert(extent);
+        EXPECT_EQ(sample.problem.operation, "gemm");
+        EXPECT_EQ(sample.problem.type, "f32");
+    }
+    EXPECT_EQ(drawn, (std::set<std::int64_t>{3, 4, 5, 6}));
+    EXPECT_TRUE(draw(0).empty());
+    std::set<std::int64_t> batches;
+    for (const auto& sample : draw_samples(operation("batched_gemm"), "f32", "nn", 500, {100, 200}, 0)) {
+        batches.insert(sample.problem.extents[0].second);
+        EXPECT_LE(sample.problem.extents[3].second, 200);
+    }
+    EXPECT_EQ(*batches.begin(), 1);
+    EXPECT_EQ(*batches.rbegin(), 64);
+}
+
+TEST(ParseSamples, CountsMayBeFractionsAndLinesMayBeBlank) {
+    const auto samples = parse_samples("\n  \n#\n 8x9x10\t2.5e1 # often\n", operation("gemm"), "f16", "tt");
+    ASSERT_EQ(samples.size(), 1U);
+    EXPECT_EQ(samples[0].problem, gemm(8, 9, 10, "f16", "tt"));
+    EXPECT_EQ(samples[0].count, 25);
+    EXPECT_TRUE(parse_samples("", operation("gemm"), "f32", "nn").empty());
+    EXPECT_EQ(error_of("8\n\n# x\n8 inf"), "line 4: the count 'inf' is no number above 0");
+    EXPECT_EQ(error_of("8 1 2"), "line 1: '2' follows the count; write MxNxK COUNT");
+    EXPECT_EQ(error_of("8,9"), "line 1: '8,9' is not one size");
+}
+
+// The rule, written again: each sample is the one that is farthest from those before it.
+TEST(SpreadOrder, TakesTheFarthestEachTimeAfterTheNearestToTheMean) {
+    const auto samples = draw(25);
+    const auto place = [&](std::size_t i) {
+        std::vector<double> logarithms;
+        for (const auto& [name, extent] : samples[i].problem.extents) {
+            logarithms.push_back(std::log(static_cast<double>(extent)));
+        }
+        return logarithms;
+    };
+    const auto squared = [](const std::vector<double>& a, const std::vector<double>& b) {
+        double sum = 0;
+        for (std::size_t i = 0; i < a.size(); ++i) sum += (a[i] - b[i]) * (a[i] - b[i]);
+        return sum;
+    };
+    std::vector<double> mean(3);
+    for (std::size_t i = 0; i < samples.size(); ++i) {
+        for (std::size_t k = 0; k < 3; ++k) mean[k] += place(i)[k] / static_cast<double>(samples.size());
+    }
+    const auto order = spread_order(samples);
+    for (std::size_t i = 0; i < samples.size(); ++i) {
+        EXPECT_LE(squared(place(order[0]), mean), squared(place(i), mean) + 1e-9);
+    }
+    const auto nearest_before = [&](std::size_t at, std::size_t sample) {
+        double least = 1e300;
+        for (std::size_t i = 0; i < at; ++i) least = std::min(least, squared(place(order[i]), place(sample)));
+        return least;
+    };
+    for (std::size_t at = 1; at < order.size(); ++at) {
+        for (std::size_t later = at; later < order.size(); ++later) {
+            EXPECT_GE(nearest_before(at, order[at]), nearest_before(at, order[later]) - 1e-9) << at;
+        }
+    }
 }
 
 }  // namespace

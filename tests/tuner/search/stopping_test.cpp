@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
+
 namespace smemtune {
 namespace {
 
@@ -64,6 +66,38 @@ TEST(Stopping, RejectionsUsePatienceUpButNeverBeforeAnythingWasRight) {
     for (int i = 0; i < 10; ++i) stopping.add(std::nullopt);
     EXPECT_TRUE(stopping.gain_is_unlikely());
     EXPECT_EQ(stopping.evaluations(), 111U);
+}
+
+// The rule, written again: after `patience` evaluations and `persistence` times as many as at the last gain.
+TEST(Stopping, AgreesWithTheRuleForAnyCosts) {
+    unsigned state = 7;
+    const auto random = [&] { return (state = state * 1664525U + 1013904223U) >> 16U; };
+    for (const auto& policy : {StoppingPolicy{.patience = 5, .persistence = 1, .gain = 0},
+                               StoppingPolicy{.patience = 3, .persistence = 2, .gain = 0.1},
+                               StoppingPolicy{.patience = 1, .persistence = 1.5, .gain = 0.5}}) {
+        Stopping stopping(policy);
+        std::optional<double> best;
+        std::optional<double> to_beat;
+        std::size_t found_at = 0;
+        bool was_unlikely = false;
+        for (std::size_t count = 1; count <= 300; ++count) {
+            std::optional<double> cost;
+            if (random() % 4 != 0) cost = 1.0 + static_cast<double>(random() % 1000) / static_cast<double>(count);
+            stopping.add(cost);
+            if (cost && (!best || *cost < *best)) best = cost;
+            if (cost && (!to_beat || *cost < *to_beat * (1 - policy.gain))) {
+                to_beat = cost;
+                found_at = count;
+            }
+            const bool unlikely = best && count - found_at >= policy.patience &&
+                                  static_cast<double>(count) >= policy.persistence * static_cast<double>(found_at);
+            was_unlikely = was_unlikely || unlikely;
+            ASSERT_EQ(stopping.gain_is_unlikely(), unlikely) << count;
+            ASSERT_EQ(stopping.gain_was_unlikely(), was_unlikely) << count;
+            ASSERT_EQ(stopping.best(), best) << count;
+            ASSERT_EQ(stopping.evaluations(), count);
+        }
+    }
 }
 
 }  // namespace

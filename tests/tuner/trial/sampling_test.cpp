@@ -92,5 +92,49 @@ TEST(Sampling, KeepsEverySampleInItsOrder) {
     EXPECT_DOUBLE_EQ(sampling.result().spread_us, 0.5) << "quartiles 1.5 and 2.5";
 }
 
+TEST(Sampling, TheBordersOfItsPolicyBelongToIt) {
+    Sampling level({}, 100);
+    level.add(125, 2000);  // 1.25 times the best
+    EXPECT_FALSE(level.finished());
+    EXPECT_FALSE(level.result().cut_short);
+    Sampling behind({}, 100);
+    behind.add(125.001, 2000);
+    EXPECT_TRUE(behind.finished());
+
+    // Half the interquartile range of 99, 100, 101 is 0.5, which is 0.005 of the median.
+    for (const auto& [half_width, finished] : {std::pair{1.0, true}, {1.01, false}}) {
+        Sampling steady(SamplingPolicy{});
+        for (const double us : {100 - half_width, 100.0, 100 + half_width}) steady.add(us, 1);
+        EXPECT_EQ(steady.finished(), finished) << half_width;
+    }
+    for (const auto& [batch_us, finished] : {std::pair{1000.0, false}, {1000.1, true}}) {
+        Sampling longest(SamplingPolicy{.longest_us = 3000});
+        for (const double us : {1.0, 2.0, 3.0}) longest.add(us, batch_us);
+        EXPECT_EQ(longest.finished(), finished) << batch_us;
+    }
+    Sampling most(SamplingPolicy{.least_samples = 1, .most_samples = 2, .steady_spread = -1});
+    most.add(1, 1);
+    EXPECT_FALSE(most.finished());
+    most.add(1, 1);
+    EXPECT_TRUE(most.finished());
+}
+
+TEST(Sampling, ABatchHasAtLeastTheWantedTime) {
+    const Sampling sampling(SamplingPolicy{.batch_us = 1000, .most_launches = 50});
+    for (const auto& [launch_us, launches] :
+         {std::pair{1000.0, 1}, {999.0, 2}, {500.0, 2}, {499.0, 3}, {20.0, 50}, {19.0, 50}, {21.0, 48}}) {
+        EXPECT_EQ(sampling.launches(launch_us), launches) << launch_us;
+    }
+}
+
+TEST(Sampling, AMeasurementOfSamplesIsTheirMedianAndHalfTheInterquartileRange) {
+    const auto measured = measurement_of({8, 1, 4, 2, 16});
+    EXPECT_EQ(measured.median_us, 4);
+    EXPECT_EQ(measured.spread_us, 3) << "quartiles 2 and 8";
+    EXPECT_EQ(measured.samples_us, (std::vector<double>{8, 1, 4, 2, 16}));
+    EXPECT_FALSE(measured.cut_short);
+    EXPECT_EQ(measured.clock_khz, 0);
+}
+
 }  // namespace
 }  // namespace smemtune
