@@ -167,19 +167,19 @@ TEST(Device, TheNameSaysWhetherLimitsWereGivenByHandOrItIsChecked) {
 TEST(Device, LimitsAreTakenUpToTheirBordersAndRefusedBeyond) {
     EXPECT_EQ(model_device("sm_90,grid_x=0").grid_x, 0);
     EXPECT_EQ(model_device("sm_90,grid_x=1125899906842624").grid_x, std::int64_t{1} << 50);
-    EXPECT_EQ(refusal("sm_90,grid_x=1125899906842625"), "device limit 'grid_x' is not in 0..1125899906842624");
+    EXPECT_EQ(device_refusal("sm_90,grid_x=1125899906842625"), "device limit 'grid_x' is not in 0..1125899906842624");
     EXPECT_EQ(model_device("sm_90,warp_size=1").warp_size, 1);
     EXPECT_EQ(model_device("sm_90,warp_size=1024").warp_size, 1024);
-    EXPECT_EQ(refusal("sm_90,warp_size=1025"), "device limit 'warp_size' is not in 1..1024");
-    EXPECT_EQ(refusal("sm_90,grid_x=1.5"),
+    EXPECT_EQ(device_refusal("sm_90,warp_size=1025"), "device limit 'warp_size' is not in 1..1024");
+    EXPECT_EQ(device_refusal("sm_90,grid_x=1.5"),
               "device: 'grid_x=1.5' is not NAME=INTEGER; write for example sm_90,multiprocessors=66");
     EXPECT_EQ(
-        refusal("sm_9"),
+        device_refusal("sm_9"),
         "device 'sm_9' is not a known model; known: sm_75 sm_80 sm_86 sm_89 sm_90 sm_100 sm_120; or give limits by "
         "hand, e.g. sm_90,shared_bytes_per_block=65536");
     const auto alone = model_device("multiprocessors=0");
     for (const auto& field : device_fields()) {
-        EXPECT_THAT(refusal("x=1"), HasSubstr(" " + std::string(field.name)));
+        EXPECT_THAT(device_refusal("x=1"), HasSubstr(" " + std::string(field.name)));
         const auto given = model_device(std::string(field.name) + "=7");
         for (const auto& other : device_fields()) {
             EXPECT_EQ(given.*other.member, other.name == field.name ? 7 : alone.*other.member)
