@@ -25,7 +25,7 @@ std::vector<std::int64_t> forms_of(std::int64_t base, bool multiple, std::int64_
     return forms;
 }
 
-double elements_of(const Problem& problem) {
+double elements_in(const Problem& problem) {
     double product = 1;
     for (const auto& [name, extent] : problem.extents) product *= static_cast<double>(extent);
     return product;
@@ -84,10 +84,10 @@ std::optional<Problem> class_problem(const std::vector<Problem>& samples, const 
         limited.insert(std::move(smaller));
     }
     std::vector<Problem> bases(limited.begin(), limited.end());
-    std::ranges::stable_sort(bases, std::ranges::greater{}, elements_of);
+    std::ranges::stable_sort(bases, std::ranges::greater{}, elements_in);
     const auto first_larger = static_cast<std::ptrdiff_t>(bases.size());
     bases.insert(bases.end(), larger.begin(), larger.end());
-    std::ranges::stable_sort(bases.begin() + first_larger, bases.end(), {}, elements_of);
+    std::ranges::stable_sort(bases.begin() + first_larger, bases.end(), {}, elements_in);
     for (const auto& base : bases) {
         if (auto problem = problem_near(base, wanted, element_bytes, is_valid)) return problem;
     }
