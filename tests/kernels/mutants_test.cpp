@@ -145,13 +145,13 @@ std::vector<Configuration> configurations_for(const KernelTemplate& kernel) {
 // In order: partial tiles with aligned rows; whole tiles along N; partial tiles in all dimensions; less than one phase
 // deep.
 std::vector<std::vector<std::int64_t>> sizes_for(const KernelTemplate& kernel) {
-    std::vector<std::vector<std::int64_t>> sizes{{67, 36, 269}, {66, 64, 270}, {65, 71, 41}, {17, 33, 3}};
+    std::vector<std::vector<std::int64_t>> all{{67, 36, 269}, {66, 64, 270}, {65, 71, 41}, {17, 33, 3}};
     // The sizes for warp_tiled, in the same order. They are wide enough for a pipeline without guards; the third has
     // fewer phases than stages.
     if (kernel.name == "warp_tiled") {
-        sizes.insert(sizes.end(), {{48, 192, 44}, {35, 197, 29}, {35, 192, 16}, {17, 101, 3}});
+        all.insert(all.end(), {{48, 192, 44}, {35, 197, 29}, {35, 192, 16}, {17, 101, 3}});
     }
-    return sizes;
+    return all;
 }
 
 class Mutants : public testing::TestWithParam<std::string> {
