@@ -8,7 +8,7 @@ namespace smemtune {
 
 struct StoppingPolicy {
     /// Gain is unlikely after this many evaluations in a row without a gain.
-    std::size_t patience = 80;
+    std::size_t patience = 70;
     /// If the last gain came at evaluation n, it is also unlikely after `persistence` * n evaluations: a late gain
     /// means that gains are rare.
     double persistence = 1.25;

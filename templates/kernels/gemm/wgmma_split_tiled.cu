@@ -7,7 +7,7 @@
 //
 // TWO PLANES
 //
-//     x = big + small + rest       big: the first 11 bits of x, to nearest; small: what it leaves, cut off to 11 bits
+//     x = big + small + rest       big: the first 11 bits of x, to nearest; small: what it leaves, to 11 bits
 //
 // The right operand is split before the products, in the same launch: its copy in the workspace has 32 numbers of the
 // big plane, then the 32 that they leave, then the next 32 of the big plane (prepare.h). It is along K whichever the
@@ -16,9 +16,10 @@
 //
 // SUMS
 //
-// A consumer has two sets of sums. The tensor cores start a k-tile from 0 and add up its 3 * 32 products for each
-// element, the small ones first: small * big, big * small, then big * big. They cut four sums of 8 products off. FP32
-// units add the result to the other set, to nearest. Meanwhile the tensor cores have the other consumer's products.
+// A consumer has two sets of sums. For each 8 k-steps, the tensor cores start from 0 and add up 3 * 8 products for each
+// element, the small ones first: small * big, big * small, then big * big. Because they cut sums off, longer sums would
+// be less precise than FP32. FP32 units add the result to the other set, to nearest. Meanwhile the tensor cores have
+// the other consumer's products.
 //
 //
 // INFINITIES, NAN AND THE LARGEST NUMBERS
@@ -36,12 +37,12 @@
 //
 //     BLOCK_M=128 BLOCK_N=128 STAGES=4 CONSUMERS=2, M = N = K = 4096
 //
-//     sums of a thread           64 * 128 / 128, twice         128
-//     left operand of a thread   64 * 32 / 128, three times    48 registers: big, small, the next k-tile's
-//     products of a k-tile       3 * 32 / 8 of 64 x 128 x 8    12 wgmma of each consumer, 1536 cycles of the tensor
-//     cores additions of a k-tile      64 * 128 / 128                64 of each thread, about 128 cycles stages 4 *
-//     (128 + 2 * 128) * 32 * 4  196,608 bytes copy of the right operand  reads 67 MB, writes 134 MB    about 50 us of
-//     1300
+//     sums of a thread           64 * 128 / 128, twice       128
+//     left operand of a thread   64 * 32 / 128, three times  48: big, small, the next k-tile's
+//     products of a k-tile       3 * 32 / 8 of 64 x 128 x 8  12 wgmma of each consumer, 1536 cycles
+//     additions of a k-tile      4 * 64 * 128 / 128          256 of each thread, about 512 cycles
+//     stages                     4 * (128 + 2 * 128) * 128   196,608 bytes
+//     copy of the right operand  4096 * 4096 * (4 + 8)       67 MB are read, 134 MB written
 #include "gemm/wgmma_tf32_tiled/product.h"
 
 #if CLUSTER_M * CLUSTER_N * CLUSTER_K > 1

@@ -29,7 +29,7 @@
 //
 // An element is a float in memory. The left operand is rounded to the 11 bits of TF32 in registers (cvt.rna.tf32.f32:
 // to nearest, ties away from zero), the right one as it is transposed. Where the right one is read as it is, the tensor
-// cores cut the other bits off. Sums, alpha, beta and C are FP32. Tensor cores cut sums off, so a sum has at most 16384
+// cores cut the other bits off. Sums, alpha, beta and C are FP32. Tensor cores cut sums off, so a sum has at most 6144
 // products (LONGEST_SUM of the manifest); K is split if it is longer.
 //
 //

@@ -8,17 +8,19 @@ struct Sums {
     float values[BLOCKS_OF_64][BLOCK_N / 2];
 };
 
-/// Starts the products of a k-tile: sums += left * right, or sums = left * right if `adds` is 0.
+/// Starts the products of 8 k-steps of a k-tile, `step` of them: sums += left * right, or sums = left * right if `adds`
+/// is 0.
+__device__ __forceinline__ void multiply_step(Sums& sums, const Fragments& left, const Element* right, int step,
+                                              int adds) {
+    const auto tile = describe_tile(shared_address(right), 0) + step * (8 * sizeof(Element) / 16);
+#pragma unroll
+    for (int i = 0; i < BLOCKS_OF_64; ++i) multiply_rows<BLOCK_N>(sums.values[i], left.words[i][step], tile, adds);
+}
+
+/// The same for a whole k-tile.
 __device__ __forceinline__ void multiply(Sums& sums, const Fragments& left, const Element* right, int adds) {
-    const auto tile = describe_tile(shared_address(right), 0);
 #pragma unroll
-    for (int step = 0; step < STEPS; ++step) {
-#pragma unroll
-        for (int i = 0; i < BLOCKS_OF_64; ++i) {
-            multiply_rows<BLOCK_N>(sums.values[i], left.words[i][step], tile + step * (8 * sizeof(Element) / 16),
-                                   adds || step > 0);
-        }
-    }
+    for (int step = 0; step < STEPS; ++step) multiply_step(sums, left, right, step, adds || step > 0);
 }
 
 /// The k-tiles of one tile of D, for one consumer.
@@ -89,8 +91,8 @@ private:
         leave(previous);
     }
 
-    // A sum of tensor cores is one k-tile long and starts from 0, small products first. FP32 units add it to the
-    // others. Meanwhile the other consumer's products keep the tensor cores busy.
+    // A sum of tensor cores has 8 products of each kind and starts from 0, small ones first, because tensor cores cut
+    // sums off. FP32 units add it to the others. Meanwhile the other consumer's products keep the tensor cores busy.
     __device__ __forceinline__ void consume_split(Sums& sums) const {
         Fragments next;
         load_next(next);
@@ -98,23 +100,28 @@ private:
         for (int tile = 0; tile < k_tiles; ++tile) {
             Fragments big = next, small;
             big.split(small);
-            Sums fresh;
             const int stage = pipeline.stage;
             const Element *const big_b = shared.b[stage], *const small_b = big_b + BLOCK_N * BLOCK_K;
-            fence_sums();
-            multiply(fresh, small, big_b, 0);
-            multiply(fresh, big, small_b, 1);
-            multiply(fresh, big, big_b, 1);
-            commit_products();
-            pipeline.advance();
-            if (tile + 1 < k_tiles) load_next(next);
-            wait_for_products<0>();
-            keep(fresh);
-            leave(stage);
 #pragma unroll
-            for (int i = 0; i < BLOCKS_OF_64; ++i) {
+            for (int step = 0; step < STEPS; ++step) {
+                Sums fresh;
+                fence_sums();
+                multiply_step(fresh, small, big_b, step, 0);
+                multiply_step(fresh, big, small_b, step, 1);
+                multiply_step(fresh, big, big_b, step, 1);
+                commit_products();
+                if (step == STEPS - 1) {
+                    pipeline.advance();
+                    if (tile + 1 < k_tiles) load_next(next);
+                }
+                wait_for_products<0>();
+                keep(fresh);
+                if (step == STEPS - 1) leave(stage);
 #pragma unroll
-                for (int n = 0; n < BLOCK_N / 2; ++n) sums.values[i][n] += fresh.values[i][n];
+                for (int i = 0; i < BLOCKS_OF_64; ++i) {
+#pragma unroll
+                    for (int n = 0; n < BLOCK_N / 2; ++n) sums.values[i][n] += fresh.values[i][n];
+                }
             }
         }
     }

@@ -76,8 +76,8 @@ struct Fragments {
         }
     }
 
-    /// Leaves the first 11 bits of each element, and writes what they leave to `small`. An infinity leaves NaN there,
-    /// and so does a number that is rounded to infinity, or one of the opposite sign.
+    /// Leaves the first 11 bits of each element, and writes 11 bits of what they leave to `small`. An infinity leaves
+    /// NaN there, and so does a number that is rounded to infinity, or one of the opposite sign.
     __device__ __forceinline__ void split(Fragments& small) {
 #pragma unroll
         for (int i = 0; i < BLOCKS_OF_64; ++i) {
@@ -87,7 +87,7 @@ struct Fragments {
                 for (int n = 0; n < 4; ++n) {
                     const float value = __uint_as_float(words[i][step][n]);
                     words[i][step][n] = to_tf32(value);
-                    small.words[i][step][n] = __float_as_uint(value - __uint_as_float(words[i][step][n]));
+                    small.words[i][step][n] = to_tf32(value - __uint_as_float(words[i][step][n]));
                 }
             }
         }

@@ -56,7 +56,7 @@ struct Prepared {
             if (i >= columns) break;
             const float big = __uint_as_float(to_tf32(values[i]));
             to[i * stride] = big;
-            if (PLANES == 2) to[i * stride + BLOCK_K] = values[i] - big;
+            if (PLANES == 2) to[i * stride + BLOCK_K] = __uint_as_float(to_tf32(values[i] - big));
         }
     }
 };
