@@ -9,11 +9,11 @@
 namespace smemtune {
 namespace {
 
-struct Product {
+struct NarrowProduct {
     std::string type, layout;
     bool few_rows;
 };
-void PrintTo(const Product& product, std::ostream* out) {
+void PrintTo(const NarrowProduct& product, std::ostream* out) {
     *out << product.type << ' ' << product.layout << (product.few_rows ? " few rows" : " few columns");
 }
 
@@ -24,7 +24,7 @@ Device device_with(std::int64_t multiprocessors) {
     return device;
 }
 
-class TensorSkinny : public testing::TestWithParam<Product> {
+class TensorSkinny : public testing::TestWithParam<NarrowProduct> {
 protected:
     // The checks of the operation, and two whose rows are padded and yet aligned to 16 bytes.
     TensorSkinny() {
@@ -54,7 +54,7 @@ protected:
 // A vector, and one to four chunks in a line of a panel; pieces of lines of 8 and 16 bytes; an odd number of blocks on
 // their way, and an even one; one and several warps along the rows; more threads than quads of a tile, and fewer; more
 // threads than k-steps of a panel, and fewer.
-const std::vector<std::string> ways{
+const std::vector<std::string> narrow_ways{
     "COLUMNS=1,WARP_ROWS=32,WARPS_M=1,SLICES_K=2,LOADS=2,BLOCKS_PER_SM=1",
     "COLUMNS=8,WARP_ROWS=32,WARPS_M=4,SLICES_K=2,LOADS=1,BLOCKS_PER_SM=1",
     "COLUMNS=16,WARP_ROWS=64,WARPS_M=1,SLICES_K=2,LOADS=2,BLOCKS_PER_SM=1",
@@ -68,7 +68,7 @@ TEST_P(TensorSkinny, IsRightForEveryShapeAndPointer) {
         problem(1, 1, 1),    problem(72, 8, 512),  problem(34, 6, 98),   problem(36, 4, 100),  problem(67, 3, 333),
         problem(64, 1, 256), problem(33, 1, 1025), problem(40, 24, 136), problem(104, 16, 24), problem(30, 26, 70)};
     const auto tools = compile_testbed(*compiler, kernel, problems.front());
-    for (const auto& way : ways) {
+    for (const auto& way : narrow_ways) {
         const auto chosen = configuration(way);
         const auto binary = binary_of(compiler->compile(program_of(kernel, chosen, problems.front())));
         for (const auto& each : problems) {
@@ -111,10 +111,10 @@ TEST_P(TensorSkinny, AccessesNothingOutsideItsOperandsAndSharedMemory) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Types, TensorSkinny,
-                         testing::Values(Product{"f16", "nn", false}, Product{"bf16", "nt", false},
-                                         Product{"bf16", "tn", false}, Product{"f16", "tt", false},
-                                         Product{"bf16", "nn", true}, Product{"f16", "nt", true},
-                                         Product{"f16", "tn", true}, Product{"bf16", "tt", true}),
+                         testing::Values(NarrowProduct{"f16", "nn", false}, NarrowProduct{"bf16", "nt", false},
+                                         NarrowProduct{"bf16", "tn", false}, NarrowProduct{"f16", "tt", false},
+                                         NarrowProduct{"bf16", "nn", true}, NarrowProduct{"f16", "nt", true},
+                                         NarrowProduct{"f16", "tn", true}, NarrowProduct{"bf16", "tt", true}),
                          [](const auto& instance) {
                              return instance.param.type + "_" + instance.param.layout +
                                     (instance.param.few_rows ? "_few_rows" : "_few_columns");

@@ -21,7 +21,7 @@ std::string configuration_refusal(std::string_view text) {
 
 TEST(Configuration, HasOneSpellingSortedByName) {
     EXPECT_EQ(to_text({{{"TSZ_ROWS", 64}, {"TSZ_COLS", 16}, {"A", -1}}}), "A=-1,TSZ_COLS=16,TSZ_ROWS=64");
-    EXPECT_EQ(to_text({}), "");
+    EXPECT_EQ(to_text(Configuration{}), "");
 }
 
 TEST(Configuration, IsReadInAnyOrderAndWithSpaces) {
