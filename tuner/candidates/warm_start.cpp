@@ -39,17 +39,27 @@ void add_winners(std::vector<Configuration>& winners, const std::vector<TrialRow
 
 double median_of(const TrialRow& row) { return std::get<Measurement>(row.record.outcome).median_us; }
 
+// The least time of a template's trials of a problem; nothing if none was measured, or one is damaged.
+std::optional<double> least_us_of(const Store& store, const TrialKey& key) {
+    std::optional<double> best;
+    try {
+        for (const auto& trial : store.trials(key)) {
+            const auto* measured = std::get_if<Measurement>(&trial.outcome);
+            if (measured != nullptr) best = std::min(best.value_or(measured->median_us), measured->median_us);
+        }
+    } catch (const DamagedRow&) {  // tuning that problem makes its rows anew
+        return std::nullopt;
+    }
+    return best;
+}
+
 // At the nearest tuned problem that has trials of the template.
 std::optional<double> how_far_behind(const Store& store, std::int64_t device_row, const Problem& problem,
                                      std::int64_t template_row) {
     for (const auto& winner : nearest_first(store, device_row, problem, {})) {
         if (winner.problem == problem) continue;
         if (distance(problem, winner.problem) > near_distance) break;
-        std::optional<double> best;
-        for (const auto& trial : store.trials({device_row, template_row, winner.record.key.problem})) {
-            const auto* measured = std::get_if<Measurement>(&trial.outcome);
-            if (measured != nullptr) best = std::min(best.value_or(measured->median_us), measured->median_us);
-        }
+        const auto best = least_us_of(store, {device_row, template_row, winner.record.key.problem});
         if (best) return *best / median_of(winner);
     }
     return std::nullopt;
