@@ -55,7 +55,7 @@ bool outranks(const DatedTrial& a, const DatedTrial& b) {
     return text != other ? text > other : a.record.run > b.record.run;
 }
 
-// A trial that was repeated has its last date, so it was first tried before any of its successors ended.
+// A repeated trial has only the date of its last attempt. It was first tried before any trial behind it ended.
 std::vector<std::string> first_dates(const std::vector<DatedTrial>& trials) {
     std::vector<std::string> dates(trials.size());
     for (std::size_t i = trials.size(); i-- > 0;) {

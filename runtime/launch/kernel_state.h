@@ -24,7 +24,7 @@ struct PreparedGemm {
     bool skips_products = false;  ///< the operation is verified with K = 0
 };
 
-/// An argument that every launch of a kernel must give the value for which the kernel was fetched.
+/// An argument whose value a fetch fixes. Every launch of the kernel must pass this value.
 struct FetchedExtent {
     std::size_t position = 0;  ///< among the arguments
     std::string name;

@@ -1,4 +1,4 @@
-// Orders what threads do often for nothing, at the expense of a thread that does something seldom.
+// A memory fence that costs nothing where threads pass often. The thread that passes seldom pays for both sides.
 #pragma once
 
 #include <atomic>

@@ -38,7 +38,8 @@ ArgumentType read_type(const Section& section, const Argument& argument) {
     }
 }
 
-// rows and columns of an array of any rank: the last dimension is the row.
+// Reads an array of any rank as a matrix: its last dimension is the length of a row, the product of the others is the
+// number of rows.
 void read_shape(const Section& section, const Names& known, Argument& argument) {
     for (const std::string key : {"rows", "columns", "stride", "count", "batch_stride"}) {
         if (section.has(key)) {

@@ -33,7 +33,8 @@ const std::vector<KernelTemplate>& builtin_templates();
 /// Identifies what the operation of a kernel computes and how it is verified: arguments, terms, checks, the layout's
 /// constants, and the text of the reference with its includes. Summaries and comments in the manifest do not count.
 std::string operation_identity(const KernelTemplate& kernel_template, const Problem& problem);
-/// Whether an identity, or what begins with it, is of an operation without a reference (`reference = "none"`).
+/// Whether `identity`, or the identity that it begins with, is that of an operation without a reference (`reference =
+/// "none"`).
 bool is_unchecked(std::string_view identity);
 
 /// Loads the one kernel of a tree that came from KernelTemplate::files. With the hash that it was stored under, it

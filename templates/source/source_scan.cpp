@@ -105,7 +105,7 @@ private:
         std::string second;
         return words >> first && first == digit && !(words >> second);
     }
-    // The names in the operands of `condition`, if each operand that the expression matches decides alone.
+    // The names in those operands of `condition` that match the expression. None unless each operand decides by itself.
     static std::set<std::string> decisive(const std::string& condition, const std::string& joint,
                                           const std::regex& expression) {
         std::set<std::string> names;

@@ -59,7 +59,8 @@ public:
     /// The index of a point; nothing if it is not valid. Takes O(log size()).
     [[nodiscard]] std::optional<std::size_t> find(std::span<const std::uint16_t> wanted) const;
     [[nodiscard]] std::optional<std::size_t> find(const Configuration& configuration) const;
-    /// Product of the numbers of values. The census and the valid points add up to it.
+    /// The product, over all parameters, of how many values each has: the valid points and those that the census
+    /// counts.
     [[nodiscard]] std::uint64_t raw_size() const { return raw_size_; }
     [[nodiscard]] const std::vector<Removed>& census() const { return census_; }
     [[nodiscard]] const std::vector<Parameter>& parameters() const { return parameters_; }

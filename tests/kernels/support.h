@@ -75,8 +75,8 @@ inline std::vector<Laid> builtins_in_every_layout() {
     return all;
 }
 
-/// Whether a sample runs this configuration at this size: the first configuration at every size, of the others every
-/// second one. Which one, depends on the layout, so that the layouts of a template cover all pairs.
+/// Whether a sample runs this configuration at this size. The first configuration runs at every size, each other one at
+/// every second size: the odd or the even ones, by the layout, so that the layouts of a template cover all pairs.
 inline bool is_sampled(const Laid& laid, std::size_t configuration, std::size_t size) {
     if (configuration == 0 || std::getenv("SMEMTUNE_ALL_CONFIGURATIONS") != nullptr) return true;
     const auto transposed = static_cast<std::size_t>(std::ranges::count(laid.layout, 't'));

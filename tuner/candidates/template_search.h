@@ -41,8 +41,8 @@ public:
     [[nodiscard]] std::size_t turn() const { return stopping_.evaluations() < opening_ ? opening_ : 8; }
     /// Whether further outcomes are worthwhile. `best` is the least cost over all templates.
     [[nodiscard]] bool is_open(std::optional<double> best) const;
-    /// Whether another proposal is worthwhile now. A template that does not keep up so far proposes no more than its
-    /// opening until that is judged.
+    /// Whether another proposal is worthwhile now. Until all outcomes of its opening are known, a template that does
+    /// not keep up proposes nothing else.
     [[nodiscard]] bool may_propose(std::optional<double> best) const;
     /// Whether the template is not clearly slower than `best`.
     [[nodiscard]] bool keeps_up(double best) const;

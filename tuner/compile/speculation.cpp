@@ -8,7 +8,8 @@ namespace smemtune {
 
 namespace {
 
-// A search tries more than half of a space this small, and the pool keeps all its programs for later problems.
+// Compiling the whole of a space this small wastes little: a search tries more than half of it, and later problems use
+// the programs, too.
 constexpr std::size_t most_configurations = 192;
 
 }  // namespace

@@ -88,7 +88,7 @@ std::string option_pattern(const Option& option) {
     return (option.letter.empty() ? "" : "-" + option.letter + " | ") + "--" + option.name;
 }
 
-// What is proposed after each option that has a value. Nothing is after those whose values are not known.
+// Proposes the values of each option that takes one. If the values are not known, it proposes nothing.
 std::string value_cases(const DocumentedCommand& command) {
     std::string known;
     std::string unknown;

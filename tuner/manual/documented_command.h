@@ -28,7 +28,7 @@ struct Proposals {
     [[nodiscard]] bool empty() const { return words.empty() && paths == Paths::none; }
 };
 
-/// For the value of an option that takes a value.
+/// What a shell may propose as the value of an option.
 Proposals proposals_of(const Option& option);
 /// For a command's words without a dash: subcommands, names, files.
 Proposals proposals_of(const DocumentedCommand& command);

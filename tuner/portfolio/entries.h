@@ -25,8 +25,8 @@ struct Entry {
     std::optional<Binary> binary{};    ///< provide_code() fills it
 };
 
-/// Of the configurations tried at a sample, this many of the fastest may become members, if they take at most so many
-/// times as long as the fastest.
+/// At most this many of the fastest configurations of a sample may become members, and only those that take at most
+/// `slowest_of_a_sample` times as long as the fastest.
 inline constexpr std::size_t most_of_a_sample = 4;
 inline constexpr double slowest_of_a_sample = 1.15;
 

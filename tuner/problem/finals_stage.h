@@ -35,8 +35,8 @@ public:
     /// Whether the winner is decided and stored.
     [[nodiscard]] bool is_over() const { return scheduler_ && scheduler_->is_over(); }
 
-    /// The winner of the finals. Without finals, or if an earlier winner outside these trials remains the best: the
-    /// stored winner if it is in the ledger, otherwise the trial with the least cost. Null if nothing was measured.
+    /// The winner of the finals. If there were none, or if an earlier winner that took no part is still the best: the
+    /// stored winner if the ledger has it, else the trial with the least cost. Null if nothing was measured.
     [[nodiscard]] const TrialLedger::Trial* winner() const;
     /// Fixes the present winner() until the next finals, whatever is measured in the meantime.
     void keep_winner() { winner_ = winner(); }

@@ -67,8 +67,9 @@ public:
     /// Takes back a task whose worker was lost before the task began.
     void give_back(Task task);
     void add_wait(double seconds) { effort_.wait += seconds; }
-    /// Tries winners of the nearest sizes that are new here. Those close to this problem's winner compete with it in
-    /// finals. Without new winners, the problem stays done. Does nothing unless the problem is done.
+    /// Tries those winners of the nearest sizes that were not tried here. Those whose times are close to that of this
+    /// problem's winner meet it in finals. If there is none to try, the problem stays done. Does nothing unless the
+    /// problem is done.
     void begin_transfer();
     /// Submits candidates until `most` wait for a worker. Returns how many wait.
     std::size_t compile_ahead(std::size_t most);

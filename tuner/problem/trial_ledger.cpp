@@ -116,8 +116,9 @@ std::optional<TemplateConfiguration> TrialLedger::next_unverified() {
 bool TrialLedger::may_be_among_the_fastest(const TrialRecord& record) const {
     const auto cost = cost_of(std::get<Measurement>(record.outcome));
     if (!cost) return false;
-    // One that its own run did not verify was slower than what that run did verify.
-    const auto margin = record.verified_by.empty() ? 0 : pruning::most_finals_margin;
+    // A run verifies what is faster than all that it has verified, so a measurement without an identity is behind, or
+    // level with the winner. It is tried again only if it is far ahead of what counts now.
+    const auto margin = record.verified_by.empty() ? -pruning::least_finals_margin : pruning::most_finals_margin;
     const auto is_behind = [&](const std::optional<double>& best) { return best && *cost > (1 + margin) * *best; };
     return !is_behind(best_stored_cost_) && !is_behind(best_cost_) &&
            std::ranges::none_of(awaited_, [&](const Stored& stored) {
@@ -149,8 +150,8 @@ void TrialLedger::release() {
     stored_.clear();
 }
 
-// The energy of a stored trial may be unknown. A trial that was cut short counts only while the best time rules it out:
-// otherwise it might be the fastest one, and must be measured completely.
+// The energy of a stored trial may be unknown. A trial that was cut short needs no second measurement as long as it is
+// certainly slower than the best. If it may be the fastest, it must be measured completely.
 bool TrialLedger::answers_request(const TrialRecord& record) const {
     const auto* measured = std::get_if<Measurement>(&record.outcome);
     if (measured == nullptr) return still_counts(record);
@@ -192,7 +193,10 @@ bool TrialLedger::recall(TemplateSearch& search, const Configuration& configurat
     if (!record || !answers_request(*record)) return false;
     const auto* measured = std::get_if<Measurement>(&record->outcome);
     const bool unverified = measured != nullptr && !measured->cut_short && !is_current(*record);
-    if (unverified && (record->is_verified() || may_be_among_the_fastest(*record))) return false;
+    const bool is_awaited = std::ranges::any_of(awaited_, [&](const Stored& stored) {
+        return stored.search == &search && stored.record.configuration == configuration;
+    });
+    if (unverified && (is_awaited || record->is_verified() || may_be_among_the_fastest(*record))) return false;
     ++run_.report.recalled;
     learn(search, std::move(*record), true);
     return true;
@@ -304,7 +308,10 @@ std::vector<TrialLedger::Trial*> TrialLedger::by_cost() {
 
 std::vector<TrialLedger::Trial*> TrialLedger::measured_by_cost() {
     auto trials = by_cost();
-    std::erase_if(trials, [](const Trial* trial) { return trial->measurement()->cut_short; });
+    std::erase_if(trials, [this](const Trial* trial) {
+        const bool foreign = !trial->record.verified_by.empty() && !is_verified(*trial);
+        return foreign || trial->measurement()->cut_short;
+    });
     return trials;
 }
 

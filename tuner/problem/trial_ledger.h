@@ -86,7 +86,8 @@ public:
     [[nodiscard]] std::optional<double> cost_of(const Measurement& measurement) const;
     /// The trials with a known cost, least first. Not all of them may win.
     [[nodiscard]] std::vector<Trial*> by_cost();
-    /// The trials that were measured completely, least cost first: those that may be finalists.
+    /// The trials that were measured completely, and not verified against something else, least cost first: those that
+    /// may be finalists.
     [[nodiscard]] std::vector<Trial*> measured_by_cost();
     /// The verified trials, least cost first: those that may win.
     [[nodiscard]] std::vector<Trial*> verified_by_cost();
@@ -124,7 +125,7 @@ private:
     const Problem& problem_;
     std::string identity_;
     std::vector<Stored> stored_;     // not added yet, in the order in which they were stored
-    std::deque<Stored> unverified_;  // measurements with a different verification identity, least cost first
+    std::deque<Stored> unverified_;  // measurements with a different verification identity or none, least cost first
     std::deque<TemplateConfiguration> retries_;  // crashes and timeouts
     std::vector<Stored> awaited_;                // returned by next_unverified, outcome pending
     std::size_t verified_again_ = 0;             // returned by next_unverified, and right

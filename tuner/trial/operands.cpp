@@ -50,7 +50,7 @@ double reference_bytes(const Operation& operation, const Environment& environmen
     return bytes;
 }
 
-// Bytes of the copies that the reference of narrow elements takes while it is computed.
+// Bytes of the FP32 copies of narrow operands, which exist while the reference is computed.
 double widened_bytes(const Operation& operation, const Environment& environment, const ElementType& element) {
     return element.is_narrow() ? operand_bytes(operation, environment, element_type(element.wide).bytes) : 0;
 }

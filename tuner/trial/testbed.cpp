@@ -101,7 +101,7 @@ struct Testbed::State {
     }
 };
 
-// Macros are for the user's source; their names may be anything, also words of the testbed's kernels.
+// The user's macros are for the user's source alone. They may have any name, even one that the testbed's kernels use.
 static void without_macros(std::string& configuration) {
     for (auto at = configuration.find("#define "); at != std::string::npos; at = configuration.find("#define ", at)) {
         configuration.erase(at, configuration.find('\n', at) + 1 - at);

@@ -65,7 +65,8 @@ TrialInput trial_input(const KernelTemplate& kernel_template, const Configuratio
 
 Measurement time_kernel(Backend& backend, Testbed& testbed, const BoundKernel& kernel, const SamplingPolicy& policy,
                         std::optional<double> best_us, std::optional<double> first_launch_us) {
-    // The warm-up shows how many launches make a batch. A launch much longer than a batch needs no warm-up.
+    // The warm-up shows how many launches make a batch. There is none if one launch takes much longer than a batch
+    // should.
     auto launch_us = first_launch_us.value_or(0);
     if (launch_us < 10 * policy.batch_us) launch_us = time_batch(backend, testbed, kernel, 1).launch_us;
     Sampling sampling(policy, best_us);

@@ -138,8 +138,8 @@ void Scheduler::speculate(bool waits) {
     speculated_searches_ = searches;
 }
 
-// Prepares the next unprepared problem, in the order in which problems will be needed. With a budget, only problems
-// that are being searched are prepared, so as not to overrun the budget in vain. Returns false if there is no such
+// Prepares the next unprepared problem, in the order in which problems will be needed. With a budget, it prepares only
+// problems whose search has begun, because the run may never reach the others. Returns false if there is no such
 // problem or memory is short.
 bool Scheduler::prepare_ahead(WorkerSlot& slot, std::size_t problems, Lock& lock) {
     auto& worker = *slot.worker;

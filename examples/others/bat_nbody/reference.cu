@@ -1,4 +1,4 @@
-// Thread i computes component i % 4 of body i / 4: the mass, and a velocity of 0, are the fourth one.
+// Thread i computes component i % 4 of body i / 4. The fourth component is the mass in a position, and 0 in a velocity.
 __global__ void reference(float dt, const float* bodies, const float*, const float*, const float*, const float*,
                           const float*, const float* velocities, const float*, const float*, const float*, const float*,
                           float damping, float softening, int n, double* position, double* velocity) {

@@ -84,7 +84,7 @@ TEST(Launch, HasAPlaceInTheWorkspaceForACopyOfEachOperandWithoutAlignedRows) {
     EXPECT_EQ(aligned.workspace->bytes, 0);
 }
 
-// A of nt is copied only if its rows are misaligned, B into two planes, along K, in any case.
+// In layout nt, A is copied only if its rows are misaligned. B is always copied, along K, into two planes.
 TEST(Launch, HasTheShapeOfACopyThatIsNotThatOfTheMatrix) {
     const auto kernel = builtin("wgmma_split_tiled");
     const auto configuration = default_configuration(kernel);

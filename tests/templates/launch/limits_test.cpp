@@ -222,5 +222,22 @@ TEST(Limits, DeclaredAreTheTemplatesRulesAlone) {
               feasible_space(kernel, gemm(64, 64, 64), device).size());
 }
 
+// Tensor cores do not round sums, but cut bits off. So the kernels split a long sum, even if the tiles alone would fill
+// the device.
+TEST(Limits, LongSumsOfTf32HaveConfigurationsAtEverySize) {
+    const auto device = model_device("sm_90");
+    for (const auto& [name, type] : {std::pair("wgmma_tf32_tiled", "tf32"), std::pair("wgmma_split_tiled", "3xtf32"),
+                                     std::pair("tensor_warp_tiled", "tf32")}) {
+        auto kernel = builtin(name);
+        for (auto& parameter : kernel.parameters) {  // the space alone matters, not how large it is
+            if (parameter.name != "SPLIT_K" && parameter.name != "CLUSTER_K")
+                parameter.values = {parameter.default_value};
+        }
+        for (const std::int64_t k : {6144, 6145, 14336, 16384, 28672, 40000, 65536, 80000}) {
+            EXPECT_GT(feasible_space(kernel, gemm(4096, 4096, k, type), device).size(), 0U) << name << ' ' << k;
+        }
+    }
+}
+
 }  // namespace
 }  // namespace smemtune

@@ -385,7 +385,7 @@ TEST(Catalog, TheHashesOfTheBuiltInTemplatesAreThoseOfStoredTrials) {
     EXPECT_EQ(identities, verified);
 }
 
-// The identity of the user's operation after `from` in a file became `to`.
+// Replaces `from` by `to` in a file. Returns the identity of the user's operation afterwards.
 std::string identity_with(const std::string& file, const std::string& from, const std::string& to,
                           const std::string& layout = "") {
     auto tree = users();

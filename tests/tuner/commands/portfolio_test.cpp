@@ -167,7 +167,7 @@ TEST(ExplainCommand, ASizeThatOnlyAPortfolioServesShowsTheRanking) {
     EXPECT_NE(none.code, 0);
 }
 
-// As after an update whose models have other terms.
+// The stored portfolio looks like one of an earlier smemtune, whose models had other terms.
 TEST(PortfolioCommand, ARefitMakesAPortfolioOfEarlierTermsServeAgain) {
     const Scratch scratch;
     const auto built = report_of(run(scratch, portfolio({"--shapes", "6", "--extents", "8..24", "--json"})));

@@ -109,9 +109,14 @@ TEST_F(FinalsStageTest, WhatWasNotVerifiedInFullMayBeAFinalistButIsNoWinnerWitho
     auto short_one = steady(100);
     short_one.cut_short = true;
     add_unverified(24, short_one);
+    ledger_->add(*searches_.front(), {.key = searches_.front()->key(),
+                                      .configuration = work(16),
+                                      .outcome = steady(98),
+                                      .run = 1,
+                                      .verified_by = "another/identity"});
     EXPECT_EQ(winner(), 64);
     const auto finalists = stage_->choose_finalists();
-    ASSERT_EQ(finalists.size(), 2U) << "one is too slow, one was cut short";
+    ASSERT_EQ(finalists.size(), 2U) << "one is too slow, one was cut short, one was verified against something else";
     EXPECT_EQ(finalists.front()->record.configuration, work(48));
     EXPECT_EQ(finalists.back()->record.configuration, work(64));
 }

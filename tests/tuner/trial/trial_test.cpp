@@ -159,7 +159,7 @@ TEST_F(TrialTest, AVerificationRunsAllChecksAndABatchAndComparesWhatItLeft) {
     EXPECT_EQ(backend.batches.size(), checks + 1);
     EXPECT_FALSE(verified(wrong()).verified);
     EXPECT_EQ(rejected(verified(wrong())).stage, Stage::wrong);
-    // From its launch in a batch on, the kernel spoils its output.
+    // The kernel is right until it is launched in a batch. From that launch on, its output is wrong.
     backend.after = [&](const Backend::Call& call) {
         if (backend.batches.size() == checks) **static_cast<float**>(call.arguments.at(9)) += 1;
     };

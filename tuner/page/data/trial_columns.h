@@ -21,7 +21,8 @@ public:
     void add(const TrialRow& row, const TrialPlace& place);
 
     /// A JSON object: a list for each column, all of the same length; `state`, a letter for each trial; `reasons`, the
-    /// texts that the column `reason` numbers; `begin`, the seconds since 1970 that the column `at` counts from.
+    /// texts of which the column `reason` holds the indices; `begin`, the time from which the column `at` counts, in
+    /// seconds since 1970.
     /// `id`, `device`, `template`, `problem`, `configuration`, `run` and `at` hold differences to the previous trial,
     /// which are short. Measured values have 5 significant digits, costs of trials have 3.
     [[nodiscard]] std::string to_json() const;

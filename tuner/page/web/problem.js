@@ -33,7 +33,7 @@ function landscapePlot(report, selection, trials) {
   const shape = occurring(templateShape(report), points, 'template');
   const sentence = [
     `Time of each trial in the order in which it was tried; the line is the best so far, the ring is the winner.`,
-    `Solid points passed every check and could enter the finals; faint ones were cut short or were too slow to be verified in full.`,
+    `Solid points passed every check; faint ones were cut short, or were not the best of their template when they were tried.`,
     rejected && `Crosses at the top were rejected.`,
     step > 1 && `Shown are ${countText(points.length)} of ${countText(trials.length)} trials, evenly spaced, and every improvement.`,
   ].filter(Boolean).join(' ');

@@ -56,7 +56,7 @@ std::optional<std::string> Verifier::judgement(const Operands& operands, const s
     const auto end = std::ranges::find(answer, std::byte{0});
     if (end == answer.begin()) return std::nullopt;
     std::string message(reinterpret_cast<const char*>(answer.data()), static_cast<std::size_t>(end - answer.begin()));
-    // It becomes a line of reports, and text of JSON.
+    // Reports print the message in one line, and JSON holds it as text.
     for (auto& letter : message) {
         if (letter < ' ' || letter > '~') letter = '?';
     }
