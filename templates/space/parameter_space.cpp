@@ -94,6 +94,7 @@ void ParameterSpace::enumerate(const std::vector<std::size_t>& order, const Envi
         checks[last].push_back(rule);
     }
     std::vector<std::string> bound;
+    bound.reserve(depth_count);
     for (const auto index : order) bound.push_back(parameters_[index].name);
     StraightLine line(bound);
     std::vector<std::vector<StraightLine::Slot>> slots(depth_count + 1);
