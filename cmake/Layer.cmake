@@ -3,7 +3,8 @@
 
 add_library(smemtune_options INTERFACE)
 target_compile_options(smemtune_options INTERFACE
-    -Wall -Wextra -Wpedantic -Wshadow -Wconversion
+    -Wall -Wextra -Wpedantic -Wconversion
+    $<$<NOT:$<BOOL:$<TARGET_PROPERTY:SMEMTUNE_JOINED_TESTS>>>:-Wshadow>
     -Wno-missing-field-initializers  # values are aggregates, written with the fields that matter
     $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>  # g++ 12 warns falsely about "literal" + string (its bug 105329)
     # Nor across joined sources, which only builds without -Werror have.
