@@ -16,10 +16,10 @@
 //
 // SUMS
 //
-// A consumer has two sets of sums. For each 16 k-steps, the tensor cores start from 0 and add up 3 * 16 products for
-// each element, the small ones first: small * big, big * small, then big * big. Because they cut sums off, longer sums
-// would be less precise than FP32. FP32 units add the result to the other set, to nearest. Meanwhile the tensor cores
-// have the other consumer's products.
+// A consumer has two sets of sums. For each 8 k-steps, the tensor cores start from 0 and add up 3 * 8 products for each
+// element, the small ones first: small * big, big * small, then big * big. Because they cut sums off, longer sums would
+// be less precise than FP32. FP32 units add the result to the other set, to nearest. Meanwhile the tensor cores have
+// the other consumer's products.
 //
 //
 // INFINITIES, NAN AND THE LARGEST NUMBERS
@@ -40,7 +40,7 @@
 //     sums of a thread           64 * 128 / 128, twice       128
 //     left operand of a thread   64 * 32 / 128, three times  48: big, small, the next k-tile's
 //     products of a k-tile       3 * 32 / 8 of 64 x 128 x 8  12 wgmma of each consumer, 1536 cycles
-//     additions of a k-tile      2 * 64 * 128 / 128          128 of each thread, about 256 cycles
+//     additions of a k-tile      4 * 64 * 128 / 128          256 of each thread, about 512 cycles
 //     stages                     4 * (128 + 2 * 128) * 128   196,608 bytes
 //     copy of the right operand  4096 * 4096 * (4 + 8)       67 MB are read, 134 MB written
 #include "gemm/wgmma_tf32_tiled/product.h"

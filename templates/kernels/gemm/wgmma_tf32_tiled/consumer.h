@@ -8,19 +8,19 @@ struct Sums {
     float values[BLOCKS_OF_64][BLOCK_N / 2];
 };
 
-/// Starts the products of some steps of a k-tile, of 8 k-steps each: sums += left * right, or sums = left * right if
-/// `adds` is 0.
-template <int COUNT>
-__device__ __forceinline__ void multiply(Sums& sums, const Fragments& left, const Element* right, int first, int adds) {
-    const auto tile = describe_tile(shared_address(right), 0);
+/// Starts the products of 8 k-steps of a k-tile, `step` of them: sums += left * right, or sums = left * right if `adds`
+/// is 0.
+__device__ __forceinline__ void multiply_step(Sums& sums, const Fragments& left, const Element* right, int step,
+                                              int adds) {
+    const auto tile = describe_tile(shared_address(right), 0) + step * (8 * sizeof(Element) / 16);
 #pragma unroll
-    for (int step = first; step < first + COUNT; ++step) {
+    for (int i = 0; i < BLOCKS_OF_64; ++i) multiply_rows<BLOCK_N>(sums.values[i], left.words[i][step], tile, adds);
+}
+
+/// The same for a whole k-tile.
+__device__ __forceinline__ void multiply(Sums& sums, const Fragments& left, const Element* right, int adds) {
 #pragma unroll
-        for (int i = 0; i < BLOCKS_OF_64; ++i) {
-            multiply_rows<BLOCK_N>(sums.values[i], left.words[i][step], tile + step * (8 * sizeof(Element) / 16),
-                                   adds || step > first);
-        }
-    }
+    for (int step = 0; step < STEPS; ++step) multiply_step(sums, left, right, step, adds || step > 0);
 }
 
 /// The k-tiles of one tile of D, for one consumer.
@@ -66,7 +66,7 @@ private:
         int previous = 0;
         const auto step = [&](int tile, Fragments& now, Fragments& next) {
             fence_sums();
-            multiply<STEPS>(sums, now, shared.b[pipeline.stage], 0, tile > 0);
+            multiply(sums, now, shared.b[pipeline.stage], tile > 0);
             commit_products();
             const int stage = pipeline.stage;
             pipeline.advance();
@@ -91,12 +91,9 @@ private:
         leave(previous);
     }
 
-    // A sum of tensor cores has 8 * SUM_STEPS products of each kind and starts from 0, small ones first, because tensor
-    // cores cut sums off. FP32 units add it to the others. Meanwhile the other consumer's products keep the tensor
-    // cores busy.
+    // A sum of tensor cores has 8 products of each kind and starts from 0, small ones first, because tensor cores cut
+    // sums off. FP32 units add it to the others. Meanwhile the other consumer's products keep the tensor cores busy.
     __device__ __forceinline__ void consume_split(Sums& sums) const {
-        constexpr int SUM_STEPS = 2;  // 4 are faster, but less precise than FP32; 1 is slower
-        static_assert(STEPS % SUM_STEPS == 0, "whole sums in a k-tile");
         Fragments next;
         load_next(next);
         sums = {};
@@ -106,21 +103,20 @@ private:
             const int stage = pipeline.stage;
             const Element *const big_b = shared.b[stage], *const small_b = big_b + BLOCK_N * BLOCK_K;
 #pragma unroll
-            for (int first = 0; first < STEPS; first += SUM_STEPS) {
-                const bool is_last = first + SUM_STEPS == STEPS;
+            for (int step = 0; step < STEPS; ++step) {
                 Sums fresh;
                 fence_sums();
-                multiply<SUM_STEPS>(fresh, small, big_b, first, 0);
-                multiply<SUM_STEPS>(fresh, big, small_b, first, 1);
-                multiply<SUM_STEPS>(fresh, big, big_b, first, 1);
+                multiply_step(fresh, small, big_b, step, 0);
+                multiply_step(fresh, big, small_b, step, 1);
+                multiply_step(fresh, big, big_b, step, 1);
                 commit_products();
-                if (is_last) {
+                if (step == STEPS - 1) {
                     pipeline.advance();
                     if (tile + 1 < k_tiles) load_next(next);
                 }
                 wait_for_products<0>();
                 keep(fresh);
-                if (is_last) leave(stage);
+                if (step == STEPS - 1) leave(stage);
 #pragma unroll
                 for (int i = 0; i < BLOCKS_OF_64; ++i) {
 #pragma unroll
