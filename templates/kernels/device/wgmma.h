@@ -121,12 +121,21 @@ template <int COLUMNS>
 __device__ __forceinline__ void multiply_rows(float (&sums)[COLUMNS / 2], const unsigned (&rows)[4],
                                               unsigned long long tile_b, int adds) {
     // clang-format off
-    if constexpr (COLUMNS == 32) {
+    if constexpr (COLUMNS == 16) {
+        SMEMTUNE_WGMMA_TF32(16, "%0, %1, %2, %3, %4, %5, %6, %7",
+                            8, 9, 10, 11, 12, 13, SMEMTUNE_EIGHT_SUMS(0));
+    } else if constexpr (COLUMNS == 32) {
         SMEMTUNE_WGMMA_TF32(32, SMEMTUNE_TEN() ", %10, %11, %12, %13, %14, %15",
                             16, 17, 18, 19, 20, 21, SMEMTUNE_SUMS_16(0));
+    } else if constexpr (COLUMNS == 48) {
+        SMEMTUNE_WGMMA_TF32(48, SMEMTUNE_TEN() ", " SMEMTUNE_TEN(1) ", %20, %21, %22, %23",
+                            24, 25, 26, 27, 28, 29, SMEMTUNE_SUMS_16(0), SMEMTUNE_EIGHT_SUMS(16));
     } else if constexpr (COLUMNS == 64) {
         SMEMTUNE_WGMMA_TF32(64, SMEMTUNE_FIRST_30 ", %30, %31",
                             32, 33, 34, 35, 36, 37, SMEMTUNE_SUMS_32(0));
+    } else if constexpr (COLUMNS == 80) {
+        SMEMTUNE_WGMMA_TF32(80, SMEMTUNE_FIRST_30 ", " SMEMTUNE_TEN(3),
+                            40, 41, 42, 43, 44, 45, SMEMTUNE_SUMS_32(0), SMEMTUNE_EIGHT_SUMS(32));
     } else if constexpr (COLUMNS == 96) {
         SMEMTUNE_WGMMA_TF32(96, SMEMTUNE_FIRST_30 ", " SMEMTUNE_TEN(3) ", %40, %41, %42, %43, %44, %45, %46, %47",
                             48, 49, 50, 51, 52, 53, SMEMTUNE_SUMS_32(0), SMEMTUNE_SUMS_16(32));

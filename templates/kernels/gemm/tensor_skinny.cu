@@ -26,9 +26,17 @@
 //
 // THE RING
 //
-// A warp has LOADS blocks on their way. A lane copies just those pieces of a block which its own fragments need, and
-// reads them from where it put them. So it need not wait for other lanes, and accesses to shared memory have no bank
-// conflicts: the pieces of 32 lanes lie side by side.
+// A warp has LOADS blocks on their way, and copies 16 bytes at a time.
+//
+//     large operand contiguous along K     A lane copies what its own fragments need, and reads it from where it put
+//     it.
+//                                          It waits for no other lane.
+//     contiguous along the rows            Neighbouring lanes copy neighbours in memory: 8 lanes 128 bytes (WARP_ROWS
+//                                          of 64), or 4 lanes 64 bytes. Other lanes read them, so the warp waits for
+//                                          all its lanes. The 32 bytes that lie side by side in memory of two lanes'
+//                                          own fragments would be too little for a request to the L2 cache.
+//
+// Both arrangements in shared memory have no bank conflicts.
 //
 // The small operand is in panels, of LOADS blocks for each slice. Two panels are in shared memory: one is multiplied
 // while the next one arrives. All warps copy them, with a barrier for each panel, which does not wait for the blocks.
@@ -46,11 +54,10 @@
 // both operands agree, and which row is which one as long as C agrees. So both orders follow from copies of 16 bytes.
 // Of a block, a lane takes k-steps 8t .. 8t + 7: 4 pairs, which are two instructions.
 //
-//     large operand contiguous along K         a piece has 8 k-steps of one row: 4 registers of fragments as they are.
+//     large operand contiguous along K         a lane reads 8 k-steps of one row: 4 registers of fragments as they are.
 //                                              The lanes of a row read 64 bytes that lie side by side.
-//     contiguous along the rows                a piece has OWN rows of one k-step. Two pieces, of k-steps 2p and
-//                                              2p + 1, are pair p of OWN rows once their halves are interleaved. The
-//                                              lanes of a k-step read 16 * OWN bytes that lie side by side.
+//     contiguous along the rows                a lane reads OWN rows of one k-step. Those of k-steps 2p and 2p + 1
+//                                              are pair p of OWN rows once their halves are interleaved.
 //
 // Lanes read the small operand in the same order: with loads of 16 bytes where it lies along K, else with ldmatrix,
 // which transposes.
@@ -109,9 +116,8 @@ __device__ __forceinline__ void multiply_block(Sums& sums, const Block& block, c
     }
 }
 
-/// sums += all `count` blocks of a slice. `panels` are all of the part. `ring` is the warp's own, and a lane reads what
-/// it copied itself. In round `panel`, the blocks of the panel are multiplied and those of the next one take their
-/// places.
+/// sums += all `count` blocks of a slice. `panels` are all of the part. `ring` is the warp's own. In round `panel`, the
+/// blocks of the panel are multiplied and those of the next one take their places.
 __device__ __forceinline__ void multiply_blocks(Sums& sums, Element* panel_stages, Element* ring, const Large& large,
                                                 const Small& small, int slice, int count, int panels) {
 #pragma unroll 1
@@ -125,7 +131,9 @@ __device__ __forceinline__ void multiply_blocks(Sums& sums, Element* panel_stage
 #pragma unroll 1
         for (int i = 0; i < LOADS; ++i) {
             wait_for_copies<LOADS - 1>();
+            if (!LARGE_ALONG_K) __syncwarp();  // the copies of all lanes are there
             if (panel >= 0 && i < left) multiply_block(sums, Block(ring + i * BLOCK), stage, block_of(i, slice));
+            if (!LARGE_ALONG_K) __syncwarp();  // no lane still reads the block
             if (i + LOADS < left) large.copy(ring + i * BLOCK, panel * PANEL + DEPTH * block_of(i + LOADS, slice));
             if (i == 0 && panel + 1 < panels) {
                 small.copy(panel_stages + ((panel + 1) & 1) * PANEL_ELEMENTS, PANEL * (panel + 1));

@@ -18,8 +18,8 @@
 //
 // A consumer has two sets of sums. For each 8 k-steps, the tensor cores start from 0 and add up 3 * 8 products for each
 // element, the small ones first: small * big, big * small, then big * big. Because they cut sums off, longer sums would
-// be less precise than FP32. FP32 units add the result to the other set, to nearest. Meanwhile the tensor cores have
-// the other consumer's products.
+// be less precise than FP32. FP32 units add the result to the other set, to nearest. They do this for one half of the
+// columns while the tensor cores multiply the other half (consumer.h).
 //
 //
 // INFINITIES, NAN AND THE LARGEST NUMBERS
@@ -38,9 +38,9 @@
 //     BLOCK_M=128 BLOCK_N=128 STAGES=4 CONSUMERS=2, M = N = K = 4096
 //
 //     sums of a thread           64 * 128 / 128, twice       128
-//     left operand of a thread   64 * 32 / 128, three times  48: big, small, the next k-tile's
-//     products of a k-tile       3 * 32 / 8 of 64 x 128 x 8  12 wgmma of each consumer, 1536 cycles
-//     additions of a k-tile      4 * 64 * 128 / 128          256 of each thread, about 512 cycles
+//     left operand of a thread   64 * 32 / 128 + 4 * 4       32: a k-tile's, and big and small ones of two k-steps
+//     products of a k-tile       2 * 3 * 32 / 8 of 64x64x8   24 wgmma of each consumer, 1536 cycles for both
+//     additions of a k-tile      4 * 64 * 128 / 128          256 of each thread, 512 cycles for both
 //     stages                     4 * (128 + 2 * 128) * 128   196,608 bytes
 //     copy of the right operand  4096 * 4096 * (4 + 8)       67 MB are read, 134 MB written
 #include "gemm/wgmma_tf32_tiled/product.h"

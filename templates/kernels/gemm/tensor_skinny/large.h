@@ -7,11 +7,12 @@
 constexpr int DEPTH = 32;                        // k-steps of a block
 constexpr int FRAGMENTS_M = WARP_ROWS / 16;      // of a warp, 16 rows each
 constexpr int OWN = WARP_ROWS / 8;               // rows of a lane
-constexpr int LINES = LARGE_ALONG_K ? OWN : 8;   // pieces of lines in memory that a lane has of a block
-constexpr int LENGTH = LARGE_ALONG_K ? 8 : OWN;  // neighbours in memory of each
+constexpr int LINES = LARGE_ALONG_K ? OWN : 8;   // in memory, of which a lane's fragments have a part
+constexpr int LENGTH = LARGE_ALONG_K ? 8 : OWN;  // elements of such a part, neighbours in memory
+constexpr int CHUNKS = WARP_ROWS / 8;            // of 16 bytes: a lane copies so many of a block
 constexpr int BLOCK = DEPTH * WARP_ROWS;         // elements
 static_assert(WARP_ROWS % 16 == 0, "fragments of 16 rows");
-static_assert(LENGTH == 4 || LENGTH == 8, "a piece is 8 or 16 bytes");
+static_assert(LENGTH == 4 || LENGTH == 8, "a lane reads 8 or 16 bytes at once");
 
 /// A warp's row: the one of elements c[2 * half] and c[2 * half + 1] of a lane's fragment i.
 __device__ __forceinline__ int row_of(int i, int half) {
@@ -19,8 +20,15 @@ __device__ __forceinline__ int row_of(int i, int half) {
     return LARGE_ALONG_K ? 16 * i + 8 * half + g : OWN * g + 2 * i + half;
 }
 
-/// Where a lane's piece of a line is in a block in shared memory. The pieces of a warp lie side by side.
-__device__ __forceinline__ int piece_of(int line) { return (32 * line + static_cast<int>(threadIdx.x % 32)) * LENGTH; }
+/// Large operand along K: the element of a block in shared memory where a lane's part of a line begins. The parts of a
+/// warp lie side by side.
+__device__ __forceinline__ int place_along_k(int line) { return (32 * line + static_cast<int>(threadIdx.x % 32)) * 8; }
+
+/// Along the rows: where rows 8 * chunk to 8 * chunk + 7 of k-step 8 * t + line begin. The exclusive or puts what
+/// neighbouring lanes write, and what they read, into different banks.
+__device__ __forceinline__ int place_along_rows(int line, int t, int chunk) {
+    return 8 * ((4 * line + t) * CHUNKS + (chunk ^ (CHUNKS == 8 ? 2 * t : t / 2 * 2)));
+}
 
 /// A lane's part of a warp's rows, from a k-step on. Rows behind the last one repeat it: their sums are not written.
 struct Large {
@@ -40,15 +48,15 @@ struct Large {
         const auto fits = [&](int count) {  // aligned, and no copy reaches past the end of a line
             return address % (2 * count) == 0 && leading % count == 0 && (LARGE_ALONG_K || rows % count == 0);
         };
-        unit = LENGTH == 8 && fits(8) ? 8 : fits(4) ? 4 : fits(2) ? 2 : 1;
+        unit = fits(8) ? 8 : fits(4) ? 4 : fits(2) ? 2 : 1;
     }
 
     /// Starts copying the block that begins k k-steps further on. What lies behind the last k-step becomes zeros.
     __device__ __forceinline__ void copy(Element* block, int k) const {
         if (k + DEPTH > present) {
             copy_elements(block, k);
-        } else if (LENGTH == 8 && unit == 8) {
-            copy_units<LENGTH>(block, k);
+        } else if (unit == 8) {
+            copy_units<8>(block, k);
         } else if (unit == 4) {
             copy_units<4>(block, k);
         } else if (unit == 2) {
@@ -59,44 +67,57 @@ struct Large {
     }
 
 private:
-    /// `count` elements from the n-th of a lane's piece of a line on.
-    __device__ __forceinline__ const Element* source(int line, int n, int count, int k) const {
-        const int t = threadIdx.x % 4;
+    // A lane's chunks. Along K they are those of its own fragments: 8 k-steps of each of its rows. Along the rows,
+    // CHUNKS neighbouring lanes copy a whole k-step, so that a request to the L2 cache is 64 or 128 bytes, and other
+    // lanes read what they copied.
+    static __device__ __forceinline__ int lane_chunk() { return threadIdx.x % 32 % CHUNKS; }
+    static __device__ __forceinline__ int lane_t() { return threadIdx.x % 32 / CHUNKS % 4; }
+    static __device__ __forceinline__ int line_of(int i) { return i * (8 / CHUNKS) + threadIdx.x % 32 / CHUNKS / 4; }
+
+    /// Where the lane's i-th chunk begins in a block in shared memory.
+    static __device__ __forceinline__ int place(int i) {
+        return LARGE_ALONG_K ? place_along_k(i) : place_along_rows(line_of(i), lane_t(), lane_chunk());
+    }
+
+    /// The k-step, of a block's, of the n-th element of the lane's i-th chunk.
+    static __device__ __forceinline__ int step_of(int i, int n) {
+        return LARGE_ALONG_K ? threadIdx.x % 4 * 8 + n : 8 * lane_t() + line_of(i);
+    }
+
+    /// `count` elements from the n-th of the lane's i-th chunk on, of the block that begins k k-steps further on.
+    __device__ __forceinline__ const Element* source(int i, int n, int count, int k) const {
         if (LARGE_ALONG_K) {
-            return matrix + min(row + row_of(line / 2, line % 2), rows - 1) * stride + (k + 8 * t + n);
+            return matrix + min(row + row_of(i / 2, i % 2), rows - 1) * stride + (k + step_of(i, n));
         }
-        return matrix + (k + 8 * t + line) * stride + min(row + row_of(0, 0) + n, rows - count);
+        return matrix + (k + step_of(i, n)) * stride + min(row + 8 * lane_chunk() + n, rows - count);
     }
 
     template <int UNIT>
     __device__ __forceinline__ void copy_units(Element* block, int k) const {
 #pragma unroll
-        for (int line = 0; line < LINES; ++line) {
+        for (int i = 0; i < CHUNKS; ++i) {
 #pragma unroll
-            for (int n = 0; n < LENGTH; n += UNIT) {
-                copy_once<2 * UNIT>(block + piece_of(line) + n, source(line, n, UNIT, k));
-            }
+            for (int n = 0; n < 8; n += UNIT) copy_once<2 * UNIT>(block + place(i) + n, source(i, n, UNIT, k));
         }
     }
 
     __device__ __forceinline__ void copy_elements(Element* block, int k) const {
-        constexpr int AT_ONCE = 2;  // lines
+        constexpr int AT_ONCE = 2;  // chunks
 #pragma unroll 1
-        for (int first = 0; first < LINES; first += AT_ONCE) {
-            Element elements[AT_ONCE][LENGTH];
+        for (int first = 0; first < CHUNKS; first += AT_ONCE) {
+            Element elements[AT_ONCE][8];
 #pragma unroll
             for (int i = 0; i < AT_ONCE; ++i) {
 #pragma unroll
-                for (int n = 0; n < LENGTH; ++n) {
-                    const int step = k + threadIdx.x % 4 * 8 + (LARGE_ALONG_K ? n : first + i);
+                for (int n = 0; n < 8; ++n) {
                     elements[i][n] = {};
-                    if (step < present) elements[i][n] = *source(first + i, n, 1, k);
+                    if (k + step_of(first + i, n) < present) elements[i][n] = *source(first + i, n, 1, k);
                 }
             }
 #pragma unroll
             for (int i = 0; i < AT_ONCE; ++i) {
 #pragma unroll
-                for (int n = 0; n < LENGTH; ++n) block[piece_of(first + i) + n] = elements[i][n];
+                for (int n = 0; n < 8; ++n) block[place(first + i) + n] = elements[i][n];
             }
         }
     }
@@ -109,7 +130,13 @@ struct Block {
 
     __device__ __forceinline__ explicit Block(const Element* block) {
 #pragma unroll
-        for (int line = 0; line < LINES; ++line) load_words<LINE>(words + line * LINE, block + piece_of(line));
+        for (int line = 0; line < LINES; ++line) {
+            const int first_row = OWN * (threadIdx.x % 32 / 4);
+            load_words<LINE>(
+                words + line * LINE,
+                block + (LARGE_ALONG_K ? place_along_k(line)
+                                       : place_along_rows(line, threadIdx.x % 4, first_row / 8) + first_row % 8));
+        }
     }
 
     /// Fragment i of the block's first or second 16 k-steps: of the pairs of k-steps that a lane has, pairs 2 * step

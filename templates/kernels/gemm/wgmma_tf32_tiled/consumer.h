@@ -3,25 +3,49 @@
 
 #include "gemm/wgmma_tf32_tiled/fragments.h"
 
+// In describe_tile's units of 16 bytes: from a k-step to the next one, and from the first to the second half of the
+// columns.
+constexpr int STEP_OF_TILE = 8 * sizeof(Element) / 16;
+constexpr int HALF_OF_TILE = BLOCK_N / 2 * BLOCK_K * sizeof(Element) / 16;
+
 /// Of a consumer's ROWS x BLOCK_N elements of D, as multiply_rows has them.
 struct Sums {
     float values[BLOCKS_OF_64][BLOCK_N / 2];
 };
 
-/// Starts the products of 8 k-steps of a k-tile, `step` of them: sums += left * right, or sums = left * right if `adds`
-/// is 0.
-__device__ __forceinline__ void multiply_step(Sums& sums, const Fragments& left, const Element* right, int step,
-                                              int adds) {
-    const auto tile = describe_tile(shared_address(right), 0) + step * (8 * sizeof(Element) / 16);
-#pragma unroll
-    for (int i = 0; i < BLOCKS_OF_64; ++i) multiply_rows<BLOCK_N>(sums.values[i], left.words[i][step], tile, adds);
-}
-
-/// The same for a whole k-tile.
+/// Starts the products of a k-tile: sums += left * right, or sums = left * right if `adds` is 0.
 __device__ __forceinline__ void multiply(Sums& sums, const Fragments& left, const Element* right, int adds) {
 #pragma unroll
-    for (int step = 0; step < STEPS; ++step) multiply_step(sums, left, right, step, adds || step > 0);
+    for (int step = 0; step < STEPS; ++step) {
+        const auto tile = describe_tile(shared_address(right), 0) + step * STEP_OF_TILE;
+#pragma unroll
+        for (int i = 0; i < BLOCKS_OF_64; ++i) {
+            multiply_rows<BLOCK_N>(sums.values[i], left.words[i][step], tile, adds || step > 0);
+        }
+    }
 }
+
+/// The sums of one k-step, of half of the columns.
+struct HalfOfColumns {
+    float values[BLOCKS_OF_64][BLOCK_N / 4];
+
+    /// Starts the products: values += left * right, or values = left * right if `adds` is 0. `right` is a tile of
+    /// BLOCK_N / 2 columns, 8 deep.
+    __device__ __forceinline__ void multiply(const StepFragments& left, unsigned long long right, int adds) {
+#pragma unroll
+        for (int i = 0; i < BLOCKS_OF_64; ++i) multiply_rows<BLOCK_N / 2>(values[i], left.words[i], right, adds);
+    }
+
+    /// Adds `values`, whose products have ended, to the first (`half` is 0) or second half of `sums`.
+    __device__ __forceinline__ void add_to(Sums& sums, int half) {
+#pragma unroll
+        for (int i = 0; i < BLOCKS_OF_64; ++i) {
+            keep_order(values[i]);
+#pragma unroll
+            for (int n = 0; n < BLOCK_N / 4; ++n) sums.values[i][half * (BLOCK_N / 4) + n] += values[i][n];
+        }
+    }
+};
 
 /// The k-tiles of one tile of D, for one consumer.
 struct Consumer {
@@ -91,38 +115,50 @@ private:
         leave(previous);
     }
 
-    // A sum of tensor cores has 8 products of each kind and starts from 0, small ones first, because tensor cores cut
-    // sums off. FP32 units add it to the others. Meanwhile the other consumer's products keep the tensor cores busy.
+    // Tensor cores cut sums off. A sum of theirs therefore starts from 0 and has only 8 products of each kind, the
+    // small ones first. FP32 units add it to `sums`, to nearest. The columns are two halves: while the FP32 units add
+    // one half, the tensor cores multiply the other one.
+    //
+    //     tensor cores   first half, step 0   second half, step 0   first half, step 1    second half, step 1
+    //     FP32 units                          first half, step 0    second half, step 0   first half, step 1
+    //
+    // All products of a k-tile end before those of the next one start: ptxas 13.0 overlaps products and additions only
+    // in code without a loop, and otherwise waits behind each product (its note C7514).
     __device__ __forceinline__ void consume_split(Sums& sums) const {
-        Fragments next;
-        load_next(next);
+        Fragments rows;
+        StepFragments big[2], small[2];  // steps take turns, because the products of the step before read theirs still
+        HalfOfColumns halves[2];
         sums = {};
+        load_next(rows);
         for (int tile = 0; tile < k_tiles; ++tile) {
-            Fragments big = next, small;
-            big.split(small);
             const int stage = pipeline.stage;
-            const Element *const big_b = shared.b[stage], *const small_b = big_b + BLOCK_N * BLOCK_K;
+            const auto big_tile = describe_tile(shared_address(shared.b[stage]), 0);
+            const auto small_tile = describe_tile(shared_address(shared.b[stage] + BLOCK_N * BLOCK_K), 0);
 #pragma unroll
             for (int step = 0; step < STEPS; ++step) {
-                Sums fresh;
-                fence_sums();
-                multiply_step(fresh, small, big_b, step, 0);
-                multiply_step(fresh, big, small_b, step, 1);
-                multiply_step(fresh, big, big_b, step, 1);
-                commit_products();
-                if (step == STEPS - 1) {
-                    pipeline.advance();
-                    if (tile + 1 < k_tiles) load_next(next);
-                }
-                wait_for_products<0>();
-                keep(fresh);
-                if (step == STEPS - 1) leave(stage);
+                StepFragments &big_rows = big[step % 2], &small_rows = small[step % 2];
+                rows.split(step, big_rows, small_rows);
 #pragma unroll
-                for (int i = 0; i < BLOCKS_OF_64; ++i) {
-#pragma unroll
-                    for (int n = 0; n < BLOCK_N / 2; ++n) sums.values[i][n] += fresh.values[i][n];
+                for (int half = 0; half < 2; ++half) {
+                    if (step > 0) {
+                        wait_for_products<1>();  // those of this half in the step before
+                        halves[half].add_to(sums, half);
+                    }
+                    const auto place = step * STEP_OF_TILE + half * HALF_OF_TILE;
+                    fence_sums();
+                    halves[half].multiply(small_rows, big_tile + place, 0);
+                    halves[half].multiply(big_rows, small_tile + place, 1);
+                    halves[half].multiply(big_rows, big_tile + place, 1);
+                    commit_products();
                 }
             }
+            pipeline.advance();
+            if (tile + 1 < k_tiles) load_next(rows);
+            wait_for_products<1>();
+            halves[0].add_to(sums, 0);
+            wait_for_products<0>();
+            leave(stage);
+            halves[1].add_to(sums, 1);
         }
     }
 };

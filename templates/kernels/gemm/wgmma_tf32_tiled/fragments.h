@@ -34,7 +34,12 @@ __device__ __forceinline__ int row_of_thread() {
     }
 }
 
-/// Of a k-tile, as multiply_rows takes them.
+/// Of a k-step, as multiply_rows takes them.
+struct StepFragments {
+    unsigned words[BLOCKS_OF_64][4];
+};
+
+/// Of a k-tile.
 struct Fragments {
     unsigned words[BLOCKS_OF_64][STEPS][4];
 
@@ -76,19 +81,16 @@ struct Fragments {
         }
     }
 
-    /// Leaves the first 11 bits of each element, and writes 11 bits of what they leave to `small`. An infinity leaves
-    /// NaN there, and so does a number that is rounded to infinity, or one of the opposite sign.
-    __device__ __forceinline__ void split(Fragments& small) {
+    /// Of k-step `step`: `big` gets the first 11 bits of each element, `small` 11 bits of what they leave. An infinity
+    /// leaves NaN there, and so does a number that is rounded to infinity, or one of the opposite sign.
+    __device__ __forceinline__ void split(int step, StepFragments& big, StepFragments& small) const {
 #pragma unroll
         for (int i = 0; i < BLOCKS_OF_64; ++i) {
 #pragma unroll
-            for (int step = 0; step < STEPS; ++step) {
-#pragma unroll
-                for (int n = 0; n < 4; ++n) {
-                    const float value = __uint_as_float(words[i][step][n]);
-                    words[i][step][n] = to_tf32(value);
-                    small.words[i][step][n] = to_tf32(value - __uint_as_float(words[i][step][n]));
-                }
+            for (int n = 0; n < 4; ++n) {
+                const float value = __uint_as_float(words[i][step][n]);
+                big.words[i][n] = to_tf32(value);
+                small.words[i][n] = to_tf32(value - __uint_as_float(big.words[i][n]));
             }
         }
     }
