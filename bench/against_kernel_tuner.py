@@ -87,11 +87,41 @@ def teaching_product(folder):
     }
 
 
-KERNELS = {"kt_convolution": convolution, "kt_pnpoly": polygon, "bat_gemm": product, "kt_matmul": teaching_product}
+def transposition(folder):
+    import numpy
+    n = 8192
+    return {
+        "entry": "mtran", "problem": (n, n), "extents": {"width": n, "height": n},
+        "arguments": [numpy.zeros((n, n), numpy.float32), random_floats(n, n), numpy.int32(n), numpy.int32(n)],
+        "constants": {}, "block": ["WORK_GROUP_SIZE_X", "WORK_GROUP_SIZE_Y"],
+        "divisors": [["TILE_SIZE_X", "VECTOR_TYPE"], ["TILE_SIZE_Y"]],
+    }
+
+
+def coulomb(folder):
+    import numpy
+    n = 256
+    atoms = [from_file(folder / f"atoms_{axis}.bin", 64) for axis in "xyzw"]
+    return {
+        "entry": "directCoulombSum", "problem": (n, n, n), "extents": {"gridSize": n},
+        "arguments": [from_file(folder / "atoms.bin", 64, 4), *atoms, numpy.int32(64), numpy.float32(0.5), numpy.int32(n),
+                      numpy.zeros((n, n, n), numpy.float32)],
+        "constants": {}, "block": ["WORK_GROUP_SIZE_X", "WORK_GROUP_SIZE_Y"],
+        "divisors": [["WORK_GROUP_SIZE_X"], ["WORK_GROUP_SIZE_Y"], ["Z_ITERATIONS"]],
+    }
+
+
+KERNELS = {"kt_convolution": convolution, "kt_pnpoly": polygon, "bat_gemm": product, "kt_matmul": teaching_product,
+           "ktt_transpose": transposition, "ktt_coulomb": coulomb}
 
 
 def manifest_of(folder):
     return tomllib.loads(next(folder.glob("*.toml")).read_text())
+
+
+def options_of(folder):
+    """The compiler's options for both tuners, without OPTION, which CuPy adds itself."""
+    return manifest_of(folder)["template"].get("options", [])
 
 
 def values_of(listed):
@@ -146,7 +176,7 @@ def tune_with_kernel_tuner(folder, evaluations):
     results, _ = kernel_tuner.tune_kernel(
         problem["entry"], str(source), problem["problem"], problem["arguments"], parameters, restrictions=rules,
         block_size_names=problem["block"], cmem_args=problem["constants"] or None, lang="CUPY", strategy=STRATEGY,
-        strategy_options={"max_fevals": evaluations}, quiet=True, **divisors)
+        compiler_options=options_of(folder) or None, strategy_options={"max_fevals": evaluations}, quiet=True, **divisors)
     seconds = time.perf_counter() - begin
     measured = [each for each in results if isinstance(each.get("time"), numbers.Real)]
     best = min(measured, key=lambda each: each["time"])
@@ -167,9 +197,9 @@ def copy_with_option(folder, scratch):
     """The example in `scratch`; its manifest has OPTION."""
     copy = pathlib.Path(shutil.copytree(folder, pathlib.Path(scratch) / folder.name))
     manifest = next(copy.glob("*.toml"))
-    if "options" in manifest_of(folder)["template"]:
-        sys.exit(f"{manifest.name} has options of its own; both tuners need them, and {OPTION}")
-    manifest.write_text(manifest.read_text().replace("\n[template]\n", f'\n[template]\noptions = ["{OPTION}"]\n'))
+    lines = [line for line in manifest.read_text().splitlines() if not re.match(r"options\s*=", line)]
+    lines.insert(lines.index("[template]") + 1, f"options = {json.dumps([*options_of(folder), OPTION])}")
+    manifest.write_text("\n".join(lines) + "\n")
     return copy
 
 
@@ -201,7 +231,7 @@ def time_in_turn(folder, first, second, pairs):
 
     def launcher(configuration):
         defines = "".join(f"#define {name} {value}\n" for name, value in configuration.items())
-        module = cupy.RawModule(code=defines + source, options=("-std=c++17",), name_expressions=[problem["entry"]])
+        module = cupy.RawModule(code=defines + source, options=("-std=c++17", *options_of(folder)), name_expressions=[problem["entry"]])
         function = module.get_function(problem["entry"])
         for name, values in problem["constants"].items():
             cupy.ndarray(values.shape, values.dtype, module.get_global(name))[:] = cupy.asarray(values)
