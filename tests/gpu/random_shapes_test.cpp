@@ -1,0 +1,121 @@
+// Configurations of the tensor-core templates, each compiled once and launched at many random shapes: every launch
+// ends, and none leaves a part of C out.
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+
+#include "runtime/configured_kernel.h"
+#include "templates/predict/bound_launch.h"
+#include "tests/gpu/support.h"
+
+namespace smemtune {
+namespace {
+
+constexpr int configurations = 40, launches_of_each = 70;  // 2,800 launches of each of six kernels
+
+struct RandomCase {
+    std::string name, type, layout;
+};
+
+class RandomShapes : public testing::TestWithParam<RandomCase> {
+protected:
+    const std::unique_ptr<Backend> backend = open_backend("0");
+    const Device device = backend->device();
+    const std::unique_ptr<Compiler> compiler = make_compiler(device);
+    const KernelTemplate& kernel = *std::ranges::find(builtin_templates(), GetParam().name, &KernelTemplate::name);
+    std::mt19937 random{11};
+
+    static constexpr int most = 1500;  // rows, columns or products
+
+    Problem random_problem(bool narrow) {
+        const auto extent = [&](double up_to) {
+            return static_cast<int>(std::exp(std::uniform_real_distribution<>(0, std::log(up_to))(random)));
+        };
+        auto m = extent(most), n = extent(narrow ? 32 : most);
+        if (random() % 2 == 0) std::swap(m, n);
+        return gemm(m, n, extent(most), GetParam().type, GetParam().layout);
+    }
+
+    // `count` ones, in 16 or 32 bits.
+    [[nodiscard]] std::unique_ptr<Memory> ones(std::size_t count) const {
+        const auto& type = GetParam().type;
+        if (type == "bf16" || type == "f16") {
+            const std::vector<std::uint16_t> values(count, type == "bf16" ? 0x3f80 : 0x3c00);
+            auto memory = backend->allocate(2 * count);
+            backend->copy_to_device(*memory, std::as_bytes(std::span(values)));
+            return memory;
+        }
+        return upload(*backend, std::vector<float>(count, 1));
+    }
+
+    // The i-th element of what was copied from the device.
+    [[nodiscard]] double element(const std::vector<std::byte>& bytes, std::size_t i) const {
+        const auto& type = GetParam().type;
+        if (type != "bf16" && type != "f16") {
+            float value = 0;
+            std::memcpy(&value, bytes.data() + 4 * i, 4);
+            return value;
+        }
+        std::uint16_t bits = 0;
+        std::memcpy(&bits, bytes.data() + 2 * i, 2);
+        if (type == "bf16") return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
+        return std::ldexp(1024 + (bits & 1023), (bits >> 10) - 25);  // positive and normal
+    }
+};
+
+TEST_P(RandomShapes, AreAllComputed) {
+    if (kernel.highest_compute_capability == 90 && device.compute_capability != 90)
+        GTEST_SKIP() << "needs a Hopper GPU";
+    const auto& type = element_type(GetParam().type);
+    const bool narrow = GetParam().name == "tensor_skinny";
+    const auto a = ones(most * most), b = ones(most * most);
+    const auto c = backend->allocate(most * most * static_cast<std::size_t>(type.bytes));
+    int launched = 0;
+    for (int i = 0; i < configurations; ++i) {
+        const auto like = random_problem(narrow);
+        const auto space = feasible_space(kernel, like, device);
+        if (space.size() == 0) continue;
+        const auto configuration = space[random() % space.size()];
+        SCOPED_TRACE(to_text(configuration));
+        const auto compiled = compiler->compile(program_of(kernel, configuration, like));
+        ASSERT_TRUE(std::holds_alternative<Binary>(compiled)) << std::get<Rejection>(compiled).reason;
+        const BoundLaunch bound(kernel, configuration, device, like, {});
+        for (int launches = 0, tries = 0; launches < launches_of_each && tries < 4000; ++tries) {
+            const auto problem = tries == 0 ? like : random_problem(narrow);
+            if (!bound.terms(problem)) continue;  // the configuration is not valid there
+            ++launches;
+            const auto launch = launch_of(kernel, configuration, problem, device);
+            const auto loaded = with_workspace(backend->load(std::get<Binary>(compiled), launch.dynamic_shared_bytes),
+                                               launch, *backend);
+            const auto extent = [&](std::size_t at) { return static_cast<int>(problem.extents[at].second); };
+            int m = extent(0), n = extent(1), k = extent(2);
+            long long lda = GetParam().layout[0] == 'n' ? k : m, ldb = GetParam().layout[1] == 'n' ? n : k, ldc = n;
+            float alpha = 1, beta = 0;
+            void *a_data = a->data(), *b_data = b->data(), *c_data = c->data();
+            ConfiguredKernel(loaded, launch)
+                .launch(nullptr,
+                        std::vector<void*>{&m, &n, &k, &alpha, &a_data, &lda, &b_data, &ldb, &beta, &c_data, &ldc});
+            backend->synchronize();
+            std::vector<std::byte> result(elements(m, n) * static_cast<std::size_t>(type.bytes));
+            backend->copy_to_host(result, *c);
+            for (const auto at : {std::size_t{0}, random() % elements(m, n), random() % elements(m, n),
+                                  random() % elements(m, n), elements(m, n) - 1}) {
+                ASSERT_NEAR(element(result, at), k, k / 256.0) << to_text(problem) << " at " << at;
+            }
+            ++launched;
+        }
+    }
+    EXPECT_GT(launched, 2500);
+    RecordProperty("launches", launched);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    TensorCores, RandomShapes,
+    testing::Values(RandomCase{"wgmma_tiled", "bf16", "nn"}, RandomCase{"wgmma_tiled", "f16", "tn"},
+                    RandomCase{"wgmma_tf32_tiled", "tf32", "nn"}, RandomCase{"wgmma_tf32_tiled", "tf32", "tn"},
+                    RandomCase{"wgmma_split_tiled", "3xtf32", "nn"}, RandomCase{"tensor_skinny", "bf16", "nn"}),
+    [](const auto& each) { return each.param.name + "_" + each.param.layout; });
+
+}  // namespace
+}  // namespace smemtune
