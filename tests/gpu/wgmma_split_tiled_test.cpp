@@ -136,16 +136,18 @@ protected:
     void expect_no_larger_than_cublas(const std::function<float(std::mt19937&)>& draw, double least_mean = 0) {
         const Cublas cublas(*backend);
         // Where C is small and K large, cuBLAS divides K among many thread blocks, which makes its errors small.
-        for (const Extents extents : {Extents{128, 128, 256}, Extents{128, 128, 1024}, Extents{128, 128, 4096},
-                                      Extents{128, 128, 16384}, Extents{128, 128, 65536}, Extents{64, 192, 30000},
-                                      Extents{256, 256, 65536}, Extents{512, 512, 20000}, Extents{1024, 512, 65536}}) {
+        for (const Extents extents :
+             {Extents{128, 128, 256}, Extents{128, 128, 1024}, Extents{128, 128, 4096}, Extents{128, 128, 16384},
+              Extents{128, 128, 65536}, Extents{64, 192, 30000}, Extents{256, 256, 65536}, Extents{512, 512, 20000},
+              Extents{1024, 1024, 65536}, Extents{2048, 1024, 16384}}) {
             const auto k = static_cast<std::size_t>(extents.k), n = static_cast<std::size_t>(extents.n);
             std::mt19937 random(7);
             std::vector<float> a(elements(extents.m, extents.k)), b(elements(extents.k, extents.n));
             for (auto* matrix : {&a, &b}) {
                 for (auto& element : *matrix) element = draw(random);
             }
-            const std::size_t rows = 32;  // of C that are compared
+            // Rows of C that are compared.
+            const auto rows = std::min(static_cast<std::size_t>(extents.m), 16384 / n);
             std::vector<double> exact(rows * n), magnitude(exact.size());
             for (std::size_t i = 0; i < rows; ++i) {
                 for (std::size_t l = 0; l < k; ++l) {
