@@ -90,6 +90,18 @@ INSTANTIATE_TEST_SUITE_P(
                 "the database is corrupt"}),
     [](const auto& file) { return file.param.name; });
 
+TEST(Open, AnExtendedFileIsReadByTheOldestVersionThatCanButNotWritten) {
+    const Scratch scratch;
+    const auto file = stored(scratch / "tuned.db");
+    execute(file, "PRAGMA user_version = 99; UPDATE compatibility SET oldest_reader = " +
+                      std::to_string(migrations().size()));
+    const auto before = scratch.contents();
+    EXPECT_EQ(Store(file, Access::read).rows({}).size(), 1u);
+    const auto error = error_of([&] { Store(file, Access::write); });
+    EXPECT_NE(error.find("was extended by a newer smemtune (schema 99"), std::string::npos) << error;
+    EXPECT_TRUE(scratch.contents() == before);
+}
+
 TEST(Open, WhatIsMissingOrEmptyCannotBeRead) {
     const Scratch scratch;
     const auto absent = scratch / "absent.db", empty = scratch / "empty.db", bare = scratch / "bare.db";

@@ -108,6 +108,19 @@ TEST(Merge, ATrialThatWasRepeatedKeepsItsPlace) {
     EXPECT_EQ(merged({both, both}).content, both);
 }
 
+TEST(Merge, ATrialOfSeveralDatabasesHasThePlaceOfItsFirstAttempt) {
+    auto early = content_at(1);
+    early.trials = {dated(measured(key_of(1), tile(2), 9), "01")};
+    auto late = content_at(1);
+    late.trials = {dated(measured(key_of(1), tile(1), 9), "03"), dated(measured(key_of(1), tile(2), 5), "05")};
+    for (const auto& databases : {std::vector{early, late}, std::vector{late, early}}) {
+        const auto both = merged(databases).content;
+        ASSERT_EQ(both.trials.size(), 2U);
+        EXPECT_EQ(both.trials[0].record, measured(key_of(1), tile(2), 5)) << "the outcome is the newer one";
+        EXPECT_EQ(both.trials[1].record.configuration, tile(1));
+    }
+}
+
 TEST(Merge, OfOneTrialTheNewestStays) {
     EXPECT_EQ(kept(dated(measured({}, tile(16), 5), "01"), dated(measured({}, tile(16), 6), "02")),
               measured(key_of(1), tile(16), 6));
