@@ -78,6 +78,13 @@ TEST(NvrtcSources, TheToolkitsHeadersAreFound) {
     EXPECT_EQ(rejection_of(program), "");
 }
 
+TEST(NvrtcSources, ATemplatesOwnHeaderReplacesTheSystemsOfItsName) {
+    auto program = plain("#include \"math.h\"\n__global__ void k(float* out) { *out = OWN; }\n");
+    program.files["math.h"] = "#define OWN 3\n";
+    program.needs.system_headers = true;
+    EXPECT_EQ(rejection_of(program), "");
+}
+
 TEST(NvrtcSources, CubAsAWholeBringsItsBlocksAndWarps) {
     if (toolkit_include_folders({}, "").empty()) GTEST_SKIP() << "no toolkit with headers";
     auto program = plain(

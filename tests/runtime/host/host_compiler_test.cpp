@@ -74,6 +74,17 @@ TEST(HostCompiler, AnAbsentEntryIsARejectionThatNamesIt) {
                 StartsWith("compile: k.cu: no kernel 'k'"));
 }
 
+TEST(HostCompiler, TakesTheOptionsThatItShares) {
+    auto with_options = program(
+        "static_assert(__cplusplus == 202002L && SCALE == 3 && OTHER == 4, \"from the options\");\n"
+        "#ifdef GONE\n#error GONE was undefined\n#endif\n"
+        "extern \"C\" __global__ void k(int*) {}\n");
+    with_options.options = {"--std=c++20", "-DSCALE=3", "--define-macro=OTHER=4",
+                            "-DGONE",      "-UGONE",    "--maxrregcount=32"};
+    const auto result = host_compiler()->compile(with_options);
+    EXPECT_TRUE(std::holds_alternative<Binary>(result)) << std::get<Rejection>(result).reason;
+}
+
 TEST(HostCompiler, AMissingCompilerIsNotTheCandidatesFault) {
     const auto compiler = make_compiler(host_device(), {.host_compiler = "/nowhere/c++"});
     const auto compile = [&] { (void)compiler->compile(program("extern \"C\" __global__ void k(int*) {}\n")); };
