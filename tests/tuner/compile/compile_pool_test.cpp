@@ -48,12 +48,14 @@ TEST(CompilePool, ProgramsThatDifferInAnythingAreCompiledEach) {
     auto other_path = other_source;
     other_path.source_path = "other.cu";
     std::vector<std::shared_future<CompilePool::Result>> results;
+    auto other_options = source("right");
+    other_options.options = {"-DSCALE=3"};
     for (const auto& each : {source("right"), source("other"), source("right", "entry"), with_header, other_header,
-                             other_source, other_path}) {
+                             other_source, other_path, other_options}) {
         results.push_back(pool.submit(each));
     }
     for (const auto& result : results) (void)result.get();
-    EXPECT_EQ(compiler.begun().size(), 7U);
+    EXPECT_EQ(compiler.begun().size(), 8U);
 }
 
 TEST(CompilePool, KeepsTheResultsThatWereUsedLast) {
@@ -196,6 +198,18 @@ TEST(CompilePool, AQuarterOfTheThreadsCompilesWhileThrottled) {
     second.reset();
     EXPECT_TRUE(compiler.has_begun(5));
     EXPECT_THAT(compiler.begun(), ::testing::Contains("speculative"));
+    compiler.release_all();
+}
+
+TEST(CompilePool, FewThreadsCompileOneProgramAtATimeWhileThrottled) {
+    FakeCompiler compiler;
+    compiler.hold_all();
+    CompilePool pool(compiler, 2);
+    const auto throttle = pool.throttle();
+    for (const auto* text : {"a", "b"}) (void)pool.submit(source(text));
+    ASSERT_TRUE(compiler.has_begun(1));
+    compiler.release("a");
+    EXPECT_TRUE(compiler.has_begun(2));
     compiler.release_all();
 }
 

@@ -65,6 +65,15 @@ TEST_F(Speculation, LeaveOutATemplateThatIsFarBehind) {
     EXPECT_EQ(texts(1.0).size(), all - spaces_[0].space->size());
 }
 
+// A search of the whole space also has configurations that only the device's limits remove.
+TEST_F(Speculation, LeaveOutWhatBreaksTheDevicesLimits) {
+    request_.search = "exhaustive";
+    device_.threads_per_block = 256;
+    const auto texts = speculated({"tiled"});
+    EXPECT_LT(texts.size(), spaces_[0].space->size());
+    for (const auto& text : texts) EXPECT_EQ(text.find("TILE_WIDTH = 32;"), std::string::npos) << text;
+}
+
 TEST_F(Speculation, AreNotMadeOfALargeSpace) { EXPECT_TRUE(speculated({"warp_tiled"}).empty()); }
 
 }  // namespace

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/tuner/support/fake_run.h"
+
 namespace smemtune {
 namespace {
 
@@ -97,6 +99,69 @@ TEST(FinalsScheduler, EnergyThatIsNotCountedAnewStays) {
     const auto& outcome = std::get<Measurement>(finals.outcomes().at(0));
     EXPECT_EQ(outcome.median_us, 90);
     EXPECT_EQ(outcome.energy_uj, 30);
+}
+
+TEST(FinalsScheduler, TheWinnersEnergyStaysWhenItIsComparedWithTheBaseline) {
+    std::promise<CompilePool::Result> compiled;
+    compiled.set_value(Binary{});
+    const Proposal entrant{.compiled = compiled.get_future().share()};
+    FinalsScheduler finals({entrant, entrant}, 1, std::size_t{1}, {.launch_us = 100, .energy = true});
+    verify(finals, 0);
+    const auto energy = finals.next();
+    ASSERT_TRUE(energy);
+    ASSERT_EQ(energy->purpose, FinalTask::Purpose::energy);
+    finals.finish(*energy, std::vector<Outcome>{Measurement{.median_us = 100, .samples_us = {100}, .energy_uj = 30}});
+    const auto compare = finals.next();
+    ASSERT_TRUE(compare);
+    ASSERT_EQ(compare->purpose, FinalTask::Purpose::compare);
+    const Measurement later{.median_us = 90, .samples_us = {90, 91, 89}, .clock_khz = 1'980'000};
+    finals.finish(*compare, std::vector<Outcome>{later, later});
+    const auto& winner = std::get<Measurement>(finals.outcomes().at(0));
+    EXPECT_EQ(winner.energy_uj, 30);
+    EXPECT_EQ(winner.samples_us.size(), 4U) << "of both tasks";
+    EXPECT_EQ(winner.clock_khz, 1'980'000);
+}
+
+TEST(FinalsScheduler, ManyWorkersShareARoundByTwoSamplesOrMore) {
+    std::promise<CompilePool::Result> compiled;
+    compiled.set_value(Binary{});
+    const Proposal entrant{.compiled = compiled.get_future().share()};
+    FinalsScheduler finals({entrant, entrant}, 2, std::nullopt, {.workers = 8});
+    std::vector<int> rounds;
+    while (const auto task = finals.next()) rounds.push_back(task->rounds);
+    EXPECT_EQ(rounds, (std::vector{2, 2, 2}));
+}
+
+// The winner of finalists that are equally fast and have these launches.
+std::size_t winner_of_equals(const std::vector<Launch>& launches) {
+    FakeRun fake;
+    (void)fake.start();
+    const auto searches = fake.searches();
+    std::promise<CompilePool::Result> compiled;
+    compiled.set_value(Binary{});
+    const auto code = compiled.get_future().share();
+    std::vector<Proposal> entrants;
+    for (std::size_t i = 0; i < launches.size(); ++i) {
+        entrants.push_back({searches.front().get(), work(static_cast<std::int64_t>(i)), code});
+    }
+    const auto launch = [&](const Proposal& each) {
+        return launches.at(static_cast<std::size_t>(each.configuration.values.at("WORK")));
+    };
+    FinalsScheduler finals(entrants, entrants.size(), std::nullopt, {.launch = launch});
+    while (const auto task = finals.next()) {
+        finals.finish(*task, std::vector<Outcome>(task->entrants.size(), steady(100)));
+    }
+    return finals.winner().value();
+}
+
+TEST(FinalsScheduler, OfEqualsTheOneWithTheLeastSharedMemoryWinsThenTheOneWithTheFewestThreads) {
+    const Launch few{.block = {64, 1, 1}};
+    const Launch many{.block = {128, 1, 1}};
+    const Launch sharing{.block = {32, 1, 1}, .dynamic_shared_bytes = 1024};
+    EXPECT_EQ(winner_of_equals({many, few}), 1U);
+    EXPECT_EQ(winner_of_equals({few, many}), 0U);
+    EXPECT_EQ(winner_of_equals({sharing, many}), 1U);
+    EXPECT_EQ(winner_of_equals({few, few}), 0U) << "the order of the configurations' texts";
 }
 
 // The counter failed for the second finalist. Its energy is unknown, not 0.

@@ -57,6 +57,30 @@ TEST_F(TestbedCacheTest, TheCurrentProblemIsPreparedThoughMemoryIsShortAndTheOth
     EXPECT_THAT(cache.problems(), ElementsAre(other));
 }
 
+TEST_F(TestbedCacheTest, AProblemThatIsPreparedAheadAgainIsStillNotTheCurrentOne) {
+    backend.free = 100 * bytes_of(present);
+    cache.prepare(request(present, false));
+    for (int time = 0; time < 2; ++time) cache.prepare(request(next, true));
+    EXPECT_THAT(cache.problems(), ElementsAre(present, next));
+}
+
+TEST_F(TestbedCacheTest, AProblemIsEvictableFromTheRequestThatSaysSoUntilItIsSelectedAgain) {
+    const auto old = gemm(8, 8, 8);
+    for (const bool selected_again : {false, true}) {
+        backend.free = 100 * bytes_of(present);
+        cache.prepare(request(old, false));
+        auto marking = request(present, false);
+        marking.evictable = {old};
+        cache.prepare(marking);
+        if (selected_again) {
+            for (const auto& problem : {old, present}) cache.prepare(request(problem, false));
+        }
+        backend.free = 0;
+        cache.prepare(request(next, true));
+        EXPECT_EQ(cache.problems(), selected_again ? (std::vector{present, old}) : std::vector{present});
+    }
+}
+
 TEST_F(TestbedCacheTest, EvictableProblemsGoFirst) {
     backend.free = 100 * bytes_of(present);
     const auto old = gemm(8, 8, 8);
