@@ -46,11 +46,11 @@ protected:
         for (std::int64_t x = 0; x < 100; ++x) parameter.values.push_back(x);
         request.search = "genetic";
     }
-    TemplateSearch search() {
+    TemplateSearch search(const WarmStart& elsewhere = {}) {
         PlannedSpace planned{.kernel_template = &kernels.front()};
         planned.space =
             std::make_shared<ParameterSpace>(std::vector{parameter}, std::vector<Constraint>{}, Environment{});
-        return {planned, {}, request, gemm(64, 64, 64), model_device("sm_90"), WarmStart{}};
+        return {planned, {}, request, gemm(64, 64, 64), model_device("sm_90"), elsewhere};
     }
     static Configuration at(std::int64_t x) { return {{{"X", x}}}; }
 
@@ -76,6 +76,38 @@ TEST_F(HundredPoints, MayBeBehindByLessTheFewerAreLeft) {
     for (std::int64_t x = 1; x < 60; ++x) search.observe(at(x), 2);
     EXPECT_FALSE(search.keeps_up(1)) << "1.2 with 40 % left";
     EXPECT_TRUE(search.keeps_up(1.1));
+}
+
+TEST_F(HundredPoints, AreJudgedAfterOneEvaluationWhereANeighbouringSizeWasSlow) {
+    for (const auto behind : {1.4, 10.0}) {
+        auto search = this->search({.starts = {}, .behind = behind});
+        search.observe(at(0), 3);
+        EXPECT_EQ(search.is_open(1), behind == 1.4) << behind;
+    }
+}
+
+TEST_F(HundredPoints, WhatIsGivenBackCountsAsUntried) {
+    request.search = "random";
+    auto search = this->search();
+    search.observe(at(0), 1.3);
+    std::vector<Configuration> proposed;
+    while (proposed.size() < 60) proposed.push_back(search.next().value());
+    EXPECT_FALSE(search.keeps_up(1)) << "1.2 with 39 % left";
+    for (const auto& each : proposed) search.give_back(each);
+    EXPECT_TRUE(search.keeps_up(1)) << "1.495 with 99 % left";
+    EXPECT_EQ(search.untried().size(), 99U);
+}
+
+// A search that learns leaves run-time arguments at their defaults; the sweep tries the others.
+TEST(TemplateSearch, AStartHasTheDefaultsOfRunTimeArguments) {
+    const TuneRequest request{
+        .problems = {{.operation = "grouping", .type = "f32", .layout = "", .extents = {{"N", 64}}}},
+        .templates = load_templates(read_sources(fixture("grouped")))};
+    const auto device = model_device("sm_90");
+    const auto spaces = plan(request, device);
+    const WarmStart elsewhere{.starts = {parse_configuration("GROUP=2,THREADS=64,BACKWARDS=1")}};
+    TemplateSearch search(spaces.front().front(), {}, request, request.problems.front(), device, elsewhere);
+    EXPECT_EQ(search.next(), parse_configuration("GROUP=4,THREADS=64,BACKWARDS=0"));
 }
 
 // A space of nine points, which is judged after four evaluations.

@@ -67,6 +67,14 @@ TEST_F(WarmStartTest, OtherTemplatesAreNoStartButTellHowFarItIsBehind) {
     EXPECT_FALSE(of(hopper, "naive", 16384).behind) << "too far away to tell";
 }
 
+TEST_F(WarmStartTest, TheSizeItselfDoesNotTellHowFarATemplateIsBehind) {
+    know(hopper, "naive", 1024, 1, 90);
+    know(hopper, "tiled", 1024, 10, 30);
+    know(hopper, "naive", 2048, 1, 480);
+    know(hopper, "tiled", 2048, 10, 240);
+    EXPECT_DOUBLE_EQ(of(hopper, "naive", 2048).behind.value(), 3);
+}
+
 TEST_F(WarmStartTest, OneThatWasCutShortIsNoStartButTellsHowFarItIsBehind) {
     know(hopper, "naive", 1024, 1, 100, "nn", true);
     know(hopper, "naive", 1024, 2, 90, "nn", true);

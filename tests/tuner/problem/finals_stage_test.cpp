@@ -252,6 +252,11 @@ TEST_F(LaterFinals, ReplaceMachineCodeThatIsNotWhatTheWinnerWasVerifiedWith) {
     EXPECT_TRUE(stage_->choose_finalists().empty());
 }
 
+TEST_F(LaterFinals, DecideAgainOnceANewTrialIsAmongTheFastest) {
+    add(32, 99.9);
+    EXPECT_EQ(stage_->choose_finalists().size(), 2U);
+}
+
 // The compiler has changed, and the loser of the finals was not verified with the new machine code. So the trial keeps
 // its time and the machine code that it was measured with.
 TEST_F(FinalsStageTest, ATimeOfMachineCodeThatWasNeverVerifiedReplacesNone) {

@@ -159,6 +159,21 @@ TEST_F(SearchPipelineTest, EqualMachineCodeIsVerifiedIfTheOtherWas) {
     }
 }
 
+TEST_F(SearchPipelineTest, ACompileCountsOnceHoweverOftenItsProgramIsAskedFor) {
+    auto& pipeline = this->pipeline();
+    pipeline.fill(2, values());
+    for (const bool before : {false, true}) {
+        auto proposal = pipeline.take(1);
+        ASSERT_TRUE(proposal);
+        std::promise<CompilePool::Result> compiled;
+        compiled.set_value(Binary{.code = {1}, .compile_ms = 2000});
+        proposal->compiled = compiled.get_future().share();
+        proposal->compiled_before = before;
+        EXPECT_FALSE(pipeline.settle_without_trial(*proposal));
+        EXPECT_DOUBLE_EQ(effort_.compile, 2);
+    }
+}
+
 TEST_F(SearchPipelineTest, ARefusedProgramIsARejection) {
     auto& pipeline = this->pipeline();
     pipeline.fill(1, values());
@@ -169,6 +184,34 @@ TEST_F(SearchPipelineTest, ARefusedProgramIsARejection) {
     proposal->compiled = refused.get_future().share();
     EXPECT_TRUE(pipeline.settle_without_trial(*proposal));
     EXPECT_EQ(fake_.report.rejected.at(Stage::compile), 1U);
+}
+
+TEST_F(SearchPipelineTest, TheEnergyOfWhatIsCutShortIsNotMissed) {
+    fake_.request.objective = Objective::energy;
+    auto& pipeline = this->pipeline();
+    pipeline.fill(1, values());
+    const auto proposal = pipeline.take(1);
+    ASSERT_TRUE(proposal);
+    auto slow = steady(100);
+    slow.cut_short = true;
+    EXPECT_NO_THROW(pipeline.finish(*proposal, {.outcome = slow}));
+}
+
+TEST_F(SearchPipelineTest, ATrialHasTheResourcesOfItsCodeAndTheDynamicSharedMemoryOfItsLaunch) {
+    auto& launch = fake_.request.templates.front();
+    launch.dynamic_shared_bytes = Expression("16 * WORK");
+    auto& pipeline = this->pipeline();
+    pipeline.fill(1, values());
+    auto proposal = pipeline.take(1);
+    ASSERT_TRUE(proposal);
+    std::promise<CompilePool::Result> compiled;
+    compiled.set_value(Binary{.code = {1}, .resources = {.registers = 40, .static_shared_bytes = 128}});
+    proposal->compiled = compiled.get_future().share();
+    pipeline.finish(*proposal, {.outcome = steady(100)});
+    const auto& resources = ledger_->trials().back().record.resources;
+    EXPECT_EQ(resources.registers, 40);
+    EXPECT_EQ(resources.static_shared_bytes, 128);
+    EXPECT_EQ(resources.dynamic_shared_bytes, 16 * 64);
 }
 
 TEST_F(SearchPipelineTest, AMissingEnergyEndsARunForEnergy) {

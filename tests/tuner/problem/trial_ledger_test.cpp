@@ -113,9 +113,29 @@ TEST_F(TrialLedgerTest, EqualCodeIsEqualInEveryPartOfItsLaunch) {
     auto other_argument = input;
     other_argument.launch.runtime_arguments = {2};
     EXPECT_EQ(ledger.equal_code(other_argument), nullptr);
+    auto other_parameters = input;
+    other_parameters.parameters = work(2);
+    EXPECT_EQ(ledger.equal_code(other_parameters), nullptr) << "the operation's shapes may depend on them";
     auto other_code = input;
     other_code.binary.code = {1, 3};
     EXPECT_EQ(ledger.equal_code(other_code), nullptr);
+}
+
+TEST_F(TrialLedgerTest, TheBestOfATemplateIsTheFastestThatWasVerifiedOfItsOwn) {
+    fake_.add_copy("copy");
+    auto& ledger = this->ledger();
+    auto& other = *searches_.back();
+    ASSERT_NE(&other, &search());
+    EXPECT_FALSE(ledger.verified_best_us(search()));
+    for (const auto& [value, us] : {std::pair{64, 200.0}, {48, 100}}) ledger.add(search(), record(value, steady(us)));
+    auto unverified = record(32, steady(50));
+    unverified.verified_by.clear();
+    ledger.add(search(), unverified);
+    auto of_other = record(64, steady(20));
+    of_other.key = other.key();
+    ledger.add(other, of_other);
+    EXPECT_EQ(ledger.verified_best_us(search()), 100);
+    EXPECT_EQ(ledger.verified_best_us(other), 20);
 }
 
 TEST_F(TrialLedgerTest, AReplacedOutcomeIsStored) {
@@ -285,6 +305,15 @@ TEST_F(RetryTest, CrashesAndTimeoutsAreTriedOnceMoreAndAgainWithAnotherToolchain
     EXPECT_EQ(fake_.report.retried, 2U);
     ledger.release();
     EXPECT_EQ(ledger.trials().size(), 2U) << "48 and 24 stay rejected";
+}
+
+TEST_F(RetryTest, AtMostEightAreTriedAgainInOneRun) {
+    auto& ledger = later_ledger();
+    for (const auto value : {64, 48, 32, 24, 16, 12, 1, 8, 4}) store_failure(value, Stage::timeout, 1, "fake 1");
+    ledger.load(searches_);
+    std::size_t retried = 0;
+    while (ledger.next_unverified()) ++retried;
+    EXPECT_EQ(retried, 8U) << "a timeout costs its whole deadline";
 }
 
 TEST_F(RetryTest, AttemptsAreCountedForEachToolchain) {

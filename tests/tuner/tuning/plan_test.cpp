@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "templates/launch/estimate.h"
 #include "templates/manifest/catalog.h"
 
 namespace smemtune {
@@ -43,6 +44,23 @@ TEST(Plan, HasWhatBreaksTheDevicesLimitsUnlessThatIsTooMuch) {
     EXPECT_EQ(plan(request, device).front().front().space->size(), 1001U);
     values.push_back(1033);
     EXPECT_EQ(plan(request, device).front().front().space->size(), 1U);
+}
+
+TEST(Plan, BeginsWithTheTemplateThatReusesTheMost) {
+    TuneRequest request;
+    request.problems = {gemm(1024, 1024, 1024)};
+    request.templates = builtin_templates();
+    std::erase_if(request.templates, [](const auto& kernel) { return kernel.name == "warp_tiled"; });
+    const auto device = model_device("sm_90");
+    std::vector<double> reuse;
+    const auto spaces = plan(request, device);
+    for (const auto& planned : spaces.front()) {
+        const auto& kernel = *planned.kernel_template;
+        reuse.push_back(model_values(kernel, default_configuration(kernel), request.problems.front(), device)
+                            .operations_per_load());
+    }
+    EXPECT_TRUE(std::ranges::is_sorted(reuse, std::ranges::greater{}));
+    EXPECT_GT(reuse.front(), reuse.back());
 }
 
 TEST(Plan, ThatFailsForOneSpaceFails) {
