@@ -275,6 +275,8 @@ TEST(Formats, AWisdomFileHoldsThreeExtents) {
 TEST(Formats, EachFormatIsToldFromItsText) {
     const auto results = read_cache();
     for (const auto& format : result_formats()) EXPECT_EQ(format_of(results_text(format, {results})), format);
+    EXPECT_EQ(format_of(R"({"cache": {}, "results": []})"), "kernel-tuner") << "the name that comes first decides";
+    EXPECT_EQ(format_of(R"({"results": [], "cache": {}})"), "t4");
     for (const auto& format : {"kernel-tuner", "t4"}) {
         EXPECT_THROW((void)results_text(format, {results, results}), std::invalid_argument) << format;
     }

@@ -120,6 +120,14 @@ TEST_F(CompilePortfolio, AnEarlierVersionWithTheSameMachineCodeCounts) {
     EXPECT_EQ(stored().members.at(0).template_hash, kernel.hash);
 }
 
+TEST_F(CompilePortfolio, AParameterThatAMemberLacksHasItsDefault) {
+    auto text = portfolio({verified("naive")});
+    auto& values = text.members[0].member.configuration.values;
+    values.erase(values.begin());
+    const auto compiled = compile(text);
+    EXPECT_EQ(compiled.stored, 1) << compiled.left_out.front();
+}
+
 TEST_F(CompilePortfolio, AMemberThatNoLongerCompilesIsLeftOutWithTheReason) {
     auto text = portfolio({verified("tiled")});
     const class : public FakeCompiler {

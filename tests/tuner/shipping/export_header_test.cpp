@@ -66,6 +66,14 @@ TEST(ExportHeader, ArgumentsNamedAsParametersOfTheHeaderAreRenamed) {
                 HasSubstr("const float* runtime_, const float* stream_, const float* layout_, const float* other)"));
 }
 
+TEST(ExportHeader, OnlyExtentsThatTheKernelTakesAreKept) {
+    Operation operation{.name = "move", .extents = {"m", "n"}};
+    operation.arguments.push_back({.name = "n", .kind = Argument::Kind::extent, .type = argument_type("i64")});
+    const auto text = header_of(operation, "f32");
+    EXPECT_THAT(text, AllOf(HasSubstr("std::int64_t n_;"), HasSubstr("n_(n), ")));
+    EXPECT_THAT(text, ::testing::Not(HasSubstr(" m_"))) << "an unused member";
+}
+
 TEST(ExportHeader, TheCommandNamesWhatItLacks) {
     const Scratch scratch;
     EXPECT_THAT(run(scratch, {"export-header"}).err, HasSubstr("export-header needs a name"));

@@ -45,7 +45,9 @@ TEST_F(PortfolioTexts, NameTheCompilerOfTheirMembers) {
     ASSERT_EQ(texts.size(), 1U);
     EXPECT_EQ(texts[0].compiler, "NVRTC 13.0");
     EXPECT_EQ(texts[0].target, "sm_90a");
-    EXPECT_EQ(texts[0].members.size(), 2U);
+    ASSERT_EQ(texts[0].members.size(), 2U);
+    EXPECT_EQ(texts[0].members[0].member.kernel_template, 0) << "row numbers mean nothing outside their database";
+    EXPECT_EQ(file_name(texts[0]), "sm_90-gemm-f32-nn.toml");
 }
 
 TEST_F(PortfolioTexts, MembersOfDifferentCompilersAreRefused) {
@@ -56,6 +58,13 @@ TEST_F(PortfolioTexts, MembersOfDifferentCompilersAreRefused) {
     } catch (const StoreError& error) {
         EXPECT_THAT(error.what(), HasSubstr("different compilers (NVRTC 13.0, NVRTC 13.1); run smemtune portfolio"));
     }
+}
+
+TEST(PortfolioFileName, HasNoCapitalsAndNoLettersThatAShellKnows) {
+    PortfolioText text{.device = {.name = "NVIDIA H200"}, .operation = "batched_gemm", .type = "3xtf32"};
+    EXPECT_EQ(file_name(text), "nvidia_h200-batched_gemm-3xtf32.toml");
+    text.layout = "tn";
+    EXPECT_EQ(file_name(text), "nvidia_h200-batched_gemm-3xtf32-tn.toml");
 }
 
 }  // namespace
