@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "templates/launch/limits.h"
 #include "templates/manifest/catalog.h"
 
 namespace smemtune {
@@ -55,6 +56,35 @@ TEST(CheckTemplates, StaticSharedMemoryUpToWhatIsDeclaredIsNoFinding) {
 TEST(CheckTemplates, SpillsAreAFindingAndBrokenLimitsAnError) {
     EXPECT_THAT(findings({.registers = 64, .spill_bytes = 8}), ElementsAre("spills 8 bytes of registers"));
     EXPECT_THAT(findings({.registers = 72}), ElementsAre(HasSubstr("error: ")));
+}
+
+// The default of P is valid for large problems only.
+TEST(CheckTemplates, WhereTheDefaultIsNotValidTheFirstConfigurationThatIsTakesItsPlace) {
+    const auto kernel = load_templates({{"turn.cu", ""}, {"turn.toml", R"toml([template]
+name = "turn"
+operation = "transpose"
+types = ["f32"]
+[[parameter]]
+name = "P"
+values = [1, 2, 4, 16]
+default = 16
+[[parameter]]
+name = "Q"
+values = [0, 1]
+default = 1
+[[constraint]]
+rule = "P <= M"
+reason = "no larger than the matrix"
+[launch]
+block = ["32"]
+grid = ["1"]
+static_shared_bytes = "0"
+)toml"}}).front();
+    const Problem problem{.operation = "transpose", .type = "f32", .layout = "", .extents = {{"M", 4}, {"N", 8}}};
+    const auto space = feasible_space(kernel, problem, model_device("sm_90"));
+    std::vector<std::string> texts;
+    for (const auto& each : covering(kernel, space)) texts.push_back(to_text(each));
+    EXPECT_THAT(texts, ElementsAre("P=1,Q=0", "P=2,Q=0", "P=4,Q=0", "P=1,Q=1"));
 }
 
 }  // namespace

@@ -124,6 +124,29 @@ TEST(Progress, NoMoreTimeIsLeftThanTheBudgetLeaves) {
         << "the trials would take years";
 }
 
+// A trial that is recalled takes no time, so it does not tell how long the others will take.
+TEST(Progress, RecalledTrialsAloneDoNotTellHowMuchTimeIsLeft) {
+    for (const bool recalled : {true, false}) {
+        int terminal = 0;
+        int keyboard = 0;
+        winsize size{.ws_row = 24, .ws_col = 120, .ws_xpixel = 0, .ws_ypixel = 0};
+        ASSERT_EQ(openpty(&keyboard, &terminal, nullptr, nullptr, &size), 0);
+        auto* file = fdopen(terminal, "w");
+        std::string text;
+        {
+            Progress progress(file, Progress::Style::redrawn, {.sizes = 1, .trials = 10});
+            for (int i = 0; i < 5; ++i) progress.step("64", best, recalled);
+            EXPECT_TRUE(soon([&] {
+                read_more(keyboard, text);
+                return text.find("5 trials, 50 %") != std::string::npos;
+            }));
+        }
+        std::fclose(file);
+        close(keyboard);
+        EXPECT_EQ(text.find(" left") == std::string::npos, recalled) << text;
+    }
+}
+
 TEST(Progress, RedrawsOneLineOnATerminalAndLeavesNoneBehind) {
     int terminal = 0;
     int keyboard = 0;

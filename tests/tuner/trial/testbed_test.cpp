@@ -301,6 +301,29 @@ TEST_F(TestbedTest, AnOutputThatIsReadThoughBetaIsZeroIsFound) {
     EXPECT_THAT(verdict_of("beta == 0 ? alpha * sum :", "false ? 0 :"), HasSubstr("C[0,0] is nan"));
 }
 
+// A wrong kernel may have written to the inputs that the next kernel reads.
+TEST_F(TestbedTest, ARightKernelIsRightAfterOneThatOverwroteItsInputs) {
+    const auto device = find_device("host").device;
+    const auto compiler = make_compiler(device, {.host_compiler = SMEMTUNE_CXX});
+    const auto backend = open_backend("host", {.seed = 1, .threads = 1});
+    const auto problem = gemm(19, 23, 17);
+    const auto kernel_of = [&](const std::string& text) {
+        return load_templates({{"made_up.cu", text}, {"made_up.toml", manifest}}).front();
+    };
+    const auto right = kernel_of(source);
+    std::string text = source;
+    const std::string write = "    *c = ";
+    text.replace(text.find(write), write.size(), "    const_cast<Element*>(A)[0] = 99;\n" + write);
+    Testbed testbed(*backend, right.operation, problem, compile_testbed(*compiler, right, problem), 1);
+    const auto verdict_on = [&](const KernelTemplate& kernel) {
+        const auto compiled = std::get<Binary>(compiler->compile(program_of(kernel, {}, problem)));
+        const ConfiguredKernel configured(backend->load(compiled, 0), launch_of(kernel, {}, problem, device));
+        return testbed.verify(configured).wrong.value_or("");
+    };
+    EXPECT_EQ(verdict_on(kernel_of(text)), "writes to its input A");
+    EXPECT_EQ(verdict_on(right), "");
+}
+
 TEST_F(TestbedTest, AWriteToAnInputIsFound) {
     EXPECT_EQ(verdict_of("    *c = ", "    const_cast<Element*>(B)[0] = 99;\n    *c = "), "writes to its input B");
 }

@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 
+#include "runtime/backend.h"
 #include "tests/tuner/support.h"
 
 namespace smemtune {
@@ -17,6 +18,28 @@ TEST(ReportCommand, TuneWritesAPageOfItsTrialsAndReportWritesTheSame) {
                 AllOf(HasSubstr(R"("size":"16x16x16")"), HasSubstr(R"("unfinished":false)")));
     EXPECT_EQ(run(scratch, {"report", "--db", "t.db", "--sizes", "16"}).code, 0);
     EXPECT_EQ(read_text(scratch / "report.html"), read_text(scratch / "tuned.html"));
+}
+
+TEST(ReportCommand, TuneWritesAPageOfItsOwnDevicesAndOperationAlone) {
+    const Scratch scratch;
+    {
+        Store store(scratch / "t.db");
+        const auto remember = [&](const Device& device, const std::string& operation, const Problem& problem) {
+            store.remember(TrialRecord{
+                .key = {store.remember(device), store.remember(TemplateRecord{"other", operation, "hash", {}}),
+                        store.remember(problem)},
+                .outcome = Measurement{.median_us = 5}});
+        };
+        remember(model_device("sm_80"), "gemm", gemm(24, 24, 24));
+        remember(find_device("host").device, "transpose",
+                 {.operation = "transpose", .type = "f32", .layout = "", .extents = {{"M", 40}, {"N", 40}}});
+    }
+    const auto tuned = run(scratch, {"--device", "host", "--sizes", "16", "--templates", "naive", "--evaluations", "1",
+                                     "--db", "t.db", "--report", "tuned.html"});
+    ASSERT_EQ(tuned.code, 0) << tuned.err;
+    EXPECT_THAT(read_text(scratch / "tuned.html"),
+                AllOf(HasSubstr(R"("size":"16x16x16")"), ::testing::Not(HasSubstr(R"("size":"24x24x24")")),
+                      ::testing::Not(HasSubstr(R"("size":"40x40")"))));
 }
 
 TEST(ReportCommand, MistakesAreNamed) {
