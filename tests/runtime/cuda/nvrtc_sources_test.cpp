@@ -109,6 +109,18 @@ TEST(NvrtcSources, AHeaderThatNoToolkitHasIsRejectedWithARemedy) {
     EXPECT_THAT(rejection_of(program), AllOf(StartsWith("k.cu(1)"), HasSubstr("vector"), HasSubstr("CUDA_HOME")));
 }
 
+TEST(NvrtcSources, AnAbsentHeaderOfATemplateWithoutSystemHeadersHasNothingToDoWithTheToolkit) {
+    const auto reason = rejection_of(plain("#include \"parts.h\"\n__global__ void k(float* out) { *out = 1; }\n"));
+    EXPECT_THAT(reason, AllOf(StartsWith("k.cu(1)"), HasSubstr("parts.h"), testing::Not(HasSubstr("CUDA_HOME"))));
+}
+
+TEST(NvrtcSources, ACompileThatRunsPastTheLimitIsRejected) {
+    const auto compiler = make_compiler(model_device("sm_90"), {.time_limit = std::chrono::seconds(0)});
+    const auto result = compiler->compile(plain("__global__ void k(float* out) { *out = 1; }\n"));
+    ASSERT_TRUE(std::holds_alternative<Rejection>(result));
+    EXPECT_EQ(std::get<Rejection>(result).reason, "the compiler ran past 0 s");
+}
+
 TEST(NvrtcSources, ToolkitsOfTheCallerComeFirst) {
     const TemporaryFolder folder;
     folder.write("include/cuda_fp16.h", "");

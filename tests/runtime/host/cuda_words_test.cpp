@@ -111,6 +111,25 @@ constexpr const char* arithmetic = R"(__global__ void k(double* out) {
     out[9] = __ldg(out + 8) + warpSize;
 })";
 
+TEST(CudaWords, ThreadsThatEndedNeedNotReachTheWarp) {
+    const auto out = run(plain(R"(__global__ void k(double* out) {
+    if (threadIdx.x % 32 >= 20) return;
+    __syncwarp();
+    out[threadIdx.x] = __reduce_add_sync(0xffffffffu, 1);
+})"),
+                         64, 64);
+    EXPECT_EQ(out[0], 20);
+    EXPECT_EQ(out[51], 20);
+    EXPECT_EQ(out[52], -1);
+}
+
+TEST(CudaWords, TheLastWarpHasTheLanesThatTheBlockHasLeft) {
+    const auto out = run(plain("__global__ void k(double* out) { out[threadIdx.x] = __activemask(); }"), 40, 40);
+    EXPECT_EQ(out[31], 0xffffffffU);
+    EXPECT_EQ(out[32], 0xff);
+    EXPECT_EQ(out[39], 0xff);
+}
+
 TEST(CudaWords, ArithmeticTypesAndAtomicsAreThere) {
     for (const bool headers : {false, true}) {
         auto program =

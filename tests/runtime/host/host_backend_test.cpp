@@ -49,6 +49,24 @@ TEST(HostBackend, MemoryEndsAtAGuardedPage) {
     }
 }
 
+TEST(HostBackend, AnArrayThatIsAbsentOrTooShortIsNotFilled) {
+    const auto backend = open_host({});
+    auto with_array =
+        program("__constant__ int table[4];\nextern \"C\" __global__ void k(int* out) { *out = table[3]; }\n");
+    with_array.symbols = {"table"};
+    const auto kernel = backend->load(must_compile(*host_compiler(), with_array), 0);
+    const std::array<int, 5> numbers{1, 2, 3, 4, 5};
+    const auto refusal = [&](const std::string& name, std::int64_t bytes) {
+        return error_of<LaunchError>([&] { kernel->fill_symbol(nullptr, {name, 0, bytes}, numbers.data()); });
+    };
+    EXPECT_THAT(refusal("absent", 4), HasSubstr("no array 'absent'"));
+    EXPECT_THAT(refusal("table", 20), AllOf(HasSubstr("has 16 bytes"), HasSubstr("20")));
+    EXPECT_EQ(refusal("table", 16), "");
+    std::vector<int> out(1);
+    launch(*backend, *kernel, {}, out);
+    EXPECT_EQ(out[0], 4);
+}
+
 // Every thread writes its position in block and grid, and their sizes, into its own row.
 const char* const positions = R"(extern "C" __global__ void k(int* out) {
     const int block = (blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x;

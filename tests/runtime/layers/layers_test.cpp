@@ -217,6 +217,18 @@ TEST_F(LayersOnHost, TrustCanExcludeAllButTheSystems) {
     EXPECT_EQ(layer_of(serve(options)), "shipped.db") << "it is not even looked for";
 }
 
+TEST(Layers, TheDatabasesOfAFolderAreThoseOfItsNamesInOrder) {
+    const TemporaryFolder folder;
+    for (const auto* name : {"c.db", "a.db", "b.db.unfinished-7", "e.db", "notes.txt", "d.db", "b.db"}) {
+        write_bytes(folder / name, "");
+    }
+    Layers layers({}, [](const std::string& message) { ADD_FAILURE() << message; });
+    layers.add_folder(folder.path());
+    std::string names;
+    for (std::size_t i = 0; i < layers.count(); ++i) names += layers.file(i).filename().string() + " ";
+    EXPECT_EQ(names, "a.db b.db c.db d.db e.db ");
+}
+
 TEST_F(LayersOnHost, AFolderThatDoesNotExistIsNoDamageAndAnEmptyNameIsNone) {
     write_bytes(scratch / "system/README", "no database");
     auto options = both();
