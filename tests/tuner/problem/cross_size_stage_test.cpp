@@ -133,6 +133,24 @@ TEST_F(CrossSizeTransfer, WithoutNewWinnersNothingChanges) {
     EXPECT_EQ(trials_in(database()), trials + 2);
 }
 
+TEST_F(CrossSizeTransfer, WhatEndsItIsNotWhatEndedTheSearch) {
+    for (const bool is_interrupted : {false, true}) {
+        if (!is_interrupted) plan_and_search();
+        const auto untried_value = untried().at(0);
+        found_at(is_interrupted ? 64 : 32, untried_value);
+        tuner_->begin_transfer();
+        ASSERT_TRUE(tuner_->is_searching());
+        if (is_interrupted) {
+            tuner_->stop("interrupted");
+        } else {
+            tuner_->end_search("budget");
+        }
+        perform_all();
+        EXPECT_TRUE(tuner_->is_done());
+        EXPECT_EQ(tuner_->result().ended, "gain unlikely");
+    }
+}
+
 TEST_F(CrossSizeTransfer, ASlowOneCostsATrialAndNoFinals) {
     plan_and_search();
     const auto before = tuner_->result().best->configuration;

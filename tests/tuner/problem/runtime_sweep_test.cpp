@@ -62,5 +62,17 @@ TEST_F(RuntimeSweep, ATransferSweepsTransferredTrialsAlone) {
     EXPECT_EQ(swept(true).size(), 3U);
 }
 
+TEST_F(RuntimeSweep, TriesVariantsOfTheFourFastestAlone) {
+    auto& threads = fake_.request.templates.front().parameters.at(1);
+    ASSERT_EQ(threads.name, "THREADS");
+    threads.values = {32, 64, 96, 128, 160};
+    (void)fake_.start();
+    searches_ = fake_.searches();
+    for (const auto value : {32, 64, 96, 128, 160}) add(grouped(0, 4, value), 100 + value);
+    const auto texts = swept();
+    EXPECT_EQ(texts.size(), 4U * 3U);
+    for (const auto& text : texts) EXPECT_EQ(text.find("THREADS=160"), std::string::npos) << text;
+}
+
 }  // namespace
 }  // namespace smemtune

@@ -37,5 +37,16 @@ TEST_F(MergeDatabases, TheFileAppearsWhenItIsComplete) {
     EXPECT_EQ(Store(scratch / "all.db", Store::Access::read).content(), merged->content);
 }
 
+// A process that was killed had the same number, and left its unfinished file and its journal.
+TEST_F(MergeDatabases, WhatAKilledProcessLeftIsNoPartOfTheFile) {
+    const auto unfinished = scratch / ("all.db.unfinished-" + std::to_string(getpid()));
+    for (const auto& left : {unfinished, unfinished + "-journal"}) write_text(left, "what a killed process left");
+    NewDatabase database(scratch / "all.db");
+    EXPECT_FALSE(std::filesystem::exists(unfinished + "-journal"));
+    database.finish();
+    EXPECT_TRUE(Store(scratch / "all.db", Store::Access::read).devices().empty());
+    EXPECT_FALSE(std::filesystem::exists(unfinished));
+}
+
 }  // namespace
 }  // namespace smemtune

@@ -35,6 +35,25 @@ TEST(Validate, TunesWithOtherSeedsStoresNothingAndTimesTheWinnersInTurn) {
     EXPECT_GT(problem.at("winners").at(0).at("us"), 0);
 }
 
+TEST(Validate, AStoredWinnerOfAnEditedTemplateIsNotTimed) {
+    const Scratch scratch;
+    const std::filesystem::path folder = scratch / "kernels";
+    std::filesystem::copy(fixture("work"), folder);
+    const std::vector<std::string> tune{"tune",    "--device", "host",   "--templates", folder,
+                                        "--sizes", "16",       "--json", "--db",        "t.db"};
+    ASSERT_EQ(run(scratch, tune).code, 0);
+    auto source = read_text(folder / "work.cu");
+    source.insert(source.find("    const int column"), "    if (M < 0) return;\n");
+    write_text(folder / "work.cu", source);
+    auto words = tune;
+    words.insert(words.end(), {"--validate", "2"});
+    const auto finished = run(scratch, words);
+    ASSERT_EQ(finished.code, 0) << finished.err;
+    const auto winners = json::parse(finished.out).at("problems").at(0).at("winners");
+    ASSERT_EQ(winners.size(), 1U);
+    EXPECT_EQ(winners.at(0).at("stored"), false);
+}
+
 Validation two_winners() {
     Validation validation{.problem = gemm(512, 512, 512), .runs = 5};
     const Configuration defaults{{{"TILE_WIDTH", 16}}};
