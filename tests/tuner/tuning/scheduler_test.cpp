@@ -65,6 +65,20 @@ TEST_F(SchedulerTest, ASpentBudgetBeginsNoTrial) {
     EXPECT_EQ(report.measured, 0U);
 }
 
+// One of nine values breaks the manifest's own rule, another one the device's limits.
+TEST_F(SchedulerTest, AReportCountsWhatWasPlannedAndWhatTheDevicesLimitsRemoved) {
+    auto& kernel = request_.templates.front();
+    kernel.constraints.push_back({Expression("WORK != 12"), "one less"});
+    kernel.block[0] = Expression("WORK == 48 ? 2048 : 16");
+    request_.search = "local";
+    request_.budget = std::chrono::seconds(0);
+    EXPECT_EQ(tune_with({program()}).planned, 2U * 7U);
+    request_.evaluations = 3;
+    const auto report = tune_with({program()});
+    EXPECT_EQ(report.planned, 2U * 3U);
+    EXPECT_EQ(report.left_out, (std::map<std::string, std::uint64_t>{{"work: threads per block", 2}}));
+}
+
 TEST_F(SchedulerTest, AnInterruptedRunBeginsNoTrial) {
     interrupted_ = true;
     const auto report = tune_with({program(), program()});

@@ -4,9 +4,11 @@
 #include <sys/resource.h>
 
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 #include "tests/tuner/support.h"
+#include "tuner/worker/messages.h"
 
 namespace smemtune {
 namespace {
@@ -309,7 +311,7 @@ protected:
             scratch / "worker",
             "#!/bin/sh\necho >> $0.starts\n"
             "if [ -e $0.first ] && mkdir $0.once 2>/dev/null; then cat $0.first >&4; else cat $0.answers >&4; fi\n"
-            "exec cat <&3 >/dev/null\n");
+            "exec cat <&3 >>$0.requests\n");
         std::filesystem::permissions(scratch / "worker", std::filesystem::perms::owner_all);
         worker.select(gemm(1, 1, 1), {}, {});
     }
@@ -326,6 +328,23 @@ protected:
     void answers(const std::string& bytes) { write_text(scratch / "worker.answers", replies(ReadyReply{}) + bytes); }
     void first_answers(const std::string& bytes) {
         write_text(scratch / "worker.first", replies(ReadyReply{}) + bytes);
+    }
+    // The requests of this type that it has received.
+    template <class Body>
+    [[nodiscard]] std::vector<Body> received() const {
+        std::vector<Body> found;
+        const auto bytes = read_text(scratch / "worker.requests");
+        std::uint64_t size = 0;
+        for (std::size_t at = 0; at + sizeof size <= bytes.size(); at += size) {
+            std::memcpy(&size, bytes.data() + at, sizeof size);
+            at += sizeof size;
+            if (size > bytes.size() - at) break;  // more will arrive
+            const auto request = decode_request({bytes.begin() + static_cast<std::ptrdiff_t>(at),
+                                                 bytes.begin() + static_cast<std::ptrdiff_t>(at + size)});
+            const auto* body = std::get_if<Body>(&std::get<Request>(request));
+            if (body != nullptr) found.push_back(*body);
+        }
+        return found;
     }
     [[nodiscard]] std::size_t starts() const { return read_text(scratch / "worker.starts").size(); }
 
@@ -382,6 +401,31 @@ TEST_F(FakeWorkerTest, AFinalRoundWithOtherMeasurementsThanInputsIsLost) {
     EXPECT_FALSE(worker.final_round({{}, {}}, 1).has_value());
     EXPECT_TRUE(worker.final_round({{}}, 1).has_value()) << "the next round meets a new worker";
     EXPECT_EQ(starts(), 2U);
+}
+
+TEST_F(FakeWorkerTest, AFinalRoundCountsTheEnergyWhereItIsAskedTo) {
+    const FinalReply measured_once{{{.median_us = 8}}};
+    answers(replies(PrepareReply{}, measured_once, measured_once));
+    EXPECT_TRUE(worker.final_round({{}}, 3));
+    EXPECT_TRUE(worker.final_round({{}}, 1, true));
+    ASSERT_TRUE(soon([&] { return received<FinalRequest>().size() == 2; }));
+    const auto requests = received<FinalRequest>();
+    EXPECT_EQ(requests[0].rounds, 3);
+    EXPECT_FALSE(requests[0].policy.energy);
+    EXPECT_EQ(requests[1].rounds, 1);
+    EXPECT_TRUE(requests[1].policy.energy);
+}
+
+TEST_F(FakeWorkerTest, ATrialSendsBothBestTimes) {
+    answers(replies(PrepareReply{}, TrialReply{measured}, TrialReply{measured}));
+    (void)worker.trial({}, std::nullopt, 12.5);
+    (void)worker.trial({}, 7.5, std::nullopt);
+    ASSERT_TRUE(soon([&] { return received<TrialRequest>().size() == 2; }));
+    const auto requests = received<TrialRequest>();
+    EXPECT_EQ(requests[0].best_us, std::nullopt);
+    EXPECT_EQ(requests[0].verified_best_us, 12.5);
+    EXPECT_EQ(requests[1].best_us, 7.5);
+    EXPECT_EQ(requests[1].verified_best_us, std::nullopt);
 }
 
 TEST_F(FakeWorkerTest, AMalformedGreetingMeansThatNoWorkerCanBeHad) {
