@@ -12,7 +12,7 @@
 #include "runtime/compiler.h"
 #include "templates/launch/launch.h"
 
-struct CUstream_st;  // cudaStream_t points to it; declared here, so no CUDA header is needed
+struct CUstream_st;  // cudaStream_t is a pointer to this struct; declaring it here makes CUDA's headers unnecessary
 
 namespace smemtune {
 
@@ -31,37 +31,41 @@ public:
     using std::runtime_error::runtime_error;
 };
 
-/// The device or its driver cannot be used, or is out of memory.
+/// The device or its driver cannot be used, or the device is out of memory.
 class DeviceError : public std::runtime_error {
 public:
     using std::runtime_error::runtime_error;
 };
 
-/// The device has too little free memory. It can still be used with less.
+/// The device has too little free memory for an allocation. A smaller allocation may succeed.
 class OutOfMemory : public DeviceError {
 public:
     using DeviceError::DeviceError;
 };
 
-/// Machine code that is loaded on a device. Any thread may launch it. It may be destroyed while launches run: the
-/// destructor waits for the device and then unloads the code. It must not be destroyed while a stream is captured:
-/// waiting would invalidate the capture.
+/// Machine code that is loaded on a device. Any thread may launch it. The object may be destroyed while launches run:
+/// the destructor waits for the device and then unloads the code. The object must not be destroyed while a stream is
+/// captured, because waiting for the device would invalidate the capture.
 class LoadedKernel {
 public:
     virtual ~LoadedKernel() = default;
-    /// `arguments[i]` points to the value of the kernel's i-th parameter. The launch is asynchronous on a GPU; on the
-    /// host device it returns when the kernel is done. On a GPU it takes no lock and allocates nothing, except that a
-    /// kernel with a workspace (workspace.h) takes a lock to find its stream's workspace. Throws LaunchError,
-    /// DeviceFault.
+    /// `arguments[i]` points to the value of the kernel's i-th parameter. On a GPU the launch is asynchronous; on the
+    /// host device launch() returns when the kernel is done. On a GPU, launching a kernel without a workspace takes no
+    /// lock and allocates nothing. For a kernel with a workspace, launch() takes a lock to find the workspace of
+    /// `stream`, and the first launch on `stream` may allocate it (workspace.h). Throws LaunchError, DeviceFault,
+    /// OutOfMemory.
     virtual void launch(StreamHandle stream, const Launch& launch, void* const* arguments) const = 0;
-    /// Allocates what a launch on `stream` would allocate first. The stream is not captured. Throws OutOfMemory.
+    /// Allocates now what the first launch on `stream` would allocate. `stream` must not be captured at the time.
+    /// Throws OutOfMemory.
     virtual void prepare(StreamHandle stream) const { (void)stream; }
-    /// Copies device memory to an array of the kernel's source (SymbolArgument), after the earlier launches on
-    /// `stream`. Launches on other streams see the same array. Asynchronous on a GPU. Throws LaunchError.
+    /// Copies from the device address `from` to a `__constant__` or `__device__` array of the kernel's source
+    /// (SymbolArgument), after the earlier launches on `stream`. Launches on all streams share the array. The copy is
+    /// asynchronous on a GPU. Throws LaunchError.
     virtual void fill_symbol(StreamHandle stream, const SymbolArgument& symbol, const void* from) const;
 };
 
-/// Throws LaunchError if the array that `symbol` names, of `bytes` bytes, is too short; 0: the code has none.
+/// Throws LaunchError if the array that `symbol` names is shorter than its argument. `bytes` is the size of the array,
+/// or 0 if the kernel's code has no array of this name.
 void must_have_room(const SymbolArgument& symbol, std::size_t bytes);
 
 /// A kernel of one problem together with its launch: a configuration of a template (ConfiguredKernel), a kernel that
@@ -72,8 +76,8 @@ public:
     /// `arguments[i]` points to the value of the operation's i-th argument. Asynchronous on a GPU. Throws LaunchError,
     /// DeviceFault.
     virtual void launch(StreamHandle stream, std::span<void* const> arguments) const = 0;
-    /// Copies the arguments that are no parameters of the kernel to the arrays of its source (SymbolArgument), for
-    /// later launches with the same values. A kernel that does so at each launch does nothing here.
+    /// Copies arguments to arrays of the kernel's source, for later launches with the same values. Concerns only the
+    /// arguments that no parameter of the kernel takes (SymbolArgument). The default does nothing.
     virtual void fill_symbols(StreamHandle /*stream*/, std::span<void* const> /*arguments*/) const {}
 };
 
@@ -85,19 +89,20 @@ public:
     [[nodiscard]] virtual std::size_t size() const = 0;
 };
 
-/// Measures the device time between two points of a stream: its start and end().
+/// Measures the device time that a stream takes from the start of the timer to end().
 class StreamTimer {
 public:
     virtual ~StreamTimer() = default;
     /// Enqueues the end on the stream where the timer was started.
     virtual void end() = 0;
-    /// In microseconds; nothing until the stream has reached the end. Works while any thread captures a stream.
+    /// The measured time in microseconds; nullopt until the stream has reached the end. May be called while a thread
+    /// captures a stream.
     [[nodiscard]] virtual std::optional<double> us() = 0;
 };
 
 class Backend {
 public:
-    /// One launch of a batch to be timed.
+    /// One launch of a batch that is timed.
     struct Call {
         const BoundKernel* kernel;
         std::vector<void*> arguments;
@@ -105,10 +110,10 @@ public:
 
     virtual ~Backend() = default;
     [[nodiscard]] virtual const Device& device() const = 0;
-    /// Makes this device current for the calling thread: launches on the default stream go to it.
+    /// Makes this device current for the calling thread: its launches on the default stream then run on this device.
     virtual void make_current() {}
-    /// Loads and allocations work while any thread captures a stream, in every capture mode.
-    /// Throws LaunchError. `dynamic_shared_bytes` is the largest dynamic shared memory of later launches.
+    /// Loads machine code. `dynamic_shared_bytes` is the largest dynamic shared memory of later launches. load() and
+    /// allocate() also work while a thread captures a stream, in every capture mode. Throws LaunchError.
     [[nodiscard]] virtual std::unique_ptr<LoadedKernel> load(const Binary& binary,
                                                              std::int64_t dynamic_shared_bytes) = 0;
     /// On a GPU the memory is aligned to at least 256 bytes. On the host it is aligned to elements, and any access past
@@ -116,25 +121,27 @@ public:
     [[nodiscard]] virtual std::unique_ptr<Memory> allocate(std::size_t bytes) = 0;
     /// Like allocate(), with every byte set to 0.
     [[nodiscard]] virtual std::unique_ptr<Memory> allocate_zeroed(std::size_t bytes) = 0;
-    /// Sets memory to 0 on `stream`, after the earlier launches there. Asynchronous on a GPU.
+    /// Sets `bytes` bytes of device memory, from `at` on, to 0 after the earlier launches on `stream`. Asynchronous on
+    /// a GPU.
     virtual void fill_with_zeros(std::byte* at, std::size_t bytes, StreamHandle stream) = 0;
     /// Whether launches on `stream` become part of a graph now instead of running.
     [[nodiscard]] virtual bool is_capturing(StreamHandle /*stream*/) { return false; }
-    /// Null if the device has no such timers. Must not be called while `stream` is captured.
+    /// Starts a timer on `stream`. Returns null if the device has no timers. Must not be called while `stream` is
+    /// captured.
     [[nodiscard]] virtual std::unique_ptr<StreamTimer> start_timer(StreamHandle /*stream*/) { return nullptr; }
     virtual void copy_to_device(Memory& to, std::span<const std::byte> from) = 0;
     virtual void copy_to_host(std::span<std::byte> to, const Memory& from) = 0;
-    /// Memory that no process holds now.
+    /// Bytes of device memory that no process uses now.
     [[nodiscard]] virtual std::size_t free_bytes() = 0;
-    /// Waits for everything launched. Throws DeviceFault.
+    /// Waits until all launches have ended. Throws DeviceFault.
     virtual void synchronize() = 0;
-    /// Device time of the whole batch, launched back to back. The batch runs as one graph if that hides the host's time
-    /// per launch.
+    /// Device time of the whole batch in microseconds, with the launches back to back. The batch runs as one CUDA graph
+    /// if a graph hides the host's time per launch.
     [[nodiscard]] virtual double time_us(std::span<const Call> calls) = 0;
-    /// Energy of one launch in microjoules: the mean over batches repeated for at least a third of a second; 0 when
-    /// unknown. The counter covers the whole device, so other work on it counts, too.
+    /// Energy of one launch in microjoules; 0 when unknown. It is the mean over batches that are repeated for at least
+    /// 0.3 s. The device's energy counter includes all other work on the device.
     [[nodiscard]] virtual double energy_uj(std::span<const Call> /*calls*/) { return 0; }
-    /// The current multiprocessor clock; 0 when unknown.
+    /// The current clock of the multiprocessors; 0 when unknown.
     [[nodiscard]] virtual std::int64_t clock_khz() { return 0; }
 };
 
@@ -143,8 +150,8 @@ struct BackendOptions {
     unsigned threads = 0;  ///< host: blocks that run at once; 0 means one per core
 };
 
-/// Opens a device: `0`, `1`, ... for a GPU, `host` for the CPU, `auto` for the first GPU or else the host. Throws
-/// DeviceError, which lists the devices of this machine.
+/// Opens a device: `0`, `1`, ... for a GPU, `host` for the CPU, `auto` for the first GPU or, without a GPU, the CPU.
+/// Throws DeviceError, which lists the devices of this machine.
 std::unique_ptr<Backend> open_backend(const std::string& name, const BackendOptions& options = {});
 
 /// A device and the name that opens it.
@@ -152,13 +159,13 @@ struct ListedDevice {
     std::string name;
     Device device;
 };
-/// Every GPU, then the host. Creates no context.
+/// Lists every GPU, then the host device, without creating a CUDA context.
 std::vector<ListedDevice> list_devices();
 
-/// Versions of the software below `device`: driver and CUDA runtime; empty for the host.
+/// Versions of the driver and of the CUDA runtime that `device` uses; empty for the host device.
 std::string platform_versions(const Device& device);
 
-/// The device that `name` would open, without opening it. Throws DeviceError, which lists the devices of this machine.
+/// Returns the device that open_backend(name) would open. Throws DeviceError, which lists the devices of this machine.
 ListedDevice find_device(const std::string& name);
 
 }  // namespace smemtune

@@ -8,10 +8,10 @@ namespace smemtune {
 
 namespace {
 
-// What a program of a template is for.
+// The purpose of a program that a template brings along.
 enum class Role { kernel, reference, verify_kernel, verify_host, prepare };
 
-// How messages call it.
+// The name of a role in messages.
 std::string text_of(Role role) {
     switch (role) {
         case Role::kernel: return "the kernel";
@@ -23,7 +23,7 @@ std::string text_of(Role role) {
     return "what prepares inputs";
 }
 
-// The parameters that a launch passes, by their names in messages.
+// The parameters that a launch passes: the code of each type (see code_of) and the names for messages.
 class Signature {
 public:
     Signature(const KernelTemplate& kernel, const Problem& problem, Role role)
@@ -68,7 +68,8 @@ private:
         names_ += (names_.empty() ? "" : ", ") + name;
     }
     [[nodiscard]] std::int64_t any_pointer() const { return typed_ ? pointer : 0; }
-    // The size of a number, and whether it is an integer (0), a floating number (100) or a struct (200).
+    // The code of a type: its size in bytes, plus 100 for a floating-point number and 200 for a struct. If the
+    // operation declares no types, the code is the size alone.
     [[nodiscard]] std::int64_t code_of(const ArgumentType& type) const {
         if (!typed_) return type.bytes();
         if (type.number->is_half() || type.lanes > 1) return 200 + type.bytes();
@@ -78,7 +79,8 @@ private:
         const bool is_struct = type.number->is_half() || type.lanes > 1;
         return any_pointer() + (typed_ && !is_struct ? code_of(type) : 0);
     }
-    // Types that are not declared are called by their name in configuration.h.
+    // If the manifest declares no type for a matrix or scalar of the problem's type, messages call the type `Element`,
+    // as configuration.h does.
     void add(const Argument& argument) {
         const auto type = type_of(argument, problem_.type);
         const bool is_number = argument.is_matrix() || argument.kind == Argument::Kind::scalar;
@@ -105,9 +107,10 @@ private:
     std::string codes_, names_;
 };
 
-// A check appended to the source, so that the source's lines keep their numbers. Launches pass the parameters of the
-// manifest; a kernel with other parameters would read beyond them. The check compares sizes only, and 0 stands for any
-// pointer. Its names are unlikely to be macros of the source.
+// Source text that checks a kernel's parameters against the manifest. Launches pass the manifest's parameters, and a
+// kernel with other parameters would read beyond them. The text is appended to the source, because the source's lines
+// then keep their numbers. The check compares sizes only and gives every pointer the size 0. The source is unlikely to
+// have macros with the names in this text.
 constexpr const char* check_of_sizes = R"(
 template <class SmemtuneT> constexpr int smemtune_size = sizeof(SmemtuneT);
 template <class SmemtuneT> constexpr int smemtune_size<SmemtuneT*> = 0;
@@ -120,8 +123,8 @@ template <class, class> constexpr bool smemtune_same = false;
 template <class SmemtuneT> constexpr bool smemtune_same<SmemtuneT, SmemtuneT> = true;
 static_assert(smemtune_same<SmemtuneOf<decltype(&)";
 
-// The same for an operation that declares types: integers differ from floating numbers, and so do pointers to them. A
-// pointer to void or to a struct (1000) fits any pointer.
+// The check for an operation that declares types. It also tells integers from floating-point numbers, and pointers to
+// integers from pointers to floating-point numbers. A pointer to void or to a struct (code 1000) fits any pointer.
 constexpr const char* check_of_types = R"(
 template <class SmemtuneT> constexpr int smemtune_size = sizeof(SmemtuneT) + (__is_class(SmemtuneT) ? 200 : 0);
 template <> constexpr int smemtune_size<float> = 104;
@@ -154,7 +157,7 @@ std::string check_of_symbols(const KernelTemplate& kernel) {
     return text;
 }
 
-// Without files of numbers, which no compiler reads.
+// The template's files without its data files (numbers), which no compiler reads.
 SourceTree sources_of(const KernelTemplate& kernel_template) {
     SourceTree sources;
     for (const auto& [path, text] : kernel_template.files) {
@@ -172,12 +175,12 @@ std::string check_of_parameters(const KernelTemplate& kernel, const Problem& pro
            " takes (" + signature.names() + ")\");\n" + (role == Role::kernel ? check_of_symbols(kernel) : "");
 }
 
-// A program of the user's beside the kernel. The template's options stay out: fast mathematics, for example, must not
-// change a reference.
+// A program that the user provides beside the kernel, such as the reference. It is compiled without the template's
+// options, because fast mathematics, for example, must not change a reference.
 Program program_beside(const KernelTemplate& kernel, const Problem& problem, Role role, const std::string& entry,
                        const std::string& path, const SourceNeeds& needs) {
     Program program{entry, path, sources_of(kernel), {}, kernel.include_folders, needs};
-    // It may share its source with the kernel, which needs a configuration: the default one.
+    // The program may share its source with the kernel, and the kernel needs a configuration. It gets the default one.
     program.files["configuration.h"] = render(kernel, default_configuration(kernel), problem);
     program.files.at(program.source_path) += check_of_parameters(kernel, problem, program, role);
     program.on_host = is_host_source(path);
@@ -191,7 +194,7 @@ std::string readable_error(std::string line) {
     if (mark == std::string::npos) return line;
     const auto error = line.find("error: ", mark);
     if (error == std::string::npos) return line;
-    const auto end = line.rfind('\'', error);  // of the entry point
+    const auto end = line.rfind('\'', error);  // the quote that ends the name of the entry point
     line.replace(end + 1, error + std::string("error: ").size() - end - 1, ": ");
     return line;
 }
@@ -203,7 +206,8 @@ Program program_of(const KernelTemplate& kernel_template, const Configuration& c
                     kernel_template.options,
                     kernel_template.include_folders,
                     kernel_template.source_needs};
-    // A condition may stand before the source's own include of configuration.h, or the include inside a condition.
+    // Macros of the manifest must be defined from the first line on: an `#if` that uses them may come before the
+    // source's own include of configuration.h, or enclose it.
     program.needs.configuration = program.needs.configuration || !kernel_template.macros.empty();
     for (const auto& argument : kernel_template.operation.arguments) {
         if (!argument.symbol.empty()) program.symbols.push_back(argument.symbol);

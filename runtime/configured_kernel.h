@@ -11,12 +11,12 @@
 
 namespace smemtune {
 
-/// When the arrays of a kernel's source are filled from arguments: at each launch, or by fill_symbols() alone.
+/// When arguments are copied to arrays of the kernel's source: at each launch, or only by fill_symbols().
 enum class FillSymbols { at_launch, when_asked };
 
 class ConfiguredKernel final : public BoundKernel {
 public:
-    /// If `launch` asks for a workspace, `kernel` must have it already (workspace.h).
+    /// If `launch` asks for a workspace, `kernel` must already provide one, such as the result of with_workspace().
     ConfiguredKernel(std::shared_ptr<const LoadedKernel> kernel, Launch launch,
                      FillSymbols fill = FillSymbols::at_launch)
         : kernel_(std::move(kernel)),
@@ -25,7 +25,7 @@ public:
           is_plain_(launch_.runtime_arguments.empty() && launch_.symbols.empty() && launch_.tensor_maps.empty()) {}
 
     [[nodiscard]] const Launch& parameters() const { return launch_; }
-    /// As LoadedKernel::prepare.
+    /// Calls LoadedKernel::prepare().
     void prepare(StreamHandle stream) const { kernel_->prepare(stream); }
 
     void fill_symbols(StreamHandle stream, std::span<void* const> arguments) const override {
@@ -34,8 +34,8 @@ public:
         }
     }
 
-    /// Leaves out symbols, and appends the configuration's run-time arguments and tensor maps. Inline, because the
-    /// public runtime launches through it.
+    /// Launches with `arguments` except those copied to arrays (SymbolArgument). Appends the configuration's run-time
+    /// arguments and tensor maps. Inline, because every launch of the public runtime calls this function.
     void launch(StreamHandle stream, std::span<void* const> arguments) const override {
         if (is_plain_) return kernel_->launch(stream, launch_, arguments.data());
         if (fill_ == FillSymbols::at_launch) fill_symbols(stream, arguments);
@@ -69,7 +69,7 @@ private:
     std::shared_ptr<const LoadedKernel> kernel_;
     Launch launch_;
     FillSymbols fill_;
-    bool is_plain_;  // the arguments are those of the kernel
+    bool is_plain_;  // launch() passes its arguments to the kernel unchanged
 };
 
 }  // namespace smemtune

@@ -20,7 +20,7 @@ void EnergyMeter::add(double ms, std::uint64_t millijoules, std::size_t launches
 bool EnergyMeter::finished() const { return ended_ || (read_ && last_ms_ - first_ms_ >= most_ms); }
 
 double EnergyMeter::launch_uj() const {
-    // A counter that decreased was reset with the driver.
+    // A counter that decreased was reset, for example because the driver was loaded again.
     if (!ended_ || launches_ == 0 || last_millijoules_ < begin_millijoules_) return 0;
     return static_cast<double>(last_millijoules_ - begin_millijoules_) * 1e3 / static_cast<double>(launches_);
 }

@@ -10,13 +10,13 @@ namespace smemtune {
 
 class RuntimeInspector {
 public:
-    /// The device of the fetched kernels, to allocate and time on it.
+    /// The device of the fetched kernels, for allocations and timings.
     static Backend& backend(Runtime& runtime);
     static const Compiler& compiler(const Runtime& runtime);
-    /// A runtime with a different database that shares this one's device and templates, so that kernels of both can be
-    /// timed alternately. Throws StoreError.
+    /// Returns a Runtime with a different database that shares the device and the templates of `runtime`. Kernels of
+    /// the two can then be timed alternately. Throws StoreError.
     static Runtime beside(const Runtime& runtime, const std::filesystem::path& database);
-    /// A runtime whose device is `backend`, whatever Options::device says.
+    /// Returns a Runtime whose device is `backend`. Options::device is ignored.
     static Runtime on(std::shared_ptr<Backend> backend, const Runtime::Options& options);
 };
 

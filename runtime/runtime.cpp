@@ -63,10 +63,10 @@ struct Runtime::State {
     std::shared_ptr<Backend> backend;
     std::shared_ptr<Compiler> compiler;
     std::shared_ptr<WorkspacePool> workspaces;
-    std::function<void(LogLevel, const std::string&)> log;  // may be empty
-    std::mutex store_mutex;  // a Store serves one thread at a time; never held while compiling or loading
+    std::function<void(LogLevel, const std::string&)> log;  // empty if nothing is logged
+    std::mutex store_mutex;  // guards the Stores of `layers`; not locked while a kernel is compiled or loaded
     std::mutex operations_mutex;
-    std::map<std::string, std::shared_ptr<const Operation>> operations;  // by the template's hash
+    std::map<std::string, std::shared_ptr<const Operation>> operations;  // the key is the template's hash
     Layers layers;
     SingleFlight<std::pair<Problem, std::string>, FetchedKernel> fetching;
     ProgramCache programs;
@@ -91,7 +91,8 @@ struct Runtime::State {
 
 namespace {
 
-// Follows symbolic links once, so that the folder that is read is the folder that was checked.
+// Resolves symbolic links once, before the check. The folder that is read is then the one that was checked, even if a
+// link changes in between.
 SourceTree read_trusted(const std::filesystem::path& folder, const Trust& trust) {
     if (trust.any_owner || trust.any_template_owner || !std::filesystem::exists(folder)) return read_sources(folder);
     const auto target = std::filesystem::canonical(folder);
@@ -153,7 +154,8 @@ void Runtime::State::use(std::shared_ptr<Backend> device, const std::string& hos
 }
 
 Runtime::Runtime(const Options& options) {
-    // A GPU's context takes far longer than the templates and the database, so it is created meanwhile.
+    // Creating a GPU's context takes far longer than reading templates and database, so another thread creates it
+    // meanwhile.
     auto device = std::async(std::launch::async, [&] { return open_device(options); });
     state_ = State::without_device(options);
     state_->use(device.get(), options.host_compiler);
@@ -197,7 +199,7 @@ void Runtime::warm_up(std::span<const Problem> problems) {
 Runtime::State::FetchedKernel Runtime::State::fetch_first(const Problem& problem, std::string_view kernel_template) {
     const std::pair key(problem, std::string(kernel_template));
     return fetching.run(key, [&] {
-        if (auto known = fetched.find(problem, kernel_template)) return known;  // another thread has fetched it
+        if (auto known = fetched.find(problem, kernel_template)) return known;  // another thread fetched it meanwhile
         return fetched.insert(problem, kernel_template, fetch(problem, key.second));
     });
 }
@@ -235,8 +237,9 @@ ProgramCache::Loaded Runtime::State::load(const Candidate& candidate, const Laun
     const auto& kernel = *candidate.kernel_template;
     // Problems of several sizes share a loaded kernel unless they need different amounts of dynamic shared memory.
     const auto dynamic = launch.dynamic_shared_bytes;
-    // The key contains the hash of the verified machine code: other code of the same source must not serve this
-    // candidate. The template's hash covers all that the source is made of, but for type, layout and configuration.
+    // The key contains the hash of the verified machine code, because a candidate must not use other machine code of
+    // the same source. The hash of the template does not cover type, layout and configuration, so the key has these,
+    // too.
     const auto key = kernel.hash + " " + candidate.code_hash + " " + std::to_string(dynamic) + " " + problem.type +
                      " " + problem.layout + " " + candidate.compiled;
     return programs.get(key, [&] { return load_or_compile(candidate, problem, dynamic); });
@@ -252,12 +255,12 @@ ProgramCache::Loaded Runtime::State::load_or_compile(const Candidate& candidate,
             return {nullptr, error.what()};
         }
     };
-    std::string damage;  // why the stored machine code is damaged; it is then compiled again
+    std::string damage;  // why the stored machine code is damaged; if it is, the kernel is compiled from source
     try {
         if (const auto stored = stored_code(candidate, problem)) {
             auto known =
                 loaded({kernel.entry_name(), compiler->target(), stored->compiler, stored->code, stored->resources});
-            if (known.kernel) return known;  // otherwise it cannot be used here and is compiled again
+            if (known.kernel) return known;  // code that does not load here is compiled again below
         }
     } catch (const DamagedRow& error) {
         damage = error.what() + std::string("; ");
@@ -269,11 +272,11 @@ ProgramCache::Loaded Runtime::State::load_or_compile(const Candidate& candidate,
         if (const auto* rejection = std::get_if<Rejection>(&compiled)) return {nullptr, damage + rejection->reason};
         return loaded(std::get<Binary>(compiled));
     } catch (const CompilerError& error) {
-        return {nullptr, damage + error.what()};  // a different candidate may have stored machine code
+        return {nullptr, damage + error.what()};  // no exception: the next candidate may have stored machine code
     }
 }
 
-// `asked` may have extents of 0. The launch is that of the problem without them.
+// `asked` may have extents of 0. `launch` belongs to the same problem with extents of 1 instead (zero_extents.h).
 Runtime::State::MadeKernel Runtime::State::make(const Candidate& candidate, const Launch& launch, const Problem& asked,
                                                 std::shared_ptr<const LoadedKernel> kernel) {
     return std::make_shared<Kernel::State>(
@@ -294,8 +297,8 @@ bool Runtime::State::has_code(const Candidate& candidate, const Problem& problem
     }
 }
 
-// Further kernels with stored machine code, for Options::measure_first_calls. A kernel that was tuned for this problem
-// needs no rivals.
+// For Options::measure_first_calls: gives `first` the other kernels that the application's first launches time. Uses
+// only kernels with stored machine code. A kernel that was tuned for this very problem gets no rivals.
 void Runtime::State::add_rivals(MadeKernel& first, LayeredCandidates& candidates, const Problem& problem,
                                 const Problem& asked) {
     if (candidates_to_time < 2 || !lost->is_left() || first->choice.match == Match::exact) return;
@@ -320,7 +323,7 @@ void Runtime::State::add_rivals(MadeKernel& first, LayeredCandidates& candidates
             const bool is_alike = rival->gemm.has_value() == first->gemm.has_value() &&
                                   (!first->gemm || rival->gemm->skips_products == first->gemm->skips_products);
             if (is_alike) rivals.push_back(std::move(rival));
-        } catch (const OutOfMemory&) {  // its workspace
+        } catch (const OutOfMemory&) {  // no memory for the rival's workspace: left out
         }
     }
     if (!rivals.empty()) first->first_calls = std::make_shared<FirstCalls>(*first, std::move(rivals), lost);
@@ -337,7 +340,7 @@ void Runtime::State::log_choice(const Problem& problem, const Choice& choice,
 Runtime::State::MadeKernel Runtime::State::fetch(const Problem& asked, const std::string& kernel_template) {
     const auto problem = without_zero_extents(asked, templates);
     std::string why_not;
-    std::vector<std::string> unusable;  // logged when a different candidate serves; otherwise the error names them
+    std::vector<std::string> unusable;  // why better candidates cannot be used; logged if a later candidate can
     LayeredCandidates candidates(layers, [&](const Store* store, PredictorCache* predictors) {
         return Candidates(problem, backend->device(), store, templates, kernel_template, own,
                           trust.stored_templates ? StoredTemplates::any : StoredTemplates::known, predictors);
@@ -352,7 +355,7 @@ Runtime::State::MadeKernel Runtime::State::fetch(const Problem& asked, const std
         auto loaded = load(*candidate, launch, problem);
         if (!loaded.kernel) {
             refused(loaded.why_not);
-            continue;  // try the next best
+            continue;  // to the next best candidate
         }
         try {
             auto kernel = make(*candidate, launch, asked, std::move(loaded.kernel));

@@ -20,22 +20,22 @@
 #include <utility>
 #include <vector>
 
-// The path is relative, so it works in the source tree and where it is installed, with any include path.
+// A path relative to this file works in the source tree and in an installation, with any include path.
 #include "../templates/space/problem.h"
 
-struct CUstream_st;  // cudaStream_t points to it; declared here, so no CUDA header is needed
+struct CUstream_st;  // cudaStream_t is a pointer to this struct; declaring it here makes CUDA's headers unnecessary
 
 namespace smemtune {
 
-class Counted;  // internal
+class Counted;  // internal, not for applications
 
-/// How closely the chosen kernel matches problem and device. The best match first.
+/// How closely the chosen kernel matches problem and device, from the best match to the worst.
 enum class Match {
     exact,        ///< tuned for this problem on this kind of device
     predicted,    ///< the member of a portfolio that is predicted to be the fastest for this problem
-    nearest,      ///< the winner of the closest tuned problem, valid here too (of this one, if its code was replaced)
-    transferred,  ///< a winner, or a member of a portfolio, of the most similar other device that has one valid here
-    untuned,      ///< not tuned: a template's default
+    nearest,      ///< the winner of the nearest tuned problem; or this problem's winner, if its code was replaced
+    transferred,  ///< a winner or a portfolio's member from the most similar other device that has a valid one
+    untuned,      ///< a template's default configuration, because nothing tuned is valid
 };
 std::string_view to_text(Match match);
 
@@ -43,13 +43,14 @@ struct Choice {
     std::string kernel_template;
     std::string configuration;  ///< `TILE_WIDTH=32`
     Match match = Match::untuned;
-    std::string tuned_for;   ///< the problem that it was tuned for; empty when predicted or untuned
-    double expected_us = 0;  ///< measured time on the device and problem that it was tuned for, or predicted time for
-                             ///< this problem; 0 when untuned
-    std::string device;      ///< where it was tuned; this device when untuned
-    double uncertainty = 0;  ///< of predicted times: two of three are within a factor of 1 + this of the measured time
-    std::string why{};       ///< of a predicted member: the parts of its time, and how far the next member is behind
-    std::string database{};  ///< where it is stored; empty when untuned
+    std::string tuned_for;   ///< the problem that the configuration was tuned for; empty when predicted or untuned
+    double expected_us = 0;  ///< time measured on `device` for the problem `tuned_for`, or time predicted for the
+                             ///< problem of the fetch; 0 when untuned
+    std::string device;      ///< the device of the tuning; the Runtime's own device when untuned
+    double uncertainty = 0;  ///< relative error of a predicted `expected_us`: two of three predictions are within a
+                             ///< factor of 1 + uncertainty of the measured time
+    std::string why{};       ///< why a portfolio's member or a kernel timed in first launches was chosen; else empty
+    std::string database{};  ///< the database that has the configuration; empty when untuned
 };
 
 /// There is no kernel: no template supports the problem, or none compiles and loads on this device.
@@ -64,45 +65,48 @@ public:
     using std::runtime_error::runtime_error;
 };
 
-/// A file or folder that holds code for the application can be changed by other users. The message gives its owner, its
-/// mode and the remedy.
+/// Other users can change a file or folder with code that the application would run. The message gives the file's
+/// owner, its mode and the remedy.
 class UntrustedFile : public std::runtime_error {
 public:
     using std::runtime_error::runtime_error;
 };
 
-/// Whose code a Runtime runs (docs/security.md). A database holds executable code: machine code and sources of kernels.
+/// Whose code a Runtime runs (docs/security.md). A database has executable code in it: machine code and sources of
+/// kernels.
 struct Trust {
     /// Also read databases and template folders that users other than the effective user and root own or may write.
     bool any_owner = false;
-    /// Also read such template folders, but no such database.
+    /// The same for template folders alone: databases must still belong to the effective user or root.
     bool any_template_owner = false;
     /// Load the database's machine code. Otherwise kernels are compiled from their sources.
     bool machine_code = true;
-    /// Use templates that only the database has. Otherwise a winner counts only if the runtime itself has its template
-    /// in that version.
+    /// Use templates that only the database has. Otherwise a winner is used only if the Runtime itself has the same
+    /// version of the winner's template.
     bool stored_templates = true;
     /// Compile at run time. Otherwise only the database's machine code is used.
     bool jit = true;
-    /// Search the databases that Options names. Otherwise only those of `system_databases`.
+    /// Search the databases that Options::database and Options::databases name. Otherwise search only those of
+    /// Options::system_databases.
     bool named_databases = true;
     /// Open the host device, whose kernels run as code of this process.
     bool host_code = true;
 };
 
-/// Measuring in place (Runtime::Options::measure_first_calls).
+/// Options for timing kernels during the application's first launches (Runtime::Options::measure_first_calls).
 struct FirstCallsOptions {
-    /// How many kernels are timed for each problem without a winner of its own: one front runner in each of the first
-    /// calls. Less than 2: none.
+    /// How many kernels are timed for each problem that has no winner of its own. Each of the problem's first launches
+    /// times one of the candidates that rank highest. With less than 2, nothing is timed.
     std::size_t candidates = 0;
-    /// Limit, in milliseconds of device time, of the total loss of a Runtime's measured calls against the fastest
-    /// kernels. Beyond that, no further problem is measured.
+    /// Limit of the device time, in milliseconds, that a Runtime loses by timing kernels other than the fastest. When
+    /// it is lost, no further problem is measured.
     double most_lost_ms = 1000;
 };
 
 /// C = alpha * op(A) * op(B) + beta * C, row-major. The pointers are device addresses. Strides are in elements; 0 means
-/// packed rows. In a batch, a batch stride is the distance between two matrices: by default they follow one another,
-/// and with 0 all products read the same A or B. The matrices of C may interleave, but must not share elements.
+/// packed rows. In a batch, a batch stride is the distance between the starts of consecutive matrices. By default one
+/// matrix follows the other. With a batch stride of 0, all products read the same A or B. The matrices of C may
+/// interleave, but must not share elements.
 struct GemmOperands {
     const void* a = nullptr;
     const void* b = nullptr;
@@ -110,8 +114,8 @@ struct GemmOperands {
     std::int64_t lda = 0;
     std::int64_t ldb = 0;
     std::int64_t ldc = 0;
-    double alpha = 1;  ///< with 0, A and B are not read
-    double beta = 0;   ///< with 0, C is not read
+    double alpha = 1;  ///< if 0, A and B are not read
+    double beta = 0;   ///< if 0, C is not read
     std::optional<std::int64_t> batch_stride_a, batch_stride_b, batch_stride_c;
 };
 
@@ -125,17 +129,17 @@ struct KernelArgument {
     };
     std::string name;
     Kind kind = Kind::extent;
-    /// The type, or that of a matrix's elements. Unless the manifest declares another, "i32" for extents, "i64" for
-    /// strides and the problem's type for others.
+    /// The type of the argument, or of the elements of a matrix. By default "i32" for extents, "i64" for strides, and
+    /// the problem's type for scalars and matrices. The manifest may declare a different type.
     std::string type{};
     bool is_output = false;  ///< a matrix or an array that the kernel writes
 };
 
-/// A kernel that is ready to run on one problem. It is a small handle that can be copied and used from any thread. To
-/// fetch it costs less than to copy it to a thread that has not fetched it: such threads share a reference count. A
-/// kernel may outlive its Runtime. Its machine code stays loaded as long as the Runtime or a copy of the kernel lives.
-/// Destroying the last of them waits for running launches and unloads the code. Do not destroy it during a stream
-/// capture.
+/// A kernel that is ready to run on one problem. It is a small handle that can be copied and used from any thread.
+/// Fetch it in each thread rather than copy it to other threads: threads that did not fetch it share one reference
+/// count, which makes their copies slower. A kernel may outlive its Runtime. Its machine code stays loaded as long as
+/// the Runtime or a copy of the kernel lives. Destroying the last of these waits for running launches and unloads the
+/// code. Do not destroy the last of these during a stream capture.
 class Kernel {
 public:
     Kernel(const Kernel& other);
@@ -148,24 +152,25 @@ public:
     }
     ~Kernel();
 
-    /// With Options::measure_first_calls, the choice that launches run now.
+    /// What fetch() chose. With Options::measure_first_calls, this is the choice that launches run now.
     [[nodiscard]] const Choice& choice() const;
     [[nodiscard]] const Problem& problem() const;
 
-    /// Enqueues the kernel on `stream` (null: the default stream) of the runtime's GPU, which must be current. Without
-    /// a workspace, a launch takes no lock and allocates nothing. On the host device the kernel runs at once, one
-    /// launch at a time.
-    /// A kernel with a workspace takes locks to launch. All kernels of a Runtime share one block of memory for each
-    /// stream. The first launch on a stream allocates the block, and it grows by doubling. Captured launches use memory
-    /// of the kernel's own, one block for each stream, which the first of them allocates. So graphs captured on one
-    /// stream must not run at the same time, and a graph must not outlive the last copy of its kernels. A stream must
-    /// be idle when it is destroyed. Throws std::invalid_argument if the kernel is neither gemm nor batched_gemm or a
-    /// stride is invalid, std::runtime_error if the device refuses.
+    /// Enqueues the kernel on `stream` (null: the default stream) of the Runtime's GPU, which must be current. On the
+    /// host device the kernel runs at once, one launch at a time. Throws std::invalid_argument if the kernel is neither
+    /// gemm nor batched_gemm or a stride is invalid, std::runtime_error if the device refuses the launch.
+    ///
+    /// A kernel without a workspace takes no lock and allocates nothing at a launch. A kernel with a workspace takes
+    /// locks. All kernels of a Runtime share one block of memory for each stream. The first launch on a stream
+    /// allocates the block, and the block grows by doubling. Captured launches use separate memory that belongs to the
+    /// kernel: one block for each stream, allocated by the first captured launch on that stream. Therefore graphs
+    /// captured on the same stream must not run at the same time, and a graph must not outlive the last copy of its
+    /// kernels. A stream must be idle when it is destroyed.
     void launch(CUstream_st* stream, const GemmOperands& operands) const;
 
-    /// For any operation. `arguments[i]` points to the value of the kernel's i-th argument; arguments() gives their
-    /// order and types. Run-time parameters are added automatically. The extents must be those of problem(); otherwise
-    /// a matrix product throws std::invalid_argument.
+    /// Launches a kernel of any operation. `arguments[i]` points to the value of the kernel's i-th argument;
+    /// arguments() gives their order and types. Run-time parameters are added automatically. Throws
+    /// std::invalid_argument if the number of arguments is wrong or an extent differs from that of problem().
     void launch(CUstream_st* stream, std::span<void* const> arguments) const;
     [[nodiscard]] std::vector<KernelArgument> arguments() const;
     /// Bytes of device memory that the kernel needs beside its operands (its workspace); 0 for most kernels.
@@ -177,15 +182,15 @@ private:
     struct State;
     Kernel(const State* state, Counted* counted) : state_(state), counted_(counted) {}
     const State* state_;
-    Counted* counted_;  // has a reference for this handle; null when moved from
+    Counted* counted_;  // counts one reference for this handle; null after a move from the handle
 };
 
-/// A type in C++, as far as it must match that of an argument.
+/// The properties of a C++ type that must match the type of a kernel's argument.
 struct CppType {
-    std::size_t bytes = 0;      ///< 0: void
+    std::size_t bytes = 0;      ///< size; 0 for void
     bool is_floating = false;   ///< float or double
     bool is_struct = false;     ///< such as float2
-    bool is_pointer = false;    ///< the rest describes what it points to
+    bool is_pointer = false;    ///< if true, the other members describe the type pointed to
     bool is_read_only = false;  ///< a pointer to const
 };
 
@@ -200,11 +205,11 @@ constexpr CppType cpp_type() {
     return type;
 }
 
-/// Throws std::invalid_argument, which names the first argument that differs, if the kernel's arguments do not have
-/// these types. `void*` fits any pointer.
+/// Throws std::invalid_argument if the kernel's arguments do not have these types. The message names the first argument
+/// that differs. `void*` fits any pointer.
 void must_take(const Kernel& kernel, std::span<const CppType> types);
 
-/// A kernel of any operation with its signature in C++. The types are checked once, when it is made.
+/// A kernel of any operation with its signature in C++. The constructor checks the types, launches do not.
 ///
 ///     const smemtune::TypedKernel<const unsigned char*, unsigned*, long long> histogram(runtime.fetch(problem));
 ///     histogram(stream, data, counts, n);
@@ -227,61 +232,63 @@ private:
 
 enum class LogLevel {
     info,     ///< what was chosen for a problem that is fetched for the first time
-    warning,  ///< a better candidate for it that cannot be used, and why
+    warning,  ///< why a better candidate for such a problem, or a database, cannot be used
 };
 
 class Runtime {
 public:
     struct Options {
-        /// The first database to search, such as the user's. It must be usable, or there is an error.
+        /// The first database to search, such as the user's. The constructor throws if this database cannot be used.
         std::filesystem::path database;
-        /// Whether a database that does not exist counts as none. Otherwise it is an error.
+        /// If true, `database` may name a file that does not exist. If false, the constructor then throws.
         bool database_may_be_absent = false;
-        /// Databases that are searched next, in this order, such as the application's own (smemtune db export). A
-        /// database that is absent, damaged, of a schema that is too new, or not trusted is left out, and `log` is
-        /// called.
+        /// Databases that are searched after `database`, in this order, such as the application's own (smemtune db
+        /// export). The Runtime calls `log` and leaves a database out if it is absent, damaged, not trusted, or of a
+        /// schema that is too new.
         std::vector<std::filesystem::path> databases{};
-        /// A folder of databases (*.db) that are searched last, under the same rule. By default the one that is
-        /// installed with smemtune: it has the portfolios of some GPUs. Empty: none.
+        /// A folder of databases (*.db) that are searched last and are left out as in `databases`. The default is the
+        /// folder that is installed with smemtune, with the portfolios of some GPUs. An empty path means no folder.
         std::optional<std::filesystem::path> system_databases{};
         /// "0", "1", ... for a GPU, "auto" for the first GPU, "host" for the CPU.
         std::string device = "auto";
-        /// The application's kernels; each replaces the built-in one of its name.
+        /// Folders of the application's own templates. Each template replaces the built-in one of the same name.
         std::vector<std::filesystem::path> template_folders;
-        /// For the host device.
+        /// The command of the C++ compiler for the host device.
         std::string host_compiler = "c++";
         Trust trust;
-        /// How many problems are remembered. Beyond that, the least recently fetched ones are forgotten; a later fetch
-        /// of one of them chooses again.
+        /// How many problems are remembered. If there are more, the least recently fetched ones are forgotten. A later
+        /// fetch of a forgotten problem chooses again.
         std::size_t remembered_problems = 4096;
-        /// Times the front runners on the application's own operands. Every call computes what it was asked for, but
-        /// the first calls may run different kernels, whose results may differ in their rounding. The fastest serves
-        /// the later calls, as long as the problem is remembered. Only kernels whose machine code is stored take part.
-        /// A launch that is captured runs the first choice and is not timed.
+        /// Times several kernels of a problem in its first launches, on the application's own operands. Every launch
+        /// gives a right result, but the first launches run different kernels, whose results may differ in rounding.
+        /// Later launches run the fastest kernel, as long as the problem is remembered. Kernels without stored machine
+        /// code are not timed. A launch that is captured runs the first choice and is not timed.
         FirstCallsOptions measure_first_calls{};
-        /// Called by first fetches, by several threads at once if they fetch. It must not use the Runtime.
+        /// Called when a problem is fetched for the first time and when a database is left out. Several threads may
+        /// call the function at once. It must not use the Runtime.
         std::function<void(LogLevel, const std::string&)> log{};
     };
 
-    /// Throws DatabaseAbsent; UntrustedFile if other users can change code that it would run; std::runtime_error if the
-    /// device is absent or the database cannot be read.
+    /// Throws DatabaseAbsent if Options::database does not exist; UntrustedFile if other users can change code that the
+    /// Runtime would run; std::runtime_error if the device is absent or the database cannot be read.
     explicit Runtime(const Options& options);
     ~Runtime();
     Runtime(Runtime&&) noexcept;
     Runtime& operator=(Runtime&&) noexcept;
 
-    /// Chooses a kernel for this problem. Loads its machine code from the database or compiles it, which works during a
-    /// stream capture, too. Remembers the result for later calls with the same problem. Later calls take no lock, write
-    /// to no memory that other threads write, and allocate only a reference at a thread's first call. A thread that
-    /// asks for a problem that another thread is fetching for the first time waits for that thread. A failure is not
-    /// remembered. With `kernel_template`, only that template is considered. Throws FetchError; std::invalid_argument
-    /// if the problem is invalid; UntrustedFile if the database was replaced by a file that other users can change.
+    /// Chooses a kernel for this problem and remembers it. The first call loads the kernel's machine code from the
+    /// database or compiles it, even during a stream capture. Later calls with the same problem take no lock and write
+    /// no memory that other threads write. They allocate memory only at a thread's first call, for the thread's
+    /// reference count. If another thread is fetching the same problem for the first time, fetch() waits for it. A
+    /// failure is not remembered. If `kernel_template` is given, only that template is considered. Throws FetchError;
+    /// std::invalid_argument if the problem is invalid; UntrustedFile if the database was replaced by a file that other
+    /// users can change.
     [[nodiscard]] Kernel fetch(const Problem& problem, std::string_view kernel_template = {});
 
-    /// Fetches all problems ahead, on as many threads as there are cores. Use it at the start of an application, or
-    /// before a stream capture that must not wait for a compile. Problems beyond Options::remembered_problems are
-    /// forgotten again. Throws what fetch() throws for the first of them that fails; later ones may then not be
-    /// fetched.
+    /// Fetches all `problems`, on as many threads as there are cores. Use it at the start of an application, or before
+    /// a stream capture that must not wait for a compile. If there are more problems than Options::remembered_problems,
+    /// some are forgotten again. If a fetch fails, throws the exception of fetch(); other problems may then remain
+    /// unfetched.
     void warm_up(std::span<const Problem> problems);
 
 private:

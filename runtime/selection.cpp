@@ -13,11 +13,12 @@ namespace smemtune {
 
 namespace {
 
-// The default if it is valid; else the valid configuration that differs from it in the fewest parameters.
+// The template's default configuration if it is valid; else the valid configuration that differs from the default in
+// the fewest parameters.
 std::optional<Configuration> sane_default(const KernelTemplate& kernel, const Problem& problem, const Device& device) {
     const auto defaults = default_configuration(kernel);
     if (!infeasibility(kernel, defaults, problem, device)) return defaults;
-    for (const auto& parameter : kernel.parameters) {  // tried first, to avoid enumerating a large space
+    for (const auto& parameter : kernel.parameters) {  // one change may suffice and saves enumerating a large space
         for (const auto value : parameter.values) {
             auto near = defaults;
             near.values[parameter.name] = value;
@@ -42,7 +43,7 @@ std::optional<Configuration> sane_default(const KernelTemplate& kernel, const Pr
     return space[best];
 }
 
-// The caller's templates outlive the candidates.
+// A pointer that owns nothing: the caller's templates outlive the candidates.
 std::shared_ptr<const KernelTemplate> of_caller(const KernelTemplate& kernel) {
     return {std::shared_ptr<const void>(), &kernel};
 }
@@ -61,8 +62,8 @@ Candidates::Candidates(const Problem& problem, const Device& device, const Store
       stored_templates_(stored_templates),
       predictors_(predictors) {
     find_expected();
-    // If the caller names a template and has it, only its current version counts. A template that only the database has
-    // counts in any version.
+    // If the caller has the template that it names, only the current version is used. A template that only the database
+    // has is used in any version.
     const auto named = std::ranges::find(templates_, kernel_template_, &KernelTemplate::name);
     if (named != templates_.end()) hashes_ = named->same_code_hashes();
     if (store != nullptr) begin();
@@ -100,7 +101,7 @@ void Candidates::sort_devices() {
         return std::isinf(distance_of(known)) || (is_checked(known.second) && known.second != device_);
     });
     std::ranges::stable_sort(devices_, {}, distance_of);
-    // Several devices may have distance 0; this very device comes first among them.
+    // Several devices may have distance 0. Among these, this very device must come first.
     std::stable_partition(devices_.begin(), devices_.end(),  // clang 14 rejects the std::ranges version
                           [&](const auto& known) { return known.second == device_; });
 }
@@ -147,7 +148,7 @@ void Candidates::find_expected() {
 
 void Candidates::pass_over(const std::string& kernel_template, const std::string& reason) {
     const auto text = "; " + kernel_template + ": " + reason;
-    if (why_not_.find(text) == std::string::npos) why_not_ += text;  // many winners may share a template
+    if (why_not_.find(text) == std::string::npos) why_not_ += text;  // once, although winners may share a template
 }
 
 bool Candidates::has_expected_signature(const KernelTemplate& kernel) {
@@ -173,7 +174,7 @@ std::optional<Candidate> Candidates::next() {
 }
 
 std::optional<Candidate> Candidates::next_stored() {
-    // If another file takes the place of the database, row numbers that were read before mean other rows.
+    // If the database is replaced by a different file, the row numbers that were read before are wrong: start again.
     const auto was_replaced = [&] { return store_ != nullptr && store_->replacements() != replacements_; };
     for (;;) {
         if (was_replaced()) begin();
@@ -203,7 +204,7 @@ void Candidates::start(const Step& step) {
     if (step.what == Step::What::winner) read_winner();
 }
 
-// Reads the winner of this very problem first: one seek, and most fetches need no other row.
+// Reads the winner of this very problem. This takes one seek in the database, and most fetches need no other row.
 void Candidates::read_winner() {
     try {
         auto row = problem_row_
@@ -215,9 +216,10 @@ void Candidates::read_winner() {
     }
 }
 
-// Reads the rows of the next nearest problems. Reading a row takes longer than finding it, so the first call reads only
-// one row, which serves most fetches. Each further call reads more, which bounds the number of calls. The index ranks
-// by the first four extents. For problems with more extents, the nearest one is among the first few rows.
+// Reads the rows of the next nearest problems. Reading a row takes longer than finding it, and most fetches need only
+// the nearest problem, so the first call reads one row. Each further call reads more rows, so that few calls suffice.
+// The database ranks problems by their first four extents. For problems with more extents, the first call reads several
+// rows, because the first row need not be the nearest problem.
 void Candidates::read_more_rows() {
     constexpr std::size_t indexed_extents = 4;
     const bool one = skipped_ == 0 && problem_.extents.size() <= indexed_extents;
@@ -239,7 +241,7 @@ bool Candidates::is_outdated(const TrialRow& row, const Problem& tuned_for) cons
     return now != templates_.end() && !now->is_same_code(row.template_hash);
 }
 
-// Whether the configuration was tried for this very problem and is wrong there, or does not run.
+// Whether a trial of the row's configuration for this very problem on this device ended with a rejection.
 bool Candidates::was_rejected_here(const TrialRow& row) const {
     if (!own_row_ || !problem_row_ || row.record.key.problem == *problem_row_) return false;
     const auto known =
@@ -247,8 +249,8 @@ bool Candidates::was_rejected_here(const TrialRow& row) const {
     return known && std::holds_alternative<Rejection>(known->outcome);
 }
 
-// The template of a stored trial; null if it cannot serve. A version that the caller has is taken from there, so its
-// stored files are not read.
+// The template of a stored trial; null if the template cannot be used. If the caller has the same version, returns the
+// caller's template and does not read the stored files.
 std::shared_ptr<const KernelTemplate> Candidates::template_of(const TrialRow& row) {
     const auto known = std::ranges::find(templates_, row.template_hash, &KernelTemplate::hash);
     if (known != templates_.end() && known->name == row.kernel_template) return of_caller(*known);
@@ -259,12 +261,13 @@ std::shared_ptr<const KernelTemplate> Candidates::template_of(const TrialRow& ro
     const auto files = store_->recall_template(row.record.key.kernel_template);
     if (!files || files->name != row.kernel_template || files->hash != row.template_hash) return nullptr;
     auto kernel = load_template(files->files, files->hash);
-    // A stored manifest must describe the template of its own row, and no other.
+    // A stored manifest must describe the template that its row names.
     if (kernel.name != row.kernel_template) return nullptr;
     return std::make_shared<const KernelTemplate>(std::move(kernel));
 }
 
-// `member`: the member that the row belongs to, if any. Predicted members are valid for the problem.
+// `member`: the portfolio's member that the row belongs to, or null for a winner. Only a winner is checked for validity
+// here, because the predictor ranks valid members only.
 std::optional<Candidate> Candidates::tuned(const TrialRow& row, const Predictor::Member* member) {
     const auto& tuned_for = member != nullptr ? problem_ : row.problem;
     if (is_outdated(row, tuned_for)) return std::nullopt;
@@ -304,7 +307,7 @@ std::optional<Candidate> Candidates::tuned(const TrialRow& row, const Predictor:
     } catch (const DamagedRow& error) {
         damage_ += std::string("; ") + error.what();
         return std::nullopt;
-    } catch (const ManifestError&) {  // a manifest of a newer smemtune
+    } catch (const ManifestError&) {  // a newer smemtune wrote the manifest
         return std::nullopt;
     } catch (const ExpressionError&) {  // a rule of the template has no value for this problem
         return std::nullopt;
@@ -334,8 +337,8 @@ void Candidates::predict() {
     });
 }
 
-// Models of another device of this compute capability use the facts of this device: its clock and its multiprocessors
-// scale the terms, and its limits decide which members are valid.
+// A portfolio of another device with this compute capability is evaluated with the properties of this device: its clock
+// and multiprocessors scale the terms, and its limits decide which members are valid.
 std::optional<Candidate> Candidates::next_predicted() {
     if (current_ == nullptr || current_->what != Step::What::portfolio) return std::nullopt;
     if (!predictions_) predict();
@@ -359,7 +362,7 @@ std::optional<Candidate> Candidates::next_predicted() {
     return std::nullopt;
 }
 
-// Most promising first: by the operations per load that the tiling achieves.
+// The default configurations of the templates. The one whose tiling gives the most operations per load comes first.
 std::vector<Candidate> Candidates::untuned() {
     std::vector<std::pair<double, Candidate>> ranked;
     for (const auto& kernel : templates_) {
@@ -440,7 +443,7 @@ double distance(const Device& a, const Device& b) {
         &Device::registers_per_multiprocessor, &Device::l2_bytes,        &Device::clock_khz};
     double sum = 0;
     for (const auto field : fields) {
-        if (a.*field <= 0 || b.*field <= 0) continue;  // unknown
+        if (a.*field <= 0 || b.*field <= 0) continue;  // the value is unknown
         const auto difference = std::log(static_cast<double>(a.*field)) - std::log(static_cast<double>(b.*field));
         sum += difference * difference;
     }

@@ -1,4 +1,4 @@
-// Chooses configurations for a problem, in the order of Standing.
+// Lists the candidate configurations for a problem, sorted by enum Standing: the best match first.
 #pragma once
 
 #include <memory>
@@ -15,72 +15,80 @@
 
 namespace smemtune {
 
-/// How closely a candidate matches problem and device. The best first.
+/// How closely a candidate matches problem and device, from the best to the worst.
 enum class Standing {
     exact,      ///< the winner of this problem on this device
-    predicted,  ///< of this device's portfolio
-    similar,    ///< the winner of this problem, or of the portfolio, on another device of this compute capability
+    predicted,  ///< a member of this device's portfolio
+    similar,    ///< this problem's winner or a portfolio's member, from another device with this compute capability
     nearest,    ///< the winner of another problem on this device
-    remote,     ///< a winner on another device
-    untuned,    ///< a template's default
+    remote,     ///< any other winner on another device
+    untuned,    ///< a template's default configuration
 };
 
 struct Candidate {
     std::shared_ptr<const KernelTemplate> kernel_template;  ///< never null
     std::shared_ptr<const Configuration> configuration;     ///< never null
-    std::string compiled;                                   ///< the configuration without run-time parameters
+    std::string compiled;                                   ///< text of the configuration's compile-time parameters
     Choice choice;
-    std::optional<std::int64_t> template_row;       ///< row in the database that may have machine code
-    std::shared_ptr<const Configuration> stored{};  ///< under which that machine code is stored; null without a row
-    std::string stored_hash{};                      ///< of the template in that row
-    std::string code_hash{};  ///< SHA-256 of the machine code that was verified; empty: any code of the row may serve
+    std::optional<std::int64_t> template_row;       ///< the template's row in the database; empty if not stored
+    std::shared_ptr<const Configuration> stored{};  ///< the configuration as stored; null without `template_row`
+    std::string stored_hash{};                      ///< hash of the template in `template_row`
+    std::string code_hash{};  ///< SHA-256 of the verified machine code; if empty, any stored code may be used
     Standing standing = Standing::untuned;
-    std::optional<Launch> launch{};  ///< where choosing has computed it
-    std::size_t layer = 0;           ///< which of the Runtime's databases it is from
+    std::optional<Launch> launch{};  ///< the launch, if the selection has computed it already
+    std::size_t layer = 0;           ///< index of the Runtime's database that the candidate is from
 };
 
 /// Which templates of a database may be used.
 enum class StoredTemplates {
-    any,    ///< also templates that only the database has
-    known,  ///< only the versions in `templates`
+    any,    ///< all templates, also those that only the database has
+    known,  ///< only templates that the caller passes in the same version
 };
 
-/// The candidates for `problem` on `device`, the best match first; all are valid. Each is computed on demand, so a
-/// caller that takes only the first does not pay for the others.
+/// The candidates for a problem on a device, the best match first. All are valid for the problem. Each candidate is
+/// computed on demand, so a caller that takes only the first does not wait for the others.
 class Candidates {
 public:
-    /// The arguments must outlive this object and its candidates. `store` may be null. `kernel_template`, unless empty,
-    /// restricts the choice to one template. For that template and those named by `own`, stored winners count only if
-    /// they have the current source in `templates`. For other templates, winners of earlier versions count until the
-    /// problem is tuned again. If `own` has the operation, winners of any template must, as far as is known, have been
-    /// verified as the present operation, and defaults must be of templates with that operation. A template counts only
-    /// if it takes the arguments that the caller expects. These are the arguments of `kernel_template` in `templates`,
-    /// or else of the operation's first template there, those of `own` before the others. If `templates` has no
-    /// template of the operation, any stored one counts that fits the problem. All Candidates that share `predictors`
-    /// read the store's portfolios once; they may differ only in the problem and in `kernel_template`.
+    /// The arguments must outlive this object and its candidates. `store` may be null. If `kernel_template` is not
+    /// empty, all candidates are of this template.
+    ///
+    /// Versions: a stored winner of `kernel_template`, or of a template named in `own`, is used only if `templates` has
+    /// its template with the same source. Winners of other templates are used in any version, until the problem is
+    /// tuned again.
+    ///
+    /// Operations: if a template named in `own` defines the operation, a winner is used only if it was verified as this
+    /// operation. Defaults, and winners without a record of that, are used only if their template defines the same
+    /// operation.
+    ///
+    /// Arguments: a template is used only if it takes the arguments that the caller expects. `templates` gives these:
+    /// `kernel_template`, else the first template of the operation that `own` names, else the first of the operation.
+    /// If `templates` has no template of the operation, any stored template that fits the problem is used.
+    ///
+    /// Objects that share `predictors` read the store's portfolios once. They may differ only in the problem and in
+    /// `kernel_template`.
     Candidates(const Problem& problem, const Device& device, const Store* store,
                const std::vector<KernelTemplate>& templates, std::string_view kernel_template,
                std::span<const std::string> own = {}, StoredTemplates stored_templates = StoredTemplates::any,
                PredictorCache* predictors = nullptr);
 
-    /// The next candidate; nothing after the last. Throws std::invalid_argument if the problem does not fit the
-    /// operation that the caller knows.
+    /// Returns the next candidate; nullopt after the last. Throws std::invalid_argument if the problem does not fit the
+    /// operation in the caller's templates.
     std::optional<Candidate> next();
-    /// Like next(), without defaults.
+    /// Like next(), but without the templates' defaults.
     std::optional<Candidate> next_stored();
-    /// The candidates that were passed over because their rows are damaged: "; MESSAGE" for each.
+    /// Messages about damaged rows, whose candidates were left out: "; MESSAGE" for each.
     [[nodiscard]] const std::string& damage() const { return damage_; }
 
-    /// The templates that were passed over so far because of their signatures: `; NAME: reason` for each.
+    /// The templates that were left out so far, and why: `; NAME: reason` for each.
     [[nodiscard]] const std::string& why_not() const { return why_not_; }
 
 private:
     using StoredDevice = std::pair<std::int64_t, Device>;
-    /// One place to look for candidates: some rows of one device.
+    /// One step of the search for candidates: which rows of which device are read.
     struct Step {
-        enum class What { winner, portfolio, nearest } what;  ///< `nearest`: of other problems
+        enum class What { winner, portfolio, nearest } what;  ///< `nearest`: winners of other problems
         Standing standing;
-        std::size_t device;  ///< index of `devices_`
+        std::size_t device;  ///< index in `devices_`
     };
 
     void find_expected();
@@ -114,31 +122,31 @@ private:
     const KernelTemplate* expected_ =
         nullptr;                               // the template whose operation the caller expects; null if there is none
     bool expects_own_ = false;                 // whether `expected_` is one of `own_`
-    std::optional<std::int64_t> own_row_;      // of `device_` in the store, if it is there
-    std::optional<std::int64_t> problem_row_;  // of `problem_` in the store, if it is there
-    std::int64_t replacements_ = 0;            // store_->replacements() when the devices were read
+    std::optional<std::int64_t> own_row_;      // row of `device_`; empty if it is not in the store
+    std::optional<std::int64_t> problem_row_;  // row of `problem_`; empty if it is not in the store
+    std::int64_t replacements_ = 0;            // store_->replacements() when `devices_` was read
     PredictorCache* predictors_;
-    std::shared_ptr<const Predictor> predictor_;  // the owner of what `predictions_` points to
+    std::shared_ptr<const Predictor> predictor_;  // owns the members that `predictions_` points to
     std::optional<std::vector<Predictor::Prediction>> predictions_;
-    BoundLaunch::Scratch rule_values_;  // of the predictor's members at the problem
+    BoundLaunch::Scratch rule_values_;  // values of the members' rules for `problem_`
     std::size_t prediction_ = 0;
     std::string why_not_;
-    std::vector<std::string> hashes_;    // of the template that is chosen by name
-    std::vector<StoredDevice> devices_;  // the nearest first
-    std::vector<Step> steps_;            // in order
-    std::size_t step_ = 0;               // the next one
+    std::vector<std::string> hashes_;    // hashes that mean the current source of `kernel_template_`
+    std::vector<StoredDevice> devices_;  // the most similar first
+    std::vector<Step> steps_;            // in the order of execution
+    std::size_t step_ = 0;               // index of the next step
     const Step* current_ = nullptr;
-    std::int64_t skipped_ = 0;    // problems nearer than those of `rows_`
-    bool is_last_ = true;         // whether `rows_` are the last of the current step
-    std::vector<TrialRow> rows_;  // of the current step; the nearest problem is first
+    std::int64_t skipped_ = 0;    // number of rows that the current step has read from the store
+    bool is_last_ = true;         // whether the current step has no rows after `rows_`
+    std::vector<TrialRow> rows_;  // rows of the current step, the nearest problem first
     std::size_t row_ = 0;
     std::string damage_;
     std::optional<std::vector<Candidate>> untuned_;
     std::size_t default_ = 0;
 };
 
-/// How a launch of `operation` on `problem` differs from one of `expected`: in extents, layout constants, or an
-/// argument's name, kind, place or shape. Empty if a caller who knows `expected` can launch it.
+/// How a launch of `operation` on `problem` differs from a launch of `expected`: in extents, layout constants, or an
+/// argument's name, kind, place or shape. Empty if arguments for `expected` are also right for `operation`.
 std::string difference_of_signatures(const Operation& operation, const Operation& expected, const Problem& problem,
                                      const Device& device);
 

@@ -31,7 +31,7 @@ public:
     }
 
 private:
-    // Null when the kernel asks for 0 bytes.
+    // Returns null if the kernel asks for 0 bytes.
     [[nodiscard]] std::unique_ptr<Memory> allocate() const {
         if (workspace_.bytes == 0) return nullptr;
         return backend_.allocate_zeroed(static_cast<std::size_t>(workspace_.bytes));

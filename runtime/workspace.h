@@ -10,13 +10,15 @@
 
 namespace smemtune {
 
-/// Identifies a stream: the handle cudaStreamPerThread means a different stream in each thread. A handle that is reused
-/// after its stream was destroyed counts as the same stream.
+/// Identifies a stream by its handle. For the handle cudaStreamPerThread, the key also has the thread, because this
+/// handle means a different stream in each thread. If CUDA reuses the handle of a destroyed stream, the new stream has
+/// the same key.
 using StreamKey = std::pair<StreamHandle, std::thread::id>;
 StreamKey stream_key(StreamHandle stream);
 
-/// Launches with `address` inserted as argument number `place`. The tensor maps stand before it. Those that are zeros
-/// and have a place for a copy become maps of the copy.
+/// Launches with the workspace's `address` inserted as argument number `place`. The arguments before `place` are the
+/// launch's tensor maps. A map that is all zeros is encoded for a copy of its matrix in the workspace, if the kernel
+/// makes such a copy (TensorMapArgument::copy_at).
 void launch_with_workspace(const LoadedKernel& kernel, StreamHandle stream, const Launch& launch,
                            void* const* arguments, std::size_t place, void* address);
 
@@ -24,10 +26,10 @@ void launch_with_workspace(const LoadedKernel& kernel, StreamHandle stream, cons
 enum class FirstWorkspace { now, at_launch };
 
 /// Returns `kernel` with the workspace that `launch` asks for, or `kernel` itself if it asks for none. Callers pass all
-/// arguments but the workspace's address. Each stream has its own workspace, because launches on one stream run one
-/// after another. The first workspace is allocated here unless `first` says otherwise. The first launch on each further
-/// stream allocates another workspace, even while the stream is captured. Every launch takes a lock. `backend` must
-/// outlive the result. Throws OutOfMemory, here or at a launch.
+/// arguments but the workspace's address. Each stream has its own workspace, because launches on different streams may
+/// run at the same time. With FirstWorkspace::now, the first workspace is allocated here. The first launch on each
+/// further stream allocates another workspace, even while the stream is captured. Every launch takes a lock. `backend`
+/// must outlive the result. Throws OutOfMemory, here or at a launch.
 std::shared_ptr<const LoadedKernel> with_workspace(std::shared_ptr<const LoadedKernel> kernel, const Launch& launch,
                                                    Backend& backend, FirstWorkspace first = FirstWorkspace::now);
 

@@ -1,4 +1,4 @@
-// Matrix products in one call, and launches of their kernels.
+// The C interface of matrix products: calls that fetch and launch a kernel, and launches of a fetched kernel.
 #include <algorithm>
 #include <initializer_list>
 
@@ -9,7 +9,8 @@ namespace smemtune {
 
 namespace {
 
-// In GemmOperands, 0 means packed rows. In C, 0 is a leading dimension that the caller forgot.
+// Converts a leading dimension to one for GemmOperands, where 0 means packed rows. In the C interface, 0 is an error,
+// because a caller who forgot to set the value passes 0.
 std::int64_t leading_dimension(std::int64_t given, const char* name) {
     if (given == 0) throw std::invalid_argument(std::string(name) + "=0; write SMEMTUNE_PACKED for packed rows");
     return given == SMEMTUNE_PACKED ? 0 : given;
@@ -19,11 +20,12 @@ std::optional<std::int64_t> batch_stride(std::int64_t given) {
     return given == SMEMTUNE_PACKED ? std::nullopt : std::optional(given);
 }
 
-// `problem` is a gemm or a batched_gemm: K is its last extent.
+// Throws std::invalid_argument if an address that the product needs is null. `problem` must be a gemm or a
+// batched_gemm, whose last extent is K.
 void require_addresses(const Problem& problem, const GemmOperands& operands) {
     const auto is_zero = [](const auto& extent) { return extent.second == 0; };
     const auto& extents = problem.extents;
-    if (extents.empty() || std::any_of(extents.begin(), extents.end() - 1, is_zero)) return;  // C has no element
+    if (extents.empty() || std::any_of(extents.begin(), extents.end() - 1, is_zero)) return;  // C has no elements
     if (operands.c == nullptr) throw std::invalid_argument("c is null");
     if (is_zero(extents.back()) || operands.alpha == 0) return;  // A and B are not read
     if (operands.a == nullptr) throw std::invalid_argument("a is null");
@@ -38,7 +40,7 @@ void launch_product(const Kernel& kernel, smemtune_stream stream, GemmOperands o
     kernel.launch(stream, operands);
 }
 
-// Fills in `kept`, a problem of the calling thread. Repeated calls reuse its memory and allocate nothing.
+// Writes the arguments into `kept`, a thread_local problem. Repeated calls reuse its memory and allocate nothing.
 const Problem& fill_in(Problem& kept, const char* type, const char* layout,
                        std::initializer_list<std::int64_t> extents) {
     kept.type = &required(type, "type");

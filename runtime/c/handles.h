@@ -14,12 +14,12 @@ struct smemtune_runtime {
 struct smemtune_kernel {
     smemtune::Kernel kernel;
     std::vector<smemtune::KernelArgument> arguments;
-    std::vector<const smemtune::NumberType*> types;  ///< of the arguments' numbers
+    std::vector<const smemtune::NumberType*> types;  ///< number type of each argument or of its elements
 };
 
 namespace smemtune {
 
-/// Throws std::invalid_argument if a text is missing.
+/// Converts a problem of the C interface. Throws std::invalid_argument if the name of the operation is missing.
 Problem problem_of(const smemtune_problem& given);
 
 }  // namespace smemtune

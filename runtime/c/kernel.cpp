@@ -1,4 +1,4 @@
-// Kernels of any operation: fetches them, describes the choice, launches with arguments by name.
+// The C interface of kernels of any operation: fetching, what was chosen, and launches with arguments by name.
 #include <algorithm>
 #include <array>
 #include <boost/container/small_vector.hpp>
@@ -14,7 +14,7 @@ namespace smemtune {
 
 namespace {
 
-// The value of an argument as the kernel takes it: a number of up to 8 bytes or a pointer.
+// The bytes of an argument as the kernel takes it: a number of up to 8 bytes or a pointer.
 struct ArgumentValue {
     alignas(8) std::array<std::byte, 8> bytes{};
 };
@@ -46,14 +46,15 @@ const char* name_of(smemtune_argument_kind kind) {
     return "no kind";
 }
 
-// The extent of this name; 0 if the problem has none.
+// Returns the extent with this name; 0 if the problem has no such extent.
 std::int64_t extent_of(const Problem& problem, std::string_view name) {
     for (const auto& [known, value] : problem.extents)
         if (known == name) return value;
     return 0;
 }
 
-// The caller's argument of this name; null if there is none. Looks at index `place` first.
+// Returns the caller's argument with this name; null if there is none. Looks at index `place` first, where the argument
+// is if the caller keeps the kernel's order.
 const smemtune_argument* find(std::span<const smemtune_argument> given, std::string_view name, std::size_t place) {
     const auto matches = [&](const smemtune_argument& each) { return name == &required(each.name, "argument.name"); };
     if (place < given.size() && matches(given[place])) return &given[place];
@@ -66,7 +67,7 @@ ArgumentValue integer_value(const KernelArgument& expected, const NumberType& ty
         throw std::invalid_argument(expected.name + "=" + std::to_string(value) + " does not fit its type, " +
                                     expected.type);
     }
-    // The low bytes of a number in two's complement are the number in a shorter type.
+    // In two's complement, the low bytes of a number are the same number in a shorter type.
     ArgumentValue result;
     std::memcpy(result.bytes.data(), &value, static_cast<std::size_t>(type.bytes));
     return result;

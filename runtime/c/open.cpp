@@ -1,4 +1,4 @@
-// Opens and closes a runtime, and warms it up.
+// The C interface that opens and closes a runtime and fetches kernels ahead (smemtune_warm_up).
 #include "runtime/c/handles.h"
 #include "runtime/c/structs.h"
 

@@ -8,7 +8,7 @@
 //     smemtune_close(runtime);
 //
 // Threads: every function may be called from any thread, and several threads may use one runtime or kernel at the same
-// time. Only smemtune_close and smemtune_release must be the last use of their handle.
+// time. After smemtune_close or smemtune_release, no thread may use the handle.
 // Text that a function returns is UTF-8, ends with 0, and belongs to the library.
 #ifndef SMEMTUNE_SMEMTUNE_H
 #define SMEMTUNE_SMEMTUNE_H
@@ -21,12 +21,13 @@
 extern "C" {
 #endif
 
-// The version of this header. Before 1.0, a new minor version may change the interface, and changes the SONAME.
+// The version of this header. Before version 1.0, the interface may change with each minor version, and so does the
+// SONAME.
 #define SMEMTUNE_VERSION_MAJOR 0
 #define SMEMTUNE_VERSION_MINOR 1
 #define SMEMTUNE_VERSION_PATCH 0
 #define SMEMTUNE_VERSION (SMEMTUNE_VERSION_MAJOR * 10000 + SMEMTUNE_VERSION_MINOR * 100 + SMEMTUNE_VERSION_PATCH)
-// SMEMTUNE_VERSION of the library that is linked.
+// Returns the SMEMTUNE_VERSION of the linked library.
 int smemtune_version(void);
 
 // ---- Errors ---------------------------------------------------------------------------------------------------------
@@ -43,87 +44,91 @@ typedef enum smemtune_status {
     SMEMTUNE_NO_KERNEL = 8,         // no template supports operation, type and layout, or none compiles and loads
     SMEMTUNE_LAUNCH_REFUSED = 9,    // the device refused the launch; it can still be used
     SMEMTUNE_DEVICE_FAULT = 10,     // a kernel did something illegal; this process can no longer use the device
-    SMEMTUNE_OUT_OF_MEMORY = 11,    // of the host or the device
-    SMEMTUNE_INTERNAL_ERROR = 12    // anything else; the message says what
+    SMEMTUNE_OUT_OF_MEMORY = 11,    // the host or the device has too little memory
+    SMEMTUNE_INTERNAL_ERROR = 12    // any other error; smemtune_error_message() describes it
 } smemtune_status;
 
-// Describes a status in a few words. Never null.
+// Describes a status in a few words. Never returns null.
 const char* smemtune_status_text(smemtune_status status);
-// The reason of the last failed call on the calling thread; "" if none has failed. Valid until the next failure on this
-// thread. Messages belong to threads, not to handles, because threads share handles, and a failed open has no handle.
+// Returns why the last failed call on the calling thread failed; "" if no call has failed. The text is valid until the
+// next failure on this thread. Each thread has its own message, because threads share handles, and a failed
+// smemtune_open has no handle.
 const char* smemtune_error_message(void);
 
 // ---- Runtime --------------------------------------------------------------------------------------------------------
 
-// A device, the databases and the kernels that were fetched.
+// A device, its databases and the kernels that were fetched.
 typedef struct smemtune_runtime smemtune_runtime;
 
 typedef enum smemtune_log_level { SMEMTUNE_LOG_INFO = 1, SMEMTUNE_LOG_WARNING = 2 } smemtune_log_level;
 // Called when a problem is fetched for the first time: with the choice (info), and with each better candidate that
-// could not be used (warning). Several threads may call it at once. It must not call smemtune, throw or longjmp.
+// could not be used (warning). Also called when a database is left out (warning). Several threads may call the function
+// at the same time. It must not call smemtune, throw or longjmp.
 typedef void (*smemtune_log_function)(void* user, smemtune_log_level level, const char* message);
 
-// Flags of smemtune_options. docs/security.md explains those about trust.
-#define SMEMTUNE_DATABASE_MAY_BE_ABSENT UINT32_C(1)  // a database that does not exist is the same as none
+// Flags of smemtune_options. docs/security.md explains all but the first.
+#define SMEMTUNE_DATABASE_MAY_BE_ABSENT UINT32_C(1)  // smemtune_open also succeeds if `database` does not exist
 #define SMEMTUNE_ANY_OWNER UINT32_C(2)               // also read files that other users own or may write
-#define SMEMTUNE_ANY_TEMPLATE_OWNER UINT32_C(4)      // also read such template folders, but no such database
+#define SMEMTUNE_ANY_TEMPLATE_OWNER UINT32_C(4)      // like SMEMTUNE_ANY_OWNER, but only for template folders
 #define SMEMTUNE_NO_MACHINE_CODE UINT32_C(8)         // do not load the database's machine code
 #define SMEMTUNE_NO_STORED_TEMPLATES UINT32_C(16)    // do not use templates that only the database has
 #define SMEMTUNE_NO_JIT UINT32_C(32)                 // do not compile at run time
 #define SMEMTUNE_NO_HOST_CODE UINT32_C(64)           // do not open the host device
 
-// A null pointer or 0 stands for the default. Fields may be appended in later versions; struct_size says which exist.
+// A field that is null or 0 means its default. Later versions may append fields; struct_size tells the library which
+// fields the caller has.
 typedef struct smemtune_options {
     size_t struct_size;                   // sizeof(smemtune_options); SMEMTUNE_OPTIONS_INIT sets it
-    const char* database;                 // null: none
-    const char* device;                   // "0", "1", ...: a GPU; "auto", the default: the first; "host": the CPU
-    const char* const* template_folders;  // the application's kernels, with a null pointer behind the last folder
-    const char* host_compiler;            // for the host device; default "c++"
+    const char* database;                 // path of the first database; null means no database
+    const char* device;                   // "0", "1", ... for a GPU, "auto" (default) for the first, "host" for the CPU
+    const char* const* template_folders;  // folders of the application's templates; a null pointer ends the list
+    const char* host_compiler;            // C++ compiler for the host device; default "c++"
     uint32_t flags;
-    size_t remembered_problems;  // default 4096; beyond that, the least recently fetched are forgotten
+    size_t remembered_problems;  // default 4096; if there are more, the least recently fetched are forgotten
     smemtune_log_function log;
     void* log_user;             // first argument of `log`
-    size_t measure_candidates;  // kernels that the first calls of an untuned problem time; default: none
-    double measure_lost_ms;     // total device time that slower kernels may cost then; default 1000
-    // Databases that are searched after `database`, in this order, with a null pointer behind the last. One that is
+    size_t measure_candidates;  // number of kernels that the first launches of an untuned problem time; default 0
+    double measure_lost_ms;     // limit of the device time that timing slower kernels may cost in all; default 1000
+    // Databases that are searched after `database`, in this order. A null pointer ends the list. A database that is
     // absent, damaged, too new or not trusted is left out, and `log` is called.
     const char* const* databases;
-    // A folder of databases (*.db) that are searched last, under the same rule. Default: the one that is installed with
-    // smemtune. "": none.
+    // A folder of databases (*.db) that are searched last. Unusable databases are left out, as in `databases`. The
+    // default is the folder that is installed with smemtune; "" means no folder.
     const char* system_databases;
 } smemtune_options;
 #define SMEMTUNE_OPTIONS_INIT \
     { sizeof(smemtune_options), NULL, NULL, NULL, NULL, 0, 0, NULL, NULL, 0, 0, NULL, NULL }
 
-// `options` may be null. On failure `*runtime` is null.
+// Opens a runtime. If `options` is null, every option has its default. On failure `*runtime` is null.
 smemtune_status smemtune_open(const smemtune_options* options, smemtune_runtime** runtime);
-// Null is allowed. Kernels that were fetched stay valid.
+// Closes a runtime. Null is allowed. Kernels that were fetched stay valid.
 void smemtune_close(smemtune_runtime* runtime);
 
 // ---- Matrix products ------------------------------------------------------------------------------------------------
 
-// cudaStream_t and CUstream point to this, so both can be passed as they are. Null is the default stream. The host
-// device ignores it and computes before the call returns.
+// cudaStream_t and CUstream are the same pointer type, so both can be passed without a cast. Null means the default
+// stream. The host device ignores the stream and computes before the call returns.
 struct CUstream_st;
 typedef struct CUstream_st* smemtune_stream;
 
-// As a leading dimension: rows are packed. As a batch stride: matrices are packed.
+// As a leading dimension: the rows have no padding. As a batch stride: the matrices follow one another without a gap.
 #define SMEMTUNE_PACKED (-1)
 
 // C = alpha * op(A) * op(B) + beta * C, row-major, enqueued on `stream` of the runtime's GPU, which must be current.
-// `type` is the type of the elements: "f32", or for smemtune_gemm also "f16", "bf16", "tf32" (floats, of which the
-// products take 11 bits) and "3xtf32" (floats; about as precise as "f32", on tensor cores). `layout` is "nn", "nt",
-// "tn" or "tt": its first letter says whether A is transposed (stored as K x M), its second whether B is (stored as N x
-// K). op(A) is M x K, op(B) is K x N, C is M x N. The pointers are device addresses; leading dimensions are in
-// elements. With alpha = 0, A and B are not read; with beta = 0, C is not.
+// `type` is the type of the elements: "f32", or for smemtune_gemm also "f16", "bf16", "tf32" (floats, multiplied with
+// 11 significant bits) and "3xtf32" (floats; about as precise as "f32", on tensor cores). `layout` is "nn", "nt", "tn"
+// or "tt". A first letter t means that A is transposed (stored as K x M). A second letter t means that B is transposed
+// (stored as N x K). op(A) is M x K, op(B) is K x N, C is M x N. The pointers are device addresses. Leading dimensions
+// are in elements. If alpha is 0, A and B are not read. If beta is 0, C is not read.
 //
-// The first call with a problem chooses a kernel and loads or compiles it. Later ones take no lock and allocate
+// The first call with a problem chooses a kernel and loads or compiles it. Later calls take no lock and allocate
 // nothing, unless the kernel needs a workspace.
 smemtune_status smemtune_gemm(smemtune_runtime* runtime, smemtune_stream stream, const char* type, const char* layout,
                               int64_t m, int64_t n, int64_t k, double alpha, const void* a, int64_t lda, const void* b,
                               int64_t ldb, double beta, void* c, int64_t ldc);
-// The same for `batch` products. A batch stride is the distance between two matrices, in elements. With 0 all products
-// read the same A or B. The matrices of C may interleave, but must not share elements.
+// Like smemtune_gemm, for `batch` products of the same shape. A batch stride is the distance in elements between the
+// starts of two consecutive matrices. With a batch stride of 0, all products read the same A or B. The matrices of C
+// may interleave, but must not share elements.
 smemtune_status smemtune_batched_gemm(smemtune_runtime* runtime, smemtune_stream stream, const char* type,
                                       const char* layout, int64_t batch, int64_t m, int64_t n, int64_t k, double alpha,
                                       const void* a, int64_t lda, int64_t stride_a, const void* b, int64_t ldb,
@@ -137,41 +142,44 @@ typedef struct smemtune_extent {
 } smemtune_extent;
 
 #define SMEMTUNE_MAX_EXTENTS 16
-// This struct never grows.
+// Later versions add no fields to this struct.
 typedef struct smemtune_problem {
     const char* operation;  // "gemm"
-    const char* type;       // null: "f32"
+    const char* type;       // null means "f32"
     const char* layout;     // "nn"; null for an operation without layouts
-    // In the operation's order. A null name ends them.
+    // The extents in the operation's order. An extent whose name is null ends the list.
     smemtune_extent extents[SMEMTUNE_MAX_EXTENTS];
 } smemtune_problem;
 
-// The problems of smemtune_gemm and smemtune_batched_gemm.
+// Return the problems that smemtune_gemm and smemtune_batched_gemm compute.
 smemtune_problem smemtune_gemm_problem(const char* type, const char* layout, int64_t m, int64_t n, int64_t k);
 smemtune_problem smemtune_batched_gemm_problem(const char* type, const char* layout, int64_t batch, int64_t m,
                                                int64_t n, int64_t k);
 
-// Chooses, loads and compiles ahead of time, on as many threads as there are cores, so that later calls with these
-// problems only launch. Fails with the first problem that fails; later ones may then not be fetched.
+// Chooses kernels for these problems and loads or compiles them, on as many threads as there are cores. Later calls
+// with these problems then only launch. If a problem fails, returns its status; other problems may then remain
+// unfetched.
 smemtune_status smemtune_warm_up(smemtune_runtime* runtime, const smemtune_problem* problems, size_t count);
 
 // A kernel that is ready to run on one problem. It may outlive its runtime.
 typedef struct smemtune_kernel smemtune_kernel;
 
-// `kernel_template` ("tiled") restricts the choice to that template; null considers all. On failure `*kernel` is null.
+// Fetches the kernel of a problem. `kernel_template` (such as "tiled") restricts the choice to one template; null means
+// any template. On failure `*kernel` is null.
 smemtune_status smemtune_fetch(smemtune_runtime* runtime, const smemtune_problem* problem, const char* kernel_template,
                                smemtune_kernel** kernel);
-// Null is allowed. A kernel is unloaded when its runtime and all its handles are gone; the last release or close waits
-// for its launches. Do not release during a stream capture, nor while a graph with the kernel may still run.
+// Releases a handle. Null is allowed. The last release of a kernel, or smemtune_close of its runtime if that comes
+// later, waits for running launches and unloads the kernel. Do not release a kernel during a stream capture, or while a
+// graph with the kernel may still run.
 void smemtune_release(smemtune_kernel* kernel);
 
-// How well the chosen kernel matches problem and device. The best match first.
+// How well the chosen kernel matches problem and device, from the best match to the worst.
 typedef enum smemtune_match {
     SMEMTUNE_MATCH_EXACT = 0,        // tuned for this problem on this kind of device
-    SMEMTUNE_MATCH_PREDICTED = 1,    // the fastest of a portfolio, as predicted for this problem
-    SMEMTUNE_MATCH_NEAREST = 2,      // tuned for the closest other problem
+    SMEMTUNE_MATCH_PREDICTED = 1,    // the member of a portfolio that is predicted to be the fastest for this problem
+    SMEMTUNE_MATCH_NEAREST = 2,      // tuned for the nearest other problem
     SMEMTUNE_MATCH_TRANSFERRED = 3,  // tuned on the most similar other device
-    SMEMTUNE_MATCH_UNTUNED = 4       // a template's default
+    SMEMTUNE_MATCH_UNTUNED = 4       // a template's default configuration
 } smemtune_match;
 const char* smemtune_match_text(smemtune_match match);
 
@@ -180,22 +188,23 @@ typedef struct smemtune_choice {
     size_t struct_size;  // sizeof(smemtune_choice), set by the caller
     const char* kernel_template;
     const char* configuration;  // "TILE_WIDTH=32"
-    const char* tuned_for;      // the problem that it was tuned for; "" when predicted or untuned
-    const char* device;         // where it was tuned; this device when untuned
-    const char* why;            // of a prediction: what its time consists of
+    const char* tuned_for;      // the problem that the configuration was tuned for; "" when predicted or untuned
+    const char* device;         // the device of the tuning; the runtime's own device when untuned
+    const char* why;            // why a portfolio's member or a kernel timed in first launches was chosen; else ""
     smemtune_match match;
-    double expected_us;  // measured where it was tuned, or predicted for this problem; 0 when untuned
-    double uncertainty;  // of a prediction: two of three are within a factor of 1 + this of the measured time
+    double
+        expected_us;  // time measured on `device` for `tuned_for`, or time predicted for this problem; 0 when untuned
+    double uncertainty;  // relative error of a predicted time: two of three are within a factor of 1 + uncertainty
 } smemtune_choice;
 #define SMEMTUNE_CHOICE_INIT \
     { sizeof(smemtune_choice), NULL, NULL, NULL, NULL, NULL, SMEMTUNE_MATCH_UNTUNED, 0, 0 }
 smemtune_status smemtune_kernel_choice(const smemtune_kernel* kernel, smemtune_choice* choice);
 
-// Bytes of device memory that launches need beside the operands; 0 for most kernels. The library allocates them, one
-// workspace for each stream.
+// Writes to `*bytes` the size of the kernel's workspace: device memory that launches need beside the operands. It is 0
+// for most kernels. The library allocates one workspace for each stream.
 smemtune_status smemtune_kernel_workspace(const smemtune_kernel* kernel, int64_t* bytes);
 
-// For kernels of gemm and of batched_gemm; see smemtune_gemm.
+// Launch a fetched kernel of gemm or of batched_gemm. smemtune_gemm describes the arguments.
 smemtune_status smemtune_launch_gemm(const smemtune_kernel* kernel, smemtune_stream stream, double alpha, const void* a,
                                      int64_t lda, const void* b, int64_t ldb, double beta, void* c, int64_t ldc);
 smemtune_status smemtune_launch_batched_gemm(const smemtune_kernel* kernel, smemtune_stream stream, double alpha,
@@ -204,23 +213,23 @@ smemtune_status smemtune_launch_batched_gemm(const smemtune_kernel* kernel, smem
 
 typedef enum smemtune_argument_kind {
     SMEMTUNE_INTEGER = 1,  // an extent, a leading dimension, a batch stride, a scalar of an integer type
-    SMEMTUNE_NUMBER = 2,   // a scalar of a floating type, such as alpha; converted to its type
+    SMEMTUNE_NUMBER = 2,   // a scalar of a floating-point type, such as alpha; the library converts it to this type
     SMEMTUNE_ADDRESS = 3   // a matrix or an array on the device
 } smemtune_argument_kind;
-// Only the value that `kind` selects is read. This struct never grows.
+// A launch reads only the value that `kind` selects. Later versions add no fields to this struct.
 typedef struct smemtune_argument {
-    const char* name;  // as in the operation's manifest
+    const char* name;  // the argument's name in the operation's manifest
     smemtune_argument_kind kind;
     int64_t integer;
     double number;
-    const void* address;  // of an input or an output
+    const void* address;  // device address of an input or an output
 } smemtune_argument;
 
-// The kernel's argument number `index`, counted from 0; SMEMTUNE_INVALID_ARGUMENT past the last one. The value of an
-// extent is the problem's; other values are 0.
+// Describes the kernel's argument number `index`, counted from 0. Writes the value of an extent; all other values
+// become 0. Returns SMEMTUNE_INVALID_ARGUMENT if `index` is not less than the number of arguments.
 smemtune_status smemtune_kernel_argument(const smemtune_kernel* kernel, size_t index, smemtune_argument* argument);
-// For any operation: every argument once, in any order (the kernel's order is the fastest). Extents may be left out;
-// those that are given must equal the extents of the problem.
+// Launches a kernel of any operation. `arguments` has each of the kernel's arguments once, in any order; the kernel's
+// own order is the fastest. Extents may be left out. Those that are given must equal the extents of the problem.
 smemtune_status smemtune_launch(const smemtune_kernel* kernel, smemtune_stream stream,
                                 const smemtune_argument* arguments, size_t count);
 

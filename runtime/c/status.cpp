@@ -16,7 +16,7 @@ std::string& last_message() {
     return message;
 }
 
-// Derived classes are caught before their bases.
+// The order of the catch clauses matters: derived classes before their bases.
 smemtune_status rethrow_as_status(std::string& message) {
     const auto failed = [&](smemtune_status status, const std::exception& error) {
         message = error.what();
@@ -61,7 +61,7 @@ smemtune_status rethrow_as_status(std::string& message) {
 smemtune_status status_of_current_exception() noexcept {
     try {
         return rethrow_as_status(last_message());
-    } catch (...) {  // no memory for the message
+    } catch (...) {  // there is no memory for the message
         last_message().clear();
         return SMEMTUNE_OUT_OF_MEMORY;
     }

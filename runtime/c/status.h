@@ -8,7 +8,7 @@
 
 namespace smemtune {
 
-/// A failure with a status of its own.
+/// A failure that gives its status itself.
 class CallError : public std::runtime_error {
 public:
     CallError(smemtune_status status, const std::string& message) : std::runtime_error(message), status_(status) {}
@@ -18,10 +18,11 @@ private:
     smemtune_status status_;
 };
 
-/// The status of the exception that is being handled. Its message becomes the thread's error message.
+/// Returns the status of the exception that is being handled. Keeps the exception's message as the thread's error
+/// message (smemtune_error_message).
 smemtune_status status_of_current_exception() noexcept;
 
-/// Runs `work` and returns its status.
+/// Calls `work` and returns SMEMTUNE_OK, or the status of its exception.
 template <class Work>
 smemtune_status status_of(const Work& work) noexcept {
     try {
@@ -32,7 +33,8 @@ smemtune_status status_of(const Work& work) noexcept {
     }
 }
 
-/// The object that `pointer` points to. Throws std::invalid_argument if it is null; `name` is the parameter's.
+/// Returns the object that `pointer` points to. If `pointer` is null, throws std::invalid_argument with the parameter's
+/// `name` in the message.
 template <class Object>
 Object& required(Object* pointer, const char* name) {
     if (pointer == nullptr) throw std::invalid_argument(std::string(name) + " is null");

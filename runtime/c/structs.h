@@ -1,4 +1,5 @@
-// Reads and writes structs of smemtune.h that may grow. Their first field holds the size in the caller's version.
+// Reads and writes structs of smemtune.h to which later versions may append fields. The first field of such a struct is
+// its size in the caller's version.
 #pragma once
 
 #include <algorithm>
@@ -9,15 +10,16 @@
 namespace smemtune {
 
 inline void require_struct_size(std::size_t size, std::size_t smallest, const char* name) {
-    constexpr std::size_t largest = 4096;  // a larger struct_size was not initialised
+    constexpr std::size_t largest = 4096;  // a larger struct_size must be uninitialised memory
     if (size < smallest || size > largest) {
         throw CallError(SMEMTUNE_INVALID_STRUCT, std::string(name) + ".struct_size=" + std::to_string(size) +
                                                      " is wrong; set it to sizeof(" + name + ")");
     }
 }
 
-/// A copy of the caller's struct in this library's version; fields that the caller's version lacks are 0. `smallest` is
-/// its size in version 0.1. Throws CallError if `size` is wrong, or if the caller sets fields that this version lacks.
+/// Copies the caller's struct to the struct of this library's version. Fields that the caller's version lacks become 0.
+/// `smallest` is the struct's size in version 0.1. Throws CallError if struct_size is wrong, or if the caller sets
+/// fields that this library's version lacks.
 template <class Struct>
 Struct read_struct(const Struct& given, std::size_t smallest, const char* name) {
     const auto size = given.struct_size;
@@ -32,7 +34,8 @@ Struct read_struct(const Struct& given, std::size_t smallest, const char* name) 
     return result;
 }
 
-/// Writes the fields that the caller's version has; those that this version lacks become 0.
+/// Writes the fields that the caller's struct has. Those that this library's version lacks become 0. Throws CallError
+/// if struct_size is wrong.
 template <class Struct>
 void write_struct(const Struct& result, Struct& to, std::size_t smallest, const char* name) {
     const auto size = to.struct_size;

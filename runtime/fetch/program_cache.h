@@ -1,4 +1,4 @@
-// The loaded machine code of a Runtime: problems of several sizes share it.
+// The loaded machine code of a Runtime. Problems of several sizes share machine code.
 #pragma once
 
 #include <cstddef>
@@ -14,20 +14,20 @@
 namespace smemtune {
 
 /// Keeps machine code loaded even while no kernel uses it, because unloading waits for the device and is impossible
-/// during a stream capture. Any thread may call it.
+/// during a stream capture. Any thread may use the cache.
 class ProgramCache {
 public:
-    /// With more programs than `most`, those that no kernel uses are unloaded.
+    /// If there are more programs than `most`, the cache unloads those that no kernel uses.
     explicit ProgramCache(std::size_t most = 1024) : most_(most) {}
 
-    /// Machine code, or why there is none.
+    /// Machine code; or a null `kernel` and the reason in `why_not`.
     struct Loaded {
         std::shared_ptr<const LoadedKernel> kernel;
         std::string why_not;
     };
 
-    /// The machine code of `key`, made by `make` unless it is loaded. Threads that ask for the same key at once share
-    /// one call of `make`; no lock is held during the call. Throws what `make` throws.
+    /// Returns the machine code of `key`. If it is not loaded yet, calls `make` to load it. Threads that ask for the
+    /// same key at the same time share one call of `make`. No lock is held during the call. Throws what `make` throws.
     Loaded get(const std::string& key, const std::function<Loaded()>& make);
 
     [[nodiscard]] std::size_t size() const;

@@ -1,4 +1,4 @@
-// Does work once that several threads ask for at the same time.
+// If several threads ask for the same work at the same time, only one of them does it.
 #pragma once
 
 #include <functional>
@@ -8,12 +8,12 @@
 
 namespace smemtune {
 
-/// Any thread may call it. It keeps no results: a later call repeats work that has ended or failed.
+/// Any thread may use the object. It keeps no results: a call after the work has ended or failed does the work again.
 template <class Key, class Value>
 class SingleFlight {
 public:
-    /// Calls `work`. If another thread is already doing the work of this key, waits for it instead, and returns or
-    /// throws what that thread does. No lock is held during the work.
+    /// Returns work(). If another thread is already doing the work of this key, waits for that thread instead, and
+    /// returns its result or throws its exception. No lock is held during the work.
     Value run(const Key& key, const std::function<Value()>& work) {
         std::promise<Value> promise;
         if (const auto running = begin(key, promise); running.valid()) return running.get();
@@ -29,7 +29,7 @@ public:
         }
     }
 
-    /// The result of the work of this key, if a thread is doing it now; else an invalid future.
+    /// Returns the future result if a thread is doing the work of this key now; else an invalid future.
     [[nodiscard]] std::shared_future<Value> join(const Key& key) {
         const std::scoped_lock lock(mutex_);
         const auto running = running_.find(key);
@@ -37,7 +37,7 @@ public:
     }
 
 private:
-    // Like join(). If no thread is doing the work, registers `promise` for its result.
+    // Like join(). But if no thread is doing the work, registers `promise` as the source of the result.
     std::shared_future<Value> begin(const Key& key, std::promise<Value>& promise) {
         const std::scoped_lock lock(mutex_);
         const auto [running, is_first] = running_.try_emplace(key);

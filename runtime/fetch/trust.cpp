@@ -28,8 +28,8 @@ std::string user_name(uid_t user) {
     return found == nullptr ? std::to_string(user) : found->pw_name;
 }
 
-// Whether the group is private: it has the owner's name and no other member, as distributions create one for each user.
-// A file with an access control list does not count: there the group's mode bits stand for the list.
+// Whether the file's group is the private group that distributions create for each user: it has the owner's name and no
+// other member. False for a file with an access control list, because its mode bits for the group then mean the list.
 bool is_group_of_owner_alone(const fs::path& path, const struct stat& status) {
     if (getxattr(path.c_str(), "system.posix_acl_access", nullptr, 0) > 0) return false;
     std::array<char, 4096> user_buffer{};
@@ -86,10 +86,10 @@ std::string why_untrusted(const fs::path& path) {
 void require_trusted_database(const fs::path& database) {
     require_trusted(database);
     const auto file = fs::canonical(database);
-    for (const auto* journal : {"-wal", "-journal"}) {  // SQLite reads what it finds there into the database
+    for (const auto* journal : {"-wal", "-journal"}) {  // SQLite applies these files to the database when it opens it
         const fs::path beside = file.string() + journal;
         if (!fs::exists(beside) || why_untrusted(beside).empty()) continue;
-        if (fs::exists(beside)) require_trusted(beside);  // another process may have removed it meanwhile
+        if (fs::exists(beside)) require_trusted(beside);  // no error if another process has removed the file meanwhile
     }
 }
 

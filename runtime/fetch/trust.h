@@ -1,4 +1,4 @@
-// Checks owners and modes of files that hold code for an application.
+// Checks owners and modes of files with code that an application would run.
 #pragma once
 
 #include <filesystem>
@@ -6,17 +6,17 @@
 
 namespace smemtune {
 
-/// Why others than the effective user and root could change `path`, with owner, mode and remedy; empty if they cannot.
-/// They cannot if the path and every folder above it belong to the effective user or root, and nobody else may write
-/// any of them. The owner's private group may write, because some systems create every file with such permissions. A
-/// folder with the sticky bit, such as /tmp, may be writable by others, because they cannot replace files that are not
-/// theirs. Symbolic links are followed: the rule holds for their targets.
+/// Why users other than the effective user and root could change `path`, with its owner, its mode and the remedy. Empty
+/// if the path and every folder above it belong to the effective user or root, and nobody else may write any of them.
+/// There are two exceptions. The owner's private group may write, because some systems create every file with such
+/// permissions. A folder with the sticky bit, such as /tmp, may be writable by others, because there they cannot
+/// replace files of the owner. If `path` is a symbolic link, its target is checked.
 std::string why_untrusted(const std::filesystem::path& path);
 
-/// Throws UntrustedFile (runtime.h) if others could change the database, or its journal where there is one.
+/// Throws UntrustedFile (runtime.h) if other users could change the database or SQLite's journal beside it.
 void require_trusted_database(const std::filesystem::path& database);
 
-/// Throws UntrustedFile if others could change a template in the folder or add one.
+/// Throws UntrustedFile if other users could change a template in the folder or add one.
 void require_trusted_templates(const std::filesystem::path& folder);
 
 }  // namespace smemtune

@@ -10,8 +10,9 @@ namespace {
 
 constexpr std::size_t part_alignment = 256;
 
-// Rounds up to a power of two, so that all outgrown blocks together are smaller than the current one. Above the limit,
-// where that could waste half of the memory, rounds up to a multiple of a quarter of a power of two.
+// Rounds up to a power of two: then all earlier, smaller blocks of a stream together are smaller than the current one.
+// Above StreamWorkspace::most_bytes, that could waste half of the memory. There it rounds up to a multiple of a quarter
+// of a power of two.
 std::size_t rounded_up(std::size_t bytes) {
     if (bytes <= StreamWorkspace::most_bytes) return std::bit_ceil(bytes);
     const auto quarter = std::size_t{1} << (std::bit_width(bytes) - 3);
@@ -50,7 +51,7 @@ public:
 private:
     std::shared_ptr<WorkspacePool> pool_;
     std::shared_ptr<const LoadedKernel> kernel_;
-    std::shared_ptr<const LoadedKernel> captured_;  // the same with a workspace of its own
+    std::shared_ptr<const LoadedKernel> captured_;  // the same kernel with a separate workspace, for captures
     std::size_t place_;
     std::size_t bytes_;
     std::uint64_t id_;
@@ -93,7 +94,7 @@ void WorkspacePool::with_part(std::uint64_t id, std::size_t bytes, StreamHandle 
 }
 
 std::shared_ptr<StreamWorkspace> WorkspacePool::of_stream(StreamHandle stream) {
-    std::shared_ptr<StreamWorkspace> idle;  // freed after the lock is released, because freeing waits for the device
+    std::shared_ptr<StreamWorkspace> idle;  // freed after the lock is released: freeing waits for the device
     const std::scoped_lock lock(mutex_);
     auto& workspace = streams_[stream_key(stream)];
     if (!workspace) workspace = std::make_shared<StreamWorkspace>();

@@ -1,4 +1,4 @@
-// Products of matrices with zero extents and with alpha = 0, as BLAS defines them.
+// Matrix products with extents of 0 or with alpha = 0 give the results that BLAS defines.
 #pragma once
 
 #include <vector>
@@ -8,18 +8,18 @@
 
 namespace smemtune {
 
-/// The problem whose kernel computes `problem`. For matrix products, extents of 0 become 1. Other operations keep
-/// extents of 0 and refuse them.
+/// The problem to fetch a kernel for when the application asks for `problem`. For matrix products, extents of 0 become
+/// 1. Other operations do not accept extents of 0, so their problems stay as they are.
 Problem without_zero_extents(const Problem& problem, const std::vector<KernelTemplate>& templates);
 
-/// Whether the product has no element, so that there is nothing to launch.
+/// Whether C has no elements, so that there is nothing to launch.
 bool is_empty(const GemmArguments& product);
 
-/// If K = 0 or alpha = 0, sets both to 0, so that the kernel computes C = beta * C and reads neither A nor B. Only for
-/// kernels of an operation that is_verified_without_products().
+/// If K = 0 or alpha = 0, sets both to 0. The kernel then computes C = beta * C and reads neither A nor B.
+/// Precondition: is_verified_without_products() is true for the kernel's operation.
 void skip_products(GemmArguments& product);
 
-/// Whether a check of the operation has K = 0.
+/// Whether one of the operation's checks verifies kernels with K = 0.
 bool is_verified_without_products(const Operation& operation);
 
 }  // namespace smemtune

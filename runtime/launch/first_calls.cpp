@@ -27,7 +27,8 @@ void FirstCalls::launch(StreamHandle stream, std::span<void* const> arguments) {
     current().kernel.launch(stream, arguments);
 }
 
-// The very first launch finds a cold cache and a low clock. So it runs the kernel that is the least likely to win.
+// The very first launch finds a cold cache and a low clock, which makes its time too long. So it runs the kernel that
+// is the least likely to be the fastest.
 void FirstCalls::launch_timed(std::size_t turn, StreamHandle stream, std::span<void* const> arguments) {
     const auto which = (turn + count_ - 1) % count_;
     std::unique_ptr<StreamTimer> timer;
@@ -38,10 +39,10 @@ void FirstCalls::launch_timed(std::size_t turn, StreamHandle stream, std::span<v
     };
     try {
         const auto& timed = kernel(which).kernel;
-        timed.prepare(stream);  // otherwise the time of the first launch would include that of an allocation
+        timed.prepare(stream);  // allocates now; otherwise the measured time would include the allocation
         timer = first_.backend->start_timer(stream);
         timed.launch(stream, arguments);
-    } catch (const std::runtime_error&) {  // LaunchError, or OutOfMemory for its workspace: nothing was enqueued
+    } catch (const std::runtime_error&) {  // LaunchError, or OutOfMemory of the workspace: nothing was enqueued
         timer.reset();
         end_turn();
         if (which == 0) throw;
@@ -61,7 +62,7 @@ void FirstCalls::decide_if_known() {
         auto& each = timed_[i];
         if (!each.is_over) return;
         if (each.timer && !each.us) each.us = each.timer->us();
-        if (each.timer && !each.us) return;  // it still runs
+        if (each.timer && !each.us) return;  // this kernel still runs
         if (!each.us) continue;
         sum += *each.us;
         ++known;
@@ -78,7 +79,8 @@ void FirstCalls::decide_if_known() {
     for (auto& each : timed_) each.timer.reset();
 }
 
-// The state of a kernel that was the fastest of `count`.
+// A copy of the fastest kernel's state, with its measured time in place of the expected one. `count` kernels were
+// timed.
 std::unique_ptr<const Kernel::State> FirstCalls::with_measured_time(const Kernel::State& kernel, double us,
                                                                     std::size_t count) {
     auto state = std::make_unique<Kernel::State>(kernel);

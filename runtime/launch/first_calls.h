@@ -15,7 +15,8 @@
 
 namespace smemtune {
 
-/// The time that all measurements of a Runtime may cost together. Any thread may use it.
+/// The device time that all measurements of a Runtime together may still lose (FirstCallsOptions::most_lost_ms). Any
+/// thread may use the object.
 class LostTime {
 public:
     explicit LostTime(double most_ms) : left_ns_(static_cast<std::int64_t>(most_ms * 1e6)) {}
@@ -26,26 +27,26 @@ private:
     std::atomic<std::int64_t> left_ns_;
 };
 
-/// Each of the first launches runs a different kernel, timed on the launch's stream, and gives the caller's result.
-/// When all times are known, the fastest kernel takes over. Until then, and while a stream is captured, further
-/// launches run the first kernel. Any thread may launch.
+/// Each of the first launches runs and times a different kernel on the caller's stream and operands. When all times are
+/// known, later launches run the fastest kernel. Before that, and while a stream is captured, further launches run the
+/// first kernel. Any thread may launch.
 class FirstCalls {
 public:
     using Rival = std::shared_ptr<const Kernel::State>;
 
-    /// `first` owns this object and outlives it. The rivals take the same arguments as `first`; the one that is
-    /// expected to be the fastest comes first.
+    /// `first` owns this object and outlives it. The rivals take the same arguments as `first` and are sorted: the
+    /// rival that is expected to be the fastest comes first.
     FirstCalls(const Kernel::State& first, std::vector<Rival> rivals, std::shared_ptr<LostTime> lost);
 
-    /// Throws as a launch of the first kernel does. If the device refuses a rival, the rival is dropped, and the first
-    /// kernel runs instead.
+    /// Throws what a launch of the first kernel throws. If the device refuses a rival, the first kernel runs instead,
+    /// and the rival is not used again.
     void launch(StreamHandle stream, std::span<void* const> arguments);
 
-    /// The kernel that launches run now: the first one until the fastest is known.
+    /// The kernel that launches run now: the first kernel until the fastest is known.
     [[nodiscard]] const Kernel::State& current() const;
 
-    /// A rival must be faster than the first kernel by more than this to take over: 2 %, and a microsecond, because
-    /// the events that time a launch err by half of one.
+    /// A rival replaces the first kernel only if it is faster by more than 2 % plus 1 us. CUDA events time a launch
+    /// with an error of about 0.5 us.
     static constexpr double least_gain = 0.02;
     static constexpr double least_gain_us = 1;
 
@@ -58,19 +59,19 @@ private:
 
     struct Timed {
         std::unique_ptr<StreamTimer> timer;
-        bool is_over = false;  // the launch was enqueued, or refused
+        bool is_over = false;  // whether the launch was enqueued or refused
         std::optional<double> us;
     };
 
     const Kernel::State& first_;
     const std::vector<Rival> rivals_;
-    const std::size_t count_;  // of kernels
+    const std::size_t count_;  // number of kernels: the first one and its rivals
     const std::shared_ptr<LostTime> lost_;
     std::atomic<std::size_t> turn_ = 0;
-    std::atomic<const Kernel::State*> fastest_ = nullptr;  // once it is known
+    std::atomic<const Kernel::State*> fastest_ = nullptr;  // null until the fastest kernel is known
     std::mutex mutex_;                                     // guards the members below
-    std::vector<Timed> timed_;                             // by kernel
-    std::unique_ptr<const Kernel::State> measured_;        // the fastest, with its time
+    std::vector<Timed> timed_;                             // one for each kernel; index 0 is the first kernel
+    std::unique_ptr<const Kernel::State> measured_;        // the fastest kernel, with its measured time
 };
 
 }  // namespace smemtune

@@ -45,7 +45,7 @@ KernelArgument::Kind kind_of(const Argument& argument) {
     return KernelArgument::Kind::matrix;
 }
 
-// The grid was computed for the extents of the fetch: with larger ones a kernel would leave elements out.
+// The grid was computed for the extents of the fetch. With larger extents a kernel would not compute all elements.
 void must_be_as_fetched(const FetchedExtent& extent, const void* argument, const Problem& problem) {
     const std::int64_t given =
         extent.is_wide ? *static_cast<const std::int64_t*>(argument) : *static_cast<const std::int32_t*>(argument);
@@ -90,7 +90,7 @@ bool stands_for(const CppType& given, const KernelArgument& argument) {
     if (given.is_pointer && given.bytes == 0) return true;
     const auto type = argument_type(argument.type);
     if (static_cast<std::int64_t>(given.bytes) != type.bytes()) return false;
-    // __half and float2 are structs; an unsigned short may hold the bits of the former.
+    // __half and float2 are structs. An application may also pass a __half as an unsigned short with the same bits.
     if (type.lanes > 1 || type.number->is_half()) return !given.is_floating;
     return !given.is_struct && given.is_floating == type.number->is_floating;
 }
@@ -142,7 +142,7 @@ void Kernel::launch(CUstream_st* stream, std::span<void* const> arguments) const
     }
     auto given = gemm_arguments(arguments.data(), gemm->kind);
     const auto& fetched = gemm->extents;
-    // K may also be 0: then the launch computes C = beta * C, as with alpha = 0.
+    // A launch may also pass K = 0. It then computes C = beta * C, as with alpha = 0.
     const bool same = given.batch == fetched.batch && given.m == fetched.m && given.n == fetched.n &&
                       (given.k == fetched.k || (given.k == 0 && gemm->skips_products));
     if (!same) {
@@ -154,7 +154,7 @@ void Kernel::launch(CUstream_st* stream, std::span<void* const> arguments) const
 
 namespace {
 
-// The stride of a stored matrix with rows of `row` elements. `ld` is the name of the argument.
+// The leading dimension of a matrix whose stored rows have `row` elements. `ld` is the argument's name in messages.
 long long stride_of(std::int64_t given, std::int64_t row, const char* ld) {
     if (given == 0) return row;
     if (given < row) {

@@ -19,18 +19,18 @@ class FirstCalls;
 /// The values that all launches of a matrix product share.
 struct PreparedGemm {
     GemmKind kind = GemmKind::single;
-    GemmArguments extents;        ///< the extents
-    GemmShapes shapes;            ///< of the stored matrices
-    bool skips_products = false;  ///< the operation is verified with K = 0
+    GemmArguments extents;        ///< only the extents are set
+    GemmShapes shapes;            ///< shapes of the matrices as stored
+    bool skips_products = false;  ///< whether launches with K = 0 or alpha = 0 skip the products (zero_extents.h)
 };
 
-/// An argument whose value a fetch fixes. Every launch of the kernel must pass this value.
+/// An extent among the arguments. Every launch of the kernel must pass the value that the kernel was fetched for.
 struct FetchedExtent {
-    std::size_t position = 0;  ///< among the arguments
+    std::size_t position = 0;  ///< index among the arguments
     std::string name;
     std::int64_t value = 0;
-    bool may_be_zero = false;  ///< the operation is verified with 0, too
-    bool is_wide = false;      ///< an argument of 8 bytes, not of 4
+    bool may_be_zero = false;  ///< whether a launch may pass 0 instead, because a check verifies the operation with it
+    bool is_wide = false;      ///< whether the argument has 8 bytes instead of 4
 };
 
 struct Kernel::State {
@@ -39,9 +39,9 @@ struct Kernel::State {
     std::shared_ptr<const Operation> operation;  // kernels of one template share it
     std::shared_ptr<Backend> backend;            // must outlive `kernel`
     ConfiguredKernel kernel;
-    std::optional<PreparedGemm> gemm;         // nothing for other operations
-    std::vector<FetchedExtent> extents;       // for operations other than products: those check theirs by `gemm`
-    std::shared_ptr<FirstCalls> first_calls;  // null: `kernel` alone is launched
+    std::optional<PreparedGemm> gemm;         // only for matrix products
+    std::vector<FetchedExtent> extents;       // checked at a launch unless `gemm` is set; then gemm->extents is checked
+    std::shared_ptr<FirstCalls> first_calls;  // null if no other kernels are timed
 
     /// The state of the kernel that launches run now.
     [[nodiscard]] const State& current() const;
@@ -50,17 +50,17 @@ struct Kernel::State {
     void launch_gemm(StreamHandle stream, GemmArguments& arguments) const;
 };
 
-/// The extents among the arguments of `operation`. `problem` is one of this operation.
+/// Returns the extents among the arguments of `operation`, with their values in `problem`.
 std::vector<FetchedExtent> fetched_extents(const Operation& operation, const Problem& problem);
 
-/// Nothing if `operation` is no matrix product. `problem` is one of this operation.
+/// Returns nullopt if `operation` is no matrix product. `problem` must be a problem of `operation`.
 inline std::optional<PreparedGemm> prepared_gemm(const Operation& operation, const Problem& problem) {
     const auto kind = gemm_kind(operation);
     if (!kind) return std::nullopt;
     PreparedGemm gemm{.kind = *kind,
                       .extents = gemm_extents(problem, *kind),
                       .skips_products = is_verified_without_products(operation)};
-    // A user's own gemm may have no layouts: nothing is transposed then.
+    // A user's own gemm may have no layouts. Then neither A nor B is transposed.
     const auto layout = operation.layouts.find(problem.layout);
     const bool known = layout != operation.layouts.end();
     gemm.shapes = stored_shapes(gemm.extents, known && layout->second.at("TRANSPOSE_A") != 0,

@@ -13,7 +13,7 @@ static_assert(sizeof(CUtensorMap) == sizeof(EncodedTensorMap) && alignof(CUtenso
 
 namespace {
 
-// Only the size of an element counts: copies do not look into it.
+// The copy engine only moves elements, so any type of the right size will do.
 CUtensorMapDataType data_type(std::int64_t element_bytes) {
     switch (element_bytes) {
         case 1: return CU_TENSOR_MAP_DATA_TYPE_UINT8;

@@ -1,4 +1,4 @@
-// Tensor maps: what Hopper's copy engine must know of a matrix (CUDA Driver API, "Tensor Map Object Management").
+// Tensor maps describe a matrix to Hopper's copy engine (CUDA Driver API, "Tensor Map Object Management").
 #pragma once
 
 #include <array>
@@ -8,18 +8,18 @@
 
 namespace smemtune {
 
-/// A CUtensorMap.
+/// Has the size and alignment of CUtensorMap, so that no CUDA header is needed.
 struct alignas(128) EncodedTensorMap {
     std::array<std::uint64_t, 16> words;
 };
 
-/// Makes the map of a matrix at `address` with `stride` elements between its rows. The copy engine needs an address and
-/// rows that are multiples of 16 bytes apart; without them, and for a null address, the map is zeros, and the kernel
-/// must not use it. Throws LaunchError if the driver refuses the tile or has no tensor maps.
+/// Encodes the map of a matrix at `address` whose rows start `stride` elements apart. The copy engine requires that the
+/// address and the distance in bytes are multiples of 16. If one is not, or the address is null, the map is all zeros,
+/// and the kernel must not use it. Throws LaunchError if the driver refuses the tile or has no tensor maps.
 void encode_tensor_map(EncodedTensorMap& to, const TensorMapArgument& map, void* address, std::int64_t stride);
 
-/// If the map is zeros and the kernel copies the matrix (TensorMapArgument::copy_at), makes the map of the copy in
-/// `workspace`.
+/// If the map is all zeros and the kernel copies the matrix to the workspace (TensorMapArgument::copy_at), encodes the
+/// map of that copy. `workspace` is the workspace's address.
 void encode_map_of_copy(EncodedTensorMap& to, const TensorMapArgument& map, void* workspace);
 
 }  // namespace smemtune

@@ -1,4 +1,4 @@
-// Chooses among the candidates of all databases of a Runtime.
+// Merges the candidates of all databases of a Runtime into one list.
 #pragma once
 
 #include <cstddef>
@@ -12,26 +12,27 @@
 
 namespace smemtune {
 
-/// The candidates of all layers, in the order of Standing; ties go to the first layer. A layer is not opened if an
-/// earlier one holds the winner of this very problem. The templates' defaults come last.
+/// The candidates of all layers, sorted by enum Standing, the best first. Of equal candidates, the one of the earlier
+/// layer comes first. If a layer has the winner of this very problem, the layers after it are not opened. The
+/// templates' defaults come last.
 class LayeredCandidates {
 public:
-    /// Makes the candidates of one database. With a null `store`, these are the defaults.
+    /// Makes the candidates of one database. If `store` is null, the candidates are the templates' defaults.
     using Make = std::function<Candidates(const Store* store, PredictorCache* predictors)>;
 
     LayeredCandidates(Layers& layers, Make make) : layers_(layers), make_(std::move(make)), sources_(layers.count()) {}
 
-    /// Nothing after the last. Throws what Candidates::next throws.
+    /// Returns the next candidate; nullopt after the last. Throws what Candidates::next throws.
     std::optional<Candidate> next();
-    /// The candidates that were passed over because their rows are damaged: "; MESSAGE" for each.
+    /// Messages about damaged rows, whose candidates were left out: "; MESSAGE" for each.
     [[nodiscard]] std::string damage() const;
-    /// The templates that were passed over so far, with the reasons: `; NAME: reason` for each.
+    /// The templates that were left out so far, and why: `; NAME: reason` for each.
     [[nodiscard]] std::string why_not() const;
 
 private:
     struct Source {
         std::optional<Candidates> candidates;
-        std::optional<Candidate> head;  ///< read, and not returned yet
+        std::optional<Candidate> head;  ///< the layer's next candidate, if it was read already
         bool has_ended = false;
     };
 

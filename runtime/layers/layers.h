@@ -18,7 +18,7 @@ namespace smemtune {
 /// The folder of the databases that are installed with smemtune.
 std::filesystem::path installed_databases();
 
-/// REQUIRES: external synchronization.
+/// The databases of a Runtime. Only one thread at a time may use the object.
 class Layers {
 public:
     using Warn = std::function<void(const std::string& message)>;
@@ -27,18 +27,19 @@ public:
 
     /// Adds a database that must be usable, and opens it now. Throws StoreError, UntrustedFile.
     void add_required(const std::filesystem::path& file);
-    /// Adds a database that is opened when it is first used. Once it is found to be absent, damaged, not trusted, or of
-    /// a schema that is too new, it is no longer used, and `warn` is called once.
+    /// Adds a database that is opened at its first use. If it is absent, damaged, not trusted, or of a schema that is
+    /// too new, `warn` is called once, and the database is left out from then on.
     void add(const std::filesystem::path& file);
-    /// The same for each `.db` file of a folder, in the order of their names. A folder that does not exist holds none.
+    /// Adds each `.db` file of a folder, in the order of their names. A folder that does not exist is the same as an
+    /// empty one.
     void add_folder(const std::filesystem::path& folder);
 
     [[nodiscard]] std::size_t count() const { return layers_.size(); }
     [[nodiscard]] const std::filesystem::path& file(std::size_t layer) const { return layers_[layer]->file; }
     [[nodiscard]] PredictorCache& predictors(std::size_t layer) { return layers_[layer]->predictors; }
 
-    /// Returns work(Store&), or a default value if the layer cannot be used. Throws DamagedRow, which concerns only one
-    /// row.
+    /// Returns work(store) for the layer's Store, or a default value if the layer cannot be used. Passes on DamagedRow
+    /// from `work`, because a damaged row does not make the whole database unusable.
     template <class Work>
     auto use(std::size_t number, const Work& work) -> decltype(work(std::declval<Store&>())) {
         auto& layer = *layers_[number];
@@ -57,7 +58,7 @@ public:
         return {};
     }
     [[nodiscard]] bool is_required(std::size_t layer) const { return layers_[layer]->is_required; }
-    /// Stops using a layer that is not required.
+    /// Leaves out a layer from now on, and warns. The layer must not be required.
     void set_aside(std::size_t layer, const std::string& why);
 
 private:

@@ -20,7 +20,7 @@ TrialRow row_of(const PortfolioRow& stored) {
     return row;
 }
 
-// A template and the present identity of its operation; nothing if it computes no such problems.
+// A template and the present identity of its operation. `kernel` is null if the template cannot compute the problems.
 struct FoundTemplate {
     std::shared_ptr<const KernelTemplate> kernel;
     std::string identity;
@@ -35,8 +35,9 @@ bool is_verified_as_now(const TrialRow& row, const FoundTemplate& found) {
 Predictor::Predictor(const Portfolio& portfolio, const Problem& like, const Device& device,
                      const FindTemplate& find_template)
     : damages_(portfolio.damages) {
-    // Members share few templates, and the identity of an operation costs a hash, so each template is looked up once.
-    std::map<std::int64_t, FoundTemplate> known;  // by their row
+    // Computing the identity of an operation takes a hash, and many members share a template. So each template is
+    // looked up once.
+    std::map<std::int64_t, FoundTemplate> known;  // the key is the template's row
     const auto find = [&](const TrialRow& row) -> const FoundTemplate& {
         const auto place = known.find(row.record.key.kernel_template);
         if (place != known.end()) return place->second;
@@ -66,9 +67,9 @@ Predictor::Predictor(const Portfolio& portfolio, const Problem& like, const Devi
                                 stored.member.model, stored.member.classes, std::move(bound)});
         } catch (const DamagedRow& error) {
             damages_.emplace_back(error.what());
-        } catch (const ManifestError&) {          // a manifest of a newer smemtune
-        } catch (const ExpressionError&) {        // a rule names something unknown
-        } catch (const std::invalid_argument&) {  // the template computes other problems
+        } catch (const ManifestError&) {          // a newer smemtune wrote the manifest: the member is left out
+        } catch (const ExpressionError&) {        // a rule has an unknown name: the member is left out
+        } catch (const std::invalid_argument&) {  // the template cannot compute the problem: the member is left out
         }
     }
     std::vector<TimeModel> models;
@@ -113,7 +114,7 @@ std::vector<Predictor::Prediction> Predictor::ranking(const Problem& problem, Bo
         for (auto& share : prediction.shares) share *= factor;
         predictions.push_back(prediction);
     }
-    // Ranks by predicted time times 1 + error, so a model with a larger error must predict a shorter time to win.
+    // Sorts by predicted time times 1 + error. Of two equal predictions, the one with the smaller error ranks first.
     std::ranges::stable_sort(predictions, {},
                              [](const Prediction& prediction) { return prediction.us * (1 + prediction.error); });
     return predictions;

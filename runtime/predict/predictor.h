@@ -21,59 +21,59 @@ namespace smemtune {
 class Predictor {
 public:
     struct Member {
-        TrialRow row;  ///< names template, configuration and verification; has no problem and no measurement
+        TrialRow row;  ///< template, configuration and verification, without problem and measurement
         std::shared_ptr<const KernelTemplate> kernel_template;
-        std::shared_ptr<const Configuration> stored;         ///< the row's
-        std::shared_ptr<const Configuration> configuration;  ///< the same with all parameters of the template
-        std::string text;                                    ///< of `configuration`
-        std::string compiled;                                ///< the same without run-time parameters
+        std::shared_ptr<const Configuration> stored;         ///< the configuration as stored in `row`
+        std::shared_ptr<const Configuration> configuration;  ///< `stored` completed to all parameters of the template
+        std::string text;                                    ///< text of `configuration`
+        std::string compiled;                                ///< text of its compile-time parameters
         TimeModel model;
-        std::vector<std::string> classes;  ///< of problems for which it was verified
-        BoundLaunch bound;                 ///< all members share its line
+        std::vector<std::string> classes;  ///< classes of problems for which the member was verified
+        BoundLaunch bound;                 ///< uses Predictor::line_, which all members share
     };
     struct Prediction {
         const Member* member = nullptr;
         double us = 0;
-        double error = 0;  ///< two of three measured times are within a factor of 1 + error of `us`
-        double factor =
-            1;           ///< correction from measurements at problems nearby: `us` is the sum of the terms times this
-        Terms shares{};  ///< each term's part of `us`
+        double error = 0;   ///< two of three measured times are within a factor of 1 + error of `us`
+        double factor = 1;  ///< correction from measurements at problems nearby; included in `us` and `shares`
+        Terms shares{};     ///< each term's part of `us`
     };
 
-    /// The template of a member; null if it must not serve. Members of the same template share it.
+    /// Returns the template of a member; null if the template must not be used. Called once for each template.
     using FindTemplate = std::function<std::shared_ptr<const KernelTemplate>(const TrialRow&)>;
 
-    /// Keeps the members for problems like `like` that were verified as the operation that their template describes
-    /// now.
+    /// Keeps the members that can compute problems with the operation, type and layout of `like`. Drops a member if its
+    /// template now describes a different operation than the member was verified as.
     Predictor(const Portfolio& portfolio, const Problem& like, const Device& device, const FindTemplate& find_template);
 
-    /// The members that are valid for the problem and verified for its class (none if an extent is not valid), sorted
-    /// by predicted time times 1 + error; ties in the order of the portfolio. The members live as long as the
-    /// Predictor.
+    /// The members that are valid for the problem and verified for its class, sorted by predicted time times 1 + error.
+    /// Ties stay in the order of the portfolio. Empty if an extent is not valid. The pointers to members are valid as
+    /// long as the Predictor lives.
     [[nodiscard]] std::vector<Prediction> ranking(const Problem& problem) const;
-    /// The same; also gives the values of the members' rules at the problem, for BoundLaunch::launch_at().
+    /// Like ranking(problem). Also returns, in `values`, the values of the members' rules for the problem, which
+    /// BoundLaunch::launch_at() takes.
     [[nodiscard]] std::vector<Prediction> ranking(const Problem& problem, BoundLaunch::Scratch& values) const;
     [[nodiscard]] const std::vector<std::string>& damages() const { return damages_; }
 
 private:
-    std::int64_t element_bytes_ = 1;  // any value if no member counts
+    std::int64_t element_bytes_ = 1;  // not used if there are no members
     std::vector<std::string> extents_;
-    std::shared_ptr<StraightLine> line_;  // the rules of all members, which have much in common
+    std::shared_ptr<StraightLine> line_;  // the rules of all members; a common subexpression is computed once
     std::vector<Member> members_;
-    std::map<std::string, std::vector<std::size_t>> by_class_;  // the members that were verified for it, in order
-    Correction correction_;                                     // by member
+    std::map<std::string, std::vector<std::size_t>> by_class_;  // class of problems -> members verified for it
+    Correction correction_;                                     // of every member, by its index in `members_`
     std::vector<std::string> damages_;
 };
 
 /// Why a prediction was chosen: `predicted 12.3 us within 6 %, mostly arithmetic; next 13.1 us`.
 std::string why_chosen(const std::vector<Predictor::Prediction>& ranking, std::size_t chosen);
 
-/// The predictors of a database, each made once. Any thread may call it.
+/// Makes each predictor of a database once. Any thread may use the cache.
 class PredictorCache {
 public:
     using Make = std::function<std::shared_ptr<const Predictor>()>;
-    /// `device`: row of the device that the portfolio was measured on. `replacements`: as Store::replacements(). When
-    /// it changes, predictors of the earlier file are dropped.
+    /// `device` is the row of the device that the portfolio was measured on. `replacements` is the value of
+    /// Store::replacements(). If it has increased, the database file was replaced, and the cache drops its predictors.
     std::shared_ptr<const Predictor> find_or_make(const Problem& problem, std::int64_t device,
                                                   std::int64_t replacements, const Make& make);
 

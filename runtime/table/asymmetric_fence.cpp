@@ -25,8 +25,9 @@ void AsymmetricFence::heavy() {
     if (!is_available() || membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED)) return;
     // A forked process may have to register again.
     if (membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) && membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED)) return;
-    // A filter of system calls was installed. From now on the light side has fences. Its earlier stores become visible
-    // when they leave the store buffers, within microseconds.
+    // A filter of system calls was installed that refuses membarrier. From now on the light side uses sequentially
+    // consistent stores. Its earlier stores become visible when they leave the store buffers, within microseconds. The
+    // sleep waits for that.
     available_ = false;
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
 }

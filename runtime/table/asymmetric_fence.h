@@ -1,19 +1,23 @@
-// A memory fence that costs nothing where threads pass often. The thread that passes seldom pays for both sides.
+// A memory fence between a frequent and a rare operation. It costs nothing at the frequent one and a system call at the
+// rare one.
 #pragma once
 
 #include <atomic>
 
 namespace smemtune {
 
-/// A thread stores A and then loads B; another one stores B and then loads A. At least one of them must see the other's
-/// store. Usually both need a fence between store and load, which takes as long as all the rest of a warm fetch. Here
-/// one side calls heavy(), some microseconds, which makes every running thread of the process pass a fence
-/// (membarrier). Then the other side needs none if is_available(), and else a sequentially consistent store.
+/// Problem: one thread stores A and then loads B; another thread stores B and then loads A. At least one of the two
+/// must see the other's store. Usually each of the two needs a fence between its store and its load, and a fence takes
+/// as long as the rest of a fetch of a known problem. Solution: the rare (heavy) side calls heavy(), which makes every
+/// running thread of the process execute a fence (membarrier, some microseconds). If is_available(), the frequent
+/// (light) side then needs no fence. If not, it must use a sequentially consistent store.
 class AsymmetricFence {
 public:
-    /// Registers the process with the kernel. To be called before is_available() matters; repeated calls cost nothing.
+    /// Registers the process with the operating system. Until the first call, is_available() is false. Repeated calls
+    /// do nothing.
     static void prepare();
-    /// Once true, the light side needs no fence. It stays true, except where the kernel takes back what it granted.
+    /// If true, the light side needs no fence. Becomes false again only if heavy() finds that the operating system now
+    /// refuses membarrier.
     static bool is_available() { return available_.load(std::memory_order_relaxed); }
     static void heavy();
 

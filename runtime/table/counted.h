@@ -1,4 +1,4 @@
-// A count of references that costs threads no locked operation and no shared cache line.
+// A reference count without atomic read-modify-write operations and without a cache line that several threads write.
 #pragma once
 
 #include <array>
@@ -11,13 +11,13 @@
 
 namespace smemtune {
 
-/// An object with an owner, such as a table, and references by any thread. A thread that found it through the owner
-/// counts its references in a counter of its own. Other threads, and all threads after the owner gave it up, count in
-/// one that they share. After that, the last reference destroys the object.
+/// An object with an owner, such as a table, and with references that any thread may have. A thread that found the
+/// object through the owner counts its references in a counter of its own. Other threads use one shared counter. After
+/// the owner has given the object up, all threads use the shared counter, and the last reference destroys the object.
 ///
-/// Giving up has two steps. After close(), threads begin to use the shared counter. When no thread can be in the middle
-/// of counting in its own one (ReaderCount::Pending, on the ReaderCount of the process), these are final, and give_up()
-/// adds them to the shared one.
+/// The owner gives the object up in three steps. It calls close(), after which threads use the shared counter. It waits
+/// until no thread can still be changing its own counter (ReaderCount::Pending, on ReaderCount::of_process()). It calls
+/// give_up(), which adds the threads' own counters to the shared one.
 class Counted {
 public:
     Counted() = default;
@@ -25,32 +25,34 @@ public:
     Counted& operator=(const Counted&) = delete;
     virtual ~Counted();
 
-    /// One more reference, by a thread that has one.
+    /// Adds a reference. The calling thread must have one already.
     void add() { count(1); }
-    /// One reference less. May destroy the object.
+    /// Removes a reference. May destroy the object.
     void remove() {
         if (count(-1)) delete this;
     }
-    /// The first reference of a thread that found the object through its owner, and is Reading (of the process) since
-    /// before it did. Allocates the thread's counter.
+    /// Adds a reference for a thread that has just found the object through its owner. The thread must have constructed
+    /// a ReaderCount::Reading (on ReaderCount::of_process()) before it looked for the object, and must still have it.
+    /// The first call of a thread allocates the thread's counter.
     void add_found(ThreadCell cell) {
-        if (cell.is_own()) {  // also if it is closed by now: a Pending waits for this thread
+        if (cell.is_own()) {  // even after close(): the owner's Pending waits for this thread's Reading
             auto* const mine = counters_[cell.index].load(std::memory_order_relaxed);
             if (mine != nullptr || make_counter(cell)) return step(*counters_[cell.index].load(), 1);
         }
         shared_.fetch_add(1, std::memory_order_relaxed);
     }
 
-    /// By the owner, once no new reference can be found through it, before the Pending is made.
+    /// The owner calls it when threads can no longer find the object through the owner, and before it makes the
+    /// Pending.
     void close() { is_closed_ = true; }
-    /// By the owner, once the Pending is over. Destroys the object if there is no reference.
+    /// The owner calls it when the Pending is over. Destroys the object if there is no reference.
     void give_up();
 
 private:
-    struct alignas(64) Counter {  // a cache line of its own
+    struct alignas(64) Counter {  // each counter has a cache line of its own
         std::atomic<std::int64_t> references = 0;
     };
-    // Only the thread of the counter's cell writes to it.
+    // Needs no atomic addition, because only one thread, that of the cell, writes the counter.
     static void step(Counter& counter, int more) {
         counter.references.store(counter.references.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
     }
@@ -69,19 +71,19 @@ private:
         return shared_.fetch_add(more, std::memory_order_acq_rel) + more == 0;
     }
 
-    // The shared counter is this much too high while there is an owner, so that it is never 0 then.
+    // Added to the shared counter as long as there is an owner, so that the counter cannot become 0 before.
     static constexpr std::int64_t owned = std::int64_t{1} << 62;
     std::atomic<bool> is_closed_ = false;
-    std::array<std::atomic<Counter*>, ThreadCell::own_cells> counters_{};  // by cell; owned
+    std::array<std::atomic<Counter*>, ThreadCell::own_cells> counters_{};  // index: cell; owning pointers
     alignas(64) std::atomic<std::int64_t> shared_ = owned;
 };
 
-/// A reference to a Value that a Counted object holds. Empty if made by default.
+/// A reference to a value inside a Counted object. Empty if default-constructed.
 template <class Value>
 class Reference {
 public:
     Reference() = default;
-    /// Takes over a reference that is counted already. `value` lives as long as `counted`.
+    /// Takes over a reference that is counted already. `value` must live as long as `counted`.
     Reference(const Value* value, Counted* counted) : value_(value), counted_(counted) {}
     Reference(const Reference& other) : value_(other.value_), counted_(other.counted_) {
         if (counted_ != nullptr) counted_->add();
@@ -101,7 +103,7 @@ public:
     const Value& operator*() const { return *value_; }
     const Value* operator->() const { return value_; }
     explicit operator bool() const { return value_ != nullptr; }
-    /// The object, whose reference the caller takes over.
+    /// Returns the Counted object and becomes empty. The caller must remove the reference later.
     Counted* release() {
         value_ = nullptr;
         return std::exchange(counted_, nullptr);

@@ -18,7 +18,7 @@ class ProblemKey {
 public:
     ProblemKey(const Problem& problem, std::string_view kernel_template) {  // NOLINT(*-member-init): see words_
         std::size_t size = 0;
-        std::uint64_t sum = 0;  // of all words, each times its own factor, so that the products are independent
+        std::uint64_t sum = 0;  // sum of word * factor; no multiplication waits for the result of another
         const auto put = [&](std::uint64_t word) {
             if (size == most_words) {
                 is_complete_ = false;
@@ -42,9 +42,10 @@ public:
     }
 
     [[nodiscard]] std::uint64_t hash() const { return hash_; }
-    /// Whether the words hold the whole problem. They do unless names are very long or extents very many.
+    /// Whether the words contain the whole problem. False only if names are very long or there are very many extents.
     [[nodiscard]] bool is_complete() const { return is_complete_; }
-    // Word by word: memcmp would use wide loads of words that were just stored one by one, and wait for the stores.
+    // Compares word by word. The words were just stored one by one, and the wide loads of memcmp would have to wait
+    // until these stores have reached the cache.
     bool operator==(const ProblemKey& other) const {
         if (hash_ != other.hash_ || size_ != other.size_) return false;
         for (std::size_t i = 0; i < size_; ++i) {
@@ -56,17 +57,17 @@ public:
 private:
     static constexpr std::size_t most_words = 40;
 
-    // Up to 7 bytes are one word with the size in its last byte. Longer names are a word for the size and words of
-    // bytes.
+    // A name of up to 7 bytes becomes one word with the size in its last byte. A longer name becomes one word with its
+    // size, then words with its bytes.
     template <class Put>
     static void put_name(std::string_view name, const Put& put) {
         const auto* const first = name.data();
         const auto size = name.size();
         if (size > 7) return put_long_name(name, put);
         std::uint64_t word = std::uint64_t{size} << 56U;
-        if (size == 1) {  // most names of extents
+        if (size == 1) {  // most names of extents, such as M
             word |= load<std::uint8_t>(first);
-        } else if (size >= 4) {  // two loads, which overlap
+        } else if (size >= 4) {  // the two loads may overlap
             word |= load<std::uint32_t>(first) | std::uint64_t{load<std::uint32_t>(first + size - 4)} << 8 * (size - 4);
         } else if (size > 0) {
             word |= load<std::uint8_t>(first) | std::uint64_t{load<std::uint8_t>(first + size / 2)} << 8 * (size / 2) |
@@ -77,7 +78,7 @@ private:
 
     template <class Put>
     static void put_long_name(std::string_view name, const Put& put) {
-        put(~std::uint64_t{name.size()});  // its last byte is never the size of a short name
+        put(~std::uint64_t{name.size()});  // differs from all short names: the last byte is above 7
         while (!name.empty()) {
             std::uint64_t word = 0;
             const auto bytes = std::min(sizeof word, name.size());
@@ -89,7 +90,7 @@ private:
 
     static constexpr std::uint64_t odd = 0x9E3779B97F4A7C15U;  // 2^64 / the golden ratio
 
-    // Odd and pseudo-random: the powers of an odd number.
+    // Powers of an odd number: they are odd and look random.
     static constexpr std::array<std::uint64_t, most_words> factors = [] {
         std::array<std::uint64_t, most_words> all{};
         std::uint64_t factor = odd;

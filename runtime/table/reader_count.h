@@ -11,10 +11,11 @@
 
 namespace smemtune {
 
-/// Readers count themselves in the cell of their thread. A writer first publishes the replacement and then polls until
-/// it has seen every cell at 0 once. Why that suffices: a reader enters and then loads the published data; a writer
-/// publishes and then loads the cells, with an AsymmetricFence between the two steps of both. So a reader that a cell
-/// does not count has either left, or will enter later and read the replacement.
+/// Each reader increments the cell of its thread while it reads. A writer publishes the replacement and then polls
+/// until it has seen every cell at 0 once. Why that suffices: a reader first increments its cell and then loads the
+/// published data. A writer first publishes and then loads the cells. An AsymmetricFence separates the two steps on
+/// both sides. So if a writer sees a cell at 0, the cell's readers have ended, or they begin later and read the
+/// replacement.
 class ReaderCount {
 public:
     static constexpr std::size_t cells = ThreadCell::all_cells;
@@ -25,14 +26,14 @@ public:
     public:
         Reading(ReaderCount& readers, ThreadCell cell)
             : count_(readers.cells_[cell.index].count), is_own_(cell.is_own()) {
-            if (!is_own_) {  // other threads write it, too
+            if (!is_own_) {  // other threads also write this cell, so the increment must be atomic
                 ++count_;
                 return;
             }
             const auto count = count_.load(std::memory_order_relaxed) + 1;
             if (AsymmetricFence::is_available()) {
                 count_.store(count, std::memory_order_relaxed);
-                std::atomic_signal_fence(std::memory_order_seq_cst);  // the compiler must not load first either
+                std::atomic_signal_fence(std::memory_order_seq_cst);  // keeps the compiler from moving loads up
             } else {
                 count_.store(count);
             }
@@ -52,11 +53,11 @@ public:
         const bool is_own_;
     };
 
-    /// The cells that have not been seen at 0 since the publication.
+    /// A writer's wait: which cells it has seen at 0 since the replacement was published.
     class Pending {
     public:
-        /// Looks at the remaining cells. Returns whether all readers of the replaced data are done. The first call
-        /// comes after the publication.
+        /// Checks the cells that were not yet seen at 0. Returns whether all readers of the replaced data have ended.
+        /// Must be called only after the replacement was published.
         bool is_over(const ReaderCount& readers) {
             if (!fenced_) AsymmetricFence::heavy();
             fenced_ = true;
@@ -71,14 +72,15 @@ public:
         std::bitset<cells> seen_;
     };
 
-    /// For references, which may outlive what they were found in. Never destroyed.
+    /// The one ReaderCount of the process. It is never destroyed, because a reference may outlive the table where it
+    /// was found.
     static ReaderCount& of_process() {
-        static constinit ReaderCount readers;  // initialised when the program is loaded, so this takes no guard
+        static constinit ReaderCount readers;  // constant initialization: no guard variable to check
         return readers;
     }
 
 private:
-    struct alignas(64) Cell {  // a cache line each
+    struct alignas(64) Cell {  // each cell has a cache line of its own
         std::atomic<int> count = 0;
     };
     std::array<Cell, cells> cells_{};

@@ -1,4 +1,4 @@
-// The table of known problems. Any thread reads it at every fetch; it is written once for each new problem.
+// The table of known problems. Every fetch, on any thread, reads it. Only a new problem writes it.
 #pragma once
 
 #include <algorithm>
@@ -18,9 +18,9 @@
 
 namespace smemtune {
 
-/// Maps a problem and the name of a template ("" for any) to a shared, immutable Value. Any thread may call it. It
-/// holds at most `capacity` problems. When there are more, it drops a quarter, first those that were not looked up
-/// since the last drop.
+/// Maps a problem and the name of a template ("" for any) to a shared, immutable Value. Any thread may use the table.
+/// It has at most `capacity` entries. When there would be more, it forgets a quarter of them, first the entries that
+/// were not looked up since it last did so.
 template <class Value>
 class ShapeTable {
 public:
@@ -28,7 +28,7 @@ public:
         AsymmetricFence::prepare();
         publish();
     }
-    /// References may be copied and destroyed meanwhile, and later.
+    /// During the destructor and after it, other threads may copy and destroy references to the values.
     ~ShapeTable() {
         const std::unique_ptr<const Slots> last(slots_.load());
         for (const auto& entry : entries_) entry->held->close();
@@ -38,10 +38,10 @@ public:
     ShapeTable(const ShapeTable&) = delete;
     ShapeTable& operator=(const ShapeTable&) = delete;
 
-    /// The value, or an empty reference. Takes no lock, and executes no atomic operation other than loads and stores. A
-    /// thread's first look-up of a problem allocates. Later look-ups allocate nothing, and write to no memory that
-    /// other threads use, except once after entries were forgotten. That holds for ThreadCell::own_cells threads;
-    /// further ones share counters.
+    /// Returns the value, or an empty reference. Takes no lock, and the only atomic operations are loads and stores. A
+    /// thread's first look-up of a problem allocates a counter. Later look-ups allocate nothing. They write no memory
+    /// that other threads use, except the entry's `used` flag once after entries were forgotten. All this holds for up
+    /// to ThreadCell::own_cells threads; further threads share counters.
     [[nodiscard]] Reference<Value> find(const Problem& problem, std::string_view kernel_template) {
         const ProblemKey key(problem, kernel_template);
         const auto cell = ThreadCell::current();
@@ -58,7 +58,7 @@ public:
         }
     }
 
-    /// Keeps the value that is there, if any. Returns the one that is there now.
+    /// Inserts `value` unless the problem has a value already. Returns the value that the table now has.
     Reference<Value> insert(const Problem& problem, std::string_view kernel_template,
                             std::shared_ptr<const Value> value) {
         std::vector<Replaced> done;  // destroyed after the lock is released: destroying a kernel may wait for a GPU
@@ -105,7 +105,7 @@ private:
         Entry(const Entry&) = delete;
         Entry& operator=(const Entry&) = delete;
 
-        // To be called while Reading.
+        // Precondition: the calling thread has a ReaderCount::Reading.
         [[nodiscard]] Reference<Value> reference(ThreadCell cell) const {
             held->add_found(cell);
             return {held->value.get(), held};
@@ -114,10 +114,11 @@ private:
         const ProblemKey key;
         const Problem problem;
         const std::string kernel_template;
-        Held* const held;                // the entry is its owner, and gives it up
-        std::atomic<bool> used = false;  // looked up since entries were last forgotten
+        Held* const held;                // the entry is the owner in the sense of Counted
+        std::atomic<bool> used = false;  // whether a look-up found the entry since entries were last forgotten
     };
-    // Open addressing with linear probing, never more than half full. Entries are added in place, and never removed.
+    // A hash table with open addressing and linear probing, at most half full. Entries are added in place, but never
+    // removed: to forget entries, publish() replaces the whole table.
     struct Slots {
         explicit Slots(std::size_t size) : mask(size - 1), entries(size) {}
         std::size_t mask;  // the size is a power of 2
@@ -138,7 +139,7 @@ private:
         slots.entries[at].store(entry, std::memory_order_release);
     }
 
-    // Replaces the slots by new ones with all entries: at least four slots for each entry. Returns the old slots.
+    // Replaces the slots with new ones for all entries: at least four slots for each entry. Returns the old slots.
     std::unique_ptr<Slots> publish() {
         std::size_t size = 16;
         while (size < 4 * entries_.size()) size *= 2;
@@ -149,8 +150,8 @@ private:
 
     void forget_some() {
         const auto kept = capacity_ - capacity_ / 4;
-        entries_.back()->used = true;  // the new one stays
-        // The used entries move behind the unused ones; both groups stay in the order of insertion.
+        entries_.back()->used = true;  // the new entry is not forgotten
+        // Moves the used entries behind the unused ones. Each of the two groups stays in the order of insertion.
         std::stable_partition(entries_.begin(), entries_.end(), [](const auto& entry) {
             return !entry->used.exchange(false, std::memory_order_relaxed);
         });
@@ -164,8 +165,8 @@ private:
     }
 
     const std::size_t capacity_;
-    std::atomic<Slots*> slots_ = nullptr;  // owned
-    mutable std::mutex mutex_;             // writers hold it; guards the members below
+    std::atomic<Slots*> slots_ = nullptr;  // owning pointer
+    mutable std::mutex mutex_;             // guards the members below; also locked to write the slots
     std::vector<std::unique_ptr<Entry>> entries_;
     std::vector<Replaced> replaced_;
 };

@@ -10,7 +10,7 @@ namespace {
 struct Cells {
     std::mutex mutex;
     std::bitset<ThreadCell::own_cells> leased;
-    std::size_t sharing = 0;  // threads that got a shared cell so far
+    std::size_t sharing = 0;  // how often a shared cell was given to a thread so far
 };
 
 // Never destroyed: threads may end after the static objects of the program.
@@ -23,7 +23,7 @@ std::size_t shared_cell(Cells& cells) { return ThreadCell::own_cells + cells.sha
 
 }  // namespace
 
-// Lives as long as its thread.
+// A thread's right to its cell. It exists from the thread's first use of a cell to the end of the thread.
 class ThreadCell::Lease {
 public:
     Lease() {
@@ -33,7 +33,7 @@ public:
         if (leased_ < own_cells) cells.leased.set(leased_);
         current_ = leased_ < own_cells ? leased_ : shared_cell(cells);
     }
-    // Objects that the thread destroys after this are counted in a shared cell.
+    // The thread may still destroy references after this object. It then uses a shared cell.
     ~Lease() {
         auto& cells = all_thread_cells();
         const std::scoped_lock lock(cells.mutex);

@@ -1,12 +1,12 @@
-// Gives each thread a number: the index of counters that no other thread writes.
+// Gives each thread a number, with which it indexes arrays of counters. Each thread then writes its own counter.
 #pragma once
 
 #include <cstddef>
 
 namespace smemtune {
 
-/// Up to `own_cells` living threads have cells of their own, with an index below `own_cells`. Further threads share the
-/// cells from there on. When a thread ends, its cell can go to another thread.
+/// Up to `own_cells` living threads have cells of their own, with indices below `own_cells`. Further threads share the
+/// cells with indices from `own_cells` on. When a thread ends, another thread can get its cell.
 struct ThreadCell {
     static constexpr std::size_t own_cells = 32;
     static constexpr std::size_t all_cells = 2 * own_cells;
@@ -14,7 +14,7 @@ struct ThreadCell {
     std::size_t index;
     [[nodiscard]] bool is_own() const { return index < own_cells; }
 
-    /// The cell of the calling thread. Takes a lock only at a thread's first call.
+    /// Returns the cell of the calling thread. Takes a lock only at the thread's first call.
     static ThreadCell current() {
         if (current_ == unknown) assign();
         return {current_};
