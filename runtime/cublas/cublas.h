@@ -1,4 +1,4 @@
-// NVIDIA's matrix products as kernels: cuBLAS and cublasLt, loaded by name on first use.
+// Calls of NVIDIA's cuBLAS and cublasLt as kernels of matrix products. The libraries are opened at run time.
 #pragma once
 
 #include <memory>
@@ -11,42 +11,45 @@
 
 namespace smemtune {
 
-/// The library is not installed or cannot be used. The message lists the file names that were tried.
+/// cuBLAS is not installed or cannot be used. If it was not found, the message lists the file names that were tried.
 class VendorError : public std::runtime_error {
 public:
     using std::runtime_error::runtime_error;
 };
 
-/// A kernel of the library, with the numbers that identify its algorithm, or the name of the function that chooses one.
+/// A call of cuBLAS or cublasLt as a kernel. `detail` has the numbers that identify its algorithm, or the name of the
+/// function that chooses an algorithm.
 struct VendorKernel {
     std::string detail;
     std::unique_ptr<BoundKernel> kernel;
 };
 
-/// Products in the layouts nn, nt, tn and tt: `f32` in FP32, without TF32; `f16` and `bf16` with sums and scalars in
-/// FP32; `tf32`, which is FP32 in memory; `3xtf32`, for which the library computes in FP32 as for `f32`. The workspace
-/// has 32 MiB: NVIDIA's recommendation for Hopper, and more than for other architectures (cuBLAS documentation,
-/// cublasSetWorkspace). The kernels take the arguments of the problem's operation, gemm or batched_gemm. They serve one
-/// thread at a time. They share ownership of this object's handles; the backend must outlive them. A refused call
-/// throws LaunchError.
+/// Makes kernels of cuBLAS for products in the layouts nn, nt, tn and tt. Types: `f32` (FP32 without TF32); `f16` and
+/// `bf16` with sums and scalars in FP32; `tf32` (FP32 in memory); `3xtf32`, for which cuBLAS computes as for `f32`.
+/// The workspace has 32 MiB, which NVIDIA recommends for Hopper. The recommendation for other architectures is less
+/// (cuBLAS documentation, cublasSetWorkspace).
+///
+/// A kernel takes the arguments of the problem's operation, gemm or batched_gemm. Only one thread at a time may use the
+/// kernels of one Cublas. They may outlive the Cublas, because they share its handles, but not the backend. A launch
+/// throws LaunchError if cuBLAS refuses the call.
 class Cublas {
 public:
-    /// `names` are file names of libcublas, tried in their order. The default is the soname, then the toolkit's folder.
-    /// The library is never closed. Throws VendorError.
+    /// Opens libcublas by the first of the file names `names` that works, and never closes it. By default these are
+    /// toolkit_library_names(). Throws VendorError.
     explicit Cublas(Backend& backend, const std::vector<std::string>& names = usual_names());
     static std::vector<std::string> usual_names();
-    /// The types of which it has products.
+    /// The element types of the products that cuBLAS computes, as in Problem::type.
     static std::vector<std::string> types();
-    static bool has(std::string_view type);  ///< one of them
+    static bool has(std::string_view type);  ///< whether types() contains `type`
 
-    /// `13.1.0`.
+    /// The version of cuBLAS, such as `13.1.0`.
     [[nodiscard]] std::string version() const;
-    /// A function that chooses an algorithm at each call: for `f32` and `3xtf32` cublasSgemm or
-    /// cublasSgemmStridedBatched, else cublasGemmEx or cublasGemmStridedBatchedEx. Precondition: has(problem.type),
-    /// here and below.
+    /// A kernel that lets cuBLAS choose the algorithm at each call. For `f32` and `3xtf32` it calls cublasSgemm or
+    /// cublasSgemmStridedBatched, for other types cublasGemmEx or cublasGemmStridedBatchedEx. Precondition:
+    /// has(problem.type).
     [[nodiscard]] VendorKernel gemm(const Problem& problem) const;
-    /// The proposals of cublasLt's heuristic, best first, at most `most` of them. Rows and matrices must be packed and
-    /// operands aligned. Each kernel computes only this problem.
+    /// Kernels for the proposals of cublasLt's heuristic, the best first, at most `most`. Each kernel computes only
+    /// `problem`, with packed rows and matrices and aligned operands. Precondition: has(problem.type).
     [[nodiscard]] std::vector<VendorKernel> proposals(const Problem& problem, int most) const;
 
 private:

@@ -1,4 +1,4 @@
-// Replaces cublas.cpp if cuBLAS's headers are not installed.
+// Compiled instead of cublas.cpp if cuBLAS's headers are not installed.
 #include "runtime/cublas/cublas.h"
 
 namespace smemtune {

@@ -28,7 +28,7 @@ void CublasApi::find(const char* name, Function*& function) const {
     throw VendorError(std::string("this cuBLAS lacks ") + name + "; use that of CUDA 12 or newer");
 }
 
-// libcublas loads libcublasLt, so one handle finds the functions of both.
+// libcublas loads libcublasLt, so the handle of libcublas finds the functions of both libraries.
 CublasApi::CublasApi(const std::vector<std::string>& names) : library_(names) {
     library_.keep_open();
     if (!library_) {

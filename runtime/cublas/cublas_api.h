@@ -1,4 +1,4 @@
-// The functions of cuBLAS and cublasLt, looked up by name. The headers are included for their types only.
+// The functions of cuBLAS and cublasLt, looked up by name at run time. The headers are included for their types only.
 #pragma once
 
 #include <cublasLt.h>
@@ -13,20 +13,20 @@
 
 namespace smemtune {
 
-/// How the library names a type of elements, and what it computes in.
+/// An element type in smemtune's and in cuBLAS's terms, with the type that cuBLAS computes in.
 struct VendorType {
     std::string_view name;  ///< as in Problem::type
     cudaDataType_t data;
     cublasComputeType_t compute;
 };
-/// All types that the library has, of ours.
+/// The element types for which cuBLAS has products.
 std::span<const VendorType> vendor_types();
-/// Null if the library lacks the type.
+/// Returns the entry of vendor_types() with this name, or null.
 const VendorType* vendor_type(std::string_view name);
 
 class CublasApi {
 public:
-    /// Opens the first of `names` and never closes it. Throws VendorError.
+    /// Opens the first library of `names` that can be opened, and never closes it. Throws VendorError.
     explicit CublasApi(const std::vector<std::string>& names);
 
     decltype(&cublasCreate_v2) create = nullptr;
@@ -38,7 +38,7 @@ public:
     decltype(&cublasSetWorkspace_v2) set_workspace = nullptr;
     decltype(&cublasSgemm_v2) sgemm = nullptr;
     decltype(&cublasSgemmStridedBatched) sgemm_strided_batched = nullptr;
-    // The header has a second function of each of these names, for callers of older versions.
+    // No decltype for the next two: cublas_v2.h overloads their names.
     cublasStatus_t (*gemm_ex)(cublasHandle_t, cublasOperation_t, cublasOperation_t, int m, int n, int k,
                               const void* alpha, const void* a, cudaDataType, int lda, const void* b, cudaDataType,
                               int ldb, const void* beta, void* c, cudaDataType, int ldc, cublasComputeType_t,
@@ -64,9 +64,9 @@ public:
     decltype(&cublasLtMatrixLayoutDestroy) lt_matrix_destroy = nullptr;
     decltype(&cublasLtMatrixLayoutSetAttribute) lt_matrix_attribute = nullptr;
 
-    /// Checks a call that every use of the library needs. Throws VendorError.
+    /// Throws VendorError unless `status` is success. For calls without which cuBLAS cannot be used at all.
     void require(cublasStatus_t status, const char* call) const;
-    /// Checks a call that a single algorithm may refuse. Throws LaunchError.
+    /// Throws LaunchError unless `status` is success. For calls that fail only for some algorithms or arguments.
     void launched(cublasStatus_t status, const char* call) const;
 
 private:

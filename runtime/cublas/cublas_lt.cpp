@@ -1,4 +1,4 @@
-// cublasLt: the proposals of its heuristic as kernels.
+// Makes kernels of the algorithms that cublasLt's heuristic proposes.
 #include <array>
 
 #include "runtime/cublas/cublas_session.h"
@@ -7,9 +7,9 @@ namespace smemtune {
 
 namespace {
 
-using SharedApi = std::shared_ptr<const CublasApi>;  // shares ownership of its session
+using SharedApi = std::shared_ptr<const CublasApi>;  // keeps the Cublas::Session alive that contains the CublasApi
 
-// The descriptors of one product, shared by all proposals for it.
+// The cublasLt descriptors of one matrix product. All algorithms that are proposed for the product share them.
 class LtProduct {
 public:
     LtProduct(SharedApi api, const VendorType& type, const ColumnMajorGemm& product)
@@ -103,7 +103,7 @@ private:
     cublasLtMatrixLayout_t first_ = nullptr, second_ = nullptr, result_ = nullptr;
 };
 
-// The numbers that identify an algorithm within one version of the library.
+// The numbers that identify an algorithm within one version of cublasLt.
 std::string describe(const CublasApi& api, const cublasLtMatmulAlgo_t& algorithm) {
     static constexpr std::array<std::pair<cublasLtMatmulAlgoConfigAttributes_t, const char*>, 4> attributes{
         {{CUBLASLT_ALGO_CONFIG_ID, "algorithm"},

@@ -1,4 +1,4 @@
-// The state that all kernels of one Cublas share, and the type of these kernels.
+// The state that all kernels of one Cublas object share, and the class of these kernels.
 #pragma once
 
 #include <functional>
@@ -13,7 +13,7 @@ namespace smemtune {
 
 constexpr std::size_t cublas_workspace_bytes = std::size_t{32} << 20;
 
-/// The handles on one device, and the workspace that their calls share.
+/// The handles of cuBLAS and cublasLt on one device, and the workspace that all calls share.
 struct Cublas::Session {
     CublasApi api;
     std::unique_ptr<Memory> workspace;
@@ -21,7 +21,7 @@ struct Cublas::Session {
     cublasLtHandle_t lt_handle = nullptr;
 
     Session(Backend& backend, const std::vector<std::string>& names) : api(names) {
-        backend.make_current();  // handles belong to the current device
+        backend.make_current();  // cuBLAS creates handles for the current device
         workspace = backend.allocate(cublas_workspace_bytes);
         api.require(api.create(&handle), "cublasCreate");
         try {
@@ -39,7 +39,8 @@ struct Cublas::Session {
     Session(const Session&) = delete;
     Session& operator=(const Session&) = delete;
 
-    // Sets the stream only if it changes, as an application would: setting it drops the workspace.
+    // Sets the stream only if it changes, as an application would. cublasSetStream resets the workspace, so the
+    // workspace is set again.
     void use(StreamHandle stream) const {
         if (stream_ == stream) return;
         api.launched(api.set_stream(handle, stream), "cublasSetStream");
@@ -51,7 +52,7 @@ private:
     mutable std::optional<StreamHandle> stream_;
 };
 
-/// A call of the library as a kernel.
+/// A kernel that calls cuBLAS or cublasLt.
 class VendorCall : public BoundKernel {
 public:
     using Work = std::function<void(StreamHandle stream, const GemmArguments& given)>;

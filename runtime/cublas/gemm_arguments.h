@@ -1,4 +1,5 @@
-// Converts between the arguments of matrix products by name and by position, for typed callers and vendor libraries.
+// Converts the arguments of matrix products between a struct, the array that a launch takes, and the column-major form
+// of vendor libraries.
 #pragma once
 
 #include <array>
@@ -8,8 +9,8 @@
 
 namespace smemtune {
 
-/// C[i][m,n] = alpha * op(A[i])[m,k] * op(B[i])[k,n] + beta * C[i] for every i < batch, row-major, of a type with
-/// scalars in FP32. Matrix i starts i * stride_x elements behind the first.
+/// The arguments of C[i] = alpha * op(A[i]) * op(B[i]) + beta * C[i] for every i < batch, row-major. op(A[i]) is m x k,
+/// op(B[i]) is k x n, C[i] is m x n. Matrix i of A starts i * stride_a elements after the first; B and C likewise.
 struct GemmArguments {
     int batch = 1;
     int m = 0, n = 0, k = 0;
@@ -23,10 +24,11 @@ struct GemmArguments {
     long long ldc = 0, stride_c = 0;
 };
 
-/// The operation: gemm or batched_gemm. The arguments of gemm have neither a batch nor batch strides.
+/// The operation gemm (single) or batched_gemm (batched). The arguments of gemm have neither a batch nor batch strides.
 enum class GemmKind { single, batched };
 GemmKind gemm_kind(const Problem& problem);
-/// Nothing for other operations, including user-defined ones with the same name and other arguments.
+/// Returns nullopt if the operation is neither the built-in gemm nor batched_gemm, nor takes the same arguments under
+/// the same name.
 std::optional<GemmKind> gemm_kind(const Operation& operation);
 
 /// Sizes of the stored matrices of a product, in elements.
@@ -38,31 +40,33 @@ struct GemmShapes {
 };
 GemmShapes stored_shapes(const GemmArguments& arguments, bool transposed_a, bool transposed_b);
 
-/// Batch, M, N and K of a problem of this kind.
+/// Returns arguments with the batch, M, N and K of `problem`, which must be of this kind.
 GemmArguments gemm_extents(const Problem& problem, GemmKind kind);
-/// Extents and strides of packed rows and matrices. The layout is nn, nt, tn or tt.
+/// Returns arguments with the extents of `problem`, and with strides for packed rows and matrices. The problem's layout
+/// must be nn, nt, tn or tt.
 GemmArguments packed_gemm(const Problem& problem);
 
-/// Reads the arguments of a launch: one address for each, in the order of the kind's `operation.toml`.
+/// Reads the arguments of a launch. `arguments` has one address for each, in the order of gemm's or batched_gemm's
+/// `operation.toml`.
 GemmArguments gemm_arguments(void* const* arguments, GemmKind kind = GemmKind::single);
-/// The arguments of a launch as addresses, in the same order.
+/// The inverse of gemm_arguments(): returns the address of each argument, in the order of `operation.toml`.
 std::array<void*, 15> addresses_of(GemmArguments& arguments, GemmKind kind);
 
-/// The same product for libraries with column-major matrices: a row-major matrix is the transpose of a column-major
-/// one, and C^T = op(B)^T op(A)^T.
+/// A row-major product in the form that a library with column-major matrices takes. A row-major matrix in memory is a
+/// transposed column-major matrix, so the library computes C^T = op(B)^T op(A)^T.
 struct ColumnMajorGemm {
     struct Matrix {
         const void* data = nullptr;
         bool transposed = false;
-        std::int64_t rows = 0, columns = 0, stride = 0, batch_stride = 0;  ///< as stored
+        std::int64_t rows = 0, columns = 0, stride = 0, batch_stride = 0;  ///< of the column-major matrix in memory
     };
     int batch = 1;
-    int m = 0, n = 0, k = 0;  ///< of the transposed product: its rows are the columns of C
+    int m = 0, n = 0, k = 0;  ///< extents of the transposed product: m is the N of the row-major product, n its M
     Matrix first, second;
     void* result = nullptr;
     std::int64_t result_stride = 0, result_batch_stride = 0;
 };
-/// `layout`: nn, nt, tn or tt.
+/// Converts a row-major product. `layout` must be nn, nt, tn or tt.
 ColumnMajorGemm column_major(const GemmArguments& arguments, const std::string& layout);
 
 }  // namespace smemtune

@@ -25,7 +25,7 @@ namespace {
     (void)cudaGetLastError();  // clears the error for later calls
     const auto text = std::string(what) + ": " + cudaGetErrorString(error) + " (" + cudaGetErrorName(error) + ")";
     switch (error) {
-        // Errors that leave the context unusable.
+        // After these errors the context is unusable.
         case cudaErrorIllegalAddress:
         case cudaErrorLaunchTimeout:
         case cudaErrorAssert:
@@ -77,7 +77,7 @@ std::unique_ptr<Event> new_event() {
     return std::make_unique<Event>(created);
 }
 
-// Made at its first use, by one thread.
+// A value that is made at its first use. If several threads use it first at the same time, one of them makes it.
 template <class Value>
 class Lazy {
 public:
@@ -112,8 +112,8 @@ private:
     bool changed_ = false;
 };
 
-// Lets the calling thread load and allocate while this thread, or in global mode any thread, captures a stream
-// (cudaThreadExchangeStreamCaptureMode, CUDA Runtime API, "Stream Management").
+// While an object exists, its thread may load and allocate although a stream is captured: by this thread, or by any
+// thread in global mode (cudaThreadExchangeStreamCaptureMode, CUDA Runtime API, "Stream Management").
 class DuringCapture {
 public:
     DuringCapture() { check(cudaThreadExchangeStreamCaptureMode(&mode_), "capture mode"); }
@@ -125,10 +125,11 @@ private:
     cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;
 };
 
-// Waits for running launches, because CUDA does not document that unloading and freeing do. Returns false if a stream
-// is captured, when nothing may be released: synchronising the device would invalidate the capture. A query of the
-// default stream detects a capture without invalidating it, unless the captured stream was made with
-// cudaStreamNonBlocking. After a fault nothing runs, and the context has already released everything.
+// Waits for running launches before memory is freed or code is unloaded, because CUDA does not document that freeing
+// and unloading wait. Returns whether the caller may release. It may not while a stream is captured, because
+// synchronising the device would invalidate the capture. A query of the default stream detects a capture without
+// invalidating it, unless the captured stream was made with cudaStreamNonBlocking. After a device fault the function
+// returns true: nothing runs any more.
 bool wait_before_release(int ordinal) noexcept {
     int before = 0;
     if (cudaGetDevice(&before) != cudaSuccess) return true;
@@ -151,7 +152,8 @@ public:
         library_.reset(library);
         check(cudaLibraryGetKernel(&kernel_, library, mangled_name(binary.code, binary.entry).c_str()),
               "find the kernel");
-        // Set once, at load: setting it at each launch would race with launches from other threads.
+        // The attribute is set once, at load, because setting it at each launch would race with launches from other
+        // threads.
         if (dynamic_shared_bytes > 0) {
             check(cudaFuncSetAttribute(function(), cudaFuncAttributeMaxDynamicSharedMemorySize,
                                        static_cast<int>(dynamic_shared_bytes)),
@@ -159,7 +161,7 @@ public:
         }
         cudaFuncAttributes attributes{};
         check(cudaFuncGetAttributes(&attributes, function()), "kernel attributes");
-        constexpr int portable = 8;  // cluster size that every device with clusters supports
+        constexpr int portable = 8;  // every device with clusters supports clusters of 8 blocks
         if (attributes.requiredClusterWidth > portable) {
             check(cudaFuncSetAttribute(function(), cudaFuncAttributeNonPortableClusterSizeAllowed, 1),
                   "allow a cluster of more than 8 blocks");
@@ -190,7 +192,7 @@ public:
               "fill a symbol");
     }
 
-    // Through the driver: the CUDA runtime's launch takes about 100 ns longer.
+    // Launches through the driver, because a launch through the CUDA runtime takes about 100 ns longer.
     void launch(StreamHandle stream, const Launch& launch, void* const* arguments) const override {
         const auto size = [](std::int64_t value) { return static_cast<unsigned>(value); };
         const auto& [grid, block] = std::tie(launch.grid, launch.block);
@@ -202,8 +204,8 @@ public:
     }
 
 private:
-    // Launches through the CUDA runtime after the driver has refused. The runtime makes a context current for a thread
-    // that has none, and names the error.
+    // Launches through the CUDA runtime after the driver has refused the launch. The runtime makes a context current if
+    // the thread has none, and its errors have names.
     void launch_by_runtime(StreamHandle stream, const Launch& launch, void* const* arguments) const {
         int current = 0;
         check(cudaGetDevice(&current), "current device");
@@ -225,8 +227,8 @@ private:
     int ordinal_;
     Library library_;
     cudaKernel_t kernel_ = nullptr;
-    CUfunction in_context_ = nullptr;              // the kernel, in the device's primary context
-    decltype(cuLaunchKernel)* enqueue_ = nullptr;  // null: the driver does not have the kernel
+    CUfunction in_context_ = nullptr;              // the kernel in the device's primary context
+    decltype(cuLaunchKernel)* enqueue_ = nullptr;  // null if the driver cannot give `in_context_`
 };
 
 class CudaMemory : public Memory {
@@ -298,7 +300,7 @@ public:
         const Current current(ordinal_);
         const DuringCapture allowed;
         auto memory = std::make_unique<CudaMemory>(ordinal_, bytes);
-        // Uses a separate stream, because time_us may be capturing the other one.
+        // Uses `fill_stream_`, because time_us() may be capturing `stream_`.
         check(cudaMemsetAsync(memory->data(), 0, bytes, fill_stream_->get()), "fill with zeros");
         check(cudaStreamSynchronize(fill_stream_->get()), "fill with zeros");
         return memory;
@@ -309,8 +311,8 @@ public:
     [[nodiscard]] bool is_capturing(StreamHandle stream) override {
         auto status = cudaStreamCaptureStatusNone;
         const auto result = cudaStreamIsCapturing(stream, &status);
-        // `stream` is the default stream and another stream is captured. The launch itself is then refused, with its
-        // own message.
+        // This result means that `stream` is the default stream while another stream is captured. CUDA then refuses the
+        // launch, which gives the better message.
         if (result == cudaErrorStreamCaptureImplicit) {
             (void)cudaGetLastError();
             return false;
@@ -346,7 +348,7 @@ public:
         return with_enqueue(calls, [&](const auto& enqueue) { return between_events(enqueue); });
     }
 
-    // The counter is read while the next batch runs, so the GPU is never idle.
+    // Reads the energy counter while the next batch runs, so the GPU is never idle.
     [[nodiscard]] double energy_uj(std::span<const Call> calls) override {
         auto counter = sensors_->millijoules();
         if (!counter) return 0;
@@ -379,8 +381,8 @@ private:
         for (const auto& call : calls) call.kernel->launch(stream_->get(), call.arguments);
     }
 
-    // Calls `use` with a function that enqueues the batch. A graph hides the host's microseconds per launch; a single
-    // launch needs no graph.
+    // Calls `use` with a function that enqueues the batch. Several launches are enqueued as a graph, which hides the
+    // host's microseconds per launch.
     template <class Use>
     double with_enqueue(std::span<const Call> calls, const Use& use) {
         if (calls.size() == 1) return use([&] { issue(calls); });
@@ -389,7 +391,7 @@ private:
         try {
             issue(calls);
         } catch (...) {
-            cudaStreamEndCapture(stream_->get(), &captured);  // otherwise the stream would stay in capture
+            cudaStreamEndCapture(stream_->get(), &captured);  // otherwise the stream would remain in capture mode
             const Graph unfinished(captured);
             throw;
         }
@@ -415,7 +417,7 @@ private:
 
     int ordinal_;
     Device device_;
-    // Opened at first use: an application that only launches never waits for them.
+    // These are opened at their first use, so that an application that only launches does not wait for them.
     Lazy<GpuSensors> sensors_{[this] { return std::make_unique<GpuSensors>(cuda_bus_id(ordinal_)); }};
     Lazy<Stream> stream_{new_stream}, fill_stream_{new_stream};
     Lazy<Event> begin_{new_event}, end_{new_event};

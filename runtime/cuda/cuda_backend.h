@@ -1,4 +1,4 @@
-// NVIDIA GPUs through the CUDA runtime. The runtime is linked statically and looks for the driver at its first call.
+// NVIDIA GPUs through the CUDA runtime library, which is linked statically and looks for the driver at its first call.
 #pragma once
 
 #include <memory>

@@ -13,14 +13,15 @@ namespace smemtune {
 
 namespace {
 
-// Throws DeviceError on failure. Not for launches: a kernel never causes an error here.
+// Throws DeviceError on failure, because the calls in this file launch no kernel that could cause an error.
 void expect_success(cudaError_t error, const char* what) {
     if (error == cudaSuccess) return;
     (void)cudaGetLastError();  // clears the error for later calls
     throw DeviceError(std::string(what) + ": " + cudaGetErrorString(error) + " (" + cudaGetErrorName(error) + ")");
 }
 
-// The driver gives name and memory. cudaGetDeviceProperties gives them too, but takes milliseconds.
+// A function of the driver that reports a GPU's name or memory. cudaGetDeviceProperties also reports these, but takes
+// milliseconds.
 template <class Function>
 Function* required(const char* name) {
     auto* const function = driver_function<Function>(name);
@@ -66,14 +67,14 @@ Device described_device(int ordinal) {
             .shared_bytes_per_block = attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin),
             .shared_bytes_per_multiprocessor = attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor),
             .shared_bytes_reserved_per_block = attribute(cudaDevAttrReservedSharedMemoryPerBlock),
-            .registers_per_thread = 255,  // of every architecture since Kepler; the driver does not report it
+            .registers_per_thread = 255,  // the same on every architecture since Kepler; the driver does not report it
             .registers_per_block = attribute(cudaDevAttrMaxRegistersPerBlock),
             .registers_per_multiprocessor = attribute(cudaDevAttrMaxRegistersPerMultiprocessor),
             .grid_x = attribute(cudaDevAttrMaxGridDimX),
             .grid_y = attribute(cudaDevAttrMaxGridDimY),
             .grid_z = attribute(cudaDevAttrMaxGridDimZ),
             .l2_bytes = attribute(cudaDevAttrL2CacheSize),
-            .memory_bytes = cuda_memory_bytes(ordinal) >> 30U << 30U,  // GiB: in the name
+            .memory_bytes = cuda_memory_bytes(ordinal) >> 30U << 30U,  // whole GiB
             .clock_khz = attribute(cudaDevAttrClockRate)};
 }
 
@@ -88,10 +89,11 @@ std::string cuda_bus_id(int ordinal) {
 std::vector<Device> cuda_devices() {
     int count = 0;
     if (cudaGetDeviceCount(&count) != cudaSuccess) {
-        (void)cudaGetLastError();  // without a suitable driver there is no GPU; clears the error
+        (void)cudaGetLastError();  // no suitable driver means no GPU; clears the error for later calls
         return {};
     }
-    // Asked once: the GPUs of a process never change, and the driver takes milliseconds to report their clocks.
+    // The driver is asked only once, because the GPUs of a process never change and the driver takes milliseconds to
+    // report their clocks.
     static const auto devices = [&] {
         std::vector<Device> all;
         all.reserve(static_cast<std::size_t>(count));

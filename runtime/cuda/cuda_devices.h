@@ -1,4 +1,4 @@
-// The NVIDIA GPUs of this machine and their properties. Creates no context.
+// The NVIDIA GPUs of this machine and their properties. No function here creates a CUDA context.
 #pragma once
 
 #include <string>
@@ -8,16 +8,16 @@
 
 namespace smemtune {
 
-/// Empty where there is no GPU or no driver.
+/// Returns all GPUs; none without a driver.
 std::vector<Device> cuda_devices();
 
-/// Throws DeviceError.
+/// Returns the GPU with this number. Throws DeviceError.
 Device cuda_device(int ordinal);
 
 /// The PCI bus id that NVML expects, such as `0000:1B:00.0`. Throws DeviceError.
 std::string cuda_bus_id(int ordinal);
 
-/// Versions of the driver, its CUDA version and the CUDA runtime, for the record.
+/// The versions of the driver, of the newest CUDA that it supports, and of the CUDA runtime. Stored with measurements.
 std::string cuda_versions();
 
 }  // namespace smemtune

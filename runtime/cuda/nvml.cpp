@@ -6,7 +6,8 @@ namespace smemtune {
 
 namespace {
 
-// Declarations of the few functions used. Not every toolkit installation has nvml.h; its ABI is stable.
+// The few functions of NVML that are used are declared here, because not every installation of the toolkit has nvml.h.
+// Their ABI is stable.
 using Init = int();
 using HandleByBusId = int(const char*, void**);
 using DriverVersion = int(char*, unsigned);

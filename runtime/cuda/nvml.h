@@ -9,18 +9,19 @@
 
 namespace smemtune {
 
-/// The driver's version as NVIDIA writes it, `580.159.04`; empty without the library.
+/// The driver's version as NVIDIA writes it, such as `580.159.04`; empty if NVML is not installed.
 std::string nvidia_driver();
 
 /// Reads one GPU's sensors. The constructor opens libnvidia-ml; without that library all values are unknown.
 class GpuSensors {
 public:
-    /// `bus_id` in the CUDA runtime's form: `0000:1b:00.0`.
+    /// `bus_id` is the GPU's PCI bus id, as the CUDA runtime writes it: `0000:1b:00.0`.
     explicit GpuSensors(const std::string& bus_id);
 
     /// The current multiprocessor clock in kHz; 0 when unknown.
     [[nodiscard]] std::int64_t clock_khz() const;
-    /// The energy used since the driver was loaded, in mJ. The counter changes every 20 to 100 ms. Volta and newer.
+    /// The energy in mJ that the GPU has used since the driver was loaded; nullopt when unknown, as on GPUs before
+    /// Volta. The counter changes every 20 to 100 ms.
     [[nodiscard]] std::optional<std::uint64_t> millijoules() const;
 
 private:

@@ -19,7 +19,8 @@ namespace smemtune {
 
 namespace {
 
-// The functions of libnvrtc, looked up by name: a program that only fetches stored machine code runs without libnvrtc.
+// The functions of libnvrtc, looked up by name at run time. A program that only fetches stored machine code then runs
+// without libnvrtc.
 class Nvrtc {
 public:
     static const Nvrtc& instance() {
@@ -37,9 +38,9 @@ public:
     decltype(&nvrtcGetProgramLog) log = nullptr;
     decltype(&nvrtcGetErrorString) error_string = nullptr;
     decltype(&nvrtcAddNameExpression) add_name_expression = nullptr;
-    decltype(&nvrtcSetFlowCallback) set_flow_callback = nullptr;  // since CUDA 12.9
+    decltype(&nvrtcSetFlowCallback) set_flow_callback = nullptr;  // null before CUDA 12.9
 
-    /// Where the library was found.
+    /// The path of the library.
     [[nodiscard]] std::string path() const {
         Dl_info info{};
         return dladdr(reinterpret_cast<const void*>(version), &info) != 0 ? info.dli_fname : "";
@@ -123,7 +124,8 @@ public:
     }
 
 private:
-    // Spellings that are no path of a file: names relative to the including file or to an include folder.
+    // Maps names in #include lines to the paths of the files meant. Contains only names that are not already a path:
+    // those relative to the including file or to an include folder.
     static std::map<std::string, std::string> names_by_spelling(const Program& program) {
         std::map<std::string, std::string> result;
         for (const auto& [path, text] : program.files) {
@@ -157,11 +159,11 @@ std::string first_error(const std::string& log) {
     return readable_error(log.substr(start, log.find('\n', start) - start));
 }
 
-// Options of every program; they are part of the compiler's version. They select device code as the manifest declares
-// it and ptxas's report, and disable NVRTC's own cache.
+// The options that every program is compiled with. They are part of NvrtcCompiler::version(). -v makes ptxas report the
+// resources of a kernel; --no-cache disables NVRTC's own cache.
 constexpr std::array common_options{"-std=c++17", "--ptxas-options=-v", "--no-cache"};
 
-// What to do about an error that the message alone does not tell.
+// The remedy for an error whose message does not tell it; empty for other errors.
 std::string remedy_of(const std::string& log, const Program& program) {
     if (log.find("could not open source file") == std::string::npos &&
         log.find("cannot open source file") == std::string::npos) {
@@ -180,7 +182,7 @@ int past_deadline(void* deadline, void*) {
 }  // namespace
 
 NvrtcCompiler::NvrtcCompiler(std::int64_t compute_capability, const CompilerOptions& options)
-    // From 9.0 on, only the 'a' targets have architecture-specific features (wgmma, setmaxnreg).
+    // From compute capability 9.0 on, only targets with an 'a' have architecture-specific features (wgmma, setmaxnreg).
     : target_("sm_" + std::to_string(compute_capability) + (compute_capability >= 90 ? "a" : "")),
       time_limit_(options.time_limit),
       toolkits_(options.toolkits),
@@ -204,7 +206,7 @@ std::variant<Binary, Rejection> NvrtcCompiler::compile(const Program& program) c
     if (nvrtc.set_flow_callback != nullptr) {
         nvrtc.check(nvrtc.set_flow_callback(compiled.handle(), past_deadline, &deadline), "set flow callback");
     }
-    // A template instance exists only where something names it.
+    // NVRTC instantiates a C++ template only if it is named, here by a name expression.
     const bool is_instance = program.entry.find('<') != std::string::npos;
     if (is_instance) {
         nvrtc.check(nvrtc.add_name_expression(compiled.handle(), program.entry.c_str()), "add name expression");
@@ -227,8 +229,8 @@ std::variant<Binary, Rejection> NvrtcCompiler::compile(const Program& program) c
         throw CompilerError(version() + " cannot compile for " + target_ + ": " + first_error(log) +
                             "; use a newer CUDA Toolkit");
     }
-    // If a kernel does not fit the target (too much shared memory), ptxas refuses it, and NVRTC returns a different
-    // error.
+    // If a kernel exceeds a limit of the target (too much shared memory), ptxas refuses it, and NVRTC does not return
+    // NVRTC_ERROR_COMPILATION but another error.
     if (result == NVRTC_ERROR_COMPILATION || (result != NVRTC_SUCCESS && !log.empty())) {
         const bool name_is_wrong =
             result == NVRTC_ERROR_NAME_EXPRESSION_NOT_VALID || log.find("__nv_name_map") != std::string::npos;
@@ -253,7 +255,7 @@ std::variant<Binary, Rejection> NvrtcCompiler::compile(const Program& program) c
     return binary;
 }
 
-// The options that one program is compiled with.
+// The options that `program` is compiled with.
 std::vector<std::string> NvrtcCompiler::options_of(const Program& program) const {
     std::vector<std::string> options{"-arch=" + target_};
     const bool has_standard =
@@ -272,7 +274,7 @@ std::vector<std::string> NvrtcCompiler::options_of(const Program& program) const
 }
 
 std::string mangled_name(const std::vector<std::uint8_t>& cubin, const std::string& entry) {
-    // Each kernel has a section `.text.NAME`. Mangled names hold the identifier with its length before it.
+    // Each kernel has a section `.text.NAME`. A mangled name contains the identifier's length, then the identifier.
     const std::string_view text(reinterpret_cast<const char*>(cubin.data()), cubin.size());
     const auto part = std::to_string(entry.size()) + entry;
     constexpr std::string_view prefix = ".text.";
@@ -294,7 +296,7 @@ std::string ptxas_complaint(const std::string& log) {
 
 Resources parse_ptxas_report(const std::string& log, const std::string& entry) {
     Resources resources;
-    // A kernel's report starts at its name and ends where another kernel's begins.
+    // A kernel's report starts at its name and ends where the report of the next kernel begins.
     const auto begin = log.find("'" + entry + "'");
     if (begin == std::string::npos) return resources;
     const auto next = log.find("Compiling entry function", begin);

@@ -1,5 +1,5 @@
-// NVRTC compiles a program in memory to machine code (cubin, never PTX). It is loaded at the first compile and needs no
-// GPU.
+// NVRTC compiles a program in memory to machine code (cubin, never PTX). The library is loaded at the first compile.
+// Compiling needs no GPU.
 #pragma once
 
 #include "runtime/compiler.h"
@@ -24,15 +24,15 @@ private:
     HostCompiler host_;
 };
 
-/// The name that kernel `entry` has in a cubin: `entry` itself, or its mangled name. Empty if the code has no kernel of
-/// that name.
+/// The name that kernel `entry` has in a cubin: `entry` itself, or its mangled name. Empty if the cubin has no kernel
+/// of this name, or several.
 std::string mangled_name(const std::vector<std::uint8_t>& cubin, const std::string& entry);
 
-/// Why ptxas says that the code is several times slower than the source would have it: products of warpgroups that wait
-/// for one another, a setmaxnreg that is ignored (C7508 to C7519). Empty if it says nothing.
+/// The warning of ptxas that it had to generate code several times slower than the source asks for: wgmma instructions
+/// that wait for one another, or a setmaxnreg that is ignored (C7508 to C7519). Empty if ptxas gave no such warning.
 std::string ptxas_complaint(const std::string& log);
 
-/// Parses registers, spills and static shared memory of `entry` from the output of ptxas -v.
+/// Parses the registers, spills and static shared memory of kernel `entry` from the output of ptxas -v.
 Resources parse_ptxas_report(const std::string& log, const std::string& entry);
 
 }  // namespace smemtune

@@ -12,7 +12,7 @@ std::vector<std::string> toolkit_include_folders(const std::vector<std::string>&
         const auto real = fs::canonical(library, error);
         if (!error) {
             for (auto folder = real.parent_path(); folder.has_relative_path(); folder = folder.parent_path()) {
-                roots.push_back(folder);  // lib64 of a toolkit may be targets/x86_64-linux/lib
+                roots.push_back(folder);  // every folder above: the library may be in targets/x86_64-linux/lib
             }
         }
     }
@@ -23,7 +23,7 @@ std::vector<std::string> toolkit_include_folders(const std::vector<std::string>&
         const auto include = root / "include";
         if (root.empty() || !fs::exists(include / "cuda_fp16.h", error)) continue;
         std::vector<std::string> folders{include.string()};
-        // From CUDA 13 on, cub, thrust and libcu++ have a folder of their own.
+        // From CUDA 13 on, the headers of cub, thrust and libcu++ are in a folder `cccl`.
         if (fs::exists(include / "cccl", error)) folders.push_back((include / "cccl").string());
         return folders;
     }
@@ -84,7 +84,7 @@ typedef unsigned long long uintptr_t, uintmax_t;
 #define M_PI_2 1.57079632679489661923
 #define M_PI_4 0.78539816339744830962
 )";
-    // The toolkit's also declares functions of the host, which NVRTC refuses.
+    // Replaces the toolkit's cub/cub.cuh, which also declares host functions. NVRTC refuses these.
     static const std::string cub = R"(#pragma once
 #include <cub/block/block_adjacent_difference.cuh>
 #include <cub/block/block_discontinuity.cuh>

@@ -1,4 +1,4 @@
-// The headers that a source takes for granted under nvcc and that NVRTC does not bring along.
+// Headers that a source for nvcc may include and that NVRTC does not provide: CUDA's own, and those of the C library.
 #pragma once
 
 #include <map>
@@ -7,13 +7,13 @@
 
 namespace smemtune {
 
-/// The folders with CUDA's headers (`cuda_fp16.h`, `cub/cub.cuh`): of the first that has them among `toolkits`, the
-/// toolkit that `library` (a path of libnvrtc, or empty) belongs to, the build's toolkit and /usr/local/cuda. Empty if
-/// none has.
+/// The include folders of the first CUDA Toolkit that has CUDA's headers (`cuda_fp16.h`). Toolkits are tried in this
+/// order: `toolkits`; the one that `library` belongs to (a path of libnvrtc, or empty); the one that smemtune was built
+/// with; /usr/local/cuda. Empty if none has the headers.
 std::vector<std::string> toolkit_include_folders(const std::vector<std::string>& toolkits, const std::string& library);
 
-/// Stands in for headers that NVRTC cannot compile or find, for device code alone, by name: those of the C library
-/// (`stdint.h`, `math.h` and the like), and `cub/cub.cuh`, whose stand-in has CUB's algorithms of blocks and warps.
+/// Texts by header name, for headers that NVRTC cannot find or compile. They have what device code needs of C library
+/// headers, such as `stdint.h` and `math.h`, and of `cub/cub.cuh`: CUB's algorithms for blocks and warps.
 const std::map<std::string, std::string>& stand_in_headers();
 
 }  // namespace smemtune

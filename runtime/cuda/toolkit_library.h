@@ -6,9 +6,9 @@
 
 namespace smemtune {
 
-/// File names for DynamicLibrary, in the order in which they are tried: the soname of the build's toolkit, that soname
-/// in the build's toolkit folder, that soname in /usr/local/cuda/lib64, and last `LIBRARY.so`. `library` is a name such
-/// as `libnvrtc`.
+/// File names for DynamicLibrary, which tries them in this order. First comes the soname of the toolkit that smemtune
+/// was built with, then this soname in that toolkit's folder, then in /usr/local/cuda/lib64, and last `LIBRARY.so`.
+/// `library` is a name such as `libnvrtc`.
 std::vector<std::string> toolkit_library_names(const std::string& library);
 
 }  // namespace smemtune

@@ -17,10 +17,11 @@ namespace {
 constexpr std::size_t stack_bytes = std::size_t{128} * 1024;
 constexpr std::size_t most_threads = 1024;
 constexpr std::size_t warp_size = 32;
-// A power of two would put the tops of all stacks into the same sets of the caches, and every switch would miss them.
+// Not a power of two: with one, the tops of all stacks would be in the same sets of the CPU's caches, and every switch
+// between fibers would miss the caches.
 constexpr std::size_t stack_distance = stack_bytes + std::size_t{17} * 64;
 
-// The stacks belong to Stacks, which outlives every fiber.
+// A stack allocator for fibers that frees nothing: the memory belongs to Stacks, which outlives every fiber.
 struct Borrowed {
     void deallocate(boost::context::stack_context&) noexcept {}
 };
@@ -34,7 +35,7 @@ struct BlockRunner::Stacks {
         if (base == MAP_FAILED) throw std::bad_alloc();
     }
     ~Stacks() {
-        forget();  // the sanitizer's marks must not stay for the next mapping at this address
+        forget();  // AddressSanitizer's marks must not remain for the next memory mapping at this address
         munmap(base, most_threads * stack_distance);
     }
     Stacks(const Stacks&) = delete;
@@ -60,10 +61,11 @@ struct BlockRunner::Fibers {
         SmemtuneThread self{};
         SmemtuneLane lane{};
         Fibers* all = nullptr;
-        boost::context::fiber scheduler;  // resumed at a barrier
+        boost::context::fiber scheduler;  // the context that runs the fibers; suspend() returns to it
         State state = State::ready;
-        // Destroyed only if the fiber ran to its end. A fiber of an abandoned launch owns nothing that needs unwinding,
-        // and unwinding through a kernel compiled without exceptions would end the process.
+        // Raw storage, so that the context of an abandoned fiber is not destroyed. Destroying it would unwind the
+        // stack, and unwinding through a kernel that was compiled without exceptions would end the process. An
+        // abandoned fiber owns nothing that needs unwinding.
         alignas(boost::context::fiber) std::byte storage[sizeof(boost::context::fiber)]{};
 
         boost::context::fiber& context() { return *std::launder(reinterpret_cast<boost::context::fiber*>(storage)); }
@@ -71,10 +73,11 @@ struct BlockRunner::Fibers {
 
     static void suspend(Fiber& fiber) { fiber.scheduler = std::move(fiber.scheduler).resume(); }
 
-    // A fiber's violation. Plain values: objects on the stack of an abandoned fiber are never destroyed.
+    // A fiber's violation. It has only members without a destructor, because objects on the stack of an abandoned fiber
+    // are never destroyed.
     struct Violation {
         const Fiber* by = nullptr;
-        const void* address = nullptr;  // of an access; null if an array index was out of bounds
+        const void* address = nullptr;  // address of the access; null if an array index was out of bounds
         long long bytes = 0;
         bool write = false;
         const void* code = nullptr;
@@ -102,8 +105,8 @@ struct BlockRunner::Fibers {
         suspend(fiber);
     }
 
-    // Lets the warp of a fiber go on if all lanes of its mask wait with that mask. Threads that ended, and lanes beyond
-    // the block, need not come.
+    // Releases the lanes of a fiber's mask if all of them wait with the same mask. Threads that have ended, and lanes
+    // beyond the end of the block, are not waited for. Returns whether the lanes were released.
     bool release_warp(std::size_t index, std::size_t count) {
         const auto first = index / warp_size * warp_size;
         const auto last = std::min(first + warp_size, count);
@@ -206,8 +209,8 @@ std::string BlockRunner::run(const HostEntry& entry, const SmemtuneThread& proto
     }
     auto& current = *entry.current();
     std::size_t done = 0;
-    std::size_t in_warps = 0;  // fibers that wait for other lanes
-    // False if the fiber broke a rule.
+    std::size_t in_warps = 0;  // number of fibers that wait for other lanes of their warp
+    // Runs a fiber until it waits or ends. Returns false if a violation ended the launch.
     const auto resume = [&](Fiber& fiber) {
         current = &fiber.self;
         fiber.state = Fiber::State::ready;

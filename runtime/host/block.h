@@ -1,4 +1,4 @@
-// Runs the threads of a block as fibers on one operating system thread.
+// Runs the CUDA threads of a block as fibers on one operating system thread.
 #pragma once
 
 #include <cstdint>
@@ -15,12 +15,12 @@ namespace smemtune {
 
 /// The entry points of a compiled kernel.
 struct HostEntry {
-    void (*call)(void* const* arguments) = nullptr;  ///< the kernel, for one thread
-    SmemtuneThread** (*current)() = nullptr;         ///< the kernel's pointer to its running thread, per OS thread
+    void (*call)(void* const* arguments) = nullptr;  ///< runs one CUDA thread of the kernel
+    SmemtuneThread** (*current)() = nullptr;         ///< address of the OS thread's pointer to its current CUDA thread
 };
 
-/// Runs the threads as fibers that meet at __syncthreads. Between two barriers they run one after another, in an order
-/// that the seed decides and that changes at each barrier. So a kernel that lacks a barrier reads stale values and
+/// Runs the threads of a block as fibers. Between two barriers the fibers run one after another, in a random order that
+/// depends on the seed and changes at each barrier. A kernel that lacks a barrier therefore reads stale values and
 /// gives wrong results.
 class BlockRunner {
 public:
@@ -29,13 +29,13 @@ public:
     BlockRunner(const BlockRunner&) = delete;
     BlockRunner& operator=(const BlockRunner&) = delete;
 
-    /// `prototype` holds block, block size, grid size and ranges. Returns the kernel's violation (an access out of
-    /// bounds, or a barrier that not all threads reach) with thread and block; empty if there is none. `locate` turns a
-    /// code address into "file:line".
+    /// Runs one block. `prototype` gives block index, block size, grid size and ranges. `locate` turns a code address
+    /// into "file:line". Returns an empty text, or describes the violation that ended the block: an access out of
+    /// bounds, with thread and block, or a barrier that not all threads reach.
     std::string run(const HostEntry& entry, const SmemtuneThread& prototype, void* const* arguments,
                     const std::function<std::string(const void*)>& locate);
 
-    /// The memory that holds the stacks of all fibers: a kernel's local arrays.
+    /// The memory of all fibers' stacks, where a kernel's local arrays are.
     [[nodiscard]] SmemtuneRange stacks() const;
 
 private:

@@ -37,7 +37,8 @@ void BlockThreads::run(const Work& work) {
     if (!fault_.empty()) throw DeviceFault(fault_);
     double total = 0;
     for (const auto each : cpu_us_) total += each;
-    // CPU time, as if the blocks were spread evenly over the threads. Other load on the machine does not count.
+    // Divides the CPU time by the number of threads, as if the blocks were spread evenly. CPU time does not include
+    // other load on the machine.
     total_us_ += total / static_cast<double>(std::min<std::int64_t>(work.blocks, std::ssize(threads_)));
 }
 
@@ -68,7 +69,7 @@ void BlockThreads::run_blocks(const Work& work, BlockRunner& runner, std::unique
     prototype.dynamic_shared = shared->data();
     std::vector<SmemtuneRange> ranges;
     if (work.checked) {
-        // The most frequently accessed range first, because every access searches the ranges in order.
+        // The most frequently accessed ranges come first, because every access searches the ranges in order.
         ranges = {runner.stacks(), shared->range()};
         ranges.insert(ranges.end(), work.ranges->begin(), work.ranges->end());
         prototype.ranges = ranges.data();

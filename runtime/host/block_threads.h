@@ -1,4 +1,4 @@
-// The threads that run the blocks of a launch. They wait between launches.
+// The operating system threads that run the blocks of launches. Between launches they wait.
 #pragma once
 
 #include <atomic>
@@ -20,7 +20,7 @@ namespace smemtune {
 
 class BlockThreads {
 public:
-    /// One launch, as seen by the threads that run its blocks.
+    /// What the threads need to run the blocks of one launch.
     struct Work {
         const HostEntry* entry;
         SmemtuneThread prototype;
@@ -37,11 +37,11 @@ public:
     BlockThreads(const BlockThreads&) = delete;
     BlockThreads& operator=(const BlockThreads&) = delete;
 
-    /// Throws DeviceFault. Throws DeviceError or std::bad_alloc if there is no memory for a block's stacks and shared
-    /// memory.
+    /// Runs a launch and returns when all blocks are done. Throws DeviceFault if the kernel did something illegal.
+    /// Throws DeviceError or std::bad_alloc if there is no memory for a block's stacks and shared memory.
     void run(const Work& work);
 
-    /// CPU time of all launches so far.
+    /// Time of all launches so far in microseconds: their CPU time, as if spread evenly over the threads.
     [[nodiscard]] double total_us() const { return total_us_; }
 
 private:

@@ -1,11 +1,12 @@
-// Checked mode: the compiler calls these before every access to memory and at every array index out of its bounds.
+// Checked mode: the compiler instruments a kernel (-fsanitize=kernel-address and bounds). The instrumented kernel calls
+// the functions of this file before every memory access and at every array index that is out of bounds.
 //
-// They are the entry points of the compilers' own instrumentation (-fsanitize=kernel-address and bounds), answered here
-// instead of by the sanitizers' run-time libraries, so that a violation ends one launch and names kernel, line and
-// thread.
+// These functions replace those of the sanitizers' run-time libraries. A violation then ends only the launch, and the
+// message names source line and thread.
 #pragma once
 
-// Hidden: in a program that is itself built with a sanitizer, the kernel must not call that one's entry points.
+// The functions are hidden, because smemtune itself may be built with a sanitizer. The kernel must not call the
+// functions of that sanitizer, which have the same names.
 #define SMEMTUNE_UNCHECKED \
     __attribute__((no_sanitize("kernel-address"), no_sanitize("undefined"), visibility("hidden")))
 

@@ -1,7 +1,8 @@
-// Gives CUDA's words their meaning on a CPU, for kernels that the host device compiles. Included ahead of the source.
+// Defines CUDA's keywords, variables and functions for kernels that are compiled for the CPU. The compiler includes
+// this file before the kernel's source.
 //
-// A block runs on one operating system thread and its threads are fibers there, so `__shared__` is thread-local.
-// Dynamic shared memory comes from smemtune_dynamic_shared(): see templates/kernels/device/shared.h.
+// All threads of a block are fibers of one operating system thread, so a `__shared__` variable is thread_local.
+// Kernels get dynamic shared memory from smemtune_dynamic_shared() (templates/kernels/device/shared.h).
 #pragma once
 
 #include "host_device/cuda_vectors.h"
@@ -18,7 +19,7 @@
 #define __launch_bounds__(...)
 #define __grid_constant__
 #define __align__(n) alignas(n)
-#define __shared__ thread_local  // static is implied within functions, and may be written: static __shared__
+#define __shared__ thread_local  // implies static within functions; also allows `static __shared__`
 
 #define threadIdx (smemtune_host::current->thread)
 #define blockIdx (smemtune_host::current->block)
@@ -29,7 +30,7 @@ constexpr int warpSize = 32;
 inline void __syncthreads() { smemtune_host::current->barrier(smemtune_host::current->scheduler); }
 inline int __syncthreads_or(int predicate) {
     static thread_local int any;
-    __syncthreads();  // nobody reads any more what the last call found
+    __syncthreads();  // all threads have read the result of the previous call
     any = 0;
     __syncthreads();
     if (predicate) any = 1;
@@ -93,7 +94,7 @@ inline void call(void (*kernel)(Parameters...), void* const* arguments) {
 
 }  // namespace smemtune_host
 
-// Last, because they use the above.
+// These headers come last, because they use the declarations above.
 #include "host_device/cuda_atomics.h"
 #include "host_device/cuda_math.h"
 #include "host_device/cuda_warp.h"

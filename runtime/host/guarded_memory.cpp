@@ -20,7 +20,7 @@ GuardedMemory::GuardedMemory(std::size_t bytes) : size_(bytes) {
         munmap(base_, reserved_);
         throw OutOfMemory("the host has no memory for " + std::to_string(bytes) + " bytes");
     }
-    // The memory ends at the guard area, as closely as the 16-byte alignment of its beginning allows.
+    // The memory ends as close to the guard area as the 16-byte alignment of its beginning allows.
     data_ = base_ + moat + (usable - bytes) / 16 * 16;
 }
 

@@ -1,5 +1,4 @@
-// Memory surrounded by a wide range of addresses that fault, so that even an index that is off by gigabytes hits a
-// fault.
+// Memory with a wide range of faulting addresses before and after it. Even an access that is wrong by gigabytes faults.
 #pragma once
 
 #include "runtime/backend.h"

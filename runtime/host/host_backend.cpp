@@ -27,8 +27,7 @@ std::string cpu_name() {
     return "CPU";
 }
 
-// Memory available without swapping. Unlike free memory, it includes caches that the system would release. 0 when
-// unknown.
+// Bytes of memory that are available without swapping, including caches that the system would release. 0 when unknown.
 std::size_t available_bytes() {
     std::ifstream info("/proc/meminfo");
     for (std::string line; std::getline(info, line);) {
@@ -51,7 +50,7 @@ public:
         return std::make_unique<Registered>(bytes, shared_);
     }
     [[nodiscard]] std::unique_ptr<Memory> allocate_zeroed(std::size_t bytes) override {
-        return allocate(bytes);  // new pages from the system are zero
+        return allocate(bytes);  // the operating system gives zeroed pages
     }
     void fill_with_zeros(std::byte* at, std::size_t bytes, StreamHandle) override { std::memset(at, 0, bytes); }
     void copy_to_device(Memory& to, std::span<const std::byte> from) override {
@@ -61,7 +60,7 @@ public:
         std::memcpy(to.data(), from.data(), to.size());
     }
     [[nodiscard]] std::size_t free_bytes() override { return available_bytes(); }
-    void synchronize() override { std::fflush(stdout); }  // what kernels printed, as CUDA does
+    void synchronize() override { std::fflush(stdout); }  // as CUDA does, for what kernels printed
 
     [[nodiscard]] std::unique_ptr<StreamTimer> start_timer(StreamHandle) override {
         return std::make_unique<Timer>(shared_);
@@ -74,18 +73,19 @@ public:
     }
 
 private:
-    // The state that kernels and memory share and keep alive.
+    // State of the backend that its kernels and memories share. They keep it alive after the backend is destroyed.
     struct Shared {
         explicit Shared(const BackendOptions& options)
             : threads(options.threads != 0 ? options.threads : std::max(1U, std::thread::hardware_concurrency()),
                       options.seed) {}
         const Device device = host_device();
-        std::mutex mutex;  // one launch at a time
+        std::mutex mutex;  // locked during a launch: only one launch runs at a time
         BlockThreads threads;
         std::vector<const GuardedMemory*> memories;
     };
 
-    // Launches return when they are done. Launches of other threads in between count, too.
+    // Measures the CPU time of all launches between its start and end(), also of other threads' launches. Launches are
+    // done when they return, so the time is known at end().
     class Timer : public StreamTimer {
     public:
         explicit Timer(std::shared_ptr<Shared> shared) : shared_(std::move(shared)), begin_us_(now_us()) {}
@@ -176,8 +176,7 @@ Device host_device() {
     device.compute_capability = 0;
     device.multiprocessors = std::max(1U, std::thread::hardware_concurrency());
     device.l2_bytes = 0;
-    device.memory_bytes =
-        (sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE)) >> 30 << 30;  // whole GiB: part of the device's name
+    device.memory_bytes = (sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE)) >> 30 << 30;  // whole GiB
     device.clock_khz = 0;
     return device;
 }

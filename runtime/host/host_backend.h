@@ -1,4 +1,5 @@
-// The host CPU as a device. The system's compiler compiles the same kernels, and threads run the blocks.
+// The host CPU as a device. The system's C++ compiler compiles the same kernels, and operating system threads run their
+// blocks.
 #pragma once
 
 #include <memory>
@@ -7,7 +8,8 @@
 
 namespace smemtune {
 
-/// The host's limits. Where a CPU has none, they are a large GPU's, so that the same configurations are feasible.
+/// The CPU as a Device. A CPU has no limits such as threads per block. These limits are those of an sm_90 GPU, so that
+/// the same configurations are feasible.
 Device host_device();
 
 std::unique_ptr<Backend> open_host(const BackendOptions& options);

@@ -17,7 +17,7 @@
 
 namespace smemtune {
 
-/// layout.h, cuda_on_cpu.h and checked.h, as they were when the library was built.
+/// The texts of layout.h, cuda_on_cpu.h, host_device/*.h and checked.h when the library was built, by file name.
 const std::map<std::string, std::string>& host_headers();
 
 namespace {
@@ -42,13 +42,14 @@ std::string wrapper(const Program& program) {
            symbols + "return nullptr;\n}\n";
 }
 
-// Headers that CUDA's compilers include by themselves or that only declare what cuda_on_cpu.h gives.
+// Headers of the CUDA Toolkit that are empty on the host device, because cuda_on_cpu.h declares what a kernel needs of
+// them.
 constexpr std::array toolkit_headers{
     "cuda.h",           "cuda_runtime.h",     "cuda_runtime_api.h", "device_launch_parameters.h",
     "math_constants.h", "vector_functions.h", "vector_types.h"};
 
-// Replaces `extern __shared__ T name[];` by a pointer to the memory, on the same line. C++ has no such declaration.
-// Outside functions there is no thread whose memory it could be: there it becomes an error.
+// Replaces `extern __shared__ T name[];`, which C++ does not have, with a pointer to dynamic shared memory, on the same
+// line. Outside functions it becomes an error, because a pointer there would have one value for all blocks.
 std::string with_dynamic_shared(const std::string& source) {
     if (source.find("__shared__") == std::string::npos) return source;
     static const std::regex declaration(
@@ -72,7 +73,7 @@ std::string with_dynamic_shared(const std::string& source) {
     return result.append(done, source.end());
 }
 
-// A filesystem error is not the candidate's fault.
+// A filesystem error becomes a CompilerError, not a rejection, because the candidate did not cause it.
 void write_text(const TemporaryFolder& folder, const std::string& name, const std::string& text) {
     try {
         folder.write(name, text);
@@ -94,7 +95,7 @@ std::vector<std::uint8_t> read_file(const fs::path& path) {
     return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
 }
 
-// The compiler's first error, without the temporary folder's name.
+// The first error in the compiler's output. The path of the temporary folder is removed.
 std::string first_error(std::string output, const std::string& folder) {
     for (auto at = output.find(folder); at != std::string::npos; at = output.find(folder)) {
         output.erase(at, folder.size() + 1);
@@ -104,7 +105,8 @@ std::string first_error(std::string output, const std::string& folder) {
     return readable_error(output.substr(start, output.find('\n', start) - start));
 }
 
-// A C++ function that takes its arguments like a kernel. It returns null, or what it threw.
+// Source text that makes a C++ function of the user's callable with an array of addresses, as a kernel is. The call
+// returns null, or the message of the exception that the function threw.
 std::string function_wrapper(const Program& program) {
     return "#include \"configuration.h\"\n#include \"" + program.source_path + R"("
 #include <cstddef>
@@ -195,7 +197,7 @@ std::variant<Binary, Rejection> HostCompiler::compile(const Program& program) co
                                      "-include",
                                      in("cuda_on_cpu.h")};
     for (const auto& option : program.options) {
-        // Options that are not taken here are for the device compiler only.
+        // Only options that set the language standard or macros are passed on. All others are for NVRTC.
         const bool is_standard = option.starts_with("-std=") || option.starts_with("--std=");
         if (is_standard) command[1] = option.substr(option.find("-std="));
         if (option.starts_with("--define-macro=")) command.push_back("-D" + option.substr(15));
@@ -215,7 +217,7 @@ std::variant<Binary, Rejection> HostCompiler::compile(const Program& program) co
                 command.insert(command.end(), {"--param", std::string("asan-") + setting});
             }
         }
-        // clang may merge several accesses into one, which then has no line.
+        // Without tail merging, because clang could merge several accesses into one that has no line number.
         if (clang) command.insert(command.end(), {"-mllvm", "-enable-tail-merge=false"});
     }
     command.insert(command.end(), {in("smemtune_wrapper.cpp"), "-o", in("kernel.so")});
@@ -245,7 +247,8 @@ std::variant<Binary, Rejection> HostCompiler::compile(const Program& program) co
 std::string HostCompiler::target() const {
     utsname name{};
     uname(&name);
-    // The target names the headers, because code runs only on a backend with the same headers.
+    // The target contains a hash of the host headers, because code is compatible only with a backend that was built
+    // with the same headers.
     static const auto headers = [] {
         std::string text;
         for (const auto& [path, content] : host_headers()) text += content;

@@ -32,7 +32,7 @@ SharedObject::~SharedObject() {
 std::string SharedObject::locate(const void* address) const {
     Dl_info info{};
     if (dladdr(address, &info) == 0) return "unknown line";
-    // The address is a return address: step back into the call.
+    // `address` is a return address, so the address before it belongs to the call instruction.
     const auto offset = static_cast<const char*>(address) - static_cast<const char*>(info.dli_fbase) - 1;
     std::ostringstream hexadecimal;
     hexadecimal << std::hex << offset;

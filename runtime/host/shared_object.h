@@ -1,4 +1,4 @@
-// A shared object in anonymous memory. It leaves nothing on disk and shares its name with no other object.
+// Loads a shared object from anonymous memory. It leaves no file on disk, and its file name is unique.
 #pragma once
 
 #include <cstdint>
@@ -14,19 +14,19 @@ namespace smemtune {
 
 class SharedObject {
 public:
-    /// Throws DeviceError if there is no memory for it, LaunchError if `code` cannot be loaded.
+    /// Throws DeviceError if there is too little memory, LaunchError if `code` cannot be loaded.
     explicit SharedObject(const std::vector<std::uint8_t>& code);
     ~SharedObject();
     SharedObject(const SharedObject&) = delete;
     SharedObject& operator=(const SharedObject&) = delete;
 
-    /// Throws LaunchError.
+    /// Sets `function` to the function of this name. Throws LaunchError if there is none.
     template <class Function>
     void find(const char* name, Function*& function) const {
         if (!library_->find(name, function)) throw LaunchError(std::string("the kernel's code has no ") + name);
     }
 
-    /// "tiled.cu:31", from the debug information of checked kernels.
+    /// The source line of a return address, such as "tiled.cu:31". Needs the debug information of checked kernels.
     [[nodiscard]] std::string locate(const void* address) const;
 
 private:
@@ -35,15 +35,16 @@ private:
     std::optional<DynamicLibrary> library_;
 };
 
-/// A C++ function of the user's, called on the host.
+/// A user's C++ function, such as a reference, which is called on the CPU.
 class HostFunction {
 public:
-    /// `code`: of a Program with `on_host`. Throws LaunchError, DeviceError.
+    /// `code` is the machine code of a Program with `on_host`. Throws LaunchError, DeviceError.
     explicit HostFunction(const std::vector<std::uint8_t>& code) : object_(code) {
         object_.find("smemtune_call_function", function_);
     }
 
-    /// `arguments[i]` points to the value of parameter i. Throws std::runtime_error with what the function throws.
+    /// Calls the function. `arguments[i]` points to the value of parameter i. If the function throws, throws
+    /// std::runtime_error with the same message.
     void call(void* const* arguments) const {
         const char* const error = function_(arguments);
         if (error != nullptr) throw std::runtime_error(error);

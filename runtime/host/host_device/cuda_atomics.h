@@ -8,7 +8,7 @@ struct Same {
     using Type = T;
 };
 
-// Replaces the value by `change(value)`, and returns the earlier one.
+// Atomically replaces the value at `address` with `change(value)`. Returns the earlier value.
 template <class T, class Change>
 inline T atomic_change(T* address, Change change) {
     T before;

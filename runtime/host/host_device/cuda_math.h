@@ -6,7 +6,8 @@
 #include <stdlib.h>
 extern "C" int printf(const char* format, ...);  // kernels may call it without stdio.h
 #else
-// Declared as the C library declares them: reading its headers would cost each candidate more than its own compile.
+// Declares functions of the C library, as its headers do. Parsing those headers would take longer than the rest of a
+// kernel's compile.
 extern "C" {
 int printf(const char* format, ...);
 int abs(int) noexcept;
@@ -127,7 +128,7 @@ inline float fdim(float a, float b) { return fdimf(a, b); }
 inline float fma(float a, float b, float c) { return fmaf(a, b, c); }
 inline double pow(double a, int b) { return pow(a, static_cast<double>(b)); }
 inline float pow(float a, int b) { return powf(a, static_cast<float>(b)); }
-// As in C++: a whole number counts as double.
+// As in C++, sqrt of an integer converts it to double.
 template <class T, decltype(static_cast<T>(1) % 1)* = nullptr>
 inline double sqrt(T a) {
     return sqrt(static_cast<double>(a));

@@ -1,11 +1,11 @@
-// Shuffles and votes of a warp. Its threads are fibers that wait for one another. Included by cuda_on_cpu.h.
+// Shuffles and votes of a warp, whose threads are fibers that wait for one another. Included by cuda_on_cpu.h.
 #pragma once
 
 #include "current_thread.h"
 
 namespace smemtune_host {
 
-// Gives `value` to the lanes of `mask`, and waits for theirs.
+// Gives `value` to the lanes of `mask`, and waits until all of them have given their values. Returns these values.
 template <class T>
 inline const SmemtuneLane& meet_warp(unsigned mask, T value) {
     static_assert(sizeof(T) <= sizeof(unsigned long long), "a shuffle moves at most 8 bytes");
@@ -17,7 +17,8 @@ inline const SmemtuneLane& meet_warp(unsigned mask, T value) {
     return lane;
 }
 
-// The value of lane `source`; the own value if that lane is not in the same part of `width` lanes or did not come.
+// Returns the value of lane `source`. Returns the calling lane's own `value` if `source` takes no part in the shuffle,
+// or if `is_inside` is false because `source` is outside the shuffle's `width`.
 template <class T>
 inline T shuffled(unsigned mask, T value, int source, bool is_inside) {
     const auto& lane = meet_warp(mask, value);
@@ -44,7 +45,8 @@ inline T reduced(unsigned mask, T value, Join join) {
 
 }  // namespace smemtune_host
 
-// The values that all 32 lanes of the warp give here: what device/tensor_core.h needs in place of its instructions.
+// Returns the values that the 32 lanes of the warp pass. device/tensor_core.h computes with them what tensor core
+// instructions do on a GPU.
 inline const unsigned long long* smemtune_gather(unsigned long long value) {
     return smemtune_host::meet_warp(0xffffffffU, value).values;
 }

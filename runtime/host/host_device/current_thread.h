@@ -1,4 +1,4 @@
-// Which CUDA thread runs: a fiber of this operating system thread.
+// The CUDA thread that the calling operating system thread runs now, as a fiber.
 #pragma once
 
 #include "../layout.h"
