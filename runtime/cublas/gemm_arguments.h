@@ -27,8 +27,8 @@ struct GemmArguments {
 /// The operation gemm (single) or batched_gemm (batched). The arguments of gemm have neither a batch nor batch strides.
 enum class GemmKind { single, batched };
 GemmKind gemm_kind(const Problem& problem);
-/// Returns nullopt if the operation is neither the built-in gemm nor batched_gemm, nor takes the same arguments under
-/// the same name.
+/// Returns nullopt unless the operation has the name and the arguments of gemm or batched_gemm. A user's own operation
+/// with one of these names may take other arguments.
 std::optional<GemmKind> gemm_kind(const Operation& operation);
 
 /// Sizes of the stored matrices of a product, in elements.

@@ -10,7 +10,8 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-// The compiler's error for a gemm kernel whose source has `to` in place of `from`; empty if it compiles.
+// Replaces `from` with `to` in the source of a gemm kernel and compiles it. Returns the compiler's error; empty if
+// there is none.
 std::string rejection_of(const Device& device, const std::string& from, const std::string& to) {
     auto sources = stepping_sources();
     auto& source = sources.at("stepping.cu");
@@ -37,7 +38,7 @@ TEST_P(ParametersOfAKernel, AreThoseOfItsManifest) {
     EXPECT_THAT(rejection_of(device, ", long long ldc", ", long long ldc, int more"), complaint);
 }
 
-// A condition before that include would see 0 without an error.
+// In an `#if` before the source's include of configuration.h, an undefined parameter would count as 0 without an error.
 TEST_P(ParametersOfAKernel, ReachConditionsBeforeTheSourcesOwnInclude) {
     const std::string include = "#include \"configuration.h\"";
     EXPECT_EQ(rejection_of(device, include, "#if STEP != 2\n#error late\n#endif\n" + include), "");
@@ -63,7 +64,7 @@ TEST(ReadableError, OfAParameterCheckHasNoLineAndNoColumn) {
     }
 }
 
-// The check at the end of a program, which compares the parameters of its entry point with those of the manifest.
+// Returns the check at the end of a program. It compares the parameters of the entry point with those of the manifest.
 std::string check_in(const Program& program) {
     const auto& source = program.files.at(program.source_path);
     return source.substr(source.rfind("static_assert(smemtune_same"));

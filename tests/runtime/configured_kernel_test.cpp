@@ -7,7 +7,7 @@ namespace {
 
 using testing::ElementsAre;
 
-// Records its launches. Every argument is an int.
+// A kernel that records its launches. Every argument is an int.
 class Recorder : public LoadedKernel {
 public:
     explicit Recorder(std::size_t arguments) : count_(arguments) {}
@@ -39,7 +39,7 @@ TEST(ConfiguredKernel, LaunchesWithItsLaunchAndAppendsTheRuntimeArguments) {
     const ConfiguredKernel kernel(recorder, {.block = {32, 1, 1}, .runtime_arguments = {7, 8}});
     kernel.launch(stream, arguments);
     b = 3;
-    const ConfiguredKernel copy = kernel;  // must refer to its own copy of the run-time arguments
+    const ConfiguredKernel copy = kernel;  // the copy must use its own run-time arguments, not those of `kernel`
     copy.launch(nullptr, arguments);
     EXPECT_THAT(recorder->values, ElementsAre(ElementsAre(1, 2, 7, 8), ElementsAre(1, 3, 7, 8)));
     EXPECT_THAT(recorder->blocks, ElementsAre(32, 32));
@@ -49,7 +49,7 @@ TEST(ConfiguredKernel, LaunchesWithItsLaunchAndAppendsTheRuntimeArguments) {
 TEST(ConfiguredKernel, PassesTensorMapsAfterTheRuntimeArguments) {
     int matrix = 1;
     void* const misaligned = &matrix;
-    long long stride = 3;  // rows of 6 bytes: the map is zeros
+    long long stride = 3;  // rows of 6 bytes, which no tensor map can describe: the map is all zeros
     const std::vector<void*> arguments{const_cast<void**>(&misaligned), &stride};
     class Maps : public LoadedKernel {
     public:
@@ -70,7 +70,7 @@ TEST(ConfiguredKernel, PassesTensorMapsAfterTheRuntimeArguments) {
     EXPECT_EQ(kernel->launches, 1);
 }
 
-// It would need the driver otherwise, which this test does not.
+// Making a map calls the CUDA driver. This test passes without a driver, because no map is made.
 TEST(ConfiguredKernel, MakesNoMapOfAMatrixThatIsAlwaysCopied) {
     alignas(16) std::array<std::byte, 256> memory{};
     void* const matrix = memory.data();

@@ -10,7 +10,8 @@
 namespace smemtune {
 namespace {
 
-// Simulates a GPU that draws `watts` and updates its counter every `period_ms`. A batch of `launches` takes `batch_ms`.
+// Simulates a GPU that draws `watts` and updates its energy counter every `period_ms`. Each batch has `launches`
+// launches and takes `batch_ms`.
 EnergyMeter metered(double watts, double period_ms, double batch_ms, std::size_t launches) {
     EnergyMeter meter;
     for (double ms = batch_ms + 7; !meter.finished(); ms += batch_ms) {
@@ -36,10 +37,10 @@ TEST(EnergyMeter, OnlyWhatRunsBetweenTwoUpdatesFarEnoughApartCounts) {
     meter.add(0, 100, 50);
     meter.add(10, 100, 50);
     EXPECT_FALSE(meter.finished());
-    meter.add(20, 150, 50);  // an update: the measurement begins
+    meter.add(20, 150, 50);  // the first update of the counter: the measurement begins
     meter.add(100, 200, 1);
-    meter.add(319, 900, 1);  // too soon after the first update
-    meter.add(330, 900, 1);  // late enough, but not an update
+    meter.add(319, 900, 1);  // an update, but less than 300 ms after the first one
+    meter.add(330, 900, 1);  // late enough, but the counter was not updated
     EXPECT_FALSE(meter.finished());
     EXPECT_EQ(meter.launch_uj(), 0);
     meter.add(400, 1150, 2);
@@ -65,9 +66,9 @@ TEST(EnergyMeter, ACounterThatWentBackSaysNothing) {
 TEST(EnergyMeter, TheBordersOfItsTimesBelongToThem) {
     EnergyMeter meter;
     EXPECT_FALSE(meter.finished()) << "nothing was read";
-    meter.add(0, 100, 9);  // launches before the first update do not count
+    meter.add(0, 100, 9);  // launches before the counter's first update are ignored
     meter.add(50, 101, 9);
-    meter.add(350, 161, 3);  // 300 ms after the update at 50
+    meter.add(350, 161, 3);  // exactly 300 ms after the update at 50 ms
     EXPECT_TRUE(meter.finished());
     EXPECT_DOUBLE_EQ(meter.launch_uj(), 60 * 1e3 / 3);
     meter.add(400, 161, 100);
@@ -89,7 +90,8 @@ TEST(EnergyMeter, TheBordersOfItsTimesBelongToThem) {
     EXPECT_EQ(idle.launch_uj(), 0) << "no launch lay between the updates";
 }
 
-// The rule, written again: the launches and the energy between the first update and the first one 300 ms later.
+// Implements the meter's rule a second time: divides energy by launches, both between the first update of the counter
+// and the first update at least 300 ms later.
 TEST(EnergyMeter, AgreesWithTheRuleForAnyReadings) {
     std::mt19937 random(3);  // NOLINT: the same readings every time
     for (int round = 0; round < 300; ++round) {

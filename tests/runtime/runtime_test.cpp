@@ -17,7 +17,8 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-// A product of small integers, exact in floats. Rows are padded, and the padding must not change.
+// The operands of a matrix product of small integers, whose result is exact in floats. Rows may be padded, and a kernel
+// must not change the padding.
 class Product {
     template <class Matrix>
     static auto& at(Matrix& matrix, int row, int column, int stride) {
@@ -104,7 +105,7 @@ TEST_F(OnHost, WithoutADatabaseAnyProblemGetsARightKernel) {
     EXPECT_FALSE(std::filesystem::exists(database));
 }
 
-// As BLAS defines it, a sum without terms is 0.
+// With K = 0, each sum has no terms and is 0, as BLAS defines it.
 TEST_F(OnHost, WithoutAnythingToSumCIsScaledAlone) {
     auto runtime = open();
     for (const auto* name : {"tiled", "warp_tiled", "thread_tiled"}) {
@@ -217,10 +218,10 @@ TEST_F(OnHost, AWinnerWithAWorkspaceIsLaunchedLikeAnyOther) {
     tuned(gemm(15, 31, 100), "warp_tiled",
           "BLOCK_M=16,BLOCK_N=32,BLOCK_K=8,THREAD_M=4,THREAD_N=4,LANES_M=4,LANE_PAIRS=0,SLICES_K=2,STAGES=2,ASYNC=1,"
           "VECTOR_A=1,VECTOR_B=1,A_FIRST=1,BLOCKS_PER_SM=4,GROUP_M=4,CLUSTER_K=1,SPLIT_K=2");
-    const auto kernel = open(no_compiler).fetch(gemm(15, 31, 100));  // the kernel outlives its runtime
+    const auto kernel = open(no_compiler).fetch(gemm(15, 31, 100));  // the kernel outlives its Runtime
     EXPECT_EQ(kernel.choice().match, Match::exact);
     EXPECT_EQ(kernel.workspace_bytes(), (2 * 16 * 32 + 32) * 4) << "a tile's sums twice, and its counters";
-    auto* const another = reinterpret_cast<CUstream_st*>(0x100);  // the host uses it only as the key of a workspace
+    auto* const another = reinterpret_cast<CUstream_st*>(0x100);  // on the host, a stream only selects a workspace
     for (auto* stream : {another, static_cast<CUstream_st*>(nullptr), another}) {
         Product(15, 31, 100, 3).expect_right(kernel, 2, -1, stream);
     }
@@ -286,7 +287,7 @@ TEST_F(OnHost, AnApplicationsOwnTemplatesAreCandidates) {
     Product(6, 7, 8).expect_right(kernel);
 }
 
-// An operation of the application's own that is called gemm need not have transposed layouts.
+// An application may define its own operation `gemm` without layouts. Then no matrix is transposed.
 TEST_F(OnHost, AGemmWithoutLayoutsIsOneOfMatricesAsTheyAre) {
     const auto folder = scratch / "mine";
     std::filesystem::create_directories(folder);
@@ -401,7 +402,7 @@ TEST_F(OnHost, AStrideShorterThanItsRowIsRefused) {
     product.expect_right(kernel);
 }
 
-// Two products of 3x2x2: A[i] holds i + 1, B[i] 10 * (i + 1).
+// Two products of size 3x2x2. Every element of A[i] is i + 1, every element of B[i] is 10 * (i + 1).
 TEST_F(OnHost, ABatchIsPackedUnlessItsStridesSayOtherwise) {
     auto runtime = open();
     const auto kernel = runtime.fetch(batched_gemm(2, 3, 2, 2));
@@ -420,7 +421,7 @@ TEST_F(OnHost, ABatchIsPackedUnlessItsStridesSayOtherwise) {
     EXPECT_EQ(rows, (std::vector<float>{10, 10, 40, 40, -1, 10, 10, 40, 40, -1, 10, 10, 40, 40, -1}));
 }
 
-// Two products of 1x2x3: B[i] is 3x2 and holds 10 * (i + 1).
+// Two products of size 1x2x3. B[i] is 3x2, and each of its elements is 10 * (i + 1).
 TEST_F(OnHost, APackedBatchOfMatricesThatAreNotSquareIsReadWhereItLies) {
     auto runtime = open();
     const std::vector<float> a(6, 1);
@@ -470,7 +471,8 @@ TEST_F(OnHost, OperationsOtherThanGemmTakeTheirArgumentsInOrder) {
     EXPECT_THROW(kernel.launch(nullptr, GemmOperands{}), std::invalid_argument);
 }
 
-// The kernel's grid is that of the fetch, so other extents would leave elements out or read beyond the matrices.
+// The grid was computed for the extents of the fetch. With other extents, the kernel would skip elements or read beyond
+// the matrices.
 TEST_F(OnHost, OperationsOtherThanGemmRefuseOtherExtents) {
     auto runtime = open();
     const auto kernel = runtime.fetch({"transpose", "f32", "", {{"M", 3}, {"N", 5}}});

@@ -174,8 +174,8 @@ TEST_F(Selection, WithoutADatabaseEveryTemplateOffersAValidDefault) {
         EXPECT_EQ(infeasibility(*each.kernel_template, *each.configuration, problem, device), std::nullopt)
             << each.kernel_template->name;
     }
-    EXPECT_EQ(found.front().choice.kernel_template, "warp_tiled");  // most reuse
-    EXPECT_EQ(found.back().choice.kernel_template, "naive");        // no reuse
+    EXPECT_EQ(found.front().choice.kernel_template, "warp_tiled");  // reuses loaded values the most
+    EXPECT_EQ(found.back().choice.kernel_template, "naive");        // reuses no loaded value
 }
 
 TEST_F(Selection, BehindTheTunedOnesStandTheDefaults) {
@@ -244,7 +244,7 @@ TEST_F(Selection, ATemplateThatLostItsProblemCanStillBeAskedFor) {
 TEST_F(Selection, ATemplateAskedForByNameIsWhatItIsNow) {
     const auto problem = gemm(100, 100, 100);
     auto& tiled = *std::ranges::find(templates, "tiled", &KernelTemplate::name);
-    tuned(problem, "TILE_WIDTH=8", 1);  // faster, but its source has changed since
+    tuned(problem, "TILE_WIDTH=8", 1);  // the faster winner, of an earlier version of the source
     tiled.hash = "of the source as it is now";
     tuned(problem, "TILE_WIDTH=16", 5);
     EXPECT_EQ(first(problem, "tiled").configuration, "TILE_WIDTH=16");
@@ -252,7 +252,8 @@ TEST_F(Selection, ATemplateAskedForByNameIsWhatItIsNow) {
     EXPECT_EQ(first(problem, "tiled").configuration, "TILE_WIDTH=8") << "what only the database knows";
 }
 
-// Nobody has tuned into the database since the template changed. The runtime reads it as it is.
+// The database was written before the template changed. The new version declares that it gives the same machine code,
+// so the old winner is still an exact match.
 TEST_F(Selection, AnEarlierVersionWithTheSameMachineCodeServesAsThePresentOne) {
     const auto problem = gemm(100, 100, 100);
     tuned(problem, "TILE_WIDTH=8", 1);
@@ -277,7 +278,7 @@ TEST_F(Selection, OfTheApplicationsOwnTemplatesThePresentSourceAloneCounts) {
     EXPECT_EQ(found.at(0).choice.match, Match::untuned);
 }
 
-// Its machine code is stored once for all problems, and the winner of another problem has replaced it.
+// A configuration's machine code is stored once for all problems. Here the winner of another problem has replaced it.
 TEST_F(Selection, AWinnerWhoseMachineCodeWasReplacedIsNoExactMatch) {
     const auto binary = [&](std::uint8_t byte) {
         return Binary{.entry = "tiled", .target = "sm_90a", .compiler = "NVRTC", .code = {byte}};
@@ -295,7 +296,7 @@ TEST_F(Selection, AWinnerWhoseMachineCodeWasReplacedIsNoExactMatch) {
     EXPECT_EQ(choice.tuned_for, "gemm f32 nn 64x64x64");
 }
 
-// Row numbers of devices, problems and templates mean nothing in a different file.
+// The row numbers of devices, problems and templates that were read from the first file are wrong in the second.
 TEST_F(Selection, AFileThatTakesThePlaceOfTheDatabaseIsReadFromTheBeginning) {
     const auto& tiled = find_template(templates, "tiled");
     {
@@ -349,7 +350,7 @@ TEST_F(Selection, ArgumentsAreTheSameOnlyInEveryPart) {
     }
 }
 
-// The matrix product of the built-in templates, with different names.
+// Tests with winners of a template whose operation is the built-in gemm with one change, such as a renamed argument.
 class Signatures : public Selection {
 protected:
     [[nodiscard]] static KernelTemplate stepping_with(const std::string& from, const std::string& to) {
@@ -364,7 +365,7 @@ protected:
         sources["reference.cu"] = "";
         return load_templates(sources).front();
     }
-    // Stores a winner of `kernel`, and returns why it is passed over; empty if it is not.
+    // Stores a winner of `kernel` and returns why the selection leaves it out; empty if the selection uses it.
     [[nodiscard]] std::string refusal(const KernelTemplate& kernel) {
         const auto problem = gemm(64, 64, 64);
         store_winner(store, device, kernel, problem, parse_configuration("STEP=2"), 1);
@@ -395,7 +396,7 @@ protected:
         }
         return load_templates(sources).front();
     }
-    // The candidates of an application whose folder holds `mine` alone.
+    // The candidates of an application whose own templates are only `its_own`.
     [[nodiscard]] std::vector<Candidate> with_own(const KernelTemplate& its_own, std::string* why_not = nullptr) {
         templates.push_back(its_own);
         const std::vector<std::string> own{its_own.name};
@@ -493,7 +494,7 @@ TEST_F(Signatures, ExtentsOfAnotherNumberOrOrderAreOthers) {
     EXPECT_TRUE(std::isinf(distance(gemm(8, 8, 8), {"gemm", "f32", "nn", {{"M", 8}, {"K", 8}, {"N", 8}}})));
 }
 
-// The index of the database ranks by the first four extents.
+// The database ranks problems by their first four extents only. The selection must also compare the fifth.
 TEST_F(Signatures, OfProblemsWithFiveExtentsTheLastCountsToo) {
     templates = {stepping_with(R"(["M", "N", "K"])", R"(["M", "N", "K", "L", "P"])")};
     const auto problem = [](std::int64_t last) {
@@ -548,7 +549,8 @@ TEST_F(Selection, TemplatesThatOnlyTheDatabaseHasCanBeExcluded) {
     EXPECT_THAT(candidates.why_not(), HasSubstr("; stepping: only the database has this version"));
 }
 
-// An edit of the stored files must not change the code that runs.
+// Someone may edit the stored files of a template. If the runtime has the same version itself, the edit must not change
+// the code that runs.
 TEST_F(Selection, TheFilesOfAVersionThatTheRuntimeHasAreNotReadFromTheDatabase) {
     auto edited = find_template(templates, "tiled");
     edited.files.at("gemm/tiled.cu") += "// edited";

@@ -1,4 +1,4 @@
-// An application reads a database that is damaged, edited or large.
+// Tests what an application fetches from a database that is damaged, edited or large.
 #include <gmock/gmock.h>
 
 #include <sqlite3.h>
@@ -11,7 +11,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// Changes the database as damage or a different program does.
+// Changes a database with SQL, as damage or a different program could.
 void execute(const std::filesystem::path& database, const std::string& sql) {
     sqlite3* handle = nullptr;
     ASSERT_EQ(sqlite3_open(database.c_str(), &handle), SQLITE_OK);
@@ -28,7 +28,8 @@ protected:
                bool with_code = true) const {
         Store store(database);
         const auto& templates = builtin_templates();
-        // Uses a different version of a template, because the runtime never reads its own templates from a database.
+        // Stores a different version of a built-in template, because the runtime does not read a version that it has
+        // itself from the database.
         auto chosen = find_template(templates, kernel);
         chosen.hash = "of an earlier version of " + kernel;
         const auto values = parse_configuration(configuration);
@@ -45,8 +46,8 @@ protected:
 TEST_F(StoredOnHost, DamagedMachineCodeIsNeverLoadedAndMadeAnew) {
     tuned(gemm(64, 64, 64), "tiled", "TILE_WIDTH=8");
     for (const auto* damage :
-         {"substr(code, 1, length(code) / 2)",                                        // truncated
-          "CAST(substr(code, 1, 4096) || zeroblob(length(code) - 4096) AS BLOB)"}) {  // overwritten
+         {"substr(code, 1, length(code) / 2)",                                        // truncates the code
+          "CAST(substr(code, 1, 4096) || zeroblob(length(code) - 4096) AS BLOB)"}) {  // overwrites most of the code
         execute(database, std::string("UPDATE binaries SET code = ") + damage);
         EXPECT_THAT(error_of<FetchError>([&] { (void)open(no_compiler).fetch(gemm(64, 64, 64)); }),
                     HasSubstr("differs from its SHA-256"));
@@ -55,7 +56,8 @@ TEST_F(StoredOnHost, DamagedMachineCodeIsNeverLoadedAndMadeAnew) {
     }
 }
 
-// This happens if a run is killed after it has verified the code of a different compiler.
+// A tuning run leaves such rows if it is killed after it verified machine code of a different compiler and before it
+// stored that code.
 TEST_F(StoredOnHost, MachineCodeThatIsNotWhatTheTrialWasVerifiedWithIsNeverLoaded) {
     tuned(gemm(64, 64, 64), "tiled", "TILE_WIDTH=8");
     {
@@ -68,13 +70,13 @@ TEST_F(StoredOnHost, MachineCodeThatIsNotWhatTheTrialWasVerifiedWithIsNeverLoade
     EXPECT_EQ(open().fetch(gemm(64, 64, 64)).choice().match, Match::exact);
 }
 
-// One trial's code is stored. Another trial of the same source was verified with different code, so its kernel is
-// compiled.
+// The database has the machine code of one trial. Another trial of the same source was verified with different machine
+// code, so its kernel is compiled instead.
 TEST_F(StoredOnHost, TwoTrialsOfOneSourceAreServedWithTheirOwnMachineCode) {
     auto sources = stepping_sources();
     const auto kernel = load_templates(sources).front();
     auto& text = sources.at("stepping.cu");
-    text.replace(text.find("Element sum = 0;"), 16, "Element sum = 1;");  // so that the codes can be told apart
+    text.replace(text.find("Element sum = 0;"), 16, "Element sum = 1;");  // the stored code gives different results
     const auto configuration = parse_configuration("STEP=2");
     {
         Store store(database);

@@ -1,4 +1,4 @@
-// Shared by the runtime's tests: kernels from source text, compiled for the host device.
+// Helpers for the runtime's tests: compiles kernels from source text for the host device.
 #pragma once
 
 #include <algorithm>
@@ -17,14 +17,14 @@
 
 namespace smemtune {
 
-/// An executable shell script.
+/// Writes an executable shell script and returns its path.
 inline std::string script(const std::filesystem::path& path, const std::string& text) {
     std::ofstream(path) << "#!/bin/sh\n" << text;
     std::filesystem::permissions(path, std::filesystem::perms::owner_all);
     return path.string();
 }
 
-/// The kernel `k` in its own file, with the headers that templates share.
+/// A program with the kernel `k` in its own file, and with the headers that built-in templates share.
 inline Program program(const std::string& source) {
     auto files = builtin_sources();
     files["k.cu"] = source;
@@ -42,7 +42,7 @@ inline Binary must_compile(const Compiler& compiler, const Program& what) {
     return std::get<Binary>(std::move(result));
 }
 
-/// Empty when it compiles.
+/// The stage and reason of the rejection of `source`; empty if `source` compiles.
 inline std::string reason_of(const Compiler& compiler, const std::string& source) {
     const auto result = compiler.compile(program(source));
     const auto* rejection = std::get_if<Rejection>(&result);
@@ -56,7 +56,7 @@ inline std::string line_of(const std::string& source, const std::string& text) {
     return std::to_string(1 + std::count(source.begin(), source.begin() + static_cast<std::ptrdiff_t>(at), '\n'));
 }
 
-/// The message of the Error that `work` throws; empty when it throws none.
+/// The message of the Error that `work` throws; empty if `work` throws nothing.
 template <class Error, class Work>
 std::string error_of(const Work& work) {
     try {

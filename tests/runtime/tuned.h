@@ -1,4 +1,5 @@
-// A database with winners, and a template that is valid only for some problems.
+// Helpers for tests with winners: stores a winner in a database, and provides a template that is valid only for some
+// problems.
 #pragma once
 
 #include <span>
@@ -13,7 +14,7 @@
 
 namespace smemtune {
 
-/// Stores a winner as the tuner does.
+/// Stores a winner as the tuner does: its trial, and its machine code if `binary` is given.
 inline void store_winner(Store& store, const Device& device, const KernelTemplate& kernel, const Problem& problem,
                          const Configuration& configuration, double median_us, const Binary* binary = nullptr) {
     const TrialKey key{.device = store.remember(device),

@@ -12,7 +12,8 @@ namespace {
 
 using testing::ElementsAre;
 
-// Counts its launches in the workspace. Its output is the number of earlier launches with the same workspace.
+// Tests with a kernel that counts its launches in its workspace. The kernel's output is the number of earlier launches
+// with the same workspace.
 class Workspaces : public testing::Test {
 protected:
     const std::unique_ptr<Backend> backend = open_host({.threads = 1});

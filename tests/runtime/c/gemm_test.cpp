@@ -14,7 +14,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// 2 x 3 times 3 x 2, small integers.
+// The operands of a product of a 2 x 3 and a 3 x 2 matrix of small integers, as they are and transposed.
 const std::vector<float> matrix_a{1, 2, 3, 4, 5, 6};
 const std::vector<float> a_transposed{1, 4, 2, 5, 3, 6};
 const std::vector<float> matrix_b{1, 0, 2, 1, 0, 3};
@@ -36,12 +36,12 @@ TEST_F(CInterface, AProductIsRightInItsLayout) {
     }
 }
 
-// The same numbers in 16 bits; the scalars are not.
+// Multiplies the same matrices in 16-bit types. The scalars are not of 16 bits.
 TEST_F(CInterface, AProductOfSixteenBitsIsRightInItsType) {
     const auto runtime = open();
     using Halves = std::vector<std::uint16_t>;
     const auto expect = [&](const char* type, const Halves& a, const Halves& b, const Halves& expected) {
-        Halves c(4, 0xffff);  // NaN
+        Halves c(4, 0xffff);  // 0xffff is NaN in both types
         ASSERT_EQ(
             smemtune_gemm(runtime.get(), nullptr, type, "nn", 2, 2, 3, 0.5, a.data(), 3, b.data(), 2, 0, c.data(), 2),
             SMEMTUNE_OK)
@@ -126,7 +126,7 @@ TEST_F(CInterface, ThreadsShareARuntimeAndAKernel) {
     }
 }
 
-// The arguments of a right call; each test makes one of them wrong.
+// The arguments of a valid call of smemtune_gemm. A test changes one of them to an invalid value.
 struct Call {
     smemtune_runtime* runtime = nullptr;
     const char* type = "f32";

@@ -25,14 +25,14 @@ TEST_F(CInterface, OptionsMayBeLeftOutAndHandlesMayBeNull) {
     EXPECT_EQ(smemtune_open(&options, nullptr), SMEMTUNE_INVALID_ARGUMENT);
     EXPECT_STREQ(smemtune_error_message(), "runtime is null");
     smemtune_runtime* opened = nullptr;
-    const auto status = smemtune_open(nullptr, &opened);  // "auto" is never the host
+    const auto status = smemtune_open(nullptr, &opened);  // opens "auto", which fails without a GPU
     EXPECT_TRUE(status == SMEMTUNE_NO_DEVICE || status == SMEMTUNE_OK);
     smemtune_close(opened);
     smemtune_close(nullptr);
     smemtune_release(nullptr);
 }
 
-constexpr auto first_size = offsetof(smemtune_options, databases);  // of the first version
+constexpr auto first_size = offsetof(smemtune_options, databases);  // size of the struct in its first version
 
 TEST_F(CInterface, AStructOfNoVersionIsRefused) {
     for (const std::size_t size : {std::size_t{0}, first_size - 1, std::size_t{4097}}) {
@@ -42,7 +42,7 @@ TEST_F(CInterface, AStructOfNoVersionIsRefused) {
     }
 }
 
-// An application that was built with a later version, which appended a field.
+// Simulates an application that was built with a later version of the header, which appended a field.
 TEST_F(CInterface, FieldsOfALaterVersionMayBeThereUnlessTheyAreSet) {
     struct {
         smemtune_options known;
@@ -59,7 +59,7 @@ TEST_F(CInterface, FieldsOfALaterVersionMayBeThereUnlessTheyAreSet) {
 }
 
 TEST_F(CInterface, FieldsThatAnEarlierVersionLacksAreNotRead) {
-    options.databases = reinterpret_cast<const char* const*>(1);  // what lies behind the caller's struct
+    options.databases = reinterpret_cast<const char* const*>(1);  // not in the caller's struct: must not be read
     options.system_databases = reinterpret_cast<const char*>(1);
     options.struct_size = first_size;
     EXPECT_EQ(try_to_open(), SMEMTUNE_OK) << smemtune_error_message();
@@ -119,7 +119,7 @@ TEST_F(CInterface, AnInvalidTemplateIsAnError) {
     EXPECT_THAT(smemtune_error_message(), HasSubstr("broken.toml"));
 }
 
-// A database with a winner of 64x64x64 and its machine code.
+// Makes a database with a winner of the gemm 64x64x64 and its machine code. Returns the path.
 std::string tuned_database(const TemporaryFolder& scratch, const KernelTemplate& kernel, const std::string& values) {
     const auto path = (scratch / (kernel.name + ".db")).string();
     const auto configuration = parse_configuration(values);
@@ -130,7 +130,7 @@ std::string tuned_database(const TemporaryFolder& scratch, const KernelTemplate&
     return path;
 }
 
-// The choice for 64x64x64: how good a match, and from which configuration.
+// Fetches the gemm 64x64x64. Returns the match and the template of the choice, such as "exact tiled".
 std::string choice_of(smemtune_runtime* runtime) {
     const auto problem = smemtune_gemm_problem("f32", "nn", 64, 64, 64);
     smemtune_kernel* kernel = nullptr;
@@ -246,7 +246,7 @@ TEST_F(CInterface, FirstCallsAreMeasuredIfTheOptionsSaySoAndWithinTheirBudget) {
 
 TEST_F(CInterface, WarmUpTakesSeveralProblemsAtOnceAndFailsIfOneDoes) {
     struct Logged {
-        std::mutex mutex;  // several threads log
+        std::mutex mutex;  // because several threads call `log`
         std::vector<std::string> messages{};
     } log;
     const auto& logged = log.messages;

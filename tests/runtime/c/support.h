@@ -1,4 +1,4 @@
-// Shared by the tests of the C interface: a runtime on the host device.
+// A fixture for the tests of the C interface, with a runtime on the host device.
 #pragma once
 
 #include <gtest/gtest.h>

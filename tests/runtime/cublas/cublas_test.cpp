@@ -1,5 +1,5 @@
-// Tests with a substitute library that computes on the CPU (tests/fixtures/cublas). The library gets the same calls as
-// on a GPU.
+// Tests calls of cuBLAS with a substitute library that computes on the CPU (tests/fixtures/cublas). The substitute gets
+// the same calls as the real library on a GPU.
 #include "runtime/cublas/cublas.h"
 
 #include <dlfcn.h>
@@ -16,7 +16,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// Integers, so that every order of summation gives the same result.
+// The operands of a matrix product. They are small integers, so that every order of summation gives the same result.
 struct Product {
     GemmArguments given;
     std::string layout;
@@ -26,7 +26,7 @@ struct Product {
     Product(const std::string& layout_name, int m, int n, int k, int padding) : layout(layout_name) {
         lay_out(1, m, n, k, padding, 0);
     }
-    // A batch with a `gap` in elements between matrices.
+    // A batch of products. `gap` is the number of unused elements between two matrices.
     Product(const std::string& layout_name, int batch, int m, int n, int k, int padding, int gap)
         : layout(layout_name), kind(GemmKind::batched) {
         lay_out(batch, m, n, k, padding, gap);
@@ -141,7 +141,7 @@ TEST_F(CublasTest, ItsDefaultComputesABatchWithGapsAndWithOneMatrixForAll) {
     }
 }
 
-// The substitute refuses a type of data with another precision than the one to compute in.
+// The substitute library refuses a call if the precision to compute in does not belong to the element type.
 TEST_F(CublasTest, EveryTypeIsComputedInItsOwnWay) {
     const Cublas library(*backend, {SMEMTUNE_FAKE_CUBLAS});
     for (const std::string type : {"f16", "bf16", "tf32"}) {
@@ -162,7 +162,7 @@ TEST_F(CublasTest, EveryTypeIsComputedInItsOwnWay) {
     EXPECT_FALSE(Cublas::has("f64"));
 }
 
-// What a program would call otherwise, for results of the same precision.
+// A program that needs this precision would otherwise call cublasSgemm, so 3xtf32 is compared with it.
 TEST_F(CublasTest, ThreeProductsOfTf32AreComparedWithSgemm) {
     const Cublas library(*backend, {SMEMTUNE_FAKE_CUBLAS});
     const Product padded("tn", 3, 4, 5, 2);
@@ -222,7 +222,7 @@ TEST_F(CublasTest, AStrideThatDoesNotFitItsDefaultIsRefused) {
     const Cublas library(*backend, {SMEMTUNE_FAKE_CUBLAS});
     for (const auto stride : {&GemmArguments::lda, &GemmArguments::ldb, &GemmArguments::ldc}) {
         Product product("nn", 3, 4, 5, 0);
-        product.given.*stride = (1LL << 32) + 8;  // too large for an int
+        product.given.*stride = (1LL << 32) + 8;  // too large for cublasSgemm's int
         EXPECT_THAT(error_of<LaunchError>([&] { (void)product.computed_by(*library.gemm(gemm(3, 4, 5)).kernel); }),
                     HasSubstr("a leading dimension of 4294967304 exceeds 2147483647"));
     }

@@ -1,4 +1,4 @@
-// Users' sources through NVRTC, without a GPU.
+// Tests that NVRTC compiles users' sources. No GPU is needed.
 #include <gmock/gmock.h>
 
 #include "runtime/cuda/nvrtc.h"

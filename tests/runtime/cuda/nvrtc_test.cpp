@@ -13,7 +13,7 @@ using testing::HasSubstr;
 using testing::MatchesRegex;
 using testing::StartsWith;
 
-// One of each type, in another layout each.
+// One problem for each element type of the template. The layouts change from problem to problem.
 std::vector<Problem> some_problems(const KernelTemplate& kernel) {
     const auto& operation = kernel.operation;
     std::vector<Problem> problems;
@@ -26,7 +26,8 @@ std::vector<Problem> some_problems(const KernelTemplate& kernel) {
     return problems;
 }
 
-// The default, and one more: the last of the space, which needs the most resources, or one from its middle.
+// The default configuration and one more: the last of the space, which needs the most resources, or one from the
+// middle.
 std::vector<Configuration> sample(const KernelTemplate& kernel, const Problem& problem, const Device& device,
                                   bool last) {
     const auto space = feasible_space(kernel, problem, device);
@@ -38,7 +39,7 @@ std::vector<Configuration> sample(const KernelTemplate& kernel, const Problem& p
 struct Target {
     const char* model;
     const char* name;
-    bool last = false;  // takes the last configuration of the first problem, one from the middle of the next, and so on
+    bool last = false;  // whether the first problem gets the last configuration; it alternates with the middle one
 };
 void PrintTo(const Target& target, std::ostream* stream) { *stream << target.name; }
 
@@ -72,7 +73,7 @@ TEST_P(NvrtcTarget, CompilesWithoutAGpu) {
     bool last = GetParam().last;
     for (const auto& kernel : builtin_templates()) {
         for (const auto& problem : some_problems(kernel)) {
-            if (!supports(kernel, problem, device)) continue;  // the device lacks its instructions
+            if (!supports(kernel, problem, device)) continue;  // the device lacks instructions that the kernel uses
             for (const auto& configuration : sample(kernel, problem, device, last)) {
                 expect_compiles(kernel, configuration, problem);
             }
@@ -88,7 +89,7 @@ INSTANTIATE_TEST_SUITE_P(Architectures, NvrtcTarget,
                                          Target{"sm_120", "sm_120a"}),
                          [](const auto& instance) { return instance.param.name; });
 
-// Results are stored with this text, so it must not change.
+// The version is stored with every result. If its text changed, stored machine code would no longer be reused.
 TEST(Nvrtc, TheVersionTellsTheOptionsThatEveryProgramGets) {
     EXPECT_THAT(NvrtcCompiler(90, {}).version(),
                 MatchesRegex(R"(nvrtc [0-9]+\.[0-9]+ -std=c\+\+17 --ptxas-options=-v --no-cache)"));
@@ -133,7 +134,7 @@ TEST(Nvrtc, SpillsAreReported) {
     EXPECT_LE(binary.resources.registers, 64);
 }
 
-// The output of ptxas 13.0 for sm_90a.
+// Output of ptxas 13.0 for three kernels on sm_90a.
 constexpr const char* report = R"(ptxas info    : 0 bytes gmem
 ptxas info    : Compiling entry function 'caller' for 'sm_90a'
 ptxas info    : Function properties for caller

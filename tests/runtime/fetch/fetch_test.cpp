@@ -1,4 +1,4 @@
-// Tests what a Runtime does before it has a kernel: which files it trusts, which threads wait, what it remembers.
+// Tests how a Runtime fetches a kernel: which files it trusts, which threads wait, and what it remembers.
 #include <gmock/gmock.h>
 #include <sys/stat.h>
 
@@ -39,7 +39,7 @@ protected:
         kernel.launch(nullptr, {.a = a.data(), .b = a.data(), .c = c.data(), .beta = 1});
         return c == std::vector<float>(size * size, 64 + 4 * static_cast<float>(size));
     }
-    // The gemm of the built-in templates with a different order of arguments, and a kernel with that order.
+    // A template whose gemm takes the arguments of the built-in gemm in a different order.
     [[nodiscard]] static KernelTemplate reordered() {
         auto sources = stepping_sources();
         const std::string beta = "[[operation.argument]]\nname = \"beta\"\nkind = \"scalar\"\n\n";
@@ -90,7 +90,7 @@ TEST_F(Fetch, StoredMachineCodeCanBeExcluded) {
                 HasSubstr(no_compiler));
 }
 
-// Runs in a separate process, where no other test has opened a library.
+// Runs in a separate process, because other tests open these libraries.
 TEST_F(Fetch, OfStoredMachineCodeOpensNeitherNvrtcNorNvmlNorCublas) {
     GTEST_FLAG_SET(death_test_style, "threadsafe");
     EXPECT_EXIT(
@@ -151,7 +151,7 @@ TEST_F(Fetch, ADatabaseThatOthersCanChangeIsRefusedUnlessAnyOwnerIsTrusted) {
     EXPECT_EQ(Runtime(open).fetch(gemm(64, 64, 64)).choice().match, Match::exact);
 }
 
-// While an application runs, another file may take the place of its database.
+// While an application runs, its database may be replaced by a file that other users can change.
 TEST_F(Fetch, ADatabaseThatTookThePlaceOfAnotherIsReadOnlyIfOthersCannotChangeIt) {
     tuned(gemm(64, 64, 64));
     Runtime runtime(options());
@@ -223,7 +223,7 @@ TEST_F(Fetch, TheCpuIsNeverUsedUnlessItIsNamed) {
                 AllOf(HasSubstr("no GPU"), HasSubstr("'host'")));
 }
 
-// A compiler that writes a line to `calls` when it begins, and goes on when the test lets it.
+// Tests with a compiler that waits: it appends a line to `calls` when it starts, and compiles after release_compiler().
 class Blocked : public Fetch {
 protected:
     void SetUp() override {

@@ -1,5 +1,5 @@
-// Many threads fetch while smemtune tunes into the same database. They launch nothing, so that ThreadSanitizer need not
-// follow the fibers of the host device.
+// Many threads fetch while smemtune tunes into the same database. The threads launch nothing, because ThreadSanitizer
+// cannot follow the fibers of the host device.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <sys/prctl.h>
@@ -18,15 +18,16 @@ namespace {
 
 constexpr unsigned callers = 16;
 constexpr std::int64_t shapes = 1000;
-constexpr std::int64_t tuned_shapes = 10;  // 100, 200, ...
+constexpr std::int64_t tuned_shapes = 10;  // shape(100), shape(200), ..., shape(1000)
 
 Problem shape(std::int64_t i) { return gemm(i, 64, 64); }
 
-// Shapes that smemtune tunes meanwhile. They are farther from every shape above than its nearest tuned shape.
+// Shapes that smemtune tunes while the threads fetch. The nearest winner of a shape(i) never becomes one of these,
+// because a tuned shape(j) is always nearer.
 Problem far_shape(std::int64_t i) { return gemm(200 + 8 * i, 16, 16); }
 constexpr std::int64_t far_shapes = 2;
 
-// A running smemtune.
+// A process of smemtune that tunes `far_shapes`.
 class Tuner {
 public:
     Tuner(const std::filesystem::path& database, const TemporaryFolder& scratch) : log_(scratch / "tuner.log") {

@@ -13,11 +13,11 @@ using testing::ElementsAre;
 
 constexpr std::size_t mebibyte = std::size_t{1} << 20;
 
-// A backend that counts its memory, and whose streams are captured when the test says so.
+// A backend that counts allocated bytes. Its streams are captured while `capturing` is true.
 class Counting : public Backend {
 public:
-    std::size_t held = 0;  // bytes held now
-    std::size_t most = 0;  // the most bytes that were held
+    std::size_t held = 0;  // bytes that are allocated now
+    std::size_t most = 0;  // the largest value of `held` so far
     std::size_t available = ~std::size_t{0};
     bool capturing = false;
     int fills = 0;
@@ -65,7 +65,8 @@ private:
     Device device_ = host_device();
 };
 
-// Counts its launches at the end of its workspace. The output is the number of earlier launches, or -1.
+// A kernel that counts its launches in the last bytes of its workspace. The output is the number of earlier launches,
+// or -1 without a workspace.
 class Counter : public LoadedKernel {
 public:
     explicit Counter(std::size_t bytes) : bytes_(bytes) {}
@@ -79,7 +80,8 @@ public:
         int count = 0;
         std::memcpy(&count, workspace + bytes_ - sizeof(int), sizeof(int));
         out = count++;
-        std::memset(workspace, 0x55, std::min<std::size_t>(bytes_ - sizeof(int), 4096));  // sums that are never reset
+        std::memset(workspace, 0x55,
+                    std::min<std::size_t>(bytes_ - sizeof(int), 4096));  // like sums that are never reset
         std::memcpy(workspace + bytes_ - sizeof(int), &count, sizeof(int));
     }
 
@@ -213,7 +215,7 @@ TEST_F(PooledWorkspaces, AreFoundAtTheLaunchWithoutAnAllocation) {
 TEST_F(PooledWorkspaces, OfAPreparedStreamCostItsFirstLaunchNothing) {
     const auto before = load(5000);
     EXPECT_EQ(used_before(before, 0x100), 0);
-    const auto kernel = load(5000);  // its part of the stream's memory was not given out yet
+    const auto kernel = load(5000);  // has no part of the stream's memory yet
     for (const std::uintptr_t stream : {0x100U, 0x200U}) {
         kernel->prepare(reinterpret_cast<StreamHandle>(stream));
         const auto held = backend->held;
@@ -230,7 +232,8 @@ TEST_F(PooledWorkspaces, WithoutMemoryForOneAKernelIsRefused) {
     EXPECT_EQ(used_before(load(1000)), 0);
 }
 
-// A graph may run whenever its stream is idle, even long after other kernels got the memory.
+// A graph may run long after its capture, when other kernels use the pool's memory. Captured launches therefore use
+// memory of their kernel alone.
 TEST_F(PooledWorkspaces, OfACapturedLaunchAreItsKernelsAlone) {
     const auto captured = load(1000);
     backend->capturing = true;

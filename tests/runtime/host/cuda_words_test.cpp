@@ -1,4 +1,4 @@
-// What CUDA programmers take for granted, on the host device: sources as they are.
+// Tests that the host device compiles CUDA sources unchanged: shuffles, votes, atomics, mathematics, shared memory.
 #include <gmock/gmock.h>
 
 #include <cmath>
@@ -11,14 +11,14 @@ namespace {
 
 using testing::HasSubstr;
 
-// The program `k` of a source as it is.
+// A program whose only source is `source`, unchanged, with the kernel `k`.
 Program plain(const std::string& source, const std::string& configuration = "") {
     Program program{"k", "k.cu", {{"k.cu", source}, {"configuration.h", configuration}}};
     program.needs.configuration = true;
     return program;
 }
 
-// Runs `k(double* out)` in one block, and returns what it wrote.
+// Runs the kernel `k(double* out)` in one block and returns `out`.
 std::vector<double> run(const Program& program, std::int64_t threads, std::size_t count, std::int64_t shared = 0) {
     const auto backend = open_host({});
     const auto kernel = backend->load(must_compile(*host_compiler(), program), shared);
@@ -84,7 +84,7 @@ TEST(CudaWords, LanesThatWaitWithDifferentMasksAreRejected) {
                 HasSubstr("not reached by all threads of its mask"));
 }
 
-// Every overload that CUDA has without a header, and types of whole numbers.
+// Source of a kernel that calls mathematical functions with several argument types, and uses vector types and atomics.
 constexpr const char* arithmetic = R"(__global__ void k(double* out) {
     out[0] = sqrt(2.0) + sqrtf(4.f) + rsqrtf(4.f);
     out[1] = pow(2.0, 3) + powf(2.f, 3.f) + exp(0.0) + log(1.0) + fmod(5.0, 3.0);
@@ -158,7 +158,7 @@ TEST(CudaWords, ConstantMemoryMayBeUninitialized) {
               5);
 }
 
-// As with NVRTC, which declares printf.
+// NVRTC declares printf without a header, so the host device does, too.
 TEST(CudaWords, KernelsPrintWithoutStdio) {
     for (const auto* include : {"", "#include <cuda_runtime.h>\n", "#include <cuda_runtime.h>\n#include <stdio.h>\n"}) {
         auto program =

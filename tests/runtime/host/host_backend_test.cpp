@@ -16,7 +16,8 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-// Launches a kernel with one device array and integers as arguments. Copies `out` to the device and back.
+// Launches a kernel whose arguments are one device array and the integers `values`. Copies `out` to the array before
+// the launch and back after it.
 void launch(Backend& backend, const LoadedKernel& kernel, const Launch& launch, std::vector<int>& out,
             std::vector<int> values = {}) {
     const auto memory = backend.allocate(out.size() * sizeof(int));
@@ -29,7 +30,7 @@ void launch(Backend& backend, const LoadedKernel& kernel, const Launch& launch, 
     backend.copy_to_host(std::as_writable_bytes(std::span(out)), *memory);
 }
 
-// Compiles each source once, because several tests use the same one.
+// Compiles each source only once, because several tests use the same source.
 const Binary& compiled(const std::string& source) {
     static std::map<std::string, Binary> known;
     const auto found = known.find(source);
@@ -37,7 +38,7 @@ const Binary& compiled(const std::string& source) {
                                 : known.emplace(source, must_compile(*host_compiler(), program(source))).first->second;
 }
 
-// An overrun of a byte or more beyond the alignment then faults, or is found in checked mode.
+// A guarded page follows the memory, with a gap of less than 16 bytes for alignment. Accesses beyond the gap fault.
 TEST(HostBackend, MemoryEndsAtAGuardedPage) {
     const auto backend = open_host({});
     const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
@@ -109,7 +110,8 @@ INSTANTIATE_TEST_SUITE_P(Dimensions, Indices,
                                          Shape{{3, 2, 1}, {5, 4, 1}}, Shape{{2, 3, 4}, {4, 3, 2}},
                                          Shape{{1, 1, 2}, {1, 16, 64}}, Shape{{100, 1, 1}, {1024, 1, 1}}));
 
-// The threads of a block pass values around a ring. After as many rounds as threads, each has its own value again.
+// Source of a kernel whose threads pass values around a ring. After as many rounds as there are threads, each thread
+// has its own value again.
 const char* const ring = R"(#include "device/shared.h"
 extern "C" __global__ void k(int* out, int use_dynamic) {
     __shared__ int fixed[256];
@@ -141,7 +143,8 @@ TEST(HostBackend, ThreadsMeetAtBarriersAndBlocksShareNothing) {
     }
 }
 
-// Only a GPU can test whether the last block sees the other blocks' writes: here they would be visible without a fence.
+// Does not test whether the last block sees the other blocks' writes: on the host device these are visible even without
+// a fence, so only a GPU can test that.
 TEST(HostBackend, TheLastOfSeveralBlocksFindsOutThatItIs) {
     const auto last = compiled(R"(#include "device/last_block.h"
 extern "C" __global__ void k(int* out) {
@@ -179,14 +182,14 @@ extern "C" __global__ void k(int* out, int count) {
                                       0);
     std::vector<int> out(64);
     const auto most = backend->device().shared_bytes_per_block;
-    for (const auto bytes : {std::int64_t{256}, most}) {  // the second launch needs more than the first
+    for (const auto bytes : {std::int64_t{256}, most}) {  // the second launch needs more memory than the first
         launch(*backend, *kernel, {.block = {64, 1, 1}, .dynamic_shared_bytes = bytes}, out,
                {static_cast<int>(bytes / 4)});
         for (int i = 0; i < 64; ++i) EXPECT_EQ(out[static_cast<std::size_t>(i)], bytes / 4 - 1 - i);
     }
 }
 
-// Records the order in which the threads of a block run.
+// Source of a kernel that records the order in which the threads of a block run.
 const char* const queue = R"(extern "C" __global__ void k(int* out) {
     out[1 + threadIdx.x] = out[0]++;
 }

@@ -1,4 +1,5 @@
-// Accesses out of bounds on the host device: checked mode reports them; otherwise they end the process.
+// Tests accesses out of bounds on the host device. Checked mode reports them. Without checked mode, they end the
+// process.
 #include <gmock/gmock.h>
 #include <sys/wait.h>
 
@@ -10,7 +11,8 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-// Makes the access that its argument selects. Each access is on a line with a mark.
+// Source of a kernel that makes the access out of bounds that its argument `what` selects. The comment on the line of
+// an access is its mark, by which a test finds the line number.
 const std::string misbehaving = R"(#include "configuration.h"
 #include "device/shared.h"
 
@@ -33,7 +35,7 @@ enum What { reads_argument, writes_argument, reads_row, writes_column, reads_dyn
 constexpr std::array marks{"reads an argument", "writes an argument", "reads a row",
                            "writes a column",   "reads dynamic",      "writes dynamic"};
 
-constexpr long long elements = 37;  // odd, so the array does not end at an aligned address
+constexpr long long elements = 37;  // an odd number, so that the array does not end at an aligned address
 constexpr long long shared_elements = 50;
 constexpr Launch shape{.grid = {3, 1, 1}, .block = {16, 2, 1}, .dynamic_shared_bytes = shared_elements * 4};
 
@@ -42,7 +44,7 @@ public:
     explicit Misbehaving(bool checked)
         : kernel_(backend_->load(must_compile(*host_compiler(checked), program(misbehaving)), 0)) {}
 
-    // The message of the fault; empty if there is none.
+    // Launches the kernel. Returns the message of the fault; empty if there is no fault.
     std::string run(What what, long long at) {
         void* data = data_->data();
         void* sink = sink_->data();
@@ -124,7 +126,7 @@ TEST_F(Checked, AfterAFaultTheNextLaunchRuns) {
 }
 
 TEST(Unchecked, AnAccessFarAwayEndsTheProcess) {
-    testing::FLAGS_gtest_death_test_style = "threadsafe";  // the device has threads, which fork alone would lose
+    testing::FLAGS_gtest_death_test_style = "threadsafe";  // fork would lose the device's threads
     const auto died = [](int status) { return !WIFEXITED(status) || WEXITSTATUS(status) != 0; };
     EXPECT_EXIT(Misbehaving(false).run(writes_argument, 100'000'000), died, "");
     EXPECT_EXIT(Misbehaving(false).run(reads_argument, -500'000'000), died, "");

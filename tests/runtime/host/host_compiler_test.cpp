@@ -93,7 +93,7 @@ TEST(HostCompiler, AMissingCompilerIsNotTheCandidatesFault) {
     }
 }
 
-// As the kernel does it to the largest process when memory runs out.
+// When memory runs out, the Linux kernel may kill the compiler, because it is the largest process.
 TEST(HostCompiler, AKilledCompilerIsNotTheCandidatesFault) {
     for (const std::string end : {"kill -KILL $$", "echo 'fatal error: Killed signal terminated program'; exit 1"}) {
         const TemporaryFolder scratch;

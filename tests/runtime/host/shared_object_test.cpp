@@ -19,7 +19,7 @@ auto open_descriptors() {
     return std::distance(begin(all), end(all));
 }
 
-// While it lives, this process cannot write files longer than `bytes`.
+// While a FileLimit exists, this process cannot write files longer than `bytes`.
 class FileLimit {
 public:
     explicit FileLimit(rlim_t bytes) {
@@ -45,7 +45,7 @@ TEST(SharedObject, OneThatCannotBeLoadedLeavesNoDescriptorOpen) {
 TEST(SharedObject, OneThatCannotBeWrittenLeavesNoDescriptorOpen) {
     const auto before = open_descriptors();
     EXPECT_EQ(error_of<DeviceError>([] {
-                  const FileLimit limit(1);  // makes the write fail early
+                  const FileLimit limit(1);  // makes writing the shared object fail
                   const SharedObject object(nonsense);
               }),
               "the host has no memory for a kernel");

@@ -1,4 +1,4 @@
-// Tests which kernels the first launches of a problem run, and which one the later launches run.
+// Tests which kernels the first launches of a problem run, and which kernel the later launches run.
 #include <gmock/gmock.h>
 
 #include "runtime/host/host_backend.h"
@@ -9,7 +9,8 @@ namespace {
 
 using testing::HasSubstr;
 
-// Three winners near the problem, each with a different configuration, with machine code.
+// Tests with a database of three winners of problems near `unseen`. The winners have different configurations and
+// stored machine code.
 class FirstCallsTest : public testing::Test {
 protected:
     FirstCallsTest() {
@@ -30,7 +31,7 @@ protected:
                 .host_compiler = "/nowhere/c++",
                 .measure_first_calls = {.candidates = candidates, .most_lost_ms = most_lost_ms}};
     }
-    // C += A * B of ones. A product that was computed twice, or not at all, would show.
+    // Launches C += A * B with matrices of ones. C is wrong if the product was computed twice or not at all.
     static void launch(const Kernel& kernel) {
         const auto& extents = kernel.problem().extents;
         const auto size = static_cast<std::size_t>(extents[0].second * extents[1].second);
@@ -63,7 +64,7 @@ TEST_F(FirstCallsTest, ComputeWhatTheyWereAskedForAndThenTheFastestServes) {
     launch(kernel);
 }
 
-// A kernel of the database that computes its sums 300 times, as the winner of a problem.
+// Stores a winner of `problem` that is slow, because its kernel computes each sum 300 times.
 void store_slow_winner(const std::filesystem::path& database, const Problem& problem) {
     auto sources = stepping_sources();
     auto& source = sources.at("stepping.cu");

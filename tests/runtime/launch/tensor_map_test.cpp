@@ -44,7 +44,7 @@ TEST(TensorMap, NeedsADriverWhereAddressAndRowsFit) {
     }
 }
 
-// A copy would need the driver, which this test does not.
+// Encoding the map of a copy calls the CUDA driver. This test passes without a driver, because no map is encoded.
 TEST(TensorMap, IsOneOfACopyOnlyIfItIsZerosAndTheKernelMakesACopy) {
     alignas(16) std::array<std::byte, 256> workspace{};
     EncodedTensorMap encoded{{1, 2, 3}};

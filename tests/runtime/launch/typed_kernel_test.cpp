@@ -1,4 +1,4 @@
-// Launches of kernels whose arguments declare types, from C++ and from C.
+// Tests launches, from C++ and from C, of kernels whose manifests declare types of arguments.
 #include <gmock/gmock.h>
 
 #include <cstdint>

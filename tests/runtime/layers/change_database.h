@@ -1,4 +1,4 @@
-// Changes a database as damage or a different program does.
+// Changes a database with SQL, as damage or a different program could.
 #pragma once
 
 #include <filesystem>

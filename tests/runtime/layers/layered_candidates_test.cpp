@@ -1,4 +1,4 @@
-// Tests which database a choice comes from. Needs no device.
+// Tests which of several databases a candidate comes from. The tests need no device.
 #include "runtime/layers/layered_candidates.h"
 
 #include <gmock/gmock.h>
@@ -22,7 +22,7 @@ protected:
         store_winner(store, on, find_template(templates, "tiled"), asked, parse_configuration(configuration), 10);
     }
 
-    // Each member takes a microsecond for each block of the busiest multiprocessor.
+    // Stores a portfolio. Its models predict one microsecond for each block of the busiest multiprocessor.
     void portfolio(const std::string& layer, const Device& on, const std::vector<std::string>& configurations,
                    double error = 0.05) {
         Store store(file(layer));
@@ -50,7 +50,7 @@ protected:
         store.set_portfolio({store.remember(on), "gemm", "f32", "nn"}, members, binaries);
     }
 
-    // The choices among these layers, the first one required; defaults are left out.
+    // The candidates from these layers, of which the first is required. Templates' defaults are left out.
     std::vector<Candidate> of(const std::vector<std::string>& names, const Problem& asked) {
         Layers layers({}, [&](const std::string& message) { warnings.push_back(message); });
         layers.add_required(file(names.front()));
@@ -66,7 +66,7 @@ protected:
         return result;
     }
 
-    // LAYER CONFIGURATION, in order.
+    // The candidates in their order, each as a text "LAYER CONFIGURATION".
     std::vector<std::string> order(const std::vector<std::string>& names, const Problem& asked) {
         std::vector<std::string> result;
         for (const auto& each : of(names, asked)) {
@@ -122,7 +122,7 @@ TEST_F(LayeredCandidatesTest, OfPredictionsThoseOfTheFirstLayerComeFirst) {
     EXPECT_EQ(found[1].choice.configuration, "TILE_WIDTH=32");
 }
 
-// A user who tunes one size must not be served worse at all others than before.
+// If a user tunes one size, fetches of all other sizes must not get slower kernels than before.
 TEST_F(LayeredCandidatesTest, ASystemsPortfolioComesBeforeTheUsersWinnerOfAnotherProblem) {
     tuned("user", device, another, "TILE_WIDTH=8");
     portfolio("system", device, {"TILE_WIDTH=32"});

@@ -42,7 +42,7 @@ protected:
         store_winner(store, host_device(), kernel, problem, values, 10, &code);
     }
 
-    // Serves without a compiler, so only stored machine code can serve.
+    // Fetches with compiling excluded, so only kernels with stored machine code can be chosen.
     Choice serve(Runtime::Options options, const Problem& problem = gemm(64, 64, 64)) {
         options.device = "host";
         options.trust.jit = false;
@@ -64,7 +64,7 @@ protected:
 
     static constexpr auto layer_of = [](const Choice& choice) { return fs::path(choice.database).filename().string(); };
 
-    // Each kind of damage, with a part of its message.
+    // Functions that damage a database in different ways. The key is a part of the warning that must follow.
     static std::map<std::string, std::function<void(const fs::path&)>> damages() {
         return {
             {"does not exist", [](const auto& file) { fs::remove(file); }},
@@ -133,7 +133,7 @@ TEST_F(LayersOnHost, EveryKindOfDamageCostsTheSystemsLayerOnly) {
     for (const auto& [what, damage] : damages()) {
         damage(earlier);
         EXPECT_EQ(layer_of(serve(only_system)), "later.db") << what;
-        const bool is_absent = what == "does not exist";  // absent files of a folder are no error
+        const bool is_absent = what == "does not exist";  // a file that is not in the folder causes no warning
         EXPECT_EQ(warnings.size(), is_absent ? 0 : 1) << what;
         fs::remove_all(earlier);
         write_bytes(earlier, sound);
@@ -170,7 +170,8 @@ TEST_F(LayersOnHost, AFileOfAnotherUserIsLeftOut) {
     EXPECT_EQ(layer_of(serve(any_owner)), "application.db");
 }
 
-// Wherever a bit flips, the layer serves the verified code, or the other layer serves.
+// Flips one bit at many places of the first database. The fetch must then get either the verified machine code of this
+// database, or the kernel of the other database.
 TEST_F(LayersOnHost, AFlippedByteNeverServesOtherCode) {
     const auto sound = bytes_of(application);
     std::size_t elsewhere = 0;

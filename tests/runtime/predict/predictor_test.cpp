@@ -20,7 +20,7 @@ void execute(const std::filesystem::path& database, const std::string& sql) {
     sqlite3_close(connection);
 }
 
-// A database with a portfolio of `stepping`, which is valid where M is a multiple of STEP.
+// Tests with a portfolio of the template `stepping`. A member is valid if M is a multiple of its STEP.
 class PredictorTest : public testing::Test {
 protected:
     struct Made {
@@ -112,7 +112,8 @@ TEST_F(PredictorTest, AChoiceSaysThePredictedTimeItsUncertaintyAndWhy) {
     EXPECT_EQ(choice.why, "predicted 1 us within 5 %, mostly blocks; next 3 us");
 }
 
-// A measurement at the problem itself weighs 1, the model 0.3 (templates/predict/correction.cpp).
+// In the correction, a measurement at the problem itself has weight 1 and the model has weight 0.3
+// (templates/predict/correction.cpp).
 TEST_F(PredictorTest, AMeasurementNearbyCorrectsTimeAndTermsAndLessensTheError) {
     const auto at = gemm(192, 5, 7);
     std::vector<double> place;
@@ -141,7 +142,7 @@ TEST_F(PredictorTest, AMemberOfATemplateWithOtherExtentsDoesNotServe) {
         return std::make_shared<const KernelTemplate>(is_first ? kernel : other);
     };
     auto portfolio = store.portfolio({store.remember(device), "gemm", "f32", "nn"});
-    portfolio.members.at(1).member.kernel_template += 1;  // templates are looked up by their rows
+    portfolio.members.at(1).member.kernel_template += 1;  // a different row makes the Predictor look up `other`
     const Predictor predictor(portfolio, gemm(192, 5, 7), device, find);
     const auto ranking = predictor.ranking(gemm(192, 5, 7));
     ASSERT_EQ(ranking.size(), 1U);
@@ -242,7 +243,7 @@ TEST(PredictorCacheTest, PredictorsOfAFileThatWasReplacedAreDropped) {
     EXPECT_EQ(cache.find_or_make(problem, 1, 1, make), next);
 }
 
-// The configuration was tried for this problem and rejected, and no right one was found since.
+// A member and a nearest winner are left out if their configuration was tried for this very problem and rejected.
 TEST_F(PredictorTest, WhatWasRejectedForAProblemServesItNeitherAsAMemberNorAsTheNearest) {
     store_portfolio({{"STEP=3", 1}, {"STEP=2", 2}});
     store_winner(store, device, kernel, gemm(128, 5, 7), parse_configuration("STEP=64"), 10);
@@ -269,8 +270,8 @@ TEST_F(PredictorTest, WhatWasRejectedForAProblemServesItNeitherAsAMemberNorAsThe
     EXPECT_TRUE(choices(gemm(128, 5, 7)).at(0).match == Match::transferred) << "another problem, another device";
 }
 
-// The application's own folder has a different template of the same name and operation. The application asks for that
-// one.
+// The application's own folder has a newer version of the member's template. The application must not get the earlier
+// version that the database has.
 TEST_F(PredictorTest, AMemberOfAnEarlierVersionOfATemplateOfOnesOwnDoesNotServe) {
     store_portfolio({{"STEP=3", 1}});
     auto sources = stepping_sources();
@@ -365,8 +366,8 @@ TEST_F(PredictorTest, TheCandidatesEndThoughAnotherFileTakesThePlaceOfTheirs) {
         rest.push_back(candidate->choice.match);
         ASSERT_LT(rest.size(), 10U) << "they do not end";
     }
-    // The next query notices the new file. Serving a member needs no query; its machine code is then found by content
-    // or compiled.
+    // Returning the second member needs no query of the database. The next query notices the new file, and the
+    // candidates then come from it.
     EXPECT_THAT(rest, testing::ElementsAre(Match::predicted, Match::nearest, Match::untuned));
 }
 

@@ -1,4 +1,4 @@
-// Members of portfolios as an application gets them: loaded from the database and launched.
+// Tests members of portfolios as an application uses them: fetched from a database and launched.
 #include <gmock/gmock.h>
 #include <sqlite3.h>
 
@@ -12,7 +12,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// A portfolio of `tiled` for the host device, and nothing else.
+// Tests with a database that has only a portfolio for the host device, with one member of the template `tiled`.
 class ServedMember : public testing::Test {
 protected:
     ServedMember() {
@@ -39,7 +39,7 @@ protected:
                 .code = binary.code,
                 .resources = binary.resources};
     }
-    // Replaces the row's machine code and its hash, which a Store never does.
+    // Replaces the stored machine code and its hash with SQL, because a Store refuses to do so.
     void overwrite_code(const BinaryRecord& other) const {
         sqlite3* handle = nullptr;
         ASSERT_EQ(sqlite3_open(database.c_str(), &handle), SQLITE_OK);
@@ -56,7 +56,8 @@ protected:
         sqlite3_close(handle);
     }
 
-    // C = 2 A B + beta C with ones in A and B, and threes in C. The addresses are aligned to elements, not to vectors.
+    // Checks C = 2 A B + beta C with ones in A and B and threes in C. The addresses are aligned to elements, but not to
+    // vectors of them.
     static void expect_right(const Kernel& kernel, int m, int n, int k, int padding, float beta) {
         const auto size = [&](int rows, int columns) {
             return 1 + static_cast<std::size_t>(rows * (columns + padding));
@@ -170,7 +171,7 @@ TEST_F(ServedMember, WithOtherMachineCodeThanWasVerifiedIsCompiled) {
     expect_right(fetched, 9, 8, 12, 0, 1);
 }
 
-// A running application has read the portfolio before.
+// The application has read the portfolio and loaded the member's machine code before the tuner replaces the code.
 TEST_F(ServedMember, WhoseCodeATunerReplacedMeanwhileIsNotServedWithTheNewCode) {
     auto runtime = open(no_compiler);
     EXPECT_EQ(runtime.fetch(gemm(9, 8, 12)).choice().match, Match::predicted);

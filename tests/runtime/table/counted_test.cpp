@@ -17,7 +17,7 @@ struct Held : Counted {
     std::atomic<int>& alive;
 };
 
-// What an owner gives to a thread that asks it.
+// Returns a new reference, as an owner such as a table does for a thread that looks up the object.
 Reference<Held> found(Held* held) {
     const auto cell = ThreadCell::current();
     const ReaderCount::Reading reading(ReaderCount::of_process(), cell);
@@ -50,7 +50,7 @@ TEST_F(CountedTest, LivesAsLongAsTheLastReferenceOfAnyThread) {
     Reference<Held> there;
     Reference<Held> copied;
     std::jthread([&] { there = found(held); }).join();
-    std::jthread([&] { copied = here; }).join();  // by a thread without a counter
+    std::jthread([&] { copied = here; }).join();  // this thread has no counter of its own
     give_up(held);
     here = {};
     there = {};
@@ -63,7 +63,7 @@ TEST_F(CountedTest, ReferencesMayEndInOtherThreadsThanTheyBegan) {
     std::vector<Reference<Held>> references(10);
     for (auto& each : references) each = found(held);
     std::jthread([&] {
-        const auto own = found(held);  // its counter goes below 0
+        const auto own = found(held);  // gives this thread a counter, which the next line makes negative
         references.clear();
     }).join();
     EXPECT_EQ(alive, 1);
@@ -74,7 +74,7 @@ TEST_F(CountedTest, ReferencesMayEndInOtherThreadsThanTheyBegan) {
 
 TEST_F(CountedTest, CanBeFoundUntilItIsGivenUp) {
     held->close();
-    auto late = found(held);  // by a reader that was under way
+    auto late = found(held);  // like a reader that looked up the object before close()
     ReaderCount::Pending pending;
     ASSERT_TRUE(pending.is_over(ReaderCount::of_process()));
     held->give_up();
@@ -83,7 +83,7 @@ TEST_F(CountedTest, CanBeFoundUntilItIsGivenUp) {
     EXPECT_EQ(alive, 0);
 }
 
-// More threads than have cells of their own.
+// Uses more threads than can have cells of their own, so some threads share counters.
 TEST_F(CountedTest, CountsAllReferencesWhileItsOwnerGivesItUp) {
     for (int round = 0; round < 20; ++round) {
         auto* const object = round == 0 ? held : new Held(alive);

@@ -26,7 +26,7 @@ TEST(ReaderCount, AWriterWaitsForAReaderThatWasThereAndForNoLaterOne) {
     }
 }
 
-// Readers of a shared cell count themselves at once; none may be lost.
+// Several threads change the count of a shared cell at the same time. No change may be lost.
 TEST(ReaderCount, CountsAllThreadsOfASharedCell) {
     ReaderCount readers;
     const ThreadCell cell{ThreadCell::own_cells};
@@ -41,17 +41,18 @@ TEST(ReaderCount, CountsAllThreadsOfASharedCell) {
     EXPECT_TRUE(pending.is_over(readers));
 }
 
-// Readers enter while a writer publishes. Without a fence between the writer's two steps, or a reader's, a processor
-// may delay the store until after the load. Then the reader sees the old data and the writer no reader.
+// A reader counts itself and then loads the data; a writer publishes data and then loads the count. If either of them
+// had no fence between its two steps, its processor could delay the store until after the load. Then the reader could
+// see the old data although the writer sees no reader.
 TEST(ReaderCount, NoWriterMissesAReaderThatSawTheReplacedData) {
     AsymmetricFence::prepare();
     ReaderCount readers;
     std::atomic<int> published = 1;
-    std::atomic<int> replaced = 0;  // no reader uses this version or an earlier one
+    std::atomic<int> replaced = 0;  // the writer found that no reader uses this version or an earlier one
     std::atomic<int> missed = 0;
     std::atomic<int> reads = 0;
     constexpr int most_reads = 10'000'000;
-    const auto latest = std::chrono::steady_clock::now() + std::chrono::seconds(2);  // ThreadSanitizer takes longer
+    const auto latest = std::chrono::steady_clock::now() + std::chrono::seconds(2);  // for ThreadSanitizer
     std::atomic<bool> ends = false;
     std::jthread reader([&] {
         const ThreadCell cell{0};

@@ -7,7 +7,7 @@
 namespace smemtune {
 namespace {
 
-// Counts its living instances, and says which problem it belongs to.
+// A value that counts its living instances and knows its problem's M.
 class Living {
 public:
     Living(std::atomic<int>& alive, std::int64_t m) : alive_(alive), m_(m) { ++alive_; }

@@ -11,7 +11,7 @@
 namespace smemtune {
 namespace {
 
-// The cells of `count` threads that live at once.
+// The cells of `count` threads that live at the same time.
 std::vector<ThreadCell> cells_of(std::ptrdiff_t count) {
     std::vector<ThreadCell> cells;
     std::mutex mutex;
