@@ -192,8 +192,7 @@ typedef struct smemtune_choice {
     const char* device;         // the device of the tuning; the runtime's own device when untuned
     const char* why;            // why a portfolio's member or a kernel timed in first launches was chosen; else ""
     smemtune_match match;
-    double
-        expected_us;  // time measured on `device` for `tuned_for`, or time predicted for this problem; 0 when untuned
+    double expected_us;  // time measured for `tuned_for` on `device`, or predicted for this problem; 0 when untuned
     double uncertainty;  // relative error of a predicted time: two of three are within a factor of 1 + uncertainty
 } smemtune_choice;
 #define SMEMTUNE_CHOICE_INIT \

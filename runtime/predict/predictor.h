@@ -34,9 +34,10 @@ public:
     struct Prediction {
         const Member* member = nullptr;
         double us = 0;
-        double error = 0;   ///< two of three measured times are within a factor of 1 + error of `us`
-        double factor = 1;  ///< correction from measurements at problems nearby; included in `us` and `shares`
-        Terms shares{};     ///< each term's part of `us`
+        double error = 0;  ///< two of three measured times are within a factor of 1 + error of `us`
+        double factor =
+            1;  ///< correction from measurements at problems nearby: `us` is the sum of the terms times `factor`
+        Terms shares{};  ///< each term's part of `us`
     };
 
     /// Returns the template of a member; null if the template must not be used. Called once for each template.

@@ -80,8 +80,7 @@ public:
         int count = 0;
         std::memcpy(&count, workspace + bytes_ - sizeof(int), sizeof(int));
         out = count++;
-        std::memset(workspace, 0x55,
-                    std::min<std::size_t>(bytes_ - sizeof(int), 4096));  // like sums that are never reset
+        std::memset(workspace, 0x55, std::min<std::size_t>(bytes_ - sizeof(int), 4096));  // like sums that stay
         std::memcpy(workspace + bytes_ - sizeof(int), &count, sizeof(int));
     }
 
