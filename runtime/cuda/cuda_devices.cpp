@@ -55,28 +55,27 @@ Device described_device(int ordinal) {
         expect_success(cudaDeviceGetAttribute(&value, which, ordinal), "device attribute");
         return value;
     };
-    return {
-        .name = cuda_name(ordinal),
-        .compute_capability =
-            attribute(cudaDevAttrComputeCapabilityMajor) * 10 + attribute(cudaDevAttrComputeCapabilityMinor),
-        .multiprocessors = attribute(cudaDevAttrMultiProcessorCount),
-        .warp_size = attribute(cudaDevAttrWarpSize),
-        .threads_per_block = attribute(cudaDevAttrMaxThreadsPerBlock),
-        .threads_per_multiprocessor = attribute(cudaDevAttrMaxThreadsPerMultiProcessor),
-        .blocks_per_multiprocessor = attribute(cudaDevAttrMaxBlocksPerMultiprocessor),
-        .static_shared_bytes_per_block = attribute(cudaDevAttrMaxSharedMemoryPerBlock),
-        .shared_bytes_per_block = attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin),
-        .shared_bytes_per_multiprocessor = attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor),
-        .shared_bytes_reserved_per_block = attribute(cudaDevAttrReservedSharedMemoryPerBlock),
-        .registers_per_thread = 255,  // the same on every architecture since Kepler; the driver does not report it
-        .registers_per_block = attribute(cudaDevAttrMaxRegistersPerBlock),
-        .registers_per_multiprocessor = attribute(cudaDevAttrMaxRegistersPerMultiprocessor),
-        .grid_x = attribute(cudaDevAttrMaxGridDimX),
-        .grid_y = attribute(cudaDevAttrMaxGridDimY),
-        .grid_z = attribute(cudaDevAttrMaxGridDimZ),
-        .l2_bytes = attribute(cudaDevAttrL2CacheSize),
-        .memory_bytes = cuda_memory_bytes(ordinal) >> 30U << 30U,  // whole GiB: equal devices must have equal values
-        .clock_khz = attribute(cudaDevAttrClockRate)};
+    return {.name = cuda_name(ordinal),
+            .compute_capability =
+                attribute(cudaDevAttrComputeCapabilityMajor) * 10 + attribute(cudaDevAttrComputeCapabilityMinor),
+            .multiprocessors = attribute(cudaDevAttrMultiProcessorCount),
+            .warp_size = attribute(cudaDevAttrWarpSize),
+            .threads_per_block = attribute(cudaDevAttrMaxThreadsPerBlock),
+            .threads_per_multiprocessor = attribute(cudaDevAttrMaxThreadsPerMultiProcessor),
+            .blocks_per_multiprocessor = attribute(cudaDevAttrMaxBlocksPerMultiprocessor),
+            .static_shared_bytes_per_block = attribute(cudaDevAttrMaxSharedMemoryPerBlock),
+            .shared_bytes_per_block = attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin),
+            .shared_bytes_per_multiprocessor = attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor),
+            .shared_bytes_reserved_per_block = attribute(cudaDevAttrReservedSharedMemoryPerBlock),
+            .registers_per_thread = 255,  // the same on every architecture since Kepler; the driver does not report it
+            .registers_per_block = attribute(cudaDevAttrMaxRegistersPerBlock),
+            .registers_per_multiprocessor = attribute(cudaDevAttrMaxRegistersPerMultiprocessor),
+            .grid_x = attribute(cudaDevAttrMaxGridDimX),
+            .grid_y = attribute(cudaDevAttrMaxGridDimY),
+            .grid_z = attribute(cudaDevAttrMaxGridDimZ),
+            .l2_bytes = attribute(cudaDevAttrL2CacheSize),
+            .memory_bytes = cuda_memory_bytes(ordinal) >> 30U << 30U,  // rounded to whole GiB
+            .clock_khz = attribute(cudaDevAttrClockRate)};
 }
 
 }  // namespace

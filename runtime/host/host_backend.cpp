@@ -176,8 +176,8 @@ Device host_device() {
     device.compute_capability = 0;
     device.multiprocessors = std::max(1U, std::thread::hardware_concurrency());
     device.l2_bytes = 0;
-    device.memory_bytes = (sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE)) >>
-                          30 << 30;  // whole GiB: equal devices must have equal values
+    device.memory_bytes =
+        (sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE)) >> 30 << 30;  // rounded down to whole gibibytes
     device.clock_khz = 0;
     return device;
 }
