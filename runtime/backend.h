@@ -52,8 +52,8 @@ public:
     /// `arguments[i]` points to the value of the kernel's i-th parameter. On a GPU the launch is asynchronous; on the
     /// host device launch() returns when the kernel is done. On a GPU, launching a kernel without a workspace takes no
     /// lock and allocates nothing. For a kernel with a workspace, launch() takes a lock to find the workspace of
-    /// `stream`, and the first launch on `stream` may allocate it (workspace.h). Throws LaunchError, DeviceFault,
-    /// OutOfMemory.
+    /// `stream`, and the first launch on `stream` may allocate the workspace (workspace.h). Throws LaunchError,
+    /// DeviceFault, OutOfMemory.
     virtual void launch(StreamHandle stream, const Launch& launch, void* const* arguments) const = 0;
     /// Allocates now what the first launch on `stream` would allocate. `stream` must not be captured at the time.
     /// Throws OutOfMemory.
@@ -73,19 +73,19 @@ void must_have_room(const SymbolArgument& symbol, std::size_t bytes);
 class BoundKernel {
 public:
     virtual ~BoundKernel() = default;
-    /// `arguments[i]` points to the value of the operation's i-th argument. Asynchronous on a GPU. Throws LaunchError,
-    /// DeviceFault.
+    /// Launches the kernel. `arguments[i]` points to the value of the operation's i-th argument. The launch is
+    /// asynchronous on a GPU. Throws LaunchError, DeviceFault.
     virtual void launch(StreamHandle stream, std::span<void* const> arguments) const = 0;
     /// Copies arguments to arrays of the kernel's source, for later launches with the same values. Concerns only the
     /// arguments that no parameter of the kernel takes (SymbolArgument). The default does nothing.
     virtual void fill_symbols(StreamHandle /*stream*/, std::span<void* const> /*arguments*/) const {}
 };
 
-/// Device memory. Its destructor waits for the device, like LoadedKernel's, and releases the memory.
+/// Device memory. The destructor waits for the device, as LoadedKernel's does, and then releases the memory.
 class Memory {
 public:
     virtual ~Memory() = default;
-    [[nodiscard]] virtual std::byte* data() const = 0;  ///< a device address
+    [[nodiscard]] virtual std::byte* data() const = 0;  ///< the device address of the first byte
     [[nodiscard]] virtual std::size_t size() const = 0;
 };
 
@@ -93,7 +93,7 @@ public:
 class StreamTimer {
 public:
     virtual ~StreamTimer() = default;
-    /// Enqueues the end on the stream where the timer was started.
+    /// Ends the measured time after the earlier launches on the stream where the timer was started.
     virtual void end() = 0;
     /// The measured time in microseconds; nullopt until the stream has reached the end. May be called while a thread
     /// captures a stream.
@@ -116,8 +116,8 @@ public:
     /// allocate() also work while a thread captures a stream, in every capture mode. Throws LaunchError.
     [[nodiscard]] virtual std::unique_ptr<LoadedKernel> load(const Binary& binary,
                                                              std::int64_t dynamic_shared_bytes) = 0;
-    /// On a GPU the memory is aligned to at least 256 bytes. On the host it is aligned to elements, and any access past
-    /// its last byte is out of bounds. Throws OutOfMemory.
+    /// Allocates `bytes` bytes. On a GPU the memory is aligned to at least 256 bytes. On the host device it is aligned
+    /// to 16 bytes, and any access past its last byte is out of bounds. Throws OutOfMemory.
     [[nodiscard]] virtual std::unique_ptr<Memory> allocate(std::size_t bytes) = 0;
     /// Like allocate(), with every byte set to 0.
     [[nodiscard]] virtual std::unique_ptr<Memory> allocate_zeroed(std::size_t bytes) = 0;
@@ -146,8 +146,8 @@ public:
 };
 
 struct BackendOptions {
-    unsigned seed = 0;     ///< host: decides the order in which the threads of a block run
-    unsigned threads = 0;  ///< host: blocks that run at once; 0 means one per core
+    unsigned seed = 0;     ///< host device: decides the order in which the threads of a block run
+    unsigned threads = 0;  ///< host device: number of blocks that run at the same time; 0 means one per core
 };
 
 /// Opens a device: `0`, `1`, ... for a GPU, `host` for the CPU, `auto` for the first GPU or, without a GPU, the CPU.

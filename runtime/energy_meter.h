@@ -14,7 +14,7 @@ public:
     static constexpr double most_ms = 3000;  ///< limit of the time since the first reading
 
     /// Adds a reading of the counter, taken at time `ms`. `launches` is the number of launches since the previous
-    /// reading; the first reading ignores it.
+    /// reading; it is ignored for the first reading.
     void add(double ms, std::uint64_t millijoules, std::size_t launches);
     [[nodiscard]] bool finished() const;
     /// Energy of one launch in microjoules. 0 if the readings show no two updates at least `least_ms` apart, or no

@@ -59,7 +59,7 @@ struct Runtime::State {
     const std::size_t candidates_to_time;
     const std::shared_ptr<LostTime> lost;
     const std::vector<KernelTemplate> templates;
-    const std::vector<std::string> own;  // names of the templates from folders
+    const std::vector<std::string> own;  // names of the templates from Options::template_folders
     std::shared_ptr<Backend> backend;
     std::shared_ptr<Compiler> compiler;
     std::shared_ptr<WorkspacePool> workspaces;
@@ -340,7 +340,7 @@ void Runtime::State::log_choice(const Problem& problem, const Choice& choice,
 Runtime::State::MadeKernel Runtime::State::fetch(const Problem& asked, const std::string& kernel_template) {
     const auto problem = without_zero_extents(asked, templates);
     std::string why_not;
-    std::vector<std::string> unusable;  // why better candidates cannot be used; logged if a later candidate can
+    std::vector<std::string> unusable;  // why better candidates cannot be used; logged if a later one can be used
     LayeredCandidates candidates(layers, [&](const Store* store, PredictorCache* predictors) {
         return Candidates(problem, backend->device(), store, templates, kernel_template, own,
                           trust.stored_templates ? StoredTemplates::any : StoredTemplates::known, predictors);
@@ -355,7 +355,7 @@ Runtime::State::MadeKernel Runtime::State::fetch(const Problem& asked, const std
         auto loaded = load(*candidate, launch, problem);
         if (!loaded.kernel) {
             refused(loaded.why_not);
-            continue;  // to the next best candidate
+            continue;  // goes on with the next best candidate
         }
         try {
             auto kernel = make(*candidate, launch, asked, std::move(loaded.kernel));

@@ -41,7 +41,7 @@ std::string_view to_text(Match match);
 
 struct Choice {
     std::string kernel_template;
-    std::string configuration;  ///< `TILE_WIDTH=32`
+    std::string configuration;  ///< such as `TILE_WIDTH=32`
     Match match = Match::untuned;
     std::string tuned_for;   ///< the problem that the configuration was tuned for; empty when predicted or untuned
     double expected_us = 0;  ///< time measured on `device` for the problem `tuned_for`, or time predicted for the
@@ -77,7 +77,7 @@ public:
 struct Trust {
     /// Also read databases and template folders that users other than the effective user and root own or may write.
     bool any_owner = false;
-    /// The same for template folders alone: databases must still belong to the effective user or root.
+    /// Also read template folders that other users own or may write. This does not include databases.
     bool any_template_owner = false;
     /// Load the database's machine code. Otherwise kernels are compiled from their sources.
     bool machine_code = true;
@@ -99,7 +99,7 @@ struct FirstCallsOptions {
     /// times one of the candidates that rank highest. With less than 2, nothing is timed.
     std::size_t candidates = 0;
     /// Limit of the device time, in milliseconds, that a Runtime loses by timing kernels other than the fastest. When
-    /// it is lost, no further problem is measured.
+    /// the limit is reached, no further problem is measured.
     double most_lost_ms = 1000;
 };
 
@@ -188,10 +188,10 @@ private:
 /// The properties of a C++ type that must match the type of a kernel's argument.
 struct CppType {
     std::size_t bytes = 0;      ///< size; 0 for void
-    bool is_floating = false;   ///< float or double
-    bool is_struct = false;     ///< such as float2
+    bool is_floating = false;   ///< true for float and double
+    bool is_struct = false;     ///< true for structs, such as float2
     bool is_pointer = false;    ///< if true, the other members describe the type pointed to
-    bool is_read_only = false;  ///< a pointer to const
+    bool is_read_only = false;  ///< true for a pointer to const
 };
 
 template <class T>

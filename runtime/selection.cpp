@@ -18,7 +18,7 @@ namespace {
 std::optional<Configuration> sane_default(const KernelTemplate& kernel, const Problem& problem, const Device& device) {
     const auto defaults = default_configuration(kernel);
     if (!infeasibility(kernel, defaults, problem, device)) return defaults;
-    for (const auto& parameter : kernel.parameters) {  // one change may suffice and saves enumerating a large space
+    for (const auto& parameter : kernel.parameters) {  // changes one parameter: saves enumerating a large space
         for (const auto value : parameter.values) {
             auto near = defaults;
             near.values[parameter.name] = value;
@@ -148,7 +148,8 @@ void Candidates::find_expected() {
 
 void Candidates::pass_over(const std::string& kernel_template, const std::string& reason) {
     const auto text = "; " + kernel_template + ": " + reason;
-    if (why_not_.find(text) == std::string::npos) why_not_ += text;  // once, although winners may share a template
+    if (why_not_.find(text) == std::string::npos)
+        why_not_ += text;  // each text only once, although winners may share a template
 }
 
 bool Candidates::has_expected_signature(const KernelTemplate& kernel) {
@@ -312,7 +313,7 @@ std::optional<Candidate> Candidates::tuned(const TrialRow& row, const Predictor:
     } catch (const ExpressionError&) {  // a rule of the template has no value for this problem
         return std::nullopt;
     } catch (const std::invalid_argument& error) {
-        if (expected_ != nullptr) throw;  // the problem fits no template
+        if (expected_ != nullptr) throw;  // the problem does not fit the operation
         pass_over(row.kernel_template, error.what());
         return std::nullopt;
     }

@@ -42,7 +42,7 @@ struct Candidate {
 /// Which templates of a database may be used.
 enum class StoredTemplates {
     any,    ///< all templates, also those that only the database has
-    known,  ///< only templates that the caller passes in the same version
+    known,  ///< only templates that the caller has in the same version
 };
 
 /// The candidates for a problem on a device, the best match first. All are valid for the problem. Each candidate is

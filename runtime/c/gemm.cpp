@@ -27,7 +27,7 @@ void require_addresses(const Problem& problem, const GemmOperands& operands) {
     const auto& extents = problem.extents;
     if (extents.empty() || std::any_of(extents.begin(), extents.end() - 1, is_zero)) return;  // C has no elements
     if (operands.c == nullptr) throw std::invalid_argument("c is null");
-    if (is_zero(extents.back()) || operands.alpha == 0) return;  // A and B are not read
+    if (is_zero(extents.back()) || operands.alpha == 0) return;  // A and B are not read and may be null
     if (operands.a == nullptr) throw std::invalid_argument("a is null");
     if (operands.b == nullptr) throw std::invalid_argument("b is null");
 }

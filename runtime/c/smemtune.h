@@ -35,14 +35,14 @@ int smemtune_version(void);
 typedef enum smemtune_status {
     SMEMTUNE_OK = 0,
     SMEMTUNE_INVALID_ARGUMENT = 1,  // a null pointer, an unknown flag, a stride that is too short, ...
-    SMEMTUNE_INVALID_STRUCT = 2,    // struct_size is wrong, or asks for more than this version of the library has
+    SMEMTUNE_INVALID_STRUCT = 2,    // struct_size is wrong, or fields are set that this version of the library lacks
     SMEMTUNE_NO_DEVICE = 3,         // there is no such GPU, or it cannot be used
     SMEMTUNE_NO_DATABASE = 4,       // the database does not exist
     SMEMTUNE_DATABASE_ERROR = 5,    // the database cannot be read
     SMEMTUNE_UNTRUSTED_FILE = 6,    // other users can change a database or template that would be run
-    SMEMTUNE_INVALID_TEMPLATE = 7,  // a folder of options.template_folders has an error
+    SMEMTUNE_INVALID_TEMPLATE = 7,  // a template in options.template_folders is invalid
     SMEMTUNE_NO_KERNEL = 8,         // no template supports operation, type and layout, or none compiles and loads
-    SMEMTUNE_LAUNCH_REFUSED = 9,    // the device refused the launch; it can still be used
+    SMEMTUNE_LAUNCH_REFUSED = 9,    // the device refused the launch; the device can still be used
     SMEMTUNE_DEVICE_FAULT = 10,     // a kernel did something illegal; this process can no longer use the device
     SMEMTUNE_OUT_OF_MEMORY = 11,    // the host or the device has too little memory
     SMEMTUNE_INTERNAL_ERROR = 12    // any other error; smemtune_error_message() describes it
@@ -84,11 +84,11 @@ typedef struct smemtune_options {
     const char* const* template_folders;  // folders of the application's templates; a null pointer ends the list
     const char* host_compiler;            // C++ compiler for the host device; default "c++"
     uint32_t flags;
-    size_t remembered_problems;  // default 4096; if there are more, the least recently fetched are forgotten
+    size_t remembered_problems;  // default 4096. The least recently fetched problems beyond it are forgotten
     smemtune_log_function log;
     void* log_user;             // first argument of `log`
-    size_t measure_candidates;  // number of kernels that the first launches of an untuned problem time; default 0
-    double measure_lost_ms;     // limit of the device time that timing slower kernels may cost in all; default 1000
+    size_t measure_candidates;  // how many kernels are timed in an untuned problem's first launches; default 0
+    double measure_lost_ms;     // limit, in ms, of the device time that such timing may lose; default 1000
     // Databases that are searched after `database`, in this order. A null pointer ends the list. A database that is
     // absent, damaged, too new or not trusted is left out, and `log` is called.
     const char* const* databases;
@@ -137,16 +137,16 @@ smemtune_status smemtune_batched_gemm(smemtune_runtime* runtime, smemtune_stream
 // ---- Kernels of any operation ---------------------------------------------------------------------------------------
 
 typedef struct smemtune_extent {
-    const char* name;  // "M"
+    const char* name;  // such as "M"
     int64_t value;
 } smemtune_extent;
 
 #define SMEMTUNE_MAX_EXTENTS 16
 // Later versions add no fields to this struct.
 typedef struct smemtune_problem {
-    const char* operation;  // "gemm"
+    const char* operation;  // such as "gemm"
     const char* type;       // null means "f32"
-    const char* layout;     // "nn"; null for an operation without layouts
+    const char* layout;     // such as "nn"; null for an operation without layouts
     // The extents in the operation's order. An extent whose name is null ends the list.
     smemtune_extent extents[SMEMTUNE_MAX_EXTENTS];
 } smemtune_problem;
@@ -183,11 +183,11 @@ typedef enum smemtune_match {
 } smemtune_match;
 const char* smemtune_match_text(smemtune_match match);
 
-// The texts are valid as long as the kernel's handle.
+// What was chosen for a problem. The texts are valid until the kernel's handle is released.
 typedef struct smemtune_choice {
     size_t struct_size;  // sizeof(smemtune_choice), set by the caller
     const char* kernel_template;
-    const char* configuration;  // "TILE_WIDTH=32"
+    const char* configuration;  // such as "TILE_WIDTH=32"
     const char* tuned_for;      // the problem that the configuration was tuned for; "" when predicted or untuned
     const char* device;         // the device of the tuning; the runtime's own device when untuned
     const char* why;            // why a portfolio's member or a kernel timed in first launches was chosen; else ""

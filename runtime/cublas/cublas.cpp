@@ -46,7 +46,7 @@ bool Cublas::has(std::string_view type) { return vendor_type(type) != nullptr; }
 VendorKernel Cublas::gemm(const Problem& problem) const {
     const auto kind = gemm_kind(problem);
     const auto& type = *vendor_type(problem.type);
-    // For FP32, calls cublasSgemm, because programs do so, too.
+    // For FP32, calls cublasSgemm, because that is what programs usually call.
     const bool is_sgemm = type.data == CUDA_R_32F && type.compute == CUBLAS_COMPUTE_32F;
     const bool is_single = kind == GemmKind::single;
     const auto* const name = is_sgemm ? (is_single ? "cublasSgemm" : "cublasSgemmStridedBatched")

@@ -15,7 +15,7 @@ namespace smemtune {
 
 /// An element type in smemtune's and in cuBLAS's terms, with the type that cuBLAS computes in.
 struct VendorType {
-    std::string_view name;  ///< as in Problem::type
+    std::string_view name;  ///< the name in Problem::type
     cudaDataType_t data;
     cublasComputeType_t compute;
 };
@@ -64,9 +64,9 @@ public:
     decltype(&cublasLtMatrixLayoutDestroy) lt_matrix_destroy = nullptr;
     decltype(&cublasLtMatrixLayoutSetAttribute) lt_matrix_attribute = nullptr;
 
-    /// Throws VendorError unless `status` is success. For calls without which cuBLAS cannot be used at all.
+    /// Throws VendorError unless `status` is success. Used for calls without which cuBLAS cannot work at all.
     void require(cublasStatus_t status, const char* call) const;
-    /// Throws LaunchError unless `status` is success. For calls that fail only for some algorithms or arguments.
+    /// Throws LaunchError unless `status` is success. Used for calls that fail only for some algorithms or arguments.
     void launched(cublasStatus_t status, const char* call) const;
 
 private:

@@ -22,7 +22,7 @@ namespace smemtune {
 namespace {
 
 [[noreturn]] void fail(cudaError_t error, const char* what) {
-    (void)cudaGetLastError();  // clears the error for later calls
+    (void)cudaGetLastError();  // clears the error, which later calls would report again
     const auto text = std::string(what) + ": " + cudaGetErrorString(error) + " (" + cudaGetErrorName(error) + ")";
     switch (error) {
         // After these errors the context is unusable.
@@ -93,7 +93,7 @@ private:
     std::unique_ptr<Value> value_;
 };
 
-// Sets the calling thread's device and restores the application's device afterwards.
+// While an object exists, its GPU is the calling thread's current device. The destructor restores the earlier device.
 class Current {
 public:
     explicit Current(int ordinal) {
@@ -112,8 +112,8 @@ private:
     bool changed_ = false;
 };
 
-// While an object exists, its thread may load and allocate although a stream is captured: by this thread, or by any
-// thread in global mode (cudaThreadExchangeStreamCaptureMode, CUDA Runtime API, "Stream Management").
+// While an object exists, its thread may load and allocate during stream captures: its own captures and, in global
+// capture mode, those of any thread (cudaThreadExchangeStreamCaptureMode, CUDA Runtime API, "Stream Management").
 class DuringCapture {
 public:
     DuringCapture() { check(cudaThreadExchangeStreamCaptureMode(&mode_), "capture mode"); }
@@ -126,7 +126,7 @@ private:
 };
 
 // Waits for running launches before memory is freed or code is unloaded, because CUDA does not document that freeing
-// and unloading wait. Returns whether the caller may release. It may not while a stream is captured, because
+// and unloading wait. Returns false if a stream is captured: the caller must not free or unload then, because
 // synchronising the device would invalidate the capture. A query of the default stream detects a capture without
 // invalidating it, unless the captured stream was made with cudaStreamNonBlocking. After a device fault the function
 // returns true: nothing runs any more.
@@ -139,7 +139,7 @@ bool wait_before_release(int ordinal) noexcept {
     if (result == cudaSuccess) result = cudaDeviceSynchronize();
     if (before != ordinal) cudaSetDevice(before);
     if (result == cudaSuccess) return true;
-    (void)cudaGetLastError();  // clears the error for later calls
+    (void)cudaGetLastError();  // clears the error, which later calls would report again
     return result != cudaErrorStreamCaptureUnsupported && result != cudaErrorStreamCaptureInvalidated &&
            result != cudaErrorStreamCaptureImplicit;
 }
@@ -312,7 +312,7 @@ public:
         auto status = cudaStreamCaptureStatusNone;
         const auto result = cudaStreamIsCapturing(stream, &status);
         // This result means that `stream` is the default stream while another stream is captured. CUDA then refuses the
-        // launch, which gives the better message.
+        // launch itself, and the message of that error is clearer.
         if (result == cudaErrorStreamCaptureImplicit) {
             (void)cudaGetLastError();
             return false;

@@ -13,10 +13,10 @@ namespace smemtune {
 
 namespace {
 
-// Throws DeviceError on failure, because the calls in this file launch no kernel that could cause an error.
+// Throws DeviceError on failure. A kernel never causes the failure, because this file launches no kernels.
 void expect_success(cudaError_t error, const char* what) {
     if (error == cudaSuccess) return;
-    (void)cudaGetLastError();  // clears the error for later calls
+    (void)cudaGetLastError();  // clears the error, which later calls would report again
     throw DeviceError(std::string(what) + ": " + cudaGetErrorString(error) + " (" + cudaGetErrorName(error) + ")");
 }
 
@@ -89,7 +89,7 @@ std::string cuda_bus_id(int ordinal) {
 std::vector<Device> cuda_devices() {
     int count = 0;
     if (cudaGetDeviceCount(&count) != cudaSuccess) {
-        (void)cudaGetLastError();  // no suitable driver means no GPU; clears the error for later calls
+        (void)cudaGetLastError();  // without a suitable driver there is no GPU; clears the error
         return {};
     }
     // The driver is asked only once, because the GPUs of a process never change and the driver takes milliseconds to

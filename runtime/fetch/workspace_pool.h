@@ -37,7 +37,7 @@ private:
     [[nodiscard]] std::size_t capacity() const { return blocks_.empty() ? 0 : blocks_.back()->size(); }
 
     std::vector<std::unique_ptr<Memory>> blocks_;  // new launches use the last; earlier ones may still use the others
-    std::map<std::uint64_t, std::size_t> parts_;   // offset of each kernel's part
+    std::map<std::uint64_t, std::size_t> parts_;   // offset of each kernel's part, by the kernel's id
     std::size_t used_ = 0;
     std::size_t touched_ = 0;  // from this offset on, the last block was never used and is still zeroed
 };

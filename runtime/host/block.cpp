@@ -90,7 +90,7 @@ struct BlockRunner::Fibers {
     static void abandon(const Violation& what, Fiber& fiber) {
         fiber.all->violation = what;
         suspend(fiber);
-        std::abort();  // nobody resumes an abandoned fiber
+        std::abort();  // never reached, because nobody resumes an abandoned fiber
     }
 
     static void barrier(void* scheduler) {

@@ -11,7 +11,7 @@ class GuardedMemory : public Memory {
 public:
     static constexpr std::size_t moat = std::size_t{4} << 30;
 
-    /// Throws OutOfMemory.
+    /// Allocates `bytes` bytes. Throws OutOfMemory.
     explicit GuardedMemory(std::size_t bytes);
     ~GuardedMemory() override;
     GuardedMemory(const GuardedMemory&) = delete;

@@ -83,7 +83,7 @@ std::vector<KernelArgument> Kernel::arguments() const {
 
 namespace {
 
-// Whether a value of this C++ type may be passed as the argument.
+// Whether a value of the C++ type `given` may be passed as `argument`.
 bool stands_for(const CppType& given, const KernelArgument& argument) {
     if (given.is_pointer != (argument.kind == KernelArgument::Kind::matrix)) return false;
     if (given.is_pointer && given.is_read_only && argument.is_output) return false;

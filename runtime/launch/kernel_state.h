@@ -36,7 +36,7 @@ struct FetchedExtent {
 struct Kernel::State {
     Choice choice;
     Problem problem;
-    std::shared_ptr<const Operation> operation;  // kernels of one template share it
+    std::shared_ptr<const Operation> operation;  // shared by all kernels of the template
     std::shared_ptr<Backend> backend;            // must outlive `kernel`
     ConfiguredKernel kernel;
     std::optional<PreparedGemm> gemm;         // only for matrix products
@@ -46,7 +46,7 @@ struct Kernel::State {
     /// The state of the kernel that launches run now.
     [[nodiscard]] const State& current() const;
     void enqueue(StreamHandle stream, std::span<void* const> arguments) const;
-    /// `arguments` must have the extents of `gemm`. May change `arguments`.
+    /// Launches a matrix product. `arguments` must have the extents of `gemm`; the function may change `arguments`.
     void launch_gemm(StreamHandle stream, GemmArguments& arguments) const;
 };
 

@@ -26,7 +26,7 @@ public:
         std::shared_ptr<const Configuration> stored;         ///< the configuration as stored in `row`
         std::shared_ptr<const Configuration> configuration;  ///< `stored` completed to all parameters of the template
         std::string text;                                    ///< text of `configuration`
-        std::string compiled;                                ///< text of its compile-time parameters
+        std::string compiled;                                ///< text of `configuration` without run-time parameters
         TimeModel model;
         std::vector<std::string> classes;  ///< classes of problems for which the member was verified
         BoundLaunch bound;                 ///< uses Predictor::line_, which all members share
@@ -44,7 +44,7 @@ public:
     using FindTemplate = std::function<std::shared_ptr<const KernelTemplate>(const TrialRow&)>;
 
     /// Keeps the members that can compute problems with the operation, type and layout of `like`. Drops a member if its
-    /// template now describes a different operation than the member was verified as.
+    /// template now describes a different operation than the one that the member was verified as.
     Predictor(const Portfolio& portfolio, const Problem& like, const Device& device, const FindTemplate& find_template);
 
     /// The members that are valid for the problem and verified for its class, sorted by predicted time times 1 + error.
@@ -62,7 +62,7 @@ private:
     std::shared_ptr<StraightLine> line_;  // the rules of all members; a common subexpression is computed once
     std::vector<Member> members_;
     std::map<std::string, std::vector<std::size_t>> by_class_;  // class of problems -> members verified for it
-    Correction correction_;                                     // of every member, by its index in `members_`
+    Correction correction_;                                     // corrections for all members, by index in `members_`
     std::vector<std::string> damages_;
 };
 

@@ -23,7 +23,7 @@ void AsymmetricFence::prepare() {
 void AsymmetricFence::heavy() {
     prepare();
     if (!is_available() || membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED)) return;
-    // A forked process may have to register again.
+    // After a fork, the new process may have to register again.
     if (membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) && membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED)) return;
     // A filter of system calls was installed that refuses membarrier. From now on the light side uses sequentially
     // consistent stores. Its earlier stores become visible when they leave the store buffers, within microseconds. The

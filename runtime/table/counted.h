@@ -58,7 +58,7 @@ private:
     }
     bool make_counter(ThreadCell cell);
 
-    // Returns whether the object has neither references nor an owner any more.
+    // Returns whether the object now has neither references nor an owner.
     bool count(int more) {
         if (const auto cell = ThreadCell::current(); cell.is_own()) {
             const ReaderCount::Reading reading(ReaderCount::of_process(), cell);
@@ -71,10 +71,11 @@ private:
         return shared_.fetch_add(more, std::memory_order_acq_rel) + more == 0;
     }
 
-    // Added to the shared counter as long as there is an owner, so that the counter cannot become 0 before.
+    // Added to the shared counter as long as there is an owner, so that it does not become 0 while there is one.
     static constexpr std::int64_t owned = std::int64_t{1} << 62;
     std::atomic<bool> is_closed_ = false;
-    std::array<std::atomic<Counter*>, ThreadCell::own_cells> counters_{};  // index: cell; owning pointers
+    std::array<std::atomic<Counter*>, ThreadCell::own_cells>
+        counters_{};  // the counter of each cell, or null; owning pointers
     alignas(64) std::atomic<std::int64_t> shared_ = owned;
 };
 

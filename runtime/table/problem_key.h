@@ -13,7 +13,7 @@
 namespace smemtune {
 
 /// The problem and the name of a template, as a few 64-bit words. Equal problems have equal words. Different problems
-/// have different words if is_complete(). Making a key calls nothing and allocates nothing.
+/// have different words if is_complete(). Making a key allocates nothing.
 class ProblemKey {
 public:
     ProblemKey(const Problem& problem, std::string_view kernel_template) {  // NOLINT(*-member-init): see words_
@@ -38,7 +38,7 @@ public:
         }
         size_ = size;
         sum = (sum ^ (sum >> 32U)) * odd;
-        hash_ = sum ^ (sum >> 32U);  // the table uses the low bits as index
+        hash_ = sum ^ (sum >> 32U);  // ShapeTable uses the low bits as index
     }
 
     [[nodiscard]] std::uint64_t hash() const { return hash_; }
@@ -88,7 +88,7 @@ private:
         }
     }
 
-    static constexpr std::uint64_t odd = 0x9E3779B97F4A7C15U;  // 2^64 / the golden ratio
+    static constexpr std::uint64_t odd = 0x9E3779B97F4A7C15U;  // 2^64 divided by the golden ratio
 
     // Powers of an odd number: they are odd and look random.
     static constexpr std::array<std::uint64_t, most_words> factors = [] {

@@ -1,4 +1,4 @@
-// Tells a writer when no reader uses the replaced data any more. A reader needs no lock and no write to shared memory.
+// Tells a writer when no reader uses replaced data any more. A reader takes no lock and writes no shared cache line.
 #pragma once
 
 #include <array>

@@ -381,7 +381,7 @@ TEST_F(Signatures, ATemplateWithThoseThatTheCallerKnowsServes) {
     EXPECT_EQ(refusal(stepping_with("rows    = \"M\"", "rows = \"M + 0\"")), "") << "the same size in other words";
 }
 
-// An application's own gemm with the signature of the built-in one and a different reference.
+// Tests with an application's own gemm, which has the signature of the built-in gemm and a different reference.
 class OwnOperation : public Signatures {
 protected:
     [[nodiscard]] static KernelTemplate computing(const std::string& reference, const std::string& name) {

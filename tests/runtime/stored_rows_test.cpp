@@ -56,8 +56,8 @@ TEST_F(StoredOnHost, DamagedMachineCodeIsNeverLoadedAndMadeAnew) {
     }
 }
 
-// A tuning run leaves such rows if it is killed after it verified machine code of a different compiler and before it
-// stored that code.
+// If a tuning run is killed after it verified machine code and before it stored this code, the database may still have
+// older code of a different compiler.
 TEST_F(StoredOnHost, MachineCodeThatIsNotWhatTheTrialWasVerifiedWithIsNeverLoaded) {
     tuned(gemm(64, 64, 64), "tiled", "TILE_WIDTH=8");
     {

@@ -4,7 +4,7 @@
 #ifdef SMEMTUNE_SYSTEM_HEADERS
 #include <math.h>
 #include <stdlib.h>
-extern "C" int printf(const char* format, ...);  // kernels may call it without stdio.h
+extern "C" int printf(const char* format, ...);  // kernels may call printf without stdio.h
 #else
 // Declares functions of the C library, as its headers do. Parsing those headers would take longer than the rest of a
 // kernel's compile.

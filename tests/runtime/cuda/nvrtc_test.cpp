@@ -60,7 +60,7 @@ protected:
         EXPECT_EQ(binary.resources.static_shared_bytes, launch.static_shared_bytes);
         EXPECT_GE(binary.resources.registers, 8);
         EXPECT_EQ(binary.resources.spill_bytes, 0);
-        // A configuration that fits according to the manifest's estimate must also fit with its actual registers.
+        // A configuration that fits by the manifest's estimate must also fit with the registers that ptxas reports.
         launch.registers = binary.resources.registers;
         if (!infeasibility(kernel, configuration, problem, device)) {
             EXPECT_EQ(broken_limit(launch, device), std::nullopt);
@@ -89,7 +89,7 @@ INSTANTIATE_TEST_SUITE_P(Architectures, NvrtcTarget,
                                          Target{"sm_120", "sm_120a"}),
                          [](const auto& instance) { return instance.param.name; });
 
-// The version is stored with every result. If its text changed, stored machine code would no longer be reused.
+// The version is stored with every result, so its text must not change.
 TEST(Nvrtc, TheVersionTellsTheOptionsThatEveryProgramGets) {
     EXPECT_THAT(NvrtcCompiler(90, {}).version(),
                 MatchesRegex(R"(nvrtc [0-9]+\.[0-9]+ -std=c\+\+17 --ptxas-options=-v --no-cache)"));

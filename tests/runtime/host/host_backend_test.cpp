@@ -143,8 +143,8 @@ TEST(HostBackend, ThreadsMeetAtBarriersAndBlocksShareNothing) {
     }
 }
 
-// Does not test whether the last block sees the other blocks' writes: on the host device these are visible even without
-// a fence, so only a GPU can test that.
+// This test does not check whether the last block sees the other blocks' writes. On the host device these writes are
+// visible even without a fence, so only a GPU can check that.
 TEST(HostBackend, TheLastOfSeveralBlocksFindsOutThatItIs) {
     const auto last = compiled(R"(#include "device/last_block.h"
 extern "C" __global__ void k(int* out) {

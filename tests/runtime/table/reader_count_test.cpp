@@ -52,7 +52,7 @@ TEST(ReaderCount, NoWriterMissesAReaderThatSawTheReplacedData) {
     std::atomic<int> missed = 0;
     std::atomic<int> reads = 0;
     constexpr int most_reads = 10'000'000;
-    const auto latest = std::chrono::steady_clock::now() + std::chrono::seconds(2);  // for ThreadSanitizer
+    const auto latest = std::chrono::steady_clock::now() + std::chrono::seconds(2);  // ThreadSanitizer is slow
     std::atomic<bool> ends = false;
     std::jthread reader([&] {
         const ThreadCell cell{0};
