@@ -148,8 +148,7 @@ void Candidates::find_expected() {
 
 void Candidates::pass_over(const std::string& kernel_template, const std::string& reason) {
     const auto text = "; " + kernel_template + ": " + reason;
-    if (why_not_.find(text) == std::string::npos)
-        why_not_ += text;  // each text only once, although winners may share a template
+    if (why_not_.find(text) == std::string::npos) why_not_ += text;  // once per reason; winners may share a template
 }
 
 bool Candidates::has_expected_signature(const KernelTemplate& kernel) {

@@ -84,7 +84,7 @@ typedef struct smemtune_options {
     const char* const* template_folders;  // folders of the application's templates; a null pointer ends the list
     const char* host_compiler;            // C++ compiler for the host device; default "c++"
     uint32_t flags;
-    size_t remembered_problems;  // default 4096. The least recently fetched problems beyond it are forgotten
+    size_t remembered_problems;  // limit, default 4096. Beyond it, the least recently fetched are forgotten
     smemtune_log_function log;
     void* log_user;             // first argument of `log`
     size_t measure_candidates;  // how many kernels are timed in an untuned problem's first launches; default 0

@@ -74,8 +74,7 @@ private:
     // Added to the shared counter as long as there is an owner, so that it does not become 0 while there is one.
     static constexpr std::int64_t owned = std::int64_t{1} << 62;
     std::atomic<bool> is_closed_ = false;
-    std::array<std::atomic<Counter*>, ThreadCell::own_cells>
-        counters_{};  // the counter of each cell, or null; owning pointers
+    std::array<std::atomic<Counter*>, ThreadCell::own_cells> counters_{};  // owned; null if not made yet
     alignas(64) std::atomic<std::int64_t> shared_ = owned;
 };
 

@@ -80,8 +80,7 @@ public:
         int count = 0;
         std::memcpy(&count, workspace + bytes_ - sizeof(int), sizeof(int));
         out = count++;
-        std::memset(workspace, 0x55,
-                    std::min<std::size_t>(bytes_ - sizeof(int), 4096));  // leaves sums in the workspace
+        std::memset(workspace, 0x55, std::min<std::size_t>(bytes_ - sizeof(int), 4096));  // sums, never reset to 0
         std::memcpy(workspace + bytes_ - sizeof(int), &count, sizeof(int));
     }
 
