@@ -1,4 +1,5 @@
-// A reference count without atomic read-modify-write operations and without a cache line that several threads write.
+// A reference count. A thread with a counter of its own needs no atomic read-modify-write operation and writes no cache
+// line that other threads write.
 #pragma once
 
 #include <array>

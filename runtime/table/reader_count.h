@@ -1,4 +1,5 @@
-// Tells a writer when no reader uses replaced data any more. A reader takes no lock and writes no shared cache line.
+// Tells a writer when no reader uses replaced data any more. A reader takes no lock. If it has a cell of its own, it
+// writes no cache line that other threads write.
 #pragma once
 
 #include <array>
