@@ -28,7 +28,7 @@ void merge(Connection& connection, std::int64_t from, std::int64_t to, const Con
     for (const auto row : {from, to}) complete_configurations(connection, row, defaults);
     static const std::string move_binaries =
         "UPDATE OR IGNORE binaries SET template = ?1, sha256 = iif(sha256 = " + binary_sha256_in_sql() + ", " +
-        binary_sha256_in_sql("?1") + ", NULL) WHERE template = ?2";  // a damaged row stays recognisable
+        binary_sha256_in_sql("?1") + ", NULL) WHERE template = ?2";  // a damaged row gets NULL: readers reject it
     Query(connection, "UPDATE OR IGNORE trials SET template = ? WHERE template = ?").with(to, from).run();
     Query(connection, move_binaries).with(to, from).run();
     static const std::string move_portfolio =
@@ -52,7 +52,7 @@ bool has_same_code(Connection& connection, const TemplateRecord& kernel_template
 
 void adopt_same_code(Connection& connection, const TemplateRecord& kernel_template, const Configuration& defaults) {
     auto rows = find_same_code(connection, kernel_template);
-    if (rows.empty()) return;  // another process has adopted them already
+    if (rows.empty()) return;  // another process has already merged these rows
     auto present = Query(connection, "SELECT id FROM templates WHERE name = ? AND hash = ?")
                        .with(kernel_template.name, kernel_template.hash)
                        .first(read_id);
@@ -61,7 +61,7 @@ void adopt_same_code(Connection& connection, const TemplateRecord& kernel_templa
         rows.erase(rows.begin());
         static const std::string rename =
             "UPDATE templates SET hash = ?1, sha256 = iif(sha256 = " + template_sha256_in_sql() + ", " +
-            template_sha256_in_sql("?1") + ", NULL) WHERE id = ?2";  // a damaged row stays recognisable
+            template_sha256_in_sql("?1") + ", NULL) WHERE id = ?2";  // a damaged row gets NULL: readers reject it
         Query(connection, rename).with(kernel_template.hash, *present).run();
     }
     for (const auto row : rows) merge(connection, row, *present, defaults);

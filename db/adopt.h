@@ -1,4 +1,4 @@
-// Adopts stored versions of a template that have the same machine code as this version.
+// Merges the stored rows of a template's versions that have the same machine code.
 #pragma once
 
 #include <string>
@@ -9,17 +9,18 @@
 
 namespace smemtune {
 
-/// A JSON array, for json_each in SQL.
+/// Returns `texts` as a JSON array, for json_each in SQL.
 std::string json_array(const std::vector<std::string>& texts);
 
-/// Whether the database has a row of this template's name under one of its `same_code_as` hashes.
+/// Whether the database has a row with this template's name and with one of the hashes in its `same_code_as`.
 bool has_same_code(Connection& connection, const TemplateRecord& kernel_template);
 
-/// Merges those rows into the row of `kernel_template`, with their trials, machine code and winners. If no row has the
-/// hash of `kernel_template`, the newest row gets that hash. The other rows hand over their trials and machine code,
-/// and are deleted. If two rows have a trial of the same configuration, the trial under the hash of `kernel_template`
-/// stays. It becomes the winner if the other trial was the winner and it is a measurement. The stored files do not
-/// change; the caller updates them. `defaults` are those of Store::remember. Runs inside the caller's transaction.
+/// Merges the rows that has_same_code() looks for into the row of `kernel_template`. If no row has the hash of
+/// `kernel_template`, the newest of these rows gets this hash. The trials, machine code and portfolio members of the
+/// other rows move to that row, and the other rows are deleted. If both rows have a trial of the same configuration,
+/// the other row's trial is deleted. If the deleted trial was the winner, the remaining trial becomes the winner,
+/// provided that it was measured completely and verified. The stored source files do not change; the caller updates
+/// them. `defaults`: see Store::remember. Runs inside the caller's transaction.
 void adopt_same_code(Connection& connection, const TemplateRecord& kernel_template, const Configuration& defaults);
 
 }  // namespace smemtune

@@ -1,4 +1,4 @@
-// Queries of a Store whose answers are shown to the user.
+// The queries of class Store whose results are shown to the user.
 #include <nlohmann/json.hpp>
 
 #include "db/store_state.h"
@@ -7,8 +7,8 @@ namespace smemtune {
 
 namespace {
 
-// The user's filters. In the SQL, trials are `t` with their `d` (device), `k` (template), `p` (problem) and `w`
-// (winner).
+// The tables to which the user's filters refer. A trial is `t`, its device `d`, its template `k`, and its problem `p`.
+// The columns of `w` are NULL unless the trial is the winner.
 constexpr auto joined_trials = R"sql(
 trials AS t JOIN devices AS d ON d.id = t.device JOIN templates AS k ON k.id = t.template
 JOIN problems AS p ON p.id = t.problem
@@ -16,7 +16,7 @@ LEFT JOIN winners AS w ON w.device = t.device AND w.problem = t.problem AND w.tr
 
 constexpr auto group_columns =
     "count(t.median_us), count(t.rejected_at), count(w.trial), min(t.finished_at), max(t.finished_at), "
-    // is_unchecked() of templates/manifest/catalog
+    // the condition of is_unchecked() in templates/manifest/catalog.cpp
     "count(CASE WHEN t.verified_by LIKE 'unchecked-%' THEN 1 END)";
 
 constexpr auto count_of_template = R"sql(
@@ -36,15 +36,15 @@ SELECT (SELECT user_version FROM pragma_user_version), (SELECT count(*) FROM dev
        (SELECT count(*) FROM trials WHERE rejected_at IS NOT NULL),
        (SELECT count(*) FROM binaries), (SELECT count(*) FROM runs))sql";
 
-// A condition: `column` matches a pattern of parameter `number`, which is a JSON list. An empty list matches
-// everything.
+// Returns an SQL condition: `column` matches one of the patterns in SQL parameter `number`, a JSON list. An empty list
+// matches every row.
 std::string matches(const std::string& column, int number) {
     const auto list = "?" + std::to_string(number);
     return "(" + list + " = '[]' OR EXISTS (SELECT 1 FROM json_each(" + list + ") WHERE " + column +
            " LIKE value ESCAPE '\\'))";
 }
 
-// In SQL's LIKE, % stands for any text and _ for any letter.
+// Returns the user's patterns as patterns of SQL's LIKE, in a JSON list. In LIKE, % matches any text and _ any letter.
 std::string like_patterns(const std::vector<std::string>& patterns) {
     auto list = nlohmann::json::array();
     for (const auto& pattern : patterns) {
@@ -161,7 +161,7 @@ std::optional<RunRow> Store::recall_run(std::int64_t run) const {
         return state_->query("SELECT request, policy, versions, started_at, finished_at, how FROM runs WHERE id = ?")
             .with(run)
             .first([](const SQLite::Statement& row) {
-                const auto text = [&](int column) { return row.getColumn(column).getString(); };  // empty for NULL
+                const auto text = [&](int column) { return row.getColumn(column).getString(); };  // NULL gives ""
                 return RunRow{{text(0), text(1), text(2)}, text(3), text(4), text(5)};
             });
     });

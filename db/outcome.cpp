@@ -1,4 +1,4 @@
-// The stored names of the stages.
+// The names under which the database stores the stages of a rejection.
 #include "db/outcome.h"
 
 #include <array>
@@ -9,7 +9,7 @@ namespace smemtune {
 
 namespace {
 
-// The schema also lists these names: a new name needs a migration.
+// The database schema also lists these names, so a new name needs a migration.
 constexpr std::array<std::pair<Stage, std::string_view>, 6> stage_names{{{Stage::limits, "limits"},
                                                                          {Stage::compile, "compile"},
                                                                          {Stage::launch, "launch"},

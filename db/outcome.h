@@ -9,17 +9,17 @@
 
 namespace smemtune {
 
-/// The stage at which a candidate failed. The set is closed, because its names are stored.
+/// The stage at which a candidate failed. A new stage needs a migration, because the database schema lists the names.
 enum class Stage {
-    limits,   ///< needs more than the device holds, by the manifest or the compiler's report
-    compile,  ///< the compiler refused it
-    launch,   ///< the device refused to load or launch it
-    wrong,    ///< it gave a wrong result, or wrote where it must not
-    crash,    ///< an illegal access, or its process died
-    timeout,  ///< it overran its deadline
+    limits,   ///< the kernel needs more than the device has, by the manifest's estimate or the compiler's report
+    compile,  ///< the compiler rejected the kernel
+    launch,   ///< the device did not load or launch the kernel
+    wrong,    ///< the kernel gave a wrong result, or wrote out of bounds
+    crash,    ///< the kernel made an illegal access, or the worker process died
+    timeout,  ///< the trial took longer than its time limit
 };
 std::string_view to_text(Stage stage);
-/// Throws std::invalid_argument.
+/// Throws std::invalid_argument for an unknown name.
 Stage parse_stage(std::string_view text);
 
 struct Rejection {
@@ -31,11 +31,11 @@ struct Rejection {
 
 struct Measurement {
     double median_us = 0;            ///< device time of one launch
-    double spread_us = 0;            ///< half the distance between the quartiles
-    std::vector<double> samples_us;  ///< each one is the mean of a batch of launches
-    bool cut_short = false;          ///< clearly slower than the best, so sampling ended early
-    std::int64_t clock_khz = 0;      ///< multiprocessor clock while timing; 0 when unknown
-    double energy_uj = 0;            ///< energy of one launch, for the whole device; 0 when unknown
+    double spread_us = 0;            ///< half the interquartile range of the samples
+    std::vector<double> samples_us;  ///< each sample is the mean time of a batch of launches
+    bool cut_short = false;          ///< timing ended early, because the kernel was clearly slower than the best one
+    std::int64_t clock_khz = 0;      ///< multiprocessor clock during timing; 0 when unknown
+    double energy_uj = 0;            ///< energy that the whole device uses during one launch; 0 when unknown
 
     bool operator==(const Measurement&) const = default;
 };

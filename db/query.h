@@ -16,7 +16,7 @@ namespace smemtune {
 
 struct Connection {
     SQLite::Database database;
-    std::unordered_map<std::string, SQLite::Statement> statements{};  ///< prepared once; destroyed before the database
+    std::unordered_map<std::string, SQLite::Statement> statements{};  ///< prepared once each, by their SQL
 };
 
 /// One use of a prepared statement. The destructor resets the statement, which releases its lock.
@@ -28,7 +28,7 @@ public:
     Query(const Query&) = delete;
     Query& operator=(const Query&) = delete;
 
-    SQLite::Statement& operator*() { return statement_; }  ///< for the binders of rows.h
+    SQLite::Statement& operator*() { return statement_; }  ///< for the bind functions of rows.h
 
     template <class... Values>
     Query& with(const Values&... values) {
@@ -52,7 +52,7 @@ public:
         return values;
     }
 
-    /// Leaves out the rows for which `read` throws `Skipped`.
+    /// Returns what `read` makes of each row, but leaves out the rows for which `read` throws `Skipped`.
     template <class Skipped, class Read>
     auto all_but(Read read) {
         std::vector<decltype(read(std::as_const(statement_)))> values;
@@ -69,8 +69,8 @@ private:
     SQLite::Statement& statement_;
 };
 
-/// A transaction that takes the write lock before it reads. Otherwise two processes that read first and then write
-/// would deadlock, and one would fail.
+/// A transaction that takes the write lock before it reads. Two processes that first read and then write would
+/// otherwise block each other, and SQLite would let one of them fail.
 struct WriteTransaction : SQLite::Transaction {
     explicit WriteTransaction(Connection& connection)
         : SQLite::Transaction(connection.database, SQLite::TransactionBehavior::IMMEDIATE) {}

@@ -1,4 +1,4 @@
-// The records of the database, as values.
+// The records of the database as C++ values.
 #pragma once
 
 #include <cstdint>
@@ -16,14 +16,14 @@
 
 namespace smemtune {
 
-/// A template as it was when it was tried, with everything needed to compile any of its configurations again.
+/// A stored version of a template, with all that is needed to compile any of its configurations again.
 struct TemplateRecord {
     std::string name;
     std::string operation;
     std::string hash;                          ///< hash of everything that decides machine code and launch
     std::map<std::string, std::string> files;  ///< path -> text: manifest, source, headers, operation, reference
-    /// Hashes of earlier versions with the same machine code, as in KernelTemplate::same_code_as. Used in look-ups,
-    /// never stored.
+    /// Hashes of earlier versions with the same machine code, as in KernelTemplate::same_code_as. The hashes are used
+    /// to find stored versions and are not stored themselves.
     std::vector<std::string> same_code_as{};
 
     bool operator==(const TemplateRecord&) const = default;
@@ -47,8 +47,8 @@ struct TrialKey {
     bool operator==(const TrialKey&) const = default;
 };
 
-/// The `verified_by` of a complete measurement whose verification identity is unknown, or whose machine code has been
-/// replaced since.
+/// The value of `verified_by` for a complete measurement whose verification identity is unknown, or whose machine code
+/// was replaced later.
 inline constexpr std::string_view unrecorded = "unrecorded";
 
 struct TrialRecord {
@@ -60,26 +60,27 @@ struct TrialRecord {
     double verify_ms = 0;  ///< the worker's time for verifying; 0 when unknown
     double time_ms = 0;    ///< the worker's time for timing; 0 when unknown
     std::int64_t run = 0;
-    /// The verification identity (verification_identity of tuner/trial/testbed.h) under which it passed every check, or
-    /// under which it was rejected. Empty if it passed the first check only.
+    /// The verification identity (verification_identity in tuner/trial/testbed.h) under which the trial passed every
+    /// check or was rejected. Empty if the trial passed only the first check.
     std::string verified_by{};
     std::string code_hash{};    ///< SHA-256 of the machine code that was verified and timed; empty when unknown
     std::string toolchain{};    ///< compiler and driver; empty when unknown
-    std::int64_t attempts = 1;  ///< how often it was tried with this toolchain, if it crashed or timed out
+    std::int64_t attempts = 1;  ///< number of attempts with this toolchain, for a trial that crashed or timed out
 
-    /// Whether it may win or be served: measured completely, and verified in full.
+    /// Whether the trial may win: it was measured completely and verified in full.
     [[nodiscard]] bool is_verified() const {
         const auto* measured = std::get_if<Measurement>(&outcome);
         return measured != nullptr && !measured->cut_short && !verified_by.empty();
     }
 
-    /// Whether it crashed or timed out. That may be the fault of another program, of the compiler or of the driver.
+    /// Whether the trial crashed or timed out. Such a trial may be repeated, because another program, the compiler or
+    /// the driver may have caused the failure.
     [[nodiscard]] bool may_be_retried() const {
         const auto* rejection = std::get_if<Rejection>(&outcome);
         return rejection != nullptr && (rejection->stage == Stage::crash || rejection->stage == Stage::timeout);
     }
-    /// Whether it was verified, as far as is known, as the operation with this identity (operation_identity of
-    /// templates/manifest/catalog.h).
+    /// Whether the trial was verified for the operation with this identity (operation_identity in
+    /// templates/manifest/catalog.h). Also true if the trial is `unrecorded`.
     [[nodiscard]] bool was_verified_as(const std::string& operation_identity) const {
         return verified_by == unrecorded || verified_by.starts_with(operation_identity + "/");
     }
@@ -87,7 +88,7 @@ struct TrialRecord {
     bool operator==(const TrialRecord&) const = default;
 };
 
-/// A trial with the names behind its key, for display and for the runtime.
+/// A trial with its device's name, its template's name and hash, and its problem, for display and for the runtime.
 struct TrialRow {
     std::int64_t id = 0;
     std::string device;
@@ -97,10 +98,10 @@ struct TrialRow {
     TrialRecord record;
     bool winner = false;
     std::string finished_at;  ///< UTC, ISO 8601
-    std::string decided_at;   ///< when the winner was declared; empty for other trials
+    std::string decided_at;   ///< when this trial was declared the winner; empty if it is not the winner
 };
 
-/// A run with its times in UTC, ISO 8601. `finished_at` and `how` are empty if the run has no end.
+/// A run with its times in UTC, ISO 8601. `finished_at` and `how` are empty if the run was killed or is still running.
 struct RunRow {
     RunRecord record;
     std::string started_at, finished_at, how;
@@ -108,12 +109,12 @@ struct RunRow {
     bool operator==(const RunRow&) const = default;
 };
 
-/// Machine code of a winner.
+/// Stored machine code of a winner or of a portfolio's member.
 struct BinaryRecord {
     std::int64_t kernel_template = 0;
     Configuration configuration;
-    std::string target{};    ///< where it runs: "sm_90a", "host-x86_64"
-    std::string compiler{};  ///< the compiler that made it: name, version, options
+    std::string target{};    ///< the target, such as "sm_90a" or "host-x86_64"
+    std::string compiler{};  ///< name, version and options of the compiler
     std::vector<std::uint8_t> code{};
     Resources resources{};
 

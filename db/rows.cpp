@@ -14,7 +14,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;  // keeps the order of the extents
 
-// The stored columns of a trial, except its date. This list alone fixes the order of binding and reading.
+// The columns of the table `trials`, except `id` and `finished_at`. SQL statements bind and read them in this order.
 constexpr std::array<std::string_view, 24> trial_columns{"device",
                                                          "template",
                                                          "problem",
@@ -39,16 +39,16 @@ constexpr std::array<std::string_view, 24> trial_columns{"device",
                                                          "code_hash",
                                                          "toolchain",
                                                          "attempts"};
-constexpr std::size_t key_columns = 4;  // the first columns, which identify a trial
+constexpr std::size_t key_columns = 4;  // the first four columns identify a trial
 
-// The position of a column, from 0. An unknown name does not compile.
+// Returns the index of a column, from 0. An unknown name is a compile error.
 consteval int at(std::string_view name) {
     const auto* const found = std::find(trial_columns.begin(), trial_columns.end(), name);
     if (found == trial_columns.end()) throw "no such column";
     return static_cast<int>(found - trial_columns.begin());
 }
 
-// The columns, each with `prefix`, separated by commas.
+// Returns the column names, each after `prefix`, separated by commas.
 std::string listed(const std::string& prefix) {
     std::string text;
     for (const auto column : trial_columns) {
@@ -60,7 +60,8 @@ std::string listed(const std::string& prefix) {
 }  // namespace
 
 std::string extents_json(const Problem& problem) {
-    // Each first fetch of a problem needs this text. For plain names, the library would take most of its time.
+    // The first fetch of each problem needs this text. The JSON library would take most of the fetch's time, so extents
+    // with plain names are written without it.
     const auto is_plain = [](const auto& extent) {
         return !extent.first.empty() && std::ranges::all_of(extent.first, [](char c) {
             return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
@@ -80,13 +81,13 @@ std::string extents_json(const Problem& problem) {
 
 namespace {
 
-// Parses the text of a column. If `read` throws anything, the row counts as damaged.
+// Parses the text of a column with `read`. If `read` throws, throws UnreadableRow.
 template <class Read>
 auto read_text(const SQLite::Column& column, Read read) {
     const auto text = column.getString();
     try {
         return read(text);
-    } catch (const std::exception& error) {  // from nlohmann, or invalid_argument from the parsers
+    } catch (const std::exception& error) {  // nlohmann's exceptions, or invalid_argument of our parsers
         throw UnreadableRow(std::string(column.getName()) + " cannot be read: " + error.what());
     }
 }
@@ -105,7 +106,7 @@ Resources read_resources(const SQLite::Statement& row, int first) {
             .dynamic_shared_bytes = row.getColumn(first + 3).getInt64()};
 }
 
-// From the columns operation, type, layout and extents.
+// Reads a problem from four columns, beginning with column `first`: operation, type, layout, extents.
 Problem problem_at(const SQLite::Statement& row, int first) {
     Problem problem;
     problem.operation = row.getColumn(first).getString();
@@ -175,8 +176,8 @@ std::pair<std::int64_t, Device> read_device(const SQLite::Statement& row) {
     return {row.getColumn(0).getInt64(), std::move(device)};
 }
 
-// Whether the stored measurement was verified in full, has the same machine code, and the new one was not verified in
-// full.
+// An SQL condition: the stored measurement was verified in full, the new measurement was not, and both have the same
+// machine code.
 constexpr auto weaker_than_stored = R"sql(
 trials.cut_short IS 0 AND trials.verified_by IS NOT NULL AND trials.code_hash IS NOT NULL
     AND excluded.code_hash IS trials.code_hash AND excluded.median_us IS NOT NULL
@@ -198,7 +199,8 @@ std::string upsert_trial() {
 
 void bind(SQLite::Statement& upsert, const TrialRecord& trial) {
     const auto bind_at = [&](int column, const auto& value) { upsert.bind(column + 1, value); };
-    for (int column = 0; column < static_cast<int>(trial_columns.size()); ++column) upsert.bind(column + 1);  // NULL
+    // bind() without a value binds NULL.
+    for (int column = 0; column < static_cast<int>(trial_columns.size()); ++column) upsert.bind(column + 1);
     bind_at(at("device"), trial.key.device);
     bind_at(at("template"), trial.key.kernel_template);
     bind_at(at("problem"), trial.key.problem);
@@ -251,14 +253,14 @@ TrialRecord read_trial(const SQLite::Statement& row) {
                                     .samples_us = read_text(row.getColumn(at("samples_us")), read_samples),
                                     .cut_short = row.getColumn(at("cut_short")).getInt() != 0,
                                     .clock_khz = row.getColumn(at("clock_khz")).getInt64(),
-                                    .energy_uj = row.getColumn(at("energy_uj")).getDouble()};  // 0 for NULL
+                                    .energy_uj = row.getColumn(at("energy_uj")).getDouble()};  // NULL gives 0
     }
     trial.resources = read_resources(row, at("registers"));
     trial.compile_ms = row.getColumn(at("compile_ms")).getDouble();
     trial.verify_ms = row.getColumn(at("verify_ms")).getDouble();
     trial.time_ms = row.getColumn(at("time_ms")).getDouble();
-    trial.run = row.getColumn(at("run")).getInt64();                   // 0 for NULL
-    trial.verified_by = row.getColumn(at("verified_by")).getString();  // empty for NULL, like the next two
+    trial.run = row.getColumn(at("run")).getInt64();                   // NULL gives 0
+    trial.verified_by = row.getColumn(at("verified_by")).getString();  // NULL gives "", here and in the next two lines
     trial.code_hash = row.getColumn(at("code_hash")).getString();
     trial.toolchain = row.getColumn(at("toolchain")).getString();
     trial.attempts = row.getColumn(at("attempts")).getInt64();
@@ -285,7 +287,7 @@ TrialRow read_row(const SQLite::Statement& row) {
     result.template_hash = row.getColumn(first + 3).getString();
     result.problem = problem_at(row, first + 4);
     result.winner = !row.isColumnNull(first + 8);
-    result.decided_at = row.getColumn(first + 8).getString();  // empty for NULL
+    result.decided_at = row.getColumn(first + 8).getString();  // NULL gives ""
     result.finished_at = row.getColumn(first + 9).getString();
     return result;
 }

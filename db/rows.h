@@ -1,4 +1,5 @@
-// Translates between rows and values: the SQL of each record, its binder or reader, and the JSON in the columns.
+// Translates between database rows and C++ values. For each kind of record, this file has its SQL and the functions
+// that bind and read its columns.
 #pragma once
 
 #include <stdexcept>
@@ -12,12 +13,12 @@
 
 namespace smemtune {
 
-/// A row that smemtune cannot have written. It is damaged or was edited by hand.
+/// Thrown for a row that smemtune cannot have written: the row is damaged, or was edited by hand.
 struct UnreadableRow : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-// A binder fills the parameters of its statement in order, starting with the first.
+// Each bind function sets the parameters of its SQL statement in order, beginning with the first.
 
 constexpr auto insert_problem = "INSERT INTO problems (operation, type, layout, extents, size) VALUES (?, ?, ?, ?, ?)";
 constexpr auto find_problem = "SELECT id FROM problems WHERE operation = ? AND type = ? AND layout = ? AND extents = ?";
@@ -26,7 +27,7 @@ std::pair<std::int64_t, Problem> read_problem(const SQLite::Statement& row);
 void bind_content(SQLite::Statement& find, const Problem& problem);
 void bind_all(SQLite::Statement& insert, const Problem& problem);
 
-/// {"M":4096,...}, in the order of the problem.
+/// Returns the extents as JSON, such as {"M":4096,"N":4096}, in the order in which the problem has them.
 std::string extents_json(const Problem& problem);
 
 std::string insert_device();
@@ -38,11 +39,13 @@ std::pair<std::int64_t, Device> read_device(const SQLite::Statement& row);
 std::string upsert_trial();
 void bind(SQLite::Statement& upsert, const TrialRecord& trial);
 
-/// Selects trials for read_trial, as `t`; `rest` begins with WHERE.
+/// Returns SQL that selects trials for read_trial and ends with `rest`, such as a WHERE clause. A trial is `t` in
+/// `rest`.
 std::string select_trials(const std::string& rest);
 TrialRecord read_trial(const SQLite::Statement& row);
 
-/// Selects trials for read_row, as `t` with their `d` (device), `k` (template), `p` (problem) and `w` (winner).
+/// Returns SQL that selects trials for read_row and ends with `rest`. In `rest`, a trial is `t`, its device `d`, its
+/// template `k` and its problem `p`. The columns of `w` are NULL unless the trial is the winner.
 std::string select_rows(const std::string& rest);
 TrialRow read_row(const SQLite::Statement& row);
 
@@ -64,16 +67,16 @@ constexpr auto find_binaries = R"sql(
 SELECT template, configuration, target, compiler, code, registers, spill_bytes, static_shared_bytes,
        dynamic_shared_bytes, sha256
 FROM binaries WHERE template = ? AND configuration = ? ORDER BY id)sql";
-/// Takes the name and the hash of the template instead of its row number.
+/// Like find_binary, but takes the name and the hash of the template instead of its row number.
 constexpr auto find_binary_of_version = R"sql(
 SELECT template, configuration, target, compiler, code, registers, spill_bytes, static_shared_bytes,
        dynamic_shared_bytes, sha256
 FROM binaries WHERE template = (SELECT id FROM templates WHERE name = ? AND hash = ?) AND configuration = ?
     AND target = ?)sql";
-/// Throws UnreadableRow if the row differs from its hash; rows without one pass unless `needs_hash`.
+/// Throws UnreadableRow if the row differs from its hash, or if `needs_hash` and the row has no hash.
 BinaryRecord read_binary(const SQLite::Statement& row, bool needs_hash);
 
-/// Compares with the stored SHA-256. Throws UnreadableRow.
+/// Throws UnreadableRow if `computed` differs from the stored SHA-256, or if `needs_hash` and no SHA-256 is stored.
 void check_hash(const SQLite::Column& stored, const std::string& computed, bool needs_hash);
 
 }  // namespace smemtune

@@ -1,4 +1,4 @@
-// Every public function runs at most one transaction, and turns SQLite's exceptions into StoreError.
+// Implements class Store. Every public function turns SQLite's exceptions into StoreError.
 #include "db/store.h"
 
 #include <algorithm>
@@ -30,7 +30,8 @@ SELECT id, code_hash FROM trials
 WHERE device = ? AND template = ? AND problem = ? AND configuration = ? AND cut_short = 0
     AND verified_by IS NOT NULL)sql";
 
-// Trials of other problems may share the machine code that a new winner replaces. They were not verified with its code.
+// Used when the machine code of a configuration is replaced. Trials that were verified with the replaced code become
+// `unrecorded`, because they were not verified with the new code.
 constexpr auto forget_verification = R"sql(
 UPDATE trials SET verified_by = 'unrecorded'
 WHERE template = ? AND configuration = ? AND code_hash = ? AND cut_short = 0 AND verified_by IS NOT NULL)sql";
@@ -39,7 +40,7 @@ constexpr auto forget_all_verification = R"sql(
 UPDATE trials SET verified_by = 'unrecorded'
 WHERE template = ? AND configuration = ? AND code_hash <> ? AND cut_short = 0 AND verified_by IS NOT NULL)sql";
 
-// The same for members of a portfolio.
+// Used when machine code is replaced: portfolio members that were verified with the replaced code are deleted.
 constexpr auto forget_members = "DELETE FROM portfolio WHERE template = ? AND configuration = ? AND code_hash = ?";
 constexpr auto forget_all_members = "DELETE FROM portfolio WHERE template = ? AND configuration = ? AND code_hash <> ?";
 
@@ -95,7 +96,8 @@ void upsert(State& state, const TrialRecord& trial) {
     query.run();
 }
 
-// The hash of the machine code that `binary` replaces; "damaged" if that code is damaged.
+// Returns the hash of the machine code that `binary` replaces; nothing if it replaces no code, "damaged" if the row of
+// the replaced code is damaged.
 template <class State>
 std::optional<std::string> hash_before(State& state, const BinaryRecord& binary) {
     try {
@@ -118,14 +120,15 @@ void replace_binary(State& state, const BinaryRecord& binary) {
     query.run();
     const auto now = hash_of(binary);
     if (!before || *before == now) return;
-    // The hash of damaged code is unknown, so all trials with a hash other than the new one lose their verification.
+    // The hash of damaged code is unknown. Therefore all trials whose code is not the new code become `unrecorded`.
     const std::string sql = *before == "damaged" ? forget_all_verification : forget_verification;
     state.query(sql).with(binary.kernel_template, configuration, *before == "damaged" ? now : *before).run();
     const std::string members = *before == "damaged" ? forget_all_members : forget_members;
     state.query(members).with(binary.kernel_template, configuration, *before == "damaged" ? now : *before).run();
 }
 
-// Code that is wrong at one problem must not serve problems that it was not tuned for.
+// Stores a trial with a wrong result, and deletes the portfolio members with the same machine code. Otherwise the
+// runtime could use this code for problems without a trial.
 template <class State>
 void remember_wrong(State& state, const TrialRecord& trial) {
     WriteTransaction transaction(state.connection);
@@ -134,7 +137,7 @@ void remember_wrong(State& state, const TrialRecord& trial) {
     transaction.commit();
 }
 
-// Inside the caller's transaction.
+// Runs inside the caller's transaction.
 template <class State>
 void declare_winner(State& state, const TrialKey& key, const Configuration& configuration,
                     const std::optional<BinaryRecord>& binary) {
@@ -166,7 +169,8 @@ Store& Store::operator=(Store&&) noexcept = default;
 
 std::int64_t Store::replacements() const { return state_->replacements; }
 
-// A Runtime asks for each new problem, so the devices are kept until another connection changes the file.
+// Class Runtime calls devices() for each new problem. For speed, a reading Store caches the devices until another
+// connection changes the file.
 std::vector<std::pair<std::int64_t, Device>> Store::devices() const {
     static const std::string sql = select_devices();
     const auto read = [&] { return state_->query(sql).all(read_device); };
@@ -260,12 +264,12 @@ std::int64_t Store::remember(const TemplateRecord& kernel_template, const Config
         }
         return state_->find_or_add(find, add);
     });
-    // The template may have more values or a different summary under the same hash. The stored files must be able to
-    // compile its newest winner.
+    // The same hash does not mean the same files: a manifest may have got more parameter values or another summary. The
+    // stored files are replaced if they differ, because they must be able to compile the template's newest winner.
     const auto is_stored = [&] {
         try {
             const auto known = recall_template(id);
-            return !known || known->files == kernel_template.files;  // another process may have merged the row away
+            return !known || known->files == kernel_template.files;  // none: another process merged the row
         } catch (const DamagedRow&) {
             return false;
         }
@@ -335,7 +339,7 @@ std::vector<TrialRecord> Store::trials(const TrialKey& key) const {
 }
 
 void Store::forget(const TrialKey& key) {
-    state_->guarded([&] {  // deletes the trials, and with them a winner among them
+    state_->guarded([&] {  // the foreign key of `winners` also deletes a winner among the trials
         state_->query("DELETE FROM trials WHERE device = ? AND template = ? AND problem = ?")
             .with(key.device, key.kernel_template, key.problem)
             .run();

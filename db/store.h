@@ -1,4 +1,5 @@
-// The tuning database: one SQLite file. One Store per thread; several processes may share a file.
+// The tuning database, which is one SQLite file. Only one thread may use a Store. Several processes may use the same
+// file.
 #pragma once
 
 #include <chrono>
@@ -16,144 +17,154 @@
 
 namespace smemtune {
 
-/// The file cannot be used: absent, not a database, corrupt, of a newer schema, read-only or locked. The message gives
-/// the cause and the remedy. The file is unchanged.
+/// Thrown if the database file cannot be used: it is absent, not a database, corrupt, of a newer schema, read-only or
+/// locked. The message gives the cause and the remedy. The file is unchanged.
 class StoreError : public std::runtime_error {
 public:
     using std::runtime_error::runtime_error;
 };
 
-/// A row that smemtune cannot have written, or that changed since. The rest of the file can be used.
+/// Thrown for a row that smemtune cannot have written, or that changed after smemtune wrote it. The other rows can
+/// still be used.
 class DamagedRow : public StoreError {
 public:
     using StoreError::StoreError;
 };
 
 struct StoreOptions {
-    /// How long to wait for other writing processes before the file counts as locked.
+    /// How long to wait for other processes that write, before the Store throws a StoreError for a locked file.
     std::chrono::milliseconds patience{60'000};
-    /// Work without memory shared between processes. Recognised network filesystems set this automatically.
+    /// Use a rollback journal, which needs no memory shared between processes. On filesystems that are not known to be
+    /// local, the Store always does so.
     bool rollback_journal = false;
-    /// Called with the absolute path of an existing file before the Store opens it, also when another file has taken
-    /// its place. Its exceptions pass through the function that opens the file.
+    /// Called with the absolute path of an existing file before the Store opens the file. If another file replaces the
+    /// opened file, this is called again before the Store opens the new file. An exception that it throws reaches the
+    /// caller of the Store's function.
     std::function<void(const std::filesystem::path& file)> before_opening{};
 };
 
 class Store {
 public:
     enum class Access {
-        write,  ///< created when absent, migrated when older
-        read,   ///< must exist; each query sees the file as it is at that moment, while others write
+        write,  ///< the file is created if it is absent, and migrated if its schema is older
+        read,   ///< the file must exist; other processes may write, and each query sees the content at that moment
     };
 
-    /// Throws StoreError. A process that holds a Store must not open, copy or close the file by other means, and must
-    /// not use the Store across fork(). Reason: POSIX drops all locks of a process on a file when the process closes
-    /// any descriptor of it.
+    /// Throws StoreError if the file cannot be used. A process that has a Store must not open, copy or close the file
+    /// by other means, and must not use the Store across fork(). Reason: if a process closes any descriptor of a file,
+    /// POSIX drops all locks of the process on this file.
     explicit Store(const std::filesystem::path& path, Access access = Access::write, const StoreOptions& options = {});
     ~Store();
     Store(Store&&) noexcept;
     Store& operator=(Store&&) noexcept;
 
-    /// How often this Store has found a new file in the place of its file, and opened it. Row numbers that were read
-    /// before that belong to the earlier file. Any function may notice the new file.
+    /// How often the Store found that another file had replaced its file, and opened the new file. Any function may
+    /// find this. Row numbers of the earlier file are invalid in the new one.
     [[nodiscard]] std::int64_t replacements() const;
 
     struct Known {
         std::vector<std::pair<std::int64_t, Device>> devices;  ///< with their row numbers
         std::optional<std::int64_t> problem;
     };
-    /// devices() and find(problem) at one moment, in less time than by two calls.
+    /// Returns the results of devices() and find(problem) from one moment. Faster than two calls.
     [[nodiscard]] Known known(const Problem& problem) const;
 
-    // Rows are identified by their content: the same device, template or problem always has the same number.
+    // The remember() functions return row numbers. An equal device, template or problem always gets the same row
+    // number.
     std::int64_t remember(const Device& device);
-    /// Files that changed under the same hash (more values, another summary, a new parameter) are updated. The same
-    /// transaction gives the template's trials and machine code the `defaults` of parameters that they lack: they were
-    /// tried with code that behaves as these defaults do. Rows of its `same_code_as` are merged into this one
-    /// (adopt.h). A damaged row is replaced. Throws StoreError if a path leads out of the template's folder.
+    /// Stores a template. If the files changed under the same hash (more values, another summary, a new parameter), the
+    /// stored files are replaced. In the same transaction, the template's trials and machine code get the `defaults` of
+    /// parameters that they lack, because code without a parameter behaves like code with the parameter's default. Rows
+    /// of the template's `same_code_as` are merged into its row (adopt.h). A damaged row is replaced. Throws StoreError
+    /// if a path leads out of the template's folder.
     std::int64_t remember(const TemplateRecord& kernel_template, const Configuration& defaults = {});
     std::int64_t remember(const Problem& problem);
 
-    /// Each text of a run is JSON, or empty.
+    /// Stores a new run and returns its row number. Each text of `run` is JSON or empty.
     std::int64_t start_run(const RunRecord& run);
-    /// `how`: "complete", "budget", "interrupted", ... A killed run has no end.
+    /// Stores that a run has ended. `how`: "complete", "budget", "interrupted", ...
     void finish_run(std::int64_t run, const std::string& how);
-    /// Nothing if the run has no end or is unknown.
+    /// Returns the `how` of finish_run(); nothing if the run was killed, is still running or is unknown.
     [[nodiscard]] std::optional<std::string> how_ended(std::int64_t run) const;
 
-    /// Stores a trial in one transaction; after it returns, a kill loses nothing. A repeated trial replaces the earlier
-    /// one. Exception: a measurement that was not verified in full does not replace a fully verified one of the same
-    /// machine code. `run` 0 means no run. Throws std::invalid_argument if a time is negative or not finite.
+    /// Stores a trial in one transaction. Once the function has returned, killing the process does not lose the trial.
+    /// A repeated trial replaces the earlier trial. Exception: a measurement that was not verified in full does not
+    /// replace a fully verified one of the same machine code. A `run` of 0 means that the trial belongs to no run.
+    /// Throws std::invalid_argument if a time is negative or not finite.
     void remember(const TrialRecord& trial);
     [[nodiscard]] std::optional<TrialRecord> recall(const TrialKey& key, const Configuration& configuration) const;
     /// All trials of a key, in the order in which they were first stored.
     [[nodiscard]] std::vector<TrialRecord> trials(const TrialKey& key) const;
-    /// Deletes the trials of a key (`--retune`), and a winner among them.
+    /// Deletes all trials of a key, also the winner if it is one of them. The option `--retune` does this.
     void forget(const TrialKey& key);
 
-    /// Deletes what damages() would list among the trials of a key and the machine code of its template. Tuning then
-    /// replaces them. A Store examines the machine code of a template once.
+    /// Deletes the damaged trials of a key and the damaged machine code of its template, so that tuning makes them
+    /// again. A Store examines the machine code of each template only once.
     void forget_damaged(const TrialKey& key);
 
-    /// Sets the winner of a device and problem, over all templates, with its machine code if any. One transaction. The
-    /// trial must be stored, measured completely and verified in full, and its `code_hash` must be that of the machine
-    /// code, or StoreError is thrown. The trial remains the winner when it is measured again, but not when it is
-    /// rejected or cut short.
+    /// Declares a stored trial the winner of its device and problem, over all templates. Also stores `binary`, the
+    /// winner's machine code, in the same transaction. Throws StoreError unless the trial was measured completely and
+    /// verified in full, and has the `code_hash` of `binary`. If the winner is measured again, it remains the winner.
+    /// If the winner is then rejected or cut short, the problem has no winner.
     void set_winner(const TrialKey& key, const Configuration& configuration, const std::optional<BinaryRecord>& binary);
-    /// The same, and stores the trial in the same transaction. If `binary` replaces other machine code, trials of other
-    /// problems that were verified with the replaced code become `unrecorded`.
+    /// Stores a trial and declares it the winner, in one transaction. If `binary` replaces other machine code, trials
+    /// of other problems that were verified with the replaced code become `unrecorded`.
     void set_winner(const TrialRecord& trial, const BinaryRecord& binary);
-    /// The winner; the fastest trial if no winner was set. This function, best_of, fastest and best_us consider only
-    /// trials that were measured completely and verified in full (TrialRecord::is_verified).
+    /// Returns the winner of a device and problem, or the fastest trial if there is no winner. This function, best_of,
+    /// fastest and best_us consider only trials that were measured completely and verified in full
+    /// (TrialRecord::is_verified).
     [[nodiscard]] std::optional<TrialRow> best(std::int64_t device, std::int64_t problem) const;
-    /// The winner (or fastest trial) of each problem of that operation, type and layout on a device. With
-    /// `kernel_template` (a name): the fastest trial of that template for each problem, winner or not. With
-    /// `hashes` (as of KernelTemplate), only trials of those versions count. Damaged rows are left out.
+    /// Returns, for each problem of this operation, type and layout on a device, the winner or else the fastest trial.
+    /// If `kernel_template` (a name) is given, returns for each problem the fastest trial of this template, even if
+    /// another trial is the winner. If `hashes` is given too, considers only trials of the versions with these hashes
+    /// (KernelTemplate::hash). Leaves out damaged rows.
     [[nodiscard]] std::vector<TrialRow> best_of(std::int64_t device, const std::string& operation,
                                                 const std::string& type, const std::string& layout,
                                                 const std::string& kernel_template = {},
                                                 const std::vector<std::string>& hashes = {}) const;
 
-    /// Some rows of best_of, the nearest problem first. The distance is measured between the logarithms of the first
-    /// four extents.
+    /// Some of the rows of best_of, those of the nearest problems first. The distance of two problems is the Euclidean
+    /// distance between the logarithms of their first four extents.
     struct Nearest {
-        std::vector<TrialRow> rows;  ///< damaged ones are left out
-        bool is_last = false;        ///< whether no problem lies farther away
+        std::vector<TrialRow> rows;  ///< damaged rows are left out
+        bool is_last = false;        ///< whether no stored problem is farther away
     };
-    /// Skips the nearest `skipped` problems and returns the rows of the next `count`; fewer if a problem has no such
-    /// trial. The cost does not depend on how many problems are stored.
+    /// Skips the nearest `skipped` problems and returns the rows of the next `count` problems. Returns fewer rows if a
+    /// problem has no matching trial. The time does not depend on the number of stored problems.
     [[nodiscard]] Nearest nearest(std::int64_t device, const Problem& problem, std::int64_t skipped, std::int64_t count,
                                   const std::string& kernel_template = {},
                                   const std::vector<std::string>& hashes = {}) const;
-    /// The row of best_of for one problem.
+    /// Returns the row that best_of gives for one problem; nothing if it gives none.
     [[nodiscard]] std::optional<TrialRow> best(std::int64_t device, std::int64_t problem,
                                                const std::string& kernel_template,
                                                const std::vector<std::string>& hashes) const;
 
-    /// Both check what they read against its SHA-256, and throw DamagedRow if it differs. A file of an older schema has
-    /// no hashes; there, nothing is checked.
+    /// Returns stored machine code; nothing if there is none. All recall_binary functions and recall_template throw
+    /// DamagedRow if a row differs from its SHA-256. Files whose schema is older than `hashed_schema` have no SHA-256,
+    /// so their rows are not checked.
     [[nodiscard]] std::optional<BinaryRecord> recall_binary(std::int64_t kernel_template,
                                                             const Configuration& configuration,
                                                             const std::string& target) const;
-    /// The same, for the template with this name and hash.
+    /// Returns the machine code for the template with this name and hash.
     [[nodiscard]] std::optional<BinaryRecord> recall_binary(const std::string& kernel_template, const std::string& hash,
                                                             const Configuration& configuration,
                                                             const std::string& target) const;
-    /// The machine code of a configuration for each target, type and layout. Damaged rows are left out.
+    /// Returns all stored machine code of a configuration: one entry for each target, type and layout. Leaves out
+    /// damaged rows.
     [[nodiscard]] std::vector<BinaryRecord> binaries(std::int64_t kernel_template,
                                                      const Configuration& configuration) const;
     [[nodiscard]] std::optional<TemplateRecord> recall_template(std::int64_t kernel_template) const;
-    /// Replaces the portfolio of `key`, with the machine code of its members, in one transaction. Throws StoreError if
-    /// `binaries` lacks the code that a member was verified with.
+    /// Replaces the portfolio of `key` and stores the machine code of its members, in one transaction. Throws
+    /// StoreError if `binaries` lacks the machine code with which a member was verified.
     void set_portfolio(const PortfolioKey& key, const std::vector<PortfolioMember>& members,
                        const std::vector<BinaryRecord>& binaries);
-    /// Empty if none is stored.
+    /// Returns the portfolio of `key`, without members if none is stored.
     [[nodiscard]] Portfolio portfolio(const PortfolioKey& key, TermsVersions versions = TermsVersions::present) const;
     /// Every stored portfolio, in the order in which they were stored.
     [[nodiscard]] std::vector<PortfolioOrigin> portfolios(TermsVersions versions = TermsVersions::present) const;
     /// All devices that were tuned, with their row numbers.
     [[nodiscard]] std::vector<std::pair<std::int64_t, Device>> devices() const;
-    /// Nothing if this device was never tuned.
+    /// Returns the row number of a device; nothing if this device was never tuned.
     [[nodiscard]] std::optional<std::int64_t> find(const Device& device) const;
     [[nodiscard]] std::optional<std::int64_t> find(const Problem& problem) const;
 
@@ -167,50 +178,51 @@ public:
         Sort sort = Sort::time;
         std::optional<std::size_t> limit{};
     };
-    /// When sorted by time, rows are grouped by device and problem.
+    /// Returns the trials that match the filter. If sorted by time, trials are grouped by device and problem.
     [[nodiscard]] std::vector<TrialRow> rows(const Filter& filter) const;
-    /// The number of rows that the filter matches, ignoring its limit.
+    /// Returns the number of trials that match the filter. Ignores the filter's limit.
     [[nodiscard]] std::size_t count(const Filter& filter) const;
-    /// The fastest trial of a device and problem, winner or not.
+    /// Returns the fastest trial of a device and problem, even if another trial is the winner.
     [[nodiscard]] std::optional<TrialRow> fastest(std::int64_t device, std::int64_t problem) const;
-    /// The number of trials of this version of a template; 0 if device, template or problem is unknown.
+    /// Returns the number of trials of the template version with this hash; 0 if device, template or problem is
+    /// unknown.
     [[nodiscard]] std::size_t count(const Device& device, const std::string& kernel_template, const std::string& hash,
                                     const Problem& problem) const;
 
-    /// The trials of one device, of one template over all its versions, or of one problem.
+    /// Statistics of the trials of one device, of one template over all its versions, or of one problem.
     struct Group {
         std::string name;
         std::int64_t measured = 0, rejected = 0;
         std::int64_t winners = 0;           ///< winners among these trials
-        std::string first_at{}, last_at{};  ///< UTC, ISO 8601
-        std::int64_t unchecked = 0;         ///< trials whose results were compared with nothing
+        std::string first_at{}, last_at{};  ///< when the first and the last trial ended: UTC, ISO 8601
+        std::int64_t unchecked = 0;         ///< trials whose results were not compared with a reference
     };
     struct Inventory {
         std::vector<Group> devices, templates, problems;
     };
-    /// The groups with at least one trial that matches the filter.
+    /// Returns the groups with at least one trial that matches the filter.
     [[nodiscard]] Inventory inventory(const Filter& filter) const;
-    /// The row numbers of an operation's templates, in all versions.
+    /// Returns the row numbers of all versions of an operation's templates.
     [[nodiscard]] std::vector<std::int64_t> templates_of(const std::string& operation) const;
-    /// The best measured time of `kernel_template` (a name) on a device and problem.
+    /// Returns the shortest measured time of `kernel_template` (a name) on a device and problem, in microseconds.
     [[nodiscard]] std::optional<double> best_us(std::int64_t device, std::int64_t problem,
                                                 const std::string& kernel_template) const;
     [[nodiscard]] std::optional<RunRow> recall_run(std::int64_t run) const;
-    /// One trial by its number.
+    /// Returns the trial with this row number; nothing if there is none.
     [[nodiscard]] std::optional<TrialRow> row(std::int64_t trial) const;
 
     /// A row that differs from its hash or cannot be read.
     struct Damage {
-        std::string row;     ///< "trial 17", "machine code of tiled TILE=16 for sm_90a"
+        std::string row;     ///< such as "trial 17" or "machine code of tiled TILE=16 for sm_90a"
         std::string reason;  ///< one line
     };
-    /// Reads the whole database.
+    /// Reads the whole database and returns its damaged rows.
     [[nodiscard]] std::vector<Damage> damages() const;
 
-    /// Everything at one moment. Throws DamagedRow if any row is damaged.
+    /// Returns the whole content of the database at one moment. Throws DamagedRow if any row is damaged.
     [[nodiscard]] DatabaseContent content() const;
-    /// Writes `content` in one transaction. Precondition: the database is new, and the rows of each table are numbered
-    /// 1, 2, 3, ... without a gap.
+    /// Writes `content` into a new database, in one transaction. Precondition: in `content`, the rows of each kind are
+    /// numbered 1, 2, 3, ... without a gap.
     void fill(const DatabaseContent& content);
 
     struct Summary {

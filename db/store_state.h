@@ -25,25 +25,25 @@ struct Store::State {
     bool is_locked;
     std::int64_t replacements = 0;
     bool in_snapshot = false;
-    // The devices, and the number that this connection had then: SQLite changes it when another connection commits.
-    // Connections may have equal numbers, so reopen() forgets the devices. Readers only: the number does not count
-    // changes of this connection.
+    // The cached devices, with the value of `PRAGMA data_version` at the time. SQLite changes this value when another
+    // connection commits. A new connection may have the same value, so reopen() discards the cache. Only readers have
+    // the cache, because data_version does not change with commits of its own connection.
     struct KnownDevices {
         std::int64_t data_version = 0;
         std::vector<std::pair<std::int64_t, Device>> devices{};
     };
     std::optional<KnownDevices> known_devices{};
-    std::set<std::pair<std::int64_t, std::int64_t>> placed{};  // devices and problems that have a row in `places`
+    std::set<std::pair<std::int64_t, std::int64_t>> placed{};  // (device, problem) that have a row in `places`
     std::set<std::int64_t> examined{};                         // templates whose machine code was examined for damage
 
-    // Runs database code and turns SQLite's exceptions into StoreError with an explanation. Repeats a reader's code if
-    // the file changed while it ran.
+    // Runs `work` and turns SQLite's exceptions into StoreError with an explanation. If the Store only reads, and the
+    // file changed meanwhile, runs `work` again.
     template <class Work>
     auto guarded(Work work) {
-        if (in_snapshot) return work();  // read_together() guards it
+        if (in_snapshot) return work();  // read_together() has called guarded()
         return explained([&] {
             if constexpr (std::is_void_v<decltype(work())>) {
-                work();  // it writes
+                work();  // code without a result writes, so it is not repeated
             } else {
                 return access == Access::write ? work() : read_consistently(work);
             }
@@ -60,7 +60,7 @@ struct Store::State {
         });
     }
 
-    // Turns exceptions into StoreError and does nothing else, for code inside guarded().
+    // Runs `work` once and turns SQLite's exceptions and UnreadableRow into StoreError. For code inside guarded().
     template <class Work>
     auto explained(Work work) {
         try {
@@ -82,18 +82,19 @@ struct Store::State {
     std::int64_t find_or_add(Find find, Add add) {
         if (const auto id = find()) return *id;
         WriteTransaction transaction(connection);
-        if (const auto id = find()) return *id;  // another process has added it
+        if (const auto id = find()) return *id;  // another process has added the row
         add();
         const std::int64_t id = *find();
         transaction.commit();
         return id;
     }
 
-    // Both run inside the caller's transaction.
+    // Both functions run inside the caller's transaction.
     std::optional<TemplateRecord> read_template(std::int64_t id);
     Portfolio read_portfolio(const PortfolioKey& key, TermsVersions versions);
 
-    // Gives the problem its row in `places`. Runs inside the caller's transaction.
+    // Adds the row for this device and problem to the table `places`, if the table lacks it. Runs inside the caller's
+    // transaction.
     void place(std::int64_t device, std::int64_t problem);
 
 private:
@@ -107,7 +108,7 @@ private:
             state_.in_snapshot = false;
             try {
                 state_.query("COMMIT").run();
-            } catch (const SQLite::Exception&) {  // SQLite has ended the transaction over an error
+            } catch (const SQLite::Exception&) {  // an error has already ended the transaction
             }
         }
         Snapshot(const Snapshot&) = delete;
@@ -125,8 +126,8 @@ private:
           opened(file.opened),
           is_locked(file.is_locked) {}
 
-    // Without locks, any change since the file was opened counts. With locks, SQLite itself notices changes, so only
-    // the replacement of the file by another one counts.
+    // Whether to open the file again. Without locks, any change of the file since it was opened requires this. With
+    // locks, SQLite itself notices changes, and only a new file in the place of the old file requires it.
     [[nodiscard]] bool has_changed() const {
         return is_locked ? is_replaced(request.file, opened) : state_of(request.file) != opened;
     }
@@ -150,8 +151,8 @@ private:
                 auto result = work();
                 if (is_locked || !has_changed()) return result;
             } catch (const SQLite::Exception& error) {
-                // The last writer may have removed the log, or the first one may have created it. Open the file again
-                // to find out.
+                // When the last writer closes the file, SQLite removes the log; when a first writer opens the file,
+                // SQLite creates the log. Either may have happened, so open the file again.
                 const int code = error.getErrorCode() & 0xff;
                 const bool lost_log = (code == SQLITE_CANTOPEN || code == SQLITE_READONLY) && attempt < 3;
                 if (lost_log) {

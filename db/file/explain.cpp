@@ -1,4 +1,4 @@
-// Explains SQLite's errors in one line each.
+// Turns each SQLite error into a message of one line.
 #include <algorithm>
 
 #include <SQLiteCpp/Exception.h>
@@ -34,7 +34,7 @@ std::string explain(const std::filesystem::path& path, const SQLite::Exception& 
                     std::chrono::milliseconds patience) {
     const auto name = path.string();
     const auto what = one_line(error.what());
-    switch (error.getErrorCode() & 0xff) {  // the low byte of an extended code is the primary code
+    switch (error.getErrorCode() & 0xff) {  // the low byte of SQLite's extended error code is the primary code
         case SQLITE_BUSY:
         case SQLITE_LOCKED:
             return name + ": the database is locked by another process, for more than " + seconds(patience) +

@@ -1,4 +1,4 @@
-// Notices that a file changed, without locks.
+// Detects without locks that a file changed.
 #pragma once
 
 #include <sys/types.h>
@@ -8,10 +8,10 @@
 
 namespace smemtune {
 
-/// Properties of a database file. Whenever the file changes, at least one of them changes.
+/// Properties of a database file. Whenever the file changes, at least one of these properties changes.
 struct FileState {
     dev_t device = 0;
-    ino_t inode = 0;  ///< with `device`, 0 if there is no such file
+    ino_t inode = 0;  ///< 0 if the file does not exist, and then `device` is 0, too
     std::int64_t size = 0;
     std::int64_t modified_ns = 0, status_changed_ns = 0;
     bool has_pending_journal = false;
@@ -24,11 +24,13 @@ struct FileState {
 
 FileState state_of(const std::filesystem::path& file);
 
-/// Whether another file has taken the place of the one that was `opened`. False if there is no file.
+/// Whether the path `file` now belongs to another file than the one whose state is `opened`. False if no file has this
+/// path.
 bool is_replaced(const std::filesystem::path& file, const FileState& opened);
 
-/// The state of a file that is to be read without locks. Waits until the file's time stamps are so old that any later
-/// change gives different ones: the filesystem's clock stands still for up to 10 ms.
+/// Returns the state of a file that will be read without locks. First waits, for at most 20 ms, until the file's last
+/// change is 20 ms old. Reason: time stamps advance in steps of up to 10 ms, so two changes in quick succession can
+/// have the same time stamp.
 FileState settled_state_of(const std::filesystem::path& file);
 
 }  // namespace smemtune

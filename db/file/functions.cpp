@@ -42,11 +42,11 @@ void log2_function(sqlite3_context* context, int /*count*/, sqlite3_value** valu
     sqlite3_result_double(context, result);
 }
 
-// Scores each entry and each box of entries of the R*Tree, which visits the lowest score first
-// (https://www.sqlite.org/rtree.html#the_new_xqueryfunc_callback). A box's score is at most that of every entry in it,
-// so the entries arrive in order of distance.
+// Gives each entry of the R*Tree index, and each box of entries, its squared distance as a score. SQLite visits the
+// lowest score first (https://www.sqlite.org/rtree.html#the_new_xqueryfunc_callback). A box never has a higher score
+// than an entry in it, so SQLite returns the entries in order of distance.
 int near_function(sqlite3_rtree_query_info* info) {
-    constexpr int dimensions = 5;  // the group, then four logarithms
+    constexpr int dimensions = 5;  // the number of the group, then the logarithms of four extents
     if (info->nParam != dimensions || info->nCoord != 2 * dimensions) return SQLITE_ERROR;
     double sum = 0;
     for (std::ptrdiff_t i = 0; i < dimensions; ++i) {
@@ -58,7 +58,7 @@ int near_function(sqlite3_rtree_query_info* info) {
         }
         sum += outside * outside;
     }
-    info->eWithin = PARTLY_WITHIN;  // FULLY_WITHIN would leave the entries of a box without their own scores
+    info->eWithin = PARTLY_WITHIN;  // with FULLY_WITHIN, SQLite would not score the entries of a box one by one
     info->rScore = sum;
     return SQLITE_OK;
 }

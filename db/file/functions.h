@@ -7,15 +7,19 @@
 
 namespace smemtune {
 
-/// smemtune_sha256(fields...): sha256_of (db/integrity/row_hash.h); NULL counts as an empty text.
-/// smemtune_log2(extents, i): the base-2 logarithm of extent i of a problem; 0 if it has fewer.
-/// id MATCH smemtune_near(group, a, b, c, d): the places of a group, nearest first.
+/// Adds three SQL functions to a connection.
+/// smemtune_sha256(fields...): the SHA-256 of the fields, by sha256_of() of db/integrity/row_hash.h. NULL is treated as
+/// an empty text.
+/// smemtune_log2(extents, i): the base-2 logarithm of extent i; 0 if there is no extent i. `extents` is JSON.
+/// id MATCH smemtune_near(group, a, b, c, d): selects the rows of the table `places` that belong to this group, in
+/// order of their distance from (a, b, c, d).
 void add_functions(SQLite::Database& database);
 
-/// The largest text or blob that is stored or read. The largest machine code we know is below 1 MiB.
+/// Larger texts and blobs are neither stored nor read. The largest machine code we know is below 1 MiB.
 constexpr int largest_value_bytes = 64 << 20;
 
-/// Adds the functions, and limits values to `largest_value_bytes`: larger ones could fill the memory of a reader.
+/// Calls add_functions(), and limits texts and blobs to `largest_value_bytes`. A damaged file with a larger value could
+/// otherwise fill the memory of a reader.
 void prepare_connection(SQLite::Database& database);
 
 }  // namespace smemtune

@@ -20,7 +20,7 @@ std::uintmax_t size_or_zero(const std::filesystem::path& file) {
     return none ? 0 : size;
 }
 
-// A `file:` URI. Only a URI can tell SQLite how a file is shared.
+// Returns a `file:` URI with an option such as `immutable=1`. SQLite accepts these options only in a URI.
 std::string address(const std::filesystem::path& file, const std::string& option) {
     constexpr auto hex = "0123456789ABCDEF";
     std::string uri = "file:";
@@ -38,14 +38,14 @@ std::string address(const std::filesystem::path& file, const std::string& option
 }  // namespace
 
 Journal journal_for(long filesystem_type) {
-    // From linux/magic.h and statfs(2).
+    // The type numbers of local filesystems, from linux/magic.h and statfs(2).
     constexpr std::array<std::uint32_t, 18> local{
         0xEF53,      // ext2, ext3, ext4
         0x58465342,  // XFS
         0x9123683E,  // Btrfs
         0x01021994,  // tmpfs
         0x858458F6,  // ramfs
-        0x794C7630,  // overlayfs: containers
+        0x794C7630,  // overlayfs, which containers use
         0x61756673,  // aufs
         0x2FC12FC1,  // ZFS
         0xCA451A4E,  // bcachefs
@@ -60,14 +60,15 @@ Journal journal_for(long filesystem_type) {
         0xE0F5E1E2,  // EROFS
     };
     for (const auto type : local) {
-        if (static_cast<std::uint32_t>(filesystem_type) == type) return Journal::wal;  // the sign of f_type varies
+        if (static_cast<std::uint32_t>(filesystem_type) == type) return Journal::wal;  // cast: f_type may be signed
     }
     return Journal::rollback;
 }
 
 Journal journal_at(const std::filesystem::path& file) {
     struct statfs filesystem {};
-    if (statfs(file.parent_path().c_str(), &filesystem) != 0) return Journal::rollback;  // works on every filesystem
+    // Without a known filesystem, a rollback journal is the safe choice, because it works on every filesystem.
+    if (statfs(file.parent_path().c_str(), &filesystem) != 0) return Journal::rollback;
     return journal_for(static_cast<long>(filesystem.f_type));
 }
 
@@ -76,17 +77,19 @@ bool is_in_wal_mode(const std::filesystem::path& file) {
     sqlite3_file* content = nullptr;
     sqlite3_file_control(database.getHandle(), "main", SQLITE_FCNTL_FILE_POINTER, &content);
     if (content == nullptr || content->pMethods == nullptr) return false;
-    unsigned char write_version = 0;  // https://www.sqlite.org/fileformat.html#file_format_version_numbers
+    unsigned char write_version = 0;  // 2: WAL; https://www.sqlite.org/fileformat.html#file_format_version_numbers
     return content->pMethods->xRead(content, &write_version, 1, 18) == SQLITE_OK && write_version == 2;
 }
 
-// Durability: a killed process loses nothing in either mode, because the system already holds its writes. In WAL mode
-// only checkpoints are synchronised: a power cut may lose the last trials but never damages the file. With a rollback
-// journal, every commit must be synchronised to prevent damage (https://www.sqlite.org/pragma.html#pragma_synchronous).
+// Durability: a killed process loses no commit in either mode, because the kernel already has its writes. In WAL mode,
+// SQLite flushes only checkpoints to disk: a power cut may lose the last trials but never damages the file. With a
+// rollback journal, SQLite must flush every commit, because a power cut could otherwise damage the file
+// (https://www.sqlite.org/pragma.html#pragma_synchronous).
 void set_journal(SQLite::Database& database, Journal journal) {
     const auto mode = [&] { return database.execAndGet("PRAGMA journal_mode").getString(); };
     if (journal == Journal::wal && mode() != "wal") {
-        // This fails while another process uses the file. The old mode then stays until a later opening changes it.
+        // The statement fails while another process uses the file. The file then keeps its mode until a later call of
+        // this function succeeds.
         database.tryExec("PRAGMA journal_mode = WAL");
     }
     database.exec(mode() == "wal" ? "PRAGMA synchronous = NORMAL" : "PRAGMA synchronous = FULL");

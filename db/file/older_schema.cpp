@@ -28,14 +28,15 @@ std::vector<Column> columns_of(SQLite::Database& database, const std::string& ta
     return columns;
 }
 
-// The SQL text that created a table or view.
+// Returns the SQL text that created a table or view; nothing if the file has no such table or view.
 std::optional<std::string> text_of(SQLite::Database& database, const std::string& name) {
     SQLite::Statement query(database, "SELECT sql FROM main.sqlite_schema WHERE name = ?");
     query.bind(1, name);
     return query.executeStep() ? std::optional(query.getColumn(0).getString()) : std::nullopt;
 }
 
-// A step filled this column, or removed rows of this table. A reader of a file without the step sees the same.
+// A migration step adds the column of a Filled and gives it `value`. The step to `schema` deletes the rows of a Removed
+// that do not meet the condition `keeps`. Readers of a file without these steps must see the same content.
 struct Filled {
     std::string_view table, column, value;
 };
@@ -54,7 +55,7 @@ std::string value_of(const std::string& table, const Column& column) {
     return column.default_value;
 }
 
-// The condition, as `WHERE ...`, under which a row of the table stays visible; empty if all rows do.
+// Returns the WHERE clause that selects the visible rows of a table; empty if all rows are visible.
 std::string kept_rows(const std::string& table, int schema) {
     for (const auto& each : removed) {
         if (each.table == table && schema < each.schema) return " WHERE " + std::string(each.keeps);
@@ -62,7 +63,7 @@ std::string kept_rows(const std::string& table, int schema) {
     return {};
 }
 
-// The missing columns as `, default AS name`.
+// Returns the columns that the table in the file lacks, each as `, default AS name`.
 std::string missing_columns(SQLite::Database& database, SQLite::Database& newest, const std::string& table) {
     const auto present = columns_of(database, table);
     std::string missing;

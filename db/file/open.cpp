@@ -1,5 +1,8 @@
-// Opening takes four steps: check the path; peek at the content without creating files; check the content under
-// SQLite's locks; and only then create, migrate or change the journal.
+// Opens a database in four steps:
+//   1. check the path;
+//   2. check the content without locks and without creating files;
+//   3. check the content under SQLite's locks;
+//   4. create or migrate the file, and set its journal mode.
 #include "db/file/open.h"
 
 #include <fcntl.h>
@@ -24,19 +27,20 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// The oldest schema whose programs can read the file; nothing if the file is too old to state it.
+// Returns the oldest schema version whose programs can read the file. Returns nothing if the file is so old that it
+// lacks the table `compatibility`.
 std::optional<int> oldest_reader(SQLite::Database& database) {
     if (!database.tableExists("compatibility")) return std::nullopt;
     return database.execAndGet("SELECT oldest_reader FROM compatibility").getInt();
 }
 
-// A file up to this size has all its pages checked when it is opened, in about 20 ms. Damage in a larger file is found
+// In files up to this size, opening checks all pages, which takes about 20 ms. In a larger file, damage is found only
 // when the damaged page is read.
 constexpr std::int64_t largest_checked_bytes = 4 << 20;
 
 bool is_accessible(const fs::path& file, int mode) { return faccessat(AT_FDCWD, file.c_str(), mode, AT_EACCESS) == 0; }
 
-// Whether the file exists with any content.
+// Returns whether the file exists and is not empty. Fails if the path names no readable regular file.
 bool look_at(const OpenRequest& request) {
     std::error_code error;
     const auto status = fs::status(request.file, error);
@@ -61,20 +65,21 @@ void prepare_to_write(const OpenRequest& request) {
     } else if (!is_accessible(request.file, W_OK)) {
         request.fail("is read-only (" + std::string(std::strerror(errno)) + "); make it writable, or choose another");
     }
-    if (!is_accessible(directory, W_OK | X_OK)) {  // SQLite needs to create files beside it
+    if (!is_accessible(directory, W_OK | X_OK)) {  // SQLite creates files beside the database
         request.fail("is in a read-only directory (" + std::string(std::strerror(errno)) +
                      "); make the directory writable, or choose another");
     }
 }
 
-// Refuses a foreign or newer file before SQLite locks, recovers or creates anything. Even so, it reads through SQLite:
-// closing a file descriptor of our own would drop the locks of this process's other Stores.
+// Rejects a file of another program or of a newer smemtune, before SQLite locks, recovers or creates anything. Reads
+// the file through SQLite and not with open(2): closing a descriptor of our own would drop the locks that other Stores
+// of this process hold on the file.
 void peek(const OpenRequest& request, Store::Access access) {
     try {
         auto database = open_immutable(request.file);
         check_identity(request, database, access);
     } catch (const SQLite::Exception&) {
-        // The file is damaged, or is being written at this moment. The check under locks tells which.
+        // Either the file is damaged, or another process is writing it. The later check under locks finds out which.
     }
 }
 
@@ -119,9 +124,9 @@ SQLite::Database connect(const OpenRequest& request, int flags) {
     return database;
 }
 
-// Takes a file out of WAL mode, which was set on a local disk: this filesystem has no shared memory. An exclusive lock
-// makes the log readable without shared memory. Two processes that wait for the lock could deadlock, so each one tries,
-// releases and retries.
+// Switches a file from WAL mode to a rollback journal. The file came from a local disk, and its present filesystem has
+// no shared memory. With an exclusive lock, SQLite can read the log without shared memory. Two processes that wait for
+// this lock could deadlock, so a process that does not get the lock closes the file and tries again.
 void leave_wal_mode(const OpenRequest& request) {
     const auto deadline = std::chrono::steady_clock::now() + request.options.patience;
     while (is_in_wal_mode(request.file)) {
@@ -138,15 +143,15 @@ void leave_wal_mode(const OpenRequest& request) {
             const bool is_busy = (error.getErrorCode() & 0xff) == SQLITE_BUSY;
             if (!is_busy || std::chrono::steady_clock::now() > deadline) throw;
             std::this_thread::sleep_for(
-                std::chrono::milliseconds(5 + getpid() % 16));  // differs between processes, to avoid retries in step
+                std::chrono::milliseconds(5 + getpid() % 16));  // differs by process, so that retries do not coincide
         }
     }
 }
 
 namespace {
 
-// Each step commits together with its version number. After a kill, or for a second process, the step is either done or
-// not begun.
+// Each migration step and its version number are committed in one transaction. Therefore a step is either complete or
+// not begun, even if the process is killed or a second process migrates the same file.
 void migrate(const OpenRequest& request, SQLite::Database& database) {
     for (;;) {
         SQLite::Transaction transaction(database, SQLite::TransactionBehavior::IMMEDIATE);
@@ -170,7 +175,7 @@ SQLite::Database open_for_writing(const OpenRequest& request, bool has_content) 
     migrate(request, database);
     checkpoint_on_close(database, true);
     set_journal(database, journal);
-    database.exec("PRAGMA foreign_keys = ON");  // only now: a migration may rebuild a table
+    database.exec("PRAGMA foreign_keys = ON");  // after migrate(), which may rebuild a table
     return database;
 }
 

@@ -1,4 +1,4 @@
-// Opens the database file. Reports everything that is wrong with the file before anything is changed.
+// Opens the database file. Checks the file completely before changing it.
 #pragma once
 
 #include <chrono>
@@ -16,8 +16,8 @@ namespace smemtune {
 
 /// What to open, and how.
 struct OpenRequest {
-    std::filesystem::path name;  ///< as the user wrote it, for messages
-    std::filesystem::path file;  ///< absolute, symbolic links followed: SQLite keeps its other files beside this one
+    std::filesystem::path name;  ///< the path as the user wrote it, for messages
+    std::filesystem::path file;  ///< the absolute path without symbolic links; SQLite puts the journal beside this file
     StoreOptions options;
     Migrations steps;
 
@@ -28,36 +28,35 @@ OpenRequest open_request(const std::filesystem::path& path, const StoreOptions& 
 
 struct OpenDatabase {
     SQLite::Database database;
-    int schema = 0;    ///< the version in the file; the tables of an older one look like the newest
+    int schema = 0;    ///< the file's schema version; readers of an older file still see the newest schema
     FileState opened;  ///< the state of the file when it was opened
-    /// Whether SQLite's locks keep a reader's answers consistent. Otherwise an answer holds only if the file is still
-    /// in the state `opened` after the last row was read.
+    /// Whether the connection uses SQLite's locks, which keep query results consistent. Without locks, a result is
+    /// valid only if the file is still in the state `opened` after the last row was read.
     bool is_locked = true;
 };
 
-/// Opens and checks the file; for Access::write, also creates or migrates it. Several processes may call this at once.
-/// Throws StoreError and leaves the file as it was.
+/// Opens and checks the file; for Access::write, also creates or migrates the file. Several processes may do so at
+/// once. If the file cannot be used, throws StoreError and leaves the file as it was.
 OpenDatabase open_file(const OpenRequest& request, Store::Access access);
 SQLite::Database open_database(const std::filesystem::path& path, Store::Access access, const StoreOptions& options,
                                Migrations steps = migrations());
 
-/// The steps of opening that readers and writers share.
-/// `check_identity`: the schema version; 0 if the database is empty. Throws StoreError if the file is not a database of
-/// smemtune, or of a newer smemtune that this one cannot use for `access`.
+/// Returns the schema version, or 0 if the database is empty. Throws StoreError if the file is not a smemtune database,
+/// or if a newer smemtune wrote the file and this version cannot use it for `access`.
 int check_identity(const OpenRequest& request, SQLite::Database& database, Store::Access access);
 void check_pages(const OpenRequest& request, SQLite::Database& database);
 SQLite::Database connect(const OpenRequest& request, int flags);
-/// Takes a file out of WAL mode, for a filesystem without shared memory.
+/// Switches a file from WAL mode to a rollback journal, for a filesystem without shared memory.
 void leave_wal_mode(const OpenRequest& request);
 
-/// Opens for reading. Precondition: the file has content.
+/// Opens the file for reading. Precondition: the file is not empty.
 OpenDatabase open_for_reading(const OpenRequest& request);
 
-/// Explains a SQLite error in one line: path, what is wrong, remedy.
+/// Returns a message of one line for a SQLite error: path, what is wrong, remedy.
 std::string explain(const std::filesystem::path& path, const SQLite::Exception& error,
                     std::chrono::milliseconds patience);
 
-/// Explains content that smemtune cannot have written, in the same form.
+/// Returns a message of one line for a corrupt database: path, what is wrong (`detail`), remedy.
 std::string explain_corrupt(const std::filesystem::path& path, const std::string& detail);
 
 }  // namespace smemtune

@@ -1,8 +1,9 @@
-// Opens a file for reading, beside others that may write it at any moment.
+// Opens a database file for reading, while other processes may write it.
 //
-// A reader uses SQLite's locks if it can write the file, if it finds the log's shared memory, or if there is a rollback
-// journal. Other readers read the file alone, while its log is empty. What they read holds only if the file did not
-// change meanwhile (OpenDatabase::is_locked).
+// A file with a rollback journal is read under SQLite's locks. A file in WAL mode is read under locks if the filesystem
+// has shared memory, and the reader either has write access or finds the log's shared memory. Any other file in WAL
+// mode is read without locks, and only while its log is empty. A result that was read without locks is valid only if
+// the file did not change meanwhile (OpenDatabase::is_locked).
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -33,7 +34,7 @@ OpenDatabase checked(const OpenRequest& request, SQLite::Database database, cons
     check_pages(request, database);
     const int version = check_identity(request, database, Store::Access::read);
     if (version == 0) request.fail("is an empty database; tune into it first, or choose another file");
-    database.exec("PRAGMA query_only = OFF");  // the views are temporary
+    database.exec("PRAGMA query_only = OFF");  // present_as_newest() creates temporary views
     if (static_cast<std::size_t>(version) < request.steps.size()) present_as_newest(database, version, request.steps);
     database.exec("PRAGMA query_only = ON");
     return {std::move(database), version, state, is_locked};
@@ -43,15 +44,15 @@ bool lacks_shared_memory(const OpenRequest& request) {
     return request.options.rollback_journal || journal_at(request.file) == Journal::rollback;
 }
 
-// Whether the file can be read without locks. Its log must be empty and stay empty: either no process has the file
-// open, or no process can open its log. Otherwise a reader without write access would have to create files that the
-// owner might have no access to.
+// Whether to read the file without locks. The write-ahead log must be empty and stay empty. It stays empty if no
+// process has the file open, or if the filesystem has no shared memory, because then no process can write the log.
+// Reading under locks would create files, and the database's owner might have no access to files of a reader.
 bool is_at_rest(const OpenRequest& request) {
     if (!is_in_wal_mode(request.file) || has_pending_journal(request.file)) return false;
     return lacks_shared_memory(request) || (!is_writable(request.file) && !fs::exists(request.file.string() + "-shm"));
 }
 
-// Nothing if the file is not at rest.
+// Opens the file without locks. Returns nothing if is_at_rest() forbids this, or if the file changed meanwhile.
 std::optional<OpenDatabase> open_at_rest(const OpenRequest& request) {
     const auto state = settled_state_of(request.file);
     if (!is_at_rest(request)) return std::nullopt;
@@ -59,13 +60,13 @@ std::optional<OpenDatabase> open_at_rest(const OpenRequest& request) {
         auto opened = checked(request, open_immutable(request.file), state, /*is_locked=*/false);
         if (state_of(request.file) == state) return opened;
     } catch (const std::exception&) {
-        if (state_of(request.file) == state) throw;  // otherwise it was read while it changed
+        if (state_of(request.file) == state) throw;  // else the file changed while it was read
     }
     return std::nullopt;
 }
 
-// Opens for writing if permitted, though nothing is written. SQLite can then recover the log of a killed process and
-// remove the log's files on closing.
+// Opens the file with write access if that is permitted, although smemtune writes nothing. With write access, SQLite
+// can recover the log of a killed process, and can remove the log's files on closing.
 OpenDatabase open_locked(const OpenRequest& request) {
     const auto state = state_of(request.file);
     if (!is_writable(request.file)) {
@@ -90,7 +91,7 @@ OpenDatabase open_for_reading(const OpenRequest& request) {
             const int code = error.getErrorCode() & 0xff;
             if (code != SQLITE_CANTOPEN && code != SQLITE_READONLY) throw;
         }
-        // A writer may have opened or closed the file between the two checks.
+        // Neither way worked. A writer may have opened or closed the file between the two attempts, so try both again.
         if (attempt == 10) {
             request.fail(
                 "has unfinished work beside it, of a killed process or of one on another host, which cannot be read "

@@ -1,8 +1,10 @@
-// History of the schema. A released step is never edited. A change is a new step at the end of the list.
+// History of the schema, one line for each version. A released migration step is never edited. A change of the schema
+// is a new step at the end of the list.
 //   1  devices, templates, problems, runs, trials, winners, binaries; the view `best`
-//   2  what a trial cost the worker, and the energy of a launch
-//   3  what a trial was verified against, its machine code and toolchain; only verified trials win or are the best
-//   4  hashes of what is compiled or loaded; an index of near problems; which programs can read the file
+//   2  how long the worker verified and timed a trial; the energy of a launch
+//   3  what a trial was verified against; the trial's code hash and toolchain; only verified trials may win
+//   4  hashes of templates and machine code; an index of near problems; which programs can read the file
+//   5  portfolios
 #include "db/file/schema.h"
 
 #include <array>
@@ -186,8 +188,8 @@ ALTER TABLE trials ADD COLUMN energy_uj REAL                                   -
     CHECK (energy_uj IS NULL OR (energy_uj > 0 AND energy_uj < 9e999 AND median_us IS NOT NULL));
 )sql";
 
-// Only a complete measurement (cut_short = 0) that passed every check (verified_by) may win or be served. A query uses
-// the index only if it repeats this condition word for word.
+// Only a complete measurement (cut_short = 0) that passed every check (verified_by IS NOT NULL) may win. SQLite uses
+// the index `trials_by_speed` only for a query that repeats the index's WHERE condition word for word.
 constexpr const char* version_3 = R"sql(
 ALTER TABLE trials ADD COLUMN verified_by TEXT                                 -- the identity of what it was verified
     CHECK (verified_by <> '');                                                 -- against in full; NULL: never in full
@@ -250,7 +252,7 @@ LEFT JOIN winners AS w ON w.device = b.device AND w.problem = b.problem
 ORDER BY d.name, d.id, p.operation, p.type, p.layout, p.id;
 )sql";
 
-// Older rows get the hash of their present content.
+// Rows that exist before this step get the hash of their present content.
 constexpr const char* version_4 = R"sql(
 -- SHA-256 of the row, as db/integrity/row_hash.h says
 ALTER TABLE templates ADD COLUMN sha256 TEXT;
@@ -293,7 +295,7 @@ FROM best_trials AS b JOIN problems AS p ON p.id = b.problem
 JOIN place_groups AS g ON g.device = b.device AND g.operation = p.operation AND g.type = p.type AND g.layout = p.layout;
 )sql";
 
-// This step changes nothing that older readers see, so oldest_reader stays.
+// Older readers see no change from this step, so the step leaves `oldest_reader` as it is.
 constexpr const char* version_5 = R"sql(
 -- Configurations of which one is near the best at every problem of an operation, type and layout, each with the model
 -- that predicts its time.

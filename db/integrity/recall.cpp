@@ -1,4 +1,4 @@
-// Reads templates and machine code, and checks their hashes.
+// Reads stored templates and machine code, and compares each row with its hash.
 #include "db/file/functions.h"
 #include "db/integrity/row_hash.h"
 #include "db/store_state.h"

@@ -14,7 +14,7 @@ std::string joined_sha256(std::initializer_list<std::string_view> fields) {
 
 }  // namespace
 
-// The length before each field keeps fields apart: ("ab", "c") and ("a", "bc") differ.
+// Each field is hashed after its length. Otherwise the fields ("ab", "c") and ("a", "bc") would have the same hash.
 std::string sha256_of(std::span<const std::string_view> fields) {
     std::string all;
     for (const auto field : fields) all.append(std::to_string(field.size())).append(":").append(field);
@@ -40,8 +40,8 @@ std::string row_sha256(const BinaryRecord& binary) {
                           std::to_string(resources.dynamic_shared_bytes)});
 }
 
-// The migration step that adds the hashes repeats both expressions, and is never edited. To change the format, add a
-// step.
+// The migration step to schema version 4 repeats the expressions of templates and machine code, and is never edited. A
+// change of these expressions needs a new migration step.
 std::string template_sha256_in_sql(const std::string& hash) {
     return "smemtune_sha256(name, operation, " + hash +
            ", (SELECT group_concat(smemtune_sha256(path, text), '') FROM (SELECT path, text FROM template_files "

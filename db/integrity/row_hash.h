@@ -1,6 +1,6 @@
-// SHA-256 of stored rows that decide what runs. A row is checked against its hash whenever it is read, because a
-// damaged row would crash the application that loads or compiles it. The hash is no signature: who can write the file
-// can write the hash too.
+// Computes the SHA-256 of stored templates, machine code and portfolio members. These rows are compared with their hash
+// whenever they are read, because damaged code could crash the application that compiles or loads it. The hash is no
+// protection against an attacker: whoever can write the file can also write the hash.
 #pragma once
 
 #include <span>
@@ -11,21 +11,23 @@
 
 namespace smemtune {
 
-/// SHA-256 of several fields. It depends on where one field ends and the next begins.
+/// Returns the SHA-256 of several fields. The hash also depends on where one field ends and the next begins.
 std::string sha256_of(std::span<const std::string_view> fields);
 
-/// SHA-256 of name, operation, hash, and every path and text.
+/// Returns the SHA-256 of a template's name, operation and hash, and of the path and text of each of its files.
 std::string row_sha256(const TemplateRecord& kernel_template);
 
-/// SHA-256 of every field.
+/// Returns the SHA-256 of all fields of `binary`.
 std::string row_sha256(const BinaryRecord& binary);
 
-/// The hash of a row of `portfolio`, as an SQL expression over its columns. It covers all of them but `id`.
+/// Returns the SQL expression for the SHA-256 of a row of the table `portfolio`. The hash covers all columns except
+/// `id` and `sha256`. An argument is an SQL expression that is used in place of the column of that name.
 std::string portfolio_sha256_in_sql(const std::string& kernel_template = "template",
                                     const std::string& configuration = "configuration");
 
-/// The same hashes as SQL expressions over a row of `templates` or `binaries`, for rows that are changed or checked
-/// inside the database. An argument replaces the column of that name.
+/// Both functions return an SQL expression for the hash that row_sha256() computes: of a row of the table `templates`,
+/// and of a row of `binaries`. SQL statements that change rows use them. An argument is an SQL expression that is used
+/// in place of the column of that name.
 std::string template_sha256_in_sql(const std::string& hash = "hash");
 std::string binary_sha256_in_sql(const std::string& kernel_template = "template",
                                  const std::string& configuration = "configuration");

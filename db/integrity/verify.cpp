@@ -1,4 +1,4 @@
-// Finds damaged rows, in the whole database or among those that a tuning run uses.
+// Finds damaged rows: in the whole database, or among the rows that a tuning run uses.
 #include "db/integrity/row_hash.h"
 #include "db/portfolio/portfolio_rows.h"
 #include "db/store_state.h"
@@ -24,7 +24,7 @@ std::pair<std::int64_t, std::string> read_name(const SQLite::Statement& row) {
     return {row.getColumn(0).getInt64(), row.getColumn(1).getString()};
 }
 
-// Whether `read` throws because a row is damaged.
+// Calls `read` and returns whether it throws DamagedRow.
 template <class Read>
 bool is_damaged(const Read& read) {
     try {
@@ -40,7 +40,7 @@ bool is_damaged(const Read& read) {
 std::vector<Store::Damage> Store::damages() const {
     static const std::string one_trial = select_rows("WHERE t.id = ?");
     std::vector<Damage> found;
-    // `check` throws if the row is damaged.
+    // `check` throws DamagedRow if the row with the given id is damaged.
     const auto check_each = [&](const char* names, const auto& check) {
         const auto rows = state_->guarded([&] { return state_->query(names).all(read_name); });
         for (const auto& [id, name] : rows) {

@@ -1,4 +1,5 @@
-// Machine code and portfolios, and what was verified with code that other code replaces.
+// Merges portfolios and machine code. Trials that were verified with replaced machine code become `unrecorded`, and
+// portfolio members that were verified with it are left out.
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <span>
@@ -81,7 +82,8 @@ void Merge::portfolios() {
     drop_wrong_members();
 }
 
-// As Store::remember does: code that is wrong at one problem must not serve problems that it was not tuned for.
+// Removes the portfolio members whose machine code gave a wrong result in any trial. Otherwise the runtime could use
+// this code for problems without a trial. Store::remember does the same.
 void Merge::drop_wrong_members() {
     std::set<CodeAt> wrong;
     for (const auto& [place, trial] : trials_) {
@@ -126,7 +128,7 @@ void Merge::machine_code() {
         return std::tuple(of_members.contains(code), of_winners.contains(code),
                           date == dates.end() ? std::string() : date->second, row_sha256(binary));
     };
-    std::map<std::tuple<Number, std::string, std::string>, BinaryRecord> kept;  // template, configuration, target
+    std::map<std::tuple<Number, std::string, std::string>, BinaryRecord> kept;  // key: template, configuration, target
     std::set<CodeAt> replaced;
     for (std::size_t i = 0; i < databases_.size(); ++i) {
         for (auto binary : databases_[i].binaries) {

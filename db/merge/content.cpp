@@ -1,4 +1,4 @@
-// Reads a whole database at one moment, and fills a new one.
+// Reads the whole content of a database in one transaction, and writes such content into a new database.
 #include "db/merge/content.h"
 
 #include "db/integrity/row_hash.h"
@@ -24,7 +24,7 @@ VALUES (?, ?, ?, ?, nullif(?, ''), nullif(?, '')))sql";
 constexpr auto insert_dated_winner = "INSERT INTO winners (device, problem, trial, decided_at) VALUES (?, ?, ?, ?)";
 
 std::pair<std::int64_t, RunRow> read_dated_run(const SQLite::Statement& row) {
-    const auto text = [&](int column) { return row.getColumn(column).getString(); };  // empty for NULL
+    const auto text = [&](int column) { return row.getColumn(column).getString(); };  // NULL gives ""
     return {row.getColumn(0).getInt64(), {{text(1), text(2), text(3)}, text(4), text(5), text(6)}};
 }
 
@@ -33,7 +33,8 @@ std::map<std::int64_t, Value> as_map(std::vector<std::pair<std::int64_t, Value>>
     return {std::make_move_iterator(rows.begin()), std::make_move_iterator(rows.end())};
 }
 
-// The trials, which must be all there are: a row that refers to a missing one would be lost without a word.
+// Returns all trials. The SQL silently omits a trial that refers to a missing row, so this function compares the number
+// of trials and throws UnreadableRow if one was omitted.
 template <class State>
 std::vector<DatedTrial> read_trials(State& state) {
     static const std::string sql = select_rows("ORDER BY t.id");

@@ -1,4 +1,5 @@
-// A whole database as values, with the dates that Store::remember would set anew.
+// The whole content of a database as C++ values. It includes the dates of trials, which Store::remember would replace
+// with the present time.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +15,7 @@ namespace smemtune {
 struct DatedTrial {
     TrialRecord record;
     std::string finished_at;   ///< UTC, ISO 8601
-    std::string decided_at{};  ///< when it was declared the winner; empty if it is none
+    std::string decided_at{};  ///< when the trial was declared the winner; empty if it is not the winner
 
     bool operator==(const DatedTrial&) const = default;
 };
@@ -26,7 +27,7 @@ struct StoredPortfolio {
     bool operator==(const StoredPortfolio&) const = default;
 };
 
-/// The numbers are those of the rows.
+/// The keys of the maps are row numbers. Trials, machine code and portfolios refer to these row numbers.
 struct DatabaseContent {
     std::map<std::int64_t, Device> devices;
     std::map<std::int64_t, TemplateRecord> templates;
@@ -35,7 +36,7 @@ struct DatabaseContent {
     std::vector<DatedTrial> trials;  ///< in the order in which they were first stored
     std::vector<BinaryRecord> binaries;
     std::vector<StoredPortfolio> portfolios;
-    /// Portfolios whose models have another version of the terms. They are not in `portfolios`.
+    /// The portfolios whose time models have a different `terms_version`. They are not in `portfolios`.
     std::vector<PortfolioKey> outdated_portfolios{};
 
     bool operator==(const DatabaseContent&) const = default;

@@ -9,7 +9,7 @@ namespace smemtune {
 
 namespace {
 
-// All of a trial but its place, run and dates.
+// Returns the content of a trial as text, without device, template, problem, configuration, run and dates.
 std::string text_of_trial(const TrialRecord& trial) {
     nlohmann::json json{trial.resources.registers,
                         trial.resources.spill_bytes,
@@ -32,7 +32,7 @@ std::string text_of_trial(const TrialRecord& trial) {
     return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-// How much a trial says about whether its configuration is right.
+// Rates how well a trial shows whether its configuration gives right results, from 2 (certain) to 0 (not at all).
 int certainty(const TrialRecord& trial) {
     if (trial.is_verified()) return trial.verified_by == unrecorded ? 1 : 2;
     return std::holds_alternative<Rejection>(trial.outcome) && !trial.may_be_retried() ? 2 : 0;
@@ -43,7 +43,7 @@ std::size_t samples_of(const TrialRecord& trial) {
     return measured == nullptr ? 0 : measured->samples_us.size();
 }
 
-// Whether `a` stays when both have the same place.
+// Whether to keep `a` and drop `b`, if both have the same device, template, problem and configuration.
 bool outranks(const DatedTrial& a, const DatedTrial& b) {
     const auto rank = [](const DatedTrial& trial) {
         return std::tuple<int, const std::string&, std::size_t>(certainty(trial.record), trial.finished_at,
@@ -55,7 +55,8 @@ bool outranks(const DatedTrial& a, const DatedTrial& b) {
     return text != other ? text > other : a.record.run > b.record.run;
 }
 
-// A repeated trial has only the date of its last attempt. It was first tried before any trial behind it ended.
+// Returns the latest possible date of each trial's first attempt. A repeated trial has only the date of its last
+// attempt. `trials` are in the order of their first attempts, so each was first attempted before any later one ended.
 std::vector<std::string> first_dates(const std::vector<DatedTrial>& trials) {
     std::vector<std::string> dates(trials.size());
     for (std::size_t i = trials.size(); i-- > 0;) {
@@ -111,7 +112,7 @@ void Merge::trials() {
     }
 }
 
-// `trial` has the numbers of the merged rows. `first_at` is when it was first tried, at the latest.
+// `trial` already has the row numbers of the merged database. Its first attempt was at `first_at` or earlier.
 void Merge::add(DatedTrial trial, std::size_t database, const std::string& first_at) {
     const auto& record = trial.record;
     const auto place = place_of(record);
@@ -157,8 +158,8 @@ void Merge::winners() {
     }
 }
 
-// In the order in which they were first tried, as far as dates tell. Repeated trials come before the one that dates
-// them.
+// Sorts the trials by the dates of their first attempts. If a repeated trial has its date from the trial behind it
+// (first_dates), both dates are equal. The repeated trial ended later, so of equal dates the later end comes first.
 void Merge::sort_trials() {
     std::vector<std::pair<std::string, DatedTrial>> dated;
     for (auto& [place, trial] : trials_) dated.emplace_back(first_at_.at(place), std::move(trial));

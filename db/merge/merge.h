@@ -1,16 +1,20 @@
-// Merges the content of several databases. Where they differ, a rule decides that looks at content and dates only, so
-// the order of the databases has no effect:
+// Merges the contents of several databases. If databases have different versions of one item, the following rules
+// choose the version to keep. The rules use only content and dates, so the order of the databases has no effect.
+// The criteria of a rule are numbered: a later one decides only between versions that are equal by the earlier ones.
 //
-//   trial          of the same device, template, problem and configuration: one that says whether the configuration is
-//                  right (verified in full, or rejected for a lasting reason) before one that does not (cut short, not
-//                  verified on record, crashed, timed out); then the newest; then the one with the most samples
-//   winner         of those that are verified trials here: the one with the shortest time, then the newest
-//   machine code   of the same template, configuration and target: that of a portfolio's member; then the one whose
-//                  trial is the newest. What was verified with the other code is treated as when a winner replaces
-//                  machine code (Store::set_winner).
-//   portfolio      kept whole: the one whose members were measured last, then the one with more members
-//   template       of the same name and hash: the files under which the newest trial was made
-//   run            the one that has ended
+//   trial          (same device, template, problem and configuration)
+//                  1. A trial that was verified in full, or rejected for a reason other than a crash or timeout. Next,
+//                     an `unrecorded` trial. Last, a trial that was cut short, crashed or timed out.
+//                  2. The newest trial. 3. The trial with the most samples.
+//   winner         (same device and problem; only verified trials of the merged database)
+//                  1. The winner with the shortest time. 2. The winner that was declared last.
+//   machine code   (same template, configuration and target)
+//                  1. The code of a portfolio's member. 2. The code of a winner. 3. The code of the newest trial.
+//                  Trials that were verified with the dropped code become `unrecorded`, as in Store::set_winner.
+//   portfolio      (same device, operation, type and layout; members are not mixed)
+//                  1. The portfolio that was measured last. 2. The portfolio with the most members.
+//   template       (same name and hash) The files of the database with the template's newest trial.
+//   run            (same start, request, policy and versions) The run that has ended.
 #pragma once
 
 #include <functional>
@@ -23,18 +27,18 @@ namespace smemtune {
 
 struct MergedContent {
     DatabaseContent content;        ///< rows numbered 1, 2, 3, ..., trials in the order in which they were first tried
-    std::size_t shared_trials = 0;  ///< trials that several databases hold
-    std::size_t differing_trials = 0;     ///< those of them that are not equal everywhere
-    std::size_t shared_winners = 0;       ///< problems for which several databases have a winner
-    std::size_t unrecorded_trials = 0;    ///< verified with machine code that other code replaced
-    std::vector<std::string> left_out{};  ///< winners, members and portfolios that the content lacks, and why
+    std::size_t shared_trials = 0;  ///< trials that are in several databases
+    std::size_t differing_trials = 0;     ///< shared trials that differ between the databases
+    std::size_t shared_winners = 0;       ///< problems that have a winner in several databases
+    std::size_t unrecorded_trials = 0;    ///< trials whose machine code was replaced, so they became `unrecorded`
+    std::vector<std::string> left_out{};  ///< messages: which winners, members and portfolios were left out, and why
 };
 
-/// The default configuration of a template; empty if its manifest cannot be read.
+/// Returns the default configuration of a template; an empty one if the template's manifest cannot be read.
 using DefaultsOf = std::function<Configuration(const TemplateRecord&)>;
 
-/// If databases hold different files of a template, a new parameter may be among the differences. Trials and machine
-/// code then get the defaults of the parameters that they lack.
+/// Merges the databases by the rules at the top of this file. If the files of a template differ between databases, the
+/// newer files may have a new parameter. Trials and machine code that lack this parameter get its default value.
 MergedContent merge(const std::vector<DatabaseContent>& databases, const DefaultsOf& defaults_of);
 
 }  // namespace smemtune

@@ -1,4 +1,4 @@
-// How merge() works: one function for each kind of row, in the order in which they run.
+// Implements merge(), with one function for each kind of row. The constructor calls these functions in order.
 #pragma once
 
 #include <set>
@@ -16,17 +16,17 @@ public:
     MergedContent result;
 
 private:
-    using Number = std::int64_t;  ///< of a row of the merged database, unless it is the key of a Renumbering
+    using Number = std::int64_t;  ///< a row number of the merged database; the keys of Renumbering are original numbers
     using TrialPlace = std::tuple<Number, Number, Number, std::string>;  ///< device, template, problem, configuration
     using CodeAt = std::tuple<Number, std::string, std::string>;         ///< template, configuration, hash of the code
-    using PortfolioPlace = std::tuple<Number, std::string, std::string, std::string>;  ///< as PortfolioKey
+    using PortfolioPlace = std::tuple<Number, std::string, std::string, std::string>;  ///< the fields of PortfolioKey
 
-    /// The rows of one database -> rows of the merged one.
+    /// Maps the row numbers of one database to row numbers of the merged database.
     struct Renumbering {
         std::map<Number, Number> devices{}, templates{}, problems{}, runs{};
     };
     struct Declared {
-        std::map<TrialPlace, std::string> by_trial{};  ///< when it was declared the winner
+        std::map<TrialPlace, std::string> by_trial{};  ///< the date at which each trial was declared the winner
         std::set<std::size_t> databases{};
     };
 
@@ -49,7 +49,7 @@ private:
     void forget_verification_with(const std::set<CodeAt>& replaced);
     [[nodiscard]] std::map<CodeAt, std::string> verified_at() const;
 
-    /// The configuration with all parameters that the merged template has.
+    /// Returns the configuration with defaults for parameters that it lacks and the merged template has.
     [[nodiscard]] Configuration complete(Number kernel_template, const Configuration& configuration) const;
     static TrialPlace place_of(const TrialRecord& trial);
     static CodeAt code_of(const TrialRecord& trial);
@@ -61,12 +61,12 @@ private:
     const std::vector<DatabaseContent>& databases_;
     const DefaultsOf& defaults_of_;
     std::vector<Renumbering> renumbered_;
-    std::map<Number, Configuration> defaults_{};  ///< of templates whose files differ
+    std::map<Number, Configuration> defaults_{};  ///< defaults of the templates whose files differ between databases
     std::map<TrialPlace, DatedTrial> trials_{};
-    std::map<TrialPlace, std::string> first_at_{};  ///< when it was tried first, at the latest
-    std::map<TrialPlace, bool> shared_{};           ///< trials that several databases hold: whether they differ
-    std::map<std::pair<Number, Number>, Declared> declared_{};        ///< by device and problem
-    std::map<std::pair<Number, CodeAt>, std::string> measured_at_{};  ///< by device: the newest trial of the code
+    std::map<TrialPlace, std::string> first_at_{};  ///< the latest possible date of each trial's first attempt
+    std::map<TrialPlace, bool> shared_{};           ///< for each trial that is in several databases: whether it differs
+    std::map<std::pair<Number, Number>, Declared> declared_{};        ///< the declared winners by device and problem
+    std::map<std::pair<Number, CodeAt>, std::string> measured_at_{};  ///< date of the newest trial, by device and code
 };
 
 }  // namespace smemtune

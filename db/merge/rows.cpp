@@ -1,4 +1,4 @@
-// The rows that trials refer to: equal ones of several databases become one.
+// Merges devices, problems, runs and templates: equal rows of several databases become one row.
 #include "db/integrity/row_hash.h"
 #include "db/merge/merging.h"
 
@@ -12,7 +12,7 @@ std::vector<std::int64_t> limits_of(const Device& device) {
     return limits;
 }
 
-// Numbers for rows of all databases: 1, 2, 3, ... in the order of the keys.
+// Returns a row number for each key: 1, 2, 3, ... in the order of the keys.
 template <class Key>
 std::map<Key, std::int64_t> numbered(const std::set<Key>& keys) {
     std::map<Key, std::int64_t> numbers;
@@ -20,9 +20,9 @@ std::map<Key, std::int64_t> numbered(const std::set<Key>& keys) {
     return numbers;
 }
 
-// A template of one name and hash, over all databases.
+// A template with one name and hash, collected from all databases.
 struct Version {
-    std::string first{}, newest{};  // dates of trials
+    std::string first{}, newest{};  // the dates of the template's first and newest trial
     const TemplateRecord* record = nullptr;
     bool differs = false;
 
@@ -37,7 +37,7 @@ struct Version {
     }
 };
 
-// The dates of the first and of the newest trial of each template.
+// Returns the dates of each template's first and newest trial.
 std::map<std::int64_t, std::pair<std::string, std::string>> dates_of(const DatabaseContent& database) {
     std::map<std::int64_t, std::pair<std::string, std::string>> dates;
     for (const auto& trial : database.trials) {
@@ -100,9 +100,10 @@ void Merge::runs() {
     }
 }
 
-// Templates are numbered by their first trial, because a higher number means a newer version.
+// Templates get their numbers in the order of their first trials, because other code takes a higher number for a newer
+// version.
 void Merge::templates() {
-    using Key = std::pair<std::string, std::string>;  // name, hash
+    using Key = std::pair<std::string, std::string>;  // name and hash of a template
     std::map<Key, Version> versions;
     for (const auto& database : databases_) {
         auto dates = dates_of(database);

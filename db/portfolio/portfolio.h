@@ -1,5 +1,5 @@
-// A portfolio: a few configurations for all problems of an operation, type and layout on a device. At every problem,
-// one of them is meant to be near the best. Each has a model that predicts its time.
+// A portfolio: a few dozen configurations for all problems of an operation, type and layout on a device. For every
+// problem, one of these configurations is meant to be near the best. Each has a model that predicts its time.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 namespace smemtune {
 
 struct PortfolioKey {
-    std::int64_t device = 0;  ///< row in the store
+    std::int64_t device = 0;  ///< row number in the database
     std::string operation;
     std::string type;
     std::string layout;
@@ -23,26 +23,26 @@ struct PortfolioKey {
 };
 
 struct PortfolioMember {
-    std::int64_t kernel_template = 0;  ///< row in the store
+    std::int64_t kernel_template = 0;  ///< row number in the database
     Configuration configuration;
     TimeModel model;
     std::int64_t registers = 0;            ///< per thread, as the compiler reports
     std::int64_t static_shared_bytes = 0;  ///< per block, as the compiler reports
-    std::vector<std::string> classes;      ///< of problems (problem_class) for which it was verified
-    std::string verified_by;               ///< the verification identity, as of a trial
+    std::vector<std::string> classes;      ///< the classes of problems (problem_class) for which it was verified
+    std::string verified_by;               ///< the verification identity, as in TrialRecord
     std::string code_hash;                 ///< SHA-256 of the machine code that was verified
 
     bool operator==(const PortfolioMember&) const = default;
 };
 
-/// A stored member, with the names behind its row numbers.
+/// A stored member, with the name and hash of its template.
 struct PortfolioRow {
     PortfolioMember member;
     std::string kernel_template;
     std::string template_hash;
 };
 
-/// A stored portfolio, with the toolchain and date of its newest measurement.
+/// The key of a stored portfolio, with the toolchain and date of the portfolio's newest measurement.
 struct PortfolioOrigin {
     PortfolioKey key;
     std::string toolchain;    ///< compiler and driver; empty when unknown
@@ -51,16 +51,17 @@ struct PortfolioOrigin {
 
 struct Portfolio {
     std::vector<PortfolioRow> members;  ///< in the order in which they were stored
-    std::vector<std::string> damages;   ///< messages about members that are left out because their rows are damaged
+    std::vector<std::string> damages;   ///< a message for each member that is left out because its row is damaged
 };
 
-/// Which portfolios to read: those whose models have the present version of the terms, or all. A model with a different
-/// version is read as all zeros.
+/// Which portfolios to read. `present`: only portfolios whose time models have the present `terms_version`. `all`:
+/// every portfolio; a time model of a different version is then read as a model whose values are all 0.
 enum class TermsVersions { present, all };
 
-/// The class of a problem: which extents are multiples of 16 bytes, as 0 and 1 in the extents' order, such as `110`.
-/// That decides whether a kernel copies vectors, so a configuration that is right for one problem is taken to be right
-/// for its whole class. The tuner verifies a class at a problem where no tile fits evenly.
+/// Returns the class of a problem, such as `110`. It has a digit for each extent: 1 if a row of this many elements is a
+/// multiple of 16 bytes, else 0. These multiples decide whether a kernel copies vectors. A configuration that is right
+/// for one problem is therefore assumed to be right for the whole class. The tuner verifies each class at a problem
+/// whose extents are no multiples of any tile.
 std::string problem_class(const Problem& problem, std::int64_t element_bytes);
 
 }  // namespace smemtune

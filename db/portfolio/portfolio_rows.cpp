@@ -21,8 +21,8 @@ SELECT id FROM portfolio WHERE device = ? AND operation = ? AND type = ? AND lay
     AND (terms_version = ? OR ?)
 ORDER BY id)sql";
 
-// With max() as the only aggregate, SQLite takes the other columns (the toolchain) from the row that has the maximum.
-// So the order, which needs min(), is that of an outer query.
+// If max() is the only aggregate of a query, SQLite takes the other columns, here the toolchain, from the row with the
+// maximum. The order of the portfolios needs min(), so an outer query computes it.
 constexpr auto origins = R"sql(
 SELECT device, operation, type, layout, toolchain, measured_at
 FROM (SELECT f.device AS device, f.operation AS operation, f.type AS type, f.layout AS layout,
@@ -34,8 +34,9 @@ FROM (SELECT f.device AS device, f.operation AS operation, f.type AS type, f.lay
 ORDER BY (SELECT min(id) FROM portfolio AS f
           WHERE f.device = o.device AND f.operation = o.operation AND f.type = o.type AND f.layout = o.layout))sql";
 
-// The text of `coefficients`: one number for each term, then a list of residuals, each of them the logarithms of the
-// extents and of the ratio: [0, 1.5, ..., 0, [[4.1589, 5, 2.0794, -0.03], ...]].
+// Returns the text of the column `coefficients`: a coefficient for each term, then the list of residuals. A residual
+// has the logarithms of the problem's extents, and last the logarithm of measured over predicted time: [0, 1.5, ..., 0,
+// [[4.1589, 5, 2.0794, -0.03], ...]].
 std::string text_of(const TimeModel& model) {
     nlohmann::json json(model.coefficients);
     auto residuals = nlohmann::json::array();
@@ -48,7 +49,8 @@ std::string text_of(const TimeModel& model) {
     return json.dump();
 }
 
-// Throws UnreadableRow unless each term has one finite, non-negative number, and all residuals are finite.
+// Reads the text that text_of() writes. Throws UnreadableRow unless each term has a finite, non-negative coefficient
+// and all numbers of the residuals are finite.
 TimeModel read_model(const std::string& text, double error) {
     TimeModel model{.error = error};
     try {
@@ -162,7 +164,7 @@ Portfolio Store::State::read_portfolio(const PortfolioKey& key, TermsVersions ve
 
 Portfolio Store::portfolio(const PortfolioKey& key, TermsVersions versions) const {
     return state_->guarded([&] {
-        // One transaction, because another process may replace the portfolio and reuse its row numbers.
+        // Reads all rows in one transaction, because another process may replace the portfolio and reuse row numbers.
         const SQLite::Transaction snapshot(state_->connection.database, SQLite::TransactionBehavior::DEFERRED);
         return state_->read_portfolio(key, versions);
     });

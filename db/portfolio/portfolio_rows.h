@@ -1,4 +1,4 @@
-// The rows of `portfolio`.
+// Writes and reads the rows of the table `portfolio`.
 #pragma once
 
 #include "db/portfolio/portfolio.h"
@@ -6,12 +6,12 @@
 
 namespace smemtune {
 
-/// Runs inside the caller's transaction.
+/// Replaces the members of a stored portfolio. Runs inside the caller's transaction.
 void replace_portfolio(Connection& connection, const PortfolioKey& key, const std::vector<PortfolioMember>& members);
 
-/// Selects one row, by its number, for read_portfolio_row.
+/// Returns the SQL that selects one row, by its row number, for read_portfolio_row.
 const std::string& one_portfolio_row();
-/// Throws UnreadableRow if the row differs from its hash.
+/// Throws UnreadableRow if the row differs from its hash, or if a column cannot be parsed.
 PortfolioRow read_portfolio_row(const SQLite::Statement& row);
 
 }  // namespace smemtune

@@ -28,17 +28,18 @@ constexpr auto introduction =
 # measured over modelled times at `problems`, in thousandths.
 )";
 
-// A string or list of strings: what JSON writes, TOML reads.
+// Writes a string or a list of strings in TOML, which has the same notation for them as JSON.
 std::string in_toml(const nlohmann::json& value) { return value.dump(); }
 
-// Six digits are far finer than a measurement. A number without a fraction gets one: TOML tells 1 from 1.0.
+// Writes a number with six digits, which are far more precise than a measurement. A whole number gets the fraction .0,
+// because 1 is not a floating-point number in TOML.
 std::string toml_number(double value) {
     std::array<char, 40> text{};
     (void)std::snprintf(text.data(), text.size(), "%.6g", value);
     return nlohmann::json(std::strtod(text.data(), nullptr)).dump();
 }
 
-// The coefficients that are not 0, with the names of their terms.
+// Writes the coefficients that are not 0, with the names of their terms.
 std::string coefficients_text(const Terms& coefficients) {
     std::string text;
     for (std::size_t i = 0; i < term_count; ++i) {
@@ -48,9 +49,9 @@ std::string coefficients_text(const Terms& coefficients) {
     return "{" + (text.empty() ? "" : " " + text + " ") + "}";
 }
 
-// The extents of a place, which residuals keep as logarithms.
+// Returns the extents of the residual's problem. The residual has only their logarithms.
 std::vector<std::int64_t> extents_of(const Residual& residual) {
-    constexpr double largest_place = 40;  // e^40 still fits
+    constexpr double largest_place = 40;  // e^40 still fits in 64 bits
     std::vector<std::int64_t> extents;
     for (const double log : residual.place) extents.push_back(std::llround(std::exp(std::min(log, largest_place))));
     return extents;
@@ -58,7 +59,7 @@ std::vector<std::int64_t> extents_of(const Residual& residual) {
 
 using Places = std::vector<std::vector<std::int64_t>>;
 
-// The problems at which any member was measured, each once.
+// Returns the extents of each problem at which at least one member was measured.
 Places places_of(const PortfolioText& portfolio) {
     Places places;
     std::set<std::vector<std::int64_t>> known;
@@ -71,14 +72,15 @@ Places places_of(const PortfolioText& portfolio) {
     return places;
 }
 
-// 64x128x256
+// Returns a text such as 64x128x256.
 std::string place_text(const std::vector<std::int64_t>& extents) {
     std::string text;
     for (const auto extent : extents) text += (text.empty() ? "" : "x") + std::to_string(extent);
     return text;
 }
 
-// In thousandths, one for each place; a dash where the member was not measured. Measured times are no more precise.
+// Writes a member's residual at each problem, in thousandths, because measured times are not more precise. A dash
+// stands for a problem at which the member was not measured.
 std::string residuals_text(const std::vector<Residual>& residuals, const Places& places) {
     std::map<std::vector<std::int64_t>, double> known;
     for (const auto& residual : residuals) known[extents_of(residual)] = residual.log_ratio;
@@ -92,7 +94,8 @@ std::string residuals_text(const std::vector<Residual>& residuals, const Places&
 }
 
 std::string member_text(const PortfolioRow& row, const PortfolioText& portfolio, const Places& places) {
-    // A field that is added to a member does not compile until it is written here, and read below.
+    // A new field of PortfolioMember breaks these two bindings at compile time, as a reminder to write and read it
+    // here.
     const auto& [kernel_template, configuration, model, registers, static_shared_bytes, classes, verified_by, code] =
         row.member;
     const auto& [coefficients, error, residuals] = model;
@@ -102,7 +105,8 @@ std::string member_text(const PortfolioRow& row, const PortfolioText& portfolio,
                 "\nregisters = " + std::to_string(registers) +
                 "\nstatic_shared_bytes = " + std::to_string(static_shared_bytes) + "\ncode = " + in_toml(code) + "\n";
     if (!residuals.empty()) text += "residuals = " + in_toml(residuals_text(residuals, places)) + "\n";
-    // The values that most members share come first.
+    // The head of the text has the first member's `verified_by` and the template hashes. A member writes only values
+    // that differ from those of the head.
     const auto& first = portfolio.members.front();
     if (verified_by != first.member.verified_by) text += "verified_by = " + in_toml(verified_by) + "\n";
     const auto same_name = std::ranges::find(portfolio.members, row.kernel_template, &PortfolioRow::kernel_template);
