@@ -14,8 +14,8 @@ namespace smemtune {
 
 namespace {
 
-// The order is that of numbers.h; hashes contain the names. 64-bit integers have the values up to 2^63 that a double
-// has: manifests hold no others.
+// The order must be that of numbers.h. The names must not change, because hashes contain them. The ranges of i64 and
+// u64 end at 2^63 - 1024, the largest double below 2^63, because manifests give values as doubles.
 constexpr std::array types{
     NumberType{0, "f64", "double", "double", 8, true, true, 53, 0x1p-1074},
     NumberType{1, "f32", "float", "float", 4, true, true, 24, 0x1p-149},
@@ -31,7 +31,7 @@ constexpr std::array types{
     NumberType{11, "u8", "unsigned char", "uchar", 1, false, false, 0, 0, 255},
 };
 
-// The fields of a 16-bit floating type.
+// How many bits the exponent and the fraction of a 16-bit floating type have.
 struct HalfFormat {
     int exponent_bits, fraction_bits;
 };
@@ -46,9 +46,9 @@ std::uint16_t to_half(const NumberType& type, double value) {
     const auto magnitude = std::abs(value);
     if (magnitude == 0 || std::isinf(magnitude))
         return static_cast<std::uint16_t>(sign | (magnitude == 0 ? 0 : infinity));
-    // Numbers below the normal range have the spacing of its first binade.
+    // Subnormal numbers have the spacing of the smallest normal numbers.
     const int exponent = std::max(std::ilogb(magnitude), 1 - bias);
-    const auto steps = std::nearbyint(std::ldexp(magnitude, fraction_bits - exponent));  // ties to even
+    const auto steps = std::nearbyint(std::ldexp(magnitude, fraction_bits - exponent));  // rounds ties to even
     const auto encoded = steps + std::ldexp(exponent + bias - 1, fraction_bits);
     return static_cast<std::uint16_t>(sign | (encoded >= infinity ? infinity : static_cast<std::uint16_t>(encoded)));
 }
@@ -85,7 +85,7 @@ std::string floating_text(double value, int digits) {
     return text.data();
 }
 
-// The size in `bytes:24`; 0 if it is none.
+// Parses the size of a struct, such as the 24 of `bytes:24`. Returns 0 if `text` is no valid size.
 std::int64_t struct_bytes(std::string_view text) {
     std::int64_t bytes = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), bytes);
@@ -149,7 +149,7 @@ void store_number(const NumberType& type, double value, std::span<std::byte> to)
         case 5: return store_as(static_cast<std::uint64_t>(value), to);
         default: break;
     }
-    // The low bytes of a number in two's complement are the number in a shorter type.
+    // In two's complement, the low bytes of an integer are the same integer in a shorter type.
     static_assert(std::endian::native == std::endian::little);
     const auto whole = static_cast<std::int64_t>(value);
     std::memcpy(to.data(), &whole, static_cast<std::size_t>(type.bytes));

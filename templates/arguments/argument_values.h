@@ -1,4 +1,4 @@
-// What an argument holds before a launch, and how far an output may be from its reference.
+// The values of an argument before a launch, and the allowed difference between an output and its reference.
 #pragma once
 
 #include <cstdint>
@@ -12,41 +12,43 @@
 
 namespace smemtune {
 
-/// A bound of values: a number, or an expression over extents.
+/// A number that describes the values of an array, such as their largest value. The manifest gives a number, or an
+/// expression over extents.
 struct ValueBound {
     double number = 0;
     std::optional<Expression> expression;
 
-    /// Throws ExpressionError.
+    /// Throws ExpressionError if the expression has no value.
     [[nodiscard]] double value(const Environment& environment) const {
         return expression ? static_cast<double>(expression->evaluate(environment)) : number;
     }
 };
 
-/// The values of an array that smemtune fills. n is its number of elements.
+/// The values with which smemtune fills an array of n elements.
 struct ArgumentValues {
     enum class Kind {
-        uniform,   ///< in [first, second]; integers for an integer type
-        normal,    ///< mean `first`, standard deviation `second`
-        constant,  ///< `first`
-        sorted,  ///< integers from 0 to `second`, never smaller than the one before: the first is 0, the last `second`
-        permutation,  ///< 0..n-1, each once, shuffled
-        file,         ///< those of a file
-        prepared,     ///< those that Operation::prepare_path computes
+        uniform,      ///< uniform distribution in [first, second]; integers for an integer type
+        normal,       ///< normal distribution with mean `first` and standard deviation `second`
+        constant,     ///< every element is `first`
+        sorted,       ///< random integers in ascending order; the first is 0, the last is `second`
+        permutation,  ///< the integers 0 to n-1 in random order
+        file,         ///< the numbers of a file
+        prepared,     ///< the values that the source Operation::prepare_path computes
     };
     Kind kind = Kind::uniform;
     ValueBound first, second;
-    std::string path;                      ///< of the file, in the templates folder
-    std::shared_ptr<const DataFile> data;  ///< its content; read when the template is loaded
+    std::string path;                      ///< Kind::file: the path of the file in the templates folder
+    std::shared_ptr<const DataFile> data;  ///< Kind::file: the content of the file, read when the template is loaded
 };
 
-/// An element of an output passes if |out - value| <= absolute + relative * |value|.
+/// An element `out` of an output passes if |out - value| <= absolute + relative * |value|. `value` is the reference's
+/// element.
 struct Tolerance {
     double absolute = 0;
     double relative = 0;
-    double share = 0;           ///< of the elements that may be further away
-    bool equal_nans = false;    ///< a NaN in the reference stands for a NaN in the output; otherwise it is an error
-    bool has_distance = false;  ///< `absolute` or `relative` is given: they replace the error bound
+    double share = 0;           ///< the share of elements that may fail this test, from 0 to 1
+    bool equal_nans = false;    ///< true: where the reference is NaN, the output must be NaN; false: NaN is an error
+    bool has_distance = false;  ///< whether `absolute` and `relative` are used in place of the error bound
 };
 
 }  // namespace smemtune

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view magic = "\x93NUMPY";
 
-// NumPy's name of a type: `f4`.
+// Returns NumPy's name of a type, such as `f4`.
 std::string numpy_name(const NumberType& type) {
     if (type.name == "bf16") return "u2";
     return (type.is_floating ? "f" : type.is_signed ? "i" : "u") + std::to_string(type.bytes);
@@ -19,7 +19,7 @@ std::string numpy_name(const NumberType& type) {
 
 std::size_t byte_at(std::string_view content, std::size_t i) { return static_cast<unsigned char>(content[i]); }
 
-// Where the numbers begin, behind the header.
+// Checks the header of a .npy file and returns the offset of the first number behind it.
 std::size_t check_numpy_header(std::string_view content, const NumberType& type) {
     if (!content.starts_with(magic) || content.size() < 12) throw std::invalid_argument("is no .npy file");
     const auto version = byte_at(content, magic.size());

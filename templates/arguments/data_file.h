@@ -11,28 +11,28 @@
 
 namespace smemtune {
 
-/// The largest file: each version of a template is stored with its files.
+/// The largest size of a file in bytes. It is limited, because each version of a template is stored with its files.
 constexpr std::size_t largest_data_file = std::size_t{16} << 20;
 
 /// The numbers of a file, in the type of an argument.
 struct DataFile {
     std::string bytes;
-    std::int64_t count = 0;  ///< single numbers, also those of vectors
+    std::int64_t count = 0;  ///< how many numbers; a float2 has two
 };
 
-/// Whether a path names a file of numbers: `.npy`, `.bin`, `.raw`.
+/// Whether a path ends like a file of numbers: `.npy`, `.bin` or `.raw`.
 bool is_data_file(std::string_view path);
 
-/// The numbers of `content`, the file at `path`. A .npy file has format version 1 to 3, C order, little-endian numbers
-/// of `type` (for bf16, which NumPy lacks, `uint16`). Another file has nothing but the numbers. Throws
-/// std::invalid_argument, which says what is wrong.
+/// Reads the numbers of the file at `path`, whose bytes are `content`. A .npy file must have format version 1 to 3, C
+/// order, and little-endian numbers of `type` (`uint16` for bf16, which NumPy lacks). Any other file must have only the
+/// numbers. Throws std::invalid_argument that says what is wrong.
 DataFile read_data_file(std::string_view path, std::string_view content, const NumberType& type);
 
-/// The type of the numbers of a result whose type is `type`: "f64" for a .npy file of a floating result that holds
-/// those, else `type`'s name.
+/// Returns the name of the type of the numbers in a file with an output of type `type`. It is "f64" if `type` is
+/// floating and the file is a .npy file of doubles; otherwise it is the name of `type`.
 std::string result_type(std::string_view path, std::string_view content, const NumberType& type);
 
-/// A .npy file of dense numbers, the last dimension fastest; a single number for an empty `shape`.
+/// Returns the bytes of a .npy file of dense numbers in C order. An empty `shape` means a single number.
 std::string numpy_file(const NumberType& type, const std::vector<std::int64_t>& shape, std::string_view numbers);
 
 }  // namespace smemtune

@@ -30,7 +30,7 @@ std::optional<double> estimated_us(const KernelTemplate& kernel_template, const 
     const auto reuse = model_values(kernel_template, configuration, problem, device);
     const auto as_double = [](std::int64_t value) { return static_cast<double>(value); };
 
-    // The host device has no limits per multiprocessor, so one block is resident at a time.
+    // The host device has no limits per multiprocessor, so the estimate assumes one resident block.
     const auto resident = device.is_host() ? 1 : std::max<std::int64_t>(1, occupancy(launch, device).blocks());
     const auto multiprocessors = std::max<std::int64_t>(1, device.multiprocessors);
     const auto blocks_each = (launch.blocks() + multiprocessors - 1) / multiprocessors;

@@ -1,18 +1,19 @@
-// The rates of a multiprocessor that models of a launch's time assume. templates/launch/estimate.h gives their sources.
+// The rates of a multiprocessor with which smemtune estimates the time of a launch. Sources:
+// templates/launch/estimate.h.
 #pragma once
 
 #include <cstdint>
 
 namespace smemtune::rates {
 
-inline constexpr double operations_per_cycle = 256;   ///< 128 lanes, each of which multiplies and adds
+inline constexpr double operations_per_cycle = 256;   ///< 128 FP32 units, each of which multiplies and adds
 inline constexpr double global_bytes_per_cycle = 64;  ///< from the L2 cache, per multiprocessor
 inline constexpr double shared_words_per_cycle = 32;
-inline constexpr double memory_latency = 600;  ///< cycles; within a factor of two since compute capability 7.0
-inline constexpr double barrier_latency = 30;
-/// Multiprocessors in a group (GPC), within which a cluster of blocks runs. An average: a group has 16 or 18 that work.
-/// Derived from an H200, whose 132 multiprocessors hold 31 clusters of 4, 15 of 8 or 7 of 16 blocks, with one block on
-/// each.
+inline constexpr double memory_latency = 600;  ///< cycles; within a factor of two for compute capability 7.0 and up
+inline constexpr double barrier_latency = 30;  ///< cycles
+/// Average number of working multiprocessors in a group (GPC), which has 16 or 18 of them. A cluster of blocks runs
+/// within one group. The average was derived from an H200 with one block on each of its 132 multiprocessors: 31
+/// clusters of 4 blocks, 15 clusters of 8 blocks or 7 clusters of 16 blocks ran at once.
 inline constexpr std::int64_t multiprocessors_per_group = 17;
 
 }  // namespace smemtune::rates

@@ -30,7 +30,8 @@ Launch launch_of(const KernelTemplate& kernel_template, const Configuration& con
                  const Device& device) {
     auto environment = environment_of(kernel_template.operation, problem, device);
     for (const auto& [name, value] : configuration.values) environment[name] = value;
-    // Evaluates the constants, so that one without a value (a division by zero) fails before anything is compiled.
+    // Evaluates all constants, so that a constant without a value, such as a division by zero, fails before the
+    // compile.
     for (const auto& derived : kernel_template.derived) {
         if (derived.constant) (void)derived.expression.evaluate(environment);
     }

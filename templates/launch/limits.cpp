@@ -10,8 +10,8 @@ namespace smemtune {
 
 namespace {
 
-// The device's limits as constraints over the manifest's expressions, so that the space prunes by limits and rules
-// alike. broken_limit() checks the same limits for a single launch.
+// Returns the device's limits as constraints over the manifest's expressions. ParameterSpace then skips configurations
+// that exceed a limit while it enumerates. broken_limit() checks the same limits for a single launch.
 std::vector<Constraint> limit_constraints(const KernelTemplate& kernel_template) {
     const auto in = [](const Expression& expression) { return "(" + expression.text() + ")"; };
     const auto& block = kernel_template.block;

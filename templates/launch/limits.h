@@ -1,4 +1,4 @@
-// Decides which configurations fit a device: the limits of blocks and grids, and the feasible space under them.
+// Decides which configurations fit a device: checks the limits of blocks and grids, and enumerates the feasible space.
 #pragma once
 
 #include <optional>
@@ -8,18 +8,18 @@
 
 namespace smemtune {
 
-/// The first limit of `device` that `launch` breaks, in words; nothing when it fits.
+/// Returns a message about the first limit of `device` that `launch` exceeds; nothing if the launch fits.
 std::optional<std::string> broken_limit(const Launch& launch, const Device& device);
 
-/// Explains why a configuration is not feasible, without enumerating the space: an unknown parameter or value, the
-/// constraint that removes it with its reason, or the limit that it breaks. Nothing if it is feasible.
+/// Returns a message that says why a configuration is not feasible; nothing if it is feasible. Reasons are an unknown
+/// parameter or value, a violated constraint, or an exceeded limit of the device. Does not enumerate the space.
 std::optional<std::string> infeasibility(const KernelTemplate& kernel_template, const Configuration& configuration,
                                          const Problem& problem, const Device& device);
 
-/// The template's valid configurations for a problem on a device: its own constraints and the device's limits.
+/// Returns the configurations that meet the template's constraints and the device's limits.
 ParameterSpace feasible_space(const KernelTemplate& kernel_template, const Problem& problem, const Device& device);
 
-/// The configurations that satisfy the template's own constraints, whether or not they fit the device.
+/// Returns the configurations that meet the template's constraints, even if they exceed limits of the device.
 ParameterSpace declared_space(const KernelTemplate& kernel_template, const Problem& problem, const Device& device);
 
 }  // namespace smemtune

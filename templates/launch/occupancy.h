@@ -1,4 +1,4 @@
-// Computes how many blocks fit on a multiprocessor, and their registers.
+// Computes how many blocks fit on a multiprocessor, and how many registers a block takes.
 #pragma once
 
 #include <cstdint>
@@ -8,16 +8,18 @@
 
 namespace smemtune {
 
-/// Warps get registers in units of this many.
+/// The hardware allocates registers to a warp in multiples of this number.
 inline constexpr std::int64_t register_unit = 256;
-/// A multiprocessor has four schedulers, so warps count in multiples of four.
+/// When registers are allocated, the number of warps is rounded to a multiple of four, because a multiprocessor has
+/// four schedulers.
 inline constexpr std::int64_t warps_together = 4;
 
-/// The registers that the hardware checks when it launches a block: it assumes that each scheduler holds as many of the
-/// block's warps as the fullest one. The largest 64-bit number if the result overflows.
+/// Returns the number of registers that the hardware requires for a block. The hardware assumes that all schedulers
+/// have as many of the block's warps as the scheduler with the most. Returns the largest 64-bit number if the result
+/// overflows.
 std::int64_t registers_per_block(const Launch& launch, const Device& device);
 
-/// Resident blocks per multiprocessor, by each limit.
+/// How many blocks can be resident on a multiprocessor, according to each limit.
 struct Occupancy {
     std::int64_t by_threads = 0;
     std::int64_t by_shared_memory = 0;
@@ -25,13 +27,15 @@ struct Occupancy {
     std::int64_t by_blocks = 0;
 
     [[nodiscard]] std::int64_t blocks() const;
-    /// The first of "threads", "shared memory", "registers" and "blocks" that allows no more than blocks().
+    /// Returns the limiter: the first of "threads", "shared memory", "registers" and "blocks" that allows only blocks()
+    /// blocks.
     [[nodiscard]] std::string_view limiter() const;
 };
 
-/// Registers are allocated per warp in units of 256, and warps in multiples of four per multiprocessor. Shared memory
-/// is allocated in units of 128 bytes (256 before compute capability 8), plus the bytes reserved per block. Source:
-/// CUDA C++ Programming Guide, "Compute Capabilities", and the arithmetic of its occupancy calculator.
+/// Computes the occupancy by the rules of the hardware. Registers are allocated per warp in units of 256, and the
+/// number of warps is rounded down to a multiple of four. Shared memory is allocated in units of 128 bytes (256 before
+/// compute capability 8), plus the bytes reserved per block. Source: CUDA C++ Programming Guide, "Compute
+/// Capabilities", and the arithmetic of its occupancy calculator.
 Occupancy occupancy(const Launch& launch, const Device& device);
 
 }  // namespace smemtune

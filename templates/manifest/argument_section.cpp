@@ -38,8 +38,8 @@ ArgumentType read_type(const Section& section, const Argument& argument) {
     }
 }
 
-// Reads an array of any rank as a matrix: its last dimension is the length of a row, the product of the others is the
-// number of rows.
+// Reads the `shape` of an array of any rank, and treats the array as a matrix. The last dimension is the number of
+// columns; the product of the other dimensions is the number of rows.
 void read_shape(const Section& section, const Names& known, Argument& argument) {
     for (const std::string key : {"rows", "columns", "stride", "count", "batch_stride"}) {
         if (section.has(key)) {
@@ -69,7 +69,7 @@ void read_size(const Section& section, const Names& known, Argument& argument) {
     }
 }
 
-// `values = { uniform = [0, 255] }`
+// Reads the key `values` of an argument, such as `values = { uniform = [0, 255] }`.
 class ValuesReader {
 public:
     ValuesReader(const Section& section, const NumberType& type, const Names& known)
@@ -131,7 +131,7 @@ private:
             fail("holds 'normal', which is for floating types, but the type is " + std::string(type_.name));
         return {ArgumentValues::Kind::normal, bounds.first, bounds.second, {}, {}};
     }
-    // An expression alone: a number would hold for one size.
+    // Returns the limit of `below` or `sorted`, which is a whole number or an expression, as the text of an expression.
     [[nodiscard]] std::string limit(const std::string& name, const toml::node& node) const {
         must_be_integer(name);
         const auto text = node.value_exact<std::string>();

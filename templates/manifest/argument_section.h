@@ -1,4 +1,4 @@
-// One `[[operation.argument]]` of a manifest.
+// Reads an `[[operation.argument]]` of a manifest.
 #pragma once
 
 #include "templates/manifest/kernel_template.h"
@@ -6,10 +6,11 @@
 
 namespace smemtune {
 
-/// `known`: the names that its expressions may use. Throws ManifestError.
+/// Reads an argument whose expressions may use the names in `known`. Throws ManifestError.
 Argument read_argument(const Section& section, const Names& known);
 
-/// Whether the argument needs the typed testbed.
+/// Whether the argument needs the typed testbed (tuner/trial/typed), because the manifest gives it a type, values, a
+/// tolerance, a symbol or the kind `inout`.
 bool is_typed(const Argument& argument);
 
 }  // namespace smemtune

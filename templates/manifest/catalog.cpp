@@ -19,7 +19,7 @@ namespace smemtune {
 
 namespace {
 
-// The line of the manifest that begins with `key`, a key that only one of its sections has; else the first one.
+// Returns PATH:LINE of the first line of the manifest that sets `key`; PATH:1 if no line does.
 std::string place_of(const std::string& path, const std::string& text, const std::string& key) {
     std::istringstream lines(text);
     std::size_t number = 1;
@@ -50,7 +50,7 @@ std::string in_folder(const std::string& folder, const std::string& name) {
     return (std::filesystem::path(folder) / name).lexically_normal().generic_string();
 }
 
-// Headers that no templates folder holds: the toolkit's, and those of the C and C++ libraries.
+// Whether a header belongs to the CUDA Toolkit or to the C or C++ library, so that a templates folder need not have it.
 bool is_system_header(const std::string& name) {
     static const std::set<std::string> known{"assert.h", "crt",      "curand_kernel.h", "device_launch_parameters.h",
                                              "float.h",  "limits.h", "math.h",          "math_constants.h",
@@ -61,7 +61,7 @@ bool is_system_header(const std::string& name) {
            (folder != name && (folder == "cub" || folder == "thrust" || folder == "nv" || folder == "cccl"));
 }
 
-// Reads the includes of each text once: the templates share their headers.
+// Finds the #include lines of each text only once, because many templates share the same headers.
 class Includes {
 public:
     const std::vector<Include>& of(const std::string& text) {
@@ -74,7 +74,8 @@ private:
     std::unordered_map<std::string, std::vector<Include>> of_;
 };
 
-// The file that an include names: from the root of the tree, beside the including file, or in an include folder.
+// Returns the path of the file that an #include names. Looks in the root of the tree, then beside the including file,
+// then in the include folders.
 std::optional<std::string> resolved(const SourceTree& tree, const SourceTree& library, const std::string& name,
                                     const std::string& from, const std::vector<std::string>& folders) {
     const auto beside = in_folder(std::filesystem::path(from).parent_path().generic_string(), name);
@@ -95,7 +96,8 @@ std::optional<std::string> resolved(const SourceTree& tree, const SourceTree& li
                                    "folder or at an include folder), or name the right one"));
 }
 
-// Adds a source and, recursively, everything that it includes. `wanted_at` is FILE:LINE.
+// Adds a source and, recursively, all files that it includes to `files`. `wanted_at` is the FILE:LINE that names the
+// source, for messages.
 void collect(const SourceTree& tree, const SourceTree& library, const std::string& path, const std::string& wanted_at,
              const std::vector<std::string>& folders, Includes& includes, SourceTree& files) {
     const auto& text = file(tree, library, path, wanted_at);
@@ -115,8 +117,8 @@ void collect(const SourceTree& tree, const SourceTree& library, const std::strin
 std::string hash_of(const KernelTemplate& kernel, Includes& includes) {
     std::string text;
     const auto add = [&](const std::string& part) { text += std::to_string(part.size()) + ":" + part; };
-    // The hash leaves out the reference and the manifest's summaries. It covers what decides the machine code and the
-    // launch.
+    // The hash covers everything that decides the machine code and the launch. It does not cover the reference and the
+    // manifest's summaries.
     SourceTree code;
     collect(kernel.files, {}, kernel.source_path, kernel.path + ":1", kernel.include_folders, includes, code);
     add(kernel.name);
@@ -141,7 +143,8 @@ std::string hash_of(const KernelTemplate& kernel, Includes& includes) {
         if (argument.type) add("type " + argument.type->name());
         if (!argument.symbol.empty()) add("symbol " + argument.symbol);
     }
-    // A launch tells several run-time parameters apart by their order. With a single one, the order need not be hashed.
+    // A kernel takes its run-time parameters in the manifest's order. The order matters, and is hashed, only if there
+    // are several.
     std::string runtime;
     for (const auto& parameter : kernel.parameters) {
         if (parameter.runtime) runtime += (runtime.empty() ? "" : ",") + parameter.name;
@@ -153,14 +156,15 @@ std::string hash_of(const KernelTemplate& kernel, Includes& includes) {
     }
     if (!kernel.entry.empty()) add("entry " + kernel.entry);
     for (const auto& option : kernel.options) add("option " + option);
-    // Without the compiler's own include of configuration.h, templates were valid before there were macros.
+    // Earlier versions of smemtune defined no macros. A source that includes configuration.h was valid then, but
+    // compiled to different machine code. Therefore the hash of such a source covers its macros.
     if (!kernel.source_needs.configuration) {
         for (const auto& name : kernel.macros) add("macro " + name);
     }
     return content_hash(text);
 }
 
-// The names that `configuration.h` gives a kernel, besides those of its operation.
+// Returns the names that configuration.h defines for a kernel: compile-time parameters and constant derived values.
 std::set<std::string> constant_names_of(const KernelTemplate& kernel) {
     std::set<std::string> names;
     for (const auto& parameter : kernel.parameters) {
@@ -172,7 +176,7 @@ std::set<std::string> constant_names_of(const KernelTemplate& kernel) {
     return names;
 }
 
-// Sources must not replace the values of the names that configuration.h gives them.
+// Throws ManifestError if a source redefines one of `names`, because the value in configuration.h would have no effect.
 void check_redefinitions(const SourceTree& files, const std::set<std::string>& names,
                          const std::vector<std::string>& options) {
     std::set<std::string> macros;
@@ -191,9 +195,10 @@ void check_redefinitions(const SourceTree& files, const std::set<std::string>& n
     }
 }
 
-// NVRTC tells headers apart by the spelling of the #include alone, and would take the first for both.
+// Throws ManifestError if the same name in two #include lines means two different files. NVRTC identifies a header only
+// by the name in the #include line, and would use the first file for both.
 void check_spellings(const KernelTemplate& kernel, const SourceTree& files, Includes& includes) {
-    std::map<std::string, std::pair<std::string, std::string>> meaning;  // spelling -> path, FILE:LINE
+    std::map<std::string, std::pair<std::string, std::string>> meaning;  // name in the #include -> path, FILE:LINE
     for (const auto& [path, text] : files) {
         for (const auto& include : includes.of(text)) {
             const auto found = resolved(files, {}, include.name, path, kernel.include_folders);
@@ -207,7 +212,7 @@ void check_spellings(const KernelTemplate& kernel, const SourceTree& files, Incl
     }
 }
 
-// `text` is the text of the manifest.
+// Throws ManifestError if an include folder of the manifest has no file. `text` is the text of the manifest.
 void check_include_folders(const KernelTemplate& kernel, const SourceTree& tree, const SourceTree& library,
                            const std::string& text) {
     for (const auto& folder : kernel.include_folders) {
@@ -243,9 +248,10 @@ SourceNeeds needs_of(const SourceTree& files, Includes& includes) {
     return needs;
 }
 
-// Decides which names are macros. A source that includes configuration.h gets constants, except for the names that its
-// preprocessor needs. A source as it is gets macros, except for the parameters that its own templates declare.
-// `is_stored`: what the checks find now, a template in a database may have, and it was verified as it is.
+// Decides which names configuration.h defines as macros. If the source includes configuration.h, its names are
+// constants, except for names in preprocessor conditions. If the source does not include configuration.h, its names are
+// macros, except for parameters of the source's own C++ templates. `is_stored`: the template comes from a database. It
+// was verified, perhaps before these checks existed, so it is not checked again.
 void read_sources_of(KernelTemplate& kernel, Includes& includes, bool is_stored) {
     SourceTree code;
     SourceTree reference;
@@ -296,7 +302,8 @@ void read_sources_of(KernelTemplate& kernel, Includes& includes, bool is_stored)
     }
 }
 
-// A reference in a kernel's source is compiled with that source, for every kernel of the operation.
+// A reference may be in the source of a kernel. That source is then compiled for every kernel of the operation, with
+// the constants of that kernel. Throws ManifestError if a kernel lacks constants that the source needs.
 void check_references(const std::vector<KernelTemplate>& templates) {
     for (const auto& kernel : templates) {
         const auto own = constant_names_of(kernel);
@@ -330,7 +337,8 @@ std::string content_of(const std::filesystem::path& path) {
     return text.str();
 }
 
-// Whether a manifest has `name` as a path's end or as a word of a command, outside comments.
+// Whether the text of a manifest has the file name `name` outside comments: at the end of a path, or as a word of a
+// command.
 bool mentions(const std::string& text, const std::string& name) {
     for (auto at = text.find(name); at != std::string::npos; at = text.find(name, at + 1)) {
         const auto end = at + name.size();
@@ -344,7 +352,7 @@ bool mentions(const std::string& text, const std::string& name) {
     return false;
 }
 
-// Files of numbers, programs and host functions: only those that a manifest mentions are read.
+// Reads the files of numbers, programs and host functions that a manifest mentions. Other files are not read.
 void read_named_files(const std::filesystem::path& folder, SourceTree& tree) {
     std::vector<std::filesystem::path> wanted;
     for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
@@ -361,7 +369,7 @@ void read_named_files(const std::filesystem::path& folder, SourceTree& tree) {
     for (const auto& path : wanted) tree[path.lexically_relative(folder).generic_string()] = content_of(path);
 }
 
-// The numbers of the files that the operation's arguments name.
+// Reads the numbers of the files that the operation's arguments name.
 void attach_data(KernelTemplate& kernel, const SourceTree& tree, const SourceTree& library) {
     for (auto& argument : kernel.operation.arguments) {
         if (!argument.values || argument.values->kind != ArgumentValues::Kind::file) continue;
@@ -382,8 +390,8 @@ void attach_data(KernelTemplate& kernel, const SourceTree& tree, const SourceTre
 
 namespace {
 
-// A reference that is a configuration of its kernel, or depends on its parameters: each kernel has its own, so the
-// operation has one kernel.
+// Completes references that are the default configuration of their kernel. Such a reference, and one that depends on
+// parameters of the kernel, differs from kernel to kernel. Throws ManifestError if its operation has several kernels.
 void configure_references(std::vector<KernelTemplate>& templates) {
     for (auto& kernel : templates) {
         const bool is_configuration = kernel.operation.reference.kind == OperationReference::Kind::configuration;
@@ -458,7 +466,7 @@ std::vector<KernelTemplate> load_templates(const SourceTree& tree, const SourceT
         if (same != templates.end()) {
             throw ManifestError(path + ":1: template '" + kernel->name + "' is also in " + same->path + "; rename one");
         }
-        kernel->files[path] = without_extends(path, text, find);  // needs no other kernel's files
+        kernel->files[path] = without_extends(path, text, find);  // then no other manifest is needed
         const auto& home = kernel->operation.path;
         const auto& folders = kernel->include_folders;
         collect(tree, library, kernel->source_path, place_of(path, text, "source"), folders, includes, kernel->files);
@@ -473,14 +481,16 @@ std::vector<KernelTemplate> load_templates(const SourceTree& tree, const SourceT
         }
         attach_data(*kernel, tree, library);
         attach_reference(*kernel, tree, library);
-        // Leaves out the other kernel that may share the manifest, so that load_template finds one kernel.
+        // The operation's manifest may describe a kernel, too. That kernel is left out, because load_template() accepts
+        // only one kernel.
         if (home != path) kernel->files[home] = operation_alone(home, file(tree, library, home, path + ":1"));
-        // A stored kernel holds only the headers that it uses.
+        // A stored template (no library) is not checked: it has only the headers that it uses, so a folder may be
+        // empty.
         if (!library.empty()) check_include_folders(*kernel, tree, library, text);
         read_sources_of(*kernel, includes, library.empty());
         kernel->hash = hash_of(*kernel, includes);
-        // A `same_code` list that does not name this version was written for a different version. It expires when the
-        // source changes.
+        // The `same_code` list must contain the hash of this version. If it does not, the source has changed since the
+        // list was written, and the list is ignored.
         if (std::erase(kernel->same_code_as, kernel->hash) == 0) kernel->same_code_as.clear();
         templates.push_back(std::move(*kernel));
     }
@@ -534,7 +544,8 @@ KernelTemplate load_template(const SourceTree& files, const std::string& stored_
         throw ManifestError("a stored template has " + std::to_string(templates.size()) + " manifests instead of one");
     }
     auto kernel = std::move(templates.front());
-    // Before conditions saw parameters, the same files had another hash, and compiled to other machine code.
+    // Earlier versions of smemtune defined no macros. The same files then had a different hash and compiled to
+    // different machine code.
     if (!stored_hash.empty() && kernel.hash != stored_hash && !kernel.source_needs.configuration) {
         auto without_macros = kernel;
         without_macros.macros.clear();

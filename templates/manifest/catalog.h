@@ -11,34 +11,36 @@
 
 namespace smemtune {
 
-/// A manifest that cannot be used. The message has the form `gemm/tiled.toml:12: what is wrong; what to write instead`.
+/// Thrown for a manifest that cannot be used. The message has the form
+/// `gemm/tiled.toml:12: what is wrong; what to write instead`.
 class ManifestError : public std::runtime_error {
 public:
     using std::runtime_error::runtime_error;
 };
 
-/// The files under `templates/`, as they were when the program was built.
+/// Returns the built-in manifests, sources and headers, as they were when the program was built.
 const SourceTree& builtin_sources();
 
-/// The .toml, .cu and .h files under `folder`. Throws ManifestError when it cannot be read or has no manifest.
+/// Reads the manifests, sources and headers under `folder`, and other files that a manifest names. Throws ManifestError
+/// if the folder cannot be read or has no manifest.
 SourceTree read_sources(const std::filesystem::path& folder);
 
-/// All kernels of `tree`, sorted by operation and name. `library` supplies the operations and shared headers that the
-/// tree lacks. Throws ManifestError.
+/// Returns all kernels of `tree`, sorted by operation and name. `library` has the operations and shared headers that
+/// `tree` lacks. Throws ManifestError.
 std::vector<KernelTemplate> load_templates(const SourceTree& tree, const SourceTree& library = builtin_sources());
 
-/// The kernels of builtin_sources(), loaded by the first call.
+/// Returns the kernels of builtin_sources(). The first call loads them.
 const std::vector<KernelTemplate>& builtin_templates();
 
-/// Identifies what the operation of a kernel computes and how it is verified: arguments, terms, checks, the layout's
-/// constants, and the text of the reference with its includes. Summaries and comments in the manifest do not count.
+/// Returns a hash of what a kernel's operation computes and how the operation is verified. The hash covers arguments,
+/// terms, checks, the constants of the problem's layout, and the text of the reference with its includes. It does not
+/// cover summaries and comments of the manifest.
 std::string operation_identity(const KernelTemplate& kernel_template, const Problem& problem);
-/// Whether `identity`, or the identity that it begins with, is that of an operation without a reference (`reference =
-/// "none"`).
+/// Whether `identity` begins with the operation_identity() of an operation whose manifest has `reference = "none"`.
 bool is_unchecked(std::string_view identity);
 
-/// Loads the one kernel of a tree that came from KernelTemplate::files. With the hash that it was stored under, it
-/// compiles as it did then. Throws ManifestError.
+/// Loads a stored kernel. `files` is the KernelTemplate::files of the kernel. If `stored_hash`, the hash under which
+/// the kernel was stored, is given, the kernel compiles to the same machine code as then. Throws ManifestError.
 KernelTemplate load_template(const SourceTree& files, const std::string& stored_hash = {});
 
 }  // namespace smemtune

@@ -36,7 +36,7 @@ std::map<std::string, Named> names_in(const toml::table& manifest) {
     return names;
 }
 
-// Appends the entry, or replaces the entry of the same name.
+// Replaces the entry of the same name in `to`, or appends `entry` if there is none.
 void put(toml::array& to, toml::node& entry) {
     const auto* name = name_of(entry);
     for (auto& each : to) {
@@ -47,7 +47,8 @@ void put(toml::array& to, toml::node& entry) {
     to.push_back(std::move(entry));
 }
 
-// Malformed entries stay as they are; the parser of the result reports them.
+// Adds the entries of the extended manifest `other` to `manifest`. Malformed entries are kept, because read_template()
+// reports them later.
 void add(toml::table& manifest, toml::table&& other) {
     for (const auto key : lists) {
         auto* theirs = other.get_as<toml::array>(key);
@@ -70,8 +71,8 @@ void add(toml::table& manifest, toml::table&& other) {
     }
 }
 
-// The key under which a manifest names the manifest that it extends; empty if it extends none. `like` is the earlier
-// name.
+// Returns the key with which a manifest names the manifest that it extends: `extends`, or the earlier name `like`.
+// Empty if the manifest extends none.
 std::string_view key_of(const toml::table& manifest) {
     const auto* head = manifest.get_as<toml::table>("template");
     for (const std::string_view key : {"extends", "like"}) {
@@ -80,7 +81,8 @@ std::string_view key_of(const toml::table& manifest) {
     return {};
 }
 
-// `before` holds the chain of manifests that led here, to detect cycles.
+// Returns the manifest at `path` with all inherited entries. `before` lists the manifests that extend this one,
+// directly or through others, to detect cycles.
 toml::table complete(const std::string& path, const std::string& text, const FindManifest& find,
                      std::vector<std::string> before) {
     auto manifest = parse_toml(path, text);

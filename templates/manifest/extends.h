@@ -1,4 +1,4 @@
-// Manifests that extend another one: `[template] extends = "gemm/warp_tiled.toml"`.
+// Completes manifests that extend another manifest, as by `[template] extends = "gemm/warp_tiled.toml"`.
 #pragma once
 
 #include <string>
@@ -12,9 +12,9 @@ namespace smemtune {
 bool extends_another(const toml::table& manifest);
 
 /// Returns the manifest without `extends`, with the inherited entries written out. Inherited entries of [[parameter]],
-/// [[derived]], [[constraint]] and [[tensor_map]] come before its own. It also inherits the keys of [launch],
-/// [requires] and [model] that it does not set itself. Each entry keeps the file and line in which it was written.
-/// Throws ManifestError.
+/// [[derived]], [[constraint]] and [[tensor_map]] come before the manifest's own entries. From [launch], [requires] and
+/// [model], the manifest inherits the keys that it does not set itself. Each entry keeps the file and line in which it
+/// was written. Throws ManifestError.
 toml::table complete_manifest(const std::string& path, const std::string& text, const FindManifest& find);
 
 }  // namespace smemtune

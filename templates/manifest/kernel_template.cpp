@@ -9,7 +9,8 @@
 namespace smemtune {
 
 const ElementType& element_type(std::string_view name) {
-    // Tensor cores cut off the bits of a sum that FP32 has no room for: twice the error of rounding to nearest.
+    // Tensor cores truncate a sum to FP32 and do not round it. Therefore the unit roundoff of their sums is 2^-23,
+    // twice that of rounding to nearest.
     static constexpr std::array types{
         ElementType{"f32", "using Element = float;", 4, 0x1p-24, "f32", 0x1p-24, "f32", 24},
         ElementType{"f16",
@@ -18,9 +19,9 @@ const ElementType& element_type(std::string_view name) {
         ElementType{"bf16",
                     "struct Element {\n    static constexpr int significand_bits = 8;\n    unsigned short bits;\n};", 2,
                     0x1p-8, "f32", 0x1p-23, "bf16", 8},
-        // FP32 in memory, and in its results.
+        // tf32: inputs and results are FP32 in memory. Tensor cores use only 11 bits of an input's significand.
         ElementType{"tf32", "using Element = float;", 4, 0x1p-24, "f32", 0x1p-23, "f32", 11},
-        // FP32 in every respect but one: three products of TF32 stand for one of FP32.
+        // 3xtf32: like f32, but each product of FP32 is computed as three products of TF32.
         ElementType{"3xtf32", "using Element = float;", 4, 0x1p-24, "f32", 0x1p-24, "f32", 24, 8},
     };
     const auto* found = std::ranges::find(types, name, &ElementType::name);
@@ -150,7 +151,7 @@ std::string entry_of(const KernelTemplate& kernel_template, const Configuration&
 
 namespace {
 
-// The constant derived values of a program, in the manifest's order.
+// Returns the names and values of the constant derived values, in the manifest's order.
 std::vector<std::pair<std::string, std::int64_t>> constants_of(const KernelTemplate& kernel_template,
                                                                const Configuration& compiled, const Problem& problem) {
     Environment environment(compiled.values.begin(), compiled.values.end());
@@ -176,7 +177,7 @@ std::string render(const KernelTemplate& kernel_template, const Configuration& c
             text += "#define " + name + " " + value_text(value) + "\n";
             return;
         }
-        if (is_text_value(value)) return;  // a template of the source declares it
+        if (is_text_value(value)) return;  // a C++ template in the source declares it
         const bool wide = value < -2147483647 || value > 2147483647;
         text += (wide ? "constexpr long long " : "constexpr int ") + name + " = " + std::to_string(value) + ";\n";
     };

@@ -33,7 +33,7 @@ Parameter read_parameter(const Section& section) {
     return parameter;
 }
 
-// Constants are compiled in, so they may use only values that are known at compile time.
+// Constant derived values are compiled in, so they may use only values that are known at compile time.
 void check_constant(const Section& section, const Derived& derived, const KernelTemplate& kernel) {
     const auto is_known = [&](const std::string& name) {
         const auto parameter = std::ranges::find(kernel.parameters, name, &Parameter::name);
@@ -49,7 +49,7 @@ void check_constant(const Section& section, const Derived& derived, const Kernel
     }
 }
 
-// Each derived value may use the ones before it.
+// Reads a [[derived]]. Each derived value may use the derived values before it.
 Derived read_derived(const Section& section, Names& known, const KernelTemplate& kernel) {
     section.allow_only({"name", "value", "summary", "constant"});
     Derived derived{.name = section.value<std::string>("name", "\"THREADS\""),
@@ -79,7 +79,7 @@ std::array<Expression, 3> read_extent3(const Section& section, const std::string
     return result;
 }
 
-// An expression over values that are fixed when the kernel is compiled.
+// Reads an expression that may not use run-time parameters, because its value must be known at compile time.
 Expression read_compiled(const Section& section, const std::string& key, const std::string& example, const Names& known,
                          const std::vector<Parameter>& parameters) {
     auto expression = section.expression(key, example, known);
@@ -93,7 +93,7 @@ Expression read_compiled(const Section& section, const std::string& key, const s
     return expression;
 }
 
-// An option must not give a parameter another value.
+// Throws ManifestError if a compiler option, such as -DTILE=8, replaces the value of a parameter.
 void check_options(const Section& head, const KernelTemplate& kernel) {
     for (const auto& option : kernel.options) {
         const auto begin = option.starts_with("--define-macro=") ? 15U : 2U;
@@ -105,7 +105,7 @@ void check_options(const Section& head, const KernelTemplate& kernel) {
     }
 }
 
-// Run-time parameters follow the operation's arguments in the kernel's signature.
+// Throws ManifestError if a run-time parameter has the name of an argument: the kernel takes both as arguments.
 void check_runtime_parameter(const Section& section, const Parameter& parameter, const KernelTemplate& kernel) {
     const auto& arguments = kernel.operation.arguments;
     if (!parameter.runtime) return;
@@ -114,7 +114,7 @@ void check_runtime_parameter(const Section& section, const Parameter& parameter,
     }
 }
 
-// Launches keep a kernel's arguments on the stack.
+// Limits the number of a kernel's arguments, because each launch keeps them in an array on the stack.
 void check_argument_count(const Section& section, const KernelTemplate& kernel) {
     const auto runtime = static_cast<std::size_t>(std::ranges::count_if(kernel.parameters, &Parameter::runtime));
     const auto count =
@@ -205,7 +205,7 @@ Model read_model(const Section& section, const Names& known) {
     return model;
 }
 
-// What a kernel's own sources need: entry point, compile options, include folders.
+// Reads the keys that describe how to compile a kernel's source: entry point, compiler options, include folders.
 void read_source_keys(const Section& head, KernelTemplate& result) {
     result.entry = head.value_or<std::string>("entry", R"("kernel<float, TILE>")", "");
     if (head.has("entry") && !is_identifier(base_name(result.entry))) {
@@ -248,7 +248,7 @@ void read_source_keys(const Section& head, KernelTemplate& result) {
     }
 }
 
-// The defaults of the parameters that the operation names.
+// Sets Operation::parameters to the default values of the kernel's parameters.
 void complete_parameters(const Section& head, KernelTemplate& kernel) {
     for (auto& [name, value] : kernel.operation.parameters) {
         const auto found = std::ranges::find(kernel.parameters, name, &Parameter::name);

@@ -1,5 +1,5 @@
-// Reads manifests: TOML to Operation and KernelTemplate. Misspelt, missing or inconsistent entries are errors with
-// file, line and remedy, found before anything is compiled.
+// Reads manifests, which are TOML, into Operation and KernelTemplate. Reports misspelt, missing and inconsistent
+// entries with file, line and remedy, before anything is compiled.
 #pragma once
 
 #include <functional>
@@ -13,11 +13,12 @@ namespace smemtune {
 /// Operations by name.
 using Operations = std::map<std::string, Operation>;
 
-/// Reads the `[operation]` of a manifest, if it has one. `path` is the manifest's path: errors quote it, and the
-/// reference is looked up relative to it. Throws ManifestError.
+/// Reads the `[operation]` of a manifest, if it has one. Messages begin with the manifest's path `path`, and the path
+/// of the reference is relative to the manifest. Throws ManifestError.
 std::optional<Operation> parse_operation(const std::string& path, const std::string& text);
 
-/// The manifest without its `[template]`, if it holds one beside its operation. Throws ManifestError.
+/// Returns only the `[operation]` of a manifest that has a `[template]`; returns `text` unchanged if it has no
+/// `[template]`. Throws ManifestError.
 std::string operation_alone(const std::string& path, const std::string& text);
 
 /// Finds the text of the manifest at `path`. If there is none, throws a ManifestError that begins with `wanted_at`
@@ -28,8 +29,8 @@ using FindManifest = std::function<const std::string&(const std::string& path, c
 /// manifest.
 std::string without_extends(const std::string& path, const std::string& text, const FindManifest& find);
 
-/// Reads the `[template]` of a manifest, if it has one. `files` and `hash` stay empty, and `same_code_as` holds the
-/// whole `same_code` list. `find` looks up manifests that this one extends. Throws ManifestError.
+/// Reads the `[template]` of a manifest, if it has one. In the result, `files` and `hash` are empty, and `same_code_as`
+/// is the whole `same_code` list. `find` finds the manifest that this one extends. Throws ManifestError.
 std::optional<KernelTemplate> parse_template(const std::string& path, const std::string& text,
                                              const Operations& operations, const FindManifest& find = {});
 

@@ -22,7 +22,7 @@ std::int64_t read_padding(const Section& section, const std::string& key) {
     return padding;
 }
 
-// The name of the input with the largest integers; empty if there is none.
+// Reads the key `wide` of a check: the name of the input with the largest integers; empty if the key is absent.
 std::string read_wide(const Section& section, const Check& check, const std::vector<Argument>& arguments) {
     auto wide = section.value_or<std::string>("wide", "\"A\"", "");
     if (wide.empty()) return wide;
@@ -81,7 +81,7 @@ Check read_check(const Section& section, const std::vector<Argument>& arguments)
     check.poison = section.value_or<bool>("poison", "true", true);
     const auto scalars = section.table_at("scalars", "{ alpha = 1 }");
     for (const auto& [name, node] : scalars) {
-        const auto is_this = [&name = name](const Argument& a) {  // clang 14 cannot capture a binding directly
+        const auto is_this = [&name = name](const Argument& a) {  // clang 14 cannot capture a structured binding
             return a.kind == Argument::Kind::scalar && a.name == name.str();
         };
         if (std::ranges::any_of(arguments, is_this)) continue;
@@ -153,7 +153,8 @@ std::map<std::string, Environment> read_layouts(const Section& section, const st
     return layouts;
 }
 
-// The names of `parameters`, which shapes and values may use. Their defaults follow from the kernel.
+// Reads the key `parameters` of an operation. Returns `known` with the names of these parameters, which shapes and
+// values may use. The kernel's manifest gives their default values later.
 Names with_parameters(const Section& section, const Names& known, Operation& operation) {
     auto names = known;
     if (!section.has("parameters")) return names;
@@ -174,7 +175,8 @@ Names with_parameters(const Section& section, const Names& known, Operation& ope
     return names;
 }
 
-// `prepare = "inputs.cpp"`, and the inputs that it computes.
+// Reads a key such as `prepare = "inputs.cpp"`. Throws ManifestError unless an argument has `prepared` values exactly
+// if the key is present.
 void read_prepare(const Section& section, Operation& operation) {
     const auto prepared = std::ranges::find_if(operation.arguments, [](const Argument& argument) {
         return argument.values && argument.values->kind == ArgumentValues::Kind::prepared;
@@ -261,8 +263,8 @@ Operation read_operation(const Section& section) {
         section.fail("has no [[operation.check]], so nothing would be verified; add one with inputs = \"uniform\"");
     }
     complete_reference(section, operation);
-    // All keys except these decide what a kernel is verified against. operation_identity() adds the constants of the
-    // problem's layout.
+    // The text leaves out the keys that do not decide what a kernel is verified against. operation_identity() adds the
+    // reference and the constants of the problem's layout.
     operation.definition = section.text_without({"summary", "operations", "bytes", "layouts", "reference"});
     return operation;
 }

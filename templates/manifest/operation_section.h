@@ -1,4 +1,4 @@
-// The `[operation]` of a manifest: arguments, checks, layouts.
+// Reads the `[operation]` of a manifest: arguments, checks, layouts.
 #pragma once
 
 #include "templates/manifest/kernel_template.h"
@@ -6,10 +6,10 @@
 
 namespace smemtune {
 
-/// Throws ManifestError.
+/// Throws ManifestError for misspelt, missing or inconsistent entries.
 Operation read_operation(const Section& section);
 
-/// The names that all expressions of an operation and of its templates may use.
+/// Returns the names that all expressions of an operation and of its templates may use.
 Names names_of(const Operation& operation);
 
 }  // namespace smemtune

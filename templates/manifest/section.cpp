@@ -17,20 +17,20 @@ std::string Names::expand(const std::string& text) const {
     };
     std::string result;
     for (auto at = text.begin(); at != text.end();) {
-        if (*at == '"' || *at == '\'') {  // a text stays as it is
+        if (*at == '"' || *at == '\'') {  // a quoted text is copied unchanged
             const auto close = std::find(at + 1, text.end(), *at);
             result.append(at, close);
             at = close;
             if (at != text.end()) result += *at++;
             continue;
         }
-        const auto end = std::find_if_not(at, text.end(), in_name);  // a number is one token, too
+        const auto end = std::find_if_not(at, text.end(), in_name);  // also finds the end of a number
         const std::string word(at, end);
         const auto found = derived.find(word);
         result += found == derived.end() ? word : "(" + found->second + ")";
         at = end;
         if (at != text.end()) result += *at++;
-        // If each name uses the previous one twice, the text doubles with each name.
+        // If each derived value uses the previous one twice, each derived value doubles the text.
         if (result.size() > longest_expression) {
             throw ExpressionError("expression '" + text + "' has more than " + std::to_string(longest_expression) +
                                   " characters once its [[derived]] names are written out; use fewer of them");
@@ -59,8 +59,8 @@ bool breaks_an_assertion(std::string_view text) {
     }
 }
 
-// An assertion has no position, but the parser reads forwards. So the line is the last one of the shortest prefix of
-// the text that breaks the assertion.
+// Returns the number of the line that violates an assertion of toml++, which gives no position itself. The parser reads
+// forwards, so this line is the last line of the shortest prefix of the text that violates the assertion.
 std::size_t line_of_assertion(std::string_view text) {
     std::vector<std::size_t> ends;
     for (auto at = text.find('\n'); at != std::string_view::npos; at = text.find('\n', at + 1)) ends.push_back(at + 1);
@@ -78,7 +78,7 @@ toml::table parse_toml(const std::string& path, const std::string& text) {
                             std::to_string(most));
     };
     limit(text.size(), longest_manifest, " bytes");
-    // The parser limits the nesting of values, but not of keys.
+    // The parser limits the nesting of values, but not the number of parts of a key such as a.b.c.
     limit(static_cast<std::size_t>(std::ranges::count(text, '.')), most_dots, " dots");
     try {
         return toml::parse(text, path);
@@ -91,7 +91,7 @@ toml::table parse_toml(const std::string& path, const std::string& text) {
 }
 
 void Section::fail(const std::string& path, const toml::source_region& where, const std::string& what) {
-    // Inherited entries name the file that they came from.
+    // For an inherited entry, the message names the manifest in which the entry was written.
     throw ManifestError((where.path ? *where.path : path) + ":" + std::to_string(where.begin.line) + ": " + what);
 }
 
@@ -127,7 +127,8 @@ Expression Section::expression(const std::string& key, const std::string& exampl
 
 namespace {
 
-// Texts have no order and no arithmetic, so they may only be compared with == and !=.
+// Returns what is wrong with the use of text values in an expression; nothing if all is right. Expressions may only
+// compare text values with == and !=, because texts have no order and no arithmetic.
 std::optional<std::string> misused_text(const std::string& text, const Names& known) {
     static const std::regex token(R"("[^"]*"|'[^']*'|[A-Za-z_0-9.]+|==|!=|\S)");
     std::vector<std::string> tokens;

@@ -1,4 +1,4 @@
-// One table of a manifest: typed access by key, with the line of each error.
+// Reads values from a table of a manifest by key and type. Errors name the line.
 #pragma once
 
 #include <cstdint>
@@ -13,40 +13,42 @@
 
 namespace smemtune {
 
-/// The largest manifest in bytes, and the most entries of one list: far above the needs of a kernel, and low enough
-/// that no manifest exhausts memory or stack.
+/// The largest size of a manifest in bytes, and the largest number of entries in one list. Both are far above the needs
+/// of a kernel, and low enough that no manifest exhausts memory or stack.
 constexpr std::size_t longest_manifest = std::size_t{1} << 20;
 constexpr std::size_t most_entries = 256;
-constexpr std::size_t longest_expression = 16'384;  ///< characters, [[derived]] names written out
-/// The limit on dots in a manifest: each dot of a key such as `a.b.c` costs a level of recursion.
+constexpr std::size_t longest_expression = 16'384;  ///< in characters, with [[derived]] names written out
+/// The largest number of dots in a manifest. It is limited, because the parser recurses once for each dot of a key such
+/// as `a.b.c`.
 constexpr std::size_t most_dots = 2000;
 
 /// The names that a manifest's expressions may use.
 struct Names {
-    std::set<std::string> values;                ///< known once configuration, problem and device are known
-    std::map<std::string, std::string> derived;  ///< shorthands for expressions over `values`
-    std::set<std::string> text_parameters;       ///< of `values`: those with values that are no whole numbers
-    std::set<std::string> texts;                 ///< these values
+    std::set<std::string> values;                ///< names of parameters, extents, layout constants and device limits
+    std::map<std::string, std::string> derived;  ///< name of a derived value -> its expression over `values`
+    std::set<std::string> text_parameters;       ///< the parameters in `values` that have text values
+    std::set<std::string> texts;                 ///< the text values of these parameters
 
-    /// `text` with every shorthand replaced by its expression, in parentheses. Throws ExpressionError if the result is
-    /// longer than `longest_expression`.
+    /// Returns `text` with each derived name replaced by its expression, in parentheses. Throws ExpressionError if the
+    /// result is longer than `longest_expression`.
     [[nodiscard]] std::string expand(const std::string& text) const;
 };
 
-/// Throws ManifestError with the line of the syntax error, or if the text is over a limit.
+/// Parses a manifest. Throws ManifestError with the line of a syntax error, or if the text exceeds a limit of this
+/// file.
 toml::table parse_toml(const std::string& path, const std::string& text);
 
 bool is_identifier(const std::string& text);
 bool is_int(std::int64_t value);
 
-/// All failures throw ManifestError. `example` is a sample value for the message, in TOML.
+/// A table of a manifest. Its functions throw ManifestError. `example` is a sample value in TOML, for the message.
 class Section {
 public:
-    /// `path` and `table` must outlive the section. Messages call it `title`, such as "[launch]".
+    /// `path` and `table` must outlive the section. Messages name the section by its `title`, such as "[launch]".
     Section(const std::string& path, std::string title, const toml::table& table)
         : path_(path), title_(std::move(title)), table_(table) {}
 
-    /// `path` names the file if the position has only a line.
+    /// Throws a ManifestError whose message begins with the position `where`. Uses `path` if `where` has only a line.
     [[noreturn]] static void fail(const std::string& path, const toml::source_region& where, const std::string& what);
     [[noreturn]] void fail(const std::string& what) const { fail(path_, table_.source(), title_ + " " + what); }
     [[noreturn]] void fail_at(const std::string& key, const std::string& what) const;
@@ -82,23 +84,24 @@ public:
              title_ + " '" + key + "' must be a list; write for example " + key + " = " + example);
     }
 
-    /// Empty when the key is absent.
+    /// Returns the table at `key`; an empty table if the key is absent.
     [[nodiscard]] toml::table table_at(const std::string& key, const std::string& example) const;
 
-    /// `known`: the names that the expression may use.
+    /// Returns the expression at `key`. It may use the names in `known`.
     [[nodiscard]] Expression expression(const std::string& key, const std::string& example, const Names& known) const;
     [[nodiscard]] Expression checked(const std::string& key, const std::string& text, const Names& known) const;
 
-    /// The tables of `[[key]]`, each named `title` in messages; none if the key is absent. Fails beyond `most_entries`.
+    /// Returns the tables of `[[key]]`; none if the key is absent. Messages name each table `title`. Fails if there are
+    /// more than `most_entries` tables.
     [[nodiscard]] std::vector<Section> sections(const std::string& key, const std::string& title) const;
-    /// The table of `[key]`, if any.
+    /// Returns the table of `[key]`; nothing if the key is absent.
     [[nodiscard]] std::optional<Section> section(const std::string& key) const;
 
-    /// The content of the section without these keys, in one form that does not depend on layout and comments.
+    /// Returns the content of the section without these keys, in a form that does not depend on layout and comments.
     [[nodiscard]] std::string text_without(const std::set<std::string>& keys) const;
 
     [[nodiscard]] const std::string& path() const { return path_; }
-    /// A path that the manifest gives relative to its own folder.
+    /// Returns the path in the templates folder of a `file` that the manifest names relative to its own folder.
     [[nodiscard]] std::string beside(const std::string& file) const;
 
 private:

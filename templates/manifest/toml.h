@@ -1,5 +1,5 @@
-// Includes toml++ and turns its assertions into exceptions in every build, because some invalid texts, such as `[=]`,
-// break them (3.3.0). By default a broken assertion ends the process, or with NDEBUG, is undefined behaviour
+// Includes toml++ and turns its assertions into exceptions in every build. In toml++ 3.3.0, some invalid texts, such as
+// `[=]`, violate assertions. By default, a violated assertion ends the process; with NDEBUG, it is undefined behaviour
 // (`__builtin_assume`).
 #pragma once
 
@@ -7,7 +7,7 @@
 
 namespace smemtune {
 
-/// Thrown where toml++ asserts; parse_toml() makes a ManifestError of it.
+/// Thrown if an assertion of toml++ is violated. parse_toml() turns this exception into a ManifestError.
 struct TomlAssertion : std::logic_error {
     TomlAssertion() : std::logic_error("an assertion of toml++ failed") {}
 };
@@ -18,12 +18,12 @@ constexpr void toml_assertion(bool holds) {
 
 }  // namespace smemtune
 
-#define TOML_HEADER_ONLY 1  // Debian's compiled libtomlplusplus has no static form, which the portable build needs
+#define TOML_HEADER_ONLY 1  // because Debian has no static libtomlplusplus, which the portable build would need
 #define TOML_ASSERT(condition) smemtune::toml_assertion(static_cast<bool>(condition))
 #pragma push_macro("NDEBUG")
-#undef NDEBUG  // with it, toml++ ignores TOML_ASSERT
+#undef NDEBUG  // if NDEBUG is defined, toml++ ignores TOML_ASSERT
 #include <toml++/impl/preprocessor.h>
-// toml++ 3.3.0 marks code as unreachable that some characters reach, such as `é` outside of a string.
+// toml++ 3.3.0 marks code as unreachable that can be reached, for example by an `é` outside a string.
 #pragma push_macro("TOML_UNREACHABLE")
 #undef TOML_UNREACHABLE
 #define TOML_UNREACHABLE return false

@@ -11,11 +11,11 @@ namespace smemtune {
 
 namespace {
 
-constexpr double memory_unit = 4e6;  // bytes; about a microsecond of a fast memory
+constexpr double memory_unit = 4e6;  // bytes; a fast memory moves them in about a microsecond
 
-// The number of multiprocessors that clusters of `blocks` can fill, with one block on each. A cluster runs within one
-// group, and the rest of a group stays empty. Clusters of two always fit, because a group consists of pairs of
-// multiprocessors.
+// Returns how many multiprocessors get a block if each runs one block and clusters have `blocks` blocks. A cluster runs
+// within one group of multiprocessors (GPC), so multiprocessors of a group that make no whole cluster stay idle.
+// Clusters of two fill all multiprocessors, because a group consists of pairs.
 std::int64_t filled_by_clusters(std::int64_t multiprocessors, std::int64_t blocks) {
     if (blocks <= 2) return multiprocessors;
     constexpr auto group = rates::multiprocessors_per_group;
@@ -79,7 +79,7 @@ BoundLaunch::BoundLaunch(const KernelTemplate& kernel_template, const Configurat
     }
 }
 
-// What limits and models need: all but the run-time arguments.
+// Returns the parts of a launch that limits and models need: everything except the run-time arguments.
 Launch BoundLaunch::limits(const Scratch& values) const {
     Launch launch;
     for (std::size_t i = 0; i < grid_.size(); ++i) {
@@ -102,7 +102,7 @@ std::optional<Launch> BoundLaunch::launch_at(const Scratch& values) const {
 
 Terms BoundLaunch::terms_of(const Launch& launch, const Scratch& values) const {
     const auto as_double = [](std::int64_t value) { return static_cast<double>(value); };
-    // The host device has no limits per multiprocessor, so one block is resident at a time.
+    // The host device has no limits per multiprocessor, so the model assumes one resident block.
     const auto resident =
         as_double(device_.is_host() ? 1 : std::max<std::int64_t>(1, occupancy(launch, device_).blocks()));
     const auto cluster = has_model_ ? values[cluster_blocks_].number : 1;

@@ -1,5 +1,5 @@
-// A configuration whose rules are bound to a device, element type and layout. It then takes only microseconds to find
-// out whether the configuration is valid for a problem, and to compute the terms of its time.
+// A configuration whose expressions are prepared for one device, element type and layout. For each problem, it then
+// takes only microseconds to find out whether the configuration is valid, and to compute the terms of its time.
 #pragma once
 
 #include <array>
@@ -24,23 +24,25 @@ struct CompiledSize {
 
 class BoundLaunch {
 public:
-    /// For problems of the type and layout of `like`; its extents do not matter. Adds the rules to `line`, which has
-    /// the operation's extents and may be shared with other launches; null: to one of its own. Throws
-    /// std::invalid_argument if the operation lacks the layout, ExpressionError if a rule names something unknown.
+    /// Prepares the configuration for problems with the type and layout of `like`, whose extents are ignored. Adds its
+    /// expressions to `line`, whose variables are the operation's extents. Several BoundLaunches may share a line; if
+    /// `line` is null, makes a line of its own. Throws std::invalid_argument if the operation lacks the layout, and
+    /// ExpressionError if an expression uses an unknown name.
     BoundLaunch(const KernelTemplate& kernel_template, const Configuration& configuration, const Device& device,
                 const Problem& like, CompiledSize compiled = {}, std::shared_ptr<StraightLine> line = nullptr);
 
-    /// The terms of one launch. Nothing if the configuration is not valid for the problem, as in infeasibility(), if a
-    /// rule has no value there, or if the problem has other extents than the operation.
+    /// Returns the terms of the time of one launch. Returns nothing if the configuration is not valid for the problem
+    /// (infeasibility()), if an expression has no value, or if the problem's extents are not those of the operation.
     [[nodiscard]] std::optional<Terms> terms(const Problem& problem) const;
 
-    /// Memory that calls reuse, so that they need not allocate.
+    /// Memory that several calls can reuse, to avoid allocations.
     using Scratch = std::vector<StraightLine::Value>;
     [[nodiscard]] std::optional<Terms> terms(const Problem& problem, Scratch& scratch) const;
-    /// The same at the problem for which the line's values were computed.
+    /// Returns the terms for the problem for which StraightLine::evaluate() computed `values`.
     [[nodiscard]] std::optional<Terms> terms_at(const Scratch& values) const;
-    /// The launch there, equal to launch_of(); nothing for a kernel with arrays of its source (SymbolArgument) or
-    /// tensor maps, whose sizes are no rules. Precondition: terms_at() has terms, and the extents are valid.
+    /// Returns the launch for the problem of `values`, equal to launch_of(). Returns nothing for a kernel with symbols
+    /// (SymbolArgument) or tensor maps, because their sizes were not prepared. Precondition: terms_at(values) returns
+    /// terms, and the extents are valid.
     [[nodiscard]] std::optional<Launch> launch_at(const Scratch& values) const;
 
 private:
@@ -53,12 +55,12 @@ private:
     CompiledSize compiled_;
     double element_bytes_;
     bool has_model_;
-    bool has_rules_alone_ = true;  // no symbols, no tensor maps
+    bool has_rules_alone_ = true;  // whether the kernel has neither symbols nor tensor maps
     std::vector<int> runtime_arguments_;
     std::size_t workspace_place_ = 0;
-    std::shared_ptr<StraightLine> line_;  // copies share it; no longer changed
-    std::vector<Slot> rules_;             // constraints: must not be 0
-    std::vector<Slot> needed_;            // must have a value
+    std::shared_ptr<StraightLine> line_;  // copies of this object share the line; only the constructor changes it
+    std::vector<Slot> rules_;             // the constraints, whose values must not be 0
+    std::vector<Slot> needed_;            // other expressions that must have a value
     std::array<Slot, 3> grid_{}, block_{};
     Slot static_shared_bytes_ = 0, dynamic_shared_bytes_ = 0;
     std::optional<Slot> workspace_bytes_, registers_;

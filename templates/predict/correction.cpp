@@ -8,9 +8,9 @@ namespace smemtune {
 
 namespace {
 
-// A measurement at a distance of `reach` (a factor of e in one extent) weighs 61 % of one at the same place. `doubt` is
-// the weight of the model itself. Measurements beyond three times the reach are left out: their weight is below 1 % of
-// `doubt`.
+// A measurement at the same problem has the weight 1. A measurement at a distance of `reach` (one extent differs by a
+// factor of e) has the weight 0.61. `doubt` is the weight of the uncorrected model. Measurements beyond three times
+// `reach` are left out, because their weight is below 0.012.
 constexpr double reach = 1.0;
 constexpr double doubt = 0.3;
 constexpr double farthest = 3 * reach;
@@ -53,7 +53,7 @@ void Correction::find(std::span<const double> place, std::vector<Near>& near) co
 
 Correction::Corrected Correction::of(std::size_t model, std::span<const Near> near) const {
     if (near.empty()) return {1, 0};
-    // Several sums at a time, because each addition waits for the one before it.
+    // Computes four sums at a time, because an addition to a single sum would wait for the addition before it.
     constexpr std::size_t lanes = 4;
     std::array<Residual, lanes> sums{};
     const auto* const residuals = residuals_[model].data();

@@ -1,5 +1,5 @@
-// Corrects predictions of time models by their errors at measured problems nearby: by a weighted mean of the
-// logarithmic residuals. Weights fall with the distance between the logarithms of the extents.
+// Corrects the predictions of time models by their errors at nearby measured problems. The correction is a weighted
+// mean of the logarithmic residuals. Weights fall with the distance between the logarithms of the extents.
 #pragma once
 
 #include <cstddef>
@@ -14,34 +14,35 @@ namespace smemtune {
 class Correction {
 public:
     Correction() = default;
-    /// Merges the places of all residuals of `models`. The cost of find() and of() is proportional to the number of
-    /// places.
+    /// Collects the measured problems of all `models`. The time of find() and of() is proportional to the number of
+    /// these problems.
     explicit Correction(std::span<const TimeModel> models);
 
-    /// A measured problem near a place, by its number, with its weight.
+    /// The number of a nearby measured problem, and its weight in the correction.
     struct Near {
         std::size_t problem = 0;
         double weight = 0;
     };
-    /// Replaces the content of `near` and reuses its memory.
+    /// Finds the measured problems near `place`, the logarithms of a problem's extents. Replaces the content of `near`
+    /// and reuses its memory.
     void find(std::span<const double> place, std::vector<Near>& near) const;
 
     struct Corrected {
-        double factor = 1;  ///< of the predicted time
-        double trust = 0;   ///< 0 (nothing measured nearby) to 1; the share 1 - trust of the error remains
+        double factor = 1;  ///< multiply the predicted time by this factor
+        double trust = 0;   ///< 0 (nothing measured nearby) to 1; the share 1 - trust of the model's error remains
     };
     [[nodiscard]] Corrected of(std::size_t model, std::span<const Near> near) const;
 
 private:
     struct Residual {
-        double measured = 0;   // 1 if it was measured, else 0
-        double log_ratio = 0;  // 0 if it was not
+        double measured = 0;   // 1 if the model's configuration was measured at the problem, else 0
+        double log_ratio = 0;  // logarithm of the measured over the predicted time; 0 if not measured
     };
-    std::vector<std::vector<double>> places_;       // by extent, then by problem
-    std::vector<std::vector<Residual>> residuals_;  // by model, then by problem
+    std::vector<std::vector<double>> places_;       // logarithms of extents: places_[extent][problem]
+    std::vector<std::vector<Residual>> residuals_;  // residuals_[model][problem]
 };
 
-/// The natural logarithms of the extents, into `place`.
+/// Writes the natural logarithms of the problem's extents into `place`.
 void place_of(const Problem& problem, std::vector<double>& place);
 
 }  // namespace smemtune

@@ -1,5 +1,6 @@
-// Predicts the time of a launch as a sum of terms: what the hardware would need for each part, times a coefficient that
-// was fitted to measurements of the same configuration on other problems.
+// Predicts the time of a launch as a sum of terms, each times a coefficient. A term is the time that the hardware would
+// need for one part of the launch. The coefficients were fitted to measurements of the same configuration at other
+// problems.
 #pragma once
 
 #include <array>
@@ -10,27 +11,27 @@
 
 namespace smemtune {
 
-/// The parts of a launch's time. A term is the time that this part alone would take, in microseconds (or thousands of
-/// multiprocessor cycles if the clock is unknown). Exceptions: `launch`, `waves` and `blocks` are counts, `memory` and
-/// `workspace` are in units of 4 MB.
+/// The parts of a launch's time. A term is the time that one part alone would take, in microseconds (or in thousands of
+/// multiprocessor cycles if the clock is unknown). Exceptions: `launch`, `waves` and `blocks` are numbers without a
+/// unit; `memory` and `workspace` are in units of 4 MB.
 enum class Term : std::uint8_t {
-    launch,           ///< 1
-    waves,            ///< waves of blocks or clusters, the last and partly filled one included
-    blocks,           ///< blocks that the busiest multiprocessor runs
-    latency,          ///< waves * phases, each one trip to memory
-    arithmetic,       ///< operations of the busiest multiprocessor
-    loads,            ///< global loads of the busiest multiprocessor, at the rate of the L2 cache
-    memory,           ///< bytes that the problem moves at least
+    launch,           ///< always 1
+    waves,            ///< number of waves of blocks or clusters; a partly filled last wave counts as one
+    blocks,           ///< number of blocks that the busiest multiprocessor runs
+    latency,          ///< waves * phases * (memory latency + time of the barriers of a phase)
+    arithmetic,       ///< time of the arithmetic operations of the busiest multiprocessor
+    loads,            ///< time of the global loads of the busiest multiprocessor, at the rate of the L2 cache
+    memory,           ///< bytes that any kernel must move for this problem
     workspace,        ///< bytes of the workspace
-    dependent_loads,  ///< waves * phases * loads of a thread that wait for one another, each one trip to memory
+    dependent_loads,  ///< waves * phases * loads of a thread that must wait for its previous load * memory latency
 };
 inline constexpr std::size_t term_count = 9;
 inline constexpr std::array<std::string_view, term_count> term_names{
     "launch", "waves", "blocks", "latency", "arithmetic", "loads", "memory", "workspace", "dependent_loads"};
-/// Increases whenever a term changes its meaning. Coefficients of other versions are not used.
+/// This number increases whenever a term changes its meaning. Coefficients of other versions are not used.
 inline constexpr int terms_version = 3;
 
-/// Indexed by Term.
+/// A number for each Term.
 using Terms = std::array<double, term_count>;
 
 /// The error of a model at a measured problem.
@@ -43,11 +44,11 @@ struct Residual {
 
 /// The model of one configuration on one device.
 struct TimeModel {
-    Terms coefficients{};  ///< not negative, so a prediction grows with each term
+    Terms coefficients{};  ///< never negative, so that a prediction grows with each term
     double error = 0;      ///< two of three predictions are within a factor of 1 + error of the measured time
-    std::vector<Residual> residuals{};  ///< they correct predictions of problems nearby (correction.h)
+    std::vector<Residual> residuals{};  ///< errors at measured problems; correction.h corrects predictions with them
 
-    /// The share of each term in the predicted time, in microseconds.
+    /// Returns the part of the predicted time that each term contributes, in microseconds.
     [[nodiscard]] Terms shares(const Terms& terms) const;
     [[nodiscard]] double predicted_us(const Terms& terms) const;
 

@@ -19,7 +19,7 @@ constexpr const char* reference_forms =
     "{ answer = { OUTPUT = \"FILE.npy\" } }, { program = \"python3 FILE.py {inputs} {outputs}\" }, "
     "{ verify = \"verify.cpp\" } or \"none\"";
 
-// A path from the manifest's folder as one from the templates folder.
+// Converts a path relative to the manifest's folder into a path relative to the templates folder.
 std::string path_inside(const Section& section, const std::string& name) {
     auto path = section.beside(name);
     if (path.starts_with("..") || path.starts_with("/")) {
@@ -103,7 +103,8 @@ void read_reference_table(const Section& section, const toml::table& table, Oper
                                      " references instead of one; write one of " + reference_forms);
 }
 
-// Those of torch.testing.assert_close: how far results may be apart that were computed in the same type.
+// Returns the default tolerances of torch.testing.assert_close. They are meant for results that were computed in the
+// same type.
 Tolerance default_tolerance(const NumberType& type) {
     struct Default {
         std::string_view type;

@@ -1,4 +1,4 @@
-// The `reference` of an `[operation]`.
+// Reads the key `reference` of an `[operation]`.
 #pragma once
 
 #include "templates/manifest/kernel_template.h"
@@ -6,25 +6,28 @@
 
 namespace smemtune {
 
-/// Whether the path names C++ of the host, not a kernel.
+/// Whether the path ends like a C++ source for the host: .cpp, .cc or .cxx.
 bool is_host_source(const std::string& path);
 
-/// The path in the templates folder of a kernel's or function's source, which the manifest gives as `file` under `key`.
-/// Throws ManifestError.
+/// Returns the path, in the templates folder, of the source that the manifest gives as `file` under `key`. Throws
+/// ManifestError if `file` is neither a .cu file nor a C++ source.
 std::string read_source(const Section& section, const std::string& key, const std::string& file);
 
-/// Sets Operation::reference and reference_path. Throws ManifestError.
+/// Reads Operation::reference and Operation::reference_path. Throws ManifestError.
 void read_reference(const Section& section, Operation& operation);
 
-/// References without magnitudes have no error bound: their outputs get a tolerance by type, unless the manifest gives
-/// one. Stored answers need inputs that are always the same. Precondition: arguments and checks are read. Throws
-/// ManifestError.
+/// A reference without source computes no magnitudes, so there is no error bound. Its outputs get a default tolerance
+/// for their type, unless the manifest gives a tolerance. Throws ManifestError if a verifier's output has a tolerance,
+/// or if stored answers do not fit the operation, for example because inputs are random. Precondition: arguments and
+/// checks have been read.
 void complete_reference(const Section& section, Operation& operation);
 
-/// Reads the files that the reference of `kernel` names into KernelTemplate::files. Throws ManifestError.
+/// Copies the files that the reference of `kernel` names into KernelTemplate::files. Throws ManifestError if a file is
+/// missing or malformed.
 void attach_reference(KernelTemplate& kernel, const SourceTree& tree, const SourceTree& library);
 
-/// Everything that decides the values of a reference without source; empty for others.
+/// Returns the kind of the reference and what decides its values, except for source files, as a text for hashes. Empty
+/// for Kind::kernel.
 std::string reference_text(const KernelTemplate& kernel);
 
 }  // namespace smemtune

@@ -13,7 +13,7 @@ namespace smemtune {
 
 namespace {
 
-constexpr std::size_t most_values = 65'535;  // a point of a space is 16-bit indices
+constexpr std::size_t most_values = 65'535;  // ParameterSpace stores 16-bit indices of values
 
 std::int64_t whole_number(const Section& section, const std::string& key, const std::string& digits) {
     std::int64_t value = 0;
@@ -24,7 +24,7 @@ std::int64_t whole_number(const Section& section, const std::string& key, const 
     return value;
 }
 
-// Appends the values of `text`, if it has the form of a range.
+// If `text` is a range, appends its values to `values` and returns true.
 bool add_range(const Section& section, const std::string& text, std::vector<std::int64_t>& values) {
     static const std::regex range(R"((-?[0-9]+)\.\.(-?[0-9]+)(?::(\*?)([0-9]+))?)");
     std::smatch match;
@@ -63,7 +63,7 @@ std::string number_text(double number) {
     return result;
 }
 
-// A single value. Booleans are 1 and 0.
+// Reads a single value. true is 1 and false is 0.
 std::int64_t value_of(const Section& section, const std::string& key, const toml::node& node) {
     if (const auto whole = node.value_exact<std::int64_t>()) {
         return whole_number(section, key, std::to_string(*whole));

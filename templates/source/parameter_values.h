@@ -1,4 +1,4 @@
-// The values of a parameter, as manifests write them: whole numbers, ranges, booleans, numbers with a point, text.
+// Reads the values of a parameter from a manifest: whole numbers, ranges, booleans, numbers with a point, texts.
 #pragma once
 
 #include <cstdint>
@@ -8,11 +8,11 @@
 
 namespace smemtune {
 
-/// `values` of a `[[parameter]]`: a range or a list, in the manifest's order. Ranges are `"1..16"`, `"0..64:8"` (a
-/// step) and `"1..64:*2"` (each value twice the one before). Throws ManifestError.
+/// Reads the key `values` of a `[[parameter]]`, a range or a list, in the manifest's order. Ranges are `"1..16"`,
+/// `"0..64:8"` (with a step) and `"1..64:*2"` (each value is twice the previous value). Throws ManifestError.
 std::vector<std::int64_t> parameter_values(const Section& section);
 
-/// `default` of a `[[parameter]]`, one of `values`. Throws ManifestError.
+/// Reads the key `default` of a `[[parameter]]`. Throws ManifestError if the default is not one of `values`.
 std::int64_t parameter_default(const Section& section, const std::vector<std::int64_t>& values);
 
 }  // namespace smemtune

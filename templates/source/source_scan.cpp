@@ -18,9 +18,9 @@ bool is_directive(const std::string& line) {
     return at != std::string::npos && line[at] == '#';
 }
 
-// A preprocessor directive, continued lines joined.
+// A preprocessor directive or a line of code, with continued lines joined.
 struct Directive {
-    std::string name;  // "ifndef"; empty for a line of code
+    std::string name;  // such as "ifndef"; empty for a line of code
     std::string rest;
     std::size_t line = 0;
 };
@@ -56,7 +56,8 @@ std::string first_word(const std::string& text) {
     return {begin, std::find_if_not(begin, text.end(), continues_word)};
 }
 
-// The names that are not defined inside the branches of conditionals which are open at a line.
+// Reads a source line by line. Knows which preprocessor conditionals are open at the present line, and which names are
+// undefined inside them.
 class OpenBranches {
 public:
     explicit OpenBranches(std::set<std::string> macros) : macros_(std::move(macros)) {}
@@ -86,7 +87,7 @@ public:
             open_.pop_back();
         }
     }
-    // Whether a line here is compiled only where `name` is undefined, or never.
+    // Whether the present line is never compiled, or is compiled only if `name` is undefined.
     [[nodiscard]] bool lack(const std::string& name) const {
         return std::ranges::any_of(open_,
                                    [&](const Branch& each) { return each.disabled || each.undefined.contains(name); });
@@ -94,10 +95,10 @@ public:
 
 private:
     struct Branch {
-        std::set<std::string> undefined;  // in this branch
-        std::set<std::string> defined;    // in a branch before: undefined in the branches that follow
-        bool disabled = false;            // `#if 0`
-        bool others_disabled = false;     // the branches after `#if 1`
+        std::set<std::string> undefined;  // names that are undefined in this branch
+        std::set<std::string> defined;    // names that would have selected an earlier branch; undefined in later ones
+        bool disabled = false;            // whether the branch is never compiled, as after `#if 0`
+        bool others_disabled = false;     // whether later branches are never compiled, as after `#if 1`
     };
     static bool is_number(const std::string& condition, const char* digit) {
         std::istringstream words(condition);
@@ -105,7 +106,7 @@ private:
         std::string second;
         return words >> first && first == digit && !(words >> second);
     }
-    // The names in those operands of `condition` that match the expression. None unless each operand decides by itself.
+    // Splits `condition` at each operator `joint`, and returns the names in the operands that match `expression`.
     static std::set<std::string> decisive(const std::string& condition, const std::string& joint,
                                           const std::regex& expression) {
         std::set<std::string> names;
@@ -118,20 +119,20 @@ private:
         }
         return names;
     }
-    // The condition is false where these are defined.
+    // Returns names that must all be undefined for `condition` to be true.
     static std::set<std::string> undefined_in(const std::string& condition) {
         if (condition.find("||") != std::string::npos) return {};
         static const std::regex expression(R"(\s*!\s*defined(?:\s*\(\s*(\w+)\s*\)|\s+(\w+))\s*)");
         return decisive(condition, "&&", expression);
     }
-    // The condition is true where these are defined.
+    // Returns names each of which makes `condition` true if it is defined.
     static std::set<std::string> defined_in(const std::string& condition) {
         if (condition.find("&&") != std::string::npos) return {};
         static const std::regex expression(R"(\s*defined(?:\s*\(\s*(\w+)\s*\)|\s+(\w+))\s*)");
         return decisive(condition, "||", expression);
     }
     std::vector<Branch> open_;
-    std::set<std::string> macros_;  // that are certainly defined
+    std::set<std::string> macros_;  // the names that are certainly defined
 };
 
 }  // namespace
@@ -144,7 +145,7 @@ std::string without_comments(const std::string& source) {
         }
     };
     const auto is_prefix = [](char c) { return c == 'L' || c == 'u' || c == 'U' || c == '8'; };
-    bool of_include = false;  // the text after `#include` is a name, not a literal
+    bool of_include = false;  // whether a quoted text is the file name of an `#include`, and no literal
     for (std::size_t at = 0; at < source.size();) {
         at = source.find_first_of("/R\"'\ni", at);
         if (at == std::string::npos) break;
@@ -168,7 +169,7 @@ std::string without_comments(const std::string& source) {
             while (end < source.size() && source[end] != rest[0] && source[end] != '\n') {
                 end += source[end] == '\\' ? 2 : 1;
             }
-            // "C" stays, for extern "C".
+            // The literal "C" is kept, because has_c_linkage() searches for extern "C".
             if (!of_include && rest.substr(0, 3) != "\"C\"") blank(at + 1, end);
             ++end;
         } else if (rest[0] == '\n') {
@@ -204,7 +205,7 @@ std::vector<Include> includes_of(const std::string& source) {
     std::istringstream clean(plain);
     std::string text;
     std::string bare;
-    std::size_t disabled_depth = 0;  // conditionals open inside `#if 0`, itself included
+    std::size_t disabled_depth = 0;  // number of open conditionals from an `#if 0` inwards; 0 outside of `#if 0`
     for (std::size_t line = 1; std::getline(written, text) && std::getline(clean, bare); ++line) {
         static const std::regex condition(R"(^[ \t]*#[ \t]*(if|ifdef|ifndef|else|elif|endif)\b[ \t]*(.*))");
         std::smatch match;
@@ -264,7 +265,7 @@ std::optional<Redefinition> redefinition(const std::string& source, const std::s
             }
         } else if (line.name.empty()) {
             std::smatch match;
-            const bool may_declare = depth == 0 && line.rest.find("const") != std::string::npos;  // a search is slow
+            const bool may_declare = depth == 0 && line.rest.find("const") != std::string::npos;  // avoids searches
             if (may_declare && std::regex_search(line.rest, match, constant) && names.contains(match[2]) &&
                 !open.lack(match[2])) {
                 return Redefinition{match[2], line.line, match[1]};

@@ -1,5 +1,5 @@
-// Reads what the manifest must know of a CUDA source: its includes, and the names that its preprocessor needs. It scans
-// lines, and expands no macros.
+// Scans CUDA sources for what smemtune must know when it loads a template, such as includes and the names in
+// preprocessor conditions. Reads a source line by line and expands no macros.
 #pragma once
 
 #include <cstddef>
@@ -16,45 +16,48 @@ namespace smemtune {
 /// The header that smemtune writes for each candidate.
 constexpr std::string_view generated_header = "configuration.h";
 
-/// The source with comments and the contents of literals as spaces. Lines keep their numbers; the names of included
-/// files stay.
+/// Returns the source with spaces in place of comments and of the contents of literals. Line numbers do not change. The
+/// file names in #include lines are kept.
 std::string without_comments(const std::string& source);
 
-/// The identifiers in `text`.
+/// Returns the identifiers in `text`.
 std::set<std::string> words_of(std::string_view text);
 
 struct Include {
     std::string name;
     std::size_t line = 0;
     bool quoted = false;
-    bool disabled = false;  ///< in `#if 0` or a comment
+    bool disabled = false;  ///< whether it is inside an `#if 0` or a comment
 };
 std::vector<Include> includes_of(const std::string& source);
 
-/// The names that decide `#if`, `#ifdef` and the like, directly or through macros of the sources.
+/// Returns the names in conditions such as `#if` and `#ifdef`, and the names in the definitions of macros that these
+/// conditions use.
 std::set<std::string> names_in_conditions(const std::vector<std::string>& sources);
 
-/// A line that gives a name a value which replaces the tuner's.
+/// A line of a source that replaces the value that configuration.h gives a name.
 struct Redefinition {
     std::string name;
     std::size_t line = 0;
-    std::string written;  ///< "#define TILE", "constexpr int TILE"
+    std::string written;  ///< such as "#define TILE" or "constexpr int TILE"
 };
-/// The first `#define` or `#undef` of one of `names` that `#ifndef NAME` does not guard, or declaration of a constant.
-/// `macros` are defined before the source.
+/// Returns the first line that replaces the value of one of `names`: a `#define`, an `#undef`, or a constant at file
+/// scope. Ignores lines that are guarded by `#ifndef NAME`. `macros` are names that are defined before the source
+/// begins.
 std::optional<Redefinition> redefinition(const std::string& source, const std::set<std::string>& names,
                                          const std::set<std::string>& macros = {});
 
-/// The parameters that templates of the source declare themselves: `template <int TILE>` gives TILE.
+/// Returns the parameter names of the C++ templates in the source, such as TILE for `template <int TILE>`.
 std::set<std::string> template_parameters(const std::string& source);
 
-/// Whether the source declares `extern "C"` anything.
+/// Whether the source has an `extern "C"`.
 bool has_c_linkage(const std::string& source);
 
-/// The name of the function in `ns::kernel<float, 4>`: `kernel`.
+/// Returns the name of an entry point's function: `kernel` for `ns::kernel<float, 4>`.
 std::string base_name(const std::string& entry);
 
-/// `text`, each identifier replaced by what `value` gives for it, if anything.
+/// Returns `text` with each identifier replaced by `value(identifier)`. If `value` returns nothing, keeps the
+/// identifier.
 std::string substituted(const std::string& text,
                         const std::function<std::optional<std::string>(const std::string&)>& value);
 

@@ -16,17 +16,17 @@ struct Configuration {
     auto operator<=>(const Configuration&) const = default;
 };
 
-/// The one canonical spelling: `TSZ_COLS=16,TSZ_ROWS=64`, sorted by name.
+/// Returns the canonical text of a configuration, sorted by name: `TSZ_COLS=16,TSZ_ROWS=64`.
 std::string to_text(const Configuration& configuration);
 
-/// This configuration, completed with the default values of the parameters that it lacks.
+/// Returns the configuration with the default values of the parameters that it lacks.
 Configuration completed(Configuration configuration, const Configuration& defaults);
 
-/// The values that differ from `defaults`. completed() with the same defaults restores the configuration.
+/// Returns only the values that differ from `defaults`. completed() with the same defaults restores the configuration.
 Configuration differing(Configuration configuration, const Configuration& defaults);
 
-/// Reads the format of to_text, in any order and with spaces. Throws std::invalid_argument, which names the malformed
-/// part.
+/// Parses the text of to_text(); parameters may be in any order, with spaces between them. Throws std::invalid_argument
+/// that names the malformed part.
 Configuration parse_configuration(std::string_view text);
 
 }  // namespace smemtune

@@ -1,4 +1,4 @@
-// The named models and the table of fields.
+// The named device models, and the table of a device's fields.
 #include "templates/space/device.h"
 
 #include <algorithm>
@@ -13,10 +13,12 @@ namespace smemtune {
 namespace {
 
 constexpr std::int64_t kib = 1024;
-constexpr std::int64_t greatest_limit = std::int64_t{1} << 50;  // of limits given by hand: small multiples still fit
+// The greatest limit that can be given by hand. Small multiples of it still fit in 64 bits.
+constexpr std::int64_t greatest_limit = std::int64_t{1} << 50;
 
 // The values that differ between compute capabilities (CUDA C++ Programming Guide, "Technical Specifications per
-// Compute Capability"). Multiprocessors, L2 and clock are those of the largest common GPU.
+// Compute Capability"). Multiprocessors, L2 cache and clock are those of the largest common GPU of a compute
+// capability.
 struct NamedDevice {
     std::string_view name;
     int compute_capability, multiprocessors, threads_per_multiprocessor, blocks_per_multiprocessor;
@@ -67,7 +69,8 @@ Device unlimited_device() {
     return device;
 }
 
-// FP32 units of a multiprocessor (CUDA C++ Programming Guide, "Arithmetic Instructions").
+// Returns the number of FP32 units of a multiprocessor (CUDA C++ Programming Guide, "Arithmetic Instructions"); 0 if
+// unknown.
 std::int64_t fp32_lanes(std::int64_t compute_capability) {
     if (compute_capability == 75 || compute_capability == 80) return 64;
     return compute_capability >= 86 ? 128 : 0;
@@ -102,7 +105,7 @@ const std::vector<DeviceField>& device_fields() {
 
 Environment environment_of(const Device& device) {
     using Named = std::pair<std::string, std::int64_t Device::*>;
-    static const auto named = [] {  // in the order of the names, so that each is put behind the last
+    static const auto named = [] {  // sorted by name, so that each field is appended to the map
         std::vector<Named> all;
         for (const auto& field : device_fields()) all.emplace_back("device." + std::string(field.name), field.member);
         std::ranges::sort(all, {}, &Named::first);

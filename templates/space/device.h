@@ -1,4 +1,4 @@
-// A compute device as the limits describe it: the capacity of a block, a multiprocessor and a grid.
+// A compute device, described by the limits of its blocks, multiprocessors and grids.
 #pragma once
 
 #include <array>
@@ -22,7 +22,7 @@ struct Device {
     std::int64_t static_shared_bytes_per_block = 0;  ///< the maximum for `__shared__` arrays
     std::int64_t shared_bytes_per_block = 0;         ///< the opt-in maximum of dynamic shared memory
     std::int64_t shared_bytes_per_multiprocessor = 0;
-    std::int64_t shared_bytes_reserved_per_block = 0;  ///< taken by the system out of the multiprocessor's
+    std::int64_t shared_bytes_reserved_per_block = 0;  ///< shared memory that the system takes for each resident block
     std::int64_t registers_per_thread = 0;
     std::int64_t registers_per_block = 0;
     std::int64_t registers_per_multiprocessor = 0;
@@ -38,28 +38,30 @@ struct Device {
     [[nodiscard]] bool is_host() const { return compute_capability == 0; }
 };
 
-/// The host in checked mode. It counts as a different device, because checking every access multiplies the times.
+/// Returns the host device in checked mode. It is a different device for the database, because checks of every access
+/// make kernels many times slower.
 Device checked(Device host);
 bool is_checked(const Device& device);
 
-/// The numeric fields by name, as expressions (`device.NAME`), limits given by hand and JSON use them.
+/// A numeric field of Device, with the name that expressions (`device.NAME`), limits given by hand and JSON use for it.
 struct DeviceField {
     std::string_view name;
     std::int64_t Device::*member;
 };
 const std::vector<DeviceField>& device_fields();
 
-/// `device.NAME` for each field.
+/// Returns the value of `device.NAME` for each field.
 Environment environment_of(const Device& device);
 
-/// Peak FP32 operations per second: every FP32 unit multiplies and adds at the highest clock. 0 if unknown.
+/// Returns the peak FP32 operations per second, at which every FP32 unit multiplies and adds at the highest clock.
+/// Returns 0 if the peak is unknown.
 double peak_fp32_flops(const Device& device);
 
-/// A device by name. `sm_75`, `sm_80`, `sm_86`, `sm_89`, `sm_90`, `sm_100` and `sm_120` are the largest GPU of that
-/// compute capability, by the tables of the CUDA C++ Programming Guide. Limits can be given by hand on top of a model
-/// (`sm_90,shared_bytes_per_block=65536`) or alone
-/// (`threads_per_multiprocessor=1536,shared_bytes_per_multiprocessor=16384`); absent limits do not limit. Throws
-/// std::invalid_argument, which names the unknown part.
+/// Returns the device that a text describes. The text begins with a model, or has only limits. The models `sm_75`,
+/// `sm_80`, `sm_86`, `sm_89`, `sm_90`, `sm_100` and `sm_120` are the largest GPU of that compute capability, by the
+/// tables of the CUDA C++ Programming Guide. Limits may replace those of a model, as in
+/// `sm_90,shared_bytes_per_block=65536`. Without a model, as in `threads_per_multiprocessor=1536`, all limits that are
+/// not given are unlimited. Throws std::invalid_argument that names the unknown part.
 Device model_device(std::string_view specification);
 
 }  // namespace smemtune

@@ -1,4 +1,4 @@
-// Parses by precedence climbing into code for a stack machine, and runs that code.
+// Parses expressions by precedence climbing into code for a stack machine, and runs this code.
 #include "templates/space/expression.h"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace smemtune {
 
 namespace {
 
-constexpr std::size_t max_depth = 64;  // stack entries: no manifest nests this deep, and evaluation needs no allocation
+constexpr std::size_t max_depth = 64;  // stack entries; fixed, so that evaluation allocates no memory
 
 }  // namespace
 
@@ -178,7 +178,7 @@ private:
         emit(Op::constant, 1, value);
     }
 
-    // A value of a parameter that is no whole number.
+    // Parses a quoted text: a parameter's value that is no whole number.
     void text() {
         const auto end = text_.find(text_[at_], at_ + 1);
         if (end == std::string::npos) fail("the quote is not closed");

@@ -1,6 +1,7 @@
-// Integer expressions of a manifest: C's operators and precedence over named 64-bit values, with overflow detected.
+// Integer expressions of a manifest, with C's operators and precedence. Values are 64-bit integers, and overflow is an
+// error.
 //
-// Not from a library: the libraries at hand (muParser, tinyexpr, exprtk) compute in double. They would round
+// This is our own code, because the common libraries (muParser, tinyexpr, exprtk) compute in double. They would round
 // 8192*8192*8192*8192, and their `/` is not C's integer division.
 #pragma once
 
@@ -17,13 +18,14 @@
 
 namespace smemtune {
 
-/// An expression that is malformed or has no value (unknown name, overflow, division by zero). The message quotes it.
+/// Thrown for an expression that is malformed or has no value, because of an unknown name, an overflow or a division by
+/// zero. The message quotes the expression.
 class ExpressionError : public std::runtime_error {
 public:
     using std::runtime_error::runtime_error;
 };
 
-/// Names and their values: parameters, problem extents, `device.*` limits.
+/// Names with their values, such as parameters, problem extents and `device.*` limits.
 using Environment = std::map<std::string, std::int64_t, std::less<>>;
 
 /// Operators: `?: || && | ^ & == != < <= > >= << >> + - * / % ! - ~ ()`; functions: min, max, ceil_div, round_up.
@@ -37,7 +39,7 @@ public:
     explicit Expression(std::string text);
 
     [[nodiscard]] const std::string& text() const { return text_; }
-    /// The distinct names, in order of first appearance.
+    /// Returns the names in the expression, each once, in order of first appearance.
     [[nodiscard]] const std::vector<std::string>& names() const { return names_; }
 
     /// Throws ExpressionError for an unknown name, an overflow of 64 bits or a division by zero.
@@ -87,7 +89,8 @@ private:
         std::int64_t operand = 0;  // a constant, an index into names_, or a jump target
     };
 
-    // The result, or what is wrong; nullptr if nothing is. Operators with one operand take `right`.
+    // Writes the value to `result` and returns nullptr. If there is no value, returns the reason. Operators with one
+    // operand use `right`.
     static const char* try_apply(Op op, std::int64_t left, std::int64_t right, std::int64_t& result);
     [[nodiscard]] std::int64_t apply(Op op, std::int64_t left, std::int64_t right) const;
 

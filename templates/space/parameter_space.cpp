@@ -12,10 +12,11 @@ namespace smemtune {
 
 namespace {
 
-using ParameterSet = std::set<std::size_t>;  // parameters, by index
+using ParameterSet = std::set<std::size_t>;  // indices of parameters
 
-// Chooses a binding order in which constraints can be checked early. Greedy: repeatedly takes the constraint with the
-// fewest points left to enumerate before it can be checked. Parameters that no constraint mentions come last.
+// Chooses the order in which the nested loops of the enumeration bind parameters to values, so that constraints can be
+// checked early. Repeatedly takes the constraint whose unbound parameters have the fewest combinations, and binds these
+// parameters next. Parameters that are in no constraint come last.
 std::vector<std::size_t> binding_order(const std::vector<Parameter>& parameters, std::vector<ParameterSet> unbound) {
     const auto points = [&](const ParameterSet& names) {
         double product = 1;
@@ -83,7 +84,8 @@ ParameterSpace::ParameterSpace(std::vector<Parameter> parameters, const std::vec
 
 void ParameterSpace::enumerate(const std::vector<std::size_t>& order, const Environment& constants) {
     const auto depth_count = order.size();
-    // A rule is checked at the depth that binds its last parameter; a rule without parameters, before the first depth.
+    // A rule is checked at the loop depth that binds its last parameter. A rule without parameters is checked before
+    // the first loop.
     std::vector<std::vector<std::size_t>> checks(depth_count + 1);
     for (std::size_t rule = 0; rule < census_.size(); ++rule) {
         std::size_t last = 0;
@@ -104,7 +106,7 @@ void ParameterSpace::enumerate(const std::vector<std::size_t>& order, const Envi
     }
     LoopNest loops(line, slots);
 
-    std::vector<std::uint64_t> below(depth_count + 1, 1);  // raw points below one assignment at this depth
+    std::vector<std::uint64_t> below(depth_count + 1, 1);  // raw points if `depth` parameters have values
     for (std::size_t depth = depth_count; depth-- > 0;) {
         below[depth] = below[depth + 1] * parameters_[order[depth]].values.size();
     }
@@ -113,7 +115,7 @@ void ParameterSpace::enumerate(const std::vector<std::size_t>& order, const Envi
         const auto failed = loops.enter(depth, value);
         if (failed == LoopNest::none) return true;
         auto& removed = census_[checks[depth][failed]];
-        if (!loops.exists(slots[depth][failed])) {  // evaluated again for the exception, which says why
+        if (!loops.exists(slots[depth][failed])) {  // evaluate() throws the exception that says why
             auto environment = constants;
             for (std::size_t i = 0; i < depth; ++i) {
                 const auto& parameter = parameters_[order[i]];
@@ -130,7 +132,7 @@ void ParameterSpace::enumerate(const std::vector<std::size_t>& order, const Envi
         ++count_;
         points_.insert(points_.end(), chosen.begin(), chosen.end());
     };
-    auto decided = depth_count;  // below this depth no rule is left to check: every point is valid
+    auto decided = depth_count;  // at this depth, all rules have been checked, so every point inside is valid
     while (decided > 0 && checks[decided].empty()) --decided;
     const auto descend = [&](const auto& self, std::size_t depth) -> void {
         if (depth == decided && below[depth] > max_size - count_) {
@@ -145,17 +147,17 @@ void ParameterSpace::enumerate(const std::vector<std::size_t>& order, const Envi
     };
     descend(descend, 0);
 
-    // Restores the declared order, so that indices do not depend on the binding order.
+    // Sorts points by the declared order of parameters, so that indices do not depend on the binding order.
     if (!std::ranges::is_sorted(order)) sort_points();
 }
 
-// Radix sort, from the last parameter to the first: linear cost, without comparing points.
+// Sorts the points by a radix sort, from the last parameter to the first. This takes linear time.
 void ParameterSpace::sort_points() {
     const auto width = parameters_.size();
     std::vector<std::uint32_t> rows(count_);
     std::iota(rows.begin(), rows.end(), std::uint32_t{0});
     auto sorted = rows;
-    std::vector<std::uint32_t> begins;  // of each value's rows
+    std::vector<std::uint32_t> begins;  // where the rows of each value begin in `sorted`
     for (auto column = width; column-- > 0;) {
         const auto values = parameters_[column].values.size();
         if (values < 2) continue;

@@ -18,49 +18,51 @@ struct Parameter {
     std::vector<std::int64_t> values;  ///< in the manifest's order, distinct
     std::int64_t default_value = 0;    ///< one of `values`
     std::string summary;
-    bool runtime = false;  ///< an argument of each launch, not part of the program
+    bool runtime = false;  ///< whether it is an argument of each launch and not compiled in
 };
 
 struct Constraint {
     Expression rule;
     std::string reason;
-    std::string written;  ///< the rule in short form for display, if shorter than the expression
+    std::string written;  ///< a short form of the rule for display; may be empty
 
     [[nodiscard]] const std::string& text() const { return written.empty() ? rule.text() : written; }
 };
 
 class ParameterSpace {
 public:
-    /// The raw points that a constraint removed and no earlier check had removed.
+    /// A constraint with the number of raw points that it removed. Points that an earlier check removed are not
+    /// counted.
     struct Removed {
         Constraint constraint;
         std::uint64_t points = 0;
     };
 
-    /// Enumerates at once. `constants` names everything in the rules that is not a parameter. The binding order lets
-    /// rules be checked early, so the cost follows the number of valid points, not of raw ones. Throws ExpressionError
-    /// if a rule has no value, std::length_error beyond `max_size` valid points.
+    /// Enumerates all valid points. `constants` has the values of the names in rules that are no parameters. Rules are
+    /// checked as early as possible, so the time grows with the number of valid points, not of raw points. Throws
+    /// ExpressionError if a rule has no value, and std::length_error if there are more than `max_size` valid points.
     ParameterSpace(std::vector<Parameter> parameters, std::vector<Constraint> constraints,
                    const Environment& constants);
 
-    /// A recorded space of these points, without rules. Throws std::invalid_argument if a point does not have exactly
-    /// these parameters, each with one of its values.
+    /// Makes a space of exactly these points, without rules, for a recorded landscape. Throws std::invalid_argument if
+    /// a point does not have exactly these parameters, each with one of its values.
     ParameterSpace(std::vector<Parameter> parameters, const std::vector<Configuration>& points);
 
     static constexpr std::size_t max_size = 20'000'000;
 
     [[nodiscard]] std::size_t size() const { return count_; }
-    /// In lexicographic order of the parameters as declared. Precondition: index < size().
+    /// Returns a configuration. Indices are in lexicographic order of the parameters as declared. Precondition:
+    /// index < size().
     [[nodiscard]] Configuration operator[](std::size_t index) const;
-    /// The point as value indices: for each parameter as declared, an index into Parameter::values.
+    /// Returns a configuration as indices: for each parameter, in the declared order, an index into Parameter::values.
     [[nodiscard]] std::span<const std::uint16_t> point(std::size_t index) const {
         return std::span(points_).subspan(index * parameters_.size(), parameters_.size());
     }
-    /// The index of a point; nothing if it is not valid. Takes O(log size()).
+    /// Returns the index of a point; nothing if the point is not valid. Takes O(log size()).
     [[nodiscard]] std::optional<std::size_t> find(std::span<const std::uint16_t> wanted) const;
     [[nodiscard]] std::optional<std::size_t> find(const Configuration& configuration) const;
-    /// The product, over all parameters, of how many values each has: the valid points and those that the census
-    /// counts.
+    /// Returns the number of raw points, which is the product of all parameters' numbers of values. A raw point is
+    /// either valid, or counted by the census.
     [[nodiscard]] std::uint64_t raw_size() const { return raw_size_; }
     [[nodiscard]] const std::vector<Removed>& census() const { return census_; }
     [[nodiscard]] const std::vector<Parameter>& parameters() const { return parameters_; }
@@ -72,7 +74,7 @@ private:
 
     std::vector<Parameter> parameters_;
     std::vector<Removed> census_;
-    std::vector<std::uint16_t> points_;  // size() rows of value indices, one per parameter
+    std::vector<std::uint16_t> points_;  // size() rows; a row has an index into Parameter::values for each parameter
     std::size_t count_ = 0;
     std::uint64_t raw_size_ = 1;
 };

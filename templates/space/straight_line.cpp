@@ -69,7 +69,8 @@ StraightLine::Slot StraightLine::node(Op op, Slot a, Slot b, Slot c) {
     return known->second;
 }
 
-// The code of a stack machine has three forms with jumps, as ExpressionParser emits them:
+// Converts code of the stack machine of Expression. This code has jumps only in three forms. In each, A, B and C are
+// the code of a, b and c:
 //     a ? b : c    A; jump_if_zero to C; B; jump to the end; C
 //     a && b       A; jump_if_zero_keep to the end; B; to_bool
 //     a || b       A; jump_if_not_zero_keep to the end; B; to_bool
@@ -123,7 +124,8 @@ StraightLine::Slot StraightLine::convert(const Expression& expression, std::size
     return stack.back();
 }
 
-// The most frequent operators are written out here, and inlined into the loops over all nodes.
+// For speed, this function has its own code for the most frequent operators, and is inlined into the loops over all
+// nodes.
 [[gnu::always_inline]] inline StraightLine::Value StraightLine::value_of(const Node& node, const Value* values) {
     const auto a = values[node.a].number;
     const auto b = values[node.b].number;
@@ -193,7 +195,7 @@ bool StraightLine::evaluate(const Problem& problem, std::span<const Slot> rules,
 
 LoopNest::LoopNest(const StraightLine& line, const std::vector<std::vector<Slot>>& rules)
     : loops_(rules.size()), values_(line.initial_) {
-    // The loop of each slot: a constant's is 0, the variables' are 1, 2, and so on.
+    // The depth of the loop in which each slot gets its value: 0 for a constant, i + 1 for variable i.
     std::vector<std::size_t> loop_of(values_.size(), 0);
     for (std::size_t i = 0; i < line.variables_.size(); ++i) loop_of[i] = i + 1;
     for (const auto& node : line.nodes_) {

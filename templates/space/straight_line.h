@@ -1,5 +1,5 @@
-// Expressions of the same variables, compiled to one list of operations without branches. Common subexpressions are
-// computed once. Subexpressions that depend on no variable are computed when they are added.
+// Several expressions of the same variables, compiled to one list of operations without branches. A common
+// subexpression is computed only once. A subexpression that depends on no variable is computed when it is added.
 #pragma once
 
 #include <cstddef>
@@ -17,24 +17,25 @@ namespace smemtune {
 
 class StraightLine {
 public:
-    /// The index of an expression's value.
+    /// The index of a variable's, constant's or operation's value in the list of all values.
     using Slot = std::uint32_t;
     struct Value {
         std::int64_t number;
-        bool exists;  ///< false: a division by zero or an overflow of 64 bits
+        bool exists;  ///< false after a division by zero or an overflow of 64 bits
     };
 
-    /// The first slots hold the variables, in this order.
+    /// The first slots belong to the variables, in this order.
     explicit StraightLine(std::vector<std::string> variables);
 
-    /// `environment` holds every name but the variables. Throws ExpressionError for an unknown name.
+    /// Adds an expression and returns the slot of its value. `environment` has the values of all names that are not
+    /// variables. Throws ExpressionError for an unknown name.
     Slot add(const Expression& expression, const Environment& environment);
 
-    /// Computes the values of all slots into `values`. Allocates nothing if `values` has the capacity. Precondition:
-    /// the variables are the problem's extents.
+    /// Computes the values of all slots and writes them to `values`. Allocates no memory if the capacity of `values`
+    /// suffices. Precondition: the variables are the problem's extents.
     void evaluate(const Problem& problem, std::vector<Value>& values) const;
-    /// The same, but ends as soon as one of `rules` is 0 or has no value. Returns whether all hold. Add the rules
-    /// before all other expressions, in this order.
+    /// Like evaluate(problem, values), but stops and returns false as soon as one of `rules` is 0 or has no value.
+    /// Otherwise returns true. Precondition: the rules were added in this order, before all other expressions.
     bool evaluate(const Problem& problem, std::span<const Slot> rules, std::vector<Value>& values) const;
 
 private:
@@ -43,7 +44,7 @@ private:
     struct Node {
         Op op;  // jump_if_zero: `a ? b : c`
         Slot a, b, c;
-        Slot to;  // the slot of its value
+        Slot to;  // the slot of the node's value
     };
 
     [[nodiscard]] static bool is_truth(Op op);
@@ -54,41 +55,41 @@ private:
     void begin(const Problem& problem, std::vector<Value>& values) const;
 
     std::vector<std::string> variables_;
-    std::vector<Node> nodes_;     // in an order in which each needs only values before its own
-    std::vector<Value> initial_;  // of each slot: its value if it is a constant
+    std::vector<Node> nodes_;     // in such an order that each node needs only values of earlier nodes
+    std::vector<Value> initial_;  // the value of each slot that is a constant; unused for the other slots
     std::vector<bool> is_constant_;
-    std::vector<bool> is_truth_;  // 0 or 1 where it has a value
+    std::vector<bool> is_truth_;  // for each slot: whether its value, if it has one, is 0 or 1
     std::map<std::tuple<Op, Slot, Slot, Slot>, Slot> known_;
     std::map<std::pair<std::int64_t, bool>, Slot> constants_;
 };
 
-/// The operations of a StraightLine in nested loops over its variables, the first one outermost. Each operation is
-/// computed in the outermost loop that has all variables it depends on.
+/// The operations of a StraightLine in nested loops over its variables. The loop over the first variable is the
+/// outermost. Each operation is computed in the outermost loop in which all its variables have values.
 class LoopNest {
 public:
     using Slot = StraightLine::Slot;
 
-    /// `rules[depth]` are checked when the first `depth` variables have values. Precondition: the rules were added to
-    /// the line in the order in which they are checked, and depend on no later variable.
+    /// `rules[depth]` are checked when the first `depth` variables have values, and must not depend on other variables.
+    /// Precondition: the rules were added to the line in the order in which they are checked.
     LoopNest(const StraightLine& line, const std::vector<std::vector<Slot>>& rules);
 
     static constexpr std::size_t none = SIZE_MAX;
 
-    /// Gives the variable of the loop at `depth` - 1 a value, then checks the rules of `depth`. Returns the index in
-    /// `rules[depth]` of the first that is 0 or has no value, or `none`. Afterwards all loops further in are undecided.
-    /// Depth 0 has no variable and comes first.
+    /// Sets variable `depth` - 1 to `value`, then checks `rules[depth]`. Returns the index of the first of these rules
+    /// that is 0 or has no value; `none` if there is no such rule. Call enter() for depth 0 first; it sets no variable.
+    /// After a call, call enter() again for all greater depths.
     std::size_t enter(std::size_t depth, std::int64_t value);
-    /// Whether the rule that the last enter() returned has a value, which is then 0.
+    /// Whether the rule that failed in the last enter() has a value. If it has, the value is 0.
     [[nodiscard]] bool exists(Slot rule) const { return values_[rule].exists; }
 
 private:
     struct Check {
-        std::vector<StraightLine::Node> nodes;  // what the rule needs and no earlier one of this loop did
+        std::vector<StraightLine::Node> nodes;  // nodes of this loop that the rule needs and no earlier rule needed
         Slot rule;
     };
     struct Loop {
         std::vector<Check> checks;
-        std::vector<StraightLine::Node> rest;  // what rules further in need
+        std::vector<StraightLine::Node> rest;  // nodes of this loop that only rules of inner loops need
     };
 
     std::vector<Loop> loops_;

@@ -11,7 +11,7 @@ namespace smemtune {
 
 namespace {
 
-// Texts by number. A number alone cannot be turned back into its text, so every text that was read stays here.
+// The texts that were read, by their numbers. They are kept, because a number cannot be turned back into its text.
 struct KnownTexts {
     std::shared_mutex mutex;
     std::map<std::int64_t, std::string> texts;
@@ -21,7 +21,8 @@ KnownTexts& known_texts() {
     return known;
 }
 
-// FNV-1a, 61 bits of it: stable, because expressions and rows of other processes must agree.
+// Returns 61 bits of the FNV-1a hash of a text. The hash never changes, because all processes must use the same
+// number for a text.
 std::uint64_t digest_of(std::string_view text) {
     std::uint64_t digest = 14695981039346656037U;
     for (const auto c : text) digest = (digest ^ static_cast<unsigned char>(c)) * 1099511628211U;
@@ -60,7 +61,7 @@ bool is_value_text(std::string_view text) {
     const auto is_allowed = [](char c) {
         return c >= ' ' && c <= '~' && c != ',' && c != '=' && c != '"' && c != '\'' && c != '\\';
     };
-    // A comment or a continued line would swallow what follows in configuration.h.
+    // A comment or a continued line would hide what follows it in configuration.h.
     return text.find("//") == std::string_view::npos && text.find("/*") == std::string_view::npos &&
            std::ranges::all_of(text, is_allowed);
 }

@@ -1,4 +1,5 @@
-// Values of parameters that are not whole numbers, such as `float4` or `0.5`. Each gets a number outside int's range.
+// Values of parameters that are not whole numbers, such as `float4` or `0.5`. A number outside the range of int
+// represents each of them.
 #pragma once
 
 #include <cstdint>
@@ -7,18 +8,19 @@
 
 namespace smemtune {
 
-/// A number that stands for a text: the same one in every process. Distinct from all numbers that a parameter may have.
-/// Throws std::invalid_argument if another text of this process has the same number.
+/// Returns the number that represents a text. It is the same in every process, and is no number that a parameter can
+/// have as a value. Throws std::invalid_argument if another text of this process has the same number.
 std::int64_t text_value(std::string_view text);
 
-/// Whether `value` stands for a text.
+/// Whether the number `value` represents a text.
 bool is_text_value(std::int64_t value);
 
-/// Whether a parameter may have this text as a value: a number with a point or an exponent; or printable ASCII that
-/// begins with a letter, `_` or `:`, without quotes, `,`, `=`, backslashes, comments and a space at its end.
+/// Whether a parameter may have this text as a value. Allowed are numbers with a point or an exponent, and printable
+/// ASCII that begins with a letter, `_` or `:`. Not allowed are quotes, `,`, `=`, backslashes, comments, and a space at
+/// the end.
 bool is_value_text(std::string_view text);
 
-/// As configurations write it: `16`, or the text that text_value was given.
+/// Returns the value as configurations write it, such as `16`. For a number from text_value(), returns the text.
 std::string value_text(std::int64_t value);
 
 }  // namespace smemtune
