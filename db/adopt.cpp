@@ -26,9 +26,10 @@ std::vector<std::int64_t> find_same_code(Connection& connection, const TemplateR
 
 void merge(Connection& connection, std::int64_t from, std::int64_t to, const Configuration& defaults) {
     for (const auto row : {from, to}) complete_configurations(connection, row, defaults);
+    // A damaged row gets NULL as its hash, so readers still reject the row.
     static const std::string move_binaries =
         "UPDATE OR IGNORE binaries SET template = ?1, sha256 = iif(sha256 = " + binary_sha256_in_sql() + ", " +
-        binary_sha256_in_sql("?1") + ", NULL) WHERE template = ?2";  // a damaged row gets NULL: readers reject it
+        binary_sha256_in_sql("?1") + ", NULL) WHERE template = ?2";
     Query(connection, "UPDATE OR IGNORE trials SET template = ? WHERE template = ?").with(to, from).run();
     Query(connection, move_binaries).with(to, from).run();
     static const std::string move_portfolio =
@@ -59,9 +60,10 @@ void adopt_same_code(Connection& connection, const TemplateRecord& kernel_templa
     if (!present) {
         present = rows.front();
         rows.erase(rows.begin());
+        // A damaged row gets NULL as its hash, so readers still reject the row.
         static const std::string rename =
             "UPDATE templates SET hash = ?1, sha256 = iif(sha256 = " + template_sha256_in_sql() + ", " +
-            template_sha256_in_sql("?1") + ", NULL) WHERE id = ?2";  // a damaged row gets NULL: readers reject it
+            template_sha256_in_sql("?1") + ", NULL) WHERE id = ?2";
         Query(connection, rename).with(kernel_template.hash, *present).run();
     }
     for (const auto row : rows) merge(connection, row, *present, defaults);

@@ -17,10 +17,10 @@ bool has_same_code(Connection& connection, const TemplateRecord& kernel_template
 
 /// Merges the rows that has_same_code() looks for into the row of `kernel_template`. If no row has the hash of
 /// `kernel_template`, the newest of these rows gets this hash. The trials, machine code and portfolio members of the
-/// other rows move to that row, and the other rows are deleted. If both rows have a trial of the same configuration,
-/// the other row's trial is deleted. If the deleted trial was the winner, the remaining trial becomes the winner,
-/// provided that it was measured completely and verified. The stored source files do not change; the caller updates
-/// them. `defaults`: see Store::remember. Runs inside the caller's transaction.
+/// other rows move to that row, and the other rows are deleted. If two rows have a trial of the same configuration, the
+/// trial in the row of `kernel_template` is kept, and the other trial is deleted. If the deleted trial was the winner,
+/// the kept trial becomes the winner, provided that it was measured completely and verified. The stored source files do
+/// not change; the caller updates them. `defaults`: see Store::remember. Runs inside the caller's transaction.
 void adopt_same_code(Connection& connection, const TemplateRecord& kernel_template, const Configuration& defaults);
 
 }  // namespace smemtune

@@ -16,7 +16,7 @@ LEFT JOIN winners AS w ON w.device = t.device AND w.problem = t.problem AND w.tr
 
 constexpr auto group_columns =
     "count(t.median_us), count(t.rejected_at), count(w.trial), min(t.finished_at), max(t.finished_at), "
-    // the condition of is_unchecked() in templates/manifest/catalog.cpp
+    // the same condition as is_unchecked() in templates/manifest/catalog.cpp
     "count(CASE WHEN t.verified_by LIKE 'unchecked-%' THEN 1 END)";
 
 constexpr auto count_of_template = R"sql(
@@ -161,7 +161,8 @@ std::optional<RunRow> Store::recall_run(std::int64_t run) const {
         return state_->query("SELECT request, policy, versions, started_at, finished_at, how FROM runs WHERE id = ?")
             .with(run)
             .first([](const SQLite::Statement& row) {
-                const auto text = [&](int column) { return row.getColumn(column).getString(); };  // NULL gives ""
+                // getString() returns an empty text for a NULL column.
+                const auto text = [&](int column) { return row.getColumn(column).getString(); };
                 return RunRow{{text(0), text(1), text(2)}, text(3), text(4), text(5)};
             });
     });

@@ -72,7 +72,7 @@ std::optional<TrialRow> Store::best(std::int64_t device, std::int64_t problem, c
 
 Store::Nearest Store::nearest(std::int64_t device, const Problem& problem, std::int64_t skipped, std::int64_t count,
                               const std::string& kernel_template, const std::vector<std::string>& hashes) const {
-    if (state_->schema < hashed_schema) {  // such a file lacks the index `places`
+    if (state_->schema < hashed_schema) {  // files of an older schema lack the index `places`
         auto rows = best_of(device, problem.operation, problem.type, problem.layout, kernel_template, hashes);
         std::ranges::stable_sort(rows, {}, [&](const auto& row) { return squared_distance(problem, row.problem); });
         return {std::move(rows), true};
@@ -87,7 +87,7 @@ Store::Nearest Store::nearest(std::int64_t device, const Problem& problem, std::
     for (const auto each : problems) {
         try {
             if (auto row = best(device, each, kernel_template, hashes)) nearest.rows.push_back(std::move(*row));
-        } catch (const DamagedRow&) {  // skips the problem, because another one may do
+        } catch (const DamagedRow&) {  // a problem whose row is damaged is skipped
         }
     }
     return nearest;

@@ -30,7 +30,7 @@ struct Rejection {
 };
 
 struct Measurement {
-    double median_us = 0;            ///< device time of one launch
+    double median_us = 0;            ///< median device time of one launch
     double spread_us = 0;            ///< half the interquartile range of the samples
     std::vector<double> samples_us;  ///< each sample is the mean time of a batch of launches
     bool cut_short = false;          ///< timing ended early, because the kernel was clearly slower than the best one
@@ -43,9 +43,9 @@ struct Measurement {
 using Outcome = std::variant<Measurement, Rejection>;
 
 /// The resources that a kernel needs, as its compiler reports them. A value is 0 if the compiler did not run or does
-/// not report it.
+/// not report this value.
 struct Resources {
-    std::int64_t registers = 0;  ///< per thread
+    std::int64_t registers = 0;  ///< registers per thread
     std::int64_t spill_bytes = 0;
     std::int64_t static_shared_bytes = 0;
     std::int64_t dynamic_shared_bytes = 0;

@@ -16,7 +16,7 @@ namespace smemtune {
 
 struct Connection {
     SQLite::Database database;
-    std::unordered_map<std::string, SQLite::Statement> statements{};  ///< prepared once each, by their SQL
+    std::unordered_map<std::string, SQLite::Statement> statements{};  ///< prepared statements, by their SQL text
 };
 
 /// One use of a prepared statement. The destructor resets the statement, which releases its lock.
@@ -28,7 +28,7 @@ public:
     Query(const Query&) = delete;
     Query& operator=(const Query&) = delete;
 
-    SQLite::Statement& operator*() { return statement_; }  ///< for the bind functions of rows.h
+    SQLite::Statement& operator*() { return statement_; }  ///< the statement, for the bind functions of rows.h
 
     template <class... Values>
     Query& with(const Values&... values) {

@@ -21,7 +21,7 @@ struct TemplateRecord {
     std::string name;
     std::string operation;
     std::string hash;                          ///< hash of everything that decides machine code and launch
-    std::map<std::string, std::string> files;  ///< path -> text: manifest, source, headers, operation, reference
+    std::map<std::string, std::string> files;  ///< path -> text of manifest, source, headers, operation, reference
     /// Hashes of earlier versions with the same machine code, as in KernelTemplate::same_code_as. The hashes are used
     /// to find stored versions and are not stored themselves.
     std::vector<std::string> same_code_as{};
@@ -31,9 +31,9 @@ struct TemplateRecord {
 
 /// One run of the tuner: the request and the versions of its tools.
 struct RunRecord {
-    std::string request{};   ///< JSON: sizes, templates, search, seed, budget
-    std::string policy{};    ///< JSON: how trials were verified and timed
-    std::string versions{};  ///< JSON: smemtune, compiler, driver
+    std::string request{};   ///< the request as JSON: sizes, templates, search, seed, budget
+    std::string policy{};    ///< the policy as JSON: how trials were verified and timed
+    std::string versions{};  ///< the versions of smemtune, compiler and driver as JSON
 
     bool operator==(const RunRecord&) const = default;
 };
@@ -64,7 +64,7 @@ struct TrialRecord {
     /// check or was rejected. Empty if the trial passed only the first check.
     std::string verified_by{};
     std::string code_hash{};    ///< SHA-256 of the machine code that was verified and timed; empty when unknown
-    std::string toolchain{};    ///< compiler and driver; empty when unknown
+    std::string toolchain{};    ///< compiler and driver of the trial; empty when unknown
     std::int64_t attempts = 1;  ///< number of attempts with this toolchain, for a trial that crashed or timed out
 
     /// Whether the trial may win: it was measured completely and verified in full.
@@ -97,7 +97,7 @@ struct TrialRow {
     Problem problem;
     TrialRecord record;
     bool winner = false;
-    std::string finished_at;  ///< UTC, ISO 8601
+    std::string finished_at;  ///< when the trial ended: UTC, ISO 8601
     std::string decided_at;   ///< when this trial was declared the winner; empty if it is not the winner
 };
 

@@ -12,7 +12,7 @@ namespace smemtune {
 
 namespace {
 
-using Json = nlohmann::ordered_json;  // keeps the order of the extents
+using Json = nlohmann::ordered_json;  // ordered_json keeps the order of the extents
 
 // The columns of the table `trials`, except `id` and `finished_at`. SQL statements bind and read them in this order.
 constexpr std::array<std::string_view, 24> trial_columns{"device",
@@ -87,7 +87,7 @@ auto read_text(const SQLite::Column& column, Read read) {
     const auto text = column.getString();
     try {
         return read(text);
-    } catch (const std::exception& error) {  // nlohmann's exceptions, or invalid_argument of our parsers
+    } catch (const std::exception& error) {  // thrown by nlohmann::json or by our parsers
         throw UnreadableRow(std::string(column.getName()) + " cannot be read: " + error.what());
     }
 }
@@ -253,14 +253,14 @@ TrialRecord read_trial(const SQLite::Statement& row) {
                                     .samples_us = read_text(row.getColumn(at("samples_us")), read_samples),
                                     .cut_short = row.getColumn(at("cut_short")).getInt() != 0,
                                     .clock_khz = row.getColumn(at("clock_khz")).getInt64(),
-                                    .energy_uj = row.getColumn(at("energy_uj")).getDouble()};  // NULL gives 0
+                                    .energy_uj = row.getColumn(at("energy_uj")).getDouble()};  // NULL is read as 0
     }
     trial.resources = read_resources(row, at("registers"));
     trial.compile_ms = row.getColumn(at("compile_ms")).getDouble();
     trial.verify_ms = row.getColumn(at("verify_ms")).getDouble();
     trial.time_ms = row.getColumn(at("time_ms")).getDouble();
-    trial.run = row.getColumn(at("run")).getInt64();                   // NULL gives 0
-    trial.verified_by = row.getColumn(at("verified_by")).getString();  // NULL gives "", here and in the next two lines
+    trial.run = row.getColumn(at("run")).getInt64();                   // NULL is read as 0
+    trial.verified_by = row.getColumn(at("verified_by")).getString();  // NULL is read as "", also in the next two lines
     trial.code_hash = row.getColumn(at("code_hash")).getString();
     trial.toolchain = row.getColumn(at("toolchain")).getString();
     trial.attempts = row.getColumn(at("attempts")).getInt64();
@@ -287,7 +287,7 @@ TrialRow read_row(const SQLite::Statement& row) {
     result.template_hash = row.getColumn(first + 3).getString();
     result.problem = problem_at(row, first + 4);
     result.winner = !row.isColumnNull(first + 8);
-    result.decided_at = row.getColumn(first + 8).getString();  // NULL gives ""
+    result.decided_at = row.getColumn(first + 8).getString();  // NULL is read as ""
     result.finished_at = row.getColumn(first + 9).getString();
     return result;
 }

@@ -73,10 +73,10 @@ SELECT template, configuration, target, compiler, code, registers, spill_bytes, 
        dynamic_shared_bytes, sha256
 FROM binaries WHERE template = (SELECT id FROM templates WHERE name = ? AND hash = ?) AND configuration = ?
     AND target = ?)sql";
-/// Throws UnreadableRow if the row differs from its hash, or if `needs_hash` and the row has no hash.
+/// Throws UnreadableRow if the row differs from its hash, or if `needs_hash` is true and the row has no hash.
 BinaryRecord read_binary(const SQLite::Statement& row, bool needs_hash);
 
-/// Throws UnreadableRow if `computed` differs from the stored SHA-256, or if `needs_hash` and no SHA-256 is stored.
+/// Throws UnreadableRow if `computed` differs from the stored SHA-256, or if `needs_hash` is true and `stored` is NULL.
 void check_hash(const SQLite::Column& stored, const std::string& computed, bool needs_hash);
 
 }  // namespace smemtune

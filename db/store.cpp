@@ -137,7 +137,7 @@ void remember_wrong(State& state, const TrialRecord& trial) {
     transaction.commit();
 }
 
-// Runs inside the caller's transaction.
+// Declares a stored trial the winner of its device and problem. Runs inside the caller's transaction.
 template <class State>
 void declare_winner(State& state, const TrialKey& key, const Configuration& configuration,
                     const std::optional<BinaryRecord>& binary) {
@@ -269,7 +269,8 @@ std::int64_t Store::remember(const TemplateRecord& kernel_template, const Config
     const auto is_stored = [&] {
         try {
             const auto known = recall_template(id);
-            return !known || known->files == kernel_template.files;  // none: another process merged the row
+            // If the row is missing, another process has merged it into another row.
+            return !known || known->files == kernel_template.files;
         } catch (const DamagedRow&) {
             return false;
         }

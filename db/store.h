@@ -38,8 +38,8 @@ struct StoreOptions {
     /// local, the Store always does so.
     bool rollback_journal = false;
     /// Called with the absolute path of an existing file before the Store opens the file. If another file replaces the
-    /// opened file, this is called again before the Store opens the new file. An exception that it throws reaches the
-    /// caller of the Store's function.
+    /// opened file, the function is called again before the Store opens the new file. An exception that it throws
+    /// reaches the caller of the Store's function.
     std::function<void(const std::filesystem::path& file)> before_opening{};
 };
 
@@ -59,11 +59,11 @@ public:
     Store& operator=(Store&&) noexcept;
 
     /// How often the Store found that another file had replaced its file, and opened the new file. Any function may
-    /// find this. Row numbers of the earlier file are invalid in the new one.
+    /// notice this. Row numbers of the earlier file are invalid in the new one.
     [[nodiscard]] std::int64_t replacements() const;
 
     struct Known {
-        std::vector<std::pair<std::int64_t, Device>> devices;  ///< with their row numbers
+        std::vector<std::pair<std::int64_t, Device>> devices;  ///< all devices, with their row numbers
         std::optional<std::int64_t> problem;
     };
     /// Returns the results of devices() and find(problem) from one moment. Faster than two calls.
@@ -103,9 +103,9 @@ public:
     void forget_damaged(const TrialKey& key);
 
     /// Declares a stored trial the winner of its device and problem, over all templates. Also stores `binary`, the
-    /// winner's machine code, in the same transaction. Throws StoreError unless the trial was measured completely and
-    /// verified in full, and has the `code_hash` of `binary`. If the winner is measured again, it remains the winner.
-    /// If the winner is then rejected or cut short, the problem has no winner.
+    /// winner's machine code, if it is given. Uses one transaction. Throws StoreError unless the trial was measured
+    /// completely and verified in full, and its `code_hash` is that of `binary`. If the winner is measured again, it
+    /// remains the winner. If the winner is then rejected or cut short, the problem has no winner.
     void set_winner(const TrialKey& key, const Configuration& configuration, const std::optional<BinaryRecord>& binary);
     /// Stores a trial and declares it the winner, in one transaction. If `binary` replaces other machine code, trials
     /// of other problems that were verified with the replaced code become `unrecorded`.
@@ -126,7 +126,7 @@ public:
     /// Some of the rows of best_of, those of the nearest problems first. The distance of two problems is the Euclidean
     /// distance between the logarithms of their first four extents.
     struct Nearest {
-        std::vector<TrialRow> rows;  ///< damaged rows are left out
+        std::vector<TrialRow> rows;  ///< the rows, without damaged rows
         bool is_last = false;        ///< whether no stored problem is farther away
     };
     /// Skips the nearest `skipped` problems and returns the rows of the next `count` problems. Returns fewer rows if a
@@ -134,7 +134,7 @@ public:
     [[nodiscard]] Nearest nearest(std::int64_t device, const Problem& problem, std::int64_t skipped, std::int64_t count,
                                   const std::string& kernel_template = {},
                                   const std::vector<std::string>& hashes = {}) const;
-    /// Returns the row that best_of gives for one problem; nothing if it gives none.
+    /// Returns the row that best_of gives for one problem; nothing if there is no such row.
     [[nodiscard]] std::optional<TrialRow> best(std::int64_t device, std::int64_t problem,
                                                const std::string& kernel_template,
                                                const std::vector<std::string>& hashes) const;
@@ -171,9 +171,10 @@ public:
     /// A filter in the user's terms. Each list holds names, in upper or lower case, or patterns in which `*` stands for
     /// any text. An empty list matches everything.
     struct Filter {
-        enum class Sort { time, date, id };  ///< time: fastest first, rejected last; date: latest first; id: ascending
+        /// The order of trials. `time`: fastest first, rejected last. `date`: latest first. `id`: by row number.
+        enum class Sort { time, date, id };
         std::vector<std::string> devices{}, kernel_templates{}, sizes{}, operations{};
-        bool best_only = false;  ///< one row per device and problem
+        bool best_only = false;  ///< only the winner, or else the fastest trial, of each device and problem
         bool rejected_only = false;
         Sort sort = Sort::time;
         std::optional<std::size_t> limit{};
@@ -214,7 +215,7 @@ public:
     /// A row that differs from its hash or cannot be read.
     struct Damage {
         std::string row;     ///< such as "trial 17" or "machine code of tiled TILE=16 for sm_90a"
-        std::string reason;  ///< one line
+        std::string reason;  ///< what is wrong, in one line
     };
     /// Reads the whole database and returns its damaged rows.
     [[nodiscard]] std::vector<Damage> damages() const;

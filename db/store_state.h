@@ -33,7 +33,7 @@ struct Store::State {
         std::vector<std::pair<std::int64_t, Device>> devices{};
     };
     std::optional<KnownDevices> known_devices{};
-    std::set<std::pair<std::int64_t, std::int64_t>> placed{};  // (device, problem) that have a row in `places`
+    std::set<std::pair<std::int64_t, std::int64_t>> placed{};  // pairs of device and problem with a row in `places`
     std::set<std::int64_t> examined{};                         // templates whose machine code was examined for damage
 
     // Runs `work` and turns SQLite's exceptions into StoreError with an explanation. If the Store only reads, and the
@@ -43,7 +43,7 @@ struct Store::State {
         if (in_snapshot) return work();  // read_together() has called guarded()
         return explained([&] {
             if constexpr (std::is_void_v<decltype(work())>) {
-                work();  // code without a result writes, so it is not repeated
+                work();  // `work` without a result writes to the database, so it is not repeated
             } else {
                 return access == Access::write ? work() : read_consistently(work);
             }
@@ -89,7 +89,7 @@ struct Store::State {
         return id;
     }
 
-    // Both functions run inside the caller's transaction.
+    // read_template() and read_portfolio() run inside the caller's transaction.
     std::optional<TemplateRecord> read_template(std::int64_t id);
     Portfolio read_portfolio(const PortfolioKey& key, TermsVersions versions);
 
@@ -108,7 +108,7 @@ private:
             state_.in_snapshot = false;
             try {
                 state_.query("COMMIT").run();
-            } catch (const SQLite::Exception&) {  // an error has already ended the transaction
+            } catch (const SQLite::Exception&) {  // SQLite has ended the transaction because of an error
             }
         }
         Snapshot(const Snapshot&) = delete;

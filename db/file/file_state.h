@@ -11,7 +11,7 @@ namespace smemtune {
 /// Properties of a database file. Whenever the file changes, at least one of these properties changes.
 struct FileState {
     dev_t device = 0;
-    ino_t inode = 0;  ///< 0 if the file does not exist, and then `device` is 0, too
+    ino_t inode = 0;  ///< inode number; 0, like `device`, if the file does not exist
     std::int64_t size = 0;
     std::int64_t modified_ns = 0, status_changed_ns = 0;
     bool has_pending_journal = false;

@@ -15,7 +15,7 @@ namespace smemtune {
 /// order of their distance from (a, b, c, d).
 void add_functions(SQLite::Database& database);
 
-/// Larger texts and blobs are neither stored nor read. The largest machine code we know is below 1 MiB.
+/// The largest size of a text or blob that smemtune stores or reads. The largest machine code we know is below 1 MiB.
 constexpr int largest_value_bytes = 64 << 20;
 
 /// Calls add_functions(), and limits texts and blobs to `largest_value_bytes`. A damaged file with a larger value could

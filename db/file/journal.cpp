@@ -60,14 +60,15 @@ Journal journal_for(long filesystem_type) {
         0xE0F5E1E2,  // EROFS
     };
     for (const auto type : local) {
-        if (static_cast<std::uint32_t>(filesystem_type) == type) return Journal::wal;  // cast: f_type may be signed
+        // The cast is needed because f_type is signed on some systems.
+        if (static_cast<std::uint32_t>(filesystem_type) == type) return Journal::wal;
     }
     return Journal::rollback;
 }
 
 Journal journal_at(const std::filesystem::path& file) {
     struct statfs filesystem {};
-    // Without a known filesystem, a rollback journal is the safe choice, because it works on every filesystem.
+    // If statfs() fails, a rollback journal is the safe choice, because it works on every filesystem.
     if (statfs(file.parent_path().c_str(), &filesystem) != 0) return Journal::rollback;
     return journal_for(static_cast<long>(filesystem.f_type));
 }
@@ -77,7 +78,8 @@ bool is_in_wal_mode(const std::filesystem::path& file) {
     sqlite3_file* content = nullptr;
     sqlite3_file_control(database.getHandle(), "main", SQLITE_FCNTL_FILE_POINTER, &content);
     if (content == nullptr || content->pMethods == nullptr) return false;
-    unsigned char write_version = 0;  // 2: WAL; https://www.sqlite.org/fileformat.html#file_format_version_numbers
+    // In WAL mode, byte 18 of the file is 2: https://www.sqlite.org/fileformat.html#file_format_version_numbers
+    unsigned char write_version = 0;
     return content->pMethods->xRead(content, &write_version, 1, 18) == SQLITE_OK && write_version == 2;
 }
 

@@ -35,8 +35,9 @@ std::optional<std::string> text_of(SQLite::Database& database, const std::string
     return query.executeStep() ? std::optional(query.getColumn(0).getString()) : std::nullopt;
 }
 
-// A migration step adds the column of a Filled and gives it `value`. The step to `schema` deletes the rows of a Removed
-// that do not meet the condition `keeps`. Readers of a file without these steps must see the same content.
+// Filled: a migration step added this column and gave it `value`. Removed: the migration step to version `schema`
+// deleted the rows that do not meet the condition `keeps`. A reader sees a file without these steps as if the steps had
+// run.
 struct Filled {
     std::string_view table, column, value;
 };

@@ -40,7 +40,7 @@ constexpr std::int64_t largest_checked_bytes = 4 << 20;
 
 bool is_accessible(const fs::path& file, int mode) { return faccessat(AT_FDCWD, file.c_str(), mode, AT_EACCESS) == 0; }
 
-// Returns whether the file exists and is not empty. Fails if the path names no readable regular file.
+// Returns whether the file exists and is not empty. Fails if it exists but is no readable regular file.
 bool look_at(const OpenRequest& request) {
     std::error_code error;
     const auto status = fs::status(request.file, error);
@@ -143,7 +143,7 @@ void leave_wal_mode(const OpenRequest& request) {
             const bool is_busy = (error.getErrorCode() & 0xff) == SQLITE_BUSY;
             if (!is_busy || std::chrono::steady_clock::now() > deadline) throw;
             std::this_thread::sleep_for(
-                std::chrono::milliseconds(5 + getpid() % 16));  // differs by process, so that retries do not coincide
+                std::chrono::milliseconds(5 + getpid() % 16));  // each process waits for a different time
         }
     }
 }
@@ -175,7 +175,7 @@ SQLite::Database open_for_writing(const OpenRequest& request, bool has_content) 
     migrate(request, database);
     checkpoint_on_close(database, true);
     set_journal(database, journal);
-    database.exec("PRAGMA foreign_keys = ON");  // after migrate(), which may rebuild a table
+    database.exec("PRAGMA foreign_keys = ON");  // set after migrate(), because a migration may rebuild a table
     return database;
 }
 

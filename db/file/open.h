@@ -14,7 +14,7 @@
 
 namespace smemtune {
 
-/// What to open, and how.
+/// The database file to open, and the options for opening it.
 struct OpenRequest {
     std::filesystem::path name;  ///< the path as the user wrote it, for messages
     std::filesystem::path file;  ///< the absolute path without symbolic links; SQLite puts the journal beside this file

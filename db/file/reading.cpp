@@ -34,7 +34,7 @@ OpenDatabase checked(const OpenRequest& request, SQLite::Database database, cons
     check_pages(request, database);
     const int version = check_identity(request, database, Store::Access::read);
     if (version == 0) request.fail("is an empty database; tune into it first, or choose another file");
-    database.exec("PRAGMA query_only = OFF");  // present_as_newest() creates temporary views
+    database.exec("PRAGMA query_only = OFF");  // because present_as_newest() creates temporary views
     if (static_cast<std::size_t>(version) < request.steps.size()) present_as_newest(database, version, request.steps);
     database.exec("PRAGMA query_only = ON");
     return {std::move(database), version, state, is_locked};
@@ -60,7 +60,7 @@ std::optional<OpenDatabase> open_at_rest(const OpenRequest& request) {
         auto opened = checked(request, open_immutable(request.file), state, /*is_locked=*/false);
         if (state_of(request.file) == state) return opened;
     } catch (const std::exception&) {
-        if (state_of(request.file) == state) throw;  // else the file changed while it was read
+        if (state_of(request.file) == state) throw;  // if the file has changed, the caller tries again
     }
     return std::nullopt;
 }

@@ -25,9 +25,9 @@ std::string row_sha256(const BinaryRecord& binary);
 std::string portfolio_sha256_in_sql(const std::string& kernel_template = "template",
                                     const std::string& configuration = "configuration");
 
-/// Both functions return an SQL expression for the hash that row_sha256() computes: of a row of the table `templates`,
-/// and of a row of `binaries`. SQL statements that change rows use them. An argument is an SQL expression that is used
-/// in place of the column of that name.
+/// template_sha256_in_sql() and binary_sha256_in_sql() return SQL expressions for the hash that row_sha256() computes,
+/// over a row of the table `templates` or `binaries`. SQL statements that change such a row use these expressions. An
+/// argument is an SQL expression that is used in place of the column of that name.
 std::string template_sha256_in_sql(const std::string& hash = "hash");
 std::string binary_sha256_in_sql(const std::string& kernel_template = "template",
                                  const std::string& configuration = "configuration");

@@ -128,7 +128,8 @@ void Merge::machine_code() {
         return std::tuple(of_members.contains(code), of_winners.contains(code),
                           date == dates.end() ? std::string() : date->second, row_sha256(binary));
     };
-    std::map<std::tuple<Number, std::string, std::string>, BinaryRecord> kept;  // key: template, configuration, target
+    // The machine code to keep, by template, configuration and target.
+    std::map<std::tuple<Number, std::string, std::string>, BinaryRecord> kept;
     std::set<CodeAt> replaced;
     for (std::size_t i = 0; i < databases_.size(); ++i) {
         for (auto binary : databases_[i].binaries) {

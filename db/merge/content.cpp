@@ -24,7 +24,8 @@ VALUES (?, ?, ?, ?, nullif(?, ''), nullif(?, '')))sql";
 constexpr auto insert_dated_winner = "INSERT INTO winners (device, problem, trial, decided_at) VALUES (?, ?, ?, ?)";
 
 std::pair<std::int64_t, RunRow> read_dated_run(const SQLite::Statement& row) {
-    const auto text = [&](int column) { return row.getColumn(column).getString(); };  // NULL gives ""
+    // getString() returns an empty text for a NULL column.
+    const auto text = [&](int column) { return row.getColumn(column).getString(); };
     return {row.getColumn(0).getInt64(), {{text(1), text(2), text(3)}, text(4), text(5), text(6)}};
 }
 

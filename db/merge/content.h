@@ -14,7 +14,7 @@ namespace smemtune {
 
 struct DatedTrial {
     TrialRecord record;
-    std::string finished_at;   ///< UTC, ISO 8601
+    std::string finished_at;   ///< when the trial ended: UTC, ISO 8601
     std::string decided_at{};  ///< when the trial was declared the winner; empty if it is not the winner
 
     bool operator==(const DatedTrial&) const = default;
@@ -33,7 +33,7 @@ struct DatabaseContent {
     std::map<std::int64_t, TemplateRecord> templates;
     std::map<std::int64_t, Problem> problems;
     std::map<std::int64_t, RunRow> runs;
-    std::vector<DatedTrial> trials;  ///< in the order in which they were first stored
+    std::vector<DatedTrial> trials;  ///< the trials, in the order in which they were first stored
     std::vector<BinaryRecord> binaries;
     std::vector<StoredPortfolio> portfolios;
     /// The portfolios whose time models have a different `terms_version`. They are not in `portfolios`.

@@ -26,7 +26,7 @@
 namespace smemtune {
 
 struct MergedContent {
-    DatabaseContent content;        ///< rows numbered 1, 2, 3, ..., trials in the order in which they were first tried
+    DatabaseContent content;        ///< merged rows, numbered 1, 2, 3, ...; trials are in the order of first attempts
     std::size_t shared_trials = 0;  ///< trials that are in several databases
     std::size_t differing_trials = 0;     ///< shared trials that differ between the databases
     std::size_t shared_winners = 0;       ///< problems that have a winner in several databases

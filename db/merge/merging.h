@@ -18,7 +18,7 @@ public:
 private:
     using Number = std::int64_t;  ///< a row number of the merged database; the keys of Renumbering are original numbers
     using TrialPlace = std::tuple<Number, Number, Number, std::string>;  ///< device, template, problem, configuration
-    using CodeAt = std::tuple<Number, std::string, std::string>;         ///< template, configuration, hash of the code
+    using CodeAt = std::tuple<Number, std::string, std::string>;  ///< template, configuration, hash of machine code
     using PortfolioPlace = std::tuple<Number, std::string, std::string, std::string>;  ///< the fields of PortfolioKey
 
     /// Maps the row numbers of one database to row numbers of the merged database.
@@ -30,19 +30,19 @@ private:
         std::set<std::size_t> databases{};
     };
 
-    // rows.cpp
+    // These functions are defined in rows.cpp.
     void devices();
     void problems();
     void runs();
     void templates();
 
-    // merge.cpp
+    // These functions are defined in merge.cpp.
     void trials();
     void add(DatedTrial trial, std::size_t database, const std::string& first_at);
     void winners();
     void sort_trials();
 
-    // code.cpp
+    // These functions are defined in code.cpp.
     void portfolios();
     void drop_wrong_members();
     void machine_code();
@@ -64,7 +64,7 @@ private:
     std::map<Number, Configuration> defaults_{};  ///< defaults of the templates whose files differ between databases
     std::map<TrialPlace, DatedTrial> trials_{};
     std::map<TrialPlace, std::string> first_at_{};  ///< the latest possible date of each trial's first attempt
-    std::map<TrialPlace, bool> shared_{};           ///< for each trial that is in several databases: whether it differs
+    std::map<TrialPlace, bool> shared_{};           ///< for each trial of several databases: whether it differs there
     std::map<std::pair<Number, Number>, Declared> declared_{};        ///< the declared winners by device and problem
     std::map<std::pair<Number, CodeAt>, std::string> measured_at_{};  ///< date of the newest trial, by device and code
 };

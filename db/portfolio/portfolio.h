@@ -14,7 +14,7 @@
 namespace smemtune {
 
 struct PortfolioKey {
-    std::int64_t device = 0;  ///< row number in the database
+    std::int64_t device = 0;  ///< the device's row number in the database
     std::string operation;
     std::string type;
     std::string layout;
@@ -23,12 +23,12 @@ struct PortfolioKey {
 };
 
 struct PortfolioMember {
-    std::int64_t kernel_template = 0;  ///< row number in the database
+    std::int64_t kernel_template = 0;  ///< the template's row number in the database
     Configuration configuration;
     TimeModel model;
-    std::int64_t registers = 0;            ///< per thread, as the compiler reports
-    std::int64_t static_shared_bytes = 0;  ///< per block, as the compiler reports
-    std::vector<std::string> classes;      ///< the classes of problems (problem_class) for which it was verified
+    std::int64_t registers = 0;            ///< registers per thread, as the compiler reports
+    std::int64_t static_shared_bytes = 0;  ///< static shared memory per block, as the compiler reports
+    std::vector<std::string> classes;      ///< the problem classes (problem_class) for which the member was verified
     std::string verified_by;               ///< the verification identity, as in TrialRecord
     std::string code_hash;                 ///< SHA-256 of the machine code that was verified
 
@@ -45,12 +45,12 @@ struct PortfolioRow {
 /// The key of a stored portfolio, with the toolchain and date of the portfolio's newest measurement.
 struct PortfolioOrigin {
     PortfolioKey key;
-    std::string toolchain;    ///< compiler and driver; empty when unknown
-    std::string measured_at;  ///< UTC, ISO 8601; empty when unknown
+    std::string toolchain;    ///< compiler and driver of the measurement; empty when unknown
+    std::string measured_at;  ///< date of the measurement: UTC, ISO 8601; empty when unknown
 };
 
 struct Portfolio {
-    std::vector<PortfolioRow> members;  ///< in the order in which they were stored
+    std::vector<PortfolioRow> members;  ///< the members, in the order in which they were stored
     std::vector<std::string> damages;   ///< a message for each member that is left out because its row is damaged
 };
 

@@ -14,13 +14,13 @@ struct PortfolioText {
     Device device;  ///< the device on which the members were measured
     std::string operation;
     std::string type;
-    std::string layout;                 ///< empty for an operation without layouts
+    std::string layout;                 ///< the layout; empty for an operation without layouts
     std::string target;                 ///< the target of the verified machine code, such as "sm_90a"
     std::string compiler;               ///< the compiler of the verified machine code, as in BinaryRecord
     std::string toolchain{};            ///< compiler and driver of the measurements; empty when unknown
-    std::string measured_at{};          ///< the last measurement, UTC, ISO 8601; empty when unknown
+    std::string measured_at{};          ///< date of the last measurement: UTC, ISO 8601; empty when unknown
     std::string commit{};               ///< the commit of smemtune; empty when unknown
-    std::vector<PortfolioRow> members;  ///< their row numbers are 0
+    std::vector<PortfolioRow> members;  ///< the members, whose row numbers are 0
 };
 
 /// Returns the portfolio as TOML. Two exports of the same portfolio give the same text. The numbers of the time models

@@ -14,8 +14,9 @@ namespace smemtune {
 
 namespace {
 
-// The order must be that of numbers.h. The names must not change, because hashes contain them. The ranges of i64 and
-// u64 end at 2^63 - 1024, the largest double below 2^63, because manifests give values as doubles.
+// The order of the types must be that of tuner/trial/typed/kernels/numbers.h. The names must not change, because hashes
+// contain them. The ranges of i64 and u64 end at 2^63 - 1024, the largest double below 2^63, because manifests give
+// values as doubles.
 constexpr std::array types{
     NumberType{0, "f64", "double", "double", 8, true, true, 53, 0x1p-1074},
     NumberType{1, "f32", "float", "float", 4, true, true, 24, 0x1p-149},

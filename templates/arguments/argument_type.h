@@ -12,9 +12,9 @@ namespace smemtune {
 /// A number type of CUDA C++.
 struct NumberType {
     int code = 0;                  ///< the number of the type in tuner/trial/typed/kernels/numbers.h
-    std::string_view name;         ///< such as "f32"
-    std::string_view cpp_name;     ///< such as "float"
-    std::string_view vector_name;  ///< the name of its vector types without the length: "float" for `float2`
+    std::string_view name;         ///< name in manifests, such as "f32"
+    std::string_view cpp_name;     ///< name in C++, such as "float"
+    std::string_view vector_name;  ///< name of the type's CUDA vectors without the length: "float" for `float2`
     std::int64_t bytes = 0;
     bool is_floating = false;
     bool is_signed = true;
@@ -36,8 +36,8 @@ struct ArgumentType {
     bool is_struct = false;  ///< a struct of `lanes` bytes; `number` is u8
 
     [[nodiscard]] std::int64_t bytes() const { return number->bytes * lanes; }
-    [[nodiscard]] std::string name() const;      ///< such as "f32x2" or "bytes:24"
-    [[nodiscard]] std::string cpp_name() const;  ///< such as "float2"; "void" for a struct
+    [[nodiscard]] std::string name() const;      ///< name in manifests, such as "f32x2" or "bytes:24"
+    [[nodiscard]] std::string cpp_name() const;  ///< name in C++, such as "float2"; "void" for a struct
     bool operator==(const ArgumentType&) const = default;
 };
 

@@ -17,7 +17,7 @@ constexpr std::size_t largest_data_file = std::size_t{16} << 20;
 /// The numbers of a file, in the type of an argument.
 struct DataFile {
     std::string bytes;
-    std::int64_t count = 0;  ///< how many numbers; a float2 has two
+    std::int64_t count = 0;  ///< how many numbers the file has; a float2 is two numbers
 };
 
 /// Whether a path ends like a file of numbers: `.npy`, `.bin` or `.raw`.

@@ -15,7 +15,7 @@ namespace smemtune {
 /// launch finds the content that the previous launch left. Launches that run at the same time need different
 /// workspaces.
 struct WorkspaceArgument {
-    std::int64_t bytes = 0;  ///< if 0, the kernel gets a null pointer
+    std::int64_t bytes = 0;  ///< size of the workspace; if 0, the kernel gets a null pointer
     std::size_t place = 0;   ///< index of the pointer among the kernel's arguments; it is the last argument
 
     friend bool operator==(const WorkspaceArgument&, const WorkspaceArgument&) = default;
@@ -24,7 +24,7 @@ struct WorkspaceArgument {
 /// A tensor map that the kernel takes after its run-time parameters. Each launch makes the map for the address and the
 /// stride of the matrix in that launch.
 struct TensorMapArgument {
-    std::size_t matrix = 0, stride = 0;  ///< indices among the operation's arguments
+    std::size_t matrix = 0, stride = 0;  ///< indices of matrix and stride among the operation's arguments
     std::int64_t rows = 0, columns = 0;  ///< size of the matrix
     std::int64_t box_rows = 0, box_columns = 0;
     std::int64_t element_bytes = 0;
@@ -43,7 +43,7 @@ struct TensorMapArgument {
 /// An argument that the kernel does not take as a parameter. It is copied to a `__constant__` or `__device__` array.
 struct SymbolArgument {
     std::string name;
-    std::size_t place = 0;  ///< index among the operation's arguments
+    std::size_t place = 0;  ///< index of this argument among the operation's arguments
     std::int64_t bytes = 0;
 
     friend bool operator==(const SymbolArgument&, const SymbolArgument&) = default;
@@ -53,13 +53,13 @@ struct SymbolArgument {
 struct Launch {
     std::array<std::int64_t, 3> grid{1, 1, 1};
     std::array<std::int64_t, 3> block{1, 1, 1};
-    std::int64_t static_shared_bytes = 0;   ///< per block
-    std::int64_t dynamic_shared_bytes = 0;  ///< per block
-    std::int64_t registers = 0;             ///< per thread; 0 when not known
+    std::int64_t static_shared_bytes = 0;   ///< static shared memory per block
+    std::int64_t dynamic_shared_bytes = 0;  ///< dynamic shared memory per block
+    std::int64_t registers = 0;             ///< registers per thread; 0 when not known
     std::vector<int> runtime_arguments{};   ///< values of the run-time parameters, in the manifest's order
     std::vector<TensorMapArgument> tensor_maps{};
     std::optional<WorkspaceArgument> workspace{};
-    std::vector<SymbolArgument> symbols{};  ///< in the order of the operation's arguments
+    std::vector<SymbolArgument> symbols{};  ///< the symbols, in the order of the operation's arguments
 
     // If a result overflows 64 bits, these functions return the largest 64-bit number, which exceeds every limit.
     [[nodiscard]] std::int64_t threads() const;

@@ -70,7 +70,8 @@ std::optional<std::string> broken_limit(const Launch& launch, const Device& devi
     if (launch.workspace && device.memory_bytes > 0 && launch.workspace->bytes > device.memory_bytes) {
         return over("bytes of workspace", launch.workspace->bytes, device.memory_bytes);
     }
-    if (launch.registers > device.registers_per_thread) {  // checked first: otherwise the products below could overflow
+    // The registers per thread are checked first, because the products below could overflow otherwise.
+    if (launch.registers > device.registers_per_thread) {
         return over("registers per thread", launch.registers, device.registers_per_thread);
     }
     const std::array checks{

@@ -198,7 +198,7 @@ void check_redefinitions(const SourceTree& files, const std::set<std::string>& n
 // Throws ManifestError if the same name in two #include lines means two different files. NVRTC identifies a header only
 // by the name in the #include line, and would use the first file for both.
 void check_spellings(const KernelTemplate& kernel, const SourceTree& files, Includes& includes) {
-    std::map<std::string, std::pair<std::string, std::string>> meaning;  // name in the #include -> path, FILE:LINE
+    std::map<std::string, std::pair<std::string, std::string>> meaning;  // name in #include -> path and FILE:LINE
     for (const auto& [path, text] : files) {
         for (const auto& include : includes.of(text)) {
             const auto found = resolved(files, {}, include.name, path, kernel.include_folders);
@@ -466,7 +466,7 @@ std::vector<KernelTemplate> load_templates(const SourceTree& tree, const SourceT
         if (same != templates.end()) {
             throw ManifestError(path + ":1: template '" + kernel->name + "' is also in " + same->path + "; rename one");
         }
-        kernel->files[path] = without_extends(path, text, find);  // then no other manifest is needed
+        kernel->files[path] = without_extends(path, text, find);  // with all inherited entries
         const auto& home = kernel->operation.path;
         const auto& folders = kernel->include_folders;
         collect(tree, library, kernel->source_path, place_of(path, text, "source"), folders, includes, kernel->files);
@@ -484,8 +484,8 @@ std::vector<KernelTemplate> load_templates(const SourceTree& tree, const SourceT
         // The operation's manifest may describe a kernel, too. That kernel is left out, because load_template() accepts
         // only one kernel.
         if (home != path) kernel->files[home] = operation_alone(home, file(tree, library, home, path + ":1"));
-        // A stored template (no library) is not checked: it has only the headers that it uses, so a folder may be
-        // empty.
+        // The include folders of a stored template (without library) may be empty, because the template is stored with
+        // only the headers that it uses.
         if (!library.empty()) check_include_folders(*kernel, tree, library, text);
         read_sources_of(*kernel, includes, library.empty());
         kernel->hash = hash_of(*kernel, includes);

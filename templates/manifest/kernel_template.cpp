@@ -177,7 +177,7 @@ std::string render(const KernelTemplate& kernel_template, const Configuration& c
             text += "#define " + name + " " + value_text(value) + "\n";
             return;
         }
-        if (is_text_value(value)) return;  // a C++ template in the source declares it
+        if (is_text_value(value)) return;  // a C++ template in the source declares this name
         const bool wide = value < -2147483647 || value > 2147483647;
         text += (wide ? "constexpr long long " : "constexpr int ") + name + " = " + std::to_string(value) + ";\n";
     };

@@ -24,7 +24,7 @@ using SourceTree = std::map<std::string, std::string>;
 
 /// A type of matrix elements, with the precision of its arithmetic.
 struct ElementType {
-    std::string_view name;         ///< such as "f32"
+    std::string_view name;         ///< name in manifests, such as "f32"
     std::string_view declaration;  ///< the C++ declaration of `Element` in configuration.h
     std::int64_t bytes;
     double unit_roundoff;     ///< u: a rounded element is the exact value times 1 + d, with |d| <= u
@@ -80,10 +80,10 @@ Shape shape_of(const Argument& argument, const Environment& environment);
 
 /// One verification of a trial: inputs, values of the scalars, layout of the matrices.
 struct Check {
-    bool integers = false;               ///< inputs are small integers, with exact results; otherwise in [-1, 1]
+    bool integers = false;               ///< inputs are small integers, for exact results; otherwise in [-1, 1]
     bool special = false;                ///< inputs are in [-1, 1] with some zeros, and one infinity in each matrix
     std::string wide;                    ///< name of the input with the largest integers; other inputs are -1..1
-    bool poison = true;                  ///< outputs are NaN before a launch; otherwise random and readable
+    bool poison = true;                  ///< outputs are NaN before a launch; if false, they are random numbers
     std::int64_t offset = 0;             ///< elements between an aligned address and the start of each matrix
     std::int64_t padding = 0;            ///< least number of elements between the rows of a matrix with a stride
     std::int64_t multiple = 1;           ///< strides are multiples of this number
@@ -103,13 +103,13 @@ struct Operation {
     std::string name;
     std::string summary;
     std::vector<std::string> extents;
-    std::map<std::string, Environment> layouts;  ///< the constants of each layout; empty if there are none
+    std::map<std::string, Environment> layouts;  ///< the constants of each layout; empty if there are no layouts
     std::vector<Argument> arguments;
     std::vector<Check> checks;
     Expression operations;         ///< arithmetic operations of a problem, for FLOP/s
     Expression bytes;              ///< bytes to move if each input is read once and each output is written once
     Expression terms;              ///< rounded operations per output element; 0 if the result must be exact
-    OperationReference reference;  ///< what the outputs are compared with
+    OperationReference reference;  ///< the reference with which outputs are compared
     std::string reference_path;    ///< source of the reference, if it is a kernel in FP64 or a host function
     /// The kernel's parameters that shapes may use and the reference takes, with their default values. They are in the
     /// order in which the reference takes them.
@@ -142,9 +142,9 @@ struct Derived {
     Expression expression;  ///< `value` with the names of other derived values replaced by their expressions
 };
 
-/// What the compiler must add to a source. Determined when the template is loaded.
+/// What a source needs from the compiler. Determined when the template is loaded.
 struct SourceNeeds {
-    bool configuration = false;   ///< the source does not include configuration.h, so the compiler must
+    bool configuration = false;   ///< the source does not include configuration.h, so the compiler adds it
     bool system_headers = false;  ///< the source includes headers of the toolkit or the system
 };
 
@@ -157,7 +157,9 @@ struct TensorMap {
     Expression box_columns;
     bool swizzle = false;               ///< whether rows of 32, 64 or 128 bytes are swizzled in shared memory
     std::optional<Expression> copy_at;  ///< see TensorMapArgument::copy_at; negative: the kernel makes no copy
-    std::optional<std::array<Expression, 2>> copy_shape;  ///< size of a TensorMapArgument::is_copy; 0 rows: none
+    /// Rows and columns of the copy if the kernel always copies the matrix (TensorMapArgument::is_copy). 0 rows mean
+    /// that the kernel copies the matrix only if its alignment requires this.
+    std::optional<std::array<Expression, 2>> copy_shape;
 };
 /// The largest number of tensor maps of a kernel.
 constexpr std::size_t most_tensor_maps = 4;
@@ -170,7 +172,7 @@ struct KernelTemplate {
     std::vector<std::string> types;
     std::vector<std::string> layouts;
     std::vector<Parameter> parameters;
-    std::vector<Derived> derived;  ///< for display and for constants; other expressions have them already written out
+    std::vector<Derived> derived;  ///< for display and constants; other expressions do not name derived values
     std::vector<Constraint> constraints;
     std::array<Expression, 3> block;
     std::array<Expression, 3> grid;
@@ -187,7 +189,7 @@ struct KernelTemplate {
     std::string path;                          ///< path of the manifest
     std::string source_path;                   ///< path of the .cu file
     std::vector<std::string> options;          ///< the compiler options that the manifest gives
-    std::vector<std::string> include_folders;  ///< paths in the templates folder, in the order of the search
+    std::vector<std::string> include_folders;  ///< folders in which to search for headers, in this order
     std::set<std::string> macros;              ///< the names that configuration.h defines as macros
     SourceNeeds source_needs, reference_needs, prepare_needs;
     SourceTree files;  ///< all files of the template, with shared headers

@@ -131,7 +131,7 @@ void check_arguments(const Section& section, const Operation& operation) {
 
 std::map<std::string, Environment> read_layouts(const Section& section, const std::vector<std::string>& extents) {
     std::map<std::string, Environment> layouts;
-    std::optional<std::vector<std::string>> first;  // names that every layout must define
+    std::optional<std::vector<std::string>> first;  // the names that every layout must define
     for (const auto& [layout, node] : section.table_at("layouts", "{ nn = { TRANSPOSE_A = 0 } }")) {
         const auto* table = node.as_table();
         if (table == nullptr) section.fail_at("layouts", "'layouts' must be tables: nn = { TRANSPOSE_A = 0 }");
@@ -175,8 +175,8 @@ Names with_parameters(const Section& section, const Names& known, Operation& ope
     return names;
 }
 
-// Reads a key such as `prepare = "inputs.cpp"`. Throws ManifestError unless an argument has `prepared` values exactly
-// if the key is present.
+// Reads a key such as `prepare = "inputs.cpp"`. Throws ManifestError if the key is present but no argument has
+// `prepared` values, or if an argument has `prepared` values but the key is absent.
 void read_prepare(const Section& section, Operation& operation) {
     const auto prepared = std::ranges::find_if(operation.arguments, [](const Argument& argument) {
         return argument.values && argument.values->kind == ArgumentValues::Kind::prepared;

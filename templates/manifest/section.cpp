@@ -153,7 +153,7 @@ std::optional<std::string> misused_text(const std::string& text, const Names& kn
 
 Expression Section::checked(const std::string& key, const std::string& text, const Names& known) const {
     try {
-        const Expression written(text);  // parsed first, so that errors quote the author's text
+        const Expression written(text);  // parsed before expansion, so that errors quote the manifest's text
         Expression expression(known.expand(written.text()));
         for (const auto& name : expression.names()) {
             if (!known.values.contains(name)) {

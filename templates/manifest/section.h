@@ -17,7 +17,7 @@ namespace smemtune {
 /// of a kernel, and low enough that no manifest exhausts memory or stack.
 constexpr std::size_t longest_manifest = std::size_t{1} << 20;
 constexpr std::size_t most_entries = 256;
-constexpr std::size_t longest_expression = 16'384;  ///< in characters, with [[derived]] names written out
+constexpr std::size_t longest_expression = 16'384;  ///< limit in characters, with [[derived]] names written out
 /// The largest number of dots in a manifest. It is limited, because the parser recurses once for each dot of a key such
 /// as `a.b.c`.
 constexpr std::size_t most_dots = 2000;

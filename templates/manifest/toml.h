@@ -18,7 +18,7 @@ constexpr void toml_assertion(bool holds) {
 
 }  // namespace smemtune
 
-#define TOML_HEADER_ONLY 1  // because Debian has no static libtomlplusplus, which the portable build would need
+#define TOML_HEADER_ONLY 1  // headers only: Debian has no static libtomlplusplus for the portable build
 #define TOML_ASSERT(condition) smemtune::toml_assertion(static_cast<bool>(condition))
 #pragma push_macro("NDEBUG")
 #undef NDEBUG  // if NDEBUG is defined, toml++ ignores TOML_ASSERT

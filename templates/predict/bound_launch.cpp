@@ -11,7 +11,7 @@ namespace smemtune {
 
 namespace {
 
-constexpr double memory_unit = 4e6;  // bytes; a fast memory moves them in about a microsecond
+constexpr double memory_unit = 4e6;  // a unit of 4 MB, which a fast memory moves in about a microsecond
 
 // Returns how many multiprocessors get a block if each runs one block and clusters have `blocks` blocks. A cluster runs
 // within one group of multiprocessors (GPC), so multiprocessors of a group that make no whole cluster stay idle.

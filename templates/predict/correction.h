@@ -39,7 +39,7 @@ private:
         double log_ratio = 0;  // logarithm of the measured over the predicted time; 0 if not measured
     };
     std::vector<std::vector<double>> places_;       // logarithms of extents: places_[extent][problem]
-    std::vector<std::vector<Residual>> residuals_;  // residuals_[model][problem]
+    std::vector<std::vector<Residual>> residuals_;  // the residuals: residuals_[model][problem]
 };
 
 /// Writes the natural logarithms of the problem's extents into `place`.

@@ -15,7 +15,7 @@ namespace smemtune {
 /// multiprocessor cycles if the clock is unknown). Exceptions: `launch`, `waves` and `blocks` are numbers without a
 /// unit; `memory` and `workspace` are in units of 4 MB.
 enum class Term : std::uint8_t {
-    launch,           ///< always 1
+    launch,           ///< the number 1, for the fixed cost of a launch
     waves,            ///< number of waves of blocks or clusters; a partly filled last wave counts as one
     blocks,           ///< number of blocks that the busiest multiprocessor runs
     latency,          ///< waves * phases * (memory latency + time of the barriers of a phase)

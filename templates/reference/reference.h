@@ -24,7 +24,7 @@ struct OperationReference {
         verify_host,    ///< the C++ function `verify` in the file Operation::reference_path checks the outputs
     };
     struct Answer {
-        std::string path;  ///< path in the templates folder
+        std::string path;  ///< path of the file in the templates folder
         std::string type;  ///< type of the stored numbers: the output's type, or f64
         DataFile data;
     };

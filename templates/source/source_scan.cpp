@@ -265,7 +265,8 @@ std::optional<Redefinition> redefinition(const std::string& source, const std::s
             }
         } else if (line.name.empty()) {
             std::smatch match;
-            const bool may_declare = depth == 0 && line.rest.find("const") != std::string::npos;  // avoids searches
+            // This test is quick and makes most of the slow searches for a regular expression unnecessary.
+            const bool may_declare = depth == 0 && line.rest.find("const") != std::string::npos;
             if (may_declare && std::regex_search(line.rest, match, constant) && names.contains(match[2]) &&
                 !open.lack(match[2])) {
                 return Redefinition{match[2], line.line, match[1]};

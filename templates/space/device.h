@@ -13,14 +13,14 @@ namespace smemtune {
 
 struct Device {
     std::string name;
-    std::int64_t compute_capability = 0;  ///< 90 for 9.0; 0 for the host CPU
+    std::int64_t compute_capability = 0;  ///< compute capability, as 90 for 9.0; 0 for the host CPU
     std::int64_t multiprocessors = 0;
     std::int64_t warp_size = 32;
     std::int64_t threads_per_block = 0;
     std::int64_t threads_per_multiprocessor = 0;
     std::int64_t blocks_per_multiprocessor = 0;
-    std::int64_t static_shared_bytes_per_block = 0;  ///< the maximum for `__shared__` arrays
-    std::int64_t shared_bytes_per_block = 0;         ///< the opt-in maximum of dynamic shared memory
+    std::int64_t static_shared_bytes_per_block = 0;  ///< the most bytes of `__shared__` arrays in a block
+    std::int64_t shared_bytes_per_block = 0;         ///< the opt-in maximum of a block's dynamic shared memory
     std::int64_t shared_bytes_per_multiprocessor = 0;
     std::int64_t shared_bytes_reserved_per_block = 0;  ///< shared memory that the system takes for each resident block
     std::int64_t registers_per_thread = 0;

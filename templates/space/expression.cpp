@@ -14,7 +14,7 @@ namespace smemtune {
 
 namespace {
 
-constexpr std::size_t max_depth = 64;  // stack entries; fixed, so that evaluation allocates no memory
+constexpr std::size_t max_depth = 64;  // a fixed stack size, so that evaluation allocates no memory
 
 }  // namespace
 

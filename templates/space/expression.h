@@ -51,7 +51,7 @@ public:
 
 private:
     friend class ExpressionParser;
-    friend class StraightLine;  // templates/space/straight_line.h
+    friend class StraightLine;  // in templates/space/straight_line.h
     enum class Op : std::uint8_t {
         constant,
         name,
@@ -96,8 +96,8 @@ private:
 
     std::string text_;
     std::vector<std::string> names_;
-    std::vector<Instruction> code_;  // for a stack machine
-    std::size_t depth_ = 0;          // the largest stack that the code needs
+    std::vector<Instruction> code_;  // the code for a stack machine
+    std::size_t depth_ = 0;          // how many stack entries the code needs
 };
 
 }  // namespace smemtune

@@ -106,7 +106,8 @@ void ParameterSpace::enumerate(const std::vector<std::size_t>& order, const Envi
     }
     LoopNest loops(line, slots);
 
-    std::vector<std::uint64_t> below(depth_count + 1, 1);  // raw points if `depth` parameters have values
+    // below[depth] is the number of raw points that remain when the first `depth` parameters are bound.
+    std::vector<std::uint64_t> below(depth_count + 1, 1);
     for (std::size_t depth = depth_count; depth-- > 0;) {
         below[depth] = below[depth + 1] * parameters_[order[depth]].values.size();
     }
@@ -115,7 +116,7 @@ void ParameterSpace::enumerate(const std::vector<std::size_t>& order, const Envi
         const auto failed = loops.enter(depth, value);
         if (failed == LoopNest::none) return true;
         auto& removed = census_[checks[depth][failed]];
-        if (!loops.exists(slots[depth][failed])) {  // evaluate() throws the exception that says why
+        if (!loops.exists(slots[depth][failed])) {  // the rule has no value; evaluate() throws and says why
             auto environment = constants;
             for (std::size_t i = 0; i < depth; ++i) {
                 const auto& parameter = parameters_[order[i]];
@@ -132,7 +133,7 @@ void ParameterSpace::enumerate(const std::vector<std::size_t>& order, const Envi
         ++count_;
         points_.insert(points_.end(), chosen.begin(), chosen.end());
     };
-    auto decided = depth_count;  // at this depth, all rules have been checked, so every point inside is valid
+    auto decided = depth_count;  // from this depth on, no rule is left to check, and every point is valid
     while (decided > 0 && checks[decided].empty()) --decided;
     const auto descend = [&](const auto& self, std::size_t depth) -> void {
         if (depth == decided && below[depth] > max_size - count_) {

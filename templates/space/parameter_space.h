@@ -15,10 +15,10 @@ namespace smemtune {
 
 struct Parameter {
     std::string name;
-    std::vector<std::int64_t> values;  ///< in the manifest's order, distinct
-    std::int64_t default_value = 0;    ///< one of `values`
+    std::vector<std::int64_t> values;  ///< the distinct values, in the manifest's order
+    std::int64_t default_value = 0;    ///< the default value, one of `values`
     std::string summary;
-    bool runtime = false;  ///< whether it is an argument of each launch and not compiled in
+    bool runtime = false;  ///< whether the parameter is an argument of each launch and not compiled in
 };
 
 struct Constraint {

@@ -21,7 +21,7 @@ public:
     using Slot = std::uint32_t;
     struct Value {
         std::int64_t number;
-        bool exists;  ///< false after a division by zero or an overflow of 64 bits
+        bool exists;  ///< whether there is a value: false after a division by zero or an overflow of 64 bits
     };
 
     /// The first slots belong to the variables, in this order.
@@ -42,7 +42,7 @@ private:
     friend class LoopNest;
     using Op = Expression::Op;
     struct Node {
-        Op op;  // jump_if_zero: `a ? b : c`
+        Op op;  // Op::jump_if_zero means `a ? b : c`
         Slot a, b, c;
         Slot to;  // the slot of the node's value
     };
