@@ -1,4 +1,4 @@
-// smemtune: turns arguments into an exit code. Only this file reads the environment.
+// The program smemtune: turns command-line arguments into an exit code. Only this file reads the environment.
 #include <fmt/format.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -22,7 +22,8 @@ std::string variable(const char* name) {
     return value == nullptr ? "" : value;
 }
 
-// Empty if no variable gives the folder. The XDG specification says to ignore a relative XDG_DATA_HOME.
+// Returns the path of the user's database; empty if no environment variable gives a folder. The XDG specification says
+// to ignore a relative XDG_DATA_HOME.
 std::filesystem::path default_database(const std::filesystem::path& chosen, const std::filesystem::path& data,
                                        const std::filesystem::path& home) {
     if (!chosen.empty()) return chosen;
@@ -39,7 +40,7 @@ std::optional<std::filesystem::path> system_databases() {
     return !error && std::filesystem::exists(beside, error) ? std::optional(beside) : std::nullopt;
 }
 
-// COLUMNS, else the terminal's width; 0 if both are unknown.
+// Returns the number in COLUMNS, or else the terminal's width. 0 if both are unknown.
 std::size_t terminal_columns() {
     const auto columns = std::strtoul(variable("COLUMNS").c_str(), nullptr, 10);
     if (columns > 0) return columns;
@@ -47,7 +48,7 @@ std::size_t terminal_columns() {
     return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
-// 0 if standard output is not a terminal.
+// Returns the width for tables. 0, any width, if standard output is not a terminal.
 std::size_t output_width(std::size_t columns) {
     if (isatty(STDOUT_FILENO) == 0) return 0;
     return columns == 0 ? 80 : columns;
@@ -84,7 +85,8 @@ int failure(int code, const char* what) {
 
 int main(int argc, char** argv) {
     open_standard_descriptors();
-    // A parent that ignores SIGCHLD passes that on. waitpid() would then give no exit status of a worker.
+    // If the parent process ignores SIGCHLD, this process inherits that. waitpid() would then not give a worker's exit
+    // status.
     std::signal(SIGCHLD, SIG_DFL);
     try {
         return dispatch(Arguments(argv + 1, argv + argc), read_environment());

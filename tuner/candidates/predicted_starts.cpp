@@ -37,7 +37,8 @@ std::map<std::string, std::vector<Configuration>> predicted_starts(const Problem
                                                                    const std::vector<PlannedSpace>& templates) {
     auto text = portfolio_for(problem, device);
     if (!text) return {};
-    // A member's text names its template; the predictor tells templates apart by their rows in a store.
+    // The text of a portfolio gives each member's template by name. The predictor tells templates apart by number, so
+    // each template gets its index as number.
     std::map<std::string, std::shared_ptr<const KernelTemplate>> kernels;
     for (const auto& planned : templates) {
         kernels[planned.kernel_template->name] = {std::shared_ptr<const void>(), planned.kernel_template};

@@ -1,4 +1,4 @@
-// Start points of a search from the portfolios that are part of smemtune (db/portfolios).
+// Start points of a search, from the portfolios in db/portfolios, which are part of the program.
 #pragma once
 
 #include <map>
@@ -10,10 +10,10 @@
 
 namespace smemtune {
 
-/// For each template's name, up to three members of the portfolio for `problem` that it predicts to be fastest, the
-/// fastest first. The portfolio is that of the most similar device with this compute capability; without one, the
-/// result is empty. Members that are predicted to be slower than a template may be (pruning::slow_template) are left
-/// out.
+/// Returns start points by template name: up to three members of a portfolio, those first that the portfolio predicts
+/// to be fastest. Members are left out if they are predicted to be slower than the fastest by more than the factor
+/// pruning::slow_template. The portfolio is for the operation, type and layout of `problem`, and for the most similar
+/// device with the same compute capability. Empty if there is no such portfolio.
 std::map<std::string, std::vector<Configuration>> predicted_starts(const Problem& problem, const Device& device,
                                                                    const std::vector<PlannedSpace>& templates);
 

@@ -21,15 +21,15 @@ struct Proposal {
     TemplateSearch* search = nullptr;
     Configuration configuration;
     std::shared_future<CompilePool::Result> compiled{};
-    bool compiled_before = false;  ///< for a different problem or different run-time arguments
+    bool compiled_before = false;  ///< the program was compiled before, for another problem or run-time arguments
 
     [[nodiscard]] bool is_compiled() const {
         return compiled.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
     }
-    /// The machine code; null if the compiler refused it. Waits for the compiler.
+    /// The machine code; null if the program does not compile. Waits for the compiler.
     [[nodiscard]] const Binary* binary() const { return std::get_if<Binary>(&compiled.get()); }
-    /// The launch, with the compiler's figures in place of the manifest's estimates. Precondition: binary() is not
-    /// null.
+    /// The machine code with its launch, in which the compiler's figures replace the manifest's estimates.
+    /// Precondition: binary() is not null.
     [[nodiscard]] TrialInput input(const Problem& problem, const Device& device) const {
         return trial_input(search->kernel_template(), configuration, problem, device, *binary());
     }

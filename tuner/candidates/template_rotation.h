@@ -8,14 +8,16 @@
 
 namespace smemtune {
 
-/// Templates propose in turns: a slow template costs little, and a fast one does not starve the others.
+/// Lets the templates of a problem propose in turns. A slow template then costs little time, and a fast template leaves
+/// time for the others.
 class TemplateRotation {
 public:
-    /// `evaluations` limits all templates together; a turn takes at most an equal share of it. `searches` must outlive
-    /// the rotation.
+    /// `evaluations` is the limit for all templates together. One turn has at most `evaluations` divided by the number
+    /// of templates. `searches` must outlive the rotation.
     TemplateRotation(const TemplateSearches& searches, std::optional<std::size_t> evaluations);
 
-    /// The next candidate, given the least cost so far; nothing if no template is worth another proposal.
+    /// Returns the next candidate; nothing if no template is worth another proposal. `best_cost` is the least cost so
+    /// far.
     std::optional<TemplateConfiguration> next(std::optional<double> best_cost);
 
 private:

@@ -14,19 +14,20 @@ namespace {
 constexpr std::size_t least_opening = 4;
 constexpr std::size_t most_opening = 48;
 
-// Evaluations before a template is judged: 1.5 * sqrt(size). In most spaces, the best of that many is within a factor
-// of 1.5 of the template's optimum.
+// Returns the number of evaluations after which a template may be given up as too slow: 1.5 * sqrt(size). In most
+// spaces, the best of so many configurations is within a factor of 1.5 of the template's optimum.
 std::size_t opening_of(const ParameterSpace& space, const WarmStart& elsewhere) {
     const auto wanted = static_cast<std::size_t>(1.5 * std::sqrt(static_cast<double>(space.size())));
     const auto opening = std::clamp(wanted, least_opening, most_opening);
-    // A template that was slow at a neighbouring size is tried first with its winner from there. That one trial shows
-    // whether it is still slow.
+    // If a template was slow at a neighbouring size, its winner there is tried first here. This one trial shows whether
+    // the template is slow here, too.
     return elsewhere.behind && *elsewhere.behind > pruning::slow_template ? 1 : opening;
 }
 
 double logarithm(std::int64_t value) { return std::log2(static_cast<double>(std::max<std::int64_t>(1, value))); }
 
-// Features for the model beyond the parameters: resources, occupancy, waves, reuse.
+// Features for the search's surrogate model, in addition to the parameters: resources, occupancy, waves, operations per
+// load.
 std::vector<double> features_of(const KernelTemplate& kernel, const Configuration& configuration,
                                 const Problem& problem, const Device& device) {
     const auto launch = launch_of(kernel, configuration, problem, device);
@@ -42,7 +43,7 @@ std::vector<double> features_of(const KernelTemplate& kernel, const Configuratio
             reuse.operations_per_load()};
 }
 
-// Run-time arguments are swept for each problem, so they start at their defaults.
+// Sets run-time parameters to their defaults, because the sweep tries their other values for each problem.
 void with_default_arguments(const KernelTemplate& kernel, std::vector<Configuration>& winners) {
     for (const auto& parameter : kernel.parameters) {
         if (!parameter.runtime) continue;
@@ -134,7 +135,7 @@ void TemplateSearch::resume(bool complete) {
 
 bool TemplateSearch::is_open(std::optional<double> best) const {
     if (is_used_up()) return false;
-    if (!learns_) return true;  // the user asked for the whole space
+    if (!learns_) return true;  // a search that does not learn tries the whole space
     if (ended_before_ || stopping_.gain_is_unlikely()) return false;
     // A template without a valid candidate gets more evaluations than a slow one before it is given up.
     if (!stopping_.best()) return stopping_.evaluations() < std::max(4 * opening_, patience_);
@@ -148,8 +149,8 @@ bool TemplateSearch::may_propose(std::optional<double> best) const {
     return !opens || !suffices || !best || keeps_up(*best);
 }
 
-// While a template's whole space is untried, its cost may be up to slow_template times the best. The margin shrinks
-// with the untried share.
+// A template may cost up to slow_template times the best while its whole space is untried. This margin shrinks in
+// proportion to the untried share of the space.
 bool TemplateSearch::keeps_up(double best) const {
     const auto untried = static_cast<double>(left_) / static_cast<double>(tried_.size());
     return stopping_.best() && *stopping_.best() <= (1 + (pruning::slow_template - 1) * untried) * best;

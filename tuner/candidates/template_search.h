@@ -13,7 +13,7 @@
 
 namespace smemtune {
 
-/// Proposes configurations of one template, each once, and decides from their costs when to stop.
+/// Proposes configurations of one template, each once. Decides from their costs when the search ends.
 class TemplateSearch {
 public:
     TemplateSearch(const PlannedSpace& planned, const TrialKey& key, const TuneRequest& request, const Problem& problem,
@@ -29,22 +29,23 @@ public:
     /// space.
     void observe(const Configuration& configuration, std::optional<double> cost);
 
-    /// Call this after observing the stored trials. If their number sufficed to give the template up in an earlier run,
-    /// it suffices now. If the earlier run was `complete`, a search that ended then stays ended: later trials came from
-    /// other sizes.
+    /// Call this after observing the stored trials. The template may be given up at once if it is slow, because its
+    /// stored trials count as its opening, however few they are. `complete` says whether the last run ended as
+    /// "complete". A search that ended in a complete run stays ended, because later trials came from other sizes.
     void resume(bool complete);
 
     /// Takes back a proposed configuration that was not tried. It counts as untried, but is not proposed again.
     void give_back(const Configuration& configuration);
 
-    /// Proposals per turn in the rotation. The first turn is long enough to judge the template.
+    /// The number of proposals per turn in the rotation. The first turn, the opening, is long enough to show whether
+    /// the template is too slow.
     [[nodiscard]] std::size_t turn() const { return stopping_.evaluations() < opening_ ? opening_ : 8; }
-    /// Whether further outcomes are worthwhile. `best` is the least cost over all templates.
+    /// Whether further trials of this template are worthwhile. `best` is the least cost over all templates.
     [[nodiscard]] bool is_open(std::optional<double> best) const;
-    /// Whether another proposal is worthwhile now. Until all outcomes of its opening are known, a template that does
-    /// not keep up proposes nothing else.
+    /// Whether another proposal is worthwhile now. When all trials of the opening are proposed and some are pending,
+    /// only a template that keeps up proposes more.
     [[nodiscard]] bool may_propose(std::optional<double> best) const;
-    /// Whether the template is not clearly slower than `best`.
+    /// Whether the template's best cost is close enough to `best`. False if the template has no valid trial.
     [[nodiscard]] bool keeps_up(double best) const;
     /// Those of `winners` that are valid and untried here, each once, with run-time arguments at their defaults.
     [[nodiscard]] std::vector<Configuration> untried_among(std::vector<Configuration> winners) const;
@@ -53,7 +54,7 @@ public:
     [[nodiscard]] bool is_used_up() const { return used_up_ || left_ == 0; }
 
 private:
-    // Marks a configuration as tried. False if it was tried before.
+    // Marks a configuration as tried. Returns false if it was tried before.
     bool take(std::size_t index);
 
     const KernelTemplate* kernel_template_;
@@ -64,11 +65,11 @@ private:
     bool learns_;
     std::size_t patience_;
     std::size_t opening_;
-    std::size_t in_flight_ = 0;  // proposed, not observed yet
+    std::size_t in_flight_ = 0;  // the number of configurations that are proposed, but not observed yet
     std::vector<bool> tried_;    // by index in the space
     std::size_t left_;
     bool used_up_ = false;
-    bool ended_before_ = false;  // the search ended in an earlier complete run
+    bool ended_before_ = false;  // whether the search ended in an earlier complete run
 };
 
 /// The searches of one problem, one for each template, in the order of the plan.

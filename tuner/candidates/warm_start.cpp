@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t most_near_sizes = 3;         // nearest sizes on this device
 constexpr std::size_t most_devices = 3;            // most similar devices
-constexpr std::size_t most_sizes_of_a_layout = 2;  // nearest sizes of each other layout, this size among them
+constexpr std::size_t most_sizes_of_a_layout = 2;  // nearest sizes of each other layout; they may include this size
 const double near_distance =
     std::log(4.0) * std::sqrt(3.0);  // distance of a problem four times as large in three extents
 
@@ -22,7 +22,7 @@ std::vector<TrialRow> nearest_first(const Store& store, std::int64_t device_row,
     return rows;
 }
 
-// The nearest tuned sizes other than this one.
+// Returns the winners of all other sizes, nearest size first.
 std::vector<TrialRow> nearby(const Store& store, std::int64_t device_row, const Problem& problem,
                              const KernelTemplate& kernel_template) {
     auto rows = nearest_first(store, device_row, problem, kernel_template.name);
@@ -47,13 +47,13 @@ std::optional<double> least_us_of(const Store& store, const TrialKey& key) {
             const auto* measured = std::get_if<Measurement>(&trial.outcome);
             if (measured != nullptr) best = std::min(best.value_or(measured->median_us), measured->median_us);
         }
-    } catch (const DamagedRow&) {  // tuning that problem makes its rows anew
+    } catch (const DamagedRow&) {  // tuning that problem again replaces the damaged rows
         return std::nullopt;
     }
     return best;
 }
 
-// At the nearest tuned problem that has trials of the template.
+// Returns WarmStart::behind, from the nearest tuned problem that has trials of the template.
 std::optional<double> how_far_behind(const Store& store, std::int64_t device_row, const Problem& problem,
                                      std::int64_t template_row) {
     for (const auto& winner : nearest_first(store, device_row, problem, {})) {

@@ -1,5 +1,5 @@
-// Start points of a search: winners of other sizes and layouts on this device, and winners on similar devices. They are
-// measured like all other candidates.
+// Start points of a search: winners of other sizes and layouts on this device, and winners on similar devices. Start
+// points are measured like all other candidates.
 #pragma once
 
 #include <cstdint>
@@ -12,20 +12,21 @@
 namespace smemtune {
 
 struct WarmStart {
-    /// Winners of the template for the nearest problems on this device: first of this layout, then of the others. Then
-    /// those on the most similar other devices. The most promising first, each once.
+    /// Winners of the template, each once. First come those of the nearest sizes of this layout on this device, then
+    /// those of other layouts, then those on the most similar other devices.
     std::vector<Configuration> starts;
-    /// The template's best time divided by the best of all templates, at the nearest tuned problem on this device (at
-    /// most a factor of four away in every extent); nothing if unknown. Trials that were cut short count.
+    /// The template's best time divided by the best time of all templates, at the nearest tuned problem on this device.
+    /// That problem differs by a factor of four at most in every extent. Nothing if unknown. Trials that were cut short
+    /// count.
     std::optional<double> behind;
 };
 
-/// The template's fastest configurations at the `most` nearest other sizes that were tuned on this device. The nearest
-/// first, each once.
+/// Returns the template's fastest configuration at each of the `most` nearest other sizes that were tuned on this
+/// device. The nearest size comes first, and no configuration comes twice.
 std::vector<Configuration> winners_nearby(const Store& store, std::int64_t device_row, const Problem& problem,
                                           const KernelTemplate& kernel_template, std::size_t most);
 
-/// `template_row`: of `kernel_template` in the store.
+/// `template_row` is the row of `kernel_template` in the store.
 WarmStart warm_start(const Store& store, std::int64_t device_row, const Device& device, const Problem& problem,
                      const KernelTemplate& kernel_template, std::int64_t template_row);
 

@@ -11,10 +11,10 @@ namespace smemtune {
 
 namespace {
 
-constexpr std::size_t most_sources = 16;  // few runs tune more templates at once
+constexpr std::size_t most_sources = 16;  // number of templates; few runs tune more at once
 constexpr std::string_view generated = "configuration.h";
 
-// All files of a program except the one that is generated for each candidate.
+// Compares all files of two programs except configuration.h, which is generated for each candidate.
 bool same_sources(const SourceTree& a, const SourceTree& b) {
     auto other = b.begin();
     const auto skip = [](auto at, const SourceTree& tree) {
@@ -42,8 +42,8 @@ CompilePool::~CompilePool() {
     for (auto& thread : threads_) thread.request_stop();
 }
 
-// Compares the sources with those of earlier programs, which is far cheaper than a digest. So each template's digest is
-// computed only once.
+// Returns a text that is the same for programs with the same machine code. Compares the sources with those of earlier
+// programs first, which is far cheaper than a digest. The digest of each template's sources is then computed only once.
 std::string CompilePool::key_of(const Program& program) {
     auto known = std::ranges::find_if(
         sources_, [&](const Sources& sources) { return same_sources(sources.files, program.files); });
@@ -64,7 +64,7 @@ std::string CompilePool::key_of(const Program& program) {
            (configuration == program.files.end() ? "" : '\0' + configuration->second);
 }
 
-// Marks the entry as the most recently used.
+// Returns the result for a key, or null. Marks the result as the most recently used.
 CompilePool::Known* CompilePool::find(const std::string& key) {
     const auto found = by_key_.find(key);
     if (found == by_key_.end()) return nullptr;
@@ -105,7 +105,7 @@ void CompilePool::speculate(std::vector<LazyProgram> programs) {
     changed_.notify_all();
 }
 
-// Pending results of any age are kept.
+// Drops the least recently used results if there are too many. Pending results are kept.
 void CompilePool::forget_oldest() {
     for (auto at = known_.end(); known_.size() > most_kept_ && at != known_.begin();) {
         --at;
@@ -127,7 +127,8 @@ std::shared_ptr<void> CompilePool::throttle() {
 
 bool CompilePool::may_begin() const { return throttles_ == 0 || compiling_ < std::max(1U, width_ / 4); }
 
-// A running compile cannot be stopped. So one thread in eight, but at least one, is reserved for submitted programs.
+// Whether a speculative compile may begin. It could not be stopped, so one thread in eight, but at least one, is
+// reserved for submitted programs.
 bool CompilePool::may_speculate() const {
     return !speculative_.empty() && throttles_ == 0 && speculating_ + std::max(1U, width_ / 8) < width_;
 }
@@ -141,7 +142,7 @@ void CompilePool::run(Task task, std::unique_lock<std::mutex>& lock) {
     --compiling_;
 }
 
-// Does nothing if the program was submitted in the meantime.
+// Compiles the next speculative program, unless it is known already.
 void CompilePool::compile_speculatively(std::unique_lock<std::mutex>& lock) {
     const auto program = speculative_.front()();
     speculative_.pop_front();

@@ -37,16 +37,16 @@ public:
     /// Whether the program was submitted before and is still kept. Speculative compiles do not count.
     [[nodiscard]] bool was_asked_for(const Program& program);
 
-    /// Creates a program just before a thread compiles it, under the pool's lock. It must neither throw nor call the
-    /// pool. Everything that it refers to must outlive the pool.
+    /// A function that creates a program. The pool calls it just before the compile, and holds its lock meanwhile. The
+    /// function must neither throw nor call the pool. Everything that it refers to must outlive the pool.
     using LazyProgram = std::function<Program()>;
-    /// Sets programs that may be submitted later, in the order in which to compile them. They replace earlier ones that
-    /// are still queued. They are compiled only while no submitted program is queued. Some threads never compile them
-    /// and stay free for submitted programs, because a running compile cannot be stopped.
+    /// Sets programs that may be submitted later, in the order in which to compile them. The new programs replace the
+    /// earlier ones that are still queued. Speculative programs are compiled only while no submitted program is queued.
+    /// Some threads never compile them, because a submitted program would have to wait for their end.
     void speculate(std::vector<LazyProgram> programs);
 
-    /// While the result lives, the pool starts compiles on only a quarter of its threads. Use it while a more urgent
-    /// compile runs elsewhere: concurrent compilers slow one another. The pool must outlive the result.
+    /// While the result lives, the pool starts compiles on only a quarter of its threads. Use this while a more urgent
+    /// compile runs elsewhere, because concurrent compilers slow one another. The pool must outlive the result.
     [[nodiscard]] std::shared_ptr<void> throttle();
 
 private:
@@ -56,7 +56,7 @@ private:
         std::shared_future<Result> result;
         bool asked_for;
     };
-    // The shared files of one template's configurations, and their digest.
+    // The files that all configurations of a template share, and their digest.
     struct Sources {
         SourceTree files;
         std::string digest;
@@ -81,7 +81,7 @@ private:
     unsigned width_;            // number of threads
     unsigned compiling_ = 0;    // threads that compile now
     unsigned speculating_ = 0;  // of these, the threads that compile speculatively
-    int throttles_ = 0;         // throttles that exist now
+    int throttles_ = 0;         // the number of results of throttle() that exist now
     std::list<Known> known_;    // most recently used first
     std::map<std::string, std::list<Known>::iterator, std::less<>> by_key_;
     std::list<Sources> sources_;  // most recently used first

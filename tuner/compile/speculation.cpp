@@ -8,8 +8,8 @@ namespace smemtune {
 
 namespace {
 
-// Compiling the whole of a space this small wastes little: a search tries more than half of it, and later problems use
-// the programs, too.
+// Larger spaces get no speculative compiles. In a smaller space, few compiles are wasted: a search tries more than half
+// of the configurations, and later problems use the programs, too.
 constexpr std::size_t most_configurations = 192;
 
 }  // namespace
@@ -21,7 +21,7 @@ std::vector<CompilePool::LazyProgram> speculative_programs(const TemplateSearche
     if (configurations > most_configurations) return {};
 
     struct Expected {
-        std::int64_t registers;  // more registers mean longer compiles: loops are unrolled
+        std::int64_t registers;  // estimate of compile time: unrolled loops use more registers and compile longer
         CompilePool::LazyProgram program;
     };
     std::vector<Expected> expected;
@@ -31,11 +31,11 @@ std::vector<CompilePool::LazyProgram> speculative_programs(const TemplateSearche
         for (auto& configuration : search->untried()) {
             try {
                 const auto launch = launch_of(kernel, configuration, problem, device);
-                if (broken_limit(launch, device)) continue;  // would be rejected without a compile
+                if (broken_limit(launch, device)) continue;  // rejected without a compile
                 expected.push_back({launch.registers, [&kernel, &problem, configuration = std::move(configuration)] {
                                         return program_of(kernel, configuration, problem);
                                     }});
-            } catch (const ExpressionError&) {  // would be rejected, too
+            } catch (const ExpressionError&) {  // also rejected without a compile
             }
         }
     }

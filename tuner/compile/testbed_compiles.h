@@ -10,15 +10,15 @@
 
 namespace smemtune {
 
-/// Compiles a testbed's programs once for each type and layout of one operation; they do not depend on extents. The
-/// pool is throttled meanwhile, because no candidate can be tried without these programs.
+/// Compiles a testbed's programs once for each type and layout of one operation. They do not depend on extents. The
+/// pool is throttled during these compiles, because no candidate can be tried without these programs.
 class TestbedCompiles {
 public:
-    /// The pool and the compiler must outlive it.
+    /// The pool and the compiler must outlive the object.
     TestbedCompiles(const Compiler& compiler, CompilePool& pool) : compiler_(compiler), pool_(pool) {}
 
     /// Begins the compile if necessary. The future throws the compiler's exceptions. `kernel_template` is any template
-    /// of the operation; it and `problem` must outlive the compile.
+    /// of the operation. `kernel_template` and `problem` must outlive the compile.
     std::shared_future<TestbedBinaries> of(const KernelTemplate& kernel_template, const Problem& problem);
 
 private:

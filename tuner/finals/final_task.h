@@ -10,15 +10,15 @@ namespace smemtune {
 /// Candidates to measure alternately.
 struct FinalTask {
     enum class Purpose {
-        decide,   ///< finalists against one another
-        compare,  ///< the winner against the baseline
-        energy,   ///< the winner's energy
-        verify,   ///< one candidate in full, with the machine code that is to be stored
+        decide,   ///< measure finalists against one another
+        compare,  ///< measure the winner against the baseline
+        energy,   ///< measure the winner's energy
+        verify,   ///< verify one candidate in full, with the machine code that is to be stored
     };
     Purpose purpose = Purpose::decide;
     std::vector<Proposal> candidates{};
     int rounds = 0;
-    std::vector<std::size_t> entrants{};  ///< each candidate's index in the FinalsScheduler
+    std::vector<std::size_t> entrants{};  ///< for each candidate, its index among the entrants of the FinalsScheduler
 };
 
 }  // namespace smemtune

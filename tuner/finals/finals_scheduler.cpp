@@ -9,8 +9,8 @@ namespace smemtune {
 
 namespace {
 
-constexpr int comparing_rounds = 3;         // between winner and baseline
-constexpr double steady_us = 10'000;        // launches longer than this vary by about 0.1 %, so one round suffices
+constexpr int comparing_rounds = 3;         // of the winner and the baseline
+constexpr double steady_us = 10'000;        // longer launches vary by about 0.1 %, so one round suffices
 constexpr std::size_t least_per_share = 2;  // fewer rounds per device are not worth its warm-up
 
 }  // namespace
@@ -25,7 +25,8 @@ FinalsScheduler::FinalsScheduler(std::vector<Proposal> entrants, std::size_t fin
     if (!elimination_.remaining().empty()) {
         start_round();
     } else if (finalists_ == 1 && !settings_.known.empty() && settings_.known.front().cut_short) {
-        waiting_.push_back(task(FinalTask::Purpose::decide, {0}, EliminationPolicy{}.rounds));  // its time is unknown
+        // The only finalist was cut short, so its time is not known yet.
+        waiting_.push_back(task(FinalTask::Purpose::decide, {0}, EliminationPolicy{}.rounds));
     } else {
         choose_winner(elimination_.equals());
     }
@@ -63,7 +64,7 @@ void FinalsScheduler::finish(const FinalTask& task, const std::optional<std::vec
     }
     if (task.purpose == FinalTask::Purpose::verify && !outcomes) {
         waiting_.clear();
-        interrupted_ = true;  // without its verification there is no winner
+        interrupted_ = true;  // only a verified finalist may win
         over_ = true;
         return;
     }
@@ -74,7 +75,7 @@ void FinalsScheduler::finish(const FinalTask& task, const std::optional<std::vec
         if (verified_.contains(*chosen_)) return end_with_winner();
         choose_winner();
     } else if (incomplete_) {
-        choose_winner({});  // decides by earlier measurements
+        choose_winner({});  // without equals, earlier measurements decide
     } else {
         end_round();
     }
@@ -134,7 +135,7 @@ void FinalsScheduler::learn(std::size_t entrant, const Measurement& measured) {
     if (by_time) {
         round.insert(round.end(), measured.samples_us.begin(), measured.samples_us.end());
     } else {
-        incomplete_ = incomplete_ || measured.energy_uj <= 0;  // the counter failed: the energy is unknown, not 0
+        incomplete_ = incomplete_ || measured.energy_uj <= 0;  // 0: the energy counter failed
         round.push_back(measured.energy_uj);
     }
     auto all = measurement_of(times);
@@ -144,7 +145,7 @@ void FinalsScheduler::learn(std::size_t entrant, const Measurement& measured) {
         const auto enough = std::min(known.samples_us.size(), static_cast<std::size_t>(EliminationPolicy{}.rounds));
         if (!known.cut_short && times.size() < enough) all = known;
     }
-    // Not every round measures energy, so a known energy is kept.
+    // Not every round measures energy, so an energy that is known from before is kept.
     const auto* before = std::get_if<Measurement>(&outcomes_[entrant]);
     all.energy_uj = measured.energy_uj;
     if (all.energy_uj <= 0 && before != nullptr) all.energy_uj = before->energy_uj;
@@ -183,8 +184,8 @@ std::optional<std::size_t> FinalsScheduler::smallest_equal() const {
     return smallest == equals_.end() ? std::nullopt : std::optional(*smallest);
 }
 
-// The best of the other finalists. Without new measurements, this is the first one: finalists are sorted by their
-// costs.
+// Returns the best of the valid finalists. If the new measurements are incomplete, it is the first valid one, because
+// the finalists are sorted by their earlier costs.
 std::optional<std::size_t> FinalsScheduler::next_best() const {
     std::optional<std::size_t> best;
     const auto cost = [&](std::size_t entrant) {
@@ -199,7 +200,7 @@ std::optional<std::size_t> FinalsScheduler::next_best() const {
     return best;
 }
 
-// At the end, the winner's energy is measured and the winner is compared with the baseline.
+// Begins the last tasks: measures the winner's energy, and compares the winner with the baseline.
 void FinalsScheduler::end_with_winner() {
     winner_ = chosen_;
     if (settings_.energy) waiting_.push_back(task(FinalTask::Purpose::energy, {*winner_}, 1));

@@ -13,42 +13,44 @@
 
 namespace smemtune {
 
-/// Splits the rounds into tasks for workers until PairedElimination has decided. Then verifies the winner's machine
-/// code in full, and chooses another winner if it is wrong. Then measures the winner's energy and compares the winner
-/// with the baseline. A baseline that was never verified in full is verified first.
+/// Splits the rounds into tasks for workers until PairedElimination has decided. Then the winner's machine code is
+/// verified in full. If it is wrong, another finalist is chosen. At the end, the winner's energy is measured and the
+/// winner is compared with the baseline. A baseline that was never verified in full is verified before that.
 class FinalsScheduler {
 public:
     struct Settings {
         Objective objective = Objective::time;
-        std::size_t workers = 1;                          ///< equal devices that share the rounds
-        double launch_us = 0;                             ///< time of the best candidate; 0 if unknown
-        bool energy = false;                              ///< measure the winner's energy at the end, too
-        bool verify_baseline = false;                     ///< the baseline was not verified in full before
-        std::vector<Measurement> known{};                 ///< by entrant; replaced once there are as many new samples
+        std::size_t workers = 1;           ///< equal devices that share the rounds
+        double launch_us = 0;              ///< time of the best candidate; 0 if unknown
+        bool energy = false;               ///< measure the winner's energy at the end, too
+        bool verify_baseline = false;      ///< verify the baseline in full before the comparison
+        std::vector<Measurement> known{};  ///< earlier measurements, by entrant; used until new samples suffice
         std::function<Launch(const Proposal&)> launch{};  ///< the launch of a compiled entrant, for the tie-break
     };
 
-    /// The first `finalists` of the entrants compete. `baseline` is the index of the entrant to compare the winner
-    /// with; it need not be a finalist.
+    /// The first `finalists` of the entrants compete. `baseline` is the index of the entrant that the winner is
+    /// compared with. The baseline need not be a finalist.
     FinalsScheduler(std::vector<Proposal> entrants, std::size_t finalists, std::optional<std::size_t> baseline,
                     Settings settings);
 
-    /// The next task; nothing if the finals are over or depend on tasks that workers have.
+    /// Returns the next task. Returns nothing if the finals are over, or if they must wait for tasks that workers have
+    /// taken.
     std::optional<FinalTask> next();
-    /// Reports one outcome for each candidate of the task, or nothing if the task lost its worker.
+    /// Records a task's outcomes: one for each candidate, or nothing if the worker was lost during the task.
     void finish(const FinalTask& task, const std::optional<std::vector<Outcome>>& outcomes);
     /// Takes back a task whose worker was lost before the task began.
     void give_back(FinalTask task);
 
     [[nodiscard]] bool is_over() const { return over_; }
-    /// The winner's index among the entrants; nothing if no finalist is valid any more, or if the finals were
-    /// interrupted. Precondition: over.
+    /// The winner's index among the entrants. Nothing if no finalist is valid any more, or if the finals were
+    /// interrupted. Precondition: is_over() is true.
     [[nodiscard]] std::optional<std::size_t> winner() const { return winner_; }
-    /// Whether the verification of the winner lost its worker.
+    /// Whether the worker was lost while it verified the winner.
     [[nodiscard]] bool was_interrupted() const { return interrupted_; }
     /// The new outcome of each entrant that was measured or rejected.
     [[nodiscard]] const std::map<std::size_t, Outcome>& outcomes() const { return outcomes_; }
-    /// The entrants that were verified in full in these finals, each with the few samples that its verification took.
+    /// The entrants that were verified in full in these finals, each with the few samples that were taken during its
+    /// verification.
     [[nodiscard]] const std::map<std::size_t, Measurement>& verified() const { return verified_; }
 
 private:
@@ -73,11 +75,11 @@ private:
     std::deque<FinalTask> waiting_;
     std::size_t taken_ = 0;                                // tasks that workers have
     std::map<std::size_t, std::vector<double>> round_;     // costs of this round, by entrant
-    std::map<std::size_t, std::vector<double>> times_us_;  // of all rounds, by entrant
+    std::map<std::size_t, std::vector<double>> times_us_;  // samples of all rounds, by entrant
     std::map<std::size_t, Outcome> outcomes_;
     bool incomplete_ = false;            // a task lost its worker, or an energy is unknown
-    std::vector<std::size_t> equals_;    // of the elimination; a tie-break decides among them
-    std::optional<std::size_t> chosen_;  // the winner if it is verified
+    std::vector<std::size_t> equals_;    // equal finalists, among which a tie-break decides
+    std::optional<std::size_t> chosen_;  // the entrant that wins if its verification passes
     std::optional<std::size_t> winner_;
     std::map<std::size_t, Measurement> verified_;
     bool over_ = false;

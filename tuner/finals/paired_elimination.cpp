@@ -26,7 +26,7 @@ void PairedElimination::add(const std::vector<std::vector<double>>& samples) {
 
 void PairedElimination::drop(std::size_t finalist) {
     std::erase(equals_, finalist);
-    if (std::erase(remaining_, finalist) == 0) return;  // already eliminated, by another worker's share of this round
+    if (std::erase(remaining_, finalist) == 0) return;  // eliminated before, by another worker's share of this round
     if (remaining_.size() < 2) {
         equals_ = remaining_;
         remaining_.clear();
@@ -46,7 +46,7 @@ void PairedElimination::decide() {
     }
     remaining_ = std::move(left);
     if (!certain && static_cast<int>(samples_[leader].size()) < policy_.most_rounds) return;
-    // After this many rounds, an undecided finalist counts as an equal if its median is close enough.
+    // When all rounds are used up, an undecided finalist counts as equal if its median is close enough to the leader's.
     const auto bar = median(samples_[leader]) * (1 + policy_.equal);
     std::erase_if(remaining_, [&](std::size_t each) { return median(samples_[each]) > bar; });
     equals_ = std::move(remaining_);

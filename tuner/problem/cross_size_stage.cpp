@@ -9,7 +9,7 @@ namespace smemtune {
 
 namespace {
 
-constexpr std::size_t most_neighbours = 4;  // nearest sizes whose winners are tried
+constexpr std::size_t most_neighbours = 4;  // how many sizes' winners are tried, nearest first
 
 }  // namespace
 
@@ -17,7 +17,7 @@ CrossSizeStage::CrossSizeStage(const TuneRun& run, const Problem& problem, const
                                TrialLedger& ledger)
     : run_(run), problem_(problem), searches_(searches), ledger_(ledger) {}
 
-// A template that is clearly slow here gets no transferred trials.
+// Templates that are clearly slow at this size are left out.
 bool CrossSizeStage::find() {
     candidates_.clear();
     if (!ledger_.best_cost()) return false;
@@ -39,7 +39,8 @@ std::optional<TemplateConfiguration> CrossSizeStage::next() {
     return candidate;
 }
 
-// The search has already compared the winner with the other trials. Only transferred trials are new.
+// Earlier finals have compared the winner with the trials of this problem's own search. Only transferred trials are
+// new.
 FinalsStage::Trials CrossSizeStage::choose_finalists(const TrialLedger::Trial* winner) const {
     const auto verified = ledger_.verified_by_cost();
     if (verified.empty()) return {};

@@ -11,16 +11,17 @@ namespace smemtune {
 
 class CrossSizeStage {
 public:
-    /// All arguments must outlive it.
+    /// All arguments must outlive the stage.
     CrossSizeStage(const TuneRun& run, const Problem& problem, const TemplateSearches& searches, TrialLedger& ledger);
 
-    /// Collects stored winners of the nearest sizes that are untried here. Returns false if there are none.
+    /// Collects those stored winners of the nearest sizes that this problem has not tried. Returns false if there are
+    /// none.
     bool find();
-    /// The next collected winner; nothing after the last.
+    /// Returns the next collected winner; nothing after the last.
     std::optional<TemplateConfiguration> next();
     /// Drops the collected winners that next() has not returned.
     void clear() { candidates_.clear(); }
-    /// The winner and the transferred trials that may be faster than it; empty if there are no such trials.
+    /// Returns `winner` and those transferred trials that may be faster. Empty if no transferred trial may be faster.
     [[nodiscard]] FinalsStage::Trials choose_finalists(const TrialLedger::Trial* winner) const;
 
 private:

@@ -13,7 +13,7 @@ namespace smemtune {
 
 namespace {
 
-// The row's measurement. A winner always has one.
+// Returns the row's measurement, which every winner has.
 const Measurement& measurement_in(const TrialRow& row) { return std::get<Measurement>(row.record.outcome); }
 
 }  // namespace
@@ -34,8 +34,8 @@ FinalsStage::Trials FinalsStage::choose_finalists() const {
     return finalists;
 }
 
-// Called when all finalists were wrong. If no verified trial is left, chooses from all others. The finals measure and
-// verify them.
+// Chooses new finalists after all earlier finalists were wrong. If no verified trial is left, chooses from all trials
+// with a known cost. The finals measure and verify them.
 FinalsStage::Trials FinalsStage::choose_further_finalists() const {
     if (!ledger_.verified_by_cost().empty()) return choose_finalists();
     auto finalists = ledger_.by_cost();
@@ -43,18 +43,19 @@ FinalsStage::Trials FinalsStage::choose_further_finalists() const {
     return finalists;
 }
 
-// Whether an earlier run decided among the same trials for the same objective. The stored winner is then one of the
-// best.
+// Whether an earlier run has decided among the same trials for the same objective. If so, a stored winner has its
+// machine code, and no trial is clearly better.
 bool FinalsStage::is_settled(const TrialLedger::Trial& best) const {
     const auto stored = run_.resources.store.best(best.record.key.device, best.record.key.problem);
     if (!stored || !stored->winner || !has_its_code(*stored)) return false;
-    if (competes(*stored)) return true;  // the stored winner is not among these trials and won against them
+    if (competes(*stored)) return true;  // the stored winner won against these trials, and is not one of them
     const auto cost = ledger_.cost_of(measurement_in(*stored));
     const auto best_cost = ledger_.cost_of(*best.measurement());
     return cost && *cost <= (1 + pruning::least_finals_margin) * *best_cost;
 }
 
-// Whether the machine code that a winner was verified with is stored, undamaged. Otherwise the finals store it again.
+// Whether the stored machine code of a winner is undamaged and the same that was verified. If not, finals follow, which
+// store it again.
 bool FinalsStage::has_its_code(const TrialRow& stored) const {
     try {
         const auto& record = stored.record;
@@ -66,8 +67,8 @@ bool FinalsStage::has_its_code(const TrialRow& stored) const {
     }
 }
 
-// Whether a stored winner competes with the trials here. It does not if it is one of them, or if it belongs to an
-// outdated version of a template.
+// Whether a stored winner is a further competitor of this run's trials. It is not if it is one of them, if it belongs
+// to an outdated version of a template, or if it was verified as another operation.
 bool FinalsStage::competes(const TrialRow& stored) const {
     const bool superseded = std::ranges::any_of(searches_, [&](const auto& search) {
         return search->kernel_template().name == stored.kernel_template &&
@@ -144,8 +145,8 @@ void FinalsStage::set_winner() {
     auto& winner = *entrants_[*chosen];
     auto record = renewed(*chosen);
     const auto stored = run_.resources.store.best(record.key.device, record.key.problem);
-    // An earlier run may have found a faster winner: of another template, or a configuration that was not proposed this
-    // time.
+    // An earlier run may have stored a faster winner: of a template that this run does not search, or a configuration
+    // that this run did not propose.
     const bool stands =
         stored && stored->winner && competes(*stored) &&
         ledger_.cost_of(measurement_in(*stored)) < ledger_.cost_of(std::get<Measurement>(record.outcome));
@@ -161,8 +162,8 @@ void FinalsStage::set_winner() {
     winner_ = &winner;
 }
 
-// The entrant's record after the finals. An outcome belongs to the machine code that it was measured with, so a
-// measurement of unverified code does not replace a measurement of verified code.
+// Returns the entrant's record after the finals. The outcome must belong to the machine code in the record. A
+// measurement of new, unverified machine code therefore does not replace the measurement of verified code.
 TrialRecord FinalsStage::renewed(std::size_t entrant) const {
     const auto& trial = *entrants_[entrant];
     auto record = trial.record;

@@ -15,30 +15,34 @@ public:
     using Trials = std::vector<TrialLedger::Trial*>;
     static constexpr std::size_t most_finalists = 8;
 
-    /// All arguments must outlive it.
+    /// All arguments must outlive the stage.
     FinalsStage(const TuneRun& run, const Problem& problem, const TemplateSearches& searches, TrialLedger& ledger);
 
-    /// The trials that may be the fastest; empty if there is nothing to decide.
+    /// Returns the trials that may be the fastest. Empty if no trial was verified, or if an earlier run has decided
+    /// among the same trials.
     [[nodiscard]] Trials choose_finalists() const;
-    /// Begins finals of these trials (at least one) and the fastest baseline: submits their programs to the compiler.
-    /// If all of them turn out to be wrong, further finals follow, until a trial wins or none is left.
+    /// Begins finals of `finalists` (at least one): submits their programs and that of the fastest baseline trial to
+    /// the compiler. If all finalists turn out to be wrong, finals of other trials follow, until a trial wins or no
+    /// trial is left.
     void start(Trials finalists);
     /// Whether the finals wait for the compiler.
     [[nodiscard]] bool is_compiling() const;
-    /// The next task for one of `workers`, who share the rounds. Nothing if the finals are over or depend on tasks that
-    /// workers have. Precondition: started, and not compiling.
+    /// Returns the next task for one of `workers` workers, which share the rounds. Returns nothing if the finals are
+    /// over, or if they must wait for tasks that workers have taken. Precondition: start() was called, and
+    /// is_compiling() is false.
     std::optional<FinalTask> next(std::size_t workers);
-    /// Reports one outcome for each candidate, or nothing if the task lost its worker.
+    /// Records a task's outcomes: one for each candidate, or nothing if the worker was lost during the task.
     void finish(const FinalTask& task, const std::optional<std::vector<Outcome>>& outcomes);
     /// Takes back a task whose worker was lost before the task began.
     void give_back(FinalTask task);
     /// Whether the winner is decided and stored.
     [[nodiscard]] bool is_over() const { return scheduler_ && scheduler_->is_over(); }
 
-    /// The winner of the finals. If there were none, or if an earlier winner that took no part is still the best: the
-    /// stored winner if the ledger has it, else the trial with the least cost. Null if nothing was measured.
+    /// Returns the winner of the finals. If there were no finals, or if an earlier run's winner that took no part is
+    /// still the best, returns the trial of the stored winner. If the ledger lacks that trial, returns the verified
+    /// trial with the least cost. Null if no trial was verified.
     [[nodiscard]] const TrialLedger::Trial* winner() const;
-    /// Fixes the present winner() until the next finals, whatever is measured in the meantime.
+    /// Makes winner() return the present winner until the next finals, even if faster trials follow.
     void keep_winner() { winner_ = winner(); }
 
 private:
@@ -54,10 +58,10 @@ private:
     const Problem& problem_;
     const TemplateSearches& searches_;
     TrialLedger& ledger_;
-    Trials entrants_;  // the finalists, and the baseline unless it is a finalist
+    Trials entrants_;  // the finalists, then the baseline if it is no finalist
     std::size_t finalists_ = 0;
-    std::optional<std::size_t> baseline_;  // index among the entrants
-    std::vector<Proposal> proposals_;      // by entrant
+    std::optional<std::size_t> baseline_;  // the baseline's index among the entrants
+    std::vector<Proposal> proposals_;      // one for each entrant
     std::optional<FinalsScheduler> scheduler_;
     const TrialLedger::Trial* winner_ = nullptr;
 };

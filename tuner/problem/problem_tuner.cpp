@@ -12,7 +12,7 @@ namespace smemtune {
 
 namespace {
 
-constexpr std::size_t well_known = 32;  // evaluations
+constexpr std::size_t well_known = 32;  // evaluations after which is_well_known() is true
 
 TemplateSearches make_searches(const TuneRun& run, const Problem& problem, const std::vector<PlannedSpace>& spaces) {
     auto& store = run.resources.store;
@@ -52,7 +52,7 @@ ProblemTuner::ProblemTuner(const TuneRun& run, const Problem& problem, const std
     if (compile_ahead(1) == 0) begin_search();
 }
 
-// All stored trials that had to be tried again have been tried.
+// Called when all stored trials that had to be tried again have been tried.
 void ProblemTuner::begin_search() {
     ledger_.release();
     const bool complete = last_run() > 0 && run_.resources.store.how_ended(last_run()) == "complete";
@@ -71,7 +71,7 @@ std::optional<Task> ProblemTuner::next(std::size_t workers) {
         if (!begin_) begin_ = Clock::now();
         compile_ahead(run_.ahead);
         if (auto proposal = pipeline_.take(workers)) return TrialTask{std::move(*proposal)};
-        if (pipeline_.taken() > 0) return std::nullopt;  // pending outcomes may make a template worth another proposal
+        if (pipeline_.taken() > 0) return std::nullopt;  // pending outcomes may make further proposals worthwhile
         advance();
     }
     if (!is_in_finals() || is_compiling()) return std::nullopt;
@@ -81,7 +81,7 @@ std::optional<Task> ProblemTuner::next(std::size_t workers) {
     return std::move(*task);
 }
 
-// Enters the next state when the present one has nothing left to try.
+// Enters the next state. Called when the present state has nothing left to try.
 void ProblemTuner::advance() {
     switch (state_) {
         case State::unverified: return begin_search();
@@ -125,7 +125,7 @@ bool ProblemTuner::is_ready(std::size_t workers) {
     if (!is_searching()) return true;
     if (!begin_) begin_ = Clock::now();
     compile_ahead(run_.ahead);
-    if (pipeline_.empty()) return pipeline_.taken() == 0;  // true: the finals can begin
+    if (pipeline_.empty()) return pipeline_.taken() == 0;  // if no outcome is pending, the next state can begin
     return pipeline_.is_ready(workers);
 }
 
@@ -149,8 +149,8 @@ std::size_t ProblemTuner::compile_ahead(std::size_t most) {
     return pipeline_.fill(most, [] { return std::nullopt; });
 }
 
-// With a limit of evaluations, most speculative programs would be wasted. On the host, compilers would take processor
-// time from the kernels that are measured.
+// Returns nothing if there is a limit of evaluations, because most speculative programs would be wasted. On the host,
+// compilers would take processor time from the kernels that are measured.
 std::vector<CompilePool::LazyProgram> ProblemTuner::speculative_programs() const {
     if (state_ != State::search || run_.request.evaluations || run_.resources.device.is_host()) return {};
     return smemtune::speculative_programs(searches_, ledger_.best_cost(), problem_, run_.resources.device);

@@ -1,4 +1,4 @@
-// Tunes one problem on one kind of device: chooses the next task and knows when it is done.
+// Tunes one problem on one kind of device: chooses the next task, and decides when the problem is done.
 #pragma once
 
 #include <chrono>
@@ -17,37 +17,37 @@
 
 namespace smemtune {
 
-/// Coordinates the stages of one problem. It owns no thread and touches no device: workers ask it for tasks and report
-/// their outcomes. All calls are made under one lock.
+/// Coordinates the stages of one problem. The class owns no thread and touches no device: the workers' threads ask for
+/// tasks and report the outcomes. All calls are made under one lock.
 ///
 ///     unverified -> search -> sweep -> finals -> done
 ///     done -> transfer -> transfer_sweep -> transfer_finals -> done      (begin_transfer, if there is something new)
 ///
-/// `unverified` retries stored trials that were verified under a different identity or are due for a retry.
-/// end_search() leads from a search to its sweep; stop() leads from any state to done.
+/// In the state `unverified`, stored trials are tried again if they have another verification identity, or if a crash
+/// or timeout is due for a retry. end_search() leads from a search to its sweep. stop() leads from any state to done.
 class ProblemTuner {
 public:
     using Clock = std::chrono::steady_clock;
 
-    /// `run` and `problem` must outlive it.
-    /// Trials are verified as the operation of the template of the first of `spaces`.
+    /// `run` and `problem` must outlive the tuner. All templates of `spaces` have the same operation, as which trials
+    /// are verified.
     ProblemTuner(const TuneRun& run, const Problem& problem, const std::vector<PlannedSpace>& spaces);
     ProblemTuner(const ProblemTuner&) = delete;
     ProblemTuner& operator=(const ProblemTuner&) = delete;
 
-    /// The next task for one of `workers`, who may share the finals. Nothing if the problem is done, or if the rest
-    /// depends on tasks that workers have.
+    /// Returns the next task for one of `workers` workers, which share the finals. Returns nothing if the problem is
+    /// done, or if further tasks depend on tasks that workers have taken.
     std::optional<Task> next(std::size_t workers = 1);
     /// Whether there may be more trials. If so, a further worker is useful.
     [[nodiscard]] bool is_searching() const;
-    /// Whether the next task can begin at once. If not, a worker may look for work elsewhere.
+    /// Whether the next task can begin at once. If not, a worker may take a task of another problem.
     [[nodiscard]] bool is_ready(std::size_t workers = 1);
     /// Whether the next task waits for the compiler.
     [[nodiscard]] bool is_compiling() const;
-    /// Whether this problem has enough results that a different problem can start from them.
+    /// Whether this problem has enough trials for another problem to start its search from their results.
     [[nodiscard]] bool is_well_known() const;
-    /// Programs that the search may ask for later, for idle compilers. They change little unless open_searches()
-    /// changes.
+    /// Returns programs that the search may need later, for compiler threads that would idle. They change little unless
+    /// open_searches() changes.
     [[nodiscard]] std::vector<CompilePool::LazyProgram> speculative_programs() const;
     /// The number of templates that are worth another proposal.
     [[nodiscard]] std::size_t open_searches() const;
@@ -57,23 +57,23 @@ public:
 
     /// Finishes a compiled candidate of a TrialTask without a trial if possible; returns false otherwise.
     bool settle_without_trial(const Proposal& candidate) { return pipeline_.settle_without_trial(candidate); }
-    /// Whether a compiled candidate was timed before, so that it need only be verified.
+    /// Whether a compiled candidate must be verified but not timed, because an earlier run timed the same machine code.
     [[nodiscard]] bool needs_only_verification(const Proposal& candidate) const {
         return pipeline_.needs_only_verification(candidate);
     }
     void finish(const Proposal& candidate, const TrialReport& report) { pipeline_.finish(candidate, report); }
-    /// Reports one outcome for each candidate, or nothing if the task lost its worker.
+    /// Records a task's outcomes: one for each candidate, or nothing if the worker was lost during the task.
     void finish(const FinalTask& task, const std::optional<std::vector<Outcome>>& outcomes, double seconds);
     /// Takes back a task whose worker was lost before the task began.
     void give_back(Task task);
     void add_wait(double seconds) { effort_.wait += seconds; }
-    /// Tries those winners of the nearest sizes that were not tried here. Those whose times are close to that of this
-    /// problem's winner meet it in finals. If there is none to try, the problem stays done. Does nothing unless the
-    /// problem is done.
+    /// Begins to try the winners of the nearest sizes, except those that this problem has tried before. Finals then
+    /// compare the problem's winner with those that are nearly as fast or faster. Does nothing if the problem is not
+    /// done, or if there are no such winners.
     void begin_transfer();
-    /// Submits candidates until `most` wait for a worker. Returns how many wait.
+    /// Submits candidates to the compiler until `most` of them wait for a worker. Returns how many wait.
     std::size_t compile_ahead(std::size_t most);
-    /// Ends the search for the given reason; the finals follow.
+    /// Ends the search for the given reason. The finals follow.
     void end_search(const std::string& why);
     /// Ends all work for the given reason.
     void stop(const std::string& why);
@@ -107,7 +107,7 @@ private:
     FinalsStage finals_;
     CrossSizeStage cross_size_;
     State state_ = State::unverified;
-    std::optional<Clock::time_point> begin_ = Clock::now();  // nothing before a transfer's first task
+    std::optional<Clock::time_point> begin_ = Clock::now();  // start of the work; empty before a transfer's first task
     std::string ended_;                                      // why the search ended
 };
 

@@ -1,5 +1,6 @@
-// Run-time parameters do not change the machine code, so a search leaves them at their defaults. At its end, the sweep
-// tries the best few configurations with all their values.
+// The sweep over run-time parameters at the end of a search. Such parameters do not change the machine code, so a
+// search leaves them at their defaults. The sweep tries the best few configurations with all values of these
+// parameters.
 #pragma once
 
 #include <vector>
@@ -9,11 +10,12 @@
 
 namespace smemtune {
 
-/// The configuration with each other valid combination of values of its run-time parameters.
+/// Returns variants of the configuration: one for each other valid combination of values of its run-time parameters.
 std::vector<Configuration> runtime_variants(const KernelTemplate& kernel_template, const Configuration& configuration,
                                             const Problem& problem, const Device& device);
 
-/// The untried variants of the best trials. With `transferred`, only of transferred trials among the best.
+/// Returns the untried variants of the few trials with the least cost. With `transferred`, trials among these that were
+/// not transferred are left out.
 std::vector<TemplateConfiguration> sweep_candidates(TrialLedger& ledger, const Problem& problem, const Device& device,
                                                     bool transferred);
 

@@ -40,7 +40,7 @@ void SearchPipeline::drop_ended() {
 
 void SearchPipeline::submit(TemplateConfiguration candidate) {
     auto& search = *candidate.search;
-    if (ledger_.recall(search, candidate.configuration)) return;  // tried before, in the sweep or by another process
+    if (ledger_.recall(search, candidate.configuration)) return;  // tried before: in the sweep, or by another process
     const auto& kernel = search.kernel_template();
     auto record = record_of(candidate);
     // The manifest's estimates may reject a candidate before it is compiled.
@@ -49,7 +49,7 @@ void SearchPipeline::submit(TemplateConfiguration candidate) {
         if (auto broken = broken_limit(launch, run_.resources.device)) {
             record.outcome = Rejection{Stage::limits, *broken};
         }
-    } catch (const ExpressionError& error) {  // a value of its launch overflows 64 bits
+    } catch (const ExpressionError& error) {  // a value of the launch overflows 64 bits
         record.outcome = Rejection{Stage::limits, error.what()};
     }
     if (std::holds_alternative<Rejection>(record.outcome)) {
@@ -164,7 +164,8 @@ TrialRecord SearchPipeline::record_of(const TemplateConfiguration& candidate) co
     return {.key = candidate.search->key(), .configuration = candidate.configuration, .run = run_.run_row};
 }
 
-// The launch has the compiler's figures.
+// Returns the record of a compiled candidate. `input.launch` has the compiler's figures in place of the manifest's
+// estimates.
 TrialRecord SearchPipeline::record_of(const Proposal& candidate, const TrialInput& input) const {
     auto record = record_of({candidate.search, candidate.configuration});
     record.resources = input.binary.resources;

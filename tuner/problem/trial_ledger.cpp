@@ -14,9 +14,9 @@ namespace smemtune {
 
 namespace {
 
-constexpr std::size_t most_verified_again = 8;  // the finals admit no more
-constexpr std::size_t most_retries = 8;         // for each problem in one run: a timeout costs its whole deadline
-constexpr std::int64_t most_attempts = 2;       // with one toolchain
+constexpr std::size_t most_verified_again = 8;  // for each problem; the finals admit no more
+constexpr std::size_t most_retries = 8;         // for each problem in a run: each timeout takes its whole deadline
+constexpr std::int64_t most_attempts = 2;       // how often a configuration is tried with one toolchain
 
 std::string code_key(const TrialInput& input) {
     const auto& launch = input.launch;
@@ -54,7 +54,8 @@ void TrialLedger::load(const TemplateSearches& searches) {
         }
     }
     sort_stored();
-    // Complete measurements give the best time, which decides whether a trial that was cut short is ruled out.
+    // Only complete measurements give the best time. This time decides whether trials that were cut short are ruled
+    // out.
     for (const auto& [search, record] : stored_) {
         const auto* measured = std::get_if<Measurement>(&record.outcome);
         if (measured == nullptr || !is_current(record)) continue;
@@ -64,7 +65,7 @@ void TrialLedger::load(const TemplateSearches& searches) {
     }
 }
 
-// Splits the stored trials: some are tried again, the others are used as they are.
+// Splits the stored trials into those that are tried again and those that are used as they are.
 void TrialLedger::sort_stored() {
     std::vector<Stored> others;
     for (auto& stored : stored_) {
@@ -84,7 +85,7 @@ void TrialLedger::sort_stored() {
         } else if (is_due_for_retry(stored.record)) {
             if (retries_.size() < most_retries) retries_.push_back({stored.search, stored.record.configuration});
         } else {
-            foreign_ = true;  // counts as untried, so the search may propose it
+            foreign_ = true;  // this configuration counts as untried, and the search may propose it
         }
     }
     stored_ = std::move(others);
@@ -116,8 +117,8 @@ std::optional<TemplateConfiguration> TrialLedger::next_unverified() {
 bool TrialLedger::may_be_among_the_fastest(const TrialRecord& record) const {
     const auto cost = cost_of(std::get<Measurement>(record.outcome));
     if (!cost) return false;
-    // A run verifies what is faster than all that it has verified, so a measurement without an identity is behind, or
-    // level with the winner. It is tried again only if it is far ahead of what counts now.
+    // A run verifies every measurement that is faster than all verified ones. A measurement without an identity was
+    // therefore not faster than that run's winner. It is tried again only if it is clearly faster than the best now.
     const auto margin = record.verified_by.empty() ? -pruning::least_finals_margin : pruning::most_finals_margin;
     const auto is_behind = [&](const std::optional<double>& best) { return best && *cost > (1 + margin) * *best; };
     return !is_behind(best_stored_cost_) && !is_behind(best_cost_) &&
@@ -150,8 +151,8 @@ void TrialLedger::release() {
     stored_.clear();
 }
 
-// The energy of a stored trial may be unknown. A trial that was cut short needs no second measurement as long as it is
-// certainly slower than the best. If it may be the fastest, it must be measured completely.
+// Whether this run can use a stored trial as it is. For the objective energy, the energy must be known. A trial that
+// was cut short can be used only if it is certainly slower than the best, because its time is not exact.
 bool TrialLedger::answers_request(const TrialRecord& record) const {
     const auto* measured = std::get_if<Measurement>(&record.outcome);
     if (measured == nullptr) return still_counts(record);
@@ -165,7 +166,8 @@ bool TrialLedger::is_current(const TrialRecord& record) const {
     return record.is_verified() && record.verified_by == identity_;
 }
 
-// Limits and refused launches do not depend on verification. Rejections without a recorded identity count, too.
+// Whether a stored rejection is still valid. A rejection for a limit or a refused launch does not depend on
+// verification. Other rejections need this run's verification identity, or none.
 bool TrialLedger::still_counts(const TrialRecord& rejected) const {
     const auto stage = std::get<Rejection>(rejected.outcome).stage;
     if (stage == Stage::limits || stage == Stage::launch) return true;
@@ -173,8 +175,8 @@ bool TrialLedger::still_counts(const TrialRecord& rejected) const {
     return rejected.verified_by.empty() || rejected.verified_by == identity_;
 }
 
-// A crash or a timeout may be the fault of another program, the compiler or the driver. It is retried once, in a later
-// run, when the device may be quiet, and again with each new toolchain.
+// Whether a crash or timeout is tried again. It may be the fault of another program, the compiler or the driver. So the
+// configuration is tried again once in a later run, when the device may be quiet, and again with each new toolchain.
 bool TrialLedger::is_due_for_retry(const TrialRecord& rejected) const {
     if (!rejected.may_be_retried() || rejected.run == run_.run_row) return false;
     return rejected.attempts < most_attempts || rejected.toolchain != run_.toolchain;
@@ -271,7 +273,7 @@ const TrialLedger::Trial& TrialLedger::learn(TemplateSearch& search, TrialRecord
     return trial;
 }
 
-// A trial that was not verified in full may be wrong, so other trials are not compared with it.
+// Updates the best time and the best cost. A trial that was not verified in full may be wrong, so it does not count.
 void TrialLedger::compare_with_best(const Trial& trial) {
     if (!is_verified(trial)) return;
     const auto us = trial.measurement()->median_us;
@@ -289,7 +291,8 @@ const TrialLedger::Trial* TrialLedger::equal_code(const TrialInput& input) const
 
 void TrialLedger::index_code(const TrialInput& input, const Trial& trial) { by_code_.emplace(code_key(input), &trial); }
 
-// The energy of a clearly slow candidate is not measured; it is estimated in proportion to its time.
+// The energy of a clearly slow candidate is not measured. It is estimated from the best cost, in proportion to the
+// candidate's time.
 std::optional<double> TrialLedger::cost_of(const Measurement& measurement) const {
     if (run_.request.objective == Objective::time) return measurement.median_us;
     if (measurement.energy_uj > 0) return measurement.energy_uj;

@@ -6,7 +6,7 @@ namespace smemtune {
 
 namespace {
 
-// Without '.' and exponent, it is an integer, and the parser took it for a double because 64 bits do not hold it.
+// A number without '.' and exponent is an integer. The parser gives it as a double only if it exceeds 64 bits.
 bool is_integer(const std::string& number) { return number.find_first_of(".eE") == std::string::npos; }
 
 class NumberCheck : public nlohmann::json_sax<nlohmann::json> {
@@ -16,7 +16,8 @@ public:
         throw NumberOutOfRange("holds the integer " + number +
                                ", which 64 bits cannot hold; write it as a text, in quotes");
     }
-    // The parser reports an overflow of doubles as an error, and any other malformed text, too.
+    // The parser reports a number beyond the range of doubles as an error. Other errors are malformed text, which is
+    // not checked here.
     bool parse_error(std::size_t, const std::string& number, const nlohmann::detail::exception& error) override {
         constexpr int number_overflow = 406;
         if (error.id != number_overflow) return false;

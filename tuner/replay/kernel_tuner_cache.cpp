@@ -38,8 +38,8 @@ void quote_non_finite(std::string& text) {
     }
 }
 
-// A run of Kernel Tuner appends one entry per line, each with a comma, and writes the closing braces when it ends. An
-// interrupted run leaves the file open, at worst within an entry, which is then dropped.
+// A run of Kernel Tuner appends one entry per line, each with a comma, and writes the closing braces at its end. The
+// file of an interrupted run lacks these braces. It may end within an entry, which is then dropped.
 json parse_open_or_closed(const std::string& path, std::string text) {
     quote_non_finite(text);
     try {
@@ -59,7 +59,7 @@ json parse_open_or_closed(const std::string& path, std::string text) {
     fail(path, "is not JSON; give a cache file of Kernel Tuner, gzipped or not, or a database of smemtune");
 }
 
-constexpr int most_list_levels = 3;  // of lists in a parameter's value
+constexpr int most_list_levels = 3;  // of nested lists in a parameter's value
 struct TooDeep {};
 
 bool nests_deeper(const json& value, int levels) {
@@ -67,7 +67,8 @@ bool nests_deeper(const json& value, int levels) {
     return levels == 0 || std::ranges::any_of(value, [&](const json& each) { return nests_deeper(each, levels - 1); });
 }
 
-// dump() is recursive, so a value that nests without limit would overflow the stack.
+// Returns a JSON value as text. dump() is recursive, so values that nest too deep are refused before they overflow the
+// stack.
 std::string spelling(const json& value) {
     if (nests_deeper(value, most_list_levels)) throw TooDeep();
     if (value.is_string()) return value.get<std::string>();
@@ -101,8 +102,8 @@ bool is_rate(const std::string& objective) {
     return std::ranges::find(rates, objective) != rates.end();
 }
 
-// Kernel Tuner writes a failure as a string, under the objective or under "__error__". It accepts failures under any
-// key, and so does this function.
+// Kernel Tuner writes a failure as a string, under the objective or under "__error__". When it reads a cache, it
+// accepts failures under any key, and so does this function.
 bool is_failure(const json& entry, const std::vector<RecordedParameter>& parameters) {
     static constexpr std::array failures{"InvalidConfig", "CompilationFailedConfig", "RuntimeFailedConfig",
                                          "ErrorConfig"};

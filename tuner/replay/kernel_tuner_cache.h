@@ -10,7 +10,7 @@ namespace smemtune {
 
 struct RecordedParameter {
     std::string name;
-    std::vector<std::string> values;  ///< spellings, distinct: declared ones first, then those found only in entries
+    std::vector<std::string> values;  ///< distinct texts: declared values first, then those that only entries have
 };
 
 struct Recording {
@@ -21,13 +21,14 @@ struct Recording {
     std::string device;
     std::string kernel;
     std::string problem;    ///< `4096x4096`
-    std::string objective;  ///< "ms" for "time"; otherwise its name, or the name of its reciprocal if it is maximised
+    std::string objective;  ///< "ms" for "time"; otherwise its name, after "1 / " if Kernel Tuner maximises it
     std::vector<RecordedParameter> parameters;
     std::vector<Entry> entries;
 };
 
-/// Reads closed files and open ones. An open file ends after the comma of an entry or within one. `path` is for
-/// messages. Throws std::invalid_argument if the text is not JSON, is not a cache, or is empty.
+/// Reads files of finished runs and of interrupted ones. The file of an interrupted run ends after the comma of an
+/// entry or within an entry. `path` is for messages. Throws std::invalid_argument if the text is not JSON, is not a
+/// cache, or is empty.
 Recording parse_kernel_tuner_cache(const std::string& path, std::string text);
 
 }  // namespace smemtune

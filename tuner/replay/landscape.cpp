@@ -33,7 +33,7 @@ struct CloseGzip {
     void operator()(gzFile_s* file) const { gzclose_r(file); }
 };
 
-// The value, if the text is exactly one whole number in canonical form.
+// Returns the value of a text that is exactly one whole number in canonical form; nothing for other texts.
 std::optional<std::int64_t> whole(const std::string& spelling) {
     std::int64_t value = 0;
     const auto* end = spelling.data() + spelling.size();
@@ -42,8 +42,8 @@ std::optional<std::int64_t> whole(const std::string& spelling) {
                                                                                     : std::nullopt;
 }
 
-// Configurations hold whole numbers only. If a parameter has any other value (a string, a fraction), all its values are
-// replaced by their indices; Landscape::spellings keeps the originals.
+// The values of a configuration are whole numbers. If a parameter has any other value (a string, a fraction), all its
+// values are replaced by their indices, and Landscape::spellings keeps the original texts.
 std::vector<Parameter> to_parameters(const std::vector<RecordedParameter>& recorded, Landscape& landscape) {
     std::vector<Parameter> parameters;
     for (const auto& [name, spellings] : recorded) {
@@ -87,8 +87,8 @@ Landscape from_cache(const std::filesystem::path& path) {
     return landscape;
 }
 
-// `--sizes 512x512x512|1024x1024x1024`, or the first few sizes and the number of others; empty if there is only one
-// size.
+// Returns a hint such as `; --sizes 512x512x512 | 1024x1024x1024`: an option and the names to choose from. Of many
+// names, it lists the first six and the number of all. Empty if there is only one name.
 std::string choices(const char* option, const std::set<std::string>& names) {
     constexpr std::size_t most = 6;
     if (names.size() < 2) return {};
@@ -101,7 +101,8 @@ std::string choices(const char* option, const std::set<std::string>& names) {
     return names.size() > most ? text + " | ... (" + std::to_string(names.size()) + " in all)" : text;
 }
 
-// The trials of one recording. If there are several versions of a template or device, the latest one counts.
+// Returns the trials of one recording. If the database has several versions of a template or device, only the latest
+// one counts.
 std::vector<TrialRow> one_recording(const std::filesystem::path& path, const Store& store,
                                     const LandscapeFilter& filter) {
     auto rows = store.rows({.devices = filter.devices,
@@ -128,7 +129,7 @@ std::vector<TrialRow> one_recording(const std::filesystem::path& path, const Sto
     return rows;
 }
 
-// The recorded template's valid configurations; nothing if its files cannot be read any more.
+// Returns the recorded template's valid configurations; nothing if its files cannot be read any more.
 std::optional<ParameterSpace> valid_space(const Store& store, const TrialRow& row) {
     const auto kernel = store.recall_template(row.record.key.kernel_template);
     if (!kernel || kernel->files.empty()) return std::nullopt;
@@ -173,7 +174,7 @@ Landscape from_database(const std::filesystem::path& path, const LandscapeFilter
 
 }  // namespace
 
-// zlib also reads files that are not gzip.
+// gzopen() also reads files that are not gzip.
 std::string read_unpacked(const std::filesystem::path& path) {
     if (!std::filesystem::exists(path)) fail(path, "does not exist");
     const std::unique_ptr<gzFile_s, CloseGzip> file(gzopen(path.c_str(), "rb"));

@@ -23,13 +23,14 @@ struct Landscape {
     /// The number of the template's valid configurations for the problem and device. Nothing if unknown, as for Kernel
     /// Tuner's caches.
     std::optional<std::size_t> valid{};
-    std::size_t tried = 0;     ///< how many of them were tried
+    std::size_t tried = 0;     ///< how many of the valid configurations were tried
     bool of_database = false;  ///< whether the recording is a database, not a cache
-    /// For each parameter with values that are not all whole numbers: the spelling of value i.
+    /// For each parameter with values that are not whole numbers: element i is the text of value i.
     std::map<std::string, std::vector<std::string>, std::less<>> spellings;
 
     using Spelled = std::map<std::string, std::string>;
-    /// The configuration as text, which is the same in all recordings of this kernel.
+    /// The configuration with its values as text. The text is the same in all recordings of this kernel, but the
+    /// numbers may differ.
     [[nodiscard]] Spelled spelled(const Configuration& configuration) const;
     /// The inverse of spelled(); nothing when the configuration is not in the space.
     [[nodiscard]] std::optional<Configuration> configuration(const Spelled& spelled) const;
@@ -43,7 +44,7 @@ struct LandscapeFilter {
     std::vector<std::string> kernel_templates{};
     std::vector<std::string> sizes{};
     std::vector<std::string> operations{};
-    std::string layout{};  ///< empty means any
+    std::string layout{};  ///< empty: any layout
 };
 
 constexpr std::size_t longest_cache = std::size_t{1} << 28;
@@ -54,7 +55,8 @@ constexpr std::size_t longest_cache = std::size_t{1} << 28;
 /// `filter` selects several recordings. Throws StoreError if a database cannot be read.
 Landscape read_landscape(const std::filesystem::path& path, const LandscapeFilter& filter = {});
 
-/// The text of a file, with or without gzip. Throws std::invalid_argument as read_landscape() does.
+/// Returns the text of a file, which may be compressed with gzip. Throws std::invalid_argument as read_landscape()
+/// does.
 std::string read_unpacked(const std::filesystem::path& path);
 
 }  // namespace smemtune

@@ -18,10 +18,10 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// One repeat: the best cost so far after each evaluation, which is infinite before the first success.
+// One repeat of a search. `best` has the best cost so far after each evaluation, infinite before the first success.
 struct Trajectory {
     std::vector<double> best;
-    std::size_t ended = 0;  // evaluations at which a tuning run would stop
+    std::size_t ended = 0;  // the number of evaluations after which a tuning run would stop
     Clock::duration searching{};
 };
 
@@ -97,7 +97,7 @@ void fill(ReplayResult::Mark& mark, const std::vector<Trajectory>& trajectories,
     }
     for (const auto& trajectory : trajectories) {
         if (trajectory.best.empty()) continue;
-        // If the space is used up earlier, the last value counts.
+        // If the space is used up before `evaluations`, the last value is used.
         mark.fraction += optimum / trajectory.best[std::min(mark.evaluations, trajectory.best.size()) - 1];
     }
     mark.fraction /= static_cast<double>(trajectories.size());

@@ -17,21 +17,21 @@ struct ReplayRequest {
     std::string search;  ///< one of search_names()
     std::size_t evaluations = 1000;
     unsigned repeats = 30;
-    unsigned seed = 1;          ///< of the first repeat; each further repeat adds 1
-    std::size_t in_flight = 1;  ///< pending proposals before the oldest one is observed
+    unsigned seed = 1;          ///< seed of the first repeat; that of each further repeat is larger by 1
+    std::size_t in_flight = 1;  ///< how many proposals are pending; the oldest one is observed first
     std::vector<Configuration> starts{};
     StoppingPolicy stopping{};  ///< when a tuning run would stop; the replay goes on
-    unsigned threads = 1;       ///< repeats that run at once; they do not affect the results
+    unsigned threads = 1;       ///< how many repeats run at once; the results do not depend on it
 };
 
 struct ReplayResult {
     /// Evaluations until the best cost so far is at most optimum / fraction. Failed configurations count.
     struct Level {
         double fraction = 0;
-        double median = std::numeric_limits<double>::infinity();  ///< repeats that never reach it are infinite
-        unsigned never = 0;                                       ///< repeats that never reach it
+        double median = std::numeric_limits<double>::infinity();  ///< infinite for a repeat that never gets there
+        unsigned never = 0;                                       ///< the number of such repeats
     };
-    /// Mean over the repeats of optimum / best so far; a repeat without a success counts as 0.
+    /// The mean of optimum / best cost over the repeats, after `evaluations`. A repeat without a success counts as 0.
     struct Mark {
         std::size_t evaluations = 0;
         double fraction = 0;  ///< NaN if fewer evaluations were requested
@@ -39,11 +39,11 @@ struct ReplayResult {
     std::string search;
     std::array<Level, 3> levels{Level{.fraction = 0.90}, Level{.fraction = 0.95}, Level{.fraction = 0.99}};
     std::array<Mark, 3> marks{Mark{.evaluations = 50}, Mark{.evaluations = 100}, Mark{.evaluations = 200}};
-    /// When a tuning run would stop because further gain is unlikely; otherwise the end of the replay.
+    /// The point at which a tuning run would stop because further gain is unlikely, or else the end of the replay.
     struct Ending {
         double evaluations = 0;  ///< median
-        double fraction = 0;     ///< mean of optimum / best
-        unsigned short_of = 0;   ///< repeats below 95 % of the optimum
+        double fraction = 0;     ///< mean of optimum / best cost
+        unsigned short_of = 0;   ///< the number of repeats below 95 % of the optimum
     };
     Ending ending;
     double evaluations = 0;        ///< mean per repeat; fewer than requested if the space is used up

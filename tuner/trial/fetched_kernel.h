@@ -1,5 +1,5 @@
-// A kernel fetched from the runtime, for a testbed. It launches as an application does, so the application's path is
-// verified and timed.
+// Wraps a kernel that the runtime library returned, so that a testbed can launch it. The launch takes the same path as
+// an application's launch, so the testbed verifies and times this path.
 #pragma once
 
 #include <utility>

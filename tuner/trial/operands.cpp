@@ -72,10 +72,10 @@ int integer_magnitude(std::int64_t terms, const Check& check, const Argument& ma
     double scale = 1;
     for (const auto& [name, value] : check.scalars) scale = std::max(scale, std::abs(value));
     const auto count = static_cast<double>(std::max<std::int64_t>(terms, 1));
-    if (check.wide.empty()) {  // all magnitudes m are equal: exact while scale * count * m * m <= 2^24
+    if (check.wide.empty()) {  // all matrices have magnitude m: sums are exact while scale * count * m * m <= 2^24
         return std::clamp(static_cast<int>(std::sqrt(0x1p24 / (scale * count))), 1, 8);
     }
-    // The initial value of an output takes an eighth of the exact range; the sum takes the rest.
+    // An output's initial values use an eighth of the range in which integers are exact. The sum may use the rest.
     if (matrix.kind == Argument::Kind::output) return static_cast<int>(0x1p21 / scale);
     if (matrix.name != check.wide) return 1;
     return std::max(1, static_cast<int>(7 * 0x1p21 / (scale * std::min(count, 8 * std::sqrt(count)))));
@@ -192,7 +192,7 @@ std::unique_ptr<Operands> OperandFactory::make(const Check& check, std::uint64_t
                                                std::uint64_t symbol_seed) {
     auto operands = std::make_unique<Operands>();
     const auto count = operation_.arguments.size();
-    // Reserves, so that the addresses that are taken below stay valid.
+    // Memory is reserved, because a reallocation would make the addresses that are taken below invalid.
     operands->numbers.reserve(count);
     operands->addresses.reserve(count);
     for (const auto& argument : operation_.arguments) {
@@ -222,7 +222,8 @@ std::unique_ptr<Operands> OperandFactory::make(const Check& check, std::uint64_t
     return operands;
 }
 
-// Keeps what is computed, so that arrays can be filled with it again and compared with it.
+// Runs the program that computes inputs. Keeps copies of the results, because later the arrays are filled with them
+// again and compared with them.
 void OperandFactory::prepare(Operands& operands, const Check& check) {
     prepare_->call(operands, {});
     for (auto& matrix : operands.matrices) {
@@ -238,8 +239,8 @@ void OperandFactory::prepare(Operands& operands, const Check& check) {
                          ", or outside it; it may write to arguments with values = { prepared = true } alone");
 }
 
-// With `changed`, checks the elements instead of filling them: each block reports the first element that has changed,
-// or -1.
+// Fills a matrix. With `changed`, compares the elements with their first values instead: each block writes the index of
+// the first element that has changed, or -1, to `changed`.
 void OperandFactory::fill(const MatrixOperand& matrix, const Check& check, Memory* changed) {
     if (is_typed(operation_, element_)) {
         const auto how = fill_of(matrix, check, environment_, terms_);
@@ -266,7 +267,7 @@ std::optional<std::string> OperandFactory::changed_input(const Operands& operand
     return changed ? std::optional("writes to its input " + *changed) : std::nullopt;
 }
 
-// The name of the first input, or with `inouts` of the first argument, that is not as it was filled.
+// Returns the name of the first input that has changed since it was filled. With `inouts`, outputs are compared, too.
 std::optional<std::string> OperandFactory::first_changed(const Operands& operands, const Check& check, bool inouts) {
     std::vector<long long> changed(static_cast<std::size_t>(blocks_));
     for (const auto& matrix : operands.matrices) {

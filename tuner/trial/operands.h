@@ -16,36 +16,39 @@
 namespace smemtune {
 
 constexpr std::int64_t block_threads = 256;  ///< block size of the testbed's own kernels
-/// Blocks for a launch that visits all elements of a matrix.
+/// The number of blocks in a launch that visits all elements of a matrix.
 std::int64_t matrix_blocks(const Device& device);
 
 class UserProgram;
 
-/// The matrices of one argument: `count` matrices, `batch_stride` elements apart. All sizes count single numbers, also
-/// those of vectors.
+/// The matrices of one argument: `count` matrices, `batch_stride` elements apart. All sizes count single numbers: a
+/// vector of four numbers counts as 4.
 struct MatrixOperand {
     const Argument* argument = nullptr;
     ArgumentType type;
     long long rows = 0, columns = 0, stride = 0, count = 0, batch_stride = 0;
-    bool broadcast = false;  ///< one matrix for the whole batch: its batch stride is 0
+    bool broadcast = false;  ///< one matrix for the whole batch: the kernel gets 0 as its batch stride
     std::unique_ptr<Memory> memory;
     std::uint64_t seed = 0;
-    long long guard = 0;                   ///< elements in each guard band, before and after it
-    std::unique_ptr<Memory> prepared{};    ///< dense numbers that Operation::prepare_path has computed; else null
-    const ElementType* element = nullptr;  ///< the problem's
+    long long guard = 0;                   ///< elements of each of the two guard bands
+    std::unique_ptr<Memory> prepared{};    ///< what Operation::prepare_path computed, without padding; else null
+    const ElementType* element = nullptr;  ///< the problem's element type
 
     [[nodiscard]] long long elements() const { return 2 * guard + count * batch_stride; }
     [[nodiscard]] long long bytes() const { return elements() * type.number->bytes; }
-    /// Whether its elements are sums of a wider type: the problem's type is narrow, and the argument declares no other.
+    /// Whether the elements have a narrow type, whose products are summed in a wider type. True if the problem's type
+    /// is narrow and the argument declares no type of its own.
     [[nodiscard]] bool is_narrow() const { return !argument->type && element != nullptr && element->is_narrow(); }
 };
 
-/// Whether the typed testbed verifies the operation's kernels for elements of this type. The other one knows f32 alone.
+/// Whether the code in typed/ verifies kernels of the operation for elements of this type. The other code here supports
+/// only elements that are FP32 in every respect.
 bool is_typed(const Operation& operation, const ElementType& element);
 
-/// Integers in -magnitude..magnitude for one matrix of a check, small enough that an Element of 24 bits holds every
-/// partial sum of `terms` products, times a scalar. A sum of n products of at most m exceeds 8 m sqrt(n) with
-/// probability 2 exp(-32) at most (Hoeffding, Probability inequalities for sums of bounded random variables, 1963).
+/// The largest magnitude of the integers that fill one matrix of a check. It is so small that FP32, with a significand
+/// of 24 bits, holds every partial sum of `terms` products exactly, times the largest scalar. A check with a `wide`
+/// matrix uses a probabilistic bound: a sum of n products of at most m exceeds 8 m sqrt(n) with probability 2 exp(-32)
+/// at most (Hoeffding, Probability inequalities for sums of bounded random variables, 1963).
 int integer_magnitude(std::int64_t terms, const Check& check, const Argument& matrix);
 
 /// One set of operands for one check. It owns the values, because a launch takes their addresses.
@@ -57,19 +60,21 @@ struct Operands {
     std::vector<Number> numbers;  ///< extents, strides and scalars, each in its type
     std::vector<int> parameters;  ///< the values of Operation::parameters
     std::vector<void*> addresses;
-    std::vector<void*> pointers;  ///< arguments of a launch: one address for each
+    std::vector<void*> pointers;  ///< the address of each argument, for a launch
 };
 
-/// The number of elements of an array, in floating point, so that absurd sizes do not overflow.
+/// The number of elements of an array, as a double, because a huge size would overflow an integer.
 double elements_of(const Argument& argument, const Environment& environment);
 
-/// Whether the kernel may read an output's content in this check, so that each launch needs it anew.
+/// Whether the kernel may read an output's content in this check. If so, the content must be restored before each
+/// launch.
 bool reads_outputs(const Operation& operation, const Check& check);
 
 /// Bytes of the operands and references of all checks.
 double check_bytes(const Operation& operation, const Environment& environment, long long element_bytes);
 
-/// The number of operand sets that rotate: together they exceed twice the L2 cache, unless that takes too many sets.
+/// The number of operand sets that launches use in rotation. Together they are at least twice as large as the L2 cache,
+/// but there are at most 64.
 int rotating_sets(const Operation& operation, const Environment& environment, long long element_bytes,
                   const Device& device);
 
@@ -81,26 +86,27 @@ double testbed_bytes(const Operation& operation, const Problem& problem, const D
 /// operands.
 void must_fit(const Operation& operation, const Problem& problem, const Device& device);
 
-/// Allocates and fills the operands of one problem on the device. All arguments must outlive it.
+/// Allocates and fills the operands of one problem on the device. All arguments of the constructor must outlive the
+/// factory.
 class OperandFactory {
 public:
-    /// `fill` is kernels/fill.cu, or typed/kernels/fill.cu for a typed operation. If it is a checked binary, the
-    /// candidates are, too. Matrices then have no guard bands, because checked kernels report each access out of bounds
-    /// where it happens. `prepare`: of prepare_program(), for an operation that has it.
+    /// `fill` is the binary of kernels/fill.cu, or of typed/kernels/fill.cu for a typed operation. `prepare` is that of
+    /// prepare_program(), for an operation that has one. In checked mode, matrices have no guard bands, because checked
+    /// kernels report each access out of bounds themselves. `fill` is then a checked binary.
     OperandFactory(Backend& backend, const Operation& operation, const Environment& environment,
                    const ElementType& element, const Binary& fill, const Binary& prepare = {});
     ~OperandFactory();
     OperandFactory(const OperandFactory&) = delete;
     OperandFactory& operator=(const OperandFactory&) = delete;
 
-    /// `symbol_seed`: of the arguments that kernels find in symbols, of which there is one copy for all sets of
-    /// operands. Throws OutOfMemory, ReferenceError.
+    /// `symbol_seed` is the seed of arguments that kernels read from a symbol. A symbol exists once, so all sets of
+    /// operands share these arguments. Throws OutOfMemory, ReferenceError.
     std::unique_ptr<Operands> make(const Check& check, std::uint64_t operand_seed, std::uint64_t symbol_seed);
     std::unique_ptr<Operands> make(const Check& check, std::uint64_t seed) { return make(check, seed, seed); }
     void refill_outputs(const Operands& operands, const Check& check);
-    /// The same for the arguments that are restored before each timed launch alone.
+    /// Fills only the arguments that the manifest restores before each timed launch.
     void restore(const Operands& operands, const Check& check);
-    /// Names the first input that has changed since it was filled; nothing if none has.
+    /// Describes the first input that has changed since it was filled. Returns nothing if no input has changed.
     std::optional<std::string> changed_input(const Operands& operands, const Check& check);
 
 private:
@@ -118,9 +124,9 @@ private:
     std::int64_t blocks_;
     long long guard_;
     std::unique_ptr<LoadedKernel> kernel_;
-    std::unique_ptr<UserProgram> prepare_;                        // null: all inputs are filled
-    std::unique_ptr<Memory> first_changed_;                       // each thread's report
-    std::map<const Argument*, std::unique_ptr<Memory>> sources_;  // the numbers of files
+    std::unique_ptr<UserProgram> prepare_;                        // null if no program computes inputs
+    std::unique_ptr<Memory> first_changed_;                       // each block's report
+    std::map<const Argument*, std::unique_ptr<Memory>> sources_;  // the numbers of data files, by argument
 };
 
 }  // namespace smemtune

@@ -13,7 +13,7 @@ namespace smemtune {
 
 namespace {
 
-// A view of one element of a memory, which may be large.
+// Refers to one element of a memory. Copying only this element is fast even if the memory is large.
 class ElementView : public Memory {
 public:
     ElementView(std::byte* data, std::size_t size) : data_(data), size_(size) {}
@@ -33,7 +33,8 @@ T element_of(Backend& backend, const Memory& memory, long long index) {
     return element;
 }
 
-// The rounded operations behind an element of an output, as if products were rounded. 0: the result must be exact.
+// The number of rounded operations that give an element of an output. The error of a product counts as
+// ElementType::product_terms of them. 0 means that the result must be exact.
 std::int64_t terms_of(const Operation& operation, const Environment& environment, const ElementType& element) {
     const auto terms = operation.terms.evaluate(environment);
     return terms == 0 ? 0 : terms + element.product_terms;
@@ -143,7 +144,7 @@ std::optional<std::string> OutputComparison::imprecise(const std::vector<Errors>
     }
     worst = std::max(worst, std::sqrt(all.worst));
     if (all.errors == 0) return std::nullopt;
-    // The sums serve as means, because the number of elements cancels out of their ratio.
+    // The ratio of the sums is the ratio of the means, because the number of elements cancels out.
     const auto ratio = std::sqrt(all.errors / all.scales) / (rms_lambda * unit_roundoff_);
     worst = std::max(worst, ratio);
     if (ratio <= 1) return std::nullopt;

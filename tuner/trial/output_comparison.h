@@ -16,31 +16,33 @@
 
 namespace smemtune {
 
-/// Computes references and compares outputs with them on the device. All arguments must outlive it.
+/// Computes references and compares outputs with them on the device. All arguments of the constructor must outlive the
+/// object.
 class OutputComparison {
 public:
-    /// `reference`: of reference_program(). `compare` is kernels/compare.cu; for a typed operation,
-    /// typed/kernels/compare.cu. `widen`: as in make_reference_source(). Throws OutOfMemory, LaunchError.
+    /// `reference` is the binary of reference_program(). `compare` is that of kernels/compare.cu or, for a typed
+    /// operation, of typed/kernels/compare.cu. `widen` is as in make_reference_source(). Throws OutOfMemory,
+    /// LaunchError.
     OutputComparison(Backend& backend, const Operation& operation, const Problem& problem,
                      const Environment& environment, const Binary& reference, const Binary& compare,
                      const Binary& widen);
 
-    /// The references of these inputs, one for each output; what a verifier needs, for an operation with one. Throws
-    /// OutOfMemory, ReferenceError.
+    /// Computes one reference for each output. If the user's own `verify` judges the outputs, returns
+    /// Verifier::before() instead. Throws OutOfMemory, ReferenceError.
     std::vector<OutputReference> references(const Operands& operands);
 
-    /// Describes the first element that differs from its reference by more than its bound (tolerance.h), or the first
-    /// write outside the matrices, or errors that are too large on average; nothing if all is right. The bound is 0 for
-    /// integer inputs; infinities and NaNs must be those of the reference. Raises `worst` to the largest error as a
-    /// fraction of its bound.
+    /// Describes what is wrong with the outputs; returns nothing if they are right. An output is wrong if an element
+    /// differs from its reference by more than its bound (tolerance.h), if the kernel wrote outside the matrices, or if
+    /// the errors are too large on average. The bound is 0 for integer inputs. Infinities and NaNs must be those of the
+    /// reference. Raises `worst` to the largest error as a fraction of its bound.
     std::optional<std::string> first_difference(const Operands& operands,
                                                 const std::vector<OutputReference>& references, const Check& check,
                                                 double& worst);
 
 private:
-    // One thread's report.
+    // One block's report.
     struct Errors {
-        double worst = 0;               // as a fraction of the bound of an element, squared
+        double worst = 0;               // the largest error as a fraction of its bound, squared
         double errors = 0, scales = 0;  // sums of squares
     };
     [[nodiscard]] double bound_of(const Check& check, double value, double magnitude) const;
@@ -53,10 +55,10 @@ private:
     double unit_roundoff_;
     std::int64_t terms_;
     std::int64_t blocks_;
-    std::unique_ptr<ReferenceSource> reference_;  // null: the operation has none
-    std::optional<Verifier> verifier_;            // judges in place of a reference
+    std::unique_ptr<ReferenceSource> reference_;  // null if the operation has no reference
+    std::optional<Verifier> verifier_;            // the user's `verify`, which replaces a reference
     std::unique_ptr<LoadedKernel> compare_;
-    std::unique_ptr<Memory> first_wrong_, errors_;  // each thread's report
+    std::unique_ptr<Memory> first_wrong_, errors_;  // each block's report
     std::optional<TypedComparison> typed_;
 };
 

@@ -11,19 +11,19 @@
 namespace smemtune {
 
 /// Sets of operands that launches use one after another, so that no launch finds its operands in the L2 cache.
-/// `factory` must outlive it.
+/// `factory` and `check` must outlive the object.
 class RotatingOperands {
 public:
-    /// The first set has the inputs that `factory` makes from `check` and `seed`; each further one, those of `step`
-    /// more.
+    /// `factory` makes the first set from `check` and `seed`. The seed of each further set is larger by `step`.
     RotatingOperands(OperandFactory& factory, const Check& check, int sets, std::uint64_t seed, std::uint64_t step)
         : factory_(factory), check_(check), count_(sets), seed_(seed), step_(step) {}
 
-    /// Allocates all sets, or none if memory is short. Returns false if they existed already. Throws OutOfMemory.
+    /// Allocates all sets, or none if memory is short. Returns false if the sets existed already. Throws OutOfMemory.
     bool ensure();
-    /// The set for the next launch. With `rotate`, the launch after it uses a different set. Precondition: ensure().
+    /// Returns the set for the next launch. With `rotate`, the next call returns the set after it. Precondition:
+    /// ensure() was called.
     const Operands& next(bool rotate);
-    /// Set `i` of count(). Precondition: ensure().
+    /// Returns set `i` of count(). Precondition: ensure() was called.
     [[nodiscard]] const Operands& set(int i) const { return *sets_.at(static_cast<std::size_t>(i)); }
     /// Frees the sets.
     void clear();

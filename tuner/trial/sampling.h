@@ -1,4 +1,4 @@
-// Decides when to stop timing a candidate. It is fed plain numbers and knows nothing of devices.
+// Decides from measured times alone when to stop timing a candidate.
 #pragma once
 
 #include <optional>
@@ -15,14 +15,15 @@ struct SamplingPolicy {
     int least_samples = 3;
     int most_samples = 9;
     double steady_spread = 0.005;  ///< stop once half the interquartile range is below this share of the median
-    double behind = pruning::slow_candidate;  ///< stop if a candidate is this many times the best
-    double longest_us = 1e6;                  ///< stop after this much sampling time, once there are enough samples
-    bool energy = false;  ///< also measure the energy of a launch, unless cut short; takes a third of a second
+    double behind = pruning::slow_candidate;  ///< stop if a candidate takes this many times as long as the best
+    double longest_us = 1e6;                  ///< stop after this much sampling time, unless samples are too few
+    bool energy = false;  ///< also measure energy, unless timing was cut short; takes a third of a second
 };
 
 class Sampling {
 public:
-    /// `best_us` is the time of the fastest candidate so far. Without it, no candidate counts as clearly slower.
+    /// `best_us` is the time of the fastest candidate so far. Without `best_us`, no candidate is cut short for being
+    /// slow.
     explicit Sampling(const SamplingPolicy& policy, std::optional<double> best_us = std::nullopt)
         : policy_(policy), best_us_(best_us) {}
 

@@ -27,12 +27,13 @@ const std::map<std::string, std::string>& typed_testbed_sources();
 
 namespace {
 
-// Part of the verification identity. Raise it when operands.cpp or output_comparison.cpp accept or reject different
-// kernels than before, so that stored trials are verified again.
+// Part of the verification identity. Raise this number when operands.cpp or output_comparison.cpp accept or reject
+// other kernels than before. Stored trials are then verified again.
 constexpr int rules_version = 1;
-constexpr int typed_rules_version = 1;  // the same for typed operations: typed_fill.cpp and typed_comparison.cpp, too
+// The same for typed operations. It also covers typed_fill.cpp and typed_comparison.cpp.
+constexpr int typed_rules_version = 1;
 
-// As many as there are finalists, less one, so that finals do not prepare them again and again.
+// Finals alternate between up to eight finalists. With seven other states kept, no state is prepared twice.
 constexpr std::size_t most_other_states = 7;
 
 const std::map<std::string, std::string>& sources_of(const Operation& operation, const Problem& problem) {
@@ -47,8 +48,8 @@ Binary must_compile(const Compiler& compiler, const Program& program) {
     return std::get<Binary>(std::move(result));
 }
 
-// The number of checks that stay prepared: all if they fit into free memory together, else as many as leave room for
-// one more.
+// Returns how many checks stay prepared. If all checks fit into free memory together, all stay prepared. Otherwise room
+// for one more check is left.
 std::size_t kept_checks(std::size_t count, double bytes, std::size_t free_bytes) {
     const auto room = 0.7 * static_cast<double>(free_bytes);
     if (bytes < room) return count;
@@ -72,7 +73,7 @@ struct Testbed::State {
     std::unique_ptr<OutputComparison> comparison{};
     std::optional<RotatingOperands> rotating{};
     std::vector<std::optional<PreparedCheck>> prepared{};  // one for each check
-    std::size_t kept = 0;  // number of checks that stay prepared, from the first on; memory has room for one more
+    std::size_t kept = 0;  // the first `kept` checks stay prepared; memory has room for one more
     Cache cache = Cache::cold;
 
     PreparedCheck prepare(const Check& check) {
@@ -88,7 +89,8 @@ struct Testbed::State {
         }
         return *prepared[i];
     }
-    // All sets of operands of a check have the same numbers for symbols.
+    // Copies values to the kernel's symbols, if it has any. All sets of operands of a check have the same values for
+    // symbols.
     void fill_symbols(const BoundKernel& kernel, const Operands& operands) const {
         if (std::ranges::all_of(operation.arguments, &std::string::empty, &Argument::symbol)) return;
         kernel.fill_symbols(nullptr, operands.pointers);
@@ -101,7 +103,7 @@ struct Testbed::State {
     }
 };
 
-// The user's macros are for the user's source alone. They may have any name, even one that the testbed's kernels use.
+// Removes the user's macros from a configuration.h. A macro may have any name, even one that the testbed's kernels use.
 static void without_macros(std::string& configuration) {
     for (auto at = configuration.find("#define "); at != std::string::npos; at = configuration.find("#define ", at)) {
         configuration.erase(at, configuration.find('\n', at) + 1 - at);
@@ -158,7 +160,8 @@ std::string testbed_identity(const TestbedParts& parts) {
     for (const auto& [path, content] : kernels) add(content);
     add(type);
     add(fmt::format("{:a}", unit_roundoff));
-    if (product_terms != 0) add("product " + std::to_string(product_terms));  // trials without it stay valid
+    // 0 is left out, because the identities of older trials lack it and must stay valid.
+    if (product_terms != 0) add("product " + std::to_string(product_terms));
     add(std::to_string(rules));
     add(std::to_string(tolerance));
     add(target);
@@ -196,12 +199,12 @@ std::unique_ptr<Testbed::State> Testbed::make_state(const Operation& operation, 
     state.comparison = std::make_unique<OutputComparison>(backend_, state.operation, problem_, state.environment,
                                                           binaries_.reference, binaries_.compare, binaries_.widen);
     const auto sets = rotating_sets(operation, state.environment, type.bytes, backend_.device());
-    // A reference that takes long is computed once: all sets have the same values.
+    // A reference on the host takes long, so all sets get the same values and one reference serves them all.
     const bool is_slow = operation.reference.is_on_host() || is_host_source(operation.prepare_path);
     state.rotating.emplace(*state.factory, state.operation.checks.front(), sets, seed_, is_slow ? 0 : 1000);
     state.prepared.resize(operation.checks.size());
     state.kept = kept_checks(operation.checks.size(), all, backend_.free_bytes());
-    // The references are computed now, so that their time does not count against a trial's deadline.
+    // References are computed now, because during a trial their time would count against its deadline.
     for (std::size_t i = 0; i < state.kept; ++i) (void)state.prepared_check(i);
     return result;
 }
@@ -227,7 +230,7 @@ void Testbed::use(const Configuration& configuration) {
                 throw LaunchError(error.what());
             } catch (const ExpressionError& error) {
                 throw LaunchError(error.what());
-            } catch (const OutOfMemory&) {  // all others are prepared anew when they are used again
+            } catch (const OutOfMemory&) {  // the states that are dropped here are prepared again when they are used
                 others_.clear();
                 state_->discard_operands();
                 return make_state(operation, cache);
@@ -283,11 +286,11 @@ Testbed::BatchVerdict Testbed::verify_batch(const BoundKernel& kernel, int launc
     const auto sets = state.rotating->count();
     std::vector<const Operands*> operands;
     operands.reserve(static_cast<std::size_t>(sets));
-    for (int i = 0; i < sets; ++i) operands.push_back(&state.rotating->set(i));  // always from the first set on
+    for (int i = 0; i < sets; ++i) operands.push_back(&state.rotating->set(i));  // in the same order in every call
     for (const auto* each : operands) state.factory->refill_outputs(*each, check);
     state.backend.synchronize();
-    // A kernel may read an output that is not poisoned. Such an output gets one launch, because the reference is
-    // launched once, too, and before: it reads what the launch overwrites.
+    // If the kernel may read outputs, each output gets only one launch, because the reference is computed for one
+    // launch. The references are computed before the launches, which overwrite the values that the references read.
     const bool reads = reads_outputs(state.operation, check);
     std::vector<std::vector<OutputReference>> before(operands.size());
     for (std::size_t i = 1; reads && i < operands.size(); ++i) {
@@ -306,7 +309,8 @@ Testbed::BatchVerdict Testbed::verify_batch(const BoundKernel& kernel, int launc
     for (std::size_t i = 0; i < operands.size() && !verdict.wrong; ++i) {
         verdict.wrong = state.factory->changed_input(*operands[i], check);
         if (verdict.wrong) break;
-        // The first set has the inputs of the first check, and large problems have one set.
+        // The first set has the inputs of the first check, whose references exist already. Large problems have only
+        // this set.
         if (i > 0 && !reads) before[i] = state.comparison->references(*operands[i]);
         const auto& references = i == 0 ? state.prepared_check(0).references : before[i];
         verdict.wrong = state.comparison->first_difference(*operands[i], references, check, worst);

@@ -18,8 +18,8 @@ namespace smemtune {
 /// The testbed's own kernels.
 struct TestbedBinaries {
     Binary reference, fill, compare;
-    Binary prepare{};  ///< of an operation with Operation::prepare_path
-    Binary widen{};    ///< empty where the reference sees the problem's own type
+    Binary prepare{};  ///< empty unless the operation has a program that prepares inputs
+    Binary widen{};    ///< empty unless the reference uses a wider type than the problem
 };
 
 /// Compiles the testbed's kernels for an operation's element type and layout. Throws CompilerError if one does not
@@ -27,48 +27,51 @@ struct TestbedBinaries {
 TestbedBinaries compile_testbed(const Compiler& compiler, const KernelTemplate& kernel_template,
                                 const Problem& problem);
 
-/// The testbed's part of a verification identity, which does not depend on the operation.
+/// The input of testbed_identity(): the parts of a testbed that do not depend on the operation.
 struct TestbedParts {
     std::map<std::string, std::string> kernels;  ///< the sources of the testbed's kernels, by path
-    std::string type;                            ///< of the elements
+    std::string type;                            ///< the element type
     double unit_roundoff = 0;
     int product_terms = 0;  ///< ElementType::product_terms
     int rules = 0;          ///< version of how operands are made and outputs compared
     int tolerance = 0;      ///< tolerance_version
-    std::string target;     ///< of the compiler, which also compiles the kernel
-    std::string compiler;   ///< its version
+    std::string target;     ///< the GPU architecture of all binaries
+    std::string compiler;   ///< the compiler's version
 };
 TestbedParts testbed_parts(const Operation& operation, const Problem& problem, const Compiler& compiler);
-/// The second half of a verification identity. It differs whenever a part differs.
+/// Returns the second half of a verification identity: a hash that differs whenever a part differs.
 std::string testbed_identity(const TestbedParts& parts);
 
-/// Identifies everything that a kernel of this problem is verified against, as OPERATION/TESTBED: operation_identity()
-/// and testbed_identity().
+/// Identifies everything that a kernel of this problem is verified against, as OPERATION/TESTBED: operation_identity(),
+/// a slash, and testbed_identity().
 std::string verification_identity(const KernelTemplate& kernel_template, const Problem& problem,
                                   const Compiler& compiler);
 
 class Testbed {
 public:
-    /// Throws OutOfMemory, as do all functions below that run a kernel: operands are allocated when first needed.
+    /// Throws OutOfMemory. So does every function below that runs a kernel, because operands are allocated when they
+    /// are first needed.
     Testbed(Backend& backend, const Operation& operation, Problem problem, TestbedBinaries binaries,
             std::uint64_t seed);
     ~Testbed();
     Testbed(const Testbed&) = delete;
     Testbed& operator=(const Testbed&) = delete;
 
-    /// The values of the operation's parameters for what follows; the defaults at first. Other names are ignored.
-    /// Throws ReferenceError; LaunchError if a shape or value makes no sense with them.
+    /// Sets the operation's parameters to the values in `configuration` for all later calls. Until then they have their
+    /// defaults. Names of other parameters are ignored. Throws ReferenceError. Throws LaunchError if these values give
+    /// an argument an impossible shape or content.
     void use(const Configuration& configuration);
 
     struct Verdict {
         std::optional<std::string> wrong;  ///< the first defect; nothing if all is right
-        double first_launch_us = 0;        ///< first launch on the first check, cold
-        double worst = 0;                  ///< largest error, as a fraction of what the forward error bound allows
+        double first_launch_us = 0;        ///< time of the first launch on the first check, with cold caches
+        double worst = 0;                  ///< largest error as a fraction of its bound
     };
     /// Runs the kernel on all checks of the operation and compares every element of every output. Throws LaunchError,
     /// DeviceFault.
     Verdict verify(const BoundKernel& kernel);
-    /// The same in two parts. The operands of the first check have the form of those used for timing.
+    /// Together, these two functions do what verify() does. The operands of the first check have the same form as those
+    /// for timing.
     Verdict verify_first_check(const BoundKernel& kernel);
     Verdict verify_other_checks(const BoundKernel& kernel);
 
@@ -77,24 +80,25 @@ public:
         double batch_us = 0;
         int launches = 0;
     };
-    /// Runs a batch of about `launches` launches as timing does, on rotating operands, and compares the outputs that it
-    /// leaves. This can catch a kernel that is wrong only sometimes, or right only after a pause. Throws LaunchError,
+    /// Runs a batch of about `launches` launches on rotating operands, as timing does, and compares the final outputs.
+    /// This can catch a kernel that is wrong only sometimes, or right only after a pause. Throws LaunchError,
     /// DeviceFault.
     BatchVerdict verify_batch(const BoundKernel& kernel, int launches);
 
-    /// Whether a launch finds its operands in the L2 cache. Operands larger than the cache are never in it.
+    /// Whether a launch finds its operands in the L2 cache. Operands that exceed the cache are read from device memory
+    /// in both modes.
     enum class Cache {
-        cold,  ///< operand sets rotate; together they exceed twice the L2 cache
-        warm,  ///< every launch takes the same set
+        cold,  ///< launches use operand sets in rotation, together twice as large as the L2 cache
+        warm,  ///< every launch uses the same set
     };
     /// Sets the cache mode of later batches; the default is cold.
     void set_cache(Cache cache);
-    /// Whether warm and cold differ: whether more than one set of operands rotates.
+    /// Whether more than one set of operands rotates. With a single set, cold and warm are the same.
     [[nodiscard]] bool rotates() const;
 
-    /// At most `count` launches of `kernel`: fewer if arguments are restored before each launch, because each takes a
-    /// set of operands of its own then, restored here. `kernel` must outlive the calls. Their operands stay valid until
-    /// a verification fails.
+    /// Prepares `count` launches of `kernel`. If arguments must be restored before each launch, they are restored here
+    /// instead, and each launch gets a set of operands of its own. The result then has at most as many launches as
+    /// there are sets. `kernel` must outlive the launches. Their operands stay valid until a verification fails.
     std::vector<Backend::Call> batch(const BoundKernel& kernel, int count);
 
 private:
@@ -107,7 +111,7 @@ private:
     TestbedBinaries binaries_;
     std::uint64_t seed_;
     std::unique_ptr<State> state_;
-    std::vector<std::unique_ptr<State>> others_;  // for other values of the operation's parameters
+    std::vector<std::unique_ptr<State>> others_;  // states for other values of the operation's parameters
 };
 
 }  // namespace smemtune

@@ -1,61 +1,69 @@
 // How far the result of a right kernel may be from the FP64 reference. The bound depends on the element type, not on
 // the kernel.
 //
-// An output element v is the result of n rounded operations (`terms`), m the sum of the absolute values of its terms,
-// u the unit roundoff of the type. A kernel is right if both hold:
+// An output element v is the result of n rounded operations (`terms`). m is the sum of the absolute values of the terms
+// of v, and u is the unit roundoff of the type. A kernel is right if both rules hold:
 //
 //   1. every element:    |error| <= min(gamma_n m, 8 u s)          s^2 = n v^2 + m^2
 //   2. all elements:     rms(error) <= 2 u rms(s)                  rms over the elements with a finite reference
 //
 // gamma_n = n u / (1 - n u) is the worst case, for any values and any order of addition (Higham, Accuracy and Stability
-// of Numerical Algorithms, 2002, section 3.1). Real errors are far smaller, so it says nothing about precision at large
-// n. 8 u s and rule 2 are probabilistic: if the n rounding errors are independent with mean zero, their sum grows like
-// sqrt(n) and exceeds lambda sqrt(n) u m with probability 2 exp(-lambda^2 / 2) at most (Higham and Mary, A New Approach
-// to Probabilistic Rounding Error Analysis, SIAM J. Sci. Comput. 41(5), 2019). Each error is relative to a partial
-// result, not to m. A partial sum of independent random terms is on average no larger than the whole sum, so sqrt(n) u
-// times the root mean square of v replaces it (Higham and Mary, Sharper Probabilistic Backward Error Analysis for Basic
-// Linear Algebra Kernels with Random Data, SIAM J. Sci. Comput. 42(5), 2020). That holds for any order of addition. The
-// second term, m = sqrt(n) (m / sqrt(n)), is the scale of v where there are too few elements for a mean: m / sqrt(n) is
-// at most the root of the sum of the squared terms. The constant 8 has probability 2 exp(-32) per element.
+// of Numerical Algorithms, 2002, section 3.1). Real errors are far smaller. At large n, this bound alone would also
+// accept kernels of low precision.
 //
-// For sums of K products of values uniform in [-1, 1], added one by one, rms(error) is 0.1 K u, a quarter of u rms(s):
-// an eighth of the bound. Any other order has smaller partial sums. A kernel that rounds its inputs to the 11 bits of
-// TF32 errs by 0.2 * 2^13 sqrt(K) u: 2000 / sqrt(K) times the bound, still 7 times at K = 65536. The values need all 24
-// bits of the significand, so no lower precision holds them exactly.
+// 8 u s and rule 2 are probabilistic bounds. If the n rounding errors are independent with mean zero, their sum grows
+// like sqrt(n). It exceeds lambda sqrt(n) u m with probability 2 exp(-lambda^2 / 2) at most (Higham and Mary, A New
+// Approach to Probabilistic Rounding Error Analysis, SIAM J. Sci. Comput. 41(5), 2019).
 //
-// Matrix products of f16 and bf16 are sums in FP32, rounded once to the type. u is then the unit roundoff of the sum,
-// and u' that of the type:
+// The first term of s^2 makes this bound tighter. Each rounding error is relative to a partial sum, not to m. A partial
+// sum of independent random terms is on average no larger than the whole sum, in any order of addition. So the root
+// mean square of v replaces m (Higham and Mary, Sharper Probabilistic Backward Error Analysis for Basic Linear Algebra
+// Kernels with Random Data, SIAM J. Sci. Comput. 42(5), 2020). The second term of s^2 is for single elements, whose v
+// may be small by chance. It uses m / sqrt(n) as the scale of v: this is at most the root of the sum of the squared
+// terms. An element exceeds lambda = 8 with probability 2 exp(-32).
 //
-//   1. every element:    |error| <= min(gamma_n m, 8 u s) (1 + u') + u' |v| + t      t: the type's least number
+// Example: sums of K products of values uniform in [-1, 1], added one by one. Their rms(error) is 0.1 K u, an eighth of
+// the bound of rule 2. Any other order of addition has smaller partial sums. A kernel that rounds its inputs to the 11
+// bits of TF32 has an rms(error) of 0.2 * 2^13 sqrt(K) u. This is 2000 / sqrt(K) times the bound, and still 7 times at
+// K = 65536. The input values have 24 significant bits, so no lower precision holds them exactly.
+//
+// A matrix product of f16 or bf16 is a sum in FP32 that is rounded once to the type. In its rules, u is the unit
+// roundoff of the sum, u' is the unit roundoff of the type, and t is the smallest positive number of the type:
+//
+//   1. every element:    |error| <= min(gamma_n m, 8 u s) (1 + u') + u' |v| + t
 //   2. all elements:     rms(error) <= rms(2 u s + u' |v|)
 //
-// u is 2^-23, not 2^-24, because tensor cores cut a sum off instead of rounding it to nearest. The products themselves
-// are exact: two significands of 11 bits fit the 24 of FP32. u' |v| is all that rounding to nearest may add, and the
-// root mean square of what it does add is at most u' |v| / sqrt(3). So rule 2 finds sums that are kept in 16 bits, and
-// inputs that lost two bits of their significand, at every K.
+// u is 2^-23, not 2^-24, because tensor cores truncate sums instead of rounding them to nearest. The products are
+// exact, because the product of two significands of 11 bits has at most 22 bits. Rounding to the type adds an error of
+// at most u' |v|, and at most u' |v| / sqrt(3) in the root mean square. Rule 2 therefore rejects two kinds of kernels
+// at every K: those that keep sums in 16 bits, and those whose inputs lost two bits of their significand.
 //
-// tf32 is FP32 in memory. Its inputs here have 11 bits, all that a product takes from them, so products are exact, and
-// u' is that of FP32. What a kernel makes of the other bits of an input, to nearest or cut off, is not looked at:
-// tensor_warp_tiled rounds them to nearest, and has a test of its own for that.
+// A tf32 number is an FP32 number in memory, but a product uses only 11 bits of its significand. The inputs of checks
+// have no more than 11 bits, so products are exact. u' is the unit roundoff of FP32. These checks do not show whether a
+// kernel rounds the other bits of its inputs to nearest or truncates them. tensor_warp_tiled rounds to nearest, which a
+// separate test verifies.
 //
-// 3xtf32 is FP32 in memory, and its rule is that of f32 with inputs that need all 24 bits, but n is 8 larger. A product
-// of a and b stands for three: a = A + A', where A has the first 11 bits, to nearest, and A' 11 of the rest. What is
-// left of a is at most 2 u |a|, of b as much, and A' B', which is left out, is at most 4 u |a b|: 8 u |a b| together.
-// These errors are as independent of each other as roundings are, 1.2 u |a b| in the root mean square. So a kernel that
-// leaves out one of the three products, or rounds one input to 11 bits, is found at every K, as for f32.
+// A 3xtf32 number is an FP32 number in memory, and inputs use all 24 bits. The rules are those of f32, but n is larger
+// by 8, the error of a product in units of u. A kernel splits a into A + A' and a rest: A is a, rounded to 11 bits, and
+// A' has 11 bits of the remainder. The rest is at most 2 u |a|. b is split in the same way. The product of a and b is
+// then the sum of three products, without A' B'. The two rests add errors of at most 2 u |a b| each, and the missing A'
+// B' is at most 4 u |a b|, together 8 u |a b|. Like rounding errors, these are independent of each other; their root
+// mean square is 1.2 u |a b|. Rule 2 rejects kernels that omit one of the three products or round one input to 11 bits,
+// at every K.
 #pragma once
 
 #include <cstdint>
 
 namespace smemtune {
 
-/// Changes with the rule above. A kernel that passed under a different rule has a different verification identity.
+/// To be raised when the rules above change. Kernels that passed under the old rules are then verified again, because
+/// their verification identity differs.
 constexpr int tolerance_version = 2;
 
 constexpr double element_lambda = 8;  ///< rule 1
 constexpr double rms_lambda = 2;      ///< rule 2
 
-/// gamma_n. Infinite if n*u >= 1.
+/// Returns gamma_n, or infinity if n u >= 1.
 double error_factor(std::int64_t terms, double unit_roundoff);
 
 }  // namespace smemtune

@@ -19,7 +19,8 @@ double energy_of(Backend& backend, Testbed& testbed, const BoundKernel& kernel, 
 ConfiguredKernel load(Backend& backend, const TrialInput& input) {
     std::shared_ptr<const LoadedKernel> kernel = backend.load(input.binary, input.launch.dynamic_shared_bytes);
     try {
-        // Timed launches leave out the copies to symbols, which change as rarely as constants do.
+        // Timed launches do not copy values to symbols, because an application changes these values as rarely as
+        // constants.
         return {with_workspace(std::move(kernel), input.launch, backend), input.launch, FillSymbols::when_asked};
     } catch (const OutOfMemory& error) {
         throw NoRoomForWorkspace("a workspace of " + std::to_string(input.launch.workspace->bytes) +
@@ -32,8 +33,9 @@ bool is_hopeless(const SamplingPolicy& policy, std::optional<double> best_us, do
     return best_us && first_launch_us > pruning::first_launch_limit_us(policy.behind, *best_us);
 }
 
-// Whether the candidate is the best of its template so far. The other checks can take ten times as long as a launch, so
-// they wait for the finals, whose winner passes all of them.
+// Whether the candidate is the fastest verified one of its template so far, so that the other checks must run now. They
+// can take ten times as long as a launch. For all other candidates they are left to the finals, whose winner passes
+// every check.
 bool is_new_best(const SamplingPolicy& policy, std::optional<double> verified_best_us, const Measurement& measured) {
     if (measured.cut_short) return false;
     if (policy.energy || !verified_best_us) return true;  // a slower kernel may need less energy
@@ -65,8 +67,9 @@ TrialInput trial_input(const KernelTemplate& kernel_template, const Configuratio
 
 Measurement time_kernel(Backend& backend, Testbed& testbed, const BoundKernel& kernel, const SamplingPolicy& policy,
                         std::optional<double> best_us, std::optional<double> first_launch_us) {
-    // The warm-up shows how many launches make a batch. There is none if one launch takes much longer than a batch
-    // should.
+    // One warm-up launch gives the time from which the number of launches per batch is computed. Without a warm-up, the
+    // time of the first launch is used: if one launch takes much longer than a batch should, a warm-up is not
+    // worthwhile.
     auto launch_us = first_launch_us.value_or(0);
     if (launch_us < 10 * policy.batch_us) launch_us = time_batch(backend, testbed, kernel, 1).launch_us;
     Sampling sampling(policy, best_us);

@@ -14,7 +14,7 @@ namespace smemtune {
 struct TrialInput {
     Binary binary;
     Launch launch;
-    Configuration parameters{};  ///< the values of Operation::parameters
+    Configuration parameters{};  ///< values of the operation's own parameters (Operation::parameters)
 };
 
 /// The launch of a compiled candidate. The compiler's registers and static shared memory replace the manifest's
@@ -22,12 +22,12 @@ struct TrialInput {
 TrialInput trial_input(const KernelTemplate& kernel_template, const Configuration& configuration,
                        const Problem& problem, const Device& device, const Binary& binary);
 
-/// The outcome of a trial and the worker's time for it.
+/// The outcome of a trial, and how long the worker took.
 struct TrialReport {
     Outcome outcome;
-    double verify_ms = 0;  ///< 0 if the trial ended before this phase, as in `time_ms`
-    double time_ms = 0;
-    bool verified = false;  ///< it passed every check
+    double verify_ms = 0;   ///< time for verification; 0 if the trial ended before it
+    double time_ms = 0;     ///< time for timing; 0 if the trial ended before it
+    bool verified = false;  ///< whether the candidate passed every check
 
     bool operator==(const TrialReport&) const = default;
 };
@@ -38,25 +38,27 @@ public:
     using OutOfMemory::OutOfMemory;
 };
 
-/// `best_us` is the time of the fastest candidate so far. `verified_best_us` is the time of the fastest candidate of
-/// the same template that passed all checks. A candidate that is more than 5 % behind the latter runs the first check
-/// only. Throws NoRoomForWorkspace and OutOfMemory. Throws DeviceFault if this process can no longer use the device.
+/// Loads, verifies and times a candidate. `best_us` is the time of the fastest candidate so far. `verified_best_us` is
+/// the time of the fastest candidate of the same template that passed all checks. A slower candidate than that runs
+/// only the first check, unless energy is measured. Throws NoRoomForWorkspace and OutOfMemory. Throws DeviceFault if
+/// this process can no longer use the device.
 TrialReport try_candidate(Backend& backend, Testbed& testbed, const TrialInput& input, const SamplingPolicy& policy,
                           std::optional<double> best_us, std::optional<double> verified_best_us = std::nullopt);
 
-/// Verifies a kernel that was timed before: all checks, then the outputs that a batch of launches leaves behind. The
+/// Verifies a kernel that was timed before. Runs all checks, then compares the outputs after a batch of launches. The
 /// outcome is a rejection or a short measurement. Throws as try_candidate() does.
 TrialReport verify_candidate(Backend& backend, Testbed& testbed, const TrialInput& input, const SamplingPolicy& policy);
 
 struct BatchTime {
-    double batch_us = 0;   ///< all launches
-    double launch_us = 0;  ///< one of them
+    double batch_us = 0;   ///< time of all launches
+    double launch_us = 0;  ///< mean time of one launch
 };
 /// Times about `launches` launches (Testbed::batch).
 BatchTime time_batch(Backend& backend, Testbed& testbed, const BoundKernel& kernel, int launches);
 
-/// Times batches of a right kernel, after a warm-up, until `policy` has enough. A kernel that is clearly slower than
-/// `best_us`, the fastest so far, is cut short. `first_launch_us` is the approximate time of an earlier launch.
+/// Times batches of a right kernel, after a warm-up, until `policy` has enough samples. Timing is cut short if the
+/// kernel is clearly slower than `best_us`, the fastest so far. `first_launch_us` is the approximate time of an earlier
+/// launch.
 Measurement time_kernel(Backend& backend, Testbed& testbed, const BoundKernel& kernel, const SamplingPolicy& policy,
                         std::optional<double> best_us = std::nullopt,
                         std::optional<double> first_launch_us = std::nullopt);

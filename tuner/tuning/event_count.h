@@ -6,9 +6,9 @@
 
 namespace smemtune {
 
-/// Usage: read count(), look for work, and wait(count) if there is none. An event between count() and wait() is not
-/// lost. The counter has 32 bits, so that the wait is a futex. An event could be missed only if exactly 2^32 events
-/// came between the two calls.
+/// Usage: read count(), look for work, and call wait() with this count if there is no work. wait() returns at once if
+/// an event came after count(). The counter has 32 bits, because waiting on 32 bits is a futex call. An event is missed
+/// only if exactly 2^32 events come between the two calls.
 class EventCount {
 public:
     /// Wakes all waiting threads. Never blocks.

@@ -13,13 +13,13 @@ namespace smemtune {
 
 namespace {
 
-// The most configurations of a template that are recorded one by one as breaking the device's limits.
+// If more configurations of a template exceed the device's limits, they are counted, but not stored one by one.
 constexpr std::uint64_t most_over_limits = 1000;
 
-// A search that learns gets the feasible configurations with run-time arguments at their defaults; the sweep tries the
-// other arguments at the end. A search of the whole space also gets the configurations that only the device's limits
-// remove: they cost nothing and are stored as rejected, with the reason. If there are too many such configurations,
-// they are only counted.
+// Returns the space that a search gets. A search that learns gets the feasible configurations in which run-time
+// parameters have their defaults. The sweep at the end tries the other values. A search of the whole space also gets
+// the infeasible configurations, unless there are more than most_over_limits. They take no time: each one is stored as
+// rejected, with the reason.
 ParameterSpace space_to_search(const TuneRequest& request, const KernelTemplate& kernel, const Problem& problem,
                                const Device& device) {
     if (learns(request.search)) {
@@ -36,7 +36,7 @@ ParameterSpace space_to_search(const TuneRequest& request, const KernelTemplate&
     return over_limits > most_over_limits ? std::move(feasible) : declared_space(kernel, problem, device);
 }
 
-// The spaces are enumerated in parallel, because a space of millions of points takes a second.
+// Enumerates the spaces in parallel, because a space of millions of points takes a second.
 void enumerate(const TuneRequest& request, const Device& device, std::vector<std::vector<PlannedSpace>>& spaces) {
     std::vector<std::pair<const Problem*, PlannedSpace*>> all;
     for (std::size_t i = 0; i < spaces.size(); ++i) {
@@ -68,7 +68,8 @@ std::vector<std::vector<PlannedSpace>> plan(const TuneRequest& request, const De
                                         "; looked at: " + names + "; see 'smemtune templates'");
         }
         must_fit(row.front().kernel_template->operation, problem, device);
-        // The most promising template comes first: an early good candidate cuts others short.
+        // The most promising template comes first. The sooner a good candidate is known, the sooner the trials of slow
+        // candidates can be cut short.
         std::ranges::stable_sort(row, std::ranges::greater{}, [&](const PlannedSpace& planned) {
             const auto& kernel = *planned.kernel_template;
             return model_values(kernel, default_configuration(kernel), problem, device).operations_per_load();

@@ -9,14 +9,14 @@
 
 namespace smemtune {
 
-/// A template's space on one problem.
+/// The space of a template for one problem.
 struct PlannedSpace {
-    const KernelTemplate* kernel_template = nullptr;  ///< belongs to the request, which must outlive it
+    const KernelTemplate* kernel_template = nullptr;  ///< belongs to the TuneRequest, which must outlive this
     std::shared_ptr<const ParameterSpace> space;
 };
 
-/// For each problem, the templates that support it, with their enumerated spaces, most promising first. Throws
-/// std::invalid_argument if no template supports a problem.
+/// Returns, for each problem, the templates that support it, with their enumerated spaces. The most promising template
+/// comes first. Throws std::invalid_argument if no template supports a problem.
 std::vector<std::vector<PlannedSpace>> plan(const TuneRequest& request, const Device& device);
 
 }  // namespace smemtune

@@ -34,7 +34,8 @@ void Scheduler::work() {
     for (const auto& slot : slots_) run_.report.workers.push_back(slot.time);
 }
 
-// The body of a worker's thread. An exception ends the run, unless a worker was lost and others are left.
+// The body of a worker's thread. The loss of a worker ends the run only if no other worker is left. Any other exception
+// ends the run.
 void Scheduler::serve(WorkerSlot& slot) {
     Lock lock(mutex_);
     std::optional<Work> work;
@@ -56,16 +57,16 @@ void Scheduler::serve(WorkerSlot& slot) {
     events_.notify();
 }
 
-// Rethrows the error if no worker is left.
+// Handles the loss of a worker. Throws `error` if no worker is left.
 void Scheduler::lose(WorkerSlot& slot, std::optional<Work>& work, const WorkerError& error) {
     if (work) work->tuner->give_back(std::move(work->task));
     slot.prepared = nullptr;
-    if (interrupted()) return;  // the signal that interrupted this program also ended the worker
+    if (interrupted()) return;  // the signal that interrupted this program may have ended the worker
     if (--workers_ == 0) throw error;
     run_.progress.say(std::string(error.what()) + "; going on without this device");
 }
 
-// Waits for a task; nothing if there will be no more.
+// Waits for a task. Returns nothing if there will be no more tasks.
 std::optional<Scheduler::Work> Scheduler::take(WorkerSlot& slot, Lock& lock) {
     while (!failure_ && !interrupted()) {
         const auto seen = events_.count();
@@ -85,9 +86,10 @@ std::optional<Scheduler::Work> Scheduler::take(WorkerSlot& slot, Lock& lock) {
     return std::nullopt;
 }
 
-// Takes a task whose program is compiled. It prefers problems that the worker has prepared, because switching costs a
-// preparation if memory is short. Instead of waiting, one of several workers goes on to the next problem once this
-// problem is_well_known(). A single worker keeps to the order, which makes its search repeatable.
+// Returns a task whose program is compiled, or nothing if there is none now. Problems that the worker has prepared come
+// first, because memory may be too short to keep another problem prepared as well. If there are several workers, a
+// worker leaves a problem that has no task ready as soon as is_well_known() is true for it. A single worker finishes
+// one problem before the next, which makes its search repeatable.
 std::optional<Scheduler::Work> Scheduler::take_at_once(const Worker& worker, std::size_t problems) {
     for (const bool anywhere : {false, true}) {
         for (std::size_t i = 0; i < (anywhere ? problems : std::min(problems, tuners_.size())); ++i) {
@@ -101,7 +103,8 @@ std::optional<Scheduler::Work> Scheduler::take_at_once(const Worker& worker, std
     return std::nullopt;
 }
 
-// The transfer also begins after the budget is spent: its candidates show whether repeating the command would try more.
+// The transfer begins even if the budget is spent. Its candidates are then not tried, but the run ends with "budget"
+// instead of "complete", so the user learns that repeating the command would try more.
 bool Scheduler::begin_transfer() {
     if (transfers_ || tuners_.size() < 2 || !learns(run_.request.search) || !has_new_trials()) return false;
     transfers_ = true;
@@ -110,8 +113,8 @@ bool Scheduler::begin_transfer() {
     return true;
 }
 
-// Only trials of this run can change the winners that other sizes try. The run that stored the recalled trials has
-// already transferred its winners, unless it was cut short.
+// Whether other sizes may have new winners. Without a trial in this run, all winners are from earlier runs. The last of
+// these runs has already transferred them, unless it was cut short.
 bool Scheduler::has_new_trials() const {
     if (run_.report.measured > 0 || !run_.report.rejected.empty()) return true;
     std::int64_t last_run = 0;
@@ -119,14 +122,15 @@ bool Scheduler::has_new_trials() const {
     return last_run > 0 && run_.resources.store.how_ended(last_run) != "complete";
 }
 
-// A transfer has few programs for each problem. While a worker stays with one problem, the compilers go on to the next.
+// Submits programs of the transfer. Each problem has only a few, so while a worker is busy with one problem, the next
+// problems' programs are compiled.
 void Scheduler::compile_ahead() {
     auto room = run_.ahead;
     for (const auto& tuner : tuners_) room -= std::min(room, tuner->compile_ahead(room));
 }
 
-// Starts speculative compiles for a search once a worker waits for that search's programs. They continue until the
-// search ends.
+// Starts speculative compiles for a problem once a worker waits for the compiler during that problem's search. They
+// continue until the search ends.
 void Scheduler::speculate(bool waits) {
     const auto first = std::ranges::find_if(tuners_, [](const auto& tuner) { return tuner->is_searching(); });
     const ProblemTuner* tuner = first == tuners_.end() ? nullptr : first->get();
@@ -138,9 +142,9 @@ void Scheduler::speculate(bool waits) {
     speculated_searches_ = searches;
 }
 
-// Prepares the next unprepared problem, in the order in which problems will be needed. With a budget, it prepares only
-// problems whose search has begun, because the run may never reach the others. Returns false if there is no such
-// problem or memory is short.
+// Prepares the next problem that the worker has not prepared, in the order in which problems are tuned. With a budget,
+// only problems whose search has begun are prepared, because the run may never reach the others. Returns false if there
+// is no such problem or memory is short.
 bool Scheduler::prepare_ahead(WorkerSlot& slot, std::size_t problems, Lock& lock) {
     auto& worker = *slot.worker;
     const bool open_ended = deadline_ == Clock::time_point::max();
@@ -172,7 +176,7 @@ void Scheduler::wait(WorkerSlot& slot, std::uint32_t seen, Lock& lock) {
     if (tuner != nullptr) tuner->add_wait(waited);
 }
 
-// Starts problems in their order.
+// Returns the tuner of a problem, and creates it if the problem has not begun. Problems begin in their order.
 ProblemTuner& Scheduler::tuner_of(std::size_t problem) {
     if (problem == tuners_.size()) {
         const auto& begun = run_.request.problems[problem];
@@ -194,7 +198,7 @@ bool Scheduler::interrupted() {
     return true;
 }
 
-// Ends all searches; problems that have begun still get their winner.
+// Whether the budget is spent. If so, ends all searches. Problems that have begun still get a winner.
 bool Scheduler::budget_is_spent() {
     if (Clock::now() < deadline_) return false;
     const bool through = tuners_.size() == run_.request.problems.size() &&
@@ -268,7 +272,7 @@ void Scheduler::measure_finalists(WorkerSlot& slot, ProblemTuner& tuner, const F
     tuner.finish(task, outcomes, seconds);
 }
 
-// Verifies the task's only candidate. If it has no machine code, that is the outcome.
+// Verifies the task's only candidate. If the candidate does not compile, the compiler's rejection is the outcome.
 void Scheduler::verify_finalist(WorkerSlot& slot, ProblemTuner& tuner, const FinalTask& task, Lock& lock) {
     const auto& candidate = task.candidates.front();
     if (candidate.binary() == nullptr) {
@@ -288,7 +292,7 @@ void Scheduler::verify_finalist(WorkerSlot& slot, ProblemTuner& tuner, const Fin
     tuner.finish(task, ended_by_us ? std::nullopt : std::optional(std::vector{report.outcome}), seconds);
 }
 
-// This takes no time if the problem is still prepared.
+// Prepares a problem on the worker. This takes no time if the problem is still prepared.
 void Scheduler::prepare(WorkerSlot& slot, const ProblemTuner& tuner, Lock& lock) {
     if (slot.prepared == &tuner) return;
     auto& worker = *slot.worker;
@@ -307,7 +311,8 @@ void Scheduler::prepare(WorkerSlot& slot, const ProblemTuner& tuner, Lock& lock)
     slot.prepared = &tuner;
 }
 
-// Runs `work` without the lock. The worker starts first, while its first programs compile.
+// Runs `work` without the lock, and measures its time. The worker is started before `work`, because it can start while
+// the first programs compile.
 void Scheduler::time_preparation(WorkerSlot& slot, Lock& lock, const std::function<void()>& work) {
     const auto started = slot.worker->starting();
     lock.unlock();

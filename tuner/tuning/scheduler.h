@@ -17,17 +17,18 @@
 
 namespace smemtune {
 
-/// Workers take tasks from the first problem that has one ready. Instead of waiting, they go on to the next problem or
-/// prepare later ones. When all problems are done, the cross-size transfer begins, once.
+/// A worker takes tasks from the first problem that has a task ready. Instead of waiting for that problem, it takes
+/// tasks from the next one or prepares later ones. When all problems are done, the cross-size transfer begins. It runs
+/// once.
 class Scheduler {
 public:
     using Clock = std::chrono::steady_clock;
 
-    /// After `deadline`, no further trial begins. Someone must notify `events` when a compile is done.
+    /// After `deadline`, no further trial begins. The owner of `events` must notify it whenever a compile is done.
     Scheduler(const TuneRun& run, const std::vector<std::vector<PlannedSpace>>& spaces, Clock::time_point deadline,
               EventCount& events);
-    /// Returns when everything is done or the run is interrupted. The results go to the run's report. Throws exceptions
-    /// of workers' threads that are not a candidate's fault, and WorkerError if the last worker is lost.
+    /// Returns when all problems are done or the run is interrupted. Writes the results to the run's report. Throws
+    /// WorkerError if the last worker is lost. Rethrows all other exceptions of the workers' threads.
     void work();
 
 private:
@@ -40,7 +41,7 @@ private:
         Worker* worker;
         WorkerTime time{};
         const ProblemTuner* prepared = nullptr;
-        std::set<std::size_t> tried_ahead{};  // problems that were prepared ahead, or did not fit into memory
+        std::set<std::size_t> tried_ahead{};  // problems that were prepared ahead, or for which memory was short
     };
 
     void serve(WorkerSlot& slot);
@@ -73,12 +74,12 @@ private:
     EventCount& events_;
     std::mutex mutex_;  // guards everything below, the tuners, the store, the report and the progress
     std::vector<WorkerSlot> slots_;
-    std::size_t workers_ = 0;  // workers that are not lost
+    std::size_t workers_ = 0;  // the number of workers that are not lost
     std::vector<std::unique_ptr<ProblemTuner>> tuners_;
     TestbedCompiles testbeds_;
-    bool transfers_ = false;                        // the cross-size transfer has begun
-    const ProblemTuner* speculated_for_ = nullptr;  // problem of the pool's speculative programs
-    std::size_t speculated_searches_ = 0;           // the number of its open templates at that time
+    bool transfers_ = false;                        // whether the cross-size transfer has begun
+    const ProblemTuner* speculated_for_ = nullptr;  // the problem for which the pool compiles speculatively
+    std::size_t speculated_searches_ = 0;           // the value of its open_searches() when these compiles were set
     std::exception_ptr failure_;
 };
 

@@ -18,11 +18,11 @@ namespace smemtune {
 /// How the time of a problem was spent, in seconds.
 struct Effort {
     double compile = 0;  ///< summed over all threads
-    double verify = 0;   ///< in workers, like `time`
-    double time = 0;
-    double finals = 0;  ///< measuring the finalists
-    double wait = 0;    ///< time that workers waited for a compiler
-    double total = 0;   ///< from the first proposal to the winner
+    double verify = 0;   ///< verifying candidates, summed over all workers
+    double time = 0;     ///< timing candidates, summed over all workers
+    double finals = 0;   ///< measuring the finalists
+    double wait = 0;     ///< time that workers waited for a compiler
+    double total = 0;    ///< from the first proposal to the winner
 };
 
 /// How a worker's time was spent, in seconds.
@@ -45,30 +45,31 @@ struct ProblemResult {
         Resources resources;
     };
     Problem problem;
-    double operations = 0;                  ///< of one launch
-    std::optional<Best> best;               ///< over the requested templates
+    double operations = 0;                  ///< arithmetic operations of one launch
+    std::optional<Best> best;               ///< the best of all requested templates
     std::optional<double> baseline_us;      ///< best time of the operation's baseline template
-    std::map<std::string, double> best_us;  ///< by template
-    std::size_t valid = 0;                  ///< configurations of all templates
-    std::size_t evaluations = 0;            ///< in this run and earlier ones
+    std::map<std::string, double> best_us;  ///< the best time of each template, by its name
+    std::size_t valid = 0;                  ///< the number of valid configurations of all templates
+    std::size_t evaluations = 0;            ///< the number of evaluations of this run and earlier ones
     std::string ended;                      ///< why the search ended
-    bool unchecked = false;                 ///< the operation has no reference: a wrong kernel may have won
+    bool unchecked = false;                 ///< the operation has no reference, so a wrong kernel may have won
     Effort effort;
 };
 
 struct TuneReport {
     Device device;
-    std::size_t devices = 1;  ///< equal devices that shared the work
-    std::string search;       ///< the strategy; the one behind `auto` if that was requested
+    std::size_t devices = 1;  ///< the number of equal devices that shared the work
+    std::string search;       ///< the name of the strategy; for `auto`, of the strategy that `auto` stands for
     std::vector<ProblemResult> problems;
     std::vector<WorkerTime> workers;
     std::size_t planned = 0, recalled = 0, measured = 0;
-    std::size_t verified_again = 0;  ///< stored measurements that were verified against something else
+    std::size_t verified_again = 0;  ///< stored measurements with another verification identity, verified anew
     std::size_t retried = 0;         ///< stored crashes and timeouts that were tried again
     std::size_t same_code = 0;       ///< measured candidates with the machine code of a different configuration
-    std::map<Stage, std::size_t> rejected{};       ///< in this run
+    std::map<Stage, std::size_t> rejected{};       ///< rejections of this run, by stage
     std::map<std::string, std::size_t> reasons{};  ///< how often each full reason occurred
-    /// Configurations that were never tried because they exceed the device's limits, by template and limit.
+    /// The number of configurations that were never tried because they exceed the device's limits, by template and
+    /// limit.
     std::map<std::string, std::uint64_t> left_out{};
     std::string ended = "complete";  ///< or "interrupted", "budget"
     double seconds = 0;

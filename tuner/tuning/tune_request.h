@@ -20,14 +20,14 @@ struct TuneRequest {
     std::vector<KernelTemplate> templates;
     std::string search = "auto";
     Objective objective = Objective::time;
-    std::optional<std::size_t> evaluations;      ///< per problem, over all templates
-    std::optional<std::chrono::seconds> budget;  ///< for the whole run
-    std::optional<double> roofline;              ///< a problem is done at this share of the device's peak
+    std::optional<std::size_t> evaluations;      ///< limit per problem, for all templates together
+    std::optional<std::chrono::seconds> budget;  ///< time limit for the whole run
+    std::optional<double> roofline;              ///< a problem's search ends at this share of peak arithmetic
     StoppingPolicy stopping;                     ///< for the search of each template
     unsigned jobs = 1;                           ///< concurrent compiles
     unsigned seed = 0;
     bool retune = false;  ///< delete the stored trials of these problems and templates first
-    std::string text;     ///< JSON, for the record
+    std::string text;     ///< the request as JSON, to be stored with the run
 };
 
 }  // namespace smemtune

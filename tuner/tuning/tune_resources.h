@@ -12,12 +12,12 @@ class Worker;
 struct Device;
 struct SamplingPolicy;
 
-/// The caller owns all resources; they must outlive the run.
+/// The caller owns all resources, which must outlive the run.
 struct TuneResources {
     const Device& device;
     const Compiler& compiler;
     Store& store;
-    std::vector<Worker*> workers;  ///< of equal devices; the run continues while at least one is left
+    std::vector<Worker*> workers;  ///< one for each of several equal devices; the run goes on while one is left
     const SamplingPolicy& sampling;
     const std::atomic<bool>& interrupted;
 };

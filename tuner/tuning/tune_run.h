@@ -17,13 +17,13 @@ class Progress;
 struct TuneRun {
     const TuneRequest& request;
     const TuneResources& resources;
-    std::int64_t device_row;  ///< row in the store, like `run_row`
-    std::int64_t run_row;
+    std::int64_t device_row;  ///< the device's row in the store
+    std::int64_t run_row;     ///< the run's row in the store
     CompilePool& pool;
-    std::size_t ahead;  ///< candidates that compile or wait for a worker
+    std::size_t ahead;  ///< how many candidates may compile or wait for a worker at once
     TuneReport& report;
     Progress& progress;
-    std::string toolchain{};  ///< compiler and driver: text that changes when one of them does
+    std::string toolchain{};  ///< names and versions of compiler and driver
 };
 
 }  // namespace smemtune

@@ -32,7 +32,8 @@ Winner& winner_of(Validation& validation, const std::string& kernel_template, co
     return validation.winners.emplace_back(Winner{.kernel_template = kernel_template, .configuration = configuration});
 }
 
-// Each winner's time relative to the reference's, minus 1: the median over pairs of samples.
+// Sets `behind` of each winner to its time divided by that of winner number `reference`, minus 1. This is the median
+// over pairs of samples.
 void compare_with(std::size_t reference, Validation& validation, const std::vector<Measurement>& measured) {
     for (std::size_t i = 0; i < measured.size(); ++i) {
         std::vector<double> ratios;
@@ -71,11 +72,11 @@ void time_in_turn(Validation& validation, const std::vector<PlannedSpace>& space
     const auto fastest = static_cast<std::size_t>(std::ranges::min_element(validation.winners, {}, &Winner::us) -
                                                   validation.winners.begin());
     compare_with(fastest, validation, *measured);
-    // By the medians of paired ratios, a different winner may be the fastest.
+    // The medians of the ratios may give another fastest winner than the median times.
     const auto first = static_cast<std::size_t>(std::ranges::min_element(validation.winners, {}, &Winner::behind) -
                                                 validation.winners.begin());
     if (first != fastest) compare_with(first, validation, *measured);
-    // A negative difference remains only if the paired ratios contradict one another, which is noise.
+    // `behind` stays negative only if the ratios of three winners contradict one another. This is noise.
     for (auto& winner : validation.winners) winner.behind = std::max(0.0, winner.behind);
     std::ranges::stable_sort(validation.winners, {}, &Winner::behind);
 }

@@ -14,11 +14,11 @@ namespace smemtune {
 struct Winner {
     std::string kernel_template;
     Configuration configuration;
-    Configuration defaults{};       ///< of the template
-    std::vector<unsigned> seeds{};  ///< the seeds that found it
-    bool stored = false;            ///< it is also the stored winner
-    double us = 0;                  ///< timed alternately with the other winners
-    double behind = 0;              ///< time relative to the fastest winner, minus 1: the median of paired ratios
+    Configuration defaults{};       ///< the template's default configuration
+    std::vector<unsigned> seeds{};  ///< the seeds of the runs that found it
+    bool stored = false;            ///< whether it is also the winner in the database
+    double us = 0;                  ///< median time, measured alternately with the other winners
+    double behind = 0;              ///< its time divided by the fastest winner's, minus 1: the median over sample pairs
 };
 
 struct Validation {
@@ -26,9 +26,9 @@ struct Validation {
     std::vector<Winner> winners;  ///< distinct, fastest first
     std::size_t runs = 0;         ///< runs that found a winner
 
-    /// The largest loss of a run against the best of all winners.
+    /// The largest `behind` of the winners that runs found.
     [[nodiscard]] double worst() const;
-    /// The number of runs with a winner within `margin` of the best.
+    /// The number of runs whose winner is at most `margin` behind the fastest winner.
     [[nodiscard]] std::size_t within(double margin) const;
 };
 
@@ -40,12 +40,12 @@ struct ValidationReport {
     double seconds = 0;
 };
 
-/// Tunes with the seeds after the request's. Each run uses a temporary database; `resources.store` is only read.
-/// Workers start with the first worker's options.
+/// Tunes `seeds` times, each time with the next seed after the request's. Each run uses a temporary database;
+/// `resources.store` is only read. A new process of the first worker then times the winners.
 ValidationReport validate(TuneRequest request, const std::vector<std::vector<PlannedSpace>>& spaces,
                           const TuneResources& resources, std::size_t seeds, Progress& progress);
 
-/// A table of at most `width` columns (0: any width), and a summary of each problem.
+/// Returns a table of at most `width` columns (0: any width), and a summary of each problem.
 std::string to_text(const ValidationReport& report, std::size_t width = 0);
 nlohmann::json to_json(const ValidationReport& report);
 

@@ -15,8 +15,8 @@ using Clock = Channel::Clock;
 
 constexpr std::uint64_t chunk_bytes = std::uint64_t{1} << 20;
 
-// Calls `transfer`, a read or a write of a descriptor that does not block, until `count` bytes went through. `transfer`
-// takes the number of bytes that went through before.
+// Calls `transfer`, which reads or writes without blocking, until `count` bytes are transferred. The argument of
+// `transfer` is the number of bytes that are transferred already.
 template <class Transfer>
 Channel::Status transfer_exactly(pollfd ready, std::size_t count, Clock::time_point deadline,
                                  const Transfer& transfer) {
@@ -76,7 +76,8 @@ Channel::Status Channel::receive(Bytes& message, Clock::time_point deadline) {
     }
     if (size > longest_) return Status::closed;
     message.clear();
-    // Reads in chunks, so that a wrong length from a broken worker does not allocate more than the worker sends.
+    // The message is read in chunks. So if a broken worker sends a wrong length, the memory that is allocated here
+    // stays in proportion to what the worker sends.
     while (message.size() < size) {
         const auto begin = message.size();
         message.resize(begin + std::min(chunk_bytes, size - begin));

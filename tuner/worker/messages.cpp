@@ -8,7 +8,8 @@ namespace smemtune {
 
 using nlohmann::json;
 
-// nlohmann::json finds these functions by argument-dependent lookup, which ignores unnamed namespaces.
+// These functions are static, not in an unnamed namespace, where nlohmann::json would not find them by
+// argument-dependent lookup.
 
 static void to_json(json& to, const Binary& binary) {
     to = {{"entry", binary.entry},         {"target", binary.target},
@@ -107,8 +108,8 @@ static void from_json(const json& from, ErrorReply& reply) { reply.reason = from
 
 namespace {
 
-// Ends the parse of a message that nests deeper than any of ours. The parser is recursive, so bytes of a broken worker
-// could overflow the coordinator's stack.
+// Stops the parser at a message that nests deeper than any message of smemtune. The parser is recursive, so a malformed
+// message of a broken worker could overflow the coordinator's stack.
 class DepthLimit : public json::json_sax_t {
 public:
     bool start_object(std::size_t) override { return ++depth_ <= deepest; }
@@ -132,7 +133,7 @@ private:
     int depth_ = 0;
 };
 
-// A variant is stored as the index of its alternative, and the value.
+// Encodes a variant as the index of its alternative and the value.
 template <class... Types>
 json tagged(const std::variant<Types...>& value) {
     return std::visit([&](const auto& each) { return json{{"type", value.index()}, {"value", each}}; }, value);

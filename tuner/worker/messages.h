@@ -17,24 +17,25 @@ namespace smemtune {
 /// Prepares a problem: allocates its operands and computes its references.
 struct PrepareRequest {
     Problem problem;
-    SourceTree files;  ///< of any template of the problem's operation
+    SourceTree files;  ///< the files of any template of the problem's operation
     TestbedBinaries binaries;
     bool only_if_room = false;         ///< keep the current problem prepared, too; do nothing if memory is short
-    std::vector<Problem> evictable{};  ///< prepared problems to release first
+    std::vector<Problem> evictable{};  ///< prepared problems to release first if memory is short
 };
 /// Loads, verifies and times a candidate of the most recently prepared problem.
 struct TrialRequest {
     TrialInput input;
     SamplingPolicy policy;
-    std::optional<double> best_us{};           ///< the fastest candidate so far
-    std::optional<double> verified_best_us{};  ///< the fastest candidate of its template that passed all checks
+    std::optional<double> best_us{};           ///< time of the fastest candidate so far
+    std::optional<double> verified_best_us{};  ///< time of the fastest one of its template that passed all checks
 };
-/// Verifies a candidate of that problem that was timed before. The answer is a TrialReply.
+/// Verifies a candidate of the most recently prepared problem. The candidate was timed before. The answer is a
+/// TrialReply.
 struct VerifyRequest {
     TrialInput input;
     SamplingPolicy policy;
 };
-/// Times finalists of that problem alternately: `rounds` batches of each.
+/// Times finalists of the most recently prepared problem alternately: `rounds` batches of each.
 struct FinalRequest {
     std::vector<TrialInput> inputs;
     SamplingPolicy policy;
@@ -42,7 +43,7 @@ struct FinalRequest {
 };
 using Request = std::variant<PrepareRequest, TrialRequest, FinalRequest, VerifyRequest>;
 
-/// A worker's first message: its device is open.
+/// A worker's first message, which says that its device is open.
 struct ReadyReply {};
 struct PrepareReply {};
 struct TrialReply {
@@ -51,20 +52,20 @@ struct TrialReply {
 struct FinalReply {
     std::vector<Measurement> measurements;  ///< one for each input
 };
-/// A kernel made the device unusable. The worker has ended.
+/// A kernel made the device unusable. The worker ends after this message.
 struct FaultReply {
     std::string reason;
 };
-/// The worker failed, but no candidate is at fault. The worker has ended.
+/// The worker failed, but no candidate is at fault. The worker ends after this message.
 struct ErrorReply {
     std::string reason;
 };
 struct Reply {
     std::variant<ReadyReply, PrepareReply, TrialReply, FinalReply, FaultReply, ErrorReply> body;
-    std::vector<Problem> prepared{};  ///< all problems that are prepared now
+    std::vector<Problem> prepared{};  ///< all problems that the worker has prepared now
 };
 
-/// Malformed bytes. The message says what is wrong with them.
+/// The result of decoding malformed bytes. `reason` says what is wrong with them.
 struct MalformedMessage {
     std::string reason;
 };

@@ -9,7 +9,7 @@ namespace smemtune {
 
 namespace {
 
-constexpr double most_of_free = 0.5;  // the rest is for other users of the device
+constexpr double most_of_free = 0.5;  // share of the free memory; other processes may use the rest
 
 }  // namespace
 

@@ -10,14 +10,14 @@
 
 namespace smemtune {
 
-/// Ordered from most to least recently used. `backend` must outlive it.
+/// The prepared problems, from most to least recently used. `backend` must outlive the cache.
 class TestbedCache {
 public:
     TestbedCache(Backend& backend, unsigned seed) : backend_(backend), seed_(seed) {}
 
-    /// Makes the problem current, after preparing it if necessary. If memory is short, other problems are released,
-    /// evictable ones first. With `only_if_room`, the current problem stays current, only evictable problems are
-    /// released, and nothing is prepared if that is not enough. Throws OutOfMemory.
+    /// Makes the problem current, and prepares it if necessary. If memory is short, other problems are released,
+    /// evictable ones first. With `only_if_room`, the current problem stays current, and only evictable problems are
+    /// released. If this does not free enough memory, nothing is prepared. Throws OutOfMemory.
     void prepare(const PrepareRequest& request);
 
     /// The testbed of the current problem. Precondition: prepare() was called.

@@ -33,7 +33,7 @@ void Worker::prepare(const std::atomic<bool>& interrupted) { ensure_prepared(&in
 void Worker::prepare_ahead(const Problem& problem, const SourceTree& files, const TestbedBinaries& binaries,
                            const std::atomic<bool>& interrupted) {
     ensure_started();
-    // A loss of the worker here needs no report: if the problem caused it, prepare() will fail, too.
+    // If the worker is lost here, nothing is reported: if the problem is the cause, prepare() will fail later, too.
     (void)ask<PrepareReply>(PrepareRequest{problem, files, binaries, true, evictable_}, options_.prepare_deadline,
                             &interrupted);
 }
@@ -71,15 +71,15 @@ void Worker::start() {
         throw WorkerError("cannot start a worker: " + why);
     }
     if (child == 0) {
-        // Only async-signal-safe calls are allowed between fork and exec. A worker must not outlive a killed
-        // coordinator, not even inside a kernel that never returns.
+        // Only async-signal-safe calls are allowed between fork and exec. The system kills the worker if the
+        // coordinator is killed, even while the worker waits for a GPU kernel that never returns.
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         if (getppid() != coordinator) _exit(127);
         const auto read_end = fcntl(down.read_end, F_DUPFD, 10);
         const auto write_end = fcntl(up.write_end, F_DUPFD, 10);
         dup2(read_end, from_coordinator);
         dup2(write_end, to_coordinator);
-        dup2(STDERR_FILENO, STDOUT_FILENO);  // what kernels print is no part of a --json answer
+        dup2(STDERR_FILENO, STDOUT_FILENO);  // what kernels print must not get into --json output
         close(read_end);
         close(write_end);
         execv(arguments[0], const_cast<char* const*>(arguments.data()));
@@ -98,7 +98,7 @@ void Worker::start() {
 }
 
 void Worker::stop() {
-    channel_.reset();  // a worker that waits for a request then ends by itself
+    channel_.reset();  // the closed channel ends a worker that waits for a request
     prepared_.clear();
     evictable_.clear();
     if (process_ == 0) return;
@@ -119,7 +119,7 @@ Worker::Loss Worker::reap() {
     prepared_.clear();
     int status = 0;
     kill(process_, SIGKILL);
-    const bool known = waitpid(process_, &status, 0) == process_;  // not if the parent of all ignores SIGCHLD
+    const bool known = waitpid(process_, &status, 0) == process_;  // false if SIGCHLD is ignored
     process_ = 0;
     if (!known) return {Loss::Cause::ended, "ended"};
     if (WIFSIGNALED(status)) return {Loss::Cause::ended, std::string("died: ") + strsignal(WTERMSIG(status)), true};
@@ -182,8 +182,8 @@ Worker::Answer<Expected> Worker::ask(const Request& request, std::chrono::millis
     return answer;
 }
 
-// The operator or the system (out of memory) may kill a worker at any time, which is not the request's fault. So the
-// request is sent once more to a new worker. Only a second loss counts.
+// The operator or the system (out of memory) may kill a worker at any time. The request is not the cause then, so it is
+// sent once more to a new worker. Only a second loss counts.
 template <class Expected>
 Worker::Answer<Expected> Worker::ask_prepared(const Request& request, std::chrono::milliseconds limit) {
     ensure_prepared();

@@ -1,5 +1,5 @@
-// The coordinator's side of a worker. A worker is the process that touches the device: it loads, verifies and times,
-// and does nothing else. An illegal access, a hang or a malformed answer therefore ends the worker, not the run.
+// The coordinator's side of a worker. A worker is a process that uses one device: it loads, verifies and times. An
+// illegal access, a hang or a malformed answer therefore ends the worker, not the run.
 #pragma once
 
 #include <atomic>
@@ -18,7 +18,7 @@ namespace smemtune {
 
 /// Where a worker runs and how to start it.
 struct WorkerOptions {
-    std::string executable;  ///< this program; it is started as `EXECUTABLE worker ...`
+    std::string executable;  ///< path of this program, which is started as `EXECUTABLE worker ...`
     std::string device;
     unsigned seed = 0;
     std::chrono::milliseconds trial_deadline{30000};
@@ -26,17 +26,18 @@ struct WorkerOptions {
     SamplingPolicy sampling;
 };
 
-/// The worker's main loop: answers the coordinator on file descriptors 3 and 4 until it hangs up, then ends the
+/// The worker's main loop: answers the coordinator on file descriptors 3 and 4. When the coordinator hangs up, ends the
 /// process.
 [[noreturn]] void serve_as_worker(const std::string& device, unsigned seed);
 
-/// No worker can be used: the device is gone, or workers are lost before they answer.
+/// No worker can be used: the device is gone, or the worker processes end before they answer.
 class WorkerError : public std::runtime_error {
 public:
     using std::runtime_error::runtime_error;
 };
 
-/// Starts a worker at the first request, and another one if it dies, hangs or sends a malformed answer.
+/// Starts a worker process at the first request. Starts another process if this one dies, hangs or sends a malformed
+/// answer.
 class Worker {
 public:
     explicit Worker(WorkerOptions options) : options_(std::move(options)) {}
@@ -44,54 +45,57 @@ public:
     Worker(const Worker&) = delete;
     Worker& operator=(const Worker&) = delete;
 
-    /// Ends the worker process. The next request starts another one. Call this on the thread that makes the requests: a
-    /// worker ends with the thread that started it.
+    /// Ends the worker process. The next request starts another one. Call this on the thread that makes the requests:
+    /// when the thread that started a worker process ends, so does the process.
     void release() { stop(); }
 
     [[nodiscard]] const std::string& device() const { return options_.device; }
 
     /// Starts a worker unless one is running. Throws WorkerError.
     void ensure_started();
-    /// Selects the problem of later requests. `files` belong to any template of its operation. The operation must not
-    /// change until the worker is released. prepare() prepares the problem; otherwise the first request does.
+    /// Selects the problem of later requests. `files` are those of any template of its operation. The operation must
+    /// not change until the worker is released. The problem is prepared by prepare(), or else by the first request.
     void select(const Problem& problem, const SourceTree& files, TestbedBinaries binaries);
-    /// Prepares the selected problem. Throws WorkerError, even if it is interrupted; the worker is then lost.
+    /// Prepares the selected problem. Throws WorkerError if this fails or is interrupted. The worker process is then
+    /// lost.
     void prepare(const std::atomic<bool>& interrupted);
     /// Prepares another problem beside the selected one, so that selecting it later takes no time. Does nothing if
-    /// memory is short: see is_prepared(). If the worker is lost meanwhile, the next request starts a new one. Throws
-    /// WorkerError if no worker can be started.
+    /// memory is short; is_prepared() tells. If the worker process is lost meanwhile, the next request starts a new
+    /// one. Throws WorkerError if no worker process can be started.
     void prepare_ahead(const Problem& problem, const SourceTree& files, const TestbedBinaries& binaries,
                        const std::atomic<bool>& interrupted);
     [[nodiscard]] bool is_prepared(const Problem& problem) const;
-    /// Makes the problem evictable: it stays prepared until another problem needs its memory, and is released before
-    /// all others.
+    /// Makes the problem evictable: it stays prepared until another problem needs its memory. Evictable problems are
+    /// released before all others.
     void allow_eviction(const Problem& problem) { evictable_.push_back(problem); }
-    /// The total time spent on starting workers so far.
+    /// The total time spent on starting worker processes so far.
     [[nodiscard]] std::chrono::duration<double> starting() const { return starting_; }
 
-    /// Runs a trial, with the times of try_candidate(). If the worker is lost, the trial is
-    /// rejected and the next request starts a new worker. If the candidate may not be the cause (a signal, a malformed
-    /// answer), a new worker tries once more first. Throws WorkerError.
+    /// Runs a trial. `best_us` and `verified_best_us` are as in try_candidate(). If the worker process is lost, the
+    /// trial is rejected, and the next request starts a new process. If something other than the candidate may be the
+    /// cause (a signal, a malformed answer), a new process first tries the candidate once more. Throws WorkerError.
     TrialReport trial(const TrialInput& input, std::optional<double> best_us,
                       std::optional<double> verified_best_us = std::nullopt);
 
-    /// Verifies a candidate in full that was timed before. Losses are handled as in trial(). Throws WorkerError.
+    /// Verifies in full a candidate that was timed before. A lost worker process is handled as in trial(). Throws
+    /// WorkerError.
     TrialReport verify(const TrialInput& input);
 
-    /// Times `inputs` alternately. With `energy`, also measures the energy of each, whatever the sampling policy says.
-    /// Returns nothing if the worker was lost as in trial(). Throws WorkerError.
+    /// Times `inputs` alternately. With `energy`, also measures the energy of each input, even if the sampling policy
+    /// does not ask for energy. Returns nothing if the worker process was lost; a loss is handled as in trial(). Throws
+    /// WorkerError.
     std::optional<std::vector<Measurement>> final_round(const std::vector<TrialInput>& inputs, int rounds,
                                                         bool energy = false);
 
 private:
-    /// How a worker was lost during a request.
+    /// How a worker process was lost during a request.
     struct Loss {
         enum class Cause { ended, overdue, malformed, fault, error };
         Cause cause;
-        std::string reason;      ///< continues "the worker"; after a fault or an error, the worker's own message
-        bool by_signal = false;  ///< for `ended` only
+        std::string reason;      ///< a predicate for "the worker"; for a fault or an error, the worker's message
+        bool by_signal = false;  ///< whether a signal ended the process (cause `ended`)
 
-        /// Whether the request may not be the cause.
+        /// Whether something other than the request may be the cause.
         [[nodiscard]] bool is_worth_a_retry() const { return by_signal || cause == Cause::malformed; }
     };
     template <class Expected>
@@ -100,7 +104,8 @@ private:
     void start();
     void stop();
     void ensure_prepared(const std::atomic<bool>* interrupted = nullptr);
-    /// If interrupted, the deadline is over at once. After a loss, no worker is running.
+    /// Sends a request and waits for the answer until `limit` is over. An interruption ends the wait at once. After a
+    /// loss, no worker process is running, except if the request was too long to be sent.
     template <class Expected>
     Answer<Expected> ask(const Request& request, std::chrono::milliseconds limit,
                          const std::atomic<bool>* interrupted = nullptr);
@@ -109,16 +114,16 @@ private:
     template <class Expected>
     Answer<Expected> ask_prepared(const Request& request, std::chrono::milliseconds limit);
     TrialReport report_on(const Request& request);
-    /// Ends a worker that hung up or must end. Returns `ended`.
+    /// Kills the worker process and waits for its end. Returns a loss with the cause `ended`.
     Loss reap();
 
     WorkerOptions options_;
     pid_t process_ = 0;
     std::unique_ptr<Channel> channel_;
     std::optional<PrepareRequest> selected_;
-    bool selected_is_current_ = false;  // whether it is the current problem of the running worker
-    std::vector<Problem> prepared_;     // in the running worker
-    std::vector<Problem> evictable_;    // not sent to the worker yet
+    bool selected_is_current_ = false;  // whether the running worker has prepared `selected_`
+    std::vector<Problem> prepared_;     // what the running worker has prepared
+    std::vector<Problem> evictable_;    // evictable problems that the worker does not know of yet
     std::chrono::duration<double> starting_{};
 };
 

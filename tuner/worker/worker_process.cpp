@@ -11,9 +11,9 @@ namespace smemtune {
 
 namespace {
 
-// Memory may be short when a problem's operands rotate, although it was free when the problem was prepared. The other
-// problems are then released, and the work is tried once more. Without other problems it is also tried once more,
-// because another process may have released memory in the meantime.
+// Runs `work`. Memory may be short in the first batch, which allocates rotating operands, although it sufficed when the
+// problem was prepared. All other problems are then released, and `work` runs once more. It also runs once more if
+// there are no other problems, because another process may have released memory in the meantime.
 template <class Work>
 auto with_room(TestbedCache& cache, const Work& work) {
     try {
@@ -24,7 +24,7 @@ auto with_room(TestbedCache& cache, const Work& work) {
     return work();
 }
 
-// `work` tries or verifies one candidate.
+// Runs `work`, which tries or verifies one candidate, and returns its report.
 template <class Work>
 TrialReport try_one(TestbedCache& cache, const Work& work) {
     TrialReport report;
@@ -63,8 +63,8 @@ Reply answer(Backend& backend, TestbedCache& cache, const Request& request) {
 }  // namespace
 
 void serve_as_worker(const std::string& device, unsigned seed) {
-    // The terminal sends these signals to the whole process group. The coordinator handles them after the trial in
-    // flight.
+    // The terminal sends these signals to all processes of the group. The worker ignores them, because the coordinator
+    // ends the run after the current trial.
     std::signal(SIGINT, SIG_IGN);
     std::signal(SIGTERM, SIG_IGN);
     std::signal(SIGPIPE, SIG_IGN);
@@ -87,12 +87,12 @@ void serve_as_worker(const std::string& device, unsigned seed) {
         }
     } catch (const DeviceFault& fault) {
         channel.send(encode(Reply{FaultReply{fault.what()}}));
-        std::_Exit(1);  // after a fault every call to the device fails, even one that frees memory
+        std::_Exit(1);  // runs no destructors: after a fault, even a call that frees memory fails
     } catch (const std::exception& error) {
         channel.send(encode(Reply{ErrorReply{error.what()}}));
         std::_Exit(1);
     }
-    // The coordinator is gone. Exiting frees everything faster than freeing each allocation.
+    // The coordinator is gone. Ending the process frees all memory faster than freeing each allocation.
     std::_Exit(0);
 }
 

@@ -10,14 +10,15 @@
 
 namespace smemtune {
 
-/// The content of a device's memory.
+/// Copies the content of device memory to the host.
 std::vector<std::byte> host_copy(Backend& backend, const Memory& memory);
 
-/// The numbers of an array, one after another, without the rest of its memory. `memory`: a copy of all of it.
+/// Returns the numbers of an array, one after another, without padding and guard bands. `memory` is a copy of the
+/// array's whole memory.
 std::vector<std::byte> dense_numbers(const MatrixOperand& matrix, std::span<const std::byte> memory);
 
-/// Copies dense numbers of `type`, the output's or f64, to the reference of `output`. Precondition: their number is
-/// that of the output.
+/// Copies `numbers`, without padding, to `to`, the reference of `output`. `type` is that of the output, or f64.
+/// Precondition: there are as many numbers as in the output.
 void store_reference(Backend& backend, const MatrixOperand& output, const NumberType& type,
                      std::span<const std::byte> numbers, const OutputReference& to);
 

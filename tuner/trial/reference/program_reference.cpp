@@ -42,7 +42,7 @@ void replace_all(std::string& text, const std::string& from, const std::string& 
     }
 }
 
-// The end of what a program printed, where an error is.
+// Returns the end of a program's output, because error messages are usually printed last.
 std::string last_lines(const std::string& output) {
     constexpr std::size_t most = 300;
     auto text = output.substr(output.size() - std::min(output.size(), most));

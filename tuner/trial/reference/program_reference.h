@@ -1,4 +1,4 @@
-// A reference program of the user's, which reads and writes .npy files.
+// Runs the user's reference program, which reads and writes .npy files.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,8 @@
 namespace smemtune {
 
 /// Writes every argument to a file NAME.npy in one folder, runs the program, and reads every output from NAME.npy in
-/// another. Runs it once for the same arguments. `operation` and `backend` must outlive it.
+/// another folder. Arguments with the same content do not run the program again. `operation` and `backend` must outlive
+/// the object.
 class ProgramReference : public ReferenceSource {
 public:
     ProgramReference(Backend& backend, const Operation& operation, Environment environment, const Problem& problem);
@@ -20,7 +21,7 @@ public:
 
 private:
     struct Output {
-        std::string type;  // of its numbers: the output's type, or f64
+        std::string type;  // the type of `numbers`: the output's type, or f64
         std::string numbers;
     };
     using Files = std::map<std::string, std::string>;
@@ -32,7 +33,7 @@ private:
     const Operation& operation_;
     Environment environment_;
     std::string element_;
-    std::map<std::string, std::vector<Output>> known_;  // by the content of the arguments
+    std::map<std::string, std::vector<Output>> known_;  // outputs of earlier runs, by the content of the arguments
 };
 
 }  // namespace smemtune

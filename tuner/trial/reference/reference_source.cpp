@@ -21,14 +21,15 @@ namespace {
 
 bool is_result(const MatrixOperand& matrix) { return matrix.argument->kind == Argument::Kind::output; }
 
-// Of the arguments and the operation's parameters.
+// Returns pointers to the arguments, followed by pointers to the operation's parameters.
 std::vector<void*> pointers_of(const Operands& operands) {
     auto pointers = operands.pointers;
-    for (const auto& value : operands.parameters) pointers.push_back(const_cast<int*>(&value));  // none is changed
+    // A launch does not change the parameters.
+    for (const auto& value : operands.parameters) pointers.push_back(const_cast<int*>(&value));
     return pointers;
 }
 
-// The kernel `reference` of the operation.
+// Computes with the kernel `reference` of the operation.
 class KernelReference : public ReferenceSource {
 public:
     KernelReference(Backend& backend, const Binary& binary) : backend_(backend), kernel_(backend.load(binary, 0)) {}
@@ -36,7 +37,7 @@ public:
     void compute(const Operands& operands, const std::vector<OutputReference>& results) override {
         auto pointers = pointers_of(operands);
         std::vector<void*> outputs;
-        outputs.reserve(2 * results.size());  // keeps the addresses taken below valid
+        outputs.reserve(2 * results.size());  // reserved, so that the addresses taken below stay valid
         for (const auto& result : results) {
             for (const auto* memory : {result.value.get(), result.magnitude.get()}) {
                 if (memory == nullptr) continue;
@@ -58,7 +59,8 @@ private:
     std::unique_ptr<LoadedKernel> kernel_;
 };
 
-// The default configuration of the kernel itself, with outputs of its own.
+// Computes with the user's own kernel in its default configuration. It writes to memory of its own, not to the
+// candidate's outputs.
 class ConfigurationReference : public ReferenceSource {
 public:
     ConfigurationReference(Backend& backend, const Operation& operation, const Problem& problem, const Binary& binary)
@@ -73,10 +75,11 @@ public:
         auto pointers = operands.pointers;
         std::vector<std::unique_ptr<Memory>> outputs;
         std::vector<void*> addresses;
-        addresses.reserve(results.size());  // keeps the addresses taken below valid
+        addresses.reserve(results.size());  // reserved, so that the addresses taken below stay valid
         for (const auto& matrix : operands.matrices) {
             if (!is_result(matrix)) continue;
-            // NaNs, and other integers than the outputs of candidates hold: elements that no launch writes differ.
+            // Every byte is 0xff: NaNs, or integers that the outputs of candidates do not start with. So an element
+            // that no kernel writes differs between the reference and the candidate.
             std::vector<std::byte> content(matrix.memory->size(), std::byte{0xff});
             if (matrix.argument->is_read) content = host_copy(backend_, *matrix.memory);
             outputs.push_back(backend_.allocate(content.size()));
@@ -97,7 +100,8 @@ public:
     }
 
 private:
-    // Zeros or NaNs alone would make every kernel right that does nothing, or none.
+    // Throws if the reference has only zeros or only NaNs. With zeros, a kernel that computes nothing could pass. With
+    // NaNs, no kernel would pass.
     void must_be_a_result(const MatrixOperand& matrix, const std::vector<std::byte>& numbers) const {
         const auto& type = *matrix.type.number;
         const auto size = static_cast<std::size_t>(type.bytes);
@@ -122,7 +126,7 @@ private:
     std::unique_ptr<ConfiguredKernel> kernel_;
 };
 
-// A C++ function with the parameters of a reference kernel.
+// Computes with a C++ function that takes the same parameters as a reference kernel.
 class HostReference : public ReferenceSource {
 public:
     HostReference(Backend& backend, const Operation& operation, const Binary& binary)
@@ -132,7 +136,7 @@ public:
         auto pointers = pointers_of(operands);
         std::vector<std::vector<std::byte>> arrays;
         std::vector<void*> addresses;
-        addresses.reserve(operands.matrices.size() + 2 * results.size());  // keeps the addresses taken below valid
+        addresses.reserve(operands.matrices.size() + 2 * results.size());  // reserved, so that addresses stay valid
         std::string content;
         for (const auto& number : operands.numbers) {
             content.append(reinterpret_cast<const char*>(number.bytes.data()), number.bytes.size());
@@ -185,7 +189,7 @@ private:
     Backend& backend_;
     const Operation& operation_;
     HostFunction function_;
-    std::map<std::string, Values> known_;  // by the content of the arguments
+    std::map<std::string, Values> known_;  // earlier results, by the content of the arguments
 };
 
 class AnswerReference : public ReferenceSource {

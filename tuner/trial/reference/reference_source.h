@@ -10,14 +10,15 @@
 
 namespace smemtune {
 
-/// The reference of an output: FP64 values, and for each the sum of the absolute values of its terms. The error bound
-/// is relative to that sum. An output of integers has values of its own type; with a tolerance there are no sums.
+/// The reference of an output. For each element it has an FP64 value and a magnitude: the sum of the absolute values of
+/// the element's terms. The error bound is relative to the magnitude. An output of integers has values of its own type
+/// and no magnitudes. An output with a tolerance of its own has no magnitudes either.
 struct OutputReference {
-    std::unique_ptr<Memory> value;      ///< null: the operation has no reference
-    std::unique_ptr<Memory> magnitude;  ///< null: Argument::has_magnitude is false
+    std::unique_ptr<Memory> value;      ///< null if the operation has no reference
+    std::unique_ptr<Memory> magnitude;  ///< null if Argument::has_magnitude() is false
 };
 
-/// A reference cannot be computed, or is none. No candidate is at fault.
+/// A reference cannot be computed, or its result is unusable. The cause is never the candidate.
 class ReferenceError : public std::runtime_error {
 public:
     using std::runtime_error::runtime_error;
@@ -30,13 +31,14 @@ public:
     virtual void compute(const Operands& operands, const std::vector<OutputReference>& results) = 0;
 };
 
-/// The problem whose reference_program() computes the reference of `problem`. Kernels and functions see elements of a
-/// narrow type as numbers of its wide type, which has them all.
+/// Returns the problem that reference_program() is compiled for to compute the reference of `problem`. It has the wide
+/// type if the element type is narrow and the reference is a kernel or C++ function. The wide type holds all numbers of
+/// the narrow type.
 Problem reference_problem(const Operation& operation, const Problem& problem);
 
-/// `binary`: of reference_program() for reference_problem(), if the reference has one. `widen`:
-/// typed/kernels/widen.cu, needed where reference_problem() has another type. Null for an operation without a
-/// reference, or with a verifier. All arguments but the binaries must outlive the result. Throws OutOfMemory,
+/// Returns null for an operation without a reference, or with a verifier. `binary` is reference_program() for
+/// reference_problem(), if the reference has a program. `widen` is typed/kernels/widen.cu, which is needed if
+/// reference_problem() has another type. All arguments except the binaries must outlive the result. Throws OutOfMemory,
 /// LaunchError.
 std::unique_ptr<ReferenceSource> make_reference_source(Backend& backend, const Operation& operation,
                                                        const Environment& environment, const Problem& problem,

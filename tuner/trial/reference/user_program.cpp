@@ -17,14 +17,14 @@ UserProgram::UserProgram(Backend& backend, const Operation& operation, const Bin
 
 void UserProgram::call(const Operands& operands, std::span<const Array> arrays) {
     auto pointers = operands.pointers;
-    // A launch takes the address of each value, and changes none.
+    // A launch takes the addresses of values as `void*`, but does not change the values.
     for (const auto& parameter : operands.parameters) pointers.push_back(const_cast<int*>(&parameter));
     function_ ? call_function(operands, pointers, arrays) : launch(operands, pointers, arrays);
 }
 
 void UserProgram::launch(const Operands& operands, std::vector<void*>& pointers, std::span<const Array> arrays) {
     std::vector<void*> addresses;
-    addresses.reserve(arrays.size());  // keeps the addresses taken below valid
+    addresses.reserve(arrays.size());  // reserved, so that the addresses taken below stay valid
     for (const auto& array : arrays) {
         addresses.push_back(array.memory->data() + array.begin);
         pointers.push_back(&addresses.back());
@@ -43,7 +43,7 @@ void UserProgram::call_function(const Operands& operands, std::vector<void*>& po
     };
     std::vector<Copy> copies;
     std::vector<void*> addresses;
-    copies.reserve(operands.matrices.size() + arrays.size());  // keeps the addresses taken below valid
+    copies.reserve(operands.matrices.size() + arrays.size());  // reserved, so that the addresses taken below stay valid
     addresses.reserve(copies.capacity());
     const auto add = [&](Memory& memory, std::ptrdiff_t begin) {
         auto content = host_copy(backend_, memory);

@@ -1,4 +1,4 @@
-// Calls a kernel or C++ function of the user's with the operands of a check.
+// Calls the user's kernel or C++ function with the operands of a check.
 #pragma once
 
 #include <cstddef>
@@ -14,16 +14,18 @@
 
 namespace smemtune {
 
-/// Takes the operation's arguments, its parameters, and further arrays. All arguments of the constructor but `binary`
-/// must outlive it.
+/// A kernel or C++ function whose parameters are the operation's arguments, its parameters, and further arrays.
+/// `backend` and `operation` must outlive the object.
 class UserProgram {
 public:
-    /// `binary`: of a program beside the kernel. Throws OutOfMemory, LaunchError.
+    /// `binary` is the compiled kernel or C++ function. `on_host` says that it is a function. Throws OutOfMemory,
+    /// LaunchError.
     UserProgram(Backend& backend, const Operation& operation, const Binary& binary, bool on_host);
 
-    /// `arrays`: device memory, each with the place in it that is passed. A kernel gets 256 threads per block, and one
-    /// thread per element of the largest argument. What a C++ function writes to operands and arrays is copied back.
-    /// Throws OutOfMemory, LaunchError, and ReferenceError with what the function throws.
+    /// Device memory for call(), and the place in it whose address is passed. A kernel gets 256 threads per block, and
+    /// one thread per element of the largest argument. What a C++ function writes to operands and arrays is copied back
+    /// to the device. call() throws OutOfMemory and LaunchError. If the function throws, call() throws ReferenceError
+    /// with its message.
     struct Array {
         Memory* memory = nullptr;
         std::ptrdiff_t begin = 0;  ///< in bytes

@@ -9,7 +9,7 @@ namespace smemtune {
 
 namespace {
 
-constexpr std::size_t longest_message = 1024;  // docs/templates.md
+constexpr std::size_t longest_message = 1024;  // bytes; documented in docs/templates.md
 
 bool is_on_host(const Operation& operation) {
     return operation.reference.kind == OperationReference::Kind::verify_host;
@@ -56,7 +56,7 @@ std::optional<std::string> Verifier::judgement(const Operands& operands, const s
     const auto end = std::ranges::find(answer, std::byte{0});
     if (end == answer.begin()) return std::nullopt;
     std::string message(reinterpret_cast<const char*>(answer.data()), static_cast<std::size_t>(end - answer.begin()));
-    // Reports print the message in one line, and JSON holds it as text.
+    // Reports print the message on one line, and JSON stores it as text. So other characters are replaced.
     for (auto& letter : message) {
         if (letter < ' ' || letter > '~') letter = '?';
     }

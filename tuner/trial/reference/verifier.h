@@ -1,4 +1,4 @@
-// The user's own judgement of outputs.
+// Lets the user's own program decide whether outputs are right.
 #pragma once
 
 #include <memory>
@@ -10,16 +10,18 @@
 
 namespace smemtune {
 
-/// Asks the kernel or C++ function `verify` of the operation. All arguments must outlive it but `binary`.
+/// Calls `verify`, a kernel or C++ function of the operation. `backend` and `operation` must outlive the object.
 class Verifier {
 public:
-    /// `binary`: of reference_program(). Throws OutOfMemory, LaunchError.
+    /// `binary` is that of reference_program(). Throws OutOfMemory, LaunchError.
     Verifier(Backend& backend, const Operation& operation, const Binary& binary);
 
-    /// What the operands hold before a launch that it needs to judge what they hold after it: the values of inouts, one
-    /// for each output. Throws OutOfMemory.
+    /// Copies the values of inouts, because `verify` needs those from before the launch. To be called before each
+    /// launch. Returns one element for each output, without values if the kernel does not read the output. Throws
+    /// OutOfMemory.
     std::vector<OutputReference> before(const Operands& operands);
-    /// What is wrong with the outputs; nothing if they are right. Throws OutOfMemory, LaunchError, ReferenceError.
+    /// Describes what is wrong with the outputs; returns nothing if they are right. `before` is the result of before().
+    /// Throws OutOfMemory, LaunchError, ReferenceError.
     std::optional<std::string> judgement(const Operands& operands, const std::vector<OutputReference>& before);
 
 private:

@@ -6,7 +6,7 @@ namespace smemtune {
 
 namespace {
 
-// The memory of a matrix that stays as it is.
+// Refers to the memory of a matrix that is used without a copy.
 class BorrowedMemory : public Memory {
 public:
     explicit BorrowedMemory(const Memory& memory) : memory_(memory) {}

@@ -1,4 +1,4 @@
-// The reference of a problem with narrow elements: that of the same numbers in the wide type.
+// Computes the reference of narrow elements from copies of the operands in the wide type.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,7 @@ public:
     /// `widen`: typed/kernels/widen.cu. `backend` and `operation` must outlive it. Throws OutOfMemory.
     WidenedReference(Backend& backend, const Operation& operation, const Binary& widen,
                      std::unique_ptr<ReferenceSource> inner);
-    /// The copies in the wide type exist during the call alone.
+    /// Frees the copies in the wide type before it returns.
     void compute(const Operands& operands, const std::vector<OutputReference>& results) override;
 
 private:

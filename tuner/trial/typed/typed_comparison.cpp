@@ -15,7 +15,7 @@ namespace smemtune {
 
 namespace {
 
-// A view of one number of a memory, which may be large.
+// Refers to one number of a memory. Copying only this number is fast even if the memory is large.
 class NumberView : public Memory {
 public:
     NumberView(std::byte* data, std::size_t size) : data_(data), size_(size) {}
@@ -43,7 +43,8 @@ double double_at(Backend& backend, const Memory& memory, long long index) {
     return value;
 }
 
-// The index of an element as a kernel would write it, such as `A[3,1].y`. `place` counts the numbers inside the array.
+// Returns an element's name and index as a kernel would write them, such as `A[3,1].y`. `place` counts the numbers of
+// the array, without padding.
 std::string place_text(const MatrixOperand& matrix, const Environment& extents, long long place) {
     const auto lanes = matrix.type.lanes;
     const std::string lane = matrix.type.is_struct ? " byte " + std::to_string(place % lanes)
@@ -92,18 +93,18 @@ TypedComparison::Rule TypedComparison::rule_of(const MatrixOperand& matrix, cons
         rule.equal_nans = tolerance->equal_nans ? 1 : 0;
         if (tolerance->has_distance) return rule;
     }
-    if (check.special) rule.equal_nans = 1;  // infinities make NaNs
+    if (check.special) rule.equal_nans = 1;  // infinities in the inputs give NaNs in the outputs
     if (!type.is_floating) return rule;
     const auto u = type.unit_roundoff();
     rule.tiny = type.is_half() ? type.least : 0;
-    if (check.integers) {  // sums are exact; a short type may round them
+    if (check.integers) {  // sums are exact, but an output of 16 bits may round them
         rule.relative = type.is_half() ? u : 0;
         rule.absolute = rule.tiny;
         return rule;
     }
     rule.has_bound = true;
     rule.unit_roundoff = u;
-    if (matrix.is_narrow()) {  // wide sums, which are rounded once
+    if (matrix.is_narrow()) {  // the sum has the wide type and is rounded once
         rule.unit_roundoff = matrix.element->wide_roundoff;
         rule.relative = u;
         rule.share = u / (rms_lambda * rule.unit_roundoff);
@@ -122,7 +123,7 @@ TypedComparison::Report TypedComparison::compare(const MatrixOperand& matrix, co
     long long guard = matrix.guard;
     void* values = value == nullptr ? nullptr : value->data();
     void* magnitudes = rule.has_bound ? magnitude->data() : nullptr;
-    auto sent = rule;  // arguments are pointers to what may change
+    auto sent = rule;  // a copy, because arguments are pointers to non-const values
     auto terms = static_cast<double>(terms_);
     void* places_data = places_->data();
     void* errors_data = errors_->data();
@@ -166,7 +167,7 @@ std::optional<std::string> TypedComparison::difference(const MatrixOperand& matr
     }
     worst = std::max(worst, report.worst);
     if (report.errors == 0 || !rule.has_bound) return std::nullopt;
-    // The sums serve as means, because the number of elements cancels out of their ratio.
+    // The ratio of the sums is the ratio of the means, because the number of elements cancels out.
     const auto ratio = std::sqrt(report.errors / report.scales) / (rms_lambda * rule.unit_roundoff);
     worst = std::max(worst, ratio);
     if (ratio <= 1) return std::nullopt;
@@ -179,7 +180,7 @@ std::optional<std::string> TypedComparison::difference_without_reference(const M
                                                                          const Check& check) {
     const auto report = compare(matrix, nullptr, nullptr, {});
     if (report.outside >= 0) return outside_text(matrix, report.outside) + kind_text(check);
-    const bool is_filled = matrix.argument->is_read;  // with values that the kernel may leave as they are
+    const bool is_filled = matrix.argument->is_read;  // the kernel may leave the initial values as they are
     if (is_filled || report.count < matrix.count * matrix.rows * matrix.columns) return std::nullopt;
     return "writes nothing to " + matrix.argument->name + kind_text(check);
 }

@@ -11,23 +11,26 @@
 
 namespace smemtune {
 
-/// Compares outputs of any type with their references on the device. All arguments must outlive it.
+/// Compares outputs of any type with their references on the device. All arguments of the constructor must outlive the
+/// object.
 class TypedComparison {
 public:
-    /// `compare` is typed/kernels/compare.cu. `terms`: rounded operations behind an element. Throws OutOfMemory.
+    /// `compare` is typed/kernels/compare.cu. `terms` is the number of rounded operations that give an element. Throws
+    /// OutOfMemory.
     TypedComparison(Backend& backend, const LoadedKernel& compare, const Environment& environment, std::int64_t terms,
                     std::int64_t blocks);
 
-    /// Describes the first write outside the output, or more elements than its tolerance allows that differ from
-    /// `value` by more than allowed, or errors that are too large on average; nothing if all is right. The allowed
-    /// distance is that of the argument's tolerance; else 0 for integers and for integer inputs (one rounding for
-    /// types of 16 bits), and tolerance.h's bound. Raises `worst` to the largest error as a fraction of what is
-    /// allowed.
+    /// Describes what is wrong with an output; returns nothing if it is right. An output is wrong if the kernel wrote
+    /// outside it, if more elements differ than its tolerance allows, or if the errors are too large on average. An
+    /// element differs if its distance from `value` is larger than allowed. The argument's tolerance gives the allowed
+    /// distance. Without a tolerance, it is 0 for integers, one rounding for 16-bit types with integer inputs, 0 for
+    /// other types with integer inputs, and otherwise the bound in tolerance.h. Raises `worst` to the largest error as
+    /// a fraction of what is allowed.
     std::optional<std::string> difference(const MatrixOperand& matrix, const Memory& value, const Memory* magnitude,
                                           const Check& check, double& worst);
 
-    /// The same without a reference: describes the first write outside the output, or an output that nothing was
-    /// written to.
+    /// Does what is possible without a reference: describes the first write outside the output, or says that nothing
+    /// was written to the output.
     std::optional<std::string> difference_without_reference(const MatrixOperand& matrix, const Check& check);
 
 private:
@@ -38,11 +41,11 @@ private:
     struct Rule {
         double absolute = 0, relative = 0, gamma = 0, lambda = 0, tiny = 0, share = 0, unit_roundoff = 0;
         int equal_nans = 0;
-        bool has_bound = false;  // by `magnitude`, not by distances
+        bool has_bound = false;  // whether the allowed error depends on `magnitude`
     };
     [[nodiscard]] Rule rule_of(const MatrixOperand& matrix, const Check& check) const;
     Report compare(const MatrixOperand& matrix, const Memory* value, const Memory* magnitude, const Rule& rule);
-    // `at` is an index into the memory.
+    // `at` is the index of a number in the matrix's memory, counted from its start.
     static std::string outside_text(const MatrixOperand& matrix, long long at);
     [[nodiscard]] std::string describe(const MatrixOperand& matrix, long long at, const Memory& value,
                                        const Memory* magnitude, const Rule& rule) const;

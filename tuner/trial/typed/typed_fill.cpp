@@ -24,13 +24,14 @@ TypedFill fill_of(const ArgumentValues& values, bool is_integer, const Environme
         case ArgumentValues::Kind::constant: return {uniform, first, first};
         case ArgumentValues::Kind::sorted: return {TypedFill::sorted, 0, second};
         case ArgumentValues::Kind::file: return {TypedFill::copied, 0, 0};
-        case ArgumentValues::Kind::prepared: return {uniform, 0, 0};  // until they are computed
+        case ArgumentValues::Kind::prepared: return {uniform, 0, 0};  // zeros, until `prepare` computes the values
         case ArgumentValues::Kind::permutation: break;
     }
     return {TypedFill::permutation, 0, 0};
 }
 
-// Integers whose sums of `terms` products are exact in every output, as integer_magnitude() has them for floats.
+// The largest magnitude of integers for which a sum of `terms` products is exact in every output. For untyped
+// operations, this is integer_magnitude().
 double exact_magnitude(const Argument& argument, const Check& check, std::int64_t terms) {
     double scale = 1;
     for (const auto& [name, value] : check.scalars) scale = std::max(scale, std::abs(value));
@@ -40,8 +41,9 @@ double exact_magnitude(const Argument& argument, const Check& check, std::int64_
                       1.0, 8.0);
 }
 
-// The same for elements that are narrower than their sums: the wide type holds every partial sum, and the narrow one
-// neither overflows nor cuts off an input. Sums as in integer_magnitude().
+// The same for elements of a narrow type, whose products are summed in a wider type. The wide type holds every partial
+// sum. The narrow type represents every input exactly, and results do not overflow it. The bound on sums is that of
+// integer_magnitude().
 double narrow_magnitude(const MatrixOperand& matrix, const Check& check, std::int64_t terms) {
     double scale = 1;
     for (const auto& [name, value] : check.scalars) scale = std::max(scale, std::abs(value));
@@ -67,7 +69,8 @@ double narrow_magnitude(const MatrixOperand& matrix, const Check& check, std::in
 TypedFill fill_of(const MatrixOperand& matrix, const Check& check, const Environment& environment, std::int64_t terms) {
     const auto& argument = *matrix.argument;
     const bool is_output = argument.kind == Argument::Kind::output;
-    // An output that no declaration says is read is read if the check says so.
+    // The manifest declares whether an output is read. For narrow elements, the check may say so, too: it reads an
+    // output unless it poisons it.
     if (is_output && !argument.is_read && (!matrix.is_narrow() || check.poison)) return {TypedFill::poisoned, 0, 0};
     if (argument.values) return fill_of(*argument.values, argument.is_integer(), environment);
     if (check.special) return {TypedFill::special, 0, 0};
@@ -132,7 +135,7 @@ void fill_typed(const LoadedKernel& kernel, const MatrixOperand& matrix, const T
     auto [rows, columns, stride] = std::tuple(matrix.rows, matrix.columns, matrix.stride);
     auto [count, batch_stride, seed] = std::tuple(matrix.count, matrix.batch_stride, matrix.seed);
     long long guard = matrix.guard;
-    // Inputs that a wider type holds have no more bits than products take from them.
+    // An input of tf32 is an FP32 number. It gets only as many significant bits as a product uses.
     const bool is_narrow_input = matrix.is_narrow() && matrix.argument->kind == Argument::Kind::input;
     int bits = is_narrow_input ? matrix.element->input_bits : 53;
     void* numbers = source == nullptr ? nullptr : source->data();

@@ -11,7 +11,7 @@ namespace smemtune {
 
 struct MatrixOperand;
 
-/// How fill.cu computes an element. The numbers are those of fill.cu.
+/// How fill.cu computes an element. The enumerators have the same numbers as the constants of fill.cu.
 struct TypedFill {
     enum Mode : int {
         poisoned = 0,
@@ -27,15 +27,16 @@ struct TypedFill {
     double first = -1, second = 1;
 };
 
-/// Outputs that are not read are poisoned. Values that the manifest gives come before those of the check. Throws
-/// ExpressionError.
+/// Returns how to fill an argument. An output that the kernel does not read is poisoned. Values in the manifest take
+/// precedence over those of the check. Throws ExpressionError.
 TypedFill fill_of(const MatrixOperand& matrix, const Check& check, const Environment& environment, std::int64_t terms);
 
-/// Throws std::invalid_argument if values do not fit an argument's type in the problem that `problem` describes.
+/// Throws std::invalid_argument if a dimension is not positive, a data file has the wrong length, or values do not fit
+/// an argument's type. `problem` describes the problem in the message.
 void check_values(const Operation& operation, const Environment& environment, const std::string& problem);
 
-/// Launches typed/kernels/fill.cu. `source`: the numbers of a file. With `changed`, checks instead: each block reports
-/// the first element that is not as it was filled, or -1.
+/// Launches typed/kernels/fill.cu. `source` has the numbers for TypedFill::copied. With `changed`, compares instead of
+/// filling: each block writes the index of its first element that has changed, or -1, to `changed`.
 void fill_typed(const LoadedKernel& kernel, const MatrixOperand& matrix, const TypedFill& how, std::int64_t blocks,
                 const Memory* source, const Memory* changed);
 
