@@ -48,7 +48,7 @@ std::size_t terminal_columns() {
     return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
-// Returns the width for tables. 0, any width, if standard output is not a terminal.
+// Returns the width of text for standard output. 0 means any width: standard output is not a terminal.
 std::size_t output_width(std::size_t columns) {
     if (isatty(STDOUT_FILENO) == 0) return 0;
     return columns == 0 ? 80 : columns;
@@ -85,8 +85,7 @@ int failure(int code, const char* what) {
 
 int main(int argc, char** argv) {
     open_standard_descriptors();
-    // If the parent process ignores SIGCHLD, this process inherits that. waitpid() would then not give a worker's exit
-    // status.
+    // A process inherits an ignored SIGCHLD from its parent. waitpid() would then not return a worker's exit status.
     std::signal(SIGCHLD, SIG_DFL);
     try {
         return dispatch(Arguments(argv + 1, argv + argc), read_environment());

@@ -37,8 +37,8 @@ std::map<std::string, std::vector<Configuration>> predicted_starts(const Problem
                                                                    const std::vector<PlannedSpace>& templates) {
     auto text = portfolio_for(problem, device);
     if (!text) return {};
-    // The text of a portfolio gives each member's template by name. The predictor tells templates apart by number, so
-    // each template gets its index as number.
+    // The text of a portfolio names the template of each member. The predictor tells templates apart by numbers, so
+    // each template gets its index as its number.
     std::map<std::string, std::shared_ptr<const KernelTemplate>> kernels;
     for (const auto& planned : templates) {
         kernels[planned.kernel_template->name] = {std::shared_ptr<const void>(), planned.kernel_template};

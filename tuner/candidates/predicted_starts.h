@@ -10,10 +10,10 @@
 
 namespace smemtune {
 
-/// Returns start points by template name: up to three members of a portfolio, those first that the portfolio predicts
-/// to be fastest. Members are left out if they are predicted to be slower than the fastest by more than the factor
-/// pruning::slow_template. The portfolio is for the operation, type and layout of `problem`, and for the most similar
-/// device with the same compute capability. Empty if there is no such portfolio.
+/// Returns start points by template name: at most three members of a portfolio for each template, the fastest first
+/// according to the portfolio's time models. Members that are predicted to be slower than the fastest by more than the
+/// factor pruning::slow_template are left out. The portfolio is for the operation, type and layout of `problem`, and
+/// for the most similar device with the same compute capability. Empty if there is no such portfolio.
 std::map<std::string, std::vector<Configuration>> predicted_starts(const Problem& problem, const Device& device,
                                                                    const std::vector<PlannedSpace>& templates);
 

@@ -137,7 +137,7 @@ bool TemplateSearch::is_open(std::optional<double> best) const {
     if (is_used_up()) return false;
     if (!learns_) return true;  // a search that does not learn tries the whole space
     if (ended_before_ || stopping_.gain_is_unlikely()) return false;
-    // A template without a valid candidate gets more evaluations than a slow one before it is given up.
+    // A template without a valid candidate is given up later than a template that is too slow.
     if (!stopping_.best()) return stopping_.evaluations() < std::max(4 * opening_, patience_);
     return stopping_.evaluations() < opening_ || !best || keeps_up(*best);
 }
@@ -149,8 +149,8 @@ bool TemplateSearch::may_propose(std::optional<double> best) const {
     return !opens || !suffices || !best || keeps_up(*best);
 }
 
-// A template may cost up to slow_template times the best while its whole space is untried. This margin shrinks in
-// proportion to the untried share of the space.
+// A template keeps up if its best cost is at most a certain multiple of `best`. The multiple is slow_template while the
+// whole space is untried, and shrinks to 1 with the untried share of the space.
 bool TemplateSearch::keeps_up(double best) const {
     const auto untried = static_cast<double>(left_) / static_cast<double>(tried_.size());
     return stopping_.best() && *stopping_.best() <= (1 + (pruning::slow_template - 1) * untried) * best;

@@ -23,27 +23,27 @@ public:
     [[nodiscard]] const ParameterSpace& space() const { return *space_; }
     [[nodiscard]] const TrialKey& key() const { return key_; }
 
-    /// The next untried configuration; nothing if the space is used up.
+    /// Returns the next untried configuration; nothing if the space is used up.
     std::optional<Configuration> next();
-    /// Records an outcome; `cost` is nothing if the configuration was rejected. Ignores configurations outside the
-    /// space.
+    /// Records an outcome. `cost` is empty if the configuration was rejected. Ignores configurations outside the space.
     void observe(const Configuration& configuration, std::optional<double> cost);
 
-    /// Call this after observing the stored trials. The template may be given up at once if it is slow, because its
-    /// stored trials count as its opening, however few they are. `complete` says whether the last run ended as
-    /// "complete". A search that ended in a complete run stays ended, because later trials came from other sizes.
+    /// Call this after observing the stored trials. After this call, the stored trials suffice to give up a template
+    /// that is too slow, however few they are. `complete` says whether the last run ended as "complete". If the search
+    /// had ended before, it then stays ended, because later trials came from other sizes.
     void resume(bool complete);
 
-    /// Takes back a proposed configuration that was not tried. It counts as untried, but is not proposed again.
+    /// Takes back a proposed configuration that was not tried. The configuration counts as untried, but is not proposed
+    /// again.
     void give_back(const Configuration& configuration);
 
-    /// The number of proposals per turn in the rotation. The first turn, the opening, is long enough to show whether
-    /// the template is too slow.
+    /// The number of proposals per turn in the rotation. The first turn is long enough to show whether the template is
+    /// too slow.
     [[nodiscard]] std::size_t turn() const { return stopping_.evaluations() < opening_ ? opening_ : 8; }
     /// Whether further trials of this template are worthwhile. `best` is the least cost over all templates.
     [[nodiscard]] bool is_open(std::optional<double> best) const;
-    /// Whether another proposal is worthwhile now. When all trials of the opening are proposed and some are pending,
-    /// only a template that keeps up proposes more.
+    /// Whether another proposal is worthwhile now. When all configurations of the first turn are proposed and some
+    /// outcomes are pending, a template proposes more only if keeps_up() is true.
     [[nodiscard]] bool may_propose(std::optional<double> best) const;
     /// Whether the template's best cost is close enough to `best`. False if the template has no valid trial.
     [[nodiscard]] bool keeps_up(double best) const;
@@ -66,7 +66,7 @@ private:
     std::size_t patience_;
     std::size_t opening_;
     std::size_t in_flight_ = 0;  // the number of configurations that are proposed, but not observed yet
-    std::vector<bool> tried_;    // by index in the space
+    std::vector<bool> tried_;    // whether a configuration was tried, by its index in the space
     std::size_t left_;
     bool used_up_ = false;
     bool ended_before_ = false;  // whether the search ended in an earlier complete run

@@ -9,9 +9,9 @@ namespace smemtune {
 
 namespace {
 
-constexpr std::size_t most_near_sizes = 3;         // nearest sizes on this device
-constexpr std::size_t most_devices = 3;            // most similar devices
-constexpr std::size_t most_sizes_of_a_layout = 2;  // nearest sizes of each other layout; they may include this size
+constexpr std::size_t most_near_sizes = 3;         // how many sizes on this device give start points, nearest first
+constexpr std::size_t most_devices = 3;            // how many other devices give start points, most similar first
+constexpr std::size_t most_sizes_of_a_layout = 2;  // how many sizes of each other layout give start points
 const double near_distance =
     std::log(4.0) * std::sqrt(3.0);  // distance of a problem four times as large in three extents
 

@@ -11,7 +11,7 @@ namespace smemtune {
 
 namespace {
 
-constexpr std::size_t most_sources = 16;  // number of templates; few runs tune more at once
+constexpr std::size_t most_sources = 16;  // how many templates' sources are kept; few runs tune more
 constexpr std::string_view generated = "configuration.h";
 
 // Compares all files of two programs except configuration.h, which is generated for each candidate.
@@ -127,8 +127,8 @@ std::shared_ptr<void> CompilePool::throttle() {
 
 bool CompilePool::may_begin() const { return throttles_ == 0 || compiling_ < std::max(1U, width_ / 4); }
 
-// Whether a speculative compile may begin. It could not be stopped, so one thread in eight, but at least one, is
-// reserved for submitted programs.
+// Whether a speculative compile may begin. One thread in eight, but at least one, is reserved for submitted programs,
+// because a running compile cannot be stopped.
 bool CompilePool::may_speculate() const {
     return !speculative_.empty() && throttles_ == 0 && speculating_ + std::max(1U, width_ / 8) < width_;
 }
@@ -142,7 +142,7 @@ void CompilePool::run(Task task, std::unique_lock<std::mutex>& lock) {
     --compiling_;
 }
 
-// Compiles the next speculative program, unless it is known already.
+// Compiles the next speculative program, unless its result is known or pending.
 void CompilePool::compile_speculatively(std::unique_lock<std::mutex>& lock) {
     const auto program = speculative_.front()();
     speculative_.pop_front();
@@ -166,7 +166,7 @@ void CompilePool::serve(const std::stop_token& stop) {
             queue_.pop_front();
             run(std::move(task), lock);
         }
-        changed_.notify_one();  // another compile may start now
+        changed_.notify_one();  // another thread may be able to begin a compile now
     }
 }
 

@@ -42,7 +42,8 @@ public:
     using LazyProgram = std::function<Program()>;
     /// Sets programs that may be submitted later, in the order in which to compile them. The new programs replace the
     /// earlier ones that are still queued. Speculative programs are compiled only while no submitted program is queued.
-    /// Some threads never compile them, because a submitted program would have to wait for their end.
+    /// Some threads never compile them and stay free for submitted programs, because a running compile cannot be
+    /// stopped.
     void speculate(std::vector<LazyProgram> programs);
 
     /// While the result lives, the pool starts compiles on only a quarter of its threads. Use this while a more urgent
@@ -80,11 +81,11 @@ private:
     std::deque<LazyProgram> speculative_;
     unsigned width_;            // number of threads
     unsigned compiling_ = 0;    // threads that compile now
-    unsigned speculating_ = 0;  // of these, the threads that compile speculatively
+    unsigned speculating_ = 0;  // how many of those threads compile speculatively
     int throttles_ = 0;         // the number of results of throttle() that exist now
-    std::list<Known> known_;    // most recently used first
+    std::list<Known> known_;    // results, most recently used first
     std::map<std::string, std::list<Known>::iterator, std::less<>> by_key_;
-    std::list<Sources> sources_;  // most recently used first
+    std::list<Sources> sources_;  // of recent programs, most recently used first
     std::size_t most_kept_;
     std::vector<std::jthread> threads_;
 };

@@ -31,11 +31,11 @@ std::vector<CompilePool::LazyProgram> speculative_programs(const TemplateSearche
         for (auto& configuration : search->untried()) {
             try {
                 const auto launch = launch_of(kernel, configuration, problem, device);
-                if (broken_limit(launch, device)) continue;  // rejected without a compile
+                if (broken_limit(launch, device)) continue;  // this configuration would be rejected without a compile
                 expected.push_back({launch.registers, [&kernel, &problem, configuration = std::move(configuration)] {
                                         return program_of(kernel, configuration, problem);
                                     }});
-            } catch (const ExpressionError&) {  // also rejected without a compile
+            } catch (const ExpressionError&) {  // this configuration, too, would be rejected
             }
         }
     }

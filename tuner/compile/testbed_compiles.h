@@ -10,8 +10,8 @@
 
 namespace smemtune {
 
-/// Compiles a testbed's programs once for each type and layout of one operation. They do not depend on extents. The
-/// pool is throttled during these compiles, because no candidate can be tried without these programs.
+/// Compiles a testbed's programs once for each type and layout of one operation. The programs do not depend on extents.
+/// The pool is throttled during these compiles, because no candidate can be tried without a testbed.
 class TestbedCompiles {
 public:
     /// The pool and the compiler must outlive the object.

@@ -9,9 +9,9 @@ namespace smemtune {
 
 namespace {
 
-constexpr int comparing_rounds = 3;         // of the winner and the baseline
-constexpr double steady_us = 10'000;        // longer launches vary by about 0.1 %, so one round suffices
-constexpr std::size_t least_per_share = 2;  // fewer rounds per device are not worth its warm-up
+constexpr int comparing_rounds = 3;         // rounds in which the winner and the baseline are compared
+constexpr double steady_us = 10'000;        // launches longer than this vary by about 0.1 %, so one round suffices
+constexpr std::size_t least_per_share = 2;  // least rounds per device: fewer are not worth a device's warm-up
 
 }  // namespace
 
@@ -64,7 +64,7 @@ void FinalsScheduler::finish(const FinalTask& task, const std::optional<std::vec
     }
     if (task.purpose == FinalTask::Purpose::verify && !outcomes) {
         waiting_.clear();
-        interrupted_ = true;  // only a verified finalist may win
+        interrupted_ = true;  // a finalist that is not verified cannot win
         over_ = true;
         return;
     }
@@ -75,7 +75,7 @@ void FinalsScheduler::finish(const FinalTask& task, const std::optional<std::vec
         if (verified_.contains(*chosen_)) return end_with_winner();
         choose_winner();
     } else if (incomplete_) {
-        choose_winner({});  // without equals, earlier measurements decide
+        choose_winner({});  // earlier measurements decide, because the new ones are incomplete
     } else {
         end_round();
     }
@@ -135,7 +135,7 @@ void FinalsScheduler::learn(std::size_t entrant, const Measurement& measured) {
     if (by_time) {
         round.insert(round.end(), measured.samples_us.begin(), measured.samples_us.end());
     } else {
-        incomplete_ = incomplete_ || measured.energy_uj <= 0;  // 0: the energy counter failed
+        incomplete_ = incomplete_ || measured.energy_uj <= 0;  // an energy of 0: the counter failed
         round.push_back(measured.energy_uj);
     }
     auto all = measurement_of(times);

@@ -43,8 +43,8 @@ FinalsStage::Trials FinalsStage::choose_further_finalists() const {
     return finalists;
 }
 
-// Whether an earlier run has decided among the same trials for the same objective. If so, a stored winner has its
-// machine code, and no trial is clearly better.
+// Whether an earlier run has decided among the same trials for the same objective. This is so if the stored winner has
+// its machine code and no trial is clearly better.
 bool FinalsStage::is_settled(const TrialLedger::Trial& best) const {
     const auto stored = run_.resources.store.best(best.record.key.device, best.record.key.problem);
     if (!stored || !stored->winner || !has_its_code(*stored)) return false;
@@ -67,8 +67,8 @@ bool FinalsStage::has_its_code(const TrialRow& stored) const {
     }
 }
 
-// Whether a stored winner is a further competitor of this run's trials. It is not if it is one of them, if it belongs
-// to an outdated version of a template, or if it was verified as another operation.
+// Whether a stored winner is a further competitor of this run's trials. It is not if it is one of them, if its template
+// has a newer version here, or if it was verified with other checks or another reference.
 bool FinalsStage::competes(const TrialRow& stored) const {
     const bool superseded = std::ranges::any_of(searches_, [&](const auto& search) {
         return search->kernel_template().name == stored.kernel_template &&

@@ -21,7 +21,7 @@ namespace smemtune {
 /// tasks and report the outcomes. All calls are made under one lock.
 ///
 ///     unverified -> search -> sweep -> finals -> done
-///     done -> transfer -> transfer_sweep -> transfer_finals -> done      (begin_transfer, if there is something new)
+///     done -> transfer -> transfer_sweep -> transfer_finals -> done      (after begin_transfer())
 ///
 /// In the state `unverified`, stored trials are tried again if they have another verification identity, or if a crash
 /// or timeout is due for a retry. end_search() leads from a search to its sweep. stop() leads from any state to done.
@@ -29,8 +29,8 @@ class ProblemTuner {
 public:
     using Clock = std::chrono::steady_clock;
 
-    /// `run` and `problem` must outlive the tuner. All templates of `spaces` have the same operation, as which trials
-    /// are verified.
+    /// `run` and `problem` must outlive the tuner. All templates of `spaces` have the same operation, which decides how
+    /// trials are verified.
     ProblemTuner(const TuneRun& run, const Problem& problem, const std::vector<PlannedSpace>& spaces);
     ProblemTuner(const ProblemTuner&) = delete;
     ProblemTuner& operator=(const ProblemTuner&) = delete;
@@ -46,8 +46,8 @@ public:
     [[nodiscard]] bool is_compiling() const;
     /// Whether this problem has enough trials for another problem to start its search from their results.
     [[nodiscard]] bool is_well_known() const;
-    /// Returns programs that the search may need later, for compiler threads that would idle. They change little unless
-    /// open_searches() changes.
+    /// Returns programs that the search may need later, for compiler threads that would idle. The programs change
+    /// little until open_searches() changes.
     [[nodiscard]] std::vector<CompilePool::LazyProgram> speculative_programs() const;
     /// The number of templates that are worth another proposal.
     [[nodiscard]] std::size_t open_searches() const;

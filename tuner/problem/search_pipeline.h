@@ -54,12 +54,11 @@ public:
     /// Takes back a candidate whose worker was lost before the trial began.
     void give_back(Proposal candidate);
 
-    /// Whether another candidate may be proposed: the limit of evaluations and the requested share of the peak are not
-    /// reached.
+    /// Whether another candidate may be proposed: neither is_full() nor is_good_enough() is true.
     [[nodiscard]] bool wants_more() const { return !is_good_enough() && !is_full(); }
     /// Whether the candidates that are tried, waiting or taken reach the request's limit of evaluations.
     [[nodiscard]] bool is_full() const;
-    /// Whether the best candidate reaches the request's share of the device's peak.
+    /// Whether the best candidate reaches the requested share of the device's peak arithmetic.
     [[nodiscard]] bool is_good_enough() const;
 
 private:

@@ -14,7 +14,7 @@ namespace smemtune {
 
 namespace {
 
-constexpr std::size_t most_verified_again = 8;  // for each problem; the finals admit no more
+constexpr std::size_t most_verified_again = 8;  // for each problem; the finals admit no more trials
 constexpr std::size_t most_retries = 8;         // for each problem in a run: each timeout takes its whole deadline
 constexpr std::int64_t most_attempts = 2;       // how often a configuration is tried with one toolchain
 
@@ -117,8 +117,9 @@ std::optional<TemplateConfiguration> TrialLedger::next_unverified() {
 bool TrialLedger::may_be_among_the_fastest(const TrialRecord& record) const {
     const auto cost = cost_of(std::get<Measurement>(record.outcome));
     if (!cost) return false;
-    // A run verifies every measurement that is faster than all verified ones. A measurement without an identity was
-    // therefore not faster than that run's winner. It is tried again only if it is clearly faster than the best now.
+    // A run verifies each candidate that is faster than all verified ones. A stored measurement that was never verified
+    // is therefore not faster than the winner of its run. It is tried again only if it is clearly faster than the best
+    // now.
     const auto margin = record.verified_by.empty() ? -pruning::least_finals_margin : pruning::most_finals_margin;
     const auto is_behind = [&](const std::optional<double>& best) { return best && *cost > (1 + margin) * *best; };
     return !is_behind(best_stored_cost_) && !is_behind(best_cost_) &&
@@ -167,7 +168,8 @@ bool TrialLedger::is_current(const TrialRecord& record) const {
 }
 
 // Whether a stored rejection is still valid. A rejection for a limit or a refused launch does not depend on
-// verification. Other rejections need this run's verification identity, or none.
+// verification. Any other rejection must have this run's verification identity or none, and must not be due for a
+// retry.
 bool TrialLedger::still_counts(const TrialRecord& rejected) const {
     const auto stage = std::get<Rejection>(rejected.outcome).stage;
     if (stage == Stage::limits || stage == Stage::launch) return true;

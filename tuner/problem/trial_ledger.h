@@ -67,8 +67,8 @@ public:
     void replace(Trial& trial, TrialRecord record);
     /// Does the same as replace(), and stores the trial as the winner in the same transaction.
     void replace_as_winner(Trial& trial, TrialRecord record, const BinaryRecord& binary);
-    /// Whether a stored winner may stay the winner if trials of this run are slower. It may if it was verified as the
-    /// same operation, or if its verification identity was not recorded.
+    /// Whether a stored winner may stay the winner if trials of this run are slower. It may if it was verified with the
+    /// same checks and the same reference, or if this was not recorded.
     [[nodiscard]] bool may_stand(const TrialRecord& stored) const;
     /// Adds to a new outcome the hash of its machine code and the toolchain. Also adds the verification identity if the
     /// candidate passed every check (`verified`) or was rejected. `binary` is null if the candidate did not compile.
@@ -81,8 +81,8 @@ public:
     /// Returns a trial with the same machine code and the same launch as `input`, or null. Such a trial takes equally
     /// long, so `input` need not be tried.
     [[nodiscard]] const Trial* equal_code(const TrialInput& input) const;
-    /// Makes equal_code() find `trial` for `input`, with whose machine code it was measured. Precondition: `trial` is
-    /// in this ledger.
+    /// Makes equal_code() return `trial` for `input`. Precondition: `trial` is in this ledger and was measured with the
+    /// machine code of `input`.
     void index_code(const TrialInput& input, const Trial& trial);
 
     /// The cost: microseconds, or microjoules if the objective is energy. Nothing if the cost is unknown.
@@ -130,8 +130,8 @@ private:
     std::vector<Stored> stored_;     // trials that are not added yet, in the order in which they were stored
     std::deque<Stored> unverified_;  // measurements with a different verification identity or none, least cost first
     std::deque<TemplateConfiguration> retries_;  // crashes and timeouts to try again
-    std::vector<Stored> awaited_;                // returned by next_unverified(), outcome pending
-    std::size_t verified_again_ = 0;             // how many were returned by next_unverified(), and were right
+    std::vector<Stored> awaited_;                // trials that next_unverified() returned, with pending outcomes
+    std::size_t verified_again_ = 0;             // how many trials of next_unverified() were right
     bool foreign_ = false;
     std::deque<Trial> trials_;                     // a deque, because pointers to its elements must stay valid
     std::map<std::string, const Trial*> by_code_;  // measured trials, by machine code and launch

@@ -19,7 +19,7 @@ using nlohmann::json;
     throw std::invalid_argument(path + ": " + what);
 }
 
-// Python writes NaN, Infinity and -Infinity, which JSON lacks. Quotes turn them into strings.
+// Puts NaN, Infinity and -Infinity in quotes. Python writes them as numbers, which JSON does not allow.
 void quote_non_finite(std::string& text) {
     bool quoted = false;
     for (std::size_t i = 0; i < text.size(); ++i) {
@@ -59,7 +59,7 @@ json parse_open_or_closed(const std::string& path, std::string text) {
     fail(path, "is not JSON; give a cache file of Kernel Tuner, gzipped or not, or a database of smemtune");
 }
 
-constexpr int most_list_levels = 3;  // of nested lists in a parameter's value
+constexpr int most_list_levels = 3;  // the deepest nesting of lists in a parameter's value
 struct TooDeep {};
 
 bool nests_deeper(const json& value, int levels) {
@@ -95,7 +95,7 @@ std::string text_or(const json& header, const char* key, const std::string& othe
     return found != header.end() && found->is_string() ? found->get<std::string>() : otherwise;
 }
 
-// The metrics that Kernel Tuner maximises.
+// Whether the objective is a metric that Kernel Tuner maximises.
 bool is_rate(const std::string& objective) {
     static constexpr std::array rates{"GFLOP/s",  "TFLOP/s",  "GB/s",    "TB/s",
                                       "GFLOPS/W", "TFLOPS/W", "GFLOP/J", "TFLOP/J"};

@@ -20,7 +20,7 @@ struct Recording {
     };
     std::string device;
     std::string kernel;
-    std::string problem;    ///< `4096x4096`
+    std::string problem;    ///< such as `4096x4096`
     std::string objective;  ///< "ms" for "time"; otherwise its name, after "1 / " if Kernel Tuner maximises it
     std::vector<RecordedParameter> parameters;
     std::vector<Entry> entries;

@@ -49,10 +49,10 @@ struct LandscapeFilter {
 
 constexpr std::size_t longest_cache = std::size_t{1} << 28;
 
-/// Reads a cache of Kernel Tuner (JSON, with or without gzip; closed, or left open by an interrupted run) or a smemtune
-/// database. The first bytes tell them apart. Throws std::invalid_argument, with file and remedy, if the file is
-/// neither, is empty, has more than `longest_cache` bytes when unpacked, holds only failures, or is a database of which
-/// `filter` selects several recordings. Throws StoreError if a database cannot be read.
+/// Reads a smemtune database or a cache of Kernel Tuner. The first bytes tell them apart. A cache is JSON, with or
+/// without gzip, and an interrupted run may have left it open. Throws std::invalid_argument, with file and remedy, if
+/// the file is neither, is empty, has more than `longest_cache` bytes when unpacked, or holds only failures. Also
+/// throws it if `filter` selects several recordings of a database. Throws StoreError if a database cannot be read.
 Landscape read_landscape(const std::filesystem::path& path, const LandscapeFilter& filter = {});
 
 /// Returns the text of a file, which may be compressed with gzip. Throws std::invalid_argument as read_landscape()

@@ -25,11 +25,12 @@ struct ReplayRequest {
 };
 
 struct ReplayResult {
-    /// Evaluations until the best cost so far is at most optimum / fraction. Failed configurations count.
+    /// The evaluations until the best cost so far is at most optimum / fraction. Failed configurations count as
+    /// evaluations.
     struct Level {
         double fraction = 0;
-        double median = std::numeric_limits<double>::infinity();  ///< infinite for a repeat that never gets there
-        unsigned never = 0;                                       ///< the number of such repeats
+        double median = std::numeric_limits<double>::infinity();  ///< infinite for repeats that never reach the level
+        unsigned never = 0;                                       ///< the number of repeats that never reach the level
     };
     /// The mean of optimum / best cost over the repeats, after `evaluations`. A repeat without a success counts as 0.
     struct Mark {
@@ -41,7 +42,7 @@ struct ReplayResult {
     std::array<Mark, 3> marks{Mark{.evaluations = 50}, Mark{.evaluations = 100}, Mark{.evaluations = 200}};
     /// The point at which a tuning run would stop because further gain is unlikely, or else the end of the replay.
     struct Ending {
-        double evaluations = 0;  ///< median
+        double evaluations = 0;  ///< median over the repeats
         double fraction = 0;     ///< mean of optimum / best cost
         unsigned short_of = 0;   ///< the number of repeats below 95 % of the optimum
     };

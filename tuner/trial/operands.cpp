@@ -18,7 +18,7 @@ namespace smemtune {
 
 namespace {
 
-constexpr int most_sets = 64;  // limit for rotating operands: small problems would need thousands of sets
+constexpr int most_sets = 64;  // most sets of rotating operands; small problems would need thousands of sets
 enum Mode : int { uniform = 0, integer = 1, special = 2, poisoned = 3 };
 
 // Bytes of one set of matrices.
@@ -239,8 +239,8 @@ void OperandFactory::prepare(Operands& operands, const Check& check) {
                          ", or outside it; it may write to arguments with values = { prepared = true } alone");
 }
 
-// Fills a matrix. With `changed`, compares the elements with their first values instead: each block writes the index of
-// the first element that has changed, or -1, to `changed`.
+// Fills a matrix. With `changed`, compares the elements with what it would write: each block writes the index of its
+// first element that differs, or -1, to `changed`.
 void OperandFactory::fill(const MatrixOperand& matrix, const Check& check, Memory* changed) {
     if (is_typed(operation_, element_)) {
         const auto how = fill_of(matrix, check, environment_, terms_);

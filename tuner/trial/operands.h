@@ -41,8 +41,8 @@ struct MatrixOperand {
     [[nodiscard]] bool is_narrow() const { return !argument->type && element != nullptr && element->is_narrow(); }
 };
 
-/// Whether the code in typed/ verifies kernels of the operation for elements of this type. The other code here supports
-/// only elements that are FP32 in every respect.
+/// Whether the code in typed/ verifies kernels of the operation for elements of this type. The rest of this folder
+/// supports only FP32 elements whose products use all 24 bits.
 bool is_typed(const Operation& operation, const ElementType& element);
 
 /// The largest magnitude of the integers that fill one matrix of a check. It is so small that FP32, with a significand
@@ -51,7 +51,7 @@ bool is_typed(const Operation& operation, const ElementType& element);
 /// at most (Hoeffding, Probability inequalities for sums of bounded random variables, 1963).
 int integer_magnitude(std::int64_t terms, const Check& check, const Argument& matrix);
 
-/// One set of operands for one check. It owns the values, because a launch takes their addresses.
+/// One set of operands for one check. The set owns the values of all arguments, because a launch takes their addresses.
 struct Operands {
     std::vector<MatrixOperand> matrices;  ///< in the order of the operation's arguments
     struct alignas(8) Number {

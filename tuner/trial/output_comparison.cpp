@@ -34,7 +34,7 @@ T element_of(Backend& backend, const Memory& memory, long long index) {
 }
 
 // The number of rounded operations that give an element of an output. The error of a product counts as
-// ElementType::product_terms of them. 0 means that the result must be exact.
+// ElementType::product_terms further operations. 0 means that the result must be exact.
 std::int64_t terms_of(const Operation& operation, const Environment& environment, const ElementType& element) {
     const auto terms = operation.terms.evaluate(environment);
     return terms == 0 ? 0 : terms + element.product_terms;

@@ -43,7 +43,7 @@ private:
     // One block's report.
     struct Errors {
         double worst = 0;               // the largest error as a fraction of its bound, squared
-        double errors = 0, scales = 0;  // sums of squares
+        double errors = 0, scales = 0;  // sums of squares over the elements
     };
     [[nodiscard]] double bound_of(const Check& check, double value, double magnitude) const;
     std::optional<std::string> imprecise(const std::vector<Errors>& reports, const std::string& output,

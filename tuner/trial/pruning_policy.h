@@ -19,8 +19,8 @@ inline constexpr double cold_factor = 1.1;
 inline constexpr double cold_start_us = 2000;
 
 /// The timing of a candidate was cut short, and its median was stored. Does that median still rule the candidate out?
-/// Yes if it is this many times the best. The factor is below slow_candidate, so that the candidate stays ruled out if
-/// the best is later measured a little slower.
+/// Yes if it is this many times the best time. The factor is below slow_candidate, so that the candidate stays ruled
+/// out if the best time is later a little longer.
 inline constexpr double slow_stored_candidate = 1.2;
 
 /// Is another proposal of this template worthwhile? No if the template's best cost is this many times the best of all

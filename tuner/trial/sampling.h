@@ -11,7 +11,7 @@ namespace smemtune {
 
 struct SamplingPolicy {
     double batch_us = 2000;   ///< target time of a batch (one sample), long compared with the clock's resolution
-    int most_launches = 200;  ///< limit for one batch
+    int most_launches = 200;  ///< the most launches in one batch
     int least_samples = 3;
     int most_samples = 9;
     double steady_spread = 0.005;  ///< stop once half the interquartile range is below this share of the median

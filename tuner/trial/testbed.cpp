@@ -33,7 +33,8 @@ constexpr int rules_version = 1;
 // The same for typed operations. It also covers typed_fill.cpp and typed_comparison.cpp.
 constexpr int typed_rules_version = 1;
 
-// Finals alternate between up to eight finalists. With seven other states kept, no state is prepared twice.
+// Finals alternate between up to eight finalists. Seven states are kept beside the current one, so that each finalist's
+// state is prepared only once.
 constexpr std::size_t most_other_states = 7;
 
 const std::map<std::string, std::string>& sources_of(const Operation& operation, const Problem& problem) {
@@ -48,8 +49,8 @@ Binary must_compile(const Compiler& compiler, const Program& program) {
     return std::get<Binary>(std::move(result));
 }
 
-// Returns how many checks stay prepared. If all checks fit into free memory together, all stay prepared. Otherwise room
-// for one more check is left.
+// Returns how many checks stay prepared: all of them if free memory suffices. Otherwise memory for one further check is
+// left, because checks that do not stay are prepared one at a time.
 std::size_t kept_checks(std::size_t count, double bytes, std::size_t free_bytes) {
     const auto room = 0.7 * static_cast<double>(free_bytes);
     if (bytes < room) return count;
@@ -160,7 +161,7 @@ std::string testbed_identity(const TestbedParts& parts) {
     for (const auto& [path, content] : kernels) add(content);
     add(type);
     add(fmt::format("{:a}", unit_roundoff));
-    // 0 is left out, because the identities of older trials lack it and must stay valid.
+    // product_terms is left out if it is 0, because the identities of older trials lack it and must stay valid.
     if (product_terms != 0) add("product " + std::to_string(product_terms));
     add(std::to_string(rules));
     add(std::to_string(tolerance));
@@ -199,7 +200,7 @@ std::unique_ptr<Testbed::State> Testbed::make_state(const Operation& operation, 
     state.comparison = std::make_unique<OutputComparison>(backend_, state.operation, problem_, state.environment,
                                                           binaries_.reference, binaries_.compare, binaries_.widen);
     const auto sets = rotating_sets(operation, state.environment, type.bytes, backend_.device());
-    // A reference on the host takes long, so all sets get the same values and one reference serves them all.
+    // A reference on the host takes long, so all sets get the same values, and the reference is computed only once.
     const bool is_slow = operation.reference.is_on_host() || is_host_source(operation.prepare_path);
     state.rotating.emplace(*state.factory, state.operation.checks.front(), sets, seed_, is_slow ? 0 : 1000);
     state.prepared.resize(operation.checks.size());
@@ -289,8 +290,9 @@ Testbed::BatchVerdict Testbed::verify_batch(const BoundKernel& kernel, int launc
     for (int i = 0; i < sets; ++i) operands.push_back(&state.rotating->set(i));  // in the same order in every call
     for (const auto* each : operands) state.factory->refill_outputs(*each, check);
     state.backend.synchronize();
-    // If the kernel may read outputs, each output gets only one launch, because the reference is computed for one
-    // launch. The references are computed before the launches, which overwrite the values that the references read.
+    // If the kernel may read outputs, each set of operands gets only one launch, because the reference is computed for
+    // one launch. The references are computed before the launches, because the launches overwrite values that the
+    // references read.
     const bool reads = reads_outputs(state.operation, check);
     std::vector<std::vector<OutputReference>> before(operands.size());
     for (std::size_t i = 1; reads && i < operands.size(); ++i) {

@@ -33,7 +33,7 @@ struct TestbedParts {
     std::string type;                            ///< the element type
     double unit_roundoff = 0;
     int product_terms = 0;  ///< ElementType::product_terms
-    int rules = 0;          ///< version of how operands are made and outputs compared
+    int rules = 0;          ///< version of the rules by which operands are made and outputs are compared
     int tolerance = 0;      ///< tolerance_version
     std::string target;     ///< the GPU architecture of all binaries
     std::string compiler;   ///< the compiler's version
@@ -88,7 +88,7 @@ public:
     /// Whether a launch finds its operands in the L2 cache. Operands that exceed the cache are read from device memory
     /// in both modes.
     enum class Cache {
-        cold,  ///< launches use operand sets in rotation, together twice as large as the L2 cache
+        cold,  ///< launches rotate among operand sets, together twice as large as the L2 cache
         warm,  ///< every launch uses the same set
     };
     /// Sets the cache mode of later batches; the default is cold.

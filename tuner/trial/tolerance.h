@@ -15,12 +15,12 @@
 // like sqrt(n). It exceeds lambda sqrt(n) u m with probability 2 exp(-lambda^2 / 2) at most (Higham and Mary, A New
 // Approach to Probabilistic Rounding Error Analysis, SIAM J. Sci. Comput. 41(5), 2019).
 //
-// The first term of s^2 makes this bound tighter. Each rounding error is relative to a partial sum, not to m. A partial
-// sum of independent random terms is on average no larger than the whole sum, in any order of addition. So the root
-// mean square of v replaces m (Higham and Mary, Sharper Probabilistic Backward Error Analysis for Basic Linear Algebra
-// Kernels with Random Data, SIAM J. Sci. Comput. 42(5), 2020). The second term of s^2 is for single elements, whose v
-// may be small by chance. It uses m / sqrt(n) as the scale of v: this is at most the root of the sum of the squared
-// terms. An element exceeds lambda = 8 with probability 2 exp(-32).
+// The first term of s^2 makes this bound tighter. Each rounding error is relative to a partial sum, not to m. A
+// partial sum of independent random terms is on average no larger than the whole sum, in any order of addition. So the
+// root mean square of v replaces m (Higham and Mary, Sharper Probabilistic Backward Error Analysis for Basic Linear
+// Algebra Kernels with Random Data, SIAM J. Sci. Comput. 42(5), 2020). The second term of s^2 is for single elements,
+// whose v may be small by chance. It uses m / sqrt(n) as the scale of v: this is at most the root of the sum of the
+// squared terms. With lambda = 8, a right element exceeds the bound with probability 2 exp(-32).
 //
 // Example: sums of K products of values uniform in [-1, 1], added one by one. Their rms(error) is 0.1 K u, an eighth of
 // the bound of rule 2. Any other order of addition has smaller partial sums. A kernel that rounds its inputs to the 11
@@ -44,12 +44,12 @@
 // separate test verifies.
 //
 // A 3xtf32 number is an FP32 number in memory, and inputs use all 24 bits. The rules are those of f32, but n is larger
-// by 8, the error of a product in units of u. A kernel splits a into A + A' and a rest: A is a, rounded to 11 bits, and
-// A' has 11 bits of the remainder. The rest is at most 2 u |a|. b is split in the same way. The product of a and b is
-// then the sum of three products, without A' B'. The two rests add errors of at most 2 u |a b| each, and the missing A'
-// B' is at most 4 u |a b|, together 8 u |a b|. Like rounding errors, these are independent of each other; their root
-// mean square is 1.2 u |a b|. Rule 2 rejects kernels that omit one of the three products or round one input to 11 bits,
-// at every K.
+// by 8, the error of a product in units of u. A kernel splits a into A + A' and a rest: A is a, rounded to 11 bits,
+// and A' has 11 bits of the remainder. The rest is at most 2 u |a|. b is split in the same way. The kernel adds three
+// products and leaves out A' B'. The errors for the two rests are at most 2 u |a b| each, and A' B' is at most 4 u |a
+// b|, together 8 u |a b|. These errors are as independent of each other as rounding errors, and their root mean square
+// is 1.2 u |a b|. At every K, rule 2 rejects kernels that leave out one of the three products, and kernels that round
+// one input to 11 bits.
 #pragma once
 
 #include <cstdint>

@@ -33,9 +33,8 @@ bool is_hopeless(const SamplingPolicy& policy, std::optional<double> best_us, do
     return best_us && first_launch_us > pruning::first_launch_limit_us(policy.behind, *best_us);
 }
 
-// Whether the candidate is the fastest verified one of its template so far, so that the other checks must run now. They
-// can take ten times as long as a launch. For all other candidates they are left to the finals, whose winner passes
-// every check.
+// Whether the candidate is the fastest verified one of its template so far. Only then do the other checks run in the
+// trial, because they can take ten times as long as a launch. The winner of the finals passes every check in any case.
 bool is_new_best(const SamplingPolicy& policy, std::optional<double> verified_best_us, const Measurement& measured) {
     if (measured.cut_short) return false;
     if (policy.energy || !verified_best_us) return true;  // a slower kernel may need less energy
@@ -67,9 +66,8 @@ TrialInput trial_input(const KernelTemplate& kernel_template, const Configuratio
 
 Measurement time_kernel(Backend& backend, Testbed& testbed, const BoundKernel& kernel, const SamplingPolicy& policy,
                         std::optional<double> best_us, std::optional<double> first_launch_us) {
-    // One warm-up launch gives the time from which the number of launches per batch is computed. Without a warm-up, the
-    // time of the first launch is used: if one launch takes much longer than a batch should, a warm-up is not
-    // worthwhile.
+    // The number of launches per batch follows from the time of one warm-up launch. If the first launch took much
+    // longer than a batch should, there is no warm-up, and the time of the first launch is used.
     auto launch_us = first_launch_us.value_or(0);
     if (launch_us < 10 * policy.batch_us) launch_us = time_batch(backend, testbed, kernel, 1).launch_us;
     Sampling sampling(policy, best_us);

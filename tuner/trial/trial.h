@@ -25,8 +25,8 @@ TrialInput trial_input(const KernelTemplate& kernel_template, const Configuratio
 /// The outcome of a trial, and how long the worker took.
 struct TrialReport {
     Outcome outcome;
-    double verify_ms = 0;   ///< time for verification; 0 if the trial ended before it
-    double time_ms = 0;     ///< time for timing; 0 if the trial ended before it
+    double verify_ms = 0;   ///< time spent on verification; 0 if the trial ended before
+    double time_ms = 0;     ///< time spent on timing; 0 if the trial ended before
     bool verified = false;  ///< whether the candidate passed every check
 
     bool operator==(const TrialReport&) const = default;
@@ -39,9 +39,9 @@ public:
 };
 
 /// Loads, verifies and times a candidate. `best_us` is the time of the fastest candidate so far. `verified_best_us` is
-/// the time of the fastest candidate of the same template that passed all checks. A slower candidate than that runs
-/// only the first check, unless energy is measured. Throws NoRoomForWorkspace and OutOfMemory. Throws DeviceFault if
-/// this process can no longer use the device.
+/// the time of the fastest candidate of the same template that passed all checks. A candidate that is slower than
+/// `verified_best_us` runs only the first check, unless energy is measured. Throws NoRoomForWorkspace and OutOfMemory.
+/// Throws DeviceFault if this process can no longer use the device.
 TrialReport try_candidate(Backend& backend, Testbed& testbed, const TrialInput& input, const SamplingPolicy& policy,
                           std::optional<double> best_us, std::optional<double> verified_best_us = std::nullopt);
 
@@ -53,7 +53,7 @@ struct BatchTime {
     double batch_us = 0;   ///< time of all launches
     double launch_us = 0;  ///< mean time of one launch
 };
-/// Times about `launches` launches (Testbed::batch).
+/// Times one batch of about `launches` launches (Testbed::batch()).
 BatchTime time_batch(Backend& backend, Testbed& testbed, const BoundKernel& kernel, int launches);
 
 /// Times batches of a right kernel, after a warm-up, until `policy` has enough samples. Timing is cut short if the
@@ -63,8 +63,8 @@ Measurement time_kernel(Backend& backend, Testbed& testbed, const BoundKernel& k
                         std::optional<double> best_us = std::nullopt,
                         std::optional<double> first_launch_us = std::nullopt);
 
-/// Times finalists against one another: one batch of each per round, for `rounds` rounds, so that clock drift affects
-/// all alike. Returns one measurement for each input.
+/// Times finalists against one another, one batch of each per round, so that clock drift affects all alike. There are
+/// `rounds` rounds. Returns one measurement for each input.
 std::vector<Measurement> play_final(Backend& backend, Testbed& testbed, const std::vector<TrialInput>& inputs,
                                     const SamplingPolicy& policy, int rounds);
 

@@ -11,7 +11,7 @@ namespace smemtune {
 
 /// The space of a template for one problem.
 struct PlannedSpace {
-    const KernelTemplate* kernel_template = nullptr;  ///< belongs to the TuneRequest, which must outlive this
+    const KernelTemplate* kernel_template = nullptr;  ///< owned by the TuneRequest, which must outlive this struct
     std::shared_ptr<const ParameterSpace> space;
 };
 

@@ -287,7 +287,7 @@ void Scheduler::verify_finalist(WorkerSlot& slot, ProblemTuner& tuner, const Fin
     const auto seconds = seconds_since(begin);
     slot.time.finals += seconds;
     const auto* lost = std::get_if<Rejection>(&report.outcome);
-    // The signal that interrupts this program may have ended the worker, so the candidate is not to blame.
+    // The signal that interrupts this program may have ended the worker. The crash is then not the candidate's fault.
     const bool ended_by_us = run_.resources.interrupted && lost != nullptr && lost->stage == Stage::crash;
     tuner.finish(task, ended_by_us ? std::nullopt : std::optional(std::vector{report.outcome}), seconds);
 }
@@ -311,8 +311,8 @@ void Scheduler::prepare(WorkerSlot& slot, const ProblemTuner& tuner, Lock& lock)
     slot.prepared = &tuner;
 }
 
-// Runs `work` without the lock, and measures its time. The worker is started before `work`, because it can start while
-// the first programs compile.
+// Runs `work` without the lock, and measures its time. The worker process is started before `work`, because it can
+// start while the first programs compile.
 void Scheduler::time_preparation(WorkerSlot& slot, Lock& lock, const std::function<void()>& work) {
     const auto started = slot.worker->starting();
     lock.unlock();

@@ -79,7 +79,7 @@ private:
     TestbedCompiles testbeds_;
     bool transfers_ = false;                        // whether the cross-size transfer has begun
     const ProblemTuner* speculated_for_ = nullptr;  // the problem for which the pool compiles speculatively
-    std::size_t speculated_searches_ = 0;           // the value of its open_searches() when these compiles were set
+    std::size_t speculated_searches_ = 0;           // open_searches() of that problem when those programs were chosen
     std::exception_ptr failure_;
 };
 

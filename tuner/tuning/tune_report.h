@@ -71,7 +71,7 @@ struct TuneReport {
     /// The number of configurations that were never tried because they exceed the device's limits, by template and
     /// limit.
     std::map<std::string, std::uint64_t> left_out{};
-    std::string ended = "complete";  ///< or "interrupted", "budget"
+    std::string ended = "complete";  ///< "complete", "interrupted" or "budget"
     double seconds = 0;
 };
 

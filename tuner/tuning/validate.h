@@ -15,10 +15,10 @@ struct Winner {
     std::string kernel_template;
     Configuration configuration;
     Configuration defaults{};       ///< the template's default configuration
-    std::vector<unsigned> seeds{};  ///< the seeds of the runs that found it
-    bool stored = false;            ///< whether it is also the winner in the database
+    std::vector<unsigned> seeds{};  ///< the seeds of the runs that found this winner
+    bool stored = false;            ///< whether the database has the same winner
     double us = 0;                  ///< median time, measured alternately with the other winners
-    double behind = 0;              ///< its time divided by the fastest winner's, minus 1: the median over sample pairs
+    double behind = 0;              ///< time divided by that of the fastest winner, minus 1: median over sample pairs
 };
 
 struct Validation {

@@ -33,7 +33,7 @@ void Worker::prepare(const std::atomic<bool>& interrupted) { ensure_prepared(&in
 void Worker::prepare_ahead(const Problem& problem, const SourceTree& files, const TestbedBinaries& binaries,
                            const std::atomic<bool>& interrupted) {
     ensure_started();
-    // If the worker is lost here, nothing is reported: if the problem is the cause, prepare() will fail later, too.
+    // A loss of the worker is not reported here. If the problem is the cause, prepare() fails later and reports it.
     (void)ask<PrepareReply>(PrepareRequest{problem, files, binaries, true, evictable_}, options_.prepare_deadline,
                             &interrupted);
 }
@@ -119,7 +119,7 @@ Worker::Loss Worker::reap() {
     prepared_.clear();
     int status = 0;
     kill(process_, SIGKILL);
-    const bool known = waitpid(process_, &status, 0) == process_;  // false if SIGCHLD is ignored
+    const bool known = waitpid(process_, &status, 0) == process_;  // waitpid() fails if SIGCHLD is ignored
     process_ = 0;
     if (!known) return {Loss::Cause::ended, "ended"};
     if (WIFSIGNALED(status)) return {Loss::Cause::ended, std::string("died: ") + strsignal(WTERMSIG(status)), true};

@@ -36,8 +36,8 @@ public:
     using std::runtime_error::runtime_error;
 };
 
-/// Starts a worker process at the first request. Starts another process if this one dies, hangs or sends a malformed
-/// answer.
+/// Starts a worker process at the first request. If the process dies, hangs or sends a malformed answer, the class
+/// starts another one.
 class Worker {
 public:
     explicit Worker(WorkerOptions options) : options_(std::move(options)) {}
@@ -51,7 +51,7 @@ public:
 
     [[nodiscard]] const std::string& device() const { return options_.device; }
 
-    /// Starts a worker unless one is running. Throws WorkerError.
+    /// Starts a worker process unless one is running. Throws WorkerError.
     void ensure_started();
     /// Selects the problem of later requests. `files` are those of any template of its operation. The operation must
     /// not change until the worker is released. The problem is prepared by prepare(), or else by the first request.
@@ -60,8 +60,8 @@ public:
     /// lost.
     void prepare(const std::atomic<bool>& interrupted);
     /// Prepares another problem beside the selected one, so that selecting it later takes no time. Does nothing if
-    /// memory is short; is_prepared() tells. If the worker process is lost meanwhile, the next request starts a new
-    /// one. Throws WorkerError if no worker process can be started.
+    /// memory is short (see is_prepared()). If the worker process is lost meanwhile, the next request starts a new one.
+    /// Throws WorkerError if no worker process can be started.
     void prepare_ahead(const Problem& problem, const SourceTree& files, const TestbedBinaries& binaries,
                        const std::atomic<bool>& interrupted);
     [[nodiscard]] bool is_prepared(const Problem& problem) const;

@@ -59,8 +59,8 @@ private:
     std::unique_ptr<LoadedKernel> kernel_;
 };
 
-// Computes with the user's own kernel in its default configuration. It writes to memory of its own, not to the
-// candidate's outputs.
+// Computes with the default configuration of a template. The launch writes to separate memory, not to the candidate's
+// outputs.
 class ConfigurationReference : public ReferenceSource {
 public:
     ConfigurationReference(Backend& backend, const Operation& operation, const Problem& problem, const Binary& binary)

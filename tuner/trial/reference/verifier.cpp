@@ -56,7 +56,8 @@ std::optional<std::string> Verifier::judgement(const Operands& operands, const s
     const auto end = std::ranges::find(answer, std::byte{0});
     if (end == answer.begin()) return std::nullopt;
     std::string message(reinterpret_cast<const char*>(answer.data()), static_cast<std::size_t>(end - answer.begin()));
-    // Reports print the message on one line, and JSON stores it as text. So other characters are replaced.
+    // Reports print the message on one line, and JSON stores it as text. So all characters except printable ASCII are
+    // replaced.
     for (auto& letter : message) {
         if (letter < ' ' || letter > '~') letter = '?';
     }

@@ -27,7 +27,7 @@ void WidenedReference::compute(const Operands& operands, const std::vector<Outpu
     Operands wide;
     wide.numbers = operands.numbers;
     wide.pointers = operands.pointers;
-    wide.addresses.reserve(operands.matrices.size());  // keeps the addresses taken below valid
+    wide.addresses.reserve(operands.matrices.size());  // reserved, so that the addresses taken below stay valid
     const auto blocks = matrix_blocks(backend_.device());
     for (const auto& matrix : operands.matrices) {
         auto& copy = wide.matrices.emplace_back();

@@ -9,7 +9,7 @@ namespace smemtune {
 
 class WidenedReference : public ReferenceSource {
 public:
-    /// `widen`: typed/kernels/widen.cu. `backend` and `operation` must outlive it. Throws OutOfMemory.
+    /// `widen` is typed/kernels/widen.cu. `backend` and `operation` must outlive the object. Throws OutOfMemory.
     WidenedReference(Backend& backend, const Operation& operation, const Binary& widen,
                      std::unique_ptr<ReferenceSource> inner);
     /// Frees the copies in the wide type before it returns.

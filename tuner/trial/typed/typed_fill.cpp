@@ -41,9 +41,9 @@ double exact_magnitude(const Argument& argument, const Check& check, std::int64_
                       1.0, 8.0);
 }
 
-// The same for elements of a narrow type, whose products are summed in a wider type. The wide type holds every partial
-// sum. The narrow type represents every input exactly, and results do not overflow it. The bound on sums is that of
-// integer_magnitude().
+// The largest magnitude of integers in elements of a narrow type, whose products are summed in a wider type. The wide
+// type holds every partial sum. The narrow type represents every input exactly, and no result overflows it. The bound
+// on sums is that of integer_magnitude().
 double narrow_magnitude(const MatrixOperand& matrix, const Check& check, std::int64_t terms) {
     double scale = 1;
     for (const auto& [name, value] : check.scalars) scale = std::max(scale, std::abs(value));
@@ -69,8 +69,8 @@ double narrow_magnitude(const MatrixOperand& matrix, const Check& check, std::in
 TypedFill fill_of(const MatrixOperand& matrix, const Check& check, const Environment& environment, std::int64_t terms) {
     const auto& argument = *matrix.argument;
     const bool is_output = argument.kind == Argument::Kind::output;
-    // The manifest declares whether an output is read. For narrow elements, the check may say so, too: it reads an
-    // output unless it poisons it.
+    // The manifest may declare that an output is read. Otherwise, an output of narrow elements is read by checks that
+    // do not poison outputs.
     if (is_output && !argument.is_read && (!matrix.is_narrow() || check.poison)) return {TypedFill::poisoned, 0, 0};
     if (argument.values) return fill_of(*argument.values, argument.is_integer(), environment);
     if (check.special) return {TypedFill::special, 0, 0};
@@ -135,7 +135,7 @@ void fill_typed(const LoadedKernel& kernel, const MatrixOperand& matrix, const T
     auto [rows, columns, stride] = std::tuple(matrix.rows, matrix.columns, matrix.stride);
     auto [count, batch_stride, seed] = std::tuple(matrix.count, matrix.batch_stride, matrix.seed);
     long long guard = matrix.guard;
-    // An input of tf32 is an FP32 number. It gets only as many significant bits as a product uses.
+    // Inputs get only as many significant bits as a product uses. For tf32, these are fewer than the bits in memory.
     const bool is_narrow_input = matrix.is_narrow() && matrix.argument->kind == Argument::Kind::input;
     int bits = is_narrow_input ? matrix.element->input_bits : 53;
     void* numbers = source == nullptr ? nullptr : source->data();
