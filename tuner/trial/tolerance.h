@@ -20,7 +20,7 @@
 // root mean square of v replaces m (Higham and Mary, Sharper Probabilistic Backward Error Analysis for Basic Linear
 // Algebra Kernels with Random Data, SIAM J. Sci. Comput. 42(5), 2020). The second term of s^2 is for single elements,
 // whose v may be small by chance. It uses m / sqrt(n) as the scale of v: this is at most the root of the sum of the
-// squared terms. With lambda = 8, a right element exceeds the bound with probability 2 exp(-32).
+// squared terms. With lambda = 8, a right element exceeds the bound with probability 2 exp(-32) at most.
 //
 // Example: sums of K products of values uniform in [-1, 1], added one by one. Their rms(error) is 0.1 K u, an eighth of
 // the bound of rule 2. Any other order of addition has smaller partial sums. A kernel that rounds its inputs to the 11
@@ -46,10 +46,10 @@
 // A 3xtf32 number is an FP32 number in memory, and inputs use all 24 bits. The rules are those of f32, but n is larger
 // by 8, the error of a product in units of u. A kernel splits a into A + A' and a rest: A is a, rounded to 11 bits,
 // and A' has 11 bits of the remainder. The rest is at most 2 u |a|. b is split in the same way. The kernel adds three
-// products and leaves out A' B'. The errors for the two rests are at most 2 u |a b| each, and A' B' is at most 4 u |a
-// b|, together 8 u |a b|. These errors are as independent of each other as rounding errors, and their root mean square
-// is 1.2 u |a b|. At every K, rule 2 rejects kernels that leave out one of the three products, and kernels that round
-// one input to 11 bits.
+// products and leaves out A' B'. The errors for the two rests are at most 2 u |ab| each, and A' B' is at most 4 u
+// |ab|, together 8 u |ab|. These errors are as independent of each other as rounding errors, and their root mean
+// square is 1.2 u |ab|. At every K, rule 2 rejects kernels that leave out one of the three products, and kernels that
+// round one input to 11 bits.
 #pragma once
 
 #include <cstdint>
@@ -60,8 +60,8 @@ namespace smemtune {
 /// their verification identity differs.
 constexpr int tolerance_version = 2;
 
-constexpr double element_lambda = 8;  ///< rule 1
-constexpr double rms_lambda = 2;      ///< rule 2
+constexpr double element_lambda = 8;  ///< the factor 8 in rule 1
+constexpr double rms_lambda = 2;      ///< the factor 2 in rule 2
 
 /// Returns gamma_n, or infinity if n u >= 1.
 double error_factor(std::int64_t terms, double unit_roundoff);
