@@ -13,7 +13,8 @@ namespace smemtune {
 
 namespace {
 
-// If more configurations of a template exceed the device's limits, they are counted, but not stored one by one.
+// If more configurations of a template than this exceed the device's limits, they are counted, but not stored one by
+// one.
 constexpr std::uint64_t most_over_limits = 1000;
 
 // Returns the space that a search gets. A search that learns gets the feasible configurations in which run-time
