@@ -1,4 +1,4 @@
-// smemtune check: finds what is wrong with the templates of a folder before a tuning run does.
+// smemtune check: reports what is wrong with the templates of a folder, without a tuning run.
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>

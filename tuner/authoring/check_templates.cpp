@@ -15,7 +15,7 @@ namespace {
 
 using Compiled = std::vector<std::variant<Binary, Rejection>>;
 
-// What is wrong with one compiled configuration.
+// Adds to `check` what is wrong with one configuration, given the result of its compile.
 void judge(const KernelTemplate& kernel, const Problem& problem, const Device& device,
            const Configuration& configuration, const std::variant<Binary, Rejection>& compiled, TemplateCheck& check) {
     const auto where = to_text(configuration);
@@ -41,14 +41,14 @@ void judge(const KernelTemplate& kernel, const Problem& problem, const Device& d
     }
 }
 
-// Parameters that change neither code nor launch: the source may not use them.
+// Warns of parameters that change neither machine code nor launch. The source may have forgotten to use them.
 void find_without_effect(const KernelTemplate& kernel, const std::vector<Configuration>& configurations,
                          const Compiled& compiled, TemplateCheck& check) {
     for (const auto& parameter : kernel.parameters) {
         if (parameter.runtime || parameter.values.size() < 2) continue;
-        // Groups that differ in this parameter alone.
+        // The configurations of a group differ only in this parameter.
         struct Group {
-            const std::vector<std::uint8_t>* code;  // the first configuration's
+            const std::vector<std::uint8_t>* code;  // of the group's first configuration
             bool compared = false;
             bool differs = false;
         };
@@ -66,7 +66,8 @@ void find_without_effect(const KernelTemplate& kernel, const std::vector<Configu
         const auto compared = std::ranges::any_of(groups, [](const auto& each) { return each.second.compared; });
         const auto differs = std::ranges::any_of(groups, [](const auto& each) { return each.second.differs; });
         if (!compared || differs) continue;
-        // A launch that differs may be all that the parameter is for, as with a grid's order.
+        // A parameter may change only the launch, such as the order of the grid's dimensions. Its code is then the
+        // same.
         const bool in_launch = [&] {
             for (const auto* expressions : {&kernel.block, &kernel.grid}) {
                 for (const auto& each : *expressions) {

@@ -1,4 +1,4 @@
-// Compiles and judges what a tuning run would, for every value of every parameter, without running anything.
+// Checks a template without launching a kernel. The compiled configurations have every value of every parameter.
 #pragma once
 
 #include <string>
@@ -9,27 +9,28 @@
 
 namespace smemtune {
 
-/// One thing that is wrong with a template, or may be.
+/// An error in a template, or a warning about it.
 struct Finding {
-    bool is_error = false;  ///< a tuning run would fail, or reject this configuration
-    std::string where;      ///< a configuration, "reference", or a parameter
-    std::string what;       ///< with what to do
+    bool is_error = false;  ///< whether a tuning run would fail, or would reject this configuration
+    std::string where;      ///< such as a configuration, a parameter, or the program "reference"
+    std::string what;       ///< what is wrong, often with what to do
 };
 
 struct TemplateCheck {
     std::string name;
-    std::size_t compiled = 0;  ///< programs
+    std::size_t compiled = 0;  ///< the number of programs that were compiled
     std::vector<Finding> findings;
 
     [[nodiscard]] bool failed() const;
 };
 
-/// Configurations in which each value of each parameter that any valid configuration has occurs. They differ from the
-/// default configuration, or the first valid one, in one value where such a configuration is valid.
+/// Returns valid configurations that together have every parameter value that occurs in `space`. Where possible, each
+/// differs in one value from the default configuration. If the default is not valid, the first valid configuration
+/// replaces it.
 std::vector<Configuration> covering(const KernelTemplate& kernel, const ParameterSpace& space);
 
-/// Checks the template for one problem: reference, every value once, limits with the compiler's registers, spills, and
-/// parameters whose values all compile to the same code. Throws CompilerError.
+/// Checks the template for one problem. Compiles the reference and the configurations of covering(). Reports failed
+/// compiles, exceeded limits, spills, and parameters whose values all compile to the same code. Throws CompilerError.
 TemplateCheck check_template(const KernelTemplate& kernel, const Problem& problem, const Device& device,
                              const Compiler& compiler, std::size_t threads);
 

@@ -16,7 +16,7 @@ namespace smemtune {
 
 namespace {
 
-// Parameters with the values that the source suggests.
+// Returns the names in the source that may be parameters. Each maps to its value in a `#define`, or to an empty text.
 std::map<std::string, std::string> parameters_of(const std::string& source,
                                                  const std::vector<DeclaredArgument>& arguments) {
     std::map<std::string, std::string> found;
@@ -30,7 +30,7 @@ std::map<std::string, std::string> parameters_of(const std::string& source,
     for (std::sregex_iterator at(plain.begin(), plain.end(), definition), end; at != end; ++at) {
         found[(*at)[1]] = (*at)[2];
     }
-    // A condition also names the macros that it is made of.
+    // A macro with arguments, or whose value is no number, is not a parameter, even if a condition names it.
     static const std::regex function_like(R"(#[ \t]*define[ \t]+(\w+)(?:\(|[ \t]+[^\d\s(]))");
     for (std::sregex_iterator at(plain.begin(), plain.end(), function_like), end; at != end; ++at)
         found.erase((*at)[1]);

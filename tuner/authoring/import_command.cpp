@@ -23,7 +23,7 @@ std::string text_of_file(const std::filesystem::path& path, const std::string& w
     return text.str();
 }
 
-// `GEMM-CAFF` as `GEMM_CAFF`.
+// Turns a name into a C++ identifier: `GEMM-CAFF` into `GEMM_CAFF`.
 std::string identifier_of(std::string name) {
     for (auto& c : name) {
         if (std::isalnum(static_cast<unsigned char>(c)) == 0) c = '_';
@@ -31,7 +31,7 @@ std::string identifier_of(std::string name) {
     return name.empty() || std::isdigit(static_cast<unsigned char>(name.front())) != 0 ? "problem_" + name : name;
 }
 
-// Whether `--templates` of the folder of `manifest` names other operations, too.
+// Whether the folder of `manifest` has other manifests. `--templates FOLDER` then needs `--operation`, too.
 bool has_neighbours(const std::filesystem::path& manifest) {
     const auto folder = manifest.has_parent_path() ? manifest.parent_path() : std::filesystem::path(".");
     const std::filesystem::directory_iterator entries(folder);

@@ -1,4 +1,4 @@
-// smemtune init: writes a manifest's first draft beside a kernel's source.
+// smemtune init: writes the first draft of a manifest into the folder of a kernel's source.
 #include <fmt/format.h>
 
 #include <filesystem>

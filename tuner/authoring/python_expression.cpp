@@ -12,13 +12,14 @@ namespace smemtune {
 
 using nlohmann::json;
 
-// `kind` is an operator, or one of: value, name, list, for, call, index, if, compare.
+// `kind` is an operator such as `+`, or one of: value, name, list, call, index, if, compare, and for (a list
+// comprehension).
 struct PythonExpression::Node {
     std::string kind;
     std::vector<Node> parts;
-    json value;                        // of a value
-    std::string name;                  // of a name, a call, the variable of a for
-    std::vector<std::string> compare;  // the operators between the parts of a comparison
+    json value;                        // if `kind` is value
+    std::string name;                  // if `kind` is name or call; the variable if it is for
+    std::vector<std::string> compare;  // if `kind` is compare: the operators between `parts`
 };
 
 namespace {
@@ -26,7 +27,7 @@ namespace {
 using Node = PythonExpression::Node;
 using Names = PythonExpression::Names;
 
-constexpr std::int64_t most_elements = 65'535;  // of a list
+constexpr std::int64_t most_elements = 65'535;  // of a list that `range` returns
 
 [[noreturn]] void fail(const std::string& what) { throw std::invalid_argument(what); }
 
@@ -338,7 +339,7 @@ std::string written_value(const json& value) {
     fail(value.dump() + " is neither a whole number nor a text");
 }
 
-// The value, if no name is unknown.
+// Returns the value of `node` as text. Returns an empty text if `node` has an unknown name or cannot be evaluated.
 std::string constant(const Node& node, const Names& names) {
     try {
         return written_value(evaluated(node, names));

@@ -1,4 +1,5 @@
-// Expressions in Python, as the files of other tuners write values, conditions and sizes: evaluated, or as ours.
+// Evaluates Python expressions, and translates them for manifests. Files of other tuners have such expressions for
+// values, conditions and sizes.
 #pragma once
 
 #include <map>
@@ -8,20 +9,21 @@
 
 namespace smemtune {
 
-/// An expression of numbers, texts and lists: arithmetic, comparisons, `and`, `or`, `not`, `x if c else y`, `range`,
-/// `list`, `min`, `max`, `abs`, indices, list comprehensions with one `for`.
+/// A Python expression with numbers, texts and lists. Supported are arithmetic, comparisons, `and`, `or`, `not`,
+/// `x if c else y`, `range`, `list`, `min`, `max`, `abs`, indices, and list comprehensions with one `for`.
 class PythonExpression {
 public:
     using Names = std::map<std::string, nlohmann::json>;
 
-    /// Throws std::invalid_argument, which names the part that it does not know.
+    /// Parses `text`. Throws std::invalid_argument, whose message names the part that is not supported.
     explicit PythonExpression(const std::string& text);
 
-    /// Its value: a number, a text, a boolean or a list. Throws std::invalid_argument at a name outside `names`.
+    /// The value of the expression: a number, a text, a boolean or a list. Throws std::invalid_argument if a name is
+    /// not in `names`.
     [[nodiscard]] nlohmann::json value(const Names& names) const;
 
-    /// As an expression of manifests, with names that are not in `names` left as they are. Throws
-    /// std::invalid_argument where manifests have no such operator.
+    /// Translates to the syntax of manifests. Names in `names` are replaced by their values, other names stay. Throws
+    /// std::invalid_argument if manifests lack an operator of the expression.
     [[nodiscard]] std::string in_manifest(const Names& names) const;
 
     struct Node;

@@ -1,4 +1,4 @@
-// The arguments that a kernel's source declares.
+// Parses the arguments that a kernel's source declares.
 #pragma once
 
 #include <optional>
@@ -8,14 +8,14 @@
 namespace smemtune {
 
 struct DeclaredArgument {
-    std::string type, name;  ///< `unsigned char` of `const unsigned char* data`
+    std::string type, name;  ///< `unsigned char` and `data` for `const unsigned char* data`
     bool pointer = false, constant = false;
 };
 
-/// Those of a parameter list, "int n, float* out".
+/// Parses a list of arguments, such as "int n, float* out".
 std::vector<DeclaredArgument> declared_arguments(const std::string& list);
 
-/// Those of the function `name` that the source defines, if it does.
+/// Parses the arguments of the function `name`. Returns nothing if the source does not define this function.
 std::optional<std::vector<DeclaredArgument>> kernel_arguments(const std::string& source, const std::string& name);
 
 }  // namespace smemtune

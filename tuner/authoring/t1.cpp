@@ -20,11 +20,11 @@ namespace {
 
 using nlohmann::json;
 
-constexpr const char* macro_of_tuner = "kernel_tuner";  // Kernel Tuner defines it; sources ask for it
+constexpr const char* macro_of_tuner = "kernel_tuner";  // a macro that Kernel Tuner defines, and sources test
 
 [[noreturn]] void refuse(const std::string& what) { throw std::invalid_argument(what); }
 
-// `at`, or null.
+// Returns the member `key` of `object`, or null if there is none.
 const json& member(const json& object, const std::string& key) {
     static const json none;
     if (!object.is_object()) return none;
@@ -48,7 +48,7 @@ const json& specification_of(const json& file) {
     return specification;
 }
 
-// Numbers of the format: "int32", "float4".
+// Converts the name of a type in the T1 format, such as "int32" or "float4".
 std::optional<ArgumentType> type_named(const std::string& name) {
     static const std::map<std::string, std::string> names{
         {"float", "f32"},  {"double", "f64"}, {"half", "f16"},  {"int8", "i8"},    {"uint8", "u8"},
@@ -64,7 +64,8 @@ std::optional<ArgumentType> type_named(const std::string& name) {
     return argument_type(number->second + "x" + match[2].str());
 }
 
-// The number that C++ means by `name` in the source: directly, or by a macro or typedef of the source.
+// Converts the C++ type `name` to the name that manifests use, such as `float` to `f32`. Follows macros and typedefs of
+// the source.
 std::optional<std::string> declared_number(const std::string& source, const std::string& name, int depth = 0) {
     static const std::map<std::string, std::string> numbers{{"float", "f32"},
                                                             {"double", "f64"},
@@ -121,7 +122,7 @@ private:
             refuse(where + ": " + error.what());
         }
     }
-    // An expression, or a number.
+    // Translates a Python expression, or a number, to an expression of manifests.
     std::string expression(const json& value, const std::string& where) {
         return in(where, [&] {
             return PythonExpression(value.is_string() ? value.get<std::string>() : value.dump()).in_manifest(names_);
@@ -166,7 +167,7 @@ private:
         }
     }
 
-    // The extents: those of ProblemSize, or else the length of the longest argument.
+    // Reads the extents from 'ProblemSize'. If it is missing, the only extent is the length of the longest argument.
     void read_sizes() {
         const auto& size = member(specification_, "ProblemSize");
         auto sizes = size.is_array() ? size : size.is_null() ? json::array() : json::array({size});
@@ -210,7 +211,8 @@ private:
         if (!has_output) refuse("no argument's 'AccessType' is WriteOnly or ReadWrite, so there is no result");
     }
 
-    // Arguments stand in the kernel's order, unless their names are the kernel's in another one.
+    // Sorts the arguments of the file into the kernel's order, by name. If the names differ from the kernel's, the
+    // arguments are in the kernel's order already.
     json in_order(const json& listed, const std::vector<DeclaredArgument>& declared) {
         auto ordered = json::array();
         for (const auto& each : declared) {
@@ -223,7 +225,7 @@ private:
         return ordered;
     }
 
-    // The number 'FillValue', which files of BAT also write as a text, or null.
+    // Returns 'FillValue', a number or null. Files of BAT also write the number as a text.
     json fill_of(const json& argument, const std::string& where) {
         const auto& fill = member(argument, "FillValue");
         if (!fill.is_string() || fill.get<std::string>().empty()) return fill;
@@ -242,7 +244,7 @@ private:
         return *number;
     }
 
-    // The file's threshold, or else a distance that the order of additions explains.
+    // Returns the file's 'ValidationThreshold'. Without one, the default tolerates additions in another order.
     [[nodiscard]] std::string tolerance_of(const json& argument) const {
         for (const auto& each : member(specification_, "ReferenceArguments")) {
             const auto& threshold = member(each, "ValidationThreshold");
@@ -252,7 +254,7 @@ private:
         return "{ absolute = 1e-4, relative = 1e-4 }";
     }
 
-    // The array in constant memory, beside the parameter that the kernel declares for it.
+    // Adds an input that fills an array in constant memory. The kernel's own argument of this name is added, too.
     void add_symbol(const json& argument, const std::string& type, std::int64_t length, const json& bound) {
         const auto name = text_at(argument, "Name", "an argument in constant memory");
         const std::regex array(R"(__constant__[^;]*\b)" + name + R"(\s*\[)");
@@ -267,7 +269,7 @@ private:
             name, type, length, bound.dump());
     }
 
-    // Whether the kernel writes it.
+    // Adds one argument to the manifest. Returns whether the kernel writes the argument.
     bool read_argument(const json& argument, const DeclaredArgument& declared) {
         const auto where = "argument '" + declared.name + "'";
         const auto type = number_of(argument, declared);
@@ -347,7 +349,7 @@ private:
             parameters_, constraints_, fixed, name_, quoted(t1_source_path(file_)), entry, options());
     }
 
-    // One dimension of the grid, in blocks.
+    // Returns the number of blocks in one dimension of the grid, as an expression of manifests.
     std::string blocks(const std::string& axis, std::size_t dimension, const std::string& threads) {
         const auto& divisors = member(specification_, "GridDiv" + axis);
         const auto& sizes = lists_["ProblemSize"];
@@ -403,8 +405,8 @@ private:
     const json& file_;
     const json& specification_;
     std::string name_, source_;
-    PythonExpression::Names names_;  // parameters that are constants of the source
-    PythonExpression::Names lists_;  // all values of each parameter, and ProblemSize
+    PythonExpression::Names names_;  // the values of parameters that the source itself defines
+    PythonExpression::Names lists_;  // the list of values of each parameter, and 'ProblemSize'
     std::vector<std::pair<std::string, std::int64_t>> extents_;
     std::vector<std::string> left_out_;
     std::string parameters_, constraints_, arguments_;

@@ -1,4 +1,4 @@
-// Problems in the T1 format (also called CAFF), which Kernel Tuner, KTT and BAT read, as manifests.
+// Converts problems in the T1 format (also called CAFF) to manifests. Kernel Tuner, KTT and BAT read this format.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -8,16 +8,18 @@
 namespace smemtune {
 
 struct ImportedProblem {
-    std::string manifest;               ///< TOML
-    std::string sizes;                  ///< of the problem, for --sizes
-    std::vector<std::string> left_out;  ///< what the file says and the manifest does not, or otherwise
+    std::string manifest;               ///< in TOML
+    std::string sizes;                  ///< the size of the problem, for --sizes
+    std::vector<std::string> left_out;  ///< what the manifest omits or changes, one text for each
 };
 
-/// The kernel's source, from the file's folder. Throws std::invalid_argument if the file names none that can be tuned.
+/// The path of the kernel's source, relative to the folder of the file. Throws std::invalid_argument if the file lacks
+/// the path, is not for CUDA, or names a source outside its folder.
 std::string t1_source_path(const nlohmann::json& file);
 
-/// A manifest for the problem of `file`, whose kernel is in `source`. `name` is a C++ identifier. The result of the
-/// default configuration is the reference. Throws std::invalid_argument, which says what the file lacks.
+/// Converts the problem of `file`. `source` is the text of the kernel's source. `name`, a C++ identifier, becomes the
+/// name of template and operation. The manifest takes the result of the default configuration as the reference. Throws
+/// std::invalid_argument, whose message says what the file lacks.
 ImportedProblem import_t1(const nlohmann::json& file, const std::string& name, const std::string& source);
 
 }  // namespace smemtune

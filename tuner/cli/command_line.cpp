@@ -17,9 +17,9 @@ namespace po = boost::program_options;
 
 namespace {
 
-constexpr const char* words_option = "words";  // Boost stores words without a dash here
+constexpr const char* words_option = "words";  // the name under which Boost stores words without a dash
 
-// Boost takes all names of an option as one text: `sizes,size,s`.
+// All names of an option in the one text that Boost expects: `sizes,size,s`.
 std::string all_names(const Option& option) {
     auto names = option.name;
     for (const auto& old : option.old_names) names += "," + old;
@@ -201,7 +201,7 @@ std::filesystem::path CommandLine::database() const {
 }
 
 void CommandLine::store(const std::vector<std::string>& arguments) {
-    // Options must be written in full: an abbreviation could become ambiguous in a later version.
+    // Abbreviated options are refused, because an abbreviation could become ambiguous in a later version.
     const auto style = po::command_line_style::unix_style & ~po::command_line_style::allow_guessing;
     const auto description = describe(options_);
     po::positional_options_description positional;

@@ -16,9 +16,9 @@ namespace smemtune {
 /// Exit codes, as `smemtune --help` documents them.
 enum ExitCode : int {
     success = 0,
-    nothing_found = 1,    ///< no configuration was right, or the kernel is wrong or cannot run
-    bad_input = 2,        ///< options, sizes, manifests
-    bad_environment = 3,  ///< device, driver, compiler, worker
+    nothing_found = 1,    ///< no configuration gave right results, or the kernel is wrong or cannot run
+    bad_input = 2,        ///< invalid options, sizes or manifests
+    bad_environment = 3,  ///< a device, driver, compiler or worker failed
     bad_database = 4,
     interrupted_by_user = 130,
 };
@@ -26,12 +26,12 @@ enum ExitCode : int {
 struct CommandHelp;
 struct Option;
 
-/// All inputs from outside the command line. Only main() reads them.
+/// All inputs except the command line. Only main() reads them.
 struct ProcessEnvironment {
     std::string executable;          ///< path of this program, to start workers
     std::filesystem::path database;  ///< SMEMTUNE_DB, else smemtune/tuning.db in the user's data folder
-    /// SMEMTUNE_SYSTEM_DATABASES, else share/smemtune/portfolios beside this program's folder if it exists. Nothing:
-    /// the folder of the installation. Empty: no system databases.
+    /// SMEMTUNE_SYSTEM_DATABASES, else share/smemtune/portfolios beside this program's folder if it exists.
+    /// std::nullopt means the folder of the installation. An empty path means no system databases.
     std::optional<std::filesystem::path> system_databases;
     std::string host_compiler;          ///< CXX, else c++
     std::vector<std::string> toolkits;  ///< CUDA_HOME, CUDA_PATH
@@ -40,7 +40,7 @@ struct ProcessEnvironment {
     std::size_t help_columns = 80;      ///< width of help texts: COLUMNS, else the terminal's
     std::size_t output_width = 0;       ///< columns of the terminal on standard output; 0 for a file or a pipe
     bool redraws = false;               ///< standard error is a terminal that obeys control sequences
-    /// Takes what --help would print, if it is set: for manual pages and the completion of shells.
+    /// If this is set, it receives what --help would print. Manual pages and shell completion are made with it.
     std::function<void(const CommandHelp&, const std::vector<Option>&)> take_help;
 };
 
@@ -50,42 +50,42 @@ public:
     using std::runtime_error::runtime_error;
 };
 
-/// Whether a value can be a path.
+/// Which paths the value of an option can be.
 enum class Paths { none, files, folders };
 
 /// One option, for the parser, the help and the completion of shells.
 struct Option {
     std::string name;                            ///< without dashes
-    std::string value{};                         ///< its value's placeholder in the help; empty: a switch
+    std::string value{};                         ///< placeholder of the value in the help; empty for a switch
     std::string summary{};                       ///< one or two short sentences
     std::optional<std::string> default_value{};  ///< shown in the help unless empty
     std::vector<std::string> choices{};          ///< the only valid values; empty if any value is valid
     std::optional<std::string> implicit{};       ///< the value if the option is written without one
-    std::vector<std::string> old_names{};        ///< accepted, but not shown
-    std::string letter{};                        ///< `j` of `-j`
-    bool hidden = false;                         ///< accepted, but not shown
-    std::vector<std::string> proposals{};        ///< values that a shell proposes, among others that are valid
-    bool list = false;                           ///< the value can be several, separated by commas
-    Paths paths = Paths::none;                   ///< what a shell proposes; files if `value` is FILE
+    std::vector<std::string> old_names{};        ///< former names, accepted but not shown in the help
+    std::string letter{};                        ///< the short name: `j` for `-j`
+    bool hidden = false;                         ///< whether the help omits the option
+    std::vector<std::string> proposals{};        ///< values that a shell proposes; others are valid, too
+    bool list = false;                           ///< whether the value can be a list, separated by commas
+    Paths paths = Paths::none;                   ///< the paths that a shell proposes; files if `value` is FILE
 };
 
-/// The parts of a command's help beside its options.
+/// The texts of a command's help, except those of its options.
 struct CommandHelp {
     std::string name;                           ///< such as `tune` or `db trials`
-    std::string summary;                        ///< opens the help
-    std::string words{};                        ///< words without a dash in the usage line: `[NAME]`
-    std::vector<HelpRow> examples{};            ///< commands with a comment each
+    std::string summary;                        ///< the first paragraph of the help
+    std::string words{};                        ///< the words without a dash in the usage line, such as `[NAME]`
+    std::vector<HelpRow> examples{};            ///< commands, each with a comment
     std::vector<HelpRow> columns{};             ///< columns of the table that the command prints
     std::string notes{};                        ///< paragraphs after the options
     std::vector<HelpRow> commands{};            ///< subcommands
-    std::vector<std::string> word_proposals{};  ///< values of `words` that a shell proposes; also files for FILE
+    std::vector<std::string> word_proposals{};  ///< values that a shell proposes for `words`, and files for FILE
 };
 
-/// What --device of a command can name, for the completion of shells.
+/// What a command's --device can name, for shell completion.
 enum class DeviceNames {
     one,      ///< a device of this machine
-    several,  ///< a list of them
-    model,    ///< one of this machine, or a model such as sm_90
+    several,  ///< a list of devices of this machine
+    model,    ///< a device of this machine, or a model such as sm_90
     stored,   ///< a list of devices of the database
 };
 
@@ -95,7 +95,7 @@ public:
     CommandLine(const ProcessEnvironment& process_environment, CommandHelp help);
 
     void add(Option option);
-    /// The options that several commands share. Each has one name and one meaning.
+    /// The following functions add the options that several commands share.
     void add_device(const std::string& summary, const std::string& default_value = "auto",
                     DeviceNames names = DeviceNames::one);
     void add_sizes(const std::string& summary, std::optional<std::string> default_value = {});
@@ -108,12 +108,12 @@ public:
     void add_database();
     void add_trust();
     void add_json();
-    /// Adds `--wide`, for table_width().
+    /// Adds `--wide`, which table_width() obeys.
     void add_wide();
     /// Accepts up to `most` words without a dash.
     void accept_words(std::size_t most) { most_words_ = most; }
 
-    /// Returns false if help or the version was requested, after printing it.
+    /// Parses the options. If the user asked for the help or the version, prints it and returns false.
     bool parse(const std::vector<std::string>& arguments);
 
     /// Whether the option has a value, possibly its default.
@@ -129,7 +129,7 @@ public:
     [[nodiscard]] unsigned seed() const;
     /// The value of `--db` or its default. Throws UsageError when both are empty.
     [[nodiscard]] std::filesystem::path database() const;
-    /// The width for tables. 0 (any width) with `--wide`, or if standard output is not a terminal.
+    /// The width for tables. It is 0, which means any width, with `--wide` or if standard output is not a terminal.
     [[nodiscard]] std::size_t table_width() const;
     [[nodiscard]] const std::vector<std::string>& words() const { return words_; }
     [[nodiscard]] const std::vector<Option>& options() const { return options_; }
@@ -152,7 +152,7 @@ private:
 /// Throws UsageError unless `value` is in `known`. `what` names the option or the kind of value.
 void check_known(const std::string& what, const std::string& value, const std::vector<std::string>& known);
 
-/// The summary of an option, its choices and its default, as the help has them.
+/// The text of an option in the help: its summary, choices and default.
 std::string explanation(const Option& option);
 
 /// The names of the built-in templates, which a shell proposes.

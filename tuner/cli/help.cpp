@@ -6,7 +6,7 @@ namespace smemtune {
 
 namespace {
 
-// Where to break a line of more than `room` letters: at a space, else after a slash or comma, else anywhere.
+// Returns where to break a line of more than `room` letters: at a space, else after a slash or comma, else at `room`.
 std::size_t break_of(std::string_view line, std::size_t room) {
     const auto space = line.rfind(' ', room);
     if (space != std::string_view::npos && space > 0) return space;

@@ -18,8 +18,8 @@ struct HelpRow {
 /// `indent` spaces and ends with a newline.
 std::string wrap(std::string_view text, std::size_t columns, std::size_t indent = 0);
 
-/// Lists terms, indented by two, with their explanations in a column on the right. A term that is too long for the left
-/// column has its explanation on the next line.
+/// Lists terms in a column that is indented by two spaces, and their explanations in a second column. The explanation
+/// of a term that is too long for the first column begins on the next line.
 std::string help_rows(const std::vector<HelpRow>& rows, std::size_t columns);
 
 }  // namespace smemtune

@@ -58,7 +58,7 @@ std::string joined(const std::vector<std::string>& parts) {
     return text;
 }
 
-// A single number stands for every extent except counts.
+// The size with the extents `edge`. Extents that count matrices are `count`.
 std::vector<std::int64_t> cube(std::int64_t edge, const SizeForm& form, std::int64_t count = 1) {
     std::vector<std::int64_t> extents;
     for (const auto& name : form.names) extents.push_back(form.counts.contains(name) ? count : edge);
@@ -143,7 +143,7 @@ std::vector<std::string> stored_sizes(std::string_view text, const std::vector<S
 
 std::string automatic_sizes(const SizeForm& form, bool host) {
     if (form.counts.empty()) return host ? "64..256" : "512..8192";
-    // A single matrix would be too little work for a device.
+    // These sizes are batches, because a single small matrix is too little work for a device.
     std::string text;
     for (const std::int64_t edge : host ? std::vector{32, 64} : std::vector{64, 128, 256, 512}) {
         text += (text.empty() ? "" : ",") + joined(words(cube(edge, form, host ? 4 : 64)));

@@ -11,24 +11,24 @@
 
 namespace smemtune {
 
-/// The extents of an operation, as sizes list them.
+/// The names of an operation's extents, in the order in which a size lists their values.
 struct SizeForm {
-    std::vector<std::string> names;  ///< M, N, K
+    std::vector<std::string> names;  ///< such as M, N, K
     std::set<std::string> counts{};  ///< the extents that count matrices
 };
 SizeForm size_form(const Operation& operation);
 
-/// Parses sizes. Each size has one value for each extent. A single number stands for all extents, but counts are then
-/// 1. Keeps the order and drops duplicates. Throws std::invalid_argument, which names the malformed part and a valid
-/// example.
+/// Parses sizes. Each size has one value for each extent. If a size is a single number, extents that count matrices are
+/// 1, and all others have this value. Keeps the order and drops duplicates. Throws std::invalid_argument, whose message
+/// names the malformed part and a valid example.
 std::vector<std::vector<std::int64_t>> parse_sizes(std::string_view text, const SizeForm& form);
 
-/// Converts sizes to patterns for Store::Filter. `text` has the form of `--sizes`, but `512` means the size of any
-/// operation whose extents are all 512 (or a batch of one of these), and patterns such as `512x*` are allowed. An empty
-/// text means all sizes. `forms` are those of all known operations. Throws std::invalid_argument.
+/// Converts sizes to patterns for Store::Filter. `text` has the form of `--sizes`, and may contain patterns such as
+/// `512x*`. A single number such as `512` gives one size for each of `forms`, as in parse_sizes(). An empty text means
+/// all sizes. Throws std::invalid_argument.
 std::vector<std::string> stored_sizes(std::string_view text, const std::vector<SizeForm>& forms);
 
-/// The default of --sizes: minutes of work, even on the host.
+/// The default of --sizes. A run of these sizes takes minutes; `host` chooses small sizes for the host device.
 std::string automatic_sizes(const SizeForm& form, bool host);
 
 }  // namespace smemtune

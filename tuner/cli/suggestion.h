@@ -7,11 +7,12 @@
 
 namespace smemtune {
 
-/// The edit distance: the fewest letters to insert, delete, replace or swap with a neighbour that turn `a` into `b`.
+/// The edit distance: how many steps turn `a` into `b` at least. A step inserts, deletes or replaces a letter, or swaps
+/// two neighbouring letters.
 std::size_t edit_distance(std::string_view a, std::string_view b);
 
-/// The known word that `word` most likely means: the nearest one by edit distance, at most a third of the letters away;
-/// else the only one that begins with `word`. Empty if there is none. Ignores case.
+/// The known word that `word` most likely means. It is the nearest one by edit distance, if the distance is at most a
+/// third of the letters of `word`. Otherwise it is the only known word that begins with `word`, or empty. Ignores case.
 std::string nearest_word(std::string_view word, const std::vector<std::string>& known);
 
 /// The end of a message about an unknown word: "; did you mean 'tiled'?", or "." if no known word is near.

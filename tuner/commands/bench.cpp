@@ -111,7 +111,7 @@ std::size_t read_pairs(const CommandLine& line) {
     return static_cast<std::size_t>(pairs);
 }
 
-// Throws before anything is measured.
+// Throws UsageError if `file` cannot be written. Called before the measurement, so that its results are not lost.
 void check_writable(const std::filesystem::path& file) {
     std::error_code ignored;
     const bool there = std::filesystem::exists(file, ignored);
@@ -136,7 +136,7 @@ std::string without_folders(const std::string& word) {
     return text + item;
 }
 
-// The command line, for the report.
+// The command line as the report shows it, without folders.
 std::string command_line(Arguments arguments) {
     std::ranges::transform(arguments, arguments.begin(), without_folders);
     return shell_text("smemtune bench", arguments);
@@ -176,7 +176,7 @@ std::vector<Problem> stored_problems(const std::filesystem::path& database, cons
             for (const auto& best : store.best_of(*row, operation.name, line.text("type"), each)) add(best.problem);
             continue;
         }
-        // For a named template, the runtime serves only its current code, so only trials of that code count.
+        // If the user names a template, the runtime serves only its current code. Trials of other code are left out.
         for (const auto& kernel : choice.kernels) {
             const auto rows =
                 store.best_of(*row, operation.name, line.text("type"), each, kernel.name, kernel.same_code_hashes());
@@ -198,7 +198,7 @@ std::vector<Problem> read_problems(const CommandLine& line, const TemplateChoice
         }
         return drawn;
     }
-    // Types, layouts and sizes are checked even if nothing is stored.
+    // Checks type, layout and sizes, even if the database is empty. The size 64 stands in for `stored`.
     auto problems = make_problems(operation, line.text("sizes") == "stored" ? "64" : line.text("sizes"),
                                   line.text("type"), layout.empty() ? "nn" : layout, device);
     if (line.text("sizes") != "stored") return problems;
@@ -259,7 +259,7 @@ std::string progress_text(const ProblemBench& result) {
     return result.why_not.empty() ? text : text + "; not measured to the end: " + result.why_not;
 }
 
-// Reports each problem without a winner, with the command that tunes it. Returns the exit code.
+// Reports each problem without a winner, with the command that tunes the problem. Returns the exit code.
 int complain(const std::vector<ProblemBench>& problems, const CommandLine& line) {
     int code = success;
     for (const auto& each : problems) {
@@ -276,8 +276,8 @@ int complain(const std::vector<ProblemBench>& problems, const CommandLine& line)
     return code;
 }
 
-// Compares each problem and adds it to `report`. If several templates are named, each problem uses its own best one.
-// Returns the exception that ended the comparison early, if any.
+// Adds the comparison of each problem to `report`. If the user named several templates, each problem uses the best of
+// them for this problem. Returns the exception that ended the comparison early, if any.
 std::exception_ptr measure(BenchRequest request, const TemplateChoice& choice, Runtime& runtime,
                            std::span<const std::unique_ptr<Competitor>> competitors, BenchReport& report) {
     watch_for_interruption("");
@@ -359,8 +359,7 @@ int bench_command(const Arguments& arguments, const ProcessEnvironment& process_
         report.provenance.competitors[competitor->name()] = competitor->version();
     for (const auto& kernel : choice.kernels) report.defaults.emplace(kernel.name, default_configuration(kernel));
     const auto failure = measure(request, choice, runtime, competitors, report);
-    // Prints and writes the measured problems even if the comparison ended early. An empty report never overwrites a
-    // file.
+    // The measured problems are reported even if the comparison ended early. An empty report never overwrites a file.
     if (!report.problems.empty()) tell(report, baselines, json_path, line.table_width());
     if (failure) std::rethrow_exception(failure);
     const auto code = complain(report.problems, line);

@@ -1,4 +1,4 @@
-// The list of commands. Each is implemented in its own file.
+// The list of commands. Each command is implemented in its own file.
 #pragma once
 
 #include <span>
@@ -44,12 +44,12 @@ struct Command {
     CommandFunction function;
 };
 
-/// The parts of `smemtune --help` beside its commands.
+/// The texts of `smemtune --help`, except the list of commands.
 struct ProgramHelp {
     std::string summary;
     std::vector<HelpRow> examples;
     std::vector<HelpRow> exit_codes;
-    std::vector<HelpRow> variables;  ///< of the environment
+    std::vector<HelpRow> variables;  ///< environment variables
 };
 const ProgramHelp& program_help();
 
@@ -58,8 +58,8 @@ std::span<const Command> commands();
 /// The subcommands of `smemtune db`.
 std::span<const Command> database_commands();
 
-/// Runs the command that `arguments` begin with. Options without a command belong to tune. No argument, `help` and
-/// `--help` print the help. Throws UsageError if there is no such command.
+/// Runs the command that the first argument names. If the first argument is an option, runs `tune`. Without arguments,
+/// and for `help` and `--help`, prints the help. Throws UsageError if there is no such command.
 int dispatch(Arguments arguments, const ProcessEnvironment& process_environment);
 
 }  // namespace smemtune

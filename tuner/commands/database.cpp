@@ -133,7 +133,7 @@ int trials_command(const Arguments& arguments, const ProcessEnvironment& process
     filter.rejected_only = line.flag("rejected");
     filter.sort = parse_sort(line.text("sort"));
     const auto format = read_output_format(line);
-    // JSON and CSV list all rows by default, because a program reads them.
+    // JSON and CSV list all rows by default, because programs read these formats.
     const auto limit = line.has("limit")              ? line.number("limit", 0, 1LL << 40)
                        : format == OutputFormat::text ? shown_trials
                                                       : 0;

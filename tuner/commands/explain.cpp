@@ -25,7 +25,7 @@ namespace smemtune {
 
 namespace {
 
-// A device given by hand may omit a limit. Then any number is allowed.
+// From this number of blocks on, the output says "any number". Such numbers occur if a resource has no limit.
 constexpr std::int64_t countless = 1'000'000;
 
 std::string number_text(std::int64_t number) {
@@ -33,15 +33,15 @@ std::string number_text(std::int64_t number) {
 }
 std::string blocks_text(std::int64_t blocks) { return blocks >= countless ? "any number" : number_text(blocks); }
 
-// A configuration for a problem and a device, with its origin.
+// The configuration to explain, with its problem, its device and its origin.
 struct Subject {
     KernelTemplate kernel;
     Configuration configuration;
     Problem problem;
     Device device;
-    std::string origin;                   // the stored trial, for display
-    std::optional<std::int64_t> trial{};  // the trial's number
-    std::int64_t registers = 0;           // as compiled for that trial; 0 when unknown
+    std::string origin;                   // the stored trial as text; empty if there is none
+    std::optional<std::int64_t> trial{};  // the number of the stored trial
+    std::int64_t registers = 0;           // per thread, as the stored trial records; 0 if unknown
 };
 
 struct Explanation {
@@ -53,8 +53,8 @@ struct Explanation {
     bool compiles = true;
 };
 
-// The number of registers comes from the compiler if there is one for the device. Otherwise it comes from the stored
-// trial, or else from the manifest's estimate.
+// The number of registers is that of the stored trial, if known. Otherwise the configuration is compiled. Without a
+// compiler, the number is the manifest's estimate.
 Explanation examine(const Subject& subject, const ProcessEnvironment& process_environment) {
     const auto& [kernel, configuration, problem, device, origin, trial, registers] = subject;
     Explanation result{.launch = launch_of(kernel, configuration, problem, device),
@@ -140,7 +140,7 @@ nlohmann::json to_json(const Subject& subject, const Explanation& e) {
                         {"threads", e.launch.threads()}};
     if (trial) json["trial"] = *trial;
     if (e.infeasibility) json["not_feasible"] = *e.infeasibility;
-    if (!e.compiles) return json;  // without registers and shared memory, there is nothing to say about occupancy
+    if (!e.compiles) return json;  // the occupancy is unknown without registers and shared memory
     json["shared_bytes"] = e.launch.shared_bytes();
     json["registers_from"] = e.registers_from;
     json["blocks_per_multiprocessor"] = {{"by_shared_memory", e.occupancy.by_shared_memory},
@@ -204,7 +204,7 @@ CommandLine explain_options(const ProcessEnvironment& process_environment) {
     return line;
 }
 
-// A template by name, with its default configuration or --config.
+// Finds the template `name`. Its configuration is the default one, changed by --config.
 Subject read_configuration(const CommandLine& line, const std::string& name) {
     Subject subject{.kernel = find_template(line.text("templates"), name)};
     const auto& kernel = subject.kernel;
@@ -234,7 +234,8 @@ Subject read_configuration(const CommandLine& line, const std::string& name) {
     return subject;
 }
 
-// The rows that match --sizes and the other options. The fastest of each device and problem comes first.
+// Returns the measured trials that match --sizes and the other options. The fastest of each device and problem comes
+// first.
 std::vector<TrialRow> matching_rows(const Store& store, const CommandLine& line, const std::string& name) {
     auto templates = split(line.text("template").empty() ? line.text("templates") : line.text("template"), ',');
     if (!name.empty()) templates = {name};
@@ -255,8 +256,9 @@ std::vector<TrialRow> matching_rows(const Store& store, const CommandLine& line,
     return rows;
 }
 
-// The row of --trial, or else the fastest one. If there are rows of several devices, only the rows of this machine's
-// device count. Throws UsageError if the user must choose.
+// Returns the trial that --trial names, or else the fastest of matching_rows(). If these trials are of several devices,
+// the fastest on this machine's device is returned. Throws UsageError if there is no trial, or the user must name a
+// device.
 TrialRow find_row(const Store& store, const CommandLine& line, const std::string& name) {
     if (line.given("trial")) {
         const auto id = line.number("trial", 1, std::numeric_limits<long long>::max());
@@ -291,13 +293,13 @@ TrialRow find_row(const Store& store, const CommandLine& line, const std::string
         rows, {}, [](const TrialRow& row) { return std::get<Measurement>(row.record.outcome).median_us; });
 }
 
-// Whether --sizes is a single size that was never tuned and that a portfolio may serve.
+// Whether --sizes is a single size without stored times, and the database has a portfolio for this size.
 bool is_only_predicted(const CommandLine& line) {
     if (line.given("trial")) return false;
     const Store store(line.database(), Store::Access::read);
     try {
         return matching_rows(store, line, "").empty() && has_portfolio(store, line);
-    } catch (const UsageError&) {  // several sizes
+    } catch (const UsageError&) {  // --sizes names several sizes
         return false;
     }
 }

@@ -13,7 +13,7 @@ namespace smemtune {
 
 namespace {
 
-// `name`: of an operation, or of one of its templates.
+// Finds an operation by its name, or by the name of one of its templates.
 Operation operation_named(const std::string& folders, const std::string& name) {
     for (const auto& kernel : choose_templates(folders, "")) {
         if (kernel.operation.name == name) return kernel.operation;

@@ -1,5 +1,5 @@
-// smemtune portfolio: finds a few configurations for all problems. At each problem, one of them should be near the
-// best.
+// smemtune portfolio: finds a few configurations for all sizes of an operation. At any size, one of them should be near
+// the best.
 #include <fmt/format.h>
 
 #include <csignal>
@@ -212,13 +212,13 @@ int portfolio_command(const Arguments& arguments, const ProcessEnvironment& proc
     const auto request = read_portfolio_request(line, device);
     const auto compiler = make_compiler(
         device, {.host_compiler = process_environment.host_compiler, .toolkits = process_environment.toolkits});
-    (void)compiler->version();  // reports a missing compiler before the database is touched
+    (void)compiler->version();  // throws if there is no compiler, before the database is opened
     tell_fallback(line.text("device"), device, host_for_times);
     watch_for_interruption("\ninterrupted: finishing the trial in flight; once more stops at once\n");
     std::signal(SIGPIPE, SIG_IGN);
 
     Store store(line.database());
-    // Low precision is enough: the samples need only tell apart configurations that differ by some percent.
+    // Low precision is enough, because configurations that differ by less than a few percent are equally good members.
     const SamplingPolicy sampling{.batch_us = 1000, .most_samples = 5, .steady_spread = 0.01};
     std::vector<std::unique_ptr<Worker>> workers;
     TuneResources resources{device, *compiler, store, {}, sampling, interrupted()};

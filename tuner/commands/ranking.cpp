@@ -19,8 +19,8 @@ namespace smemtune {
 
 namespace {
 
-// The user's question: a problem, and a portfolio. The portfolio is that of --device, or of the only tuned device, or
-// of this machine's device.
+// The problem that the user asks about, and the portfolio of its device. The device is that of --device. Without
+// --device, it is the only device in the database, or else that of this machine.
 struct Asked {
     Problem problem;
     Device device;

@@ -1,4 +1,4 @@
-// Prints the ranking of a stored portfolio's members at a size: `smemtune explain --sizes MxNxK`.
+// Ranks the members of a stored portfolio at a size, for `smemtune explain --sizes MxNxK`.
 #pragma once
 
 #include "db/store.h"
@@ -6,10 +6,10 @@
 
 namespace smemtune {
 
-/// Whether the database holds a portfolio for --sizes.
+/// Whether the database has a portfolio for the problem that --sizes and the other options describe.
 bool has_portfolio(const Store& store, const CommandLine& line);
 
-/// Prints the ranking, as JSON if that is asked for. Returns an ExitCode. Throws UsageError if there is no portfolio.
+/// Prints the ranking as text, or as JSON with --json. Returns an ExitCode. Throws UsageError if there is no portfolio.
 int explain_ranking(const CommandLine& line);
 
 }  // namespace smemtune

@@ -58,9 +58,9 @@ struct Run {
     Problem problem;
     Device device;
     Choice choice;
-    double operations = 0;   // operations of one launch
+    double operations = 0;   // arithmetic operations of one launch
     double bytes = 0;        // bytes that a launch must move at least
-    bool unchecked = false;  // the operation has no reference
+    bool unchecked = false;  // whether the operation has no reference
     Testbed::Verdict verdict;
     Measurement measured;  // set if the result is right
 };

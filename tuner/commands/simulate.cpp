@@ -44,10 +44,10 @@ const CommandHelp help{
 
 struct Start {
     Landscape::Spelled configuration;
-    std::size_t rank = 0;  // rank among the sibling's configurations, from 1 for its best
+    std::size_t rank = 0;  // rank in the landscape of --start-from; 1 is the best
 };
 
-// The sibling's best configuration that is valid here.
+// Returns the best configuration of `sibling`, the landscape of --start-from, that is valid in `landscape`.
 Start start_from(const Landscape& sibling, const Landscape& landscape, const std::string& file) {
     std::size_t rank = 0;
     for (const auto index : sibling.by_cost()) {
@@ -68,19 +68,19 @@ std::vector<std::string> searches_of(const CommandLine& line) {
     if (!line.flag("compare")) return {line.text("search")};
     if (line.given("search")) throw UsageError("--compare replays every search; leave --search out");
     auto every = search_names();
-    std::erase(every, "auto");  // `auto` stands for one of the others
+    std::erase(every, "auto");  // `auto` is another name for one of these searches
     return every;
 }
 
-// The command that records all configurations.
+// The command that records all configurations of the landscape.
 std::string exhaustive_command(const Landscape& landscape, const std::string& file) {
-    const auto words = split(landscape.problem, ' ');  // operation, type, optional layout, size
+    const auto words = split(landscape.problem, ' ');  // operation, type, layout if any, size
     const auto layout = words.size() == 4 && words[2] != "nn" ? " --layout " + words[2] : "";
     return "smemtune --search exhaustive --templates " + landscape.kernel + " --sizes " + words.back() + layout +
            " --db " + shell_word(file);
 }
 
-// How much of the landscape the database holds; empty if it holds all of it.
+// Says how many of the valid configurations the database `file` has. Empty if the database has all of them.
 std::string missing_part(const Landscape& landscape, const std::string& file) {
     const auto of = landscape.kernel + " for " + landscape.problem;
     if (!landscape.valid) {
@@ -94,8 +94,9 @@ std::string missing_part(const Landscape& landscape, const std::string& file) {
                        count_text(*landscape.valid), of);
 }
 
-// Only a complete recording compares searches fairly: an incomplete one has mostly the configurations that its own
-// search preferred. A cache of Kernel Tuner does not say whether it is complete.
+// Throws UsageError if the database lacks valid configurations; warns instead with --partial. A search that recorded
+// only a part preferred some configurations, so a comparison of searches on this part is not fair. A cache of Kernel
+// Tuner does not say whether it is complete, and is accepted.
 void check_complete(const Landscape& landscape, const std::string& file, bool partial) {
     const auto part = landscape.of_database ? missing_part(landscape, file) : "";
     if (part.empty()) return;

@@ -16,7 +16,7 @@ namespace smemtune {
 
 namespace {
 
-// The templates that --templates and the name choose; all if neither is given.
+// The templates that NAME, --templates and --operation choose. Without these, all built-in templates.
 std::vector<KernelTemplate> chosen_by(const CommandLine& line) {
     const auto& list = line.text("templates");
     if (!line.words().empty()) return {find_template(list, line.words().front())};
@@ -24,7 +24,7 @@ std::vector<KernelTemplate> chosen_by(const CommandLine& line) {
     return choose_templates(list, line.text("operation"));
 }
 
-// Joins the lines of an expression: manifests break long ones.
+// Joins the lines of an expression. Manifests break long expressions into several lines.
 std::string one_line(const std::string& expression) {
     std::istringstream words(expression);
     std::string text;
@@ -39,7 +39,7 @@ std::string parameter_text(const Parameter& parameter) {
                        value_text(parameter.default_value), parameter.runtime ? "; a run-time argument" : "");
 }
 
-// The configurations that each rule removed and no earlier rule had removed.
+// Lists how many configurations each rule removes, not counting those that an earlier rule removes.
 std::string census_text(const ParameterSpace& space, std::size_t columns) {
     std::vector<HelpRow> rows;
     for (const auto& [constraint, points] : space.census()) {

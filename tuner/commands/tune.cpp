@@ -147,7 +147,7 @@ TuneRequest read_request(const CommandLine& line, const Device& device) {
     return request;
 }
 
-// One kind of device, with its workers, database connection and progress.
+// The tuning run of one kind of device: its request and its results.
 struct DeviceRun {
     DeviceGroup group;
     TuneRequest request;
@@ -164,12 +164,13 @@ struct Settings {
     std::chrono::seconds deadline;
     bool checked = false;
     Progress::Style progress = Progress::Style::silent;
-    std::size_t width = 0;  // for tables
+    std::size_t width = 0;  // of tables, in columns
     std::size_t validations = 0;
     std::size_t device_runs = 1;
 };
 
-// This is printed before the configurations are counted, because counting may take seconds.
+// Prints the device and the numbers of sizes and templates. This comes before the configurations are counted, because
+// counting may take seconds.
 void announce(const DeviceRun& device_run, const Settings& settings) {
     if (settings.progress == Progress::Style::silent) return;
     const auto& [group, request, spaces, compiler, report, validation, failure] = device_run;
@@ -178,7 +179,7 @@ void announce(const DeviceRun& device_run, const Settings& settings) {
                counted(request.templates.size(), "template"));
 }
 
-// The text `12 of 40 known from earlier runs, `, or empty if none are known.
+// Returns a text such as `12 of 40 known from earlier runs, `. Empty if no configuration is known.
 std::string known_text(const DeviceRun& device_run, const Store& store, std::size_t valid) {
     if (device_run.request.retune) return "";
     std::size_t known = 0;
@@ -248,7 +249,7 @@ void run_all(std::vector<DeviceRun>& device_runs, const Settings& settings) {
     }
 }
 
-// Prints to standard output. Several kinds of devices have one report each.
+// Prints one report for each kind of device to standard output.
 void print(const std::vector<DeviceRun>& device_runs, const Settings& settings, bool json) {
     auto all = nlohmann::json::array();
     for (const auto& device_run : device_runs) {
@@ -267,14 +268,14 @@ void print(const std::vector<DeviceRun>& device_runs, const Settings& settings, 
     fmt::print("{}\n", json_text(document(settings.validations > 0 ? "tune --validate" : "tune", std::move(content))));
 }
 
-// The request for --report: everything that is stored about these devices and this operation.
+// The request for the page of --report, which shows all trials of these devices and this operation.
 PageRequest page_of(const std::vector<DeviceRun>& device_runs) {
     PageRequest page{.filter = {.operations = {device_runs.front().request.templates.front().operation.name}}};
     for (const auto& device_run : device_runs) page.filter.devices.push_back(device_run.group.device.name);
     return page;
 }
 
-// Returns the exit code of the worst result.
+// Returns the exit code for the worst result of all devices.
 int exit_code(const std::vector<DeviceRun>& device_runs) {
     int code = success;
     for (const auto& [group, request, spaces, compiler, report, validation, failure] : device_runs) {
@@ -324,7 +325,7 @@ int tune_command(const Arguments& arguments, const ProcessEnvironment& process_e
         if (settings.checked && !group.device.is_host()) {
             throw UsageError("--checked is for --device host; on a GPU use compute-sanitizer");
         }
-        // Checked mode is a separate device in the database, because its kernels are many times slower.
+        // The database has a separate device for checked mode, because checked kernels are many times slower.
         if (settings.checked) group.device = checked(group.device);
         auto& device_run = device_runs.emplace_back();
         device_run.group = std::move(group);
@@ -338,7 +339,7 @@ int tune_command(const Arguments& arguments, const ProcessEnvironment& process_e
         device_run.compiler = make_compiler(device, {.host_compiler = process_environment.host_compiler,
                                                      .checked = settings.checked,
                                                      .toolkits = process_environment.toolkits});
-        (void)device_run.compiler->version();  // reports a missing compiler before the database is touched
+        (void)device_run.compiler->version();  // throws if there is no compiler, before the database is opened
         announce(device_run, settings);
         device_run.spaces = plan(device_run.request, device);
         tell_fallback(line.text("device"), device, host_for_times);

@@ -1,4 +1,4 @@
-// smemtune worker: started by the coordinator only, never by the user.
+// smemtune worker: tries candidates. Only the coordinator starts this command, never the user.
 #include "tuner/worker/worker.h"
 
 #include "tuner/commands/command.h"

@@ -29,7 +29,7 @@ constexpr int polls_per_heartbeat = 40;  // a heartbeat finds browsers that are 
 
 }  // namespace
 
-// What the connections of a server share.
+// The state that all connections of a server share.
 struct LoopbackState {
     LoopbackState(LoopbackOptions given, unsigned short wanted)
         : options(std::move(given)), acceptor(io), timer(io), signals(io, SIGINT, SIGTERM) {
@@ -64,7 +64,7 @@ namespace {
 
 std::string event_of(const std::string& state) { return "data: " + state + "\n\n"; }
 
-// One connection. It lives while one of its asynchronous operations is pending.
+// One connection. The object lives as long as one of its asynchronous operations is pending.
 class Session : public LoopbackState::Listener, public std::enable_shared_from_this<Session> {
 public:
     Session(LoopbackState& shared, Tcp::socket socket) : shared_(shared), stream_(std::move(socket)) {
@@ -93,7 +93,7 @@ private:
     void finish_reading(beast::error_code error) {
         if (error == http::error::end_of_stream || error == beast::error::timeout) return close();
         if (error) {
-            // Not HTTP, or too long. The rest of the request is ignored.
+            // The request is not HTTP, or is too long. Its rest is ignored.
             return respond({.status = 400, .body = "not a GET request that this server understands\n"}, false);
         }
         const auto& request = parser_->get();
@@ -102,14 +102,14 @@ private:
         respond(*answer, request.keep_alive());
     }
 
-    // Nothing if the browser asks for the event stream.
+    // Returns the answer to a request. Returns nothing if the browser asks for the event stream.
     std::optional<HttpAnswer> answer_to(const HttpRequest& request) {
         const auto host = std::string(request[http::field::host]);
         const auto port = ":" + std::to_string(shared_.port);
         if (host != "127.0.0.1" + port && host != "localhost" + port) {
             return HttpAnswer{.status = 403, .body = "open http://127.0.0.1" + port + "\n"};
         }
-        if (request.method() == http::verb::head) return HttpAnswer{.status = 405};  // its answers have no body
+        if (request.method() == http::verb::head) return HttpAnswer{.status = 405};  // an answer to HEAD has no body
         if (request.method() != http::verb::get) return HttpAnswer{.status = 405, .body = "only GET is answered\n"};
         const auto target = std::string(request.target());
         const auto path = target.substr(0, target.find('?'));
@@ -180,7 +180,7 @@ void accept_next(LoopbackState& shared) {
     shared.accepting = true;
     shared.acceptor.async_accept([&shared](beast::error_code error, Tcp::socket socket) {
         shared.accepting = false;
-        if (error) return;  // No file descriptor is left, for example: poll_state() tries again, a while later.
+        if (error) return;  // For example, no file descriptor is left. poll_state() tries again later.
         if (shared.connections < shared.options.most_connections) {
             std::make_shared<Session>(shared, std::move(socket))->read();
         }
@@ -197,7 +197,7 @@ void poll_state(LoopbackState& shared) {
         const bool changed = state != shared.state;
         const bool heartbeat = ++shared.polls % polls_per_heartbeat == 0;
         if (changed) shared.state = std::move(state);
-        // A copy, because a failed write removes its listener.
+        // The loop runs over a copy, because a failed write removes its listener from the set.
         const auto listeners = shared.listeners;
         for (const auto& listener : listeners) {
             if (changed)
@@ -230,8 +230,8 @@ LoopbackServer::LoopbackServer(unsigned short port, LoopbackOptions options) {
     });
 }
 
-// Sessions refer to the shared state, and both `listeners` and the handlers of `io` own them. So the listeners are
-// removed before the state is destroyed.
+// Sessions use the shared state until they are destroyed. `listeners` owns sessions, so it is cleared while the state
+// still exists.
 LoopbackServer::~LoopbackServer() { state_->listeners.clear(); }
 
 unsigned short LoopbackServer::port() const { return state_->port; }

@@ -15,20 +15,21 @@ struct HttpAnswer {
 };
 
 struct LoopbackOptions {
-    /// Answers the path of a GET request, without its query. An exception gives status 500.
+    /// Returns the answer to a GET request. `path` has no query. If the function throws, the status is 500.
     std::function<HttpAnswer(const std::string& path)> answer;
-    /// Called a few times per second. Whenever the text changes, it is sent to every browser that listens.
+    /// Called a few times per second. Whenever the returned text changes, the server sends it to every browser that
+    /// listens to `/events`.
     std::function<std::string()> state;
-    std::size_t most_connections = 256;                             ///< further ones are closed at once
-    std::chrono::milliseconds patience = std::chrono::seconds(10);  ///< for a request, and for an answer to be read
+    std::size_t most_connections = 256;                             ///< further connections are closed at once
+    std::chrono::milliseconds patience = std::chrono::seconds(10);  ///< time limit for a request, and for an answer
 };
 
-/// Listens on 127.0.0.1 alone, so that no other machine can connect. Answers only GET requests whose host is this
-/// address or `localhost`, so that a page of another site cannot read it under its own name (DNS rebinding). `/events`
-/// is a stream of server-sent events, one for each new state. One thread serves all connections.
+/// Listens on 127.0.0.1 only, so that no other machine can connect. Answers only GET requests whose host is 127.0.0.1
+/// or `localhost`. This prevents DNS rebinding, by which a page of another site could read the answers. `/events` is a
+/// stream of server-sent events, one for each new state. One thread serves all connections.
 class LoopbackServer {
 public:
-    /// Port 0 takes a free one. Throws std::runtime_error if the port cannot be used.
+    /// Port 0 means any free port. Throws std::runtime_error if the port cannot be used.
     LoopbackServer(unsigned short port, LoopbackOptions options);
     ~LoopbackServer();
     LoopbackServer(const LoopbackServer&) = delete;

@@ -27,7 +27,7 @@ constexpr std::array scripts{"vendor/vega.min.js",
                              "compare.js",
                              "app.js"};
 
-// The SHA-256 in the form of a Content-Security-Policy: 'sha256-BASE64'.
+// Returns the SHA-256 of `text` in the form that a Content-Security-Policy needs: 'sha256-BASE64'.
 std::string source_hash(const std::string& text) {
     using namespace boost::archive::iterators;
     using Base64 = base64_from_binary<transform_width<std::string::const_iterator, 6, 8>>;
@@ -36,13 +36,13 @@ std::string source_hash(const std::string& text) {
     for (std::size_t i = 0; i < hash.size(); i += 2) {
         bytes += static_cast<char>(std::stoi(hash.substr(i, 2), nullptr, 16));
     }
-    bytes += '\0';  // 33 bytes are 44 characters; the last one would be the padding
+    bytes += '\0';  // 33 bytes give 44 characters, the last of which becomes the padding
     std::string text64(Base64(bytes.begin()), Base64(bytes.end()));
     text64.back() = '=';
     return " 'sha256-" + text64 + "'";
 }
 
-// Inside <script>, HTML interprets only text that begins with `<`.
+// Escapes every `<`. Inside <script>, HTML interprets only text that begins with `<`.
 std::string without_markup(const std::string& json) {
     std::string text;
     text.reserve(json.size());
@@ -80,7 +80,7 @@ std::string page_html(const std::string& data, PageSource source) {
     replace(page, "{policy}", policy);
     replace(page, "{style}", style);
     replace(page, "{source}", source == PageSource::server ? "server" : "file");
-    // Inserted last, because the data may contain any text, also a placeholder.
+    // The data is inserted last, because it may contain any text, even a placeholder.
     const auto data_at = page.find("{data}");
     const auto scripts_at = page.find("{scripts}");
     return page.substr(0, data_at) + without_markup(data) + page.substr(data_at + 6, scripts_at - data_at - 6) +

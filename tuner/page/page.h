@@ -1,4 +1,4 @@
-// The page of a report: one HTML file that needs nothing else.
+// Makes the page of a report: one HTML file that loads no other file.
 #pragma once
 
 #include <map>
@@ -10,12 +10,12 @@ namespace smemtune {
 const std::map<std::string, std::string>& page_files();
 
 enum class PageSource {
-    file,    ///< opened from disk: nothing may be loaded
-    server,  ///< served by us: the page may ask its own server for newer data
+    file,    ///< a page on disk, which may load nothing
+    server,  ///< a page of `smemtune report --serve`, which may load newer data from its server
 };
 
-/// The page with `data`, the result of page_data(). Its Content-Security-Policy allows the page's own scripts and
-/// styles, by their SHA-256, and nothing else: no text in the data can run or load anything.
+/// Makes the page that shows `data`, the result of page_data(). The Content-Security-Policy of the page allows only the
+/// page's own scripts and styles, by their SHA-256. So no text in the data can run or load anything.
 std::string page_html(const std::string& data, PageSource source);
 
 }  // namespace smemtune

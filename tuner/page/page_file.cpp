@@ -31,7 +31,8 @@ std::error_code write_and_rename(const fs::path& file, const std::string& text) 
     unfinished += ".unfinished-" + std::to_string(getpid());
     std::error_code ignored;
     fs::remove(unfinished, ignored);
-    // O_EXCL: in a folder that others may write to, a link of this name would lead to another file.
+    // O_EXCL fails if the name exists. Otherwise, in a folder that others may write to, a link of this name could make
+    // this program overwrite another file.
     const int created = ::open(unfinished.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (created < 0) return error_of_errno();
     ::close(created);
@@ -52,7 +53,7 @@ void write_page(const fs::path& file, const std::string& html) {
     } else if (!fs::exists(known) && !fs::is_symlink(fs::symlink_status(file, ignored))) {
         error = write_and_rename(file, html);
     } else {
-        error = write_directly(file, html);  // a device or a pipe stays what it is
+        error = write_directly(file, html);  // a device or a pipe is not replaced
     }
     if (!error) return;
     throw UsageError(fmt::format("{}: cannot be written ({}); choose another path", file.string(), error.message()));

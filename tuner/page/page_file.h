@@ -1,4 +1,4 @@
-// Pages as files, and one that follows a tuning run.
+// Writes pages to files: once, or repeatedly during a tuning run.
 #pragma once
 
 #include <chrono>
@@ -12,12 +12,12 @@
 
 namespace smemtune {
 
-/// Replaces `file` at once, so that a browser never sees a part of it. Follows a symbolic link. Writes into a device or
-/// a pipe instead of replacing it. Throws UsageError if it cannot be written.
+/// Replaces `file` atomically, so that a browser never sees an incomplete page. If `file` is a symbolic link, replaces
+/// its target. If it is a device or a pipe, writes into it. Throws UsageError if `file` cannot be written.
 void write_page(const std::filesystem::path& file, const std::string& html);
 
-/// Writes the page of a database while a run fills it. The next page is due after `period`, and not before 20 times the
-/// time that the last page took. So pages take at most 5 % of one core.
+/// Writes the page of a database repeatedly while a run fills the database. The pause between two pages is at least
+/// `period`, and at least 20 times as long as the last page took to write. So pages take at most 5 % of one core.
 class FollowingPage {
 public:
     /// `database` may be absent until the run creates it. Throws UsageError if `file` cannot be written.
@@ -37,7 +37,7 @@ private:
     std::chrono::milliseconds period_;
     std::mutex mutex_;
     std::condition_variable_any stopped_;
-    std::jthread thread_;  // the last member, because it uses the others
+    std::jthread thread_;  // the last member, because the thread uses the others
 };
 
 }  // namespace smemtune

@@ -20,7 +20,8 @@ using Clock = std::chrono::steady_clock;
 
 constexpr auto least_period = std::chrono::seconds(2);
 
-// Size and time of the database and its log. They change whenever a run stores anything.
+// Returns the sizes and the modification times of the database and its write-ahead log. They change whenever a run
+// stores anything.
 std::string stamp_of(const fs::path& database) {
     std::string stamp;
     for (const auto* suffix : {"", "-wal"}) {
@@ -34,15 +35,15 @@ std::string stamp_of(const fs::path& database) {
     return stamp;
 }
 
-// The page's data. It is read again when the database has changed. Pauses between reads are long enough that reading
-// takes at most a tenth of the time.
+// Holds the data of the page, and reads it again when the database has changed. The pause after a read is at least ten
+// times as long as the read took.
 class ServedPage {
 public:
     ServedPage(fs::path database, PageRequest request) : database_(std::move(database)), request_(std::move(request)) {
         read();
     }
 
-    // The number of the newest data.
+    // Reads the data again if the database has changed. Returns the number of the data, which grows with each read.
     std::string state() {
         if (Clock::now() >= next_ && stamp_of(database_) != stamp_) read();
         return std::to_string(number_);
@@ -59,12 +60,13 @@ private:
         const auto begin = Clock::now();
         stamp_ = stamp_of(database_);
         try {
-            // Opened anew, because another file may have taken the place of the one that was read before.
+            // The database is opened anew, because another file may have replaced the one that was read before.
             data_ = page_data(Store(database_, Store::Access::read), request_);
             ++number_;
         } catch (const std::exception&) {
             if (number_ == 0) throw;
-            // The page keeps its data: a writer may hold the file, or another file may be taking its place.
+            // The page keeps the data that it has. The next read may succeed, for example when a writer has released
+            // its lock.
         }
         next_ = Clock::now() + std::max<Clock::duration>(least_period, 10 * (Clock::now() - begin));
     }

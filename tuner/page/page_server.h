@@ -1,4 +1,4 @@
-// `smemtune report --serve`: the page over HTTP, for browsers on this machine.
+// `smemtune report --serve`: serves the page over HTTP to browsers on this machine.
 #pragma once
 
 #include <filesystem>
@@ -7,8 +7,9 @@
 
 namespace smemtune {
 
-/// Answers `/`, `/data.json` and `/events` on 127.0.0.1 until Ctrl-C, and prints the address. Reads only. Returns an
-/// exit code. Throws StoreError if the database cannot be opened, std::runtime_error if the port is taken.
+/// Prints the address, and answers `/`, `/data.json` and `/events` on 127.0.0.1 until Ctrl-C. Never writes the
+/// database. Returns an exit code. Throws StoreError if the database cannot be opened, std::runtime_error if the port
+/// is taken.
 int serve_page(const std::filesystem::path& database, const PageRequest& request, unsigned short port);
 
 }  // namespace smemtune

@@ -20,12 +20,13 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::size_t samples_at_once = 16;  // the spaces of a batch are in memory together
-constexpr std::size_t samples_nearby = 20;   // each entry is first timed at this many samples
-// Shares of the budget. On an H200 with 16 cores, tuning tries 16 candidates a second, limited by the compiler.
-// Cross-timing times a hundred pairs a second. Verification takes some seconds, which no budget cuts short.
+constexpr std::size_t samples_at_once = 16;  // are tuned together; their spaces are in memory at the same time
+constexpr std::size_t samples_nearby = 20;   // each configuration is first timed at this many samples
+// The shares of the budget after which tuning and cross-timing end. On an H200 with 16 cores, tuning tries 16
+// candidates per second, limited by the compiler. Cross-timing times configurations at other samples, about a hundred
+// per second. Verification takes some seconds, and the budget does not limit it.
 constexpr double tuning_share = 0.6;
-constexpr double cross_share = 0.9;  // tuning included
+constexpr double cross_share = 0.9;  // of tuning and cross-timing together
 
 std::vector<std::size_t> numbers_to(std::size_t count) {
     std::vector<std::size_t> numbers(count);
@@ -66,7 +67,8 @@ private:
         return std::chrono::seconds(std::max(0L, std::lround(until)));
     }
 
-    // Whether tuning of this sample has ended, under the verification identity of this run.
+    // Whether the database has a winner of this problem, from the request's templates and with the verification
+    // identity of this run.
     [[nodiscard]] bool is_tuned(const Problem& problem) const {
         const auto row = resources_.store.find(problem);
         const auto best = row ? resources_.store.best(source_.device_row, *row) : std::nullopt;
@@ -76,7 +78,7 @@ private:
         });
     }
 
-    // Tunes the samples in spread_order(), so that every kind of problem has been tuned whenever the budget ends.
+    // Tunes the samples in spread_order(). Whenever the budget ends, the tuned samples are spread over all extents.
     void tune_samples() {
         std::vector<Problem> untuned;
         for (const auto i : spread_order(request_.samples)) {
@@ -134,7 +136,8 @@ private:
         resources_.store.finish_run(run, resources_.interrupted ? "interrupted" : report_.ended);
     }
 
-    // Times every entry near the samples where it was found, and then the most promising ones at all samples.
+    // Times every configuration at samples near those where tuning found it. Then times the most promising
+    // configurations at all samples.
     void cross_time(MeasureContext& context, CrossTimes& times) {
         const auto end_at = [&](double share) {
             if (!request_.budget) return Clock::time_point::max();
@@ -168,7 +171,7 @@ private:
         }
         progress_.begin_part("verifying");
         const auto begin = Clock::now();
-        context.deadline = Clock::time_point::max();  // a member would not serve the classes that were left out
+        context.deadline = Clock::time_point::max();  // a member serves only classes that it was verified for
         const auto classes = verify_classes(context, members, progress_);
         report_.verify_seconds = seconds_since(begin);
         if (!resources_.interrupted) store(members, models, classes);

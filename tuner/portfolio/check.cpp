@@ -35,7 +35,7 @@ public:
     PortfolioReport check() {
         const auto portfolio =
             resources_.store.portfolio({source_.device_row, like_.operation, like_.type, like_.layout});
-        const auto of_request = [this](const TrialRow& row) {  // the request outlives the predictor
+        const auto of_request = [this](const TrialRow& row) {  // does not own: the request outlives it
             return std::shared_ptr<const KernelTemplate>(std::shared_ptr<const void>(),
                                                          find_template(row.kernel_template, row.template_hash));
         };
@@ -99,7 +99,7 @@ private:
         Problem problem;
         std::size_t entry = 0;
     };
-    // The winners of problems that are not samples.
+    // Returns the stored winners of problems that are not samples.
     std::vector<Tuned> tuned_elsewhere() {
         std::vector<Tuned> tuned;
         for (const auto& row :
@@ -130,7 +130,8 @@ private:
         report_.ended = tune(tuning, plan(tuning, resources_.device), resources_, progress_).ended;
     }
 
-    // Returns the winner of the nearest tuned problem that is valid, for each sample.
+    // Times the members at each sample. Also times the winner of the nearest tuned problem, among the winners that are
+    // valid at the sample. Returns this winner for each sample, as an index into entries_.
     std::vector<std::optional<std::size_t>> cross_time(const std::vector<Tuned>& tuned, CrossTimes& times) {
         MeasureContext context{
             .source = source_, .entries = entries_, .run_row = resources_.store.start_run({request_.text, {}, {}})};
@@ -156,7 +157,7 @@ private:
         return nearest;
     }
 
-    // The fastest time known at a sample, from its search and from cross-timing.
+    // The shortest time known at a sample, whether from its search or from cross_time().
     [[nodiscard]] double best_us(const CrossTimes& times, std::size_t sample) const {
         auto best = times.best_us(sample);
         const auto row = resources_.store.find(request_.samples[sample].problem);
@@ -206,7 +207,7 @@ private:
     Clock::time_point begin_ = Clock::now();
     const Problem& like_;
     EntrySource source_;
-    std::vector<Entry> entries_;  // the members first
+    std::vector<Entry> entries_;  // the members of the portfolio come first
     std::size_t members_ = 0;
     PortfolioReport report_;
 };

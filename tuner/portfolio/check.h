@@ -1,4 +1,4 @@
-// Checks a stored portfolio at problems that it was not built from.
+// Checks a stored portfolio at problems from which it was not built.
 #pragma once
 
 #include "tuner/portfolio/build.h"
@@ -6,20 +6,20 @@
 namespace smemtune {
 
 struct CheckRequest {
-    std::vector<Sample> samples;  ///< of one operation, type and layout; none of them should have been tuned
+    std::vector<Sample> samples;  ///< all of one operation, type and layout; none should be tuned before
     std::vector<KernelTemplate> templates;
-    std::size_t searches = 0;      ///< how many of the samples are also searched
+    std::size_t searches = 0;      ///< how many of the samples a search tunes
     std::size_t evaluations = 64;  ///< configurations tried in each search
     std::optional<std::chrono::seconds> budget;
     unsigned jobs = 1;  ///< concurrent compiles
     unsigned seed = 0;
-    std::string text;  ///< JSON, for the record
+    std::string text;  ///< the request as JSON, which the database records
 };
 
-/// Searches the first `searches` samples, times all members and the winner of the nearest tuned problem at each sample,
-/// and compares what would be served with the fastest time known there. Stores trials and winners of these samples, so
-/// the database then serves them as `exact`. Check a copy of the database instead. The report's `served` has the
-/// results.
+/// Tunes the first `searches` samples. At each sample, times all members and the winner of the nearest tuned problem.
+/// Compares the member that the portfolio serves with the shortest time known at the sample; the results are in the
+/// report's `served`. The trials and winners of the samples are stored, and a runtime then serves these sizes as
+/// `exact`. Use a copy of the database to avoid this.
 PortfolioReport check_portfolio(const CheckRequest& request, const TuneResources& resources, Progress& progress);
 
 }  // namespace smemtune

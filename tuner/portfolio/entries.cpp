@@ -27,7 +27,8 @@ bool counts_as_found(const TrialRecord& record, const EntrySource& source) {
            (record.verified_by.empty() || record.verified_by == source.identity);
 }
 
-// The fastest configurations, fastest first, without two that have the same machine code.
+// Returns the configurations that were the fastest at a problem, the fastest first. Of those with the same machine
+// code, returns only the fastest.
 std::vector<Found> fastest_of(const EntrySource& source, const std::vector<std::int64_t>& template_rows,
                               std::int64_t problem_row) {
     std::vector<Found> all;
@@ -108,7 +109,7 @@ void provide_code(const EntrySource& source, std::vector<Entry>& entries, const 
                 entry.code_hash = code_hash_of(*entry.binary);
                 continue;
             }
-        } catch (const DamagedRow&) {  // it is compiled again
+        } catch (const DamagedRow&) {  // the entry is compiled again
         }
         missing.push_back(&entry);
     }

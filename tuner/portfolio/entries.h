@@ -20,35 +20,36 @@ struct Entry {
     Configuration configuration;
     std::string code_hash;
     BoundLaunch bound;
-    std::vector<std::size_t> found{};  ///< the samples at which tuning found it among the fastest
-    std::vector<std::size_t> won{};    ///< the samples at which it was the fastest
-    std::optional<Binary> binary{};    ///< provide_code() fills it
+    std::vector<std::size_t> found{};  ///< the samples at which this configuration was among the fastest
+    std::vector<std::size_t> won{};    ///< the samples at which this configuration was the fastest
+    std::optional<Binary> binary{};    ///< the machine code, which provide_code() sets
 };
 
-/// At most this many of the fastest configurations of a sample may become members, and only those that take at most
-/// `slowest_of_a_sample` times as long as the fastest.
+/// The fastest configurations of each sample may become members: at most `most_of_a_sample`, each at most
+/// `slowest_of_a_sample` times as slow as the fastest.
 inline constexpr std::size_t most_of_a_sample = 4;
 inline constexpr double slowest_of_a_sample = 1.15;
 
-/// The source of entries: what all stored trials of a portfolio share.
+/// The data that collect_entries() and provide_code() need: samples and templates, and what all trials have in common.
 struct EntrySource {
     const TuneResources& resources;
     const std::vector<Sample>& samples;
     const std::vector<KernelTemplate>& templates;
     std::int64_t device_row = 0;
-    std::string identity;   ///< the verification identity
+    std::string identity;   ///< the verification identity of the trials
     std::string toolchain;  ///< compiler and driver
     unsigned jobs = 1;      ///< concurrent compiles
 };
 
-/// Compiler and driver, as trials record them.
+/// Compiler and driver with their versions, in the form that trials record.
 std::string toolchain_of(const TuneResources& resources);
 
-/// The fastest few configurations that were tried at each sample, without two that have the same machine code.
+/// Collects the few fastest configurations of each sample from stored trials. If several have the same machine code,
+/// only the fastest of them is taken.
 std::vector<Entry> collect_entries(const EntrySource& source);
 
-/// Provides the machine code that entries of `wanted` lack: reads stored code, or compiles on several threads. An entry
-/// that no longer compiles stays without code.
+/// Sets the machine code of the entries with the indices `wanted` that have none yet. Reads stored code, or compiles on
+/// several threads. An entry that does not compile stays without code.
 void provide_code(const EntrySource& source, std::vector<Entry>& entries, const std::vector<std::size_t>& wanted);
 
 }  // namespace smemtune

@@ -83,7 +83,7 @@ CrossTimer::CrossTimer(const MeasureContext& context, CrossTimes& times)
 
 void CrossTimer::recall(std::size_t sample) {
     const auto& source = context_.source;
-    std::map<std::int64_t, std::map<std::string, TrialRecord>> known;  // by template, then by configuration
+    std::map<std::int64_t, std::map<std::string, TrialRecord>> known;  // trials by template, then by configuration
     for (std::size_t i = 0; i < context_.entries.size(); ++i) {
         const auto& entry = context_.entries[i];
         const auto terms = entry.bound.terms(source.samples[sample].problem);
@@ -104,7 +104,7 @@ void CrossTimer::recall(std::size_t sample) {
         const auto& record = found->second;
         const auto* measured = std::get_if<Measurement>(&record.outcome);
         const bool counts = measured != nullptr ? record.code_hash == entry.code_hash
-                                                : record.verified_by == source.identity;  // not right there
+                                                : record.verified_by == source.identity;  // a rejection
         if (!counts) continue;
         states_[sample][i] = State::known;
         ++counts_.recalled;
@@ -121,7 +121,7 @@ void CrossTimer::learn(std::size_t sample, std::size_t entry, const Measurement&
 void CrossTimer::measure(Worker& worker, std::size_t sample, std::size_t i) {
     const auto& entry = context_.entries[i];
     const auto best = best_us_[sample] > 0 ? std::optional(best_us_[sample]) : std::nullopt;
-    constexpr double only_first_check = 0;  // members are verified in full later
+    constexpr double only_first_check = 0;  // later, members alone are verified in full
     const auto report =
         worker.trial(input_of(context_, entry, context_.source.samples[sample].problem), best, only_first_check);
     const std::scoped_lock lock(mutex_);
@@ -143,7 +143,7 @@ void CrossTimer::measure(const SamplePairs& pairs, Progress& progress) {
         }
     }
     provide_code(context_.source, context_.entries, {needed.begin(), needed.end()});
-    std::vector<std::size_t> open;  // the samples with something to measure
+    std::vector<std::size_t> open;  // the samples with an entry to time
     std::vector<Problem> problems;
     SamplePairs untried(pairs.size());
     for (std::size_t sample = 0; sample < pairs.size(); ++sample) {

@@ -1,4 +1,4 @@
-// Measures the times of configurations at all problems where they are valid. A portfolio is chosen from these times.
+// Measures the times of configurations at the samples where they are valid. A portfolio is chosen by these times.
 #pragma once
 
 #include <chrono>
@@ -16,7 +16,7 @@ namespace smemtune {
 
 class Progress;
 
-/// The state that the measurements of one portfolio share.
+/// What all measurements for one portfolio have in common.
 struct MeasureContext {
     const EntrySource& source;
     std::vector<Entry>& entries;
@@ -30,11 +30,11 @@ struct MeasureCounts {
     std::size_t measured = 0, recalled = 0, rejected = 0;
 };
 
-/// Configurations by sample, the most promising first.
+/// For each sample, the indices of the entries to time there, the most promising first.
 using SamplePairs = std::vector<std::vector<std::size_t>>;
 
-/// Calls work(worker, i) for each problem i, on one thread for each worker, until the context is over. Rethrows the
-/// first exception.
+/// Calls work(worker, i) for each problem i. Each worker has a thread of its own. Ends early when context.is_over().
+/// Rethrows the first exception.
 void on_workers(const MeasureContext& context, const std::vector<Problem>& problems,
                 const std::function<void(Worker&, std::size_t)>& work);
 
@@ -42,15 +42,15 @@ TrialInput input_of(const MeasureContext& context, const Entry& entry, const Pro
 void store_trial(const MeasureContext& context, const Entry& entry, std::int64_t problem_row,
                  const TrialReport& report);
 
-/// The times of all entries at all samples, as far as they are known.
+/// Fills a table with the times of entries at samples.
 class CrossTimer {
 public:
-    /// Fills the cells of `times` from stored trials. The samples and configurations of `times` must be set. Both
-    /// arguments must outlive this.
+    /// Fills the cells of `times` from stored trials. The other members of `times` must be set. Both arguments must
+    /// outlive this object.
     CrossTimer(const MeasureContext& context, CrossTimes& times);
 
-    /// Times the valid pairs without a known time. Times only kernels that pass the first check. Stores each trial, so
-    /// that a later run continues where this one ended, at the deadline or interrupted.
+    /// Times the valid pairs whose outcome is unknown. A kernel that fails its first check is rejected. Stores each
+    /// trial, so a run that ends early, at the deadline or by an interruption, can be continued.
     void measure(const SamplePairs& pairs, Progress& progress);
     [[nodiscard]] const MeasureCounts& counts() const { return counts_; }
 
@@ -62,10 +62,10 @@ private:
 
     const MeasureContext& context_;
     CrossTimes& times_;
-    std::mutex mutex_;  // guards the store and everything below
+    std::mutex mutex_;  // guards the store and the members below
     std::vector<std::int64_t> problem_rows_;
     std::vector<std::vector<State>> states_;  // by sample, then by entry
-    std::vector<double> best_us_;             // of each sample, complete measurements only; 0: none
+    std::vector<double> best_us_;             // of each sample, not counting times that were cut short; 0 if none
     MeasureCounts counts_;
 };
 

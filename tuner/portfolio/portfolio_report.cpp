@@ -25,7 +25,7 @@ constexpr std::array rules{
     Rule{"nearest", "nearest", &LeftOut::nearest}, Rule{"one for all", "one_for_all", &LeftOut::one_for_all},
     Rule{"same members", "same_members", &LeftOut::same_members}};
 
-// The loss over samples, weighted by their counts.
+// The loss of a rule over the samples. The mean is weighted by the counts of the samples.
 struct Loss {
     double mean = 0, worst = 0, p95 = 0;
     std::size_t served = 0, samples = 0;
@@ -71,7 +71,7 @@ std::string cell(const Loss& loss) {
 }  // namespace
 
 std::string to_text(const PortfolioReport& report, std::size_t width) {
-    // The last rule is shown only for a refit, which keeps its members.
+    // The last rule, `same members`, is shown only after a refit, because only a refit keeps the members.
     std::vector<Rule> shown(rules.begin(), rules.end());
     if (loss_of(report, shown.back(), "").served == 0) shown.pop_back();
     std::vector<Column> columns{{"problems"}, {"samples"}};

@@ -8,8 +8,9 @@
 
 namespace smemtune {
 
-/// A table of the expected loss at problems that were left out, by kind of problem. It compares four rules: the member
-/// that the models choose, the best member, the nearest sample's winner, and the first member alone.
+/// A table of the expected loss at problems that were left out, with a row for each kind of problem and a column for
+/// each rule. The rules are: the member that the models choose, the best member, the winner of the nearest sample, and
+/// the first member alone. After a refit, the table has a fifth rule: the models choose among the same members.
 std::string to_text(const PortfolioReport& report, std::size_t width);
 nlohmann::json to_json(const PortfolioReport& report);
 

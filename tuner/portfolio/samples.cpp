@@ -15,7 +15,7 @@ namespace smemtune {
 
 namespace {
 
-// A number in [0, 1) that is the same with every standard library.
+// Draws a number in [0, 1). It is the same with every standard library.
 double draw_uniform(std::mt19937_64& random) { return static_cast<double>(random() >> 11) * 0x1p-53; }
 
 std::int64_t draw_extent(ExtentRange range, std::mt19937_64& random) {
@@ -110,7 +110,7 @@ std::vector<std::size_t> spread_order(const std::vector<Sample>& samples) {
         return [&](const std::vector<double>& other) { return squared_distance(place, other); };
     };
     auto next = static_cast<std::size_t>(std::ranges::min_element(places, {}, distance_to(mean)) - places.begin());
-    // From each sample to the nearest one that is already in `order`.
+    // For each sample, the squared distance to the nearest sample in `order`.
     std::vector<double> distances(samples.size(), std::numeric_limits<double>::infinity());
     std::vector<std::size_t> order;
     while (order.size() < samples.size()) {
@@ -118,7 +118,7 @@ std::vector<std::size_t> spread_order(const std::vector<Sample>& samples) {
         for (std::size_t i = 0; i < samples.size(); ++i) {
             distances[i] = std::min(distances[i], squared_distance(places[next], places[i]));
         }
-        distances[next] = -1;  // never the largest again: later minima keep -1
+        distances[next] = -1;  // no longer the largest; later minima keep -1
         next = static_cast<std::size_t>(std::ranges::max_element(distances) - distances.begin());
     }
     return order;

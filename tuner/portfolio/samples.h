@@ -1,4 +1,4 @@
-// The problems that a portfolio is built from: drawn, or read from a file of the application's own.
+// The problems from which a portfolio is built. They are drawn at random, or read from a file.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace smemtune {
 
 struct Sample {
     Problem problem;
-    double count = 1;  ///< how often the application asks for it
+    double count = 1;  ///< how often the application asks for this problem
 };
 
 /// The bounds of drawn extents, both included.
@@ -19,23 +19,23 @@ struct ExtentRange {
     std::int64_t low = 16, high = 12000;
 };
 
-/// Distinct problems whose extents are drawn log-uniformly: a third of them multiples of 64, a quarter of 8, the rest
-/// any. The same seed draws the same problems. Fewer than `count` if the range has fewer problems.
+/// Draws `count` distinct problems with log-uniform extents. A third of the extents are multiples of 64, and a quarter
+/// are multiples of 8. The same seed draws the same problems. Returns fewer than `count` if the range has too few.
 std::vector<Sample> draw_samples(const Operation& operation, const std::string& type, const std::string& layout,
                                  std::size_t count, ExtentRange range, unsigned seed);
 
-/// One problem per line, `4096x11008x128`, optionally followed by a count; `#` begins a comment. Counts of equal
-/// problems are added. Throws std::invalid_argument, which names the line.
+/// Parses a file with one problem per line, such as `4096x11008x128`, optionally followed by a count. `#` begins a
+/// comment. The counts of equal problems are added. Throws std::invalid_argument, whose message names the line.
 std::vector<Sample> parse_samples(const std::string& text, const Operation& operation, const std::string& type,
                                   const std::string& layout);
 
-/// The indices of all samples in an order where each one is as far as possible from the earlier ones, by the logarithms
-/// of the extents. The first sample is the nearest to the mean.
+/// Orders the samples: each next sample is as far as possible from all earlier ones, by the logarithms of the extents.
+/// The first sample is the nearest to the mean. Returns the indices of the samples.
 std::vector<std::size_t> spread_order(const std::vector<Sample>& samples);
 
 /// The kind of a problem, for a report: `small` (below 2^24 operations), `narrow` (an output matrix with fewer than 64
-/// rows or columns), `deep` (more than 8 times as many steps as the geometric mean of the output's extents), or
-/// `square`.
+/// rows or columns), `deep` (more than 8 times as many k-steps as the geometric mean of the output's rows and columns),
+/// or `square`.
 std::string kind_of(const Operation& operation, const Problem& problem, const Device& device);
 
 }  // namespace smemtune

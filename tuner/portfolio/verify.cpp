@@ -12,7 +12,7 @@ namespace smemtune {
 
 namespace {
 
-// 2^extents, of which require_few_classes() bounds the number.
+// Returns all classes of problems with `extents` extents: 2^extents texts such as `110`.
 std::vector<std::string> all_classes(std::size_t extents) {
     std::vector<std::string> classes{""};
     for (std::size_t i = 0; i < extents; ++i) {
@@ -26,7 +26,7 @@ std::vector<std::string> all_classes(std::size_t extents) {
     return classes;
 }
 
-// The entries to verify at each problem.
+// For each problem, the indices of the entries to verify there.
 using VerificationPlan = std::map<Problem, std::vector<std::size_t>>;
 
 VerificationPlan plan_verification(const MeasureContext& context, const std::vector<std::size_t>& members) {
@@ -34,7 +34,7 @@ VerificationPlan plan_verification(const MeasureContext& context, const std::vec
     std::vector<Problem> samples;
     for (const auto& sample : context.source.samples) samples.push_back(sample.problem);
     const auto element_bytes = element_type(samples.front().type).bytes;
-    const auto limit = context.source.resources.device.is_host() ? 32 : 256;  // several tiles
+    const auto limit = context.source.resources.device.is_host() ? 32 : 256;  // large enough for several tiles
     VerificationPlan plan;
     for (const auto& wanted : all_classes(samples.front().extents.size())) {
         for (const auto member : members) {

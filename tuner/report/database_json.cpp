@@ -1,4 +1,4 @@
-// The JSON of `smemtune db`: docs/json.md.
+// Makes the JSON of `smemtune db`, which docs/json.md describes.
 #include <nlohmann/json.hpp>
 
 #include "templates/manifest/catalog.h"

@@ -58,8 +58,8 @@ bool is_alike(const TrialRow& a, const TrialRow& b) {
            a.problem.layout == b.problem.layout;
 }
 
-// Builds one table for each device, operation, type and layout, with rows by `add`. The heading states what the
-// problems of a table have in common. A device's tables are below its name.
+// Formats one table for each device, operation, type and layout. `add` adds the row of one trial. The name of a device
+// is above its tables.
 std::string grouped(std::span<const TrialFacts> trials, const Table& empty, std::size_t width,
                     const std::function<void(Table&, const TrialFacts&)>& add) {
     std::string text;
@@ -81,7 +81,7 @@ std::string grouped(std::span<const TrialFacts> trials, const Table& empty, std:
     return text;
 }
 
-// `won the finals` explains why the winner is not the trial with the shortest time.
+// The text in the column `outcome`. `won the finals` marks a winner that is not the trial with the shortest time.
 std::string outcome_text(const TrialFacts& trial) {
     const auto* measured = std::get_if<Measurement>(&trial.row.record.outcome);
     if (measured == nullptr) return std::string(to_text(std::get<Rejection>(trial.row.record.outcome).stage));
@@ -179,7 +179,7 @@ void add_measurement(Facts& facts, const TrialFacts& trial, const Measurement& m
                                                 : ""));
 }
 
-// `a: 1, b: x`; a value that is not an object is returned as it is.
+// Formats a JSON object as `a: 1; b: x`. Text that is no JSON object is returned unchanged.
 std::string flat_text(const std::string& json_text) {
     const auto parsed = nlohmann::json::parse(json_text, nullptr, false);
     if (!parsed.is_object()) return json_text;
@@ -206,7 +206,7 @@ void add_run(Facts& facts, const RunRow& run, std::int64_t number) {
     facts.add("asked for", flat_text(run.record.request));
 }
 
-// The text after "verified": the verification identity under which the trial passed or was rejected.
+// The text after "verified". It gives the verification identity under which the trial passed or was rejected.
 std::string verification_text(const TrialFacts& trial) {
     const auto& record = trial.row.record;
     const bool rejected = std::holds_alternative<Rejection>(record.outcome);

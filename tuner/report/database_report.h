@@ -1,4 +1,4 @@
-// The output of `smemtune db`.
+// Formats the output of `smemtune db` as text and JSON.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -9,10 +9,10 @@
 
 namespace smemtune {
 
-/// The file with its size, then all devices, templates and problems with trials.
+/// Describes a database: its file and size, then all devices, templates and problems with trials.
 std::string inventory_text(const Store::Summary& summary, std::uintmax_t bytes, const Store::Inventory& inventory,
                            std::size_t width);
-/// A row for each device, template and problem, for CSV: `kind` tells them apart.
+/// For CSV: a row for each device, each template and each problem. Its `kind` is "device", "template" or "problem".
 nlohmann::json inventory_rows(const Store::Inventory& inventory);
 nlohmann::json inventory_json(const Store::Summary& summary, std::uintmax_t bytes, const Store::Inventory& inventory);
 

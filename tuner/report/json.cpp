@@ -27,7 +27,7 @@ json document(const std::string& command, json content) {
     return content;
 }
 
-// JSON objects have no order, but extents do: `dimensions` holds it.
+// The members of a JSON object have no order, but extents do. So `dimensions` lists the names of the extents in order.
 void to_json(json& to, const Problem& problem) {
     to = {{"operation", problem.operation},
           {"type", problem.type},
@@ -43,7 +43,7 @@ void to_json(json& to, const Problem& problem) {
 void from_json(const json& from, Problem& problem) {
     problem = {from.at("operation"), from.at("type"), from.value("layout", ""), {}};
     const auto& extents = from.at("extents");
-    if (extents.is_array()) {  // an older form: pairs
+    if (extents.is_array()) {  // older versions wrote pairs
         problem.extents = extents;
         return;
     }
@@ -77,7 +77,7 @@ void from_json(const json& from, Device& device) {
     }
 }
 
-// The host's compiler does not report registers.
+// Registers and spills are left out if they are unknown. The host's compiler does not report them.
 void to_json(json& to, const Resources& resources) {
     to = {{"static_shared_bytes", resources.static_shared_bytes},
           {"dynamic_shared_bytes", resources.dynamic_shared_bytes}};

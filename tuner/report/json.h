@@ -1,5 +1,6 @@
-// JSON forms of values that reports and messages share, and the outer object of all `--json` output: docs/json.md.
-// nlohmann::json finds the conversions itself: `nlohmann::json value = problem;` and `value.get<Problem>()`.
+// Converts values to JSON and back, for reports and for messages between processes. Also makes the outer object of all
+// `--json` output (docs/json.md). nlohmann::json calls to_json() and from_json() itself, for example in
+// `nlohmann::json value = problem;` and `value.get<Problem>()`.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -14,15 +15,15 @@
 
 namespace smemtune {
 
-/// The schema version in docs/json.md. It increases when a key is renamed, removed, or changes its meaning.
+/// The version of the schema in docs/json.md. It increases when a key is renamed, removed, or changes its meaning.
 constexpr int json_schema = 1;
 
-/// Adds to `content`, an object, the schema version and the command that prints it: `tune`, `db best`.
+/// Adds two keys to the object `content`: the schema version, and the command that prints it, such as `db best`.
 nlohmann::json document(const std::string& command, nlohmann::json content);
 
-/// Unknown values are left out. from_json() throws nlohmann::json::exception if a field is missing or has the wrong
-/// type, and std::invalid_argument if a rejection's stage is unknown or a measurement is negative or not finite. It
-/// also reads problems in the form of older versions.
+/// to_json() leaves out unknown values. from_json() throws nlohmann::json::exception if a field is missing or has the
+/// wrong type, and std::invalid_argument if a rejection's stage is unknown or a measurement is negative or not finite.
+/// from_json() also reads problems that older versions wrote.
 void to_json(nlohmann::json& to, const Problem& problem);
 void from_json(const nlohmann::json& from, Problem& problem);
 void to_json(nlohmann::json& to, const Configuration& configuration);

@@ -16,8 +16,8 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto redraw_period = 100ms;
-constexpr auto tick_period = 1s;   // updates the elapsed time when nothing else happens
-constexpr auto line_period = 30s;  // if the line is not redrawn
+constexpr auto tick_period = 1s;   // the elapsed time is updated after this time if nothing else happens
+constexpr auto line_period = 30s;  // between two lines in Style::lines
 
 std::string head_of(const ProgressState& state, bool with_left, bool with_size) {
     auto text = state.part.empty() ? std::string() : state.part + ", ";
@@ -47,7 +47,7 @@ Progress::Progress(std::FILE* out, Style style, const Plan& plan, const std::str
     : out_(out), style_(style), plan_(plan), label_(label.empty() ? "" : label + ": ") {
     if (style_ == Style::silent) return;
     if (!label.empty() || isatty(fileno(out)) == 0) style_ = Style::lines;
-    if (style_ == Style::lines) drawn_ = begin_;  // the first line is not due at once
+    if (style_ == Style::lines) drawn_ = begin_;  // the first line comes after one line_period
     ticker_ = std::jthread([this](const std::stop_token& stop) { tick(stop); });
 }
 
@@ -122,7 +122,8 @@ std::size_t Progress::number_of(const std::string& size) {
     return numbers_.try_emplace(size, numbers_.size() + 1).first->second;
 }
 
-// Trials that are recalled from the database cost nothing, so the estimate uses only the time of the others.
+// The estimate of the time left divides the elapsed time by the trials that were not recalled, because recalled trials
+// take almost no time.
 ProgressState Progress::state() const {
     ProgressState state{.part = part_,
                         .size = size_.empty() ? 1 : numbers_.at(size_),
@@ -159,7 +160,7 @@ void Progress::update(Clock::duration period) {
     if (now - drawn_ < period) return;
     drawn_ = now;
     if (style_ == Style::lines) return write_line(progress_line(state()));
-    // The last column stays free: some terminals wrap as soon as it is written.
+    // The last column of the terminal stays free, because some terminals wrap as soon as this column is written.
     fmt::print(out_, "\r{}\x1b[K", progress_line(state(), width() - 1));
     shown_ = true;
     std::fflush(out_);

@@ -1,4 +1,4 @@
-// Progress of a long run: one redrawn line on a terminal, occasional lines elsewhere.
+// Shows the progress of a long run: as one line that is redrawn on a terminal, or as occasional lines elsewhere.
 #pragma once
 
 #include <chrono>
@@ -14,21 +14,21 @@
 namespace smemtune {
 
 struct ProgressState {
-    std::string part;             ///< in a run of several parts: `run 2 of 5`; otherwise empty
+    std::string part;             ///< the current part of the run, such as `run 2 of 5`; may be empty
     std::size_t size = 0;         ///< number of the current size, from 1; 0 before the first
     std::size_t sizes = 0;        ///< sizes in the run
     std::string size_text;        ///< `512x512x512`
-    std::size_t trials = 0;       ///< of all sizes, including those known before
+    std::size_t trials = 0;       ///< finished trials of all sizes, including recalled ones
     std::optional<double> share;  ///< share of the planned trials that are done; nothing if unknown
     double seconds = 0;           ///< since the start of the run
     std::optional<double> left;   ///< estimated seconds left; nothing if unknown
-    std::string best_time;        ///< of the current size: `812 us`; empty before the first
-    std::string best;             ///< its template and its parameters that differ from the default
+    std::string best_time;        ///< the best time of the current size, `812 us`; empty at first
+    std::string best;             ///< the best candidate: its template and its non-default parameters
 };
 
-/// `[2/5] 512x512x512: 312 trials, 41 %, 42 s, about 1:20 min left; best 12.5 us tiled TILE_WIDTH=32`, at most `width`
-/// characters; 0 means any length. If space is short, the estimate and the size are left out first, then the end is
-/// cut.
+/// Formats the state as `[2/5] 512x512x512: 312 trials, 41 %, 42 s, about 1:20 min left; best 12.5 us tiled
+/// TILE_WIDTH=32`. The line has at most `width` characters; 0 means any length. If it is too long, the time left is
+/// dropped, then the size, and then the end is cut.
 std::string progress_line(const ProgressState& state, std::size_t width = 0);
 
 /// Shows progress. All functions may be called from several threads.
@@ -39,25 +39,24 @@ public:
     enum class Style {
         silent,
         lines,    ///< one line for each finished size, and one every 30 s
-        redrawn,  ///< for a terminal that obeys control sequences; otherwise `lines` is used
+        redrawn,  ///< one line that is redrawn; if the output is not a terminal, `lines` is used instead
     };
 
     struct Plan {
         std::size_t sizes = 0;
-        std::size_t trials = 0;                        ///< of all sizes; 0 if unknown
+        std::size_t trials = 0;                        ///< planned trials of all sizes; 0 if unknown
         std::optional<std::chrono::seconds> budget{};  ///< for the whole run
     };
 
-    /// Writes to `out` (standard error). If several objects write at once, give each a `label`: it then writes whole
-    /// lines that begin with the label.
+    /// Writes to `out`, usually standard error. If several objects write at the same time, give each a `label`. An
+    /// object with a label writes only whole lines, which begin with the label.
     Progress(std::FILE* out, Style style, const Plan& plan, const std::string& label = {});
-    /// Writes a final line in Style::lines, clears the line in Style::redrawn.
+    /// Writes a final line in Style::lines. Clears the redrawn line in Style::redrawn.
     ~Progress();
     Progress(const Progress&) = delete;
     Progress& operator=(const Progress&) = delete;
 
-    /// The best candidate of a size: its time, such as `812 us`, and its template with the parameters that differ from
-    /// the default.
+    /// The best candidate of a size: its time, such as `812 us`, and its template with its non-default parameters.
     struct Best {
         std::string time{}, description{};
     };
@@ -66,9 +65,9 @@ public:
     void step(const std::string& size, const Best& best, bool recalled);
     /// Reports that `size` is done. A size that is done again is reported again only if its best has changed.
     void finish(const std::string& size, const Best& best, std::size_t trials, double seconds, const std::string& why);
-    /// Starts a new part in a run of several parts, such as `run 2 of 5`: all sizes begin again.
+    /// Starts a new part of the run, such as `run 2 of 5`. The sizes are counted from 1 again.
     void begin_part(const std::string& name);
-    /// Prints a separate line, above the redrawn one.
+    /// Prints a line of its own. The redrawn line follows below it.
     void say(const std::string& line);
 
 private:
@@ -87,14 +86,14 @@ private:
     Clock::time_point begin_ = Clock::now(), drawn_{};
     bool shown_ = false;  // whether the redrawn line is visible
 
-    mutable std::mutex mutex_;  // guards everything below and the output
+    mutable std::mutex mutex_;  // guards the output and the members below
     std::condition_variable_any changed_;
     std::string part_, size_;
-    std::map<std::string, std::size_t> numbers_{};   // of the sizes, in the order of their first trial
+    std::map<std::string, std::size_t> numbers_{};   // of the sizes, in the order of their first trials
     std::map<std::string, std::string> reported_{};  // the best of each finished size
     std::size_t trials_ = 0, recalled_ = 0;
     Best best_;
-    double done_seconds_ = 0;  // when the last size finished
+    double done_seconds_ = 0;  // from the start until a size finished last
     std::jthread ticker_;      // the last member, because its thread uses the others
 };
 

@@ -69,7 +69,7 @@ std::string effort_table(const TuneReport& report, std::size_t width) {
            table.to_text(width);
 }
 
-// The rest of the time of a run goes to messages between the processes.
+// The last column is the rest of the run's time, which goes to messages between the processes.
 std::string worker_table(const TuneReport& report, std::size_t width) {
     if (report.workers.empty()) return "";
     Table table({{"device"}, {"start"}, {"prepare"}, {"trials"}, {"finals"}, {"compiler"}, {"idle"}, {"messages"}});
@@ -87,7 +87,7 @@ std::string worker_table(const TuneReport& report, std::size_t width) {
            table.to_text(width);
 }
 
-// `more` is the command that shows the omitted entries.
+// Lists the first five reasons with their counts. `more` is the command that shows all of them.
 template <class Count>
 std::string first_of(const std::map<std::string, Count>& reasons, const char* more, std::size_t width) {
     constexpr std::size_t most = 5;

@@ -1,4 +1,4 @@
-// The final report of a tuning run.
+// Formats the final report of a tuning run as text and JSON.
 #pragma once
 
 #include <filesystem>
@@ -9,8 +9,9 @@
 
 namespace smemtune {
 
-/// Tables of at most `width` columns (0: any width): winners with their speed, searches, and the time of sizes and
-/// workers. Then the numbers of tried and rejected configurations, with the reasons.
+/// Formats tables of the winners with their speed, of the searches, and of the times of sizes and workers. Below them
+/// are the numbers of tried and rejected configurations, with the reasons. Lines have at most `width` characters; 0
+/// means any width.
 std::string to_text(const TuneReport& report, std::size_t width = 0);
 
 /// The `tune` document of docs/json.md.

@@ -13,8 +13,8 @@ namespace smemtune {
 
 namespace {
 
-constexpr std::size_t gap = 2;            // between columns
-constexpr std::size_t detail_indent = 4;  // of a detail below its row
+constexpr std::size_t gap = 2;            // spaces between columns
+constexpr std::size_t detail_indent = 4;  // spaces before a detail below its row
 
 using Cells = std::vector<std::string>;
 
@@ -28,13 +28,13 @@ bool is_numeric(const std::string& cell) {
     return begin == std::string::npos || cell[begin] == ' ' || cell[begin] == 'e' || cell[begin] == '/';
 }
 
-// The columns that a text takes in a terminal: its characters, which are one or more bytes of UTF-8.
+// Counts the columns that a text takes in a terminal. Each character takes one, and has one or more bytes of UTF-8.
 std::size_t columns_of(const std::string& text) {
     return static_cast<std::size_t>(
         std::ranges::count_if(text, [](char each) { return (static_cast<unsigned char>(each) & 0xC0U) != 0x80U; }));
 }
 
-// The layout of the visible cells, before it is known whether they fit.
+// Aligned lines of cells. The caller checks whether their width fits.
 class Layout {
 public:
     explicit Layout(std::vector<Cells> rows) : rows_(std::move(rows)) {
@@ -69,8 +69,8 @@ private:
     std::vector<bool> right_;
 };
 
-// The words that all cells of the first column begin with, and a space: `gemm f32 nn `. At least one word stays in each
-// cell.
+// Returns the words with which all cells of the first column begin, and a space: `gemm f32 nn `. The last word of a
+// cell is never included.
 std::string common_words(const std::vector<Cells>& rows) {
     auto common = rows[1].front();
     for (std::size_t i = 1; i < rows.size(); ++i) {

@@ -13,8 +13,8 @@ struct Column {
     bool optional = false;
 };
 
-/// Rows below headings. Columns of numbers are right-aligned. A row may have a detail, a longer text: it is in the last
-/// column if there is room, and otherwise on its own lines below the row.
+/// A table with headings. Columns of numbers are right-aligned. A row may have a detail, which is a longer text.
+/// Details are in the last column if there is room for them, and otherwise below their rows.
 class Table {
 public:
     explicit Table(std::vector<Column> columns, std::string detail_heading = {});
@@ -39,7 +39,7 @@ private:
     std::vector<Row> rows_;
 };
 
-/// Rows of cells. The first row holds the headings.
+/// Formats a table from rows of cells. The first row has the headings.
 std::string table(const std::vector<std::vector<std::string>>& rows, std::size_t width = 0);
 
 }  // namespace smemtune

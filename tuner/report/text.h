@@ -9,7 +9,7 @@
 
 namespace smemtune {
 
-/// Joins the parts of a list that are not empty.
+/// Splits a list at `separator`. Leaves out empty parts.
 std::vector<std::string> split(const std::string& text, char separator);
 
 /// Wraps text to `width` characters; 0 means one line. Lines break at spaces and after commas, or within a word that is
@@ -22,19 +22,19 @@ std::string differences_text(const Configuration& configuration, const Configura
 /// Indented JSON. Bytes that are not UTF-8, such as in a compiler's message, are replaced.
 std::string json_text(const nlohmann::json& value);
 
-/// `812 us`, `3.21 ms`.
+/// Formats a time: `812 us`, `3.21 ms`.
 std::string time_text(double microseconds);
 
-/// `42 s`, `3:05 min`, `1:02:33 h`.
+/// Formats a duration: `42 s`, `3:05 min`, `1:02:33 h`.
 std::string duration_text(double seconds);
 
-/// `24.90 T`, `1.60 G`: operations per second.
+/// Formats a rate without its unit: `24.90 T`, `1.60 G`.
 std::string rate_text(double operations_per_second);
 
-/// `1,412,312`.
+/// Formats a number: `1,412,312`.
 std::string count_text(std::uint64_t count);
 
-/// `1 size`, `3 sizes`.
+/// Formats a number of things: `1 size`, `3 sizes`.
 std::string counted(std::uint64_t count, const std::string& thing);
 
 }  // namespace smemtune

@@ -7,7 +7,7 @@ namespace smemtune {
 
 namespace {
 
-// Nothing if the operation does not declare its arithmetic.
+// Returns the arithmetic operations of a launch. Returns nothing if the operation does not declare them.
 std::optional<double> operations_of(const Operation& operation, const Problem& problem, const Device& device) {
     try {
         const auto operations = operation.operations.evaluate(environment_of(operation, problem, device));
@@ -65,7 +65,7 @@ const KernelTemplate* TrialReader::kernel(std::int64_t row) {
             found->second = std::make_unique<KernelTemplate>(load_template(record->files));
         }
     } catch (const ManifestError&) {  // the manifest is of another version of smemtune
-    } catch (const DamagedRow&) {     // listed by `smemtune db verify`
+    } catch (const DamagedRow&) {     // `smemtune db verify` lists the damaged rows
     }
     return found->second.get();
 }

@@ -1,4 +1,4 @@
-// A stored trial with derived facts from its template, operation and device.
+// Computes facts about a stored trial from its template, its operation and its device.
 #pragma once
 
 #include <cstdint>
@@ -16,18 +16,19 @@ struct TrialFacts {
     TrialRow row;
     Device device;
     std::optional<Configuration> defaults;  ///< the template's defaults; nothing if its manifest cannot be read
-    /// Of the operation that is stored with the template; nothing if its manifest cannot be read.
+    /// The identity of the operation that is stored with the template. Nothing if the manifest cannot be read.
     std::optional<std::string> operation_identity;
-    std::optional<double> flops;               ///< per second; nothing if rejected or unknown
-    std::optional<double> share_of_peak;       ///< of the device's FP32 peak
-    std::optional<double> times_baseline;      ///< speed relative to the baseline's best trial
+    std::optional<double> flops;               ///< operations per second; nothing if rejected or unknown
+    std::optional<double> share_of_peak;       ///< `flops` divided by the FP32 peak of the device
+    std::optional<double> times_baseline;      ///< the best time of the baseline divided by this trial's time
     std::optional<std::int64_t> faster_trial;  ///< for a winner: a trial with a shorter stored time
 
     /// The parameters that differ from the defaults; all parameters if the defaults are unknown.
     [[nodiscard]] std::string differences() const;
 };
 
-/// Looks up facts about the trials of one database. It caches what several trials share. `store` must outlive it.
+/// Computes facts about the trials of one database. Caches templates, devices and baselines. `store` must outlive the
+/// reader.
 class TrialReader {
 public:
     explicit TrialReader(const Store& store);
@@ -41,7 +42,7 @@ private:
     const Store& store_;
     std::map<std::int64_t, Device> devices_;
     std::map<std::int64_t, std::unique_ptr<KernelTemplate>> kernels_;  // null if the manifest cannot be read
-    std::map<std::string, std::string> baselines_;                     // by operation; empty if it has none
+    std::map<std::string, std::string> baselines_;                     // by operation; an empty name means no baseline
 };
 
 }  // namespace smemtune

@@ -1,4 +1,4 @@
-// smemtune db compare, db importance, db convergence: what the stored trials tell.
+// smemtune db compare, db importance and db convergence: analyse stored trials.
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>

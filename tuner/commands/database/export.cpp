@@ -1,4 +1,4 @@
-// smemtune db export, db compile: writes databases and texts for other machines.
+// smemtune db export and db compile: write databases and texts for other machines.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -85,7 +85,7 @@ std::string architecture_of(const Device& device) {
     return device.is_host() ? "host" : "sm_" + std::to_string(device.compute_capability);
 }
 
-// The run that the new database records as the origin of its content.
+// The run that the new database records as the origin of a portfolio.
 RunRecord record_of(const std::string& path, const PortfolioText& text) {
     const nlohmann::json request{
         {"portfolio", fs::path(path).filename().string()}, {"measured_at", text.measured_at}, {"commit", text.commit}};

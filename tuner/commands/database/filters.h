@@ -8,7 +8,7 @@
 
 namespace smemtune {
 
-/// For the notes of a command that has the filters.
+/// Explains patterns in the help of commands that have these filters.
 inline constexpr const char* database_patterns =
     "Names are compared as a whole; in a pattern, * stands for any text: --templates '*tiled', --sizes '512x*'.";
 
@@ -26,7 +26,7 @@ void add_output_formats(CommandLine& line);
 /// Throws UsageError if the user asked for both JSON and CSV.
 OutputFormat read_output_format(const CommandLine& line);
 
-/// Prints `content` with the frame of docs/json.md.
+/// Prints `content` as JSON, with the keys that all JSON output has (docs/json.md).
 void print_json_document(const char* command, nlohmann::json content);
 
 }  // namespace smemtune

@@ -1,4 +1,4 @@
-// smemtune db merge: the databases of several machines as one.
+// smemtune db merge: merges the databases of several machines into a new one.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -9,8 +9,9 @@
 
 namespace smemtune {
 
-/// Writes `results` to a new file and prints how many. Throws UsageError if the file exists or cannot be written, or if
-/// the format cannot hold the results; the file is then absent or unchanged. Precondition: `results` is not empty.
+/// Writes `results` to a new file, and prints the number of configurations. Throws UsageError if the file exists or
+/// cannot be written, or if the format cannot hold the results. The file is then absent or unchanged. Precondition:
+/// `results` is not empty.
 void write_results(const std::filesystem::path& file, const std::string& format,
                    const std::vector<TuningResults>& results);
 

@@ -1,4 +1,4 @@
-// smemtune report: the database as a page for a browser.
+// smemtune report: writes or serves a page that shows the database in a browser.
 #include <fmt/format.h>
 
 #include <filesystem>

@@ -1,4 +1,4 @@
-// The configurations of one template as short text.
+// Encodes the configurations of one template as short text.
 #pragma once
 
 #include <cstdint>
@@ -11,21 +11,21 @@
 
 namespace smemtune {
 
-/// Numbers each distinct configuration. In the JSON, a configuration is one number in base 64 for each parameter: the
-/// index of its value among the values that occur. All these numbers have the same width, enough for the parameter with
-/// the most values.
+/// Numbers the distinct configurations of a template. In the JSON, a configuration is a text with one number in base 64
+/// for each parameter: the index of the parameter's value among its values that occur. All numbers have the same width,
+/// which is enough for the parameter with the most values.
 class ConfigurationDictionary {
 public:
-    /// The number of the configuration, from 0 in the order of their first use.
+    /// Returns the number of a configuration. Numbers start at 0 and follow the order of first use.
     std::size_t number_of(const Configuration& configuration);
 
-    /// `{"parameters": [{"name", "values"}], "width", "text"}`. A value is null where configurations lack the
-    /// parameter.
+    /// Returns `{"parameters": [{"name", "values"}], "width", "text"}`. One of a parameter's values is null if some
+    /// configuration lacks the parameter.
     [[nodiscard]] nlohmann::json to_json() const;
 
 private:
     std::map<Configuration, std::size_t> numbers_;
-    std::vector<const Configuration*> ordered_;  // keys of numbers_
+    std::vector<const Configuration*> ordered_;  // pointers to the keys of numbers_
 };
 
 }  // namespace smemtune

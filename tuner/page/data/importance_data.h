@@ -1,4 +1,4 @@
-// Which parameters mattered, for the problems of a page.
+// Computes how important each parameter is, for the problems of a page.
 #pragma once
 
 #include <functional>
@@ -12,11 +12,12 @@
 
 namespace smemtune {
 
-/// A page analyses groups with at most this many trials together: the largest groups first, without those that exceed
-/// what is left. A forest of 1,000 trials takes about 30 ms.
+/// The groups that a page analyses have at most this many trials in total. The largest groups come first, and a group
+/// that would exceed the total is skipped. A random forest of 1,000 trials takes about 30 ms.
 constexpr std::size_t most_analysed_trials = 10'000;
 
-/// The trials of each device, problem and template, by their numbers in the page.
+/// Groups trials by device, problem and template, and analyses each group. Devices, problems and templates are given by
+/// their indices in the lists of the page.
 class ImportanceData {
 public:
     struct Group {
@@ -26,14 +27,15 @@ public:
 
     void add(const Group& group, const Configuration& configuration, const Outcome& outcome);
 
-    /// The data that give a group's valid configurations. `kernel` may be null.
+    /// The data from which the valid configurations of a group are computed. `kernel` may be null.
     struct Origin {
         const KernelTemplate* kernel = nullptr;
         Problem problem;
         Device device;
     };
-    /// `[{"device", "problem", "template", "method", "explained", "shares": [{"name", "share"}], "pairs": [...]}]`, or
-    /// with `too_little` instead of the shares. `origin` is called for the groups that are analysed.
+    /// Returns `[{"device", "problem", "template", "method", "explained", "shares": [{"name", "share"}], "pairs":
+    /// [...]}]`. If a group has too few trials, the text `too_little` replaces `method` and all that follows. `origin`
+    /// is called for each group that is analysed.
     [[nodiscard]] nlohmann::json to_json(const std::function<Origin(const Group&)>& origin) const;
 
 private:

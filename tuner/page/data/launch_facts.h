@@ -1,4 +1,4 @@
-// The launch and occupancy of a trial, for the page.
+// Computes the launch and the occupancy of a trial, for the page.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -8,8 +8,8 @@
 
 namespace smemtune {
 
-/// Grid, block, and on a GPU the resident blocks by each limit, the limiter, and the waves of blocks. Null if the
-/// template's rules have no value there.
+/// Returns grid, block and shared memory. On a GPU, also the resident blocks by each limit, the limiter, and the waves.
+/// Returns null if the expressions of the manifest cannot be evaluated for this trial.
 nlohmann::json launch_facts(const KernelTemplate& kernel, const TrialRecord& trial, const Problem& problem,
                             const Device& device);
 

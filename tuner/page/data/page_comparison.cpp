@@ -52,7 +52,7 @@ json vendor_times(const std::string& text) {
             for (const auto& [cache, measured] : caches.items()) {
                 const auto competitors = measured.value("against", json::object());
                 for (const auto& [name, theirs] : competitors.items()) {
-                    if (!theirs.contains("theirs_us")) continue;  // it could not be measured
+                    if (!theirs.contains("theirs_us")) continue;  // the competitor was not measured
                     times.push_back({{"problem", to_text(problem)},
                                      {"cache", cache},
                                      {"name", name},

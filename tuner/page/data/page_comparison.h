@@ -9,12 +9,13 @@
 
 namespace smemtune {
 
-/// `{"name", "winners": [...]}`: the winners of both databases for the devices and problems that both hold, with the
-/// 95 % confidence interval of each median in its own run. Throws StoreError.
+/// Compares `store` with the database `against`: `{"name", "winners": [...]}`. Lists the devices and problems for which
+/// both databases have a winner. Each winner has the 95 % confidence interval of its median. Throws StoreError.
 nlohmann::json compared_winners(const Store& store, const std::filesystem::path& against, const Store::Filter& filter);
 
-/// The competitors' times in `text`, the output of `smemtune bench --json`: `{"device", "operation", "type", "layout",
-/// "size", "name", "cache", "us", "ratio", "interval"}`. Throws std::invalid_argument if the text is something else.
+/// Reads the competitors' times from `text`, the output of `smemtune bench --json`. Returns `{"device", "date",
+/// "copy_bytes_per_second", "times": [{"problem", "cache", "name", "us", "ratio", "interval"}]}`, without
+/// `copy_bytes_per_second` if `text` lacks it. Throws std::invalid_argument if the text is something else.
 nlohmann::json vendor_times(const std::string& text);
 
 }  // namespace smemtune

@@ -25,7 +25,7 @@ using nlohmann::json;
 // How many of the fastest trials of each device and problem get launch facts in the page.
 constexpr std::size_t explained_trials = 8;
 
-// Numbers from 0 for the row numbers of the database, in the order of their first use.
+// Gives rows of the database numbers that start at 0, in the order of first use.
 class Numbering {
 public:
     std::size_t operator()(std::int64_t row) {
@@ -40,7 +40,7 @@ private:
     std::vector<std::int64_t> rows_;
 };
 
-// A value of the operation's manifest; 0 if it has none for this problem.
+// Evaluates an expression of the operation's manifest. Returns 0 if the expression has no value for the problem.
 double evaluated(const Expression& expression, const Environment& environment) {
     try {
         return std::max(0.0, static_cast<double>(expression.evaluate(environment)));
@@ -75,7 +75,7 @@ public:
         }
     }
 
-    // The object without its closing brace: the columns are appended as text.
+    // Returns the data of the page. The columns are text already, so they are inserted before the last brace as text.
     std::string to_json(const PageRequest& request) {
         json page{{"schema", 1},
                   {"database", store_.summary().path.filename().string()},
@@ -97,7 +97,7 @@ public:
 private:
     struct StoredProblem {
         Problem problem;
-        TrialKey key;  // of a trial, whose template has the operation
+        TrialKey key;  // of some trial of the problem; its template has the operation
     };
     struct Fast {
         double time;
@@ -113,14 +113,15 @@ private:
         trim(fastest);
     }
 
-    // The winner stays, because the finals may have chosen a trial that is not among the fastest.
+    // Keeps the fastest trials and the winner. The finals may have chosen a winner that is not among the fastest
+    // trials.
     static void trim(std::vector<Fast>& fastest) {
         std::ranges::sort(
             fastest, [](const Fast& a, const Fast& b) { return a.winner != b.winner ? a.winner : a.time < b.time; });
         if (fastest.size() > explained_trials) fastest.erase(fastest.begin() + explained_trials, fastest.end());
     }
 
-    // Null if its files cannot be read.
+    // Loads a stored template. Returns null if the template's files cannot be read.
     const KernelTemplate* kernel(std::int64_t row) {
         const auto [place, added] = kernels_.try_emplace(row);
         if (added) {
@@ -128,7 +129,7 @@ private:
                 if (const auto record = store_.recall_template(row)) {
                     place->second = std::make_unique<KernelTemplate>(load_template(record->files));
                 }
-            } catch (const std::exception&) {  // damaged, or of a newer smemtune
+            } catch (const std::exception&) {  // the template is damaged, or of a newer smemtune
             }
         }
         return place->second.get();
@@ -194,8 +195,8 @@ private:
         return list;
     }
 
-    // A record with empty names if the row is damaged. The page then shows its trials, but nothing that needs its
-    // rules.
+    // Reads the record of a template. If the row is damaged, returns a record without files. The page then shows the
+    // trials of the template, but nothing for which its manifest is needed.
     [[nodiscard]] TemplateRecord recalled(std::int64_t row) const {
         try {
             if (auto record = store_.recall_template(row)) return *record;

@@ -1,4 +1,4 @@
-// The data of a report's page as JSON: a database, or a part of it.
+// Collects the data of a report's page as JSON, from a database or a part of it.
 #pragma once
 
 #include <filesystem>
@@ -11,16 +11,16 @@
 namespace smemtune {
 
 struct PageRequest {
-    Store::Filter filter{};  ///< the trials to show; its order and its limit do not count
+    Store::Filter filter{};  ///< the trials to show; its order and its limit are ignored
     /// A database whose winners are compared with those of the page.
     std::optional<std::filesystem::path> against{};
     std::string bench{};      ///< the output of `smemtune bench --json`; empty: no comparison with vendor libraries
-    bool unfinished = false;  ///< a run still writes the database, so the page reloads itself
+    bool unfinished = false;  ///< whether a run still writes the database; the page then reloads itself
 };
 
-/// JSON text for the page's script; tuner/page/web/data.js reads it. Trials are columns, and configurations are indices
-/// into the values of their template's parameters, so that 50,000 trials take about 3 MB. Throws StoreError, and
-/// std::invalid_argument if `bench` is not what `smemtune bench --json` prints.
+/// Returns JSON text, which tuner/page/web/data.js reads. Trials are stored as columns (TrialColumns) and
+/// configurations as short text (ConfigurationDictionary), so that 50,000 trials take about 3 MB. Throws StoreError,
+/// and std::invalid_argument if `bench` is not what `smemtune bench --json` prints.
 std::string page_data(const Store& store, const PageRequest& request);
 
 }  // namespace smemtune

@@ -16,10 +16,10 @@ namespace smemtune {
 
 namespace {
 
-// tuner/page/web/data.js names these letters.
+// Returns the letter for the outcome of a trial. tuner/page/web/data.js says what each letter means.
 char state_letter(const TrialRecord& trial) {
     if (const auto* rejection = std::get_if<Rejection>(&trial.outcome)) {
-        constexpr std::string_view letters = "LCAWXT";  // in the order of Stage
+        constexpr std::string_view letters = "LCAWXT";  // in the order of the enumerators of Stage
         return letters.at(static_cast<std::size_t>(rejection->stage));
     }
     if (std::get<Measurement>(trial.outcome).cut_short) return 's';
@@ -30,7 +30,7 @@ char state_letter(const TrialRecord& trial) {
 }  // namespace
 
 void TrialColumns::add(const char* column, double value, int digits) {
-    // JSON has no infinity, and a database may hold one as the duration of a compile.
+    // JSON has no infinity, but the duration of a compile in a database may be infinite.
     fmt::format_to(std::back_inserter(columns_[column]), "{:.{}g},", std::isfinite(value) ? value : 0, digits);
 }
 

@@ -1,4 +1,4 @@
-// The trials of a page, column by column.
+// Writes the trials of a page as JSON, column by column.
 #pragma once
 
 #include <array>
@@ -20,11 +20,11 @@ class TrialColumns {
 public:
     void add(const TrialRow& row, const TrialPlace& place);
 
-    /// A JSON object: a list for each column, all of the same length; `state`, a letter for each trial; `reasons`, the
-    /// texts of which the column `reason` holds the indices; `begin`, the time from which the column `at` counts, in
-    /// seconds since 1970.
-    /// `id`, `device`, `template`, `problem`, `configuration`, `run` and `at` hold differences to the previous trial,
-    /// which are short. Measured values have 5 significant digits, costs of trials have 3.
+    /// Returns a JSON object with a list for each column, and three more members. `state` has a letter for each trial.
+    /// `reasons` lists texts; the column `reason` has indices into it. `begin` is the time of the first trial, in
+    /// milliseconds since 1970; the column `at` is relative to it. The columns `id`, `device`, `template`, `problem`,
+    /// `configuration`, `run` and `at` have differences to the previous trial, because these are short. Median times
+    /// have 5 significant digits, other times have 3.
     [[nodiscard]] std::string to_json() const;
 
     [[nodiscard]] std::size_t size() const { return size_; }
@@ -32,11 +32,11 @@ public:
 private:
     void add(const char* column, double value, int digits);
     void add(const char* column, std::int64_t value);
-    void add_difference(const char* column, std::int64_t value);  // to the row before
+    void add_difference(const char* column, std::int64_t value);  // to the previous row
 
     std::size_t size_ = 0;
     std::map<std::string, std::string, std::less<>> columns_;
-    std::map<std::string, std::int64_t> last_;  // of the columns that hold differences
+    std::map<std::string, std::int64_t> last_;  // the previous row of each column of differences
     std::map<std::string, std::size_t> reasons_;
     std::string states_;
     std::int64_t begin_ms_ = 0;

@@ -1,10 +1,11 @@
 'use strict';
-// The page: what is selected, its sections, and newer data from the server.
+// Draws the page for the user's selection, and loads newer data.
 
 let report;
 let selection = remembered('selection') || {};
 
-// Replaces what the data does not hold by what most of it is about.
+// Returns a selection that the data can show. Each choice of `wanted` that the data lacks is replaced, usually by the
+// choice with the most trials.
 function checkedSelection(wanted) {
   const chosen = { ...wanted };
   if (!report.devices[chosen.device]) {
@@ -19,7 +20,7 @@ function checkedSelection(wanted) {
   }
   const problems = tried.filter((each) => each.kind === chosen.kind);
   if (!problems.some((each) => each.index === chosen.problem)) {
-    // Among those with a winner: the one with the most trials.
+    // Chooses the problem with the most trials. Problems with a winner come before problems without one.
     const weight = (each) => report.trialsOf(chosen.device, each.index).length + (report.winner(chosen.device, each.index) === undefined ? 0 : 1e9);
     chosen.problem = problems.reduce((a, b) => (weight(b) > weight(a) ? b : a)).index;
     delete chosen.template;
@@ -79,7 +80,7 @@ function show() {
   drawPlots();
 }
 
-// What was focused before the page was drawn again has the focus afterwards.
+// Draws the page again. The element that had the focus before has the focus afterwards.
 function redrawn(drawIt) {
   const focused = document.activeElement?.id;
   drawIt();
@@ -100,13 +101,13 @@ function followServer() {
   let first = true;
   const events = new EventSource('/events');
   events.onmessage = async () => {
-    if (first) { first = false; return; }  // the state as it was when the page was loaded
+    if (first) { first = false; return; }  // the first event is the state of the loaded page
     const answer = await fetch('/data.json');
     if (answer.ok) start(await answer.json());
   };
 }
 
-// A page from disk cannot ask for newer data, so it is loaded again while a run writes it.
+// Reloads a page from disk every 10 seconds while a run rewrites its file. Such a page cannot ask for newer data.
 function reloadLater() {
   setTimeout(() => {
     if (document.visibilityState === 'visible' && document.activeElement?.tagName !== 'INPUT') location.reload();

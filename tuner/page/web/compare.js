@@ -1,7 +1,7 @@
 'use strict';
-// The winners of two databases.
+// Draws the section that compares the winners of two databases.
 
-const noise = 0.01;  // what two runs of the same code differ by, whatever their samples say
+const noise = 0.01;  // two runs of the same code may differ by this share, even if each has little spread
 
 function comparedRows(report, selection) {
   return report.against.winners.filter((each) => each.device === report.devices[selection.device].name && each.problem.startsWith(`${selection.kind} `)).map((each) => {
@@ -13,7 +13,7 @@ function comparedRows(report, selection) {
   });
 }
 
-// The parameters that differ between both winners.
+// Returns the parameters in which the winners of both databases differ, as text.
 function changeText({ ours, theirs }) {
   if (ours.template !== theirs.template) return 'another template';
   const values = (text) => new Map(text.split(',').map((each) => each.split('=')));

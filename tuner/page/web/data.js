@@ -1,5 +1,5 @@
 'use strict';
-// Reads the data of the page (tuner/page/data/page_data.h): trials as columns, configurations as digits.
+// Reads the data of the page (tuner/page/data/page_data.h). Trials are columns, and configurations are base-64 digits.
 
 const digits = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
 const digitValues = new Uint8Array(128);
@@ -27,7 +27,7 @@ class Report {
       each.text = `${each.kind} ${each.size}`;
     });
     this.count = this.trials.state.length;
-    if (!this.count) return;  // there are no columns
+    if (!this.count) return;  // without trials, there are no columns
     for (const column of ['id', 'device', 'template', 'problem', 'configuration', 'run', 'at']) {
       let sum = 0;
       this.trials[column] = this.trials[column].map((difference) => { sum += difference; return sum; });
@@ -45,7 +45,7 @@ class Report {
     for (const trial of this.winners) {
       this.winnerOf.set(this.place(this.trials.device[trial], this.trials.problem[trial]), trial);
     }
-    // Until the finals of a problem, its fastest verified trial stands in for the winner.
+    // A problem whose finals have not run has no winner. Its fastest verified trial is shown instead.
     for (const [key, trials] of this.byPlace) {
       if (this.winnerOf.has(key)) continue;
       const best = this.fastest(trials.filter((trial) => this.isVerified(trial)));
@@ -59,7 +59,7 @@ class Report {
   isDecided(trial) { return this.decided.has(trial); }
   isMeasured(trial) { return this.trials.median[trial] > 0; }
   time(trial) { return this.trials.median[trial]; }
-  // Without a reference (`u`), a trial may win, too.
+  // Whether a trial may win. If the operation has no reference, trials in the state `u` may win.
   isVerified(trial) { return 'vu'.includes(this.trials.state[trial]); }
   isUnchecked(trial) { return this.trials.state[trial] === 'u'; }
   template(trial) { return this.templates[this.trials.template[trial]]; }
@@ -73,13 +73,13 @@ class Report {
     return best;
   }
 
-  // Operations per second; undefined if the operation declares none.
+  // The arithmetic operations per second of a trial. Undefined if the operation does not declare its arithmetic.
   rate(trial) {
     const operations = this.problem(trial).operations;
     return operations > 0 && this.isMeasured(trial) ? operations / (this.time(trial) * 1e-6) : undefined;
   }
 
-  // The index of the value of parameter `p` of a trial's template.
+  // The index of a trial's value in the list of values of parameter `p`.
   valueIndex(trial, p) {
     const template = this.template(trial);
     let at = this.trials.configuration[trial] * template.bytes + p * template.width;
@@ -88,7 +88,8 @@ class Report {
     return index;
   }
   value(trial, p) { return this.template(trial).parameters[p].values[this.valueIndex(trial, p)]; }
-  // The digits of a configuration: equal if and only if the configurations are.
+  // The digits of a trial's configuration. Two trials of a template have the same digits if and only if they have the
+  // same configuration.
   code(trial) {
     const template = this.template(trial);
     const at = this.trials.configuration[trial] * template.bytes;
@@ -97,9 +98,9 @@ class Report {
   configuration(trial) {
     return Object.fromEntries(this.template(trial).parameters.map((each, p) => [each.name, this.value(trial, p)]));
   }
-  // Where the launch is known, its shared memory; else what was stored: 0 if nothing was.
+  // The bytes of shared memory of a trial: those of its launch, if known, or else those stored with the trial, or 0.
   shared(trial) { return this.launchOf.get(trial)?.shared || this.trials.shared[trial]; }
-  // What bounds the resident blocks of a launch; two resources may allow the same number.
+  // The resources that limit the resident blocks of a launch. Several resources may have the same limit.
   limiters({ resident, by }) { return Object.keys(by).filter((name) => by[name] === resident).join(', '); }
 
   // The parameters that differ from the template's defaults, as text.
@@ -114,7 +115,7 @@ class Report {
     return texts.join(' ') || 'defaults';
   }
 
-  // The fastest trial of each template for a problem, fastest template first.
+  // The fastest trial of each template at a problem. The fastest template comes first.
   bestByTemplate(device, problem) {
     const key = this.place(device, problem);
     if (!this.bestOf.has(key)) this.bestOf.set(key, this.foundByTemplate(this.trialsOf(device, problem)));
@@ -130,7 +131,7 @@ class Report {
     return [...best.values()].sort((a, b) => this.time(a) - this.time(b));
   }
 
-  // The winner, and the fastest of the other trials whose launches are known.
+  // The winner of a problem, then the fastest of the other trials whose launches are known: at most `count` trials.
   leaders(device, problem, count) {
     const winner = this.winner(device, problem);
     const others = this.trialsOf(device, problem)

@@ -1,5 +1,5 @@
 'use strict';
-// Makes elements. Text from the database becomes text nodes and attributes, never markup.
+// Makes HTML elements. Text from the database becomes text nodes and attributes, never markup.
 
 function element(tag, attributes = {}, ...children) {
   const made = document.createElement(tag);
@@ -31,7 +31,7 @@ async function copyText(text) {
     await navigator.clipboard.writeText(text);
     return true;
   } catch {
-    // Some browsers give a page from disk no clipboard; the older way needs a selected field.
+    // Some browsers deny the clipboard to a page from disk. The older command copies the selected text of a field.
     const field = element('textarea', { class: 'offscreen', 'aria-hidden': 'true' });
     field.value = text;
     document.body.append(field);
@@ -42,13 +42,14 @@ async function copyText(text) {
   }
 }
 
-// Pages from disk share their storage.
+// The key has the path of the page, because all pages from disk share one storage.
 function storageKey(name) { return `smemtune ${location.pathname}${location.search} ${name}`; }
 
-// What a reload keeps. A browser may refuse to store for a page from disk.
+// remembered() returns a value that remember() stored before a reload. For a page from disk, a browser may refuse to
+// store values.
 function remembered(name) {
   try { return JSON.parse(sessionStorage.getItem(storageKey(name))) ?? undefined; } catch { return undefined; }
 }
 function remember(name, value) {
-  try { sessionStorage.setItem(storageKey(name), JSON.stringify(value)); } catch { /* then a reload forgets it */ }
+  try { sessionStorage.setItem(storageKey(name), JSON.stringify(value)); } catch { /* a reload forgets the value */ }
 }

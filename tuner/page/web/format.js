@@ -1,5 +1,5 @@
 'use strict';
-// Numbers as text, with units.
+// Formats numbers as text, with units.
 
 const grouped = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
 
@@ -12,7 +12,7 @@ function digitsText(value, count) {
   return Number(value).toPrecision(count).replace(/e\+?(-?\d+)$/, 'e$1');
 }
 
-// Of microseconds.
+// Formats a time that is given in microseconds.
 function timeText(us) {
   if (!(us > 0)) return '–';
   if (us < 1e3) return `${digitsText(us, 4)} µs`;
@@ -45,15 +45,15 @@ function bytesText(bytes) {
   if (!(bytes > 0)) return '0';
   return bytes < 1024 ? `${bytes} B` : `${(bytes / 1024).toFixed(1)} KiB`;
 }
-// `2026-11-23 01:30`, in UTC.
+// Formats milliseconds since 1970 as a date in UTC, such as `2026-11-23 01:30`.
 function dateText(ms) { return ms > 0 ? new Date(ms).toISOString().slice(0, 16).replace('T', ' ') : '–'; }
 
-// Of any number of values; the arguments of a call are limited.
+// Unlike Math.min and Math.max, these two functions take any number of values. The arguments of a call are limited.
 function least(values) { return values.reduce((a, b) => (b < a ? b : a), Infinity); }
 function greatest(values) { return values.reduce((a, b) => (b > a ? b : a), -Infinity); }
 
-// Where a logarithmic axis has its lines: 1, 2 and 5 times powers of ten, or the powers alone if there are many, or
-// equal steps if the axis is short.
+// Returns the ticks of a logarithmic axis. They are powers of ten, and multiples of these if there are fewer than four
+// powers. If the axis is so short that multiples are too few as well, the ticks have equal steps.
 function logTicks(low, high) {
   if (!(low > 0 && high < Infinity)) return [];
   const ticks = (steps) => {
@@ -66,7 +66,7 @@ function logTicks(low, high) {
   const choices = [[1], [1, 3], [1, 2, 5], [1, 1.5, 2, 3, 5, 7]].map(ticks);
   return choices.find((each) => each.length >= 4) || vega.scale('linear')().domain([low, high]).ticks(5);
 }
-// An axis over all of `values`.
+// Returns the options of a logarithmic axis that covers all of `values`.
 function logAxis(values, options = {}) {
   return { values: logTicks(least(values), greatest(values)), format: '~g', labelOverlap: true, labelSeparation: 6, ...options };
 }

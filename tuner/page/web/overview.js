@@ -1,5 +1,5 @@
 'use strict';
-// What won, and by how much.
+// Draws the section `What won`: the winners, and how much faster they are than others.
 
 // The winners of the chosen device and kind of problem.
 function winnersOf(report, selection) {
@@ -15,7 +15,8 @@ function baselineTime(report, trial) {
   return times.length ? Math.min(...times) : undefined;
 }
 
-// What `bench` measured of the vendor's libraries for this problem, in the state of the cache as when tuning: cold.
+// The times of the vendor's libraries at this problem, as `smemtune bench` measured them. Times with a cold cache are
+// preferred, because tuning measures with a cold cache, too.
 function vendorTimes(report, trial) {
   if (!report.bench || report.bench.device !== report.device(trial).name) return [];
   const text = report.problem(trial).text;
@@ -68,7 +69,7 @@ function winnerTable(report, trials, change) {
   });
 }
 
-// Operations per byte and operations per second, with the roofs.
+// Plots operations per second over operations per byte, with a line for the peak and a line for the bandwidth.
 function rooflinePlot(report, selection, trials) {
   const device = report.devices[selection.device];
   const points = [];
@@ -90,7 +91,8 @@ function rooflinePlot(report, selection, trials) {
   const roofs = [];
   const peak = device.peak_flops / rateUnit.divisor;
   const [low, high] = [least(points.map((each) => each.intensity)) / 1.5, greatest(points.map((each) => each.intensity)) * 1.5];
-  // A measured copy is the bandwidth. Without one, the fastest stored kernel whose data exceeds the L2 cache bounds it.
+  // The bandwidth is that of a copy measured by `smemtune bench`. Without this measurement, the stored kernels give a
+  // lower bound: the highest bandwidth at a problem whose data exceeds the L2 cache.
   let bandwidth = report.bench?.device === device.name ? report.bench.copy_bytes_per_second : undefined;
   const measured = Boolean(bandwidth);
   let origin = 'as a copy measured by bench';
@@ -152,7 +154,7 @@ function rateOverSizePlot(report, selection, trials) {
     }
   }
   if (!points.length) return null;
-  // A line joins sizes of one shape only: between unlike shapes it would show nothing.
+  // Points are joined by a line only if all sizes are cubes. Between sizes of different shapes, a line has no meaning.
   const cubes = trials.every((trial) => new Set(report.problem(trial).extents.map(([, value]) => value)).size === 1);
   const colour = occurring(templateColour(report), points, 'template');
   const shape = occurring(templateShape(report), points, 'template');

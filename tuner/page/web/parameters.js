@@ -1,7 +1,7 @@
 'use strict';
-// Which parameters mattered: time over each parameter and pair of parameters, and what winners have in common.
+// Draws the section `Which parameters mattered`: times by the values of one parameter or two, and what winners share.
 
-// The measured trials of a template with their time relative to the best of their problem.
+// Returns the measured trials of a template. Each has its time relative to the best time of its problem.
 function relativeTrials(report, selection) {
   const problems = selection.scope === 'kind'
     ? report.problems.filter((each) => each.kind === selection.kind).map((each) => each.index) : [selection.problem];
@@ -14,7 +14,7 @@ function relativeTrials(report, selection) {
   return rows;
 }
 
-// For each value of parameter `p`: the quantiles of the relative time.
+// For each value of parameter `p`, the quantiles of the relative times of its trials.
 function overValues(report, rows, p) {
   const byValue = new Map();
   for (const { trial, ratio } of rows) {
@@ -28,7 +28,7 @@ function overValues(report, rows, p) {
   });
 }
 
-// Which values the best trial of each size has, the most frequent first: `41 % have 16, 22 % have 32`.
+// Says which values the best trials of all sizes have, the most frequent value first: `41 % have 16, 22 % have 32`.
 function amongBest(report, rows, p) {
   const counts = new Map();
   const best = rows.filter((each) => each.ratio === 1);
@@ -61,7 +61,8 @@ function parameterPlots(report, selection, template, rows, varied, byParameter) 
   }));
 }
 
-// The best relative time of each pair of values; over several sizes, whose best is 1 by definition, the median.
+// Plots the relative time for each pair of values of two parameters. For one size it is the best time, and for several
+// sizes the median. The best time of each size is 1, so over several sizes many pairs would have a best time of 1.
 function pairPlot(report, selection, template, rows, [p, q]) {
   const ofKind = selection.scope === 'kind';
   const cells = new Map();
@@ -104,9 +105,9 @@ function pairPlot(report, selection, template, rows, [p, q]) {
   });
 }
 
-// The share of the variance of the logarithms of the times that a parameter explains alone: one-way analysis of
-// variance, with the correction for the number of values (epsilon squared), so that chance alone gives 0 on average.
-// Times of several sizes are compared with the mean of their size and template.
+// The share of the variance of the logarithms of the times that one parameter explains by itself. The method is one-way
+// analysis of variance, corrected for the number of values (epsilon squared), so that chance gives 0 on average. Each
+// time is compared with the mean of its size.
 function explainedShare(report, rows, p) {
   const bySize = new Map();
   for (const { trial, ratio } of rows) {
@@ -133,10 +134,10 @@ function explainedShare(report, rows, p) {
   return Math.max(0, (between - (groups.size - 1) * (total - between) / free) / total);
 }
 
-const leastForImportance = 40;  // trials; with fewer, chance decides the order
+const leastForImportance = 40;  // the least number of trials; with fewer, chance decides the order
 
-// What the analysis of tuner/analysis says of this problem; undefined over several sizes, and where a page has too many
-// groups of trials to analyse each.
+// The result of tuner/analysis for the selected problem and template. Undefined if the selection has several sizes, or
+// if the page did not analyse this problem because it has too many trials in all.
 function analysisOf(report, selection) {
   if (selection.scope === 'kind') return undefined;
   return report.importance.find((each) => each.device === selection.device && each.problem === selection.problem && each.template === selection.template);
@@ -170,7 +171,7 @@ function importancePlot(report, selection, template, rows, varied) {
   });
 }
 
-// The parameters, the most important first.
+// Sorts the parameters `varied`, the most important first.
 function byImportance(report, selection, template, rows, varied) {
   const analysis = analysisOf(report, selection);
   const known = new Map((analysis?.shares || []).map((each) => [each.name, each.share]));
@@ -178,7 +179,7 @@ function byImportance(report, selection, template, rows, varied) {
   return [...varied].sort((a, b) => shares.get(b) - shares.get(a));
 }
 
-// The winner of each size beside the winner of the size that is nearest to it.
+// Makes a table that compares the winner of each size with the winner of the nearest other size.
 function neighbourTable(report, selection) {
   const winners = winnersOf(report, selection);
   if (winners.length < 2) return null;

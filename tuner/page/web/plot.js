@@ -1,12 +1,12 @@
 'use strict';
-// Plots: a sentence that says what one shows, and a Vega-Lite specification. They are drawn one after another, so that
-// the page answers clicks in between.
+// Draws plots. A plot has a sentence that says what the plot shows, and a Vega-Lite specification. Plots are drawn one
+// after another, so that the page can handle clicks in between.
 
 const lightColours = ['#1f6feb', '#c2410c', '#15803d', '#7e22ce', '#a16207', '#0e7490', '#be185d', '#52525b'];
 const darkColours = ['#6cb0ff', '#ff9559', '#5fd38d', '#c79bff', '#e3b341', '#56d0e0', '#ff8fc0', '#b4b4bd'];
 const shapes = ['circle', 'square', 'triangle-up', 'diamond', 'cross', 'triangle-down', 'triangle-left', 'triangle-right'];
 
-const plots = [];  // of the page as it is now: {figure, holder, make}
+const plots = [];  // the plots on the page: {figure, holder, make, height, title}
 let drawing = false;
 let queue = [];
 
@@ -15,18 +15,18 @@ function isDark() { return matchMedia('(prefers-color-scheme: dark)').matches &&
 function palette() { return isDark() ? darkColours : lightColours; }
 function accent() { return palette()[0]; }
 
-// Colours as '#rrggbb'. `t` is 0 for the first, 1 for the second.
+// Mixes two colours of the form '#rrggbb'. If `t` is 0, the result is `first`; if `t` is 1, it is `second`.
 function mixed(first, second, t) {
   const part = (colour, at) => parseInt(colour.slice(at, at + 2), 16);
   return `#${[1, 3, 5].map((at) => Math.round(part(first, at) * (1 - t) + part(second, at) * t).toString(16).padStart(2, '0')).join('')}`;
 }
-// The relative luminance of WCAG 2.
+// The relative luminance of a colour, as WCAG 2 defines it.
 function luminance(colour) {
   const linear = (value) => (value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4);
   const [red, green, blue] = [1, 3, 5].map((at) => linear(parseInt(colour.slice(at, at + 2), 16) / 255));
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
 }
-// White or black, whichever reads better on this colour: one of them has a contrast of 4.5 or more.
+// Returns white or black, whichever has the higher contrast on `colour`. The contrast is then at least 4.5.
 function inkOn(colour) { return (luminance(colour) + 0.05) ** 2 > (luminance('#000000') + 0.05) * 1.05 ? '#000000' : '#ffffff'; }
 
 // A template has the same colour and shape in every plot.
@@ -38,7 +38,7 @@ function templateShape(report) {
   const labels = report.templates.map((each) => each.label);
   return { domain: labels, range: labels.map((_, i) => shapes[i % shapes.length]) };
 }
-// Only the templates that occur, so that a legend lists no others.
+// Restricts a scale to the templates that occur in `values`, so that the legend lists no others.
 function occurring(scale, values, field) {
   const present = new Set(values.map((each) => each[field]));
   const kept = scale.domain.map((label, i) => [label, scale.range[i]]).filter(([label]) => present.has(label));
@@ -62,7 +62,7 @@ function theme() {
   };
 }
 
-// `make(width)` returns the specification without its size.
+// Returns the element of a plot, which drawPlots() draws later. `make(width)` returns the specification without a size.
 function plot({ id, title, sentence, height = 280, make, small = false }) {
   const holder = element('div', { class: 'canvas', role: 'img', 'aria-label': `${title}. ${sentence || ''}` });
   holder.style.minHeight = `${height}px`;
@@ -72,7 +72,7 @@ function plot({ id, title, sentence, height = 280, make, small = false }) {
   return figure;
 }
 
-// The marks of a drawn plot: axes and legends do not count.
+// Counts the marks of a drawn plot, without axes and legends.
 function markCount(group) {
   let count = 0;
   for (const item of group.items || []) {
@@ -87,12 +87,13 @@ async function draw({ figure, holder, make, height, title }) {
   if (!width) return;
   try {
     const configuration = theme();
-    // A legend that is wider than the plot continues below.
+    // A legend that is wider than the plot gets several rows.
     configuration.legend.columns = Math.max(1, Math.floor((width - 50) / 125));
     const specification = { width, height, autosize: { type: 'fit', contains: 'padding' }, ...make(width), config: configuration };
     const compiled = vegaLite.compile(specification).spec;
     const view = new vega.View(vega.parse(compiled, null, { ast: true }), { expr: vega.expressionInterpreter, renderer: 'svg', hover: false });
-    // Vega gives its element a role of its own; to a screen reader, the whole is one image with a description.
+    // Vega changes the role of the element that it draws into. Inside another element, `holder` keeps its own role: an
+    // image with a description, for screen readers.
     const inner = element('div');
     holder.replaceChildren(inner);
     await view.initialize(inner).runAsync();
@@ -121,7 +122,7 @@ async function drawQueued() {
   performance.mark('complete');
 }
 
-// Draws all plots: those on the screen first.
+// Draws all plots. Those on the screen come first.
 function drawPlots() {
   const rank = ({ figure }) => {
     const { top, bottom } = figure.getBoundingClientRect();
@@ -135,7 +136,7 @@ function drawPlots() {
   drawQueued();
 }
 
-// Only what a change of the width made wrong.
+// Draws the plots whose width has changed.
 function redrawResized() {
   for (const each of plots) {
     const width = Math.floor(each.holder.clientWidth);

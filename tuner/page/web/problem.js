@@ -1,7 +1,7 @@
 'use strict';
-// What was tried for one problem, and why its winner is the way it is.
+// Draws two sections about one problem: what was tried, and why the winner is fast.
 
-const mostPoints = 3000;  // drawing more than this takes longer than a second
+const mostPoints = 3000;  // drawing more points takes longer than a second
 
 function stateText(report, trial) {
   if (trial === report.winner(report.trials.device[trial], report.trials.problem[trial])) return report.isDecided(trial) ? 'winner' : 'fastest';
@@ -75,7 +75,7 @@ function distributionPlot(report, selection, trials) {
     const key = `${bin} ${report.trials.template[trial]}`;
     counts.set(key, (counts.get(key) || 0) + 1);
   }
-  const heights = new Map();  // of each bin so far: bars of several templates stand on one another
+  const heights = new Map();  // of the bars in each bin so far; bars of several templates are stacked
   const bars = [...counts].map(([key, count]) => {
     const [bin, template] = key.split(' ').map(Number);
     const base = heights.get(bin) || 0;
@@ -125,7 +125,7 @@ function rejectionTable(report, trials) {
 
 function trialTable(report, trials) {
   const best = least(trials.filter((trial) => report.isMeasured(trial)).map((trial) => report.time(trial)));
-  // The host's compiler reports no resources.
+  // Columns of resources without any value are left out. The host's compiler reports no resources.
   const column = (name) => (trial) => report.trials[name][trial];
   const resources = [['Registers', column('registers'), String], ['Spilled', column('spill'), bytesText], ['Shared', (trial) => report.shared(trial), bytesText]]
     .filter(([, of]) => trials.some((trial) => of(trial) > 0))
@@ -164,7 +164,7 @@ function triedSection(report, selection) {
     distributionPlot(report, selection, trials), rejectionTable(report, trials), trialTable(report, trials));
 }
 
-// Why the winner: what it takes of a multiprocessor, beside those that came next.
+// Makes a table of the resources of a multiprocessor that the winner and the next fastest trials take.
 function resourceTable(report, selection) {
   const leaders = report.leaders(selection.device, selection.problem, 6);
   const facts = (trial) => report.launchOf.get(trial);
@@ -193,7 +193,8 @@ function resourceTable(report, selection) {
   return dataTable({ id: 'resources', caption: 'Resources of the winner and of those that came next', columns, rows: leaders, wide: true, tight: true });
 }
 
-// Trials that differ from the winner in one parameter. Nothing is estimated: a value that was not tried is not there.
+// Makes a table of the trials that differ from the winner in exactly one parameter. Values without such a trial are
+// not listed.
 function stepTable(report, selection, winner) {
   const template = report.template(winner);
   const code = report.code(winner);

@@ -1,5 +1,5 @@
 'use strict';
-// Where the time of the runs went, and how fast the searches came near their best.
+// Draws the section `Where the time went`: the times of the runs, and how fast the searches converged.
 
 function runRows(report, selection) {
   const rows = report.runs.map((run) => ({ run, trials: 0, rejected: 0, compile: 0, verify: 0, time: 0 }));
@@ -23,7 +23,7 @@ function runPlot(rows) {
   const shown = rows.slice(-24);
   const values = shown.flatMap((row) => {
     const parts = [['verifying', row.verify], ['timing', row.time]];
-    // Several workers together may take longer than the run lasted: then nothing can be said of the rest.
+    // The times of several workers are added. If the sum exceeds the duration of the run, the rest is unknown.
     if (row.rest > 0) parts.push(['rest', row.rest]);
     return parts.map(([part, seconds]) => ({ run: `run ${row.run.id}`, part, seconds, about: `run ${row.run.id}, ${part}: ${secondsText(seconds)}` }));
   });
@@ -65,8 +65,9 @@ function runTable(rows) {
   });
 }
 
-// For each of a problem's trials, in the order in which they were first tried: a trial that was repeated later (finalists
-// are) has a late date, so the earliest date among it and its successors is taken, with that trial's run.
+// For each of a problem's trials, the date and the run of its first attempt. Trials are in the order of first attempts.
+// A trial that was repeated, such as a finalist, has the date of its repetition. So the result is the earliest date
+// among this trial and all later trials, with the run of the trial that has this date.
 function firstDates(report, trials) {
   const dates = new Array(trials.length);
   let earliest;
@@ -77,10 +78,10 @@ function firstDates(report, trials) {
   return dates.map((trial) => ({ at: report.trials.at[trial], run: report.trials.run[trial] }));
 }
 
-// The seconds of each of a problem's trials: since its first trial began, less the time between runs.
+// For each of a problem's trials, the seconds since the problem's first trial began. The time between runs is left out.
 function secondsOf(report, trials) {
   const dates = firstDates(report, trials);
-  let before = 0;  // the time of earlier runs
+  let before = 0;  // milliseconds of earlier runs
   let begin;
   return dates.map(({ at, run }, index) => {
     const previous = dates[index - 1];
@@ -92,7 +93,8 @@ function secondsOf(report, trials) {
   });
 }
 
-// Best so far / final best, against `positions(trials)`, for each problem. Rejected trials count as evaluations.
+// For each problem, the curve of the best time so far divided by the final best time, over `positions(trials)`. Rejected
+// trials count as evaluations.
 function convergence(report, selection, positions) {
   const curves = [];
   for (const problem of report.problems.filter((each) => each.kind === selection.kind)) {
@@ -133,7 +135,7 @@ function convergencePlot(report, selection, { id, title, axis, unit, positions, 
   const line = own ? at.map((x) => ({ x, middle: valueAt(own.curve, x), series: report.problems[selection.problem].size })) : [];
   const several = curves.length > 1;
   const top = Math.max(1.1, ...band.map((each) => each.high), ...line.map((each) => each.middle));
-  // Where the middle curve comes within 5 %: at an improvement of one of the curves.
+  // Finds where the median curve comes within 5 % of the final best. Only improvements of a curve can be this point.
   const improvements = curves.flatMap(({ curve }) => curve.map(([position]) => position)).sort((a, b) => a - b);
   const near = improvements.find((position) => median(curves.map(({ curve }) => valueAt(curve, position))) <= 1.05);
   const y = (field) => ({ field, type: 'quantitative', title: 'Best so far / final best', scale: { type: 'log', domain: [1, top], nice: false }, axis: logAxis([1, top]) });

@@ -1,11 +1,11 @@
 'use strict';
-// Tables that sort by their headings, filter by text, and are copied as CSV or JSON.
+// Makes tables that the user can sort by a column, filter by text, and copy as CSV or JSON.
 
-// How each table is sorted and filtered, by its id: kept when the page is drawn again.
+// The order and the filter of each table, by the table's id. They are kept when the page is drawn again.
 const tableStates = new Map(Object.entries(remembered('tables') || {}));
 
-// `columns`: {label, value(row), text(row), numeric, code, wraps, title}. `value` sorts and is copied; `text` is shown.
-// `tight`: headings may take two lines. `explanation`: a sentence below.
+// `columns` is a list of {label, value(row), text(row), numeric, code, wraps, title}. Rows are sorted by `value`, and
+// copied as `value`; `text` is shown. With `tight`, headings may take two lines. `explanation` is a sentence below.
 function dataTable({ id, caption, columns, rows, shown = 12, sorted, wide = false, tight = false, explanation }) {
   const state = tableStates.get(id) || { column: sorted ? sorted[0] : -1, down: sorted ? sorted[1] === 'down' : false, filter: '' };
   tableStates.set(id, state);
@@ -38,7 +38,7 @@ function dataTable({ id, caption, columns, rows, shown = 12, sorted, wide = fals
   };
 
   function sort(index) {
-    // Numbers begin with the largest, texts with the first.
+    // The first click sorts numbers from the largest down, and texts from A to Z. Another click reverses the order.
     if (state.column === index) state.down = !state.down;
     else Object.assign(state, { column: index, down: Boolean(columns[index].numeric) });
     draw();
@@ -55,7 +55,7 @@ function dataTable({ id, caption, columns, rows, shown = 12, sorted, wide = fals
     const order = (a, b) => {
       const [x, y] = [valueOf(column, a), valueOf(column, b)];
       const [noX, noY] = [x === undefined || x === null || Number.isNaN(x), y === undefined || y === null || Number.isNaN(y)];
-      if (noX || noY) return noX - noY;  // unknown values come last, whatever the order
+      if (noX || noY) return noX - noY;  // unknown values come last in both orders
       const sign = typeof x === 'number' && typeof y === 'number' ? x - y : String(x).localeCompare(String(y), 'en', { numeric: true });
       return state.down ? -sign : sign;
     };

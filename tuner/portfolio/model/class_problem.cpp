@@ -9,10 +9,11 @@ namespace smemtune {
 
 namespace {
 
-constexpr std::int64_t most_even = 256;  // no tile needs a higher power of two
+constexpr std::int64_t most_even = 256;  // the highest power of two that a tile may need
 
-// Extents near `base` for a class. For each power of two, the lowest first: the nearest extents above and below that no
-// higher power divides. With f32, multiples of 16 bytes and base 256: 260, 252, 264, 248, 272, 240, ..., 256.
+// Returns extents near `base`: multiples of 16 bytes if `multiple`, and otherwise no multiples. They are sorted by the
+// highest power of two that divides them, the lowest first. For each power, there is one extent above and one below
+// `base`. Example for f32, multiples of 16 bytes, and base 256: 260, 252, 264, 248, 272, 240, ..., 256.
 std::vector<std::int64_t> forms_of(std::int64_t base, bool multiple, std::int64_t element_bytes) {
     const auto unit = 16 / std::gcd(std::int64_t{16}, element_bytes);
     std::vector<std::int64_t> forms;
@@ -31,7 +32,7 @@ double elements_in(const Problem& problem) {
     return product;
 }
 
-// A problem near one sample.
+// Returns a valid problem of class `wanted` near one sample, or nothing.
 std::optional<Problem> problem_near(const Problem& sample, const std::string& wanted, std::int64_t element_bytes,
                                     const std::function<bool(const Problem&)>& is_valid) {
     std::vector<std::vector<std::int64_t>> forms;
@@ -51,7 +52,7 @@ std::optional<Problem> problem_near(const Problem& sample, const std::string& wa
         if (is_valid(problem)) break;
     }
     if (form == most) return std::nullopt;
-    for (std::size_t i = 0; i < forms.size(); ++i) {  // changes one extent at a time
+    for (std::size_t i = 0; i < forms.size(); ++i) {  // gives each extent its first form that is valid
         for (std::size_t lower = 0; lower <= form; ++lower) {
             set(i, lower);
             if (is_valid(problem)) break;

@@ -1,4 +1,4 @@
-// Finds the problem at which a configuration is verified for a whole class of problems.
+// Finds a problem that represents a class of problems. A configuration is verified at this problem for the whole class.
 #pragma once
 
 #include <cstddef>
@@ -13,17 +13,16 @@
 
 namespace smemtune {
 
-constexpr std::size_t most_classified_extents = 8;  ///< 256 classes, each verified with every member
+constexpr std::size_t most_classified_extents = 8;  ///< they have 256 classes; each member is verified for each class
 
-/// Throws std::invalid_argument if the operation has so many extents that its classes (problem_class) are too many to
-/// verify: each further extent doubles their number.
+/// Throws std::invalid_argument if the operation has more than most_classified_extents extents. Each extent doubles the
+/// number of classes (problem_class) to verify.
 void require_few_classes(const Operation& operation);
 
-/// A problem of the class `wanted` (problem_class). Its extents have as few factors of two as the configuration allows,
-/// so that no tile fits evenly and the guards at the edges are verified, too. It has the proportions of a sample, with
-/// extents of at most about `limit`, but large enough for several tiles in each direction. The largest sample that
-/// gives a valid problem is used. If there is none, the smallest sample with extents beyond `limit` is used. Nothing if
-/// none is valid.
+/// Returns a valid problem of the class `wanted` (problem_class). Its extents have as few factors of two as `is_valid`
+/// allows, so that tiles do not fit evenly and the guards at the edges are verified, too. The problem resembles a
+/// sample whose extents are cut to `limit`. Samples are tried in this order: with cut extents from the largest to the
+/// smallest, then uncut from the smallest to the largest. Returns nothing if no problem is valid.
 std::optional<Problem> class_problem(const std::vector<Problem>& samples, const std::string& wanted,
                                      std::int64_t element_bytes, std::int64_t limit,
                                      const std::function<bool(const Problem&)>& is_valid);

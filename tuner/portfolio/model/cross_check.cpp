@@ -11,7 +11,7 @@ namespace smemtune {
 
 namespace {
 
-// The configurations that were found at one of `problems`, or that were found at no problem.
+// Returns the configurations that a search found at one of `problems`, and those that no search found at any problem.
 std::vector<std::size_t> found_within(const CrossTimes& times, const std::vector<std::size_t>& problems) {
     std::vector<std::size_t> found;
     for (std::size_t configuration = 0; configuration < times.configurations(); ++configuration) {
@@ -37,7 +37,7 @@ std::optional<double> loss_of_nearest(const CrossTimes& times, std::size_t probl
     return std::nullopt;
 }
 
-// Members with their models, which were fitted to some of the problems.
+// Members, with models that were fitted to their times at some of the problems.
 class Fitted {
 public:
     Fitted(const CrossTimes& times, const std::vector<std::size_t>& problems, std::vector<std::size_t> members)
@@ -46,7 +46,8 @@ public:
           models_(fit_models(times, problems, members_)),
           correction_(models_) {}
 
-    /// The loss of the member with the shortest predicted time times 1 + error; nothing if no member runs there.
+    /// The loss of the member that a fetch would choose for `problem`: the member with the smallest product of
+    /// predicted time and 1 + error. Nothing if no member runs at the problem.
     [[nodiscard]] std::optional<double> loss_of_predicted(std::size_t problem) const {
         std::vector<Correction::Near> near;
         correction_.find(times_.places[problem], near);

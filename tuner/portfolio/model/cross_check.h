@@ -1,4 +1,4 @@
-// Checks how well a portfolio and its models serve problems that were left out.
+// Estimates the loss of a portfolio at problems from which it was not built.
 #pragma once
 
 #include <cstddef>
@@ -9,22 +9,22 @@
 
 namespace smemtune {
 
-/// The loss of each rule against the best time known at a problem that was left out. Nothing if the rule has no
-/// configuration that runs there.
+/// The loss of several rules at one problem that was left out. Each rule chooses a configuration. The loss is the time
+/// of this configuration divided by the best time known at the problem, minus 1. Nothing if no such configuration runs.
 struct LeftOut {
     std::size_t problem = 0;
-    std::optional<double> predicted;    ///< the member with the shortest predicted time times 1 + error
-    std::optional<double> best_member;  ///< the member that is the fastest
-    std::optional<double> nearest;      ///< the winner of the nearest problem where it runs
-    std::optional<double> one_for_all;  ///< the first member
-    /// As `predicted`, with the given members instead of members that were chosen without the problem. Includes the
-    /// loss of the best of these members.
+    std::optional<double> predicted;    ///< the member with the smallest product of predicted time and 1 + error
+    std::optional<double> best_member;  ///< the fastest member
+    std::optional<double> nearest;      ///< the winner of the nearest problem whose winner runs at this one
+    std::optional<double> one_for_all;  ///< the member that was chosen first
+    /// The same rule as for `predicted`, applied to the `members` that check_left_out() was given.
     std::optional<double> same_members;
 };
 
-/// Splits the problems into `folds` parts. For each part, chooses a portfolio of `size` and fits its models, without
-/// the part's problems and without configurations that won only there. Then serves the part's problems from that
-/// portfolio. For `same_members`, uses `members` for every part, and fits only their models.
+/// Splits the problems into `folds` parts. For each part, builds a portfolio of at most `size` members from the other
+/// parts. Configurations that a search found only in this part are left out. Returns the losses of this portfolio at
+/// the problems of the part. For `same_members`, the members are `members` in every part, and only their models are
+/// fitted.
 std::vector<LeftOut> check_left_out(const CrossTimes& times, std::size_t size,
                                     const std::vector<std::size_t>& members = {}, std::size_t folds = 5);
 

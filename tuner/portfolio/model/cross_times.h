@@ -1,4 +1,4 @@
-// The times of configurations at problems, as plain numbers, to choose, fit and check a portfolio.
+// A table of the times of configurations at problems. Members are chosen, fitted and checked by these times.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +10,8 @@ namespace smemtune {
 
 struct CrossTimes {
     struct Cell {
-        double us = 0;  ///< 0: not valid there, not right, or not timed
-        Terms terms{};  ///< all 0 if it is not valid there
+        double us = 0;  ///< 0 if the configuration is not valid at the problem, is wrong, or was not timed
+        Terms terms{};  ///< all 0 if the configuration is not valid at the problem
 
         [[nodiscard]] bool is_valid() const { return terms[static_cast<std::size_t>(Term::launch)] > 0; }
     };
@@ -24,7 +24,7 @@ struct CrossTimes {
 
     [[nodiscard]] std::size_t problems() const { return cells.size(); }
     [[nodiscard]] std::size_t configurations() const { return groups.size(); }
-    /// The shortest time at a problem; 0 if nothing runs there.
+    /// The shortest time at a problem; 0 if no configuration runs there.
     [[nodiscard]] double best_us(std::size_t problem) const;
     /// Time divided by the shortest time at the problem, minus 1. Precondition: the configuration runs there.
     [[nodiscard]] double loss(std::size_t problem, std::size_t configuration) const {
@@ -32,7 +32,7 @@ struct CrossTimes {
     }
 };
 
-/// Between two places.
+/// The squared Euclidean distance between two places.
 inline double squared_distance(const std::vector<double>& a, const std::vector<double>& b) {
     double sum = 0;
     for (std::size_t i = 0; i < a.size(); ++i) sum += (a[i] - b[i]) * (a[i] - b[i]);

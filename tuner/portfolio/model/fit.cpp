@@ -9,24 +9,24 @@ namespace smemtune {
 
 namespace {
 
-// The weight of the common model for each coefficient is a sum: a share (`shrinkage`) of the weight of the
-// configuration's times, and the weight of half a time (`common_times`) with the terms of the template's average time.
-// So the common model decides coefficients that a few times hardly determine.
+// Coefficients are regularised towards the common model of the template. The weight of the common model is a sum of two
+// parts: a share (`shrinkage`) of the weight of the configuration's own times, and the weight of half a time
+// (`common_times`) with average terms. The second part decides coefficients for which a configuration has few times.
 constexpr double shrinkage = 0.03;
 constexpr double common_times = 0.5;
-constexpr double unknown_error = 0.3;  // with fewer than three times
+constexpr double unknown_error = 0.3;  // the error of a model with fewer than three times
 constexpr double share_within_error = 2.0 / 3;
-constexpr int sweeps_without = 100;    // limit for fits that start at the solution for all problems
-constexpr double relevant_factor = 2;  // residuals count if time or prediction is within this factor of the best time
+constexpr int sweeps_without = 100;    // limit for leave-one-out fits, which start near their solution
+constexpr double relevant_factor = 2;  // a residual is kept if time or prediction is at most this many times the best
 
-// The sums of a weighted least-squares problem: minimise sum of weight * (x . terms / us - 1)^2.
+// The sums of a weighted least-squares problem: find the x that minimises the sum of weight * (x . terms / us - 1)^2.
 struct Sums {
     std::array<Terms, term_count> squares{};
     Terms products{};
     double times = 0;
     double weights = 0;
 
-    // A negative weight takes a time out again.
+    // Adds the time of a cell. A negative weight removes a time that was added before.
     void add(const CrossTimes::Cell& cell, double weight) {
         times += weight > 0 ? 1 : -1;
         weights += weight;
@@ -46,20 +46,20 @@ struct Sums {
     }
 };
 
-// The common model of a template.
+// The common model of a template, fitted to the times of all its configurations.
 struct Prior {
     Terms coefficients{};
-    Terms squares{};  // of Sums, the mean of the template's times at weight 1
+    Terms squares{};  // as in Sums, divided by the sum of the weights
 };
 
-// Non-negative least squares by coordinate descent: each coordinate in turn takes its minimum, until none moves. The
-// problem is convex, so this converges to its minimum. `start` may be near it.
+// Non-negative least squares by coordinate descent. Each coordinate in turn moves to its minimum, until no coordinate
+// moves. The problem is convex, so the result is its minimum. A `start` near the minimum saves time.
 Terms solve(const Sums& sums, const Terms& start = {}, int most_sweeps = 3000) {
     Terms x = start;
     for (int sweep = 0; sweep < most_sweeps; ++sweep) {
         double largest_move = 0;
         for (std::size_t i = 0; i < term_count; ++i) {
-            if (sums.squares[i][i] <= 0) continue;  // the term is 0 everywhere
+            if (sums.squares[i][i] <= 0) continue;  // the term is 0 at every problem
             double rest = sums.products[i];
             for (std::size_t j = 0; j < term_count; ++j) rest -= j == i ? 0 : sums.squares[i][j] * x[j];
             const auto minimum = std::max(0.0, rest / sums.squares[i][i]);
@@ -71,16 +71,17 @@ Terms solve(const Sums& sums, const Terms& start = {}, int most_sweeps = 3000) {
     return x;
 }
 
-// How many times the common model counts for. If it predicts only a share r < 1 of the configuration's times, the
-// configuration's ratios of terms to times are r times the template's on average, and their squares r^2 times.
+// The weight of the common model, in times of the template. It is `common_times` if the common model predicts the
+// configuration's times. If it predicts only a share r < 1 of them, the weight is r^2 times as large, because
+// Sums::squares of this configuration is r^2 times as large as that of the template, on average.
 double times_of(const Prior& prior, const Sums& sums) {
     if (sums.weights <= 0 || sums.times <= 0) return common_times;
-    double ratio = 0;  // predicted over measured, the mean
+    double ratio = 0;  // the mean of predicted time / measured time
     for (std::size_t i = 0; i < term_count; ++i) ratio += prior.coefficients[i] * sums.products[i] / sums.weights;
     return common_times * sums.weights / sums.times * std::min(1.0, ratio * ratio);
 }
 
-// Like solve() above, regularised towards the common model.
+// Like solve() above, but regularised towards the common model.
 Terms solve(Sums sums, const Prior& prior, const Terms& start = {}, int most_sweeps = 3000) {
     const auto times = times_of(prior, sums);
     for (std::size_t i = 0; i < term_count; ++i) {
@@ -106,7 +107,7 @@ Sums sums_of(const CrossTimes& times, const std::vector<std::size_t>& problems, 
 
 double rounded(double value) { return std::round(value * 1e4) * 1e-4; }
 
-// The model of one configuration, with the residuals of models that were fitted without the problem in question.
+// Fits the model of one configuration. The residual at each problem is that of a model fitted without this problem.
 TimeModel fit_model(const CrossTimes& times, const std::vector<std::size_t>& problems, std::size_t configuration,
                     const Prior& prior) {
     const auto sums = sums_of(times, problems, configuration);
@@ -134,7 +135,7 @@ TimeModel fit_model(const CrossTimes& times, const std::vector<std::size_t>& pro
 
 std::vector<TimeModel> fit_models(const CrossTimes& times, const std::vector<std::size_t>& problems,
                                   const std::vector<std::size_t>& members) {
-    std::vector<Prior> common;  // of each template
+    std::vector<Prior> common;  // the common model of each template
     for (std::size_t group = 0; times.configurations() > 0 && group <= std::ranges::max(times.groups); ++group) {
         Sums sums;
         for (std::size_t configuration = 0; configuration < times.configurations(); ++configuration) {

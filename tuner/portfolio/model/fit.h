@@ -8,11 +8,11 @@
 
 namespace smemtune {
 
-/// Fits the model of each of `members` to its times at `problems`: non-negative coefficients that minimise the weighted
-/// sum of squared relative errors. The weight of a time is the best time divided by it. Each coefficient is regularised
-/// towards that of the template's common model, so that a few times suffice. Where a term is 0 at all problems of the
-/// member, the common model decides its coefficient. Error and residuals come from leave-one-out fits. Residuals are
-/// dropped where neither the time nor its prediction is near the best.
+/// Fits the model of each of `members` to its times at `problems`. The coefficients are non-negative and minimise the
+/// weighted sum of squared relative errors. The weight of a time is the best time at the problem divided by this time.
+/// Coefficients are regularised towards the common model of the template, so that a few times suffice. If a term is 0
+/// at all problems of a member, its coefficient is that of the common model. Error and residuals come from
+/// leave-one-out fits. A residual is dropped if neither the time nor the prediction is near the best time.
 std::vector<TimeModel> fit_models(const CrossTimes& times, const std::vector<std::size_t>& problems,
                                   const std::vector<std::size_t>& members);
 

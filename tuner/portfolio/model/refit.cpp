@@ -16,16 +16,17 @@ namespace smemtune {
 
 namespace {
 
-// A configuration with fewer times was tried by a search, not cross-timed. It is left out of the common models.
+// A configuration with fewer times than this was only tried by searches, and not timed at the other samples. It is left
+// out of the common models.
 constexpr std::size_t least_times = 20;
 
-using ConfigurationKey = std::pair<std::int64_t, std::string>;  // row of the template, text
+using ConfigurationKey = std::pair<std::int64_t, std::string>;  // row of the template, configuration as text
 
 struct Timed {
     const KernelTemplate* kernel = nullptr;
     Configuration configuration;
     CompiledSize compiled;
-    std::map<Problem, TrialRow> rows;  // measured, with the same machine code
+    std::map<Problem, TrialRow> rows;  // measured trials with the same machine code
 };
 
 class Refit {
@@ -44,7 +45,7 @@ public:
         const auto times = cross_times();
         std::vector<std::size_t> problems(times.problems());
         std::iota(problems.begin(), problems.end(), std::size_t{0});
-        std::vector<std::size_t> members(portfolio_.members.size());  // the first configurations
+        std::vector<std::size_t> members(portfolio_.members.size());  // the first of timed_
         std::iota(members.begin(), members.end(), std::size_t{0});
         const auto models = fit_models(times, problems, members);
         for (const auto& left_out : check_left_out(times, members.size(), members)) {
@@ -84,7 +85,7 @@ private:
                           .rows = {}});
     }
 
-    // Of the members, and of the other configurations that were cross-timed.
+    // Reads the times of the members, and of other configurations that were timed at many samples.
     void read_times() {
         std::map<ConfigurationKey, Timed> others;
         std::set<Problem> problems;
@@ -141,8 +142,8 @@ private:
         return times;
     }
 
-    // A configuration counts as found at a problem where it is among the fastest. The check leaves out configurations
-    // that were found only at problems that are left out.
+    // Marks the fastest configurations of a problem as found there, and the fastest one as its winner. check_left_out()
+    // reads these marks.
     void mark_fastest(CrossTimes& times, std::size_t problem) const {
         std::vector<std::size_t> order;
         for (std::size_t i = 0; i < timed_.size(); ++i) {
@@ -182,8 +183,8 @@ private:
     Portfolio portfolio_;
     PortfolioReport report_;
     std::map<std::int64_t, const KernelTemplate*> kernels_;  // by row
-    std::map<ConfigurationKey, std::size_t> numbers_;        // of the members
-    std::vector<Timed> timed_;                               // the members first
+    std::map<ConfigurationKey, std::size_t> numbers_;        // the indices of the members in timed_
+    std::vector<Timed> timed_;                               // the members come first
     std::vector<Problem> problems_;
     std::vector<BinaryRecord> binaries_;
 };

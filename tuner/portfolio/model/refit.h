@@ -1,4 +1,4 @@
-// Fits the models of stored portfolios again, to stored times: no device is needed.
+// Fits the models of stored portfolios to stored times again. This needs no device.
 #pragma once
 
 #include <string>
@@ -12,9 +12,9 @@ namespace smemtune {
 
 /// Fits the models of every stored portfolio of an operation to the stored times, with the present terms of
 /// `templates`. The stored models may have any version of the terms. The members, their machine code and their
-/// verification stay as they are. Each report has the losses at problems that were left out, as in build_portfolio().
-/// Throws StoreError, and changes nothing, if a member is damaged, its machine code is missing, or `templates` lack its
-/// version.
+/// verification do not change. Each report has the losses at problems that were left out, as in build_portfolio().
+/// Throws StoreError if a member is damaged, its machine code is missing, or `templates` has another version of its
+/// template. That portfolio is then unchanged.
 std::vector<PortfolioReport> refit_portfolios(Store& store, const std::string& operation,
                                               const std::vector<KernelTemplate>& templates);
 

@@ -44,7 +44,7 @@ json winner_json(const std::optional<TrialRow>& row) {
     return value;
 }
 
-// The counts of each verdict and the geometric mean of the ratios.
+// Says how often each verdict occurs, and what the geometric mean of the ratios is.
 std::string comparison_summary(std::span<const WinnerPair> pairs, const std::string& first, const std::string& second) {
     std::array<std::size_t, 3> counts{};
     double logarithms = 0;
@@ -72,7 +72,7 @@ std::string comparison_summary(std::span<const WinnerPair> pairs, const std::str
     return text;
 }
 
-// The value with the shortest mean time.
+// Returns the value of a parameter with the shortest mean time.
 const Importance::Level& best_level(const Importance::Parameter& parameter) {
     return *std::ranges::min_element(parameter.levels, {}, &Importance::Level::time);
 }

@@ -1,4 +1,4 @@
-// Plots of one line in Unicode's block elements.
+// Draws bars and curves in one line of text, with Unicode's block elements.
 #pragma once
 
 #include <cstddef>
@@ -7,10 +7,10 @@
 
 namespace smemtune {
 
-/// A bar for `share` of `width` columns, to an eighth of a column: `███▌`. Shares beyond 0..1 are cut.
+/// Draws a bar over `share` of `width` columns, such as `███▌`, to an eighth of a column. Clamps `share` to 0..1.
 std::string bar(double share, std::size_t width);
 
-/// A column for each value in 0..1, in eight heights: `▁▃▇█`. 0 is a space.
+/// Draws one column for each value in 0..1, such as `▁▃▇█`. A column has one of eight heights; 0 is a space.
 std::string sparkline(std::span<const double> values);
 
 }  // namespace smemtune

@@ -1,4 +1,4 @@
-// CSV for spreadsheets, from the same values as JSON.
+// Converts JSON to CSV, for spreadsheets.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -6,12 +6,12 @@
 
 namespace smemtune {
 
-/// A cell of RFC 4180: quoted if it has to be.
+/// Formats a cell as RFC 4180 demands: in quotes if it has a comma, a quote or a line break.
 std::string csv_cell(const std::string& cell);
 
-/// RFC 4180 with a heading line and lines that end in `\n`. `rows` is an array of objects. Nested objects become
-/// columns with dotted names (`problem.type`), lists become JSON text. A value that a row lacks, or null, is an empty
-/// cell. Columns are in the order of their first use. Empty if `rows` is.
+/// Converts `rows`, an array of objects, to CSV (RFC 4180, but lines end in `\n`). The first line has the headings.
+/// Nested objects become columns with dotted names (`problem.type`), lists become JSON text. A missing value, or null,
+/// becomes an empty cell. Columns are in the order of their first use. The text is empty if `rows` is empty.
 std::string csv_text(const nlohmann::json& rows);
 
 }  // namespace smemtune
