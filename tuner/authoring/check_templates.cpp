@@ -41,7 +41,7 @@ void judge(const KernelTemplate& kernel, const Problem& problem, const Device& d
     }
 }
 
-// Warns of parameters that change neither machine code nor launch. The source may have forgotten to use them.
+// Warns of parameters that change neither machine code nor launch, probably because the source does not use them.
 void find_without_effect(const KernelTemplate& kernel, const std::vector<Configuration>& configurations,
                          const Compiled& compiled, TemplateCheck& check) {
     for (const auto& parameter : kernel.parameters) {

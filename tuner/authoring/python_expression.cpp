@@ -17,8 +17,8 @@ using nlohmann::json;
 struct PythonExpression::Node {
     std::string kind;
     std::vector<Node> parts;
-    json value;                        // if `kind` is value
-    std::string name;                  // if `kind` is name or call; the variable if it is for
+    json value;                        // the value, if `kind` is value
+    std::string name;                  // the name, if `kind` is name or call; the variable, if `kind` is for
     std::vector<std::string> compare;  // if `kind` is compare: the operators between `parts`
 };
 
@@ -27,7 +27,7 @@ namespace {
 using Node = PythonExpression::Node;
 using Names = PythonExpression::Names;
 
-constexpr std::int64_t most_elements = 65'535;  // of a list that `range` returns
+constexpr std::int64_t most_elements = 65'535;  // limit for the lists that `range` returns
 
 [[noreturn]] void fail(const std::string& what) { throw std::invalid_argument(what); }
 

@@ -211,8 +211,8 @@ private:
         if (!has_output) refuse("no argument's 'AccessType' is WriteOnly or ReadWrite, so there is no result");
     }
 
-    // Sorts the arguments of the file into the kernel's order, by name. If the names differ from the kernel's, the
-    // arguments are in the kernel's order already.
+    // Sorts the arguments of the file into the kernel's order, by their names. If the names are not those of the
+    // kernel's arguments, the file lists the arguments in the kernel's order.
     json in_order(const json& listed, const std::vector<DeclaredArgument>& declared) {
         auto ordered = json::array();
         for (const auto& each : declared) {
@@ -244,7 +244,7 @@ private:
         return *number;
     }
 
-    // Returns the file's 'ValidationThreshold'. Without one, the default tolerates additions in another order.
+    // Returns the file's 'ValidationThreshold'. Without one, returns a default that allows for sums in another order.
     [[nodiscard]] std::string tolerance_of(const json& argument) const {
         for (const auto& each : member(specification_, "ReferenceArguments")) {
             const auto& threshold = member(each, "ValidationThreshold");
@@ -254,7 +254,7 @@ private:
         return "{ absolute = 1e-4, relative = 1e-4 }";
     }
 
-    // Adds an input that fills an array in constant memory. The kernel's own argument of this name is added, too.
+    // Adds an input for an array in constant memory. read_argument() also adds the kernel's argument of this name.
     void add_symbol(const json& argument, const std::string& type, std::int64_t length, const json& bound) {
         const auto name = text_at(argument, "Name", "an argument in constant memory");
         const std::regex array(R"(__constant__[^;]*\b)" + name + R"(\s*\[)");

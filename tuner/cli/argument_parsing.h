@@ -50,8 +50,8 @@ std::string best_template(Runtime& runtime, const Problem& problem, const Templa
 Runtime::Options runtime_options(const CommandLine& line, const ProcessEnvironment& process_environment,
                                  const TemplateChoice& choice, const std::string& device);
 
-/// If `device_option` is `auto` and `device` is the host, prints to standard error that there is no GPU, and then
-/// `use`.
+/// If `device_option` is `auto` and `device` is the host, prints to standard error that there is no GPU. `use` is the
+/// rest of the message, such as `host_for_times`.
 void tell_fallback(const std::string& device_option, const Device& device, const char* use);
 constexpr const char* host_for_times = "using the host CPU; its times say nothing about a GPU";
 constexpr const char* host_for_limits = "using the limits of the host CPU; name a GPU's, such as --device sm_90";

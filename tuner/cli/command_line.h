@@ -33,13 +33,13 @@ struct ProcessEnvironment {
     /// SMEMTUNE_SYSTEM_DATABASES, else share/smemtune/portfolios beside this program's folder if it exists.
     /// std::nullopt means the folder of the installation. An empty path means no system databases.
     std::optional<std::filesystem::path> system_databases;
-    std::string host_compiler;          ///< CXX, else c++
-    std::vector<std::string> toolkits;  ///< CUDA_HOME, CUDA_PATH
+    std::string host_compiler;          ///< the environment variable CXX, else c++
+    std::vector<std::string> toolkits;  ///< the environment variables CUDA_HOME and CUDA_PATH, if set
     std::string commit;                 ///< COMMIT: the commit that this program was built from
     std::string tf32_override;          ///< NVIDIA_TF32_OVERRIDE; `1` lets NVIDIA's libraries compute f32 in TF32
     std::size_t help_columns = 80;      ///< width of help texts: COLUMNS, else the terminal's
     std::size_t output_width = 0;       ///< columns of the terminal on standard output; 0 for a file or a pipe
-    bool redraws = false;               ///< standard error is a terminal that obeys control sequences
+    bool redraws = false;               ///< whether standard error is a terminal that obeys control sequences
     /// If this is set, it receives what --help would print. Manual pages and shell completion are made with it.
     std::function<void(const CommandHelp&, const std::vector<Option>&)> take_help;
 };
@@ -122,9 +122,9 @@ public:
     [[nodiscard]] bool given(const std::string& name) const { return has(name) && !values_[name].defaulted(); }
     [[nodiscard]] bool flag(const std::string& name) const { return values_[name].as<bool>(); }
     [[nodiscard]] const std::string& text(const std::string& name) const { return values_[name].as<std::string>(); }
-    /// Throws UsageError unless the value is a whole number in `least`..`most`.
+    /// The value of the option `name`. Throws UsageError unless it is a whole number in `least`..`most`.
     [[nodiscard]] long long number(const std::string& name, long long least, long long most) const;
-    /// Throws UsageError unless the value is a finite number.
+    /// The value of the option `name`. Throws UsageError unless it is a finite number.
     [[nodiscard]] double real(const std::string& name) const;
     [[nodiscard]] unsigned seed() const;
     /// The value of `--db` or its default. Throws UsageError when both are empty.
@@ -158,7 +158,7 @@ std::string explanation(const Option& option);
 /// The names of the built-in templates, which a shell proposes.
 std::vector<std::string> names_of_templates();
 
-/// `smemtune 0.9.0`, with a newline.
+/// The name and version of the program with a newline, such as `smemtune 0.9.0`.
 std::string version_text();
 
 }  // namespace smemtune

@@ -12,7 +12,7 @@ namespace smemtune {
 
 namespace {
 
-// NOLINTBEGIN(*-avoid-non-const-global-variables): a signal handler can use only globals
+// NOLINTBEGIN(*-avoid-non-const-global-variables): a signal handler has no argument
 std::atomic<bool> came = false;
 std::atomic<const char*> first_hint = "";
 // NOLINTEND(*-avoid-non-const-global-variables)

@@ -9,7 +9,7 @@ namespace smemtune {
 /// `text` as one shell word: in single quotes if a shell would split or change it.
 std::string shell_word(const std::string& text);
 
-/// `command` followed by the words.
+/// `command` and the quoted `words`, separated by spaces.
 std::string shell_text(const std::string& command, const std::vector<std::string>& words);
 
 }  // namespace smemtune

@@ -94,9 +94,9 @@ std::string missing_part(const Landscape& landscape, const std::string& file) {
                        count_text(*landscape.valid), of);
 }
 
-// Throws UsageError if the database lacks valid configurations; warns instead with --partial. A search that recorded
-// only a part preferred some configurations, so a comparison of searches on this part is not fair. A cache of Kernel
-// Tuner does not say whether it is complete, and is accepted.
+// Throws UsageError if the database `file` lacks valid configurations. If `partial` is true, prints a warning instead.
+// Such a database mostly has configurations that its own search preferred, so it compares searches unfairly. A cache of
+// Kernel Tuner does not say whether it is complete, and is accepted.
 void check_complete(const Landscape& landscape, const std::string& file, bool partial) {
     const auto part = landscape.of_database ? missing_part(landscape, file) : "";
     if (part.empty()) return;
@@ -145,7 +145,7 @@ void print(const Landscape& landscape, const ReplayRequest& request, const std::
     fmt::print("{}", table(rows));
 }
 
-// Infinite and missing numbers become null, because JSON has neither.
+// Converts a number. Infinity and NaN become null, because JSON has neither.
 nlohmann::json number(double value) { return std::isfinite(value) ? nlohmann::json(value) : nlohmann::json(); }
 
 nlohmann::json to_json(const ReplayResult& result) {

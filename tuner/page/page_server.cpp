@@ -20,8 +20,8 @@ using Clock = std::chrono::steady_clock;
 
 constexpr auto least_period = std::chrono::seconds(2);
 
-// Returns the sizes and the modification times of the database and its write-ahead log. They change whenever a run
-// stores anything.
+// Returns the sizes and the modification times of the database and its write-ahead log, as text. The text changes
+// whenever a run stores anything.
 std::string stamp_of(const fs::path& database) {
     std::string stamp;
     for (const auto* suffix : {"", "-wal"}) {

@@ -35,7 +35,7 @@ public:
     PortfolioReport check() {
         const auto portfolio =
             resources_.store.portfolio({source_.device_row, like_.operation, like_.type, like_.layout});
-        const auto of_request = [this](const TrialRow& row) {  // does not own: the request outlives it
+        const auto of_request = [this](const TrialRow& row) {  // owns nothing: the request outlives the pointer
             return std::shared_ptr<const KernelTemplate>(std::shared_ptr<const void>(),
                                                          find_template(row.kernel_template, row.template_hash));
         };

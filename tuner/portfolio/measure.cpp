@@ -104,7 +104,7 @@ void CrossTimer::recall(std::size_t sample) {
         const auto& record = found->second;
         const auto* measured = std::get_if<Measurement>(&record.outcome);
         const bool counts = measured != nullptr ? record.code_hash == entry.code_hash
-                                                : record.verified_by == source.identity;  // a rejection
+                                                : record.verified_by == source.identity;  // for a rejection
         if (!counts) continue;
         states_[sample][i] = State::known;
         ++counts_.recalled;
@@ -121,7 +121,7 @@ void CrossTimer::learn(std::size_t sample, std::size_t entry, const Measurement&
 void CrossTimer::measure(Worker& worker, std::size_t sample, std::size_t i) {
     const auto& entry = context_.entries[i];
     const auto best = best_us_[sample] > 0 ? std::optional(best_us_[sample]) : std::nullopt;
-    constexpr double only_first_check = 0;  // later, members alone are verified in full
+    constexpr double only_first_check = 0;  // only entries that become members are verified in full, later
     const auto report =
         worker.trial(input_of(context_, entry, context_.source.samples[sample].problem), best, only_first_check);
     const std::scoped_lock lock(mutex_);

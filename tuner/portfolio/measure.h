@@ -16,7 +16,7 @@ namespace smemtune {
 
 class Progress;
 
-/// What all measurements for one portfolio have in common.
+/// The data that all measurements for one portfolio use.
 struct MeasureContext {
     const EntrySource& source;
     std::vector<Entry>& entries;
@@ -65,7 +65,7 @@ private:
     std::mutex mutex_;  // guards the store and the members below
     std::vector<std::int64_t> problem_rows_;
     std::vector<std::vector<State>> states_;  // by sample, then by entry
-    std::vector<double> best_us_;             // of each sample, not counting times that were cut short; 0 if none
+    std::vector<double> best_us_;             // of each sample, without trials that were cut short; 0 if none
     MeasureCounts counts_;
 };
 

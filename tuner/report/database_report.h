@@ -12,7 +12,8 @@ namespace smemtune {
 /// Describes a database: its file and size, then all devices, templates and problems with trials.
 std::string inventory_text(const Store::Summary& summary, std::uintmax_t bytes, const Store::Inventory& inventory,
                            std::size_t width);
-/// For CSV: a row for each device, each template and each problem. Its `kind` is "device", "template" or "problem".
+/// For CSV: a row for each device, each template and each problem. The column `kind` is "device", "template" or
+/// "problem".
 nlohmann::json inventory_rows(const Store::Inventory& inventory);
 nlohmann::json inventory_json(const Store::Summary& summary, std::uintmax_t bytes, const Store::Inventory& inventory);
 

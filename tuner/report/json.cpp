@@ -43,7 +43,7 @@ void to_json(json& to, const Problem& problem) {
 void from_json(const json& from, Problem& problem) {
     problem = {from.at("operation"), from.at("type"), from.value("layout", ""), {}};
     const auto& extents = from.at("extents");
-    if (extents.is_array()) {  // older versions wrote pairs
+    if (extents.is_array()) {  // older versions wrote pairs of name and value
         problem.extents = extents;
         return;
     }

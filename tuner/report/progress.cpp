@@ -145,7 +145,7 @@ ProgressState Progress::state() const {
         if (tried > 0 && done < total) state.left = (total - done) / tried * state.seconds;
     } else if (part_.empty() && sizes_done > 0 && sizes_done < sizes) {
         const auto left = done_seconds_ * sizes / sizes_done - state.seconds;
-        if (left > 0) state.left = left;  // negative if the finished sizes were recalled
+        if (left > 0) state.left = left;  // `left` is negative if the finished sizes were recalled
     }
     if (plan_.budget) {
         const auto rest = std::max(0.0, static_cast<double>(plan_.budget->count()) - state.seconds);

@@ -16,8 +16,8 @@ namespace smemtune {
 struct ProgressState {
     std::string part;             ///< the current part of the run, such as `run 2 of 5`; may be empty
     std::size_t size = 0;         ///< number of the current size, from 1; 0 before the first
-    std::size_t sizes = 0;        ///< sizes in the run
-    std::string size_text;        ///< `512x512x512`
+    std::size_t sizes = 0;        ///< number of sizes in the run
+    std::string size_text;        ///< the current size, such as `512x512x512`
     std::size_t trials = 0;       ///< finished trials of all sizes, including recalled ones
     std::optional<double> share;  ///< share of the planned trials that are done; nothing if unknown
     double seconds = 0;           ///< since the start of the run
@@ -45,7 +45,7 @@ public:
     struct Plan {
         std::size_t sizes = 0;
         std::size_t trials = 0;                        ///< planned trials of all sizes; 0 if unknown
-        std::optional<std::chrono::seconds> budget{};  ///< for the whole run
+        std::optional<std::chrono::seconds> budget{};  ///< time limit for the whole run
     };
 
     /// Writes to `out`, usually standard error. If several objects write at the same time, give each a `label`. An
@@ -89,11 +89,11 @@ private:
     mutable std::mutex mutex_;  // guards the output and the members below
     std::condition_variable_any changed_;
     std::string part_, size_;
-    std::map<std::string, std::size_t> numbers_{};   // of the sizes, in the order of their first trials
+    std::map<std::string, std::size_t> numbers_{};   // of each size, in the order of first trials
     std::map<std::string, std::string> reported_{};  // the best of each finished size
     std::size_t trials_ = 0, recalled_ = 0;
     Best best_;
-    double done_seconds_ = 0;  // from the start until a size finished last
+    double done_seconds_ = 0;  // between the start and the latest finished size
     std::jthread ticker_;      // the last member, because its thread uses the others
 };
 

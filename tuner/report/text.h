@@ -19,7 +19,7 @@ std::string folded(const std::string& text, std::size_t width, std::size_t first
 /// The parameters that differ from the template's defaults: `TILE_WIDTH=32,PAD=1`; `default` if none do.
 std::string differences_text(const Configuration& configuration, const Configuration& defaults);
 
-/// Indented JSON. Bytes that are not UTF-8, such as in a compiler's message, are replaced.
+/// Formats JSON with indentation. Bytes that are not UTF-8, such as in a compiler's message, are replaced.
 std::string json_text(const nlohmann::json& value);
 
 /// Formats a time: `812 us`, `3.21 ms`.

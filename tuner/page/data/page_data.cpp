@@ -25,7 +25,7 @@ using nlohmann::json;
 // How many of the fastest trials of each device and problem get launch facts in the page.
 constexpr std::size_t explained_trials = 8;
 
-// Gives rows of the database numbers that start at 0, in the order of first use.
+// Numbers rows of the database from 0, in the order of their first use.
 class Numbering {
 public:
     std::size_t operator()(std::int64_t row) {

@@ -32,11 +32,11 @@ public:
 private:
     void add(const char* column, double value, int digits);
     void add(const char* column, std::int64_t value);
-    void add_difference(const char* column, std::int64_t value);  // to the previous row
+    void add_difference(const char* column, std::int64_t value);  // appends the difference to the previous row
 
     std::size_t size_ = 0;
     std::map<std::string, std::string, std::less<>> columns_;
-    std::map<std::string, std::int64_t> last_;  // the previous row of each column of differences
+    std::map<std::string, std::int64_t> last_;  // the previous value in each column of differences
     std::map<std::string, std::size_t> reasons_;
     std::string states_;
     std::int64_t begin_ms_ = 0;

@@ -1,7 +1,7 @@
 'use strict';
 // Draws the section that compares the winners of two databases.
 
-const noise = 0.01;  // two runs of the same code may differ by this share, even if each has little spread
+const noise = 0.01;  // two runs of the same code may differ by this share, even if each run has a smaller spread
 
 function comparedRows(report, selection) {
   return report.against.winners.filter((each) => each.device === report.devices[selection.device].name && each.problem.startsWith(`${selection.kind} `)).map((each) => {

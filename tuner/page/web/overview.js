@@ -8,7 +8,7 @@ function winnersOf(report, selection) {
     .sort((a, b) => (report.problem(a).operations || 0) - (report.problem(b).operations || 0));
 }
 
-// The time of the operation's baseline template, if it was tried.
+// The best time of the baseline template at the problem of `trial`. Undefined if this template was not tried.
 function baselineTime(report, trial) {
   const times = report.bestByTemplate(report.trials.device[trial], report.trials.problem[trial])
     .filter((each) => report.template(each).baseline).map((each) => report.time(each));

@@ -1,5 +1,6 @@
 'use strict';
-// Draws the section `Which parameters mattered`: times by the values of one parameter or two, and what winners share.
+// Draws the section `Which parameters mattered`: the times for each value of one parameter or of two, the importance of
+// each parameter, and how the winners of neighbouring sizes differ.
 
 // Returns the measured trials of a template. Each has its time relative to the best time of its problem.
 function relativeTrials(report, selection) {

@@ -93,8 +93,8 @@ function secondsOf(report, trials) {
   });
 }
 
-// For each problem, the curve of the best time so far divided by the final best time, over `positions(trials)`. Rejected
-// trials count as evaluations.
+// For each problem, the curve of the best time so far divided by the final best time, over `positions(trials)`.
+// Rejected trials count as evaluations.
 function convergence(report, selection, positions) {
   const curves = [];
   for (const problem of report.problems.filter((each) => each.kind === selection.kind)) {
@@ -135,7 +135,7 @@ function convergencePlot(report, selection, { id, title, axis, unit, positions, 
   const line = own ? at.map((x) => ({ x, middle: valueAt(own.curve, x), series: report.problems[selection.problem].size })) : [];
   const several = curves.length > 1;
   const top = Math.max(1.1, ...band.map((each) => each.high), ...line.map((each) => each.middle));
-  // Finds where the median curve comes within 5 % of the final best. Only improvements of a curve can be this point.
+  // Finds where the median curve comes within 5 % of the final best. This can only happen where some curve improves.
   const improvements = curves.flatMap(({ curve }) => curve.map(([position]) => position)).sort((a, b) => a - b);
   const near = improvements.find((position) => median(curves.map(({ curve }) => valueAt(curve, position))) <= 1.05);
   const y = (field) => ({ field, type: 'quantitative', title: 'Best so far / final best', scale: { type: 'log', domain: [1, top], nice: false }, axis: logAxis([1, top]) });

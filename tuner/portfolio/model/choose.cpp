@@ -17,7 +17,7 @@ double CrossTimes::best_us(std::size_t problem) const {
 std::vector<std::size_t> choose_members(const CrossTimes& times, const std::vector<std::size_t>& problems,
                                         const std::vector<std::size_t>& candidates, std::size_t size) {
     std::vector<double> best;       // the shortest time at each problem
-    std::vector<double> now;        // the best member's time divided by `best`
+    std::vector<double> now;        // at each problem, the best member's time divided by `best`
     std::vector<std::size_t> rows;  // the problems at which some configuration runs
     for (const auto problem : problems) {
         if (times.best_us(problem) <= 0) continue;

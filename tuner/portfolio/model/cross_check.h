@@ -10,7 +10,8 @@
 namespace smemtune {
 
 /// The loss of several rules at one problem that was left out. Each rule chooses a configuration. The loss is the time
-/// of this configuration divided by the best time known at the problem, minus 1. Nothing if no such configuration runs.
+/// of this configuration divided by the best time known at the problem, minus 1. Nothing if the rule finds no
+/// configuration that runs.
 struct LeftOut {
     std::size_t problem = 0;
     std::optional<double> predicted;    ///< the member with the smallest product of predicted time and 1 + error

@@ -26,7 +26,8 @@ struct CrossTimes {
     [[nodiscard]] std::size_t configurations() const { return groups.size(); }
     /// The shortest time at a problem; 0 if no configuration runs there.
     [[nodiscard]] double best_us(std::size_t problem) const;
-    /// Time divided by the shortest time at the problem, minus 1. Precondition: the configuration runs there.
+    /// The time of the configuration divided by the shortest time at the problem, minus 1. Precondition: the
+    /// configuration runs at the problem.
     [[nodiscard]] double loss(std::size_t problem, std::size_t configuration) const {
         return cells[problem][configuration].us / best_us(problem) - 1;
     }

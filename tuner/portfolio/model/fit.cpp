@@ -9,9 +9,9 @@ namespace smemtune {
 
 namespace {
 
-// Coefficients are regularised towards the common model of the template. The weight of the common model is a sum of two
-// parts: a share (`shrinkage`) of the weight of the configuration's own times, and the weight of half a time
-// (`common_times`) with average terms. The second part decides coefficients for which a configuration has few times.
+// Coefficients are regularised towards the common model of the template. The weight of the common model is the sum of
+// two parts. One is the share `shrinkage` of the weight of the configuration's own times. The other is the weight of
+// `common_times` measured times with average terms. It decides coefficients that the own times hardly determine.
 constexpr double shrinkage = 0.03;
 constexpr double common_times = 0.5;
 constexpr double unknown_error = 0.3;  // the error of a model with fewer than three times
@@ -49,7 +49,7 @@ struct Sums {
 // The common model of a template, fitted to the times of all its configurations.
 struct Prior {
     Terms coefficients{};
-    Terms squares{};  // as in Sums, divided by the sum of the weights
+    Terms squares{};  // Sums::squares of the template, divided by Sums::weights
 };
 
 // Non-negative least squares by coordinate descent. Each coordinate in turn moves to its minimum, until no coordinate
@@ -71,9 +71,9 @@ Terms solve(const Sums& sums, const Terms& start = {}, int most_sweeps = 3000) {
     return x;
 }
 
-// The weight of the common model, in times of the template. It is `common_times` if the common model predicts the
-// configuration's times. If it predicts only a share r < 1 of them, the weight is r^2 times as large, because
-// Sums::squares of this configuration is r^2 times as large as that of the template, on average.
+// Returns the second part of the weight of the common model, as a number of measured times with average terms. It is
+// `common_times` if the common model predicts the configuration's times well. If it predicts only a share r < 1 of each
+// time, the weight is r^2 times as large. Sums::squares of the configuration is then r^2 times that of the template.
 double times_of(const Prior& prior, const Sums& sums) {
     if (sums.weights <= 0 || sums.times <= 0) return common_times;
     double ratio = 0;  // the mean of predicted time / measured time

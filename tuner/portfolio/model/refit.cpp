@@ -16,8 +16,8 @@ namespace smemtune {
 
 namespace {
 
-// A configuration with fewer times than this was only tried by searches, and not timed at the other samples. It is left
-// out of the common models.
+// A configuration with fewer times than this was only tried by searches, at a few problems. It is left out of the
+// common models.
 constexpr std::size_t least_times = 20;
 
 using ConfigurationKey = std::pair<std::int64_t, std::string>;  // row of the template, configuration as text
@@ -45,7 +45,7 @@ public:
         const auto times = cross_times();
         std::vector<std::size_t> problems(times.problems());
         std::iota(problems.begin(), problems.end(), std::size_t{0});
-        std::vector<std::size_t> members(portfolio_.members.size());  // the first of timed_
+        std::vector<std::size_t> members(portfolio_.members.size());  // members come first in timed_
         std::iota(members.begin(), members.end(), std::size_t{0});
         const auto models = fit_models(times, problems, members);
         for (const auto& left_out : check_left_out(times, members.size(), members)) {
@@ -182,7 +182,7 @@ private:
     const std::vector<KernelTemplate>& templates_;
     Portfolio portfolio_;
     PortfolioReport report_;
-    std::map<std::int64_t, const KernelTemplate*> kernels_;  // by row
+    std::map<std::int64_t, const KernelTemplate*> kernels_;  // by the row of the template
     std::map<ConfigurationKey, std::size_t> numbers_;        // the indices of the members in timed_
     std::vector<Timed> timed_;                               // the members come first
     std::vector<Problem> problems_;
