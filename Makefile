@@ -1,4 +1,4 @@
-# The two commands of the README, for Debian 12. Everything else is CMake: see CONTRIBUTING.md.
+# `make demo` and `make test` of the README, for Debian 12. Everything else is done with CMake: see CONTRIBUTING.md.
 PACKAGES := g++ cmake ninja-build libboost-dev libboost-context-dev libboost-program-options-dev libsqlite3-dev \
             libsqlitecpp-dev libtomlplusplus-dev libfmt-dev nlohmann-json3-dev zlib1g-dev \
             libeigen3-dev libmd-dev
@@ -16,12 +16,12 @@ demo: release
 	@echo 'smemtune: tuning into build/demo.db'
 	@$(BUILD)/smemtune --sizes auto --db build/demo.db
 
-# Both targets use the prepared build; a demo needs no GoogleTest.
+# demo and test use the same build folder. Only test needs GoogleTest.
 test: TESTS := ON
 test: PACKAGES += libgtest-dev libgmock-dev dpkg-dev pkg-config
 test: release
 	@echo 'smemtune: running the tests'
-	@ctest --test-dir $(BUILD) --output-on-failure --parallel $$(($$(nproc) + 1))  # some wait for a part of their time
+	@ctest --test-dir $(BUILD) --output-on-failure --parallel $$(($$(nproc) + 1))  # some tests wait part of their time
 
 TESTS := OFF
 release: cuda packages
@@ -29,7 +29,7 @@ release: cuda packages
 	@cmake --preset release -DSMEMTUNE_BUILD_TESTS=$(TESTS) >/dev/null
 	@if [ -t 1 ]; then cmake --build $(BUILD); else cmake --build $(BUILD) -- --quiet; fi
 
-# Checked first, because everything needs it and nothing below installs it.
+# Checks for the CUDA Toolkit before anything else, because everything needs it and this Makefile does not install it.
 cuda:
 	@command -v nvcc >/dev/null || [ -x "$$CUDAToolkit_ROOT/bin/nvcc" ] || [ -x /usr/local/cuda/bin/nvcc ] || { \
 	    echo 'smemtune needs the CUDA Toolkit, 12.8 or newer (tested with 13.0), and did not find nvcc. No GPU is needed.' >&2; \

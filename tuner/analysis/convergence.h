@@ -1,4 +1,4 @@
-// How fast searches approached their best time, from the trials of a database.
+// Computes how fast searches approached their best time, from the trials of a database.
 #pragma once
 
 #include <cstddef>
@@ -10,29 +10,30 @@
 
 namespace smemtune {
 
-/// The best time so far, over the trials of one device and problem and of all their templates.
+/// The best time so far, over the trials of all templates for one device and problem.
 struct Convergence {
     struct Step {
-        std::size_t evaluations = 0;  ///< trials up to here, rejected ones included
-        double seconds = 0;           ///< since the first trial began to compile, less the time between runs
+        std::size_t evaluations = 0;  ///< trials so far, including rejected ones
+        double seconds = 0;           ///< from the first trial's compile to this trial, without the pauses between runs
         double best_us = 0;
         std::int64_t trial = 0;
     };
     std::string device;
     Problem problem;
-    std::size_t evaluations = 0;  ///< all trials
-    double seconds = 0;           ///< until the last trial
-    std::vector<Step> steps;      ///< one for each improvement; the last one has the best time of all
+    std::size_t evaluations = 0;  ///< number of all trials
+    double seconds = 0;           ///< from the first trial's compile to the last trial
+    std::vector<Step> steps;      ///< one for each improvement of the best time; the last one is the best of all
 
-    /// The first step within `share` of the best time of all: 0.05 is within 5 %. Precondition: `steps` is not empty.
+    /// Returns the first step whose time is within `share` of the best time of all. A share of 0.05 means 5 %.
+    /// Precondition: `steps` is not empty.
     [[nodiscard]] const Step& within(double share) const;
-    /// The speed so far as a share of the best, after each of `points` equal parts of the evaluations; 0 before the
-    /// first measurement.
+    /// Divides the evaluations into `points` equal parts. Returns the best speed after each part as a share of the best
+    /// speed of all; 0 before the first measurement.
     [[nodiscard]] std::vector<double> speeds(std::size_t points) const;
 };
 
-/// One entry for each device and problem that has a measured trial, in the order of their first trials. A trial that
-/// was repeated counts once, where it was first tried, with its last time. Throws StoreError.
+/// Returns one entry for each device and problem that has a measured trial, in the order of their first trials. A
+/// repeated trial is counted once, at its first try, with its last time. Throws StoreError.
 std::vector<Convergence> stored_convergence(const Store& store, Store::Filter filter);
 
 }  // namespace smemtune

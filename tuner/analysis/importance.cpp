@@ -15,18 +15,18 @@ namespace smemtune {
 
 namespace {
 
-constexpr std::size_t most_points = 20'000;  // valid configurations at which the forest predicts
+constexpr std::size_t most_points = 20'000;  // the forest predicts at no more valid configurations
 
-constexpr double no_variance = 1e-12;  // of log t: equal times differ by rounding errors of this size
+constexpr double no_variance = 1e-12;  // least variance of log t; equal times differ by rounding errors
 
-// The values of each parameter. The rank of a value is its level.
+// The measured values of each parameter. The rank of a value among them is its level.
 class Levels {
 public:
     explicit Levels(std::size_t columns) : values_(columns) {}
 
     void know(std::size_t column, std::int64_t value) { values_[column].insert(value); }
 
-    // Drops the columns with a single value; returns the numbers of the others.
+    // Returns the numbers of the columns with more than one value.
     [[nodiscard]] std::vector<std::size_t> varied() const {
         std::vector<std::size_t> columns;
         for (std::size_t i = 0; i < values_.size(); ++i) {
@@ -47,7 +47,7 @@ std::uint16_t level_of(const std::vector<std::int64_t>& values, std::int64_t val
     return static_cast<std::uint16_t>(std::ranges::lower_bound(values, value) - values.begin());
 }
 
-// Points with their values: the logarithms of measured or predicted times.
+// Points and their values. A value is the logarithm of a measured or predicted time.
 struct Points {
     LevelTable table;
     std::vector<double> values;
@@ -71,7 +71,7 @@ struct Group {
     std::size_t count = 0;
 };
 
-// Var(E[value | group]): the variance between the means of groups.
+// Returns Var(E[value | group]), the variance between the means of the groups.
 double between(const std::vector<Group>& groups, double mean, std::size_t points) {
     double result = 0;
     for (const auto& [sum, count] : groups) {
@@ -101,7 +101,7 @@ public:
         return between(groups(column), all_.mean, points_.values.size()) / all_.variance;
     }
 
-    // The share of both parameters together, including the share of each one alone.
+    // Returns the share of both parameters together. It includes the share of each parameter alone.
     [[nodiscard]] double share(std::size_t first, std::size_t second) const {
         std::vector<Group> result(level_counts_[first] * level_counts_[second]);
         for (std::size_t i = 0; i < points_.values.size(); ++i) {
@@ -119,7 +119,7 @@ private:
     Moments all_;
 };
 
-// Computes the importance from the outcomes, with parameter values as levels.
+// Computes the importance of parameters from the outcomes. Parameter values are represented by their levels.
 class Analysis {
 public:
     Analysis(const OutcomeTable& outcomes, const ParameterSpace* valid)
@@ -165,7 +165,7 @@ public:
 private:
     [[nodiscard]] std::string too_few() const {
         if (varied_.empty()) return "no parameter has two measured values; tune with more --evaluations";
-        // An exact result is complete, however few configurations there are.
+        // Few configurations suffice for an exact result.
         if (result_.exact) return {};
         const auto needed = std::max(least_measured, least_measured_per_parameter * varied_.size());
         if (result_.measured >= needed) return {};
@@ -186,7 +186,7 @@ private:
         return points;
     }
 
-    // Predictions at valid configurations; those with a value that was never measured are left out.
+    // Predicts at valid configurations. Skips configurations with a value that was never measured.
     [[nodiscard]] Points predicted_points(const RandomForest& forest, const Points& known) const {
         Points points{.table = {.columns = varied_.size()}};
         if (valid_ == nullptr) {
@@ -250,8 +250,8 @@ private:
     const OutcomeTable& outcomes_;
     const ParameterSpace* valid_;
     Levels levels_;
-    std::vector<std::size_t> varied_;                // columns with several measured values
-    std::vector<std::vector<std::int64_t>> values_;  // of each varied column, ascending
+    std::vector<std::size_t> varied_;                // parameters with several measured values
+    std::vector<std::vector<std::int64_t>> values_;  // the values of each of `varied_`, ascending
     Importance result_;
 };
 

@@ -1,4 +1,4 @@
-// Computes which parameters decide the speed of a template, from the stored outcomes of one problem and device.
+// Computes which parameters decide the speed of a template, from the stored outcomes of one problem on one device.
 #pragma once
 
 #include <cstddef>
@@ -13,66 +13,72 @@
 
 namespace smemtune {
 
-/// Measured configurations and their times. Rejected ones have no time and are only counted.
+/// Measured configurations and their times. Rejected configurations have no time and are only counted.
 struct OutcomeTable {
     struct Row {
-        std::vector<std::int64_t> values;  ///< one for each parameter
+        std::vector<std::int64_t> values;  ///< one value for each of `parameters`
         double time = 0;                   ///< more than 0, in any unit
     };
     std::vector<std::string> parameters;
     std::vector<Row> rows;
     std::size_t rejected = 0;
-    /// The number of `rows` whose sampling ended early, because they were clearly slower than the best. Their times are
-    /// used like all others: they are means of fewer samples, not bounds.
+    /// The number of `rows` whose sampling ended early, because the configuration was clearly slower than the best.
+    /// Their times are means of fewer samples. They are used like all other times.
     std::size_t cut_short = 0;
 
-    /// Adds one outcome. Throws std::invalid_argument if the configuration has other parameters than the earlier ones.
+    /// Adds the outcome of a configuration. Throws std::invalid_argument if the configuration has other parameters than
+    /// those added before.
     void add(const Configuration& configuration, const Outcome& outcome);
 };
 
-/// Shares of the variance of the logarithm of the time, over the configurations. A parameter that doubles the time
-/// counts as much from 10 us to 20 us as from 1 ms to 2 ms.
+/// The importance of parameters: shares of the variance of log(time) over the configurations. The logarithm makes a
+/// step from 10 us to 20 us weigh as much as a step from 1 ms to 2 ms.
 struct Importance {
     struct Level {
         std::int64_t value = 0;
         double time = 0;           ///< the geometric mean over the configurations with this value
-        std::size_t measured = 0;  ///< how many configurations with this value have a time
+        std::size_t measured = 0;  ///< number of measured configurations with this value
     };
     struct Parameter {
         std::string name;
-        double share = 0;           ///< of this parameter alone: Var(E[log t | parameter]) / Var(log t), 0 to 1
-        std::vector<Level> levels;  ///< by value
+        double share = 0;           ///< share of this parameter alone: Var(E[log t | parameter]) / Var(log t), 0 to 1
+        std::vector<Level> levels;  ///< in ascending order of `value`
     };
-    /// The interaction of two parameters: the share that they explain together beyond the sum of their shares, 0 to 1.
+    /// The interaction of two parameters: the share of the variance that both explain together, minus the share of each
+    /// one alone. Lies between 0 and 1.
     struct Pair {
         std::string first, second;
         double share = 0;
     };
 
-    std::vector<Parameter> parameters;  ///< largest share first; those with a single value are left out
-    std::vector<Pair> pairs;            ///< largest share first; all of `parameters`
+    std::vector<Parameter> parameters;  ///< largest share first; parameters with a single value are left out
+    std::vector<Pair> pairs;            ///< all pairs of `parameters`, largest share first
     bool exact = false;                 ///< every valid configuration was tried, so no model was needed
-    std::string method;                 ///< one phrase, to be printed
+    std::string method;                 ///< names the method in one phrase, to be printed
     std::size_t measured = 0, rejected = 0, cut_short = 0;
     std::optional<std::size_t> valid;  ///< the number of valid configurations, if known
-    /// The share of the variance that the model explains at configurations it was not trained on. 1 if `exact`.
+    /// The share of the variance that the random forest explains at configurations it was not trained on. 1 if `exact`.
     double explained = 0;
-    /// If there are too few outcomes: what is missing, and what to do. Then `parameters` and `pairs` are empty.
+    /// Says what is missing and what to do if there are too few outcomes. In this case, `parameters` and `pairs` are
+    /// empty.
     std::string too_little;
 };
 
-/// The least number of measured configurations, in all and for each parameter that varies, and the least
-/// Importance::explained. Below any of these, there is no result.
+/// importance() gives no result below any of these limits: the number of measured configurations, the same number for
+/// each parameter that varies, and Importance::explained.
 constexpr std::size_t least_measured = 30;
 constexpr std::size_t least_measured_per_parameter = 10;
 constexpr double least_explained = 0.5;
 
-/// First-order and pairwise shares of variance (Sobol', Sensitivity Estimates for Nonlinear Mathematical Models, 1993).
-/// If every point of `valid` was tried, they are computed from the times themselves. Otherwise a random forest learns
-/// the times, and the shares are those of its predictions (functional ANOVA: Hutter et al., An Efficient Approach for
-/// Assessing Hyperparameter Importance, 2014). It predicts at up to 20,000 points of `valid`, or at the measured
-/// configurations if `valid` is null. Predictions at all valid points remove a bias: a search tries more configurations
-/// near the best ones. Constraints tie parameters to each other, so shares may add up to more than 1. The same outcomes
+/// Computes first-order and pairwise shares of variance (Sobol', Sensitivity Estimates for Nonlinear Mathematical
+/// Models, 1993). If every point of `valid` was tried, the shares are computed from the measured times.
+///
+/// Otherwise a random forest learns the times, and the shares are computed from its predictions (functional ANOVA:
+/// Hutter et al., An Efficient Approach for Assessing Hyperparameter Importance, 2014). The forest predicts at up to
+/// 20,000 points of `valid`, or at the measured configurations if `valid` is null. Points of `valid` remove a bias: a
+/// search tries more configurations near the best ones.
+///
+/// Shares may add up to more than 1, because constraints make parameters depend on each other. The same outcomes always
 /// give the same result.
 Importance importance(const OutcomeTable& outcomes, const ParameterSpace* valid = nullptr);
 

@@ -12,7 +12,7 @@ constexpr std::size_t forest_trees = 64;
 constexpr std::size_t most_examples_of_tree = 8192;  // more examples cost time and hardly change the shares
 constexpr std::size_t least_examples_of_leaf = 3;
 
-// std::uniform_int_distribution differs between standard libraries.
+// std::uniform_int_distribution is not used, because its results differ between standard libraries.
 std::size_t draw(std::mt19937_64& random, std::size_t below) { return random() % below; }
 
 }  // namespace
@@ -27,7 +27,7 @@ public:
         counts_.resize(most + std::size_t{1});
     }
 
-    // Grows a subtree from these examples, in depth-first order.
+    // Grows a subtree from the examples `members` and appends its nodes to `tree`, in depth-first order.
     void grow(Tree& tree, std::span<std::uint32_t> members) {
         const auto node = tree.size();
         double sum = 0;
@@ -52,7 +52,7 @@ private:
         double gain = 0;
     };
 
-    // The split of least squared error: the one that maximises sum_left^2 / n_left + sum_right^2 / n_right.
+    // Returns the split with the least squared error. This split maximises sum_left^2 / n_left + sum_right^2 / n_right.
     Split best_split(std::span<const std::uint32_t> members, double sum) {
         Split best;
         if (members.size() < 2 * least_examples_of_leaf) return best;
@@ -70,7 +70,7 @@ private:
                 if (members.size() - left_count < least_examples_of_leaf) break;
                 const auto n = static_cast<double>(left_count);
                 const auto gain = left * left / n + (sum - left) * (sum - left) / (count - n) - sum * sum / count;
-                // Rounding must not split equal values.
+                // The threshold keeps rounding errors from splitting equal values.
                 if (gain > best.gain && gain > 1e-12 * (1 + sum * sum / count)) {
                     best = {columns_[i], static_cast<std::uint16_t>(level), gain};
                 }

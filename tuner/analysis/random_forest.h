@@ -1,4 +1,4 @@
-// A random forest: predicts a number from the levels of parameters, from known examples.
+// A random forest: learns from examples to predict a number from the levels of parameters.
 #pragma once
 
 #include <cstdint>
@@ -7,10 +7,10 @@
 
 namespace smemtune {
 
-/// Examples as rows of levels. A level is the rank of a parameter's value among its values.
+/// Examples, each a row of levels. A level is the rank of a parameter's value among all values of the parameter.
 struct LevelTable {
     std::size_t columns = 0;
-    std::vector<std::uint16_t> levels;  ///< rows() times `columns`
+    std::vector<std::uint16_t> levels;  ///< row after row: rows() * `columns` levels
 
     [[nodiscard]] std::size_t rows() const { return columns == 0 ? 0 : levels.size() / columns; }
     [[nodiscard]] std::span<const std::uint16_t> row(std::size_t index) const {
@@ -18,26 +18,26 @@ struct LevelTable {
     }
 };
 
-/// Regression trees on bootstrap samples (Breiman, Random Forests, 2001). Every tree splits where the sum of squared
-/// errors falls most, among five sixths of the columns, drawn anew at each node (as in Hutter et al., An Efficient
-/// Approach for Assessing Hyperparameter Importance, 2014). The same examples give the same forest.
+/// Regression trees on bootstrap samples (Breiman, Random Forests, 2001). Each node splits where the sum of squared
+/// errors falls most, among five sixths of the columns. Each node draws these columns anew (as in Hutter et al., An
+/// Efficient Approach for Assessing Hyperparameter Importance, 2014). The same examples give the same forest.
 class RandomForest {
 public:
-    /// Precondition: `values` has one element for each row of `examples`, and there is a row.
+    /// Precondition: `examples` has at least one row, and `values` has one element for each row.
     RandomForest(const LevelTable& examples, std::span<const double> values);
 
-    /// The mean over the trees.
+    /// Returns the mean of the predictions of all trees.
     [[nodiscard]] double predict(std::span<const std::uint16_t> levels) const;
-    /// The share of the variance that the trees explain at examples they have not seen (out of bag), at most 1.
-    /// Negative if the mean predicts better.
+    /// Returns the share of the variance that the trees explain at examples they were not trained on (out of bag), at
+    /// most 1. Negative if the mean of all values is a better prediction.
     [[nodiscard]] double explained() const { return explained_; }
 
 private:
     struct Node {
-        std::uint32_t right = 0;  ///< the left child follows its parent; 0: a leaf
+        std::uint32_t right = 0;  ///< index of the right child; the left child follows its parent; 0 in a leaf
         std::uint16_t column = 0;
-        std::uint16_t level = 0;  ///< rows up to this level go left
-        double value = 0;         ///< of a leaf
+        std::uint16_t level = 0;  ///< rows with at most this level in `column` go left
+        double value = 0;         ///< the prediction of a leaf
     };
     using Tree = std::vector<Node>;
     class Growth;

@@ -10,16 +10,17 @@ namespace smemtune {
 
 namespace {
 
-// Nothing if its files cannot be read.
+// Loads the template that database row `row` holds. Returns nothing if the template cannot be loaded.
 std::optional<KernelTemplate> readable_template(const Store& store, std::int64_t row) {
     try {
         if (const auto record = store.recall_template(row)) return load_template(record->files);
-    } catch (const std::exception&) {  // damaged, or of a newer smemtune
+    } catch (const std::exception&) {  // the template is damaged or was written by a newer smemtune
     }
     return std::nullopt;
 }
 
-// Trials of one device, template and problem. Trials of an earlier schema may have other parameters.
+// The trials of one device, template and problem. `mixed` means that they do not all have the same parameters, which
+// trials of an earlier schema may cause.
 struct TrialTable {
     TrialKey key;
     std::string device, kernel_template;

@@ -1,4 +1,4 @@
-// Times as the database stores them.
+// Parses times as the database stores them.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,8 @@
 
 namespace smemtune {
 
-/// Milliseconds since 1970 of a time in UTC, ISO 8601: `2026-11-23T01:30:35.428Z`. 0 if the text is no such time.
+/// Returns a UTC time in ISO 8601, such as `2026-11-23T01:30:35.428Z`, as milliseconds since 1970. Returns 0 if the
+/// text is not such a time.
 std::int64_t milliseconds_of(const std::string& timestamp);
 
 }  // namespace smemtune

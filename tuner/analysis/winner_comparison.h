@@ -10,31 +10,33 @@
 
 namespace smemtune {
 
-/// What two runs of the same code differ by, whatever their samples say: 1 %.
+/// Times of the same kernel in two runs may differ by this share, even if their confidence intervals are narrower: 1 %.
 constexpr double noise_between_runs = 0.01;
 
-/// The winners for a device and problem that at least one of two databases holds.
+/// The winners of two databases for one device and problem.
 struct WinnerPair {
     std::string device;
     Problem problem;
-    std::optional<TrialRow> first, second;  ///< nothing if the database has no winner for it
+    std::optional<TrialRow> first, second;  ///< nothing if the database has no winner for the problem
 };
 
-/// Ordered by device and problem. Throws StoreError.
+/// Returns a pair for each device and problem that has a winner in at least one database, ordered by device and
+/// problem. Throws StoreError.
 std::vector<WinnerPair> winner_pairs(const Store& first, const Store& second, const Store::Filter& filter);
 
-/// The 95 % confidence interval of the median time, in us, from the samples of one run. Nothing without samples.
+/// Returns the 95 % confidence interval of the median time, in us, from the samples of one run. Returns nothing if
+/// there are no samples.
 std::optional<std::pair<double, double>> median_interval(const Measurement& measured);
 
-/// How much faster the second winner is.
+/// How much faster the second winner of a pair is than the first.
 struct SpeedChange {
     enum class Verdict { faster, slower, equal };
     double ratio = 1;                  ///< time of the first / time of the second
-    double low = 1, high = 1;          ///< from the ends of both median_interval()
-    Verdict verdict = Verdict::equal;  ///< faster or slower only if both bounds lie beyond noise_between_runs
+    double low = 1, high = 1;          ///< bounds of `ratio`, from both winners' median_interval()
+    Verdict verdict = Verdict::equal;  ///< `equal` unless both bounds differ from 1 by more than noise_between_runs
 };
 
-/// Nothing unless both databases have a winner.
+/// Returns nothing if one of the winners is missing.
 std::optional<SpeedChange> speed_change(const WinnerPair& pair);
 
 }  // namespace smemtune

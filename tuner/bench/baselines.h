@@ -1,4 +1,4 @@
-// The baselines of a comparison, as `smemtune bench --against` lists them.
+// What winners are compared with, as `smemtune bench --against` lists it.
 #pragma once
 
 #include <filesystem>
@@ -11,7 +11,7 @@
 
 namespace smemtune {
 
-/// The report of an earlier `smemtune bench --json`.
+/// The report that an earlier `smemtune bench --json` wrote.
 struct PreviousReport {
     std::string path, commit, date, device;
     std::vector<Figure> figures;
@@ -23,11 +23,11 @@ struct Baselines {
     std::optional<PreviousReport> previous;
 };
 
-/// Parses `list`: any of cublas, cublaslt, databases and at most one JSON file of a previous report, separated by
-/// commas. A list without libraries and databases means both libraries. Throws std::invalid_argument.
+/// Parses `list`, which is separated by commas: cublas, cublaslt, database files, and at most one JSON file of a
+/// previous report. A list without libraries and databases means both libraries. Throws std::invalid_argument.
 Baselines parse_baselines(const std::string& list);
 
-/// Describes the ratios that changed by more than noise.
+/// Returns a text about the ratios of `report` that differ from those of `previous` by more than noise.
 std::string changes_since(const PreviousReport& previous, const BenchReport& report);
 
 }  // namespace smemtune

@@ -14,16 +14,16 @@ namespace smemtune {
 
 namespace {
 
-// Batches are longer than in a search: even launches of milliseconds then form a graph of several, which hides the
-// host's time per launch.
+// Batches are longer than in a search. This way, even launches of milliseconds form a graph of several launches, which
+// hides the host's time per launch.
 constexpr SamplingPolicy sampling_policy{.batch_us = 6000};
 
-// One of two kernels that are timed alternately.
+// One of the two kernels that are timed alternately.
 struct Side {
     const BoundKernel& kernel;
     double launch_us = 0;
 
-    // Times a batch. Returns microseconds for the whole batch.
+    // Times a batch of launches. Returns microseconds for the whole batch.
     double time_launches(Backend& backend, Testbed& testbed, int launches) {
         const auto time = time_batch(backend, testbed, kernel, launches);
         launch_us = time.launch_us;
@@ -34,7 +34,7 @@ struct Side {
     }
 };
 
-// A competitor's kernel that was compared with ours.
+// A competitor's kernel that was timed against ours.
 struct ComparedKernel {
     std::string competitor;
     CompetitorKernel kernel;
@@ -60,7 +60,7 @@ public:
         try {
             measure(problem, result);
         } catch (const DeviceError& error) {
-            result.why_not = error.what();  // usually out of memory: other problems may fit
+            result.why_not = error.what();  // the device is usually out of memory; smaller problems may fit
         }
         return result;
     }
@@ -118,7 +118,8 @@ private:
                             Testbed& testbed) {
         Comparison result{.competitor = competitor, .kernel = theirs.description};
         try {
-            // Verifies on the first check only: it has packed operands, like the operands that are timed.
+            // Verifies with the first check only, because only that check's operands are packed like the operands that
+            // are timed.
             const auto verdict = testbed.verify_first_check(*theirs.kernel);
             result.why_not = verdict.wrong.value_or("");
             result.wrong = verdict.wrong.has_value();
@@ -149,7 +150,8 @@ private:
         return times;
     }
 
-    // Compiled once for each type and layout, because they do not depend on the size.
+    // Returns the testbed's machine code. It is compiled once for each element type and layout, because it does not
+    // depend on the size.
     const TestbedBinaries& binaries_for(const Problem& problem) {
         const std::pair key(problem.type, problem.layout);
         auto known = binaries_.find(key);
@@ -185,12 +187,12 @@ Ratio compare(Backend& backend, Testbed& testbed, const BoundKernel& ours, const
               const PairPolicy& policy, const std::function<bool()>& interrupted) {
     std::array sides{Side{ours}, Side{theirs}};
     for (auto& side : sides) {
-        side.time_launches(backend, testbed, 1);  // determines the number of launches per batch
+        side.time_launches(backend, testbed, 1);  // sets launch_us, which determines the next batch's size
         side.time_a_batch(backend, testbed);
     }
     Pairs pairs(policy);
-    // The order alternates, AB BA AB ...: the first of a pair affects the second (clock, temperature), so each kernel
-    // comes first equally often.
+    // The order alternates, AB BA AB ..., so that each kernel comes first equally often. The first kernel of a pair
+    // affects the second one through clock and temperature.
     for (std::size_t turn = 0; !pairs.finished() && (turn == 0 || !interrupted()); ++turn) {
         Pair pair;
         double total_us = 0;
@@ -210,7 +212,8 @@ std::vector<double> host_times(const std::vector<std::function<void()>>& calls, 
                                double launch_us) {
     using Clock = std::chrono::steady_clock;
     constexpr int bursts = 21;
-    // Few enough launches that the stream's queue, which holds about a thousand, does not fill and the wait is short.
+    // Launches per burst. There are few, so that the wait is short and the stream's queue of about a thousand launches
+    // does not fill.
     const auto each = static_cast<int>(std::clamp(20'000 / std::max(launch_us, 1.0), 1.0, 50.0));
     std::vector<std::vector<double>> samples(calls.size());
     for (int burst = 0; burst <= bursts; ++burst) {
@@ -219,7 +222,7 @@ std::vector<double> host_times(const std::vector<std::function<void()>>& calls, 
             const auto begin = Clock::now();
             for (int k = 0; k < each; ++k) calls[i]();
             const std::chrono::duration<double, std::micro> took = Clock::now() - begin;
-            if (burst > 0) samples[i].push_back(took.count() / each);  // the first burst warms up
+            if (burst > 0) samples[i].push_back(took.count() / each);  // the first burst only warms up
         }
     }
     wait();

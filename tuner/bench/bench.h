@@ -1,4 +1,4 @@
-// Times stored winners against competitors, in pairs, within one process.
+// Times stored winners and competitors alternately, within one process.
 #pragma once
 
 #include <functional>
@@ -15,63 +15,63 @@ using Cache = Testbed::Cache;
 std::string_view to_text(Cache cache);
 
 struct BenchRequest {
-    KernelTemplate any_template;  ///< any template of the operation, for its reference
+    KernelTemplate any_template;  ///< any template of the operation; the reference is taken from it
     std::vector<Problem> problems;
-    std::string kernel_template{};  ///< if not empty: only our best kernel of this template
+    std::string kernel_template{};  ///< if not empty, the best kernel of this template is timed instead of the winner
     std::vector<Cache> caches{Cache::cold, Cache::warm};
     PairPolicy pairs{};
-    bool served = false;  ///< times what a fetch serves, with any match, instead of winners; no host times
-    unsigned seed = 1;    ///< of the random operands
-    /// Called after every pair. Once it returns true, it must keep doing so: the comparison ends with the results so
-    /// far.
+    bool served = false;  ///< times the kernels that fetches return instead of winners; no host times
+    unsigned seed = 1;    ///< seed of the random operands
+    /// Called after every pair. The comparison ends with the results so far when it returns true. From then on, it must
+    /// keep returning true.
     std::function<bool()> interrupted = [] { return false; };
 };
 
 struct Comparison {
     std::string competitor;
-    KernelDescription kernel{};  ///< the kernel that ran; its name is empty if none ran
+    KernelDescription kernel{};  ///< the kernel that ran; its name is empty if no kernel ran
     std::string why_not;         ///< why there is no ratio: no such kernel, cannot run, wrong result, or interrupted
-    bool wrong = false;          ///< its result is wrong; `why_not` has the details
+    bool wrong = false;          ///< the kernel's result is wrong; `why_not` has the details
     Ratio ratio{};
 };
 
 struct CacheResult {
     Cache cache = Cache::cold;
-    Measurement ours;  ///< our kernel alone, before the pairs
+    Measurement ours;  ///< times of our kernel alone, measured before the pairs
     std::vector<Comparison> comparisons;
 };
 
 struct HostTime {
     std::string who;
-    double us = 0;  ///< duration of one call; the launched work may still run
+    double us = 0;  ///< duration of one call; the launched kernel may still run
 };
 
 struct ProblemBench {
     Problem problem;
-    KernelDescription kernel{};       ///< ours
-    bool stored = false;              ///< the database has a winner for this problem, or with `served`, any kernel
-    std::string match{};              ///< how closely the served kernel matches; empty for winners
+    KernelDescription kernel{};       ///< our kernel
+    bool stored = false;              ///< the database has a winner for the problem, or with `served`, any kernel
+    std::string match{};              ///< Match of the served kernel, such as `exact`; empty for winners
     std::string wrong;                ///< why our winner cannot run or is wrong; empty if it is right
-    std::string why_not;              ///< why the device could not measure everything; empty if it could
+    std::string why_not;              ///< why measuring failed on the device; empty if it did not
     double operations = 0;            ///< operations of one launch; 0 if the operation does not declare them
-    std::vector<CacheResult> caches;  ///< warm only where it differs from cold, or where only warm was requested
-    std::vector<HostTime> host;       ///< empty on the host device, where a launch returns when it is done
+    std::vector<CacheResult> caches;  ///< warm only if it differs from cold, or if only warm was requested
+    std::vector<HostTime> host;       ///< empty on the host device, where a launch returns after the kernel
 };
 
-/// Calls `report` with each problem when it is done, even if the device was out of memory for it. Competitors are
-/// verified and timed on the same operands. Throws DeviceFault, CompilerError.
+/// Calls `report` after each problem, even if the device had too little memory for it. Competitors are verified and
+/// timed on the same operands as our kernels. Throws DeviceFault, CompilerError.
 void bench(const BenchRequest& request, Runtime& runtime, std::span<const std::unique_ptr<Competitor>> competitors,
            const std::function<void(ProblemBench)>& report);
 
-/// Times batches of both kernels alternately, AB BA AB ..., until `policy` has enough. Once `interrupted` returns true,
-/// it stops after the first complete pair.
+/// Times batches of both kernels alternately, AB BA AB ..., until `policy` has enough pairs. If `interrupted` returns
+/// true, it stops as soon as one pair is complete.
 Ratio compare(
     Backend& backend, Testbed& testbed, const BoundKernel& ours, const BoundKernel& theirs, const PairPolicy& policy,
     const std::function<bool()>& interrupted = [] { return false; });
 
-/// The wall time in microseconds until each call returns: the median over bursts. The bursts of the calls alternate.
-/// `wait` runs between bursts, so that no queue fills. `launch_us` is the device time of one call; it limits the length
-/// of a burst.
+/// Returns for each call the wall time in microseconds until it returns: the median over several bursts of calls.
+/// Bursts of different calls alternate. `wait` must wait for the device. It runs between bursts, so that no queue
+/// fills. `launch_us` is the device time of one call; it limits the length of a burst.
 std::vector<double> host_times(const std::vector<std::function<void()>>& calls, const std::function<void()>& wait,
                                double launch_us);
 

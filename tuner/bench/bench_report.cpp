@@ -16,12 +16,12 @@ namespace {
 
 using Defaults = std::map<std::string, Configuration>;
 
-// The text of a table; empty if it has no rows.
+// Returns the text of a table, or an empty text if it has no rows.
 std::string table_or_nothing(const Table& table, std::size_t width) {
     return table.empty() ? "" : "\n" + table.to_text(width);
 }
 
-// One row for each competitor; without competitors, one row for our time.
+// Adds one row for each competitor. Without competitors, adds one row for our time.
 void add_rows(Table& table, const ProblemBench& problem, const CacheResult& result) {
     const auto add = [&](double ours_us, std::vector<std::string> rest, const std::string& remark = {}) {
         const auto& operations = problem.operations;
@@ -71,7 +71,7 @@ std::string kernel_text(const KernelDescription& kernel, const Defaults& default
 
 std::string kernel_table(const BenchReport& report, std::size_t width) {
     Table table({{"problem"}, {"who"}}, "kernel, with its parameters that differ from the template's defaults");
-    std::string last;  // a kernel that ran with both caches is listed once
+    std::string last;  // the last row, so that a kernel is listed once for both caches
     const auto add = [&](const ProblemBench& problem, const std::string& who, const KernelDescription& kernel) {
         if (kernel.name.empty()) return;
         const auto text = kernel_text(kernel, report.defaults);

@@ -1,4 +1,4 @@
-// Prints a comparison as tables and as JSON.
+// Prints the results of `smemtune bench` as tables and as JSON.
 #pragma once
 
 #include <map>
@@ -11,7 +11,7 @@
 
 namespace smemtune {
 
-/// The origin of a report's figures.
+/// How, where and with what the figures of a report were measured.
 struct Provenance {
     std::string command_line;  ///< the command that measured the figures
     std::string version;       ///< smemtune's version
@@ -31,7 +31,7 @@ struct BenchReport {
     Provenance provenance;
     std::vector<ProblemBench> problems;
     bool complete = true;                             ///< false if the run was interrupted or failed
-    std::map<std::string, Configuration> defaults{};  ///< each template's default configuration, by name
+    std::map<std::string, Configuration> defaults{};  ///< default configuration of each template, by name
 };
 
 /// A summary of the ratios against one competitor.
@@ -41,15 +41,15 @@ struct Overall {
     double mean = 0;  ///< geometric mean
     std::size_t problems = 0;
     std::size_t ahead = 0;   ///< ratios whose 95 % interval lies above 1
-    std::size_t behind = 0;  ///< ratios whose interval lies below 1; the rest are level
+    std::size_t behind = 0;  ///< ratios whose interval lies below 1; all others are level
 };
 std::vector<Overall> overall(const std::vector<ProblemBench>& problems);
 
-/// Tables of at most `width` columns (0: any width), in this order: each ratio with its interval, the kernels, the host
-/// time of a call, the geometric means.
+/// Returns tables of at most `width` columns (0: any width), in this order: the ratios with their intervals, the
+/// kernels, the host times of a call, the geometric means.
 std::string to_text(const BenchReport& report, std::size_t width = 0);
 
-/// The `bench` document of docs/json.md.
+/// Returns the `bench` document that docs/json.md describes.
 nlohmann::json to_json(const BenchReport& report);
 
 }  // namespace smemtune

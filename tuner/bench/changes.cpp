@@ -13,8 +13,9 @@ namespace smemtune {
 
 namespace {
 
-// The time of a kernel differs by up to this share between two processes, because its addresses differ. Pairs within
-// one process do not show this difference. The finals use the same share to call finalists equals.
+// Smaller changes are noise. The time of one kernel differs by up to this share between two processes, because its
+// addresses differ. Pairs within one process do not show this difference. The finals use the same share to call
+// finalists equal.
 constexpr double least_change = 0.005;
 
 std::string name_of(const Problem& problem, std::string_view cache, const std::string& competitor) {

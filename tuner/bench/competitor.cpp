@@ -20,7 +20,7 @@ CompetitorKernel competitor_kernel(std::string algorithm, std::shared_ptr<const 
     return {{std::move(algorithm)}, std::move(kernel), std::move(call)};
 }
 
-// Whether the library computes this operation.
+// Whether cuBLAS computes this operation.
 bool computes(const Operation& operation, const Problem& problem) {
     static constexpr std::array<std::string_view, 4> layouts{"nn", "nt", "tn", "tt"};
     return gemm_kind(operation) && Cublas::has(problem.type) &&
@@ -102,7 +102,8 @@ private:
         return competitor_kernel(std::move(detail), std::move(best.kernel));
     }
 
-    // The proposals that run, fastest first. `refused` receives the message of the last proposal that does not.
+    // Returns the proposals that run, fastest first. `refused` receives the message of the last proposal that does not
+    // run.
     std::vector<TimedProposal> by_time(std::vector<VendorKernel>& proposals, Testbed& testbed, std::string& refused) {
         std::vector<TimedProposal> timed;
         std::optional<double> best_us;

@@ -1,4 +1,4 @@
-// Competitors of our winners: the kernels of a different database, cuBLAS and cublasLt.
+// Competitors of our winners: kernels of another database, cuBLAS and cublasLt.
 #pragma once
 
 #include <filesystem>
@@ -25,9 +25,9 @@ struct KernelDescription {
 struct CompetitorKernel {
     KernelDescription description;
     std::shared_ptr<const BoundKernel> kernel;
-    /// Calls the kernel as an application does: on the default stream, with the operation's arguments.
+    /// Calls the kernel as an application would: on the default stream, with the operation's arguments.
     std::function<void(std::span<void* const>)> call;
-    std::string match{};  ///< of a served kernel (Match), such as `predicted`
+    std::string match{};  ///< the Match of a kernel that a fetch returned, such as `predicted`
 };
 
 /// Why a competitor has no kernel for a problem.
@@ -40,29 +40,29 @@ class Competitor {
 public:
     virtual ~Competitor() = default;
     [[nodiscard]] virtual std::string name() const = 0;
-    /// A library's version, or a database's name.
+    /// Returns the version of a library, or the name of a database.
     [[nodiscard]] virtual std::string version() const = 0;
-    /// Chooses a kernel on the testbed of this problem, with the testbed's current cache setting. Throws DeviceFault,
-    /// DeviceError.
+    /// Chooses a kernel for the problem. May time kernels on the testbed, with its current cache setting. Throws
+    /// DeviceFault, DeviceError.
     [[nodiscard]] virtual CompetitorKernelOrReason prepare(const Operation& operation, const Problem& problem,
                                                            Testbed& testbed) = 0;
 };
 
-/// The kernel that the database behind `runtime` has for exactly this problem; winners of other sizes do not count.
-/// With `kernel_template`, the best kernel of that template. `runtime` must outlive the result.
+/// Returns the winner that the database of `runtime` has for exactly this problem, never a winner of another size. If
+/// `kernel_template` is not empty, returns the best kernel of that template. `runtime` must outlive the result.
 CompetitorKernelOrReason stored_winner(Runtime& runtime, const Problem& problem, const std::string& kernel_template);
 
-/// The kernel that a fetch of this problem serves, whatever its match.
+/// Returns the kernel that a fetch of this problem returns, whatever its match. `runtime` must outlive the result.
 CompetitorKernelOrReason served_kernel(Runtime& runtime, const Problem& problem, const std::string& kernel_template);
 
-/// The winners of a different database, on the device of `runtime`. Throws StoreError.
+/// Competes with the winners of another database, on the device of `runtime`. Throws StoreError.
 std::unique_ptr<Competitor> database_competitor(const Runtime& runtime, const std::filesystem::path& database);
 
-/// `cublas`: the library chooses its kernel at each call.
+/// Competes with cuBLAS, which chooses its kernel at each call.
 std::unique_ptr<Competitor> cublas_competitor(const Cublas& library);
 
-/// `cublaslt`: times at most `most` proposals of its heuristic on `backend` and uses the fastest one that is right; if
-/// all are wrong, the fastest one.
+/// Competes with cublasLt. Times at most `most` proposals of its heuristic on `backend`, and uses the fastest one with
+/// a right result. If all are wrong, uses the fastest one.
 std::unique_ptr<Competitor> cublaslt_competitor(const Cublas& library, Backend& backend, int most);
 
 }  // namespace smemtune

@@ -8,8 +8,8 @@ namespace smemtune {
 
 namespace {
 
-// The usual clock is the upper quartile: a clock that sags half of the time does not lower it, and one short boost does
-// not raise it.
+// Returns the usual clock: the upper quartile. The upper quartile is not lowered by a clock that sags half of the time,
+// nor raised by one short boost.
 double usual_clock(const std::vector<Pair>& pairs) {
     std::vector<double> known;
     for (const auto& pair : pairs) {
@@ -28,7 +28,7 @@ void Pairs::add(const Pair& pair, double total_us) {
 bool Pairs::finished() const {
     if (pairs_.empty()) return false;
     const auto ratio = result();
-    // Sampling always ends: whatever the clock does, at least a quarter of the pairs reaches its upper quartile and is
+    // Sampling always ends, because at least a quarter of the pairs has a clock at or above the upper quartile and is
     // valid.
     if (ratio.pairs < least_for_interval) return false;
     if (total_us_ > policy_.longest_us) return true;

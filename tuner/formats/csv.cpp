@@ -11,11 +11,11 @@ namespace smemtune {
 
 namespace {
 
-// The columns: the header's fields, the parameters, the fields of an entry. The prefix tells them apart.
+// A column is a field of the header, a parameter, or a field of an entry. The prefix of its name tells which.
 constexpr std::string_view header_prefix = "header.";
 constexpr std::string_view parameter_prefix = "parameter.";
 
-// Whether a cell of this text would be read as something else than this text, or refused.
+// Whether value_at() would read a cell with this text as something else than this text, or reject it.
 bool means_a_value(const std::string& text) {
     try {
         return !python_parse(text).is_discarded();
@@ -24,7 +24,8 @@ bool means_a_value(const std::string& text) {
     }
 }
 
-// JSON, or the text itself if it would not be read as anything else.
+// Returns the text of a cell: strings as they are, unless value_at() would read them as something else. All other
+// values are JSON.
 std::string cell_text(const Fields& value) {
     if (!value.is_string()) return python_dump(value);
     const auto& text = value.get_ref<const std::string&>();
@@ -41,11 +42,11 @@ Fields value_at(const std::string& path, std::size_t line, const std::string& ce
 }
 
 struct CsvRow {
-    std::size_t line = 1;  // of the file, where the row begins: a cell may have several lines
+    std::size_t line = 1;  // the file's line where the row begins; a cell may have several lines
     std::vector<std::string> cells{""};
 };
 
-// Rows of RFC 4180.
+// Splits CSV text into rows, as in RFC 4180.
 std::vector<CsvRow> split_rows(const std::string& path, const std::string& text) {
     std::vector<CsvRow> rows;
     CsvRow row;

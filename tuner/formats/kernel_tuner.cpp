@@ -6,7 +6,8 @@ namespace smemtune {
 
 namespace {
 
-// A run of Kernel Tuner that was interrupted leaves its file open, after the comma of an entry or within one.
+// Parses a cache file of Kernel Tuner. An interrupted run leaves its file open: it ends after the comma of an entry, or
+// within an entry.
 Fields open_or_closed(const std::string& path, std::string text) {
     auto parsed = python_parse(text);
     if (!parsed.is_discarded()) return parsed;
@@ -20,7 +21,7 @@ Fields open_or_closed(const std::string& path, std::string text) {
     reject_format(path, "is not JSON; give a cache of Kernel Tuner, T4 results, a wisdom file or CSV");
 }
 
-// As Python's str() writes a value.
+// Formats a value as Python's str() does.
 std::string python_str(const Fields& value) {
     if (value.is_string()) return value.get<std::string>();
     if (value.is_boolean()) return value.get<bool>() ? "True" : "False";
@@ -58,7 +59,7 @@ TuningResults parse_kernel_tuner(const std::string& path, const std::string& tex
     return results;
 }
 
-// Kernel Tuner tells a closed file by its last three characters, "}\n}", and reads one entry a line.
+// Kernel Tuner recognises a closed file by its last three characters, "}\n}". It reads one entry from each line.
 std::string kernel_tuner_text(const TuningResults& results) {
     auto header = results.header;
     header["tune_params_keys"] = results.parameters;

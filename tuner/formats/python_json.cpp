@@ -8,7 +8,7 @@ namespace smemtune {
 namespace {
 
 constexpr std::array<std::string_view, 3> non_finite{"-Infinity", "Infinity", "NaN"};
-constexpr std::string_view marked = "\"\\u0001";  // opens a string that no file holds
+constexpr std::string_view marked = "\"\\u0001";  // begins a string that no file contains
 
 bool begins_with(const std::string& text, std::size_t at, std::string_view word) {
     return std::string_view(text).substr(at, word.size()) == word;

@@ -32,7 +32,7 @@ Fields value_fields(std::int64_t value) { return is_text_value(value) ? Fields(v
 
 double milliseconds(double us) { return us / 1000; }
 
-// Kernel Tuner's: the same moment with +00:00 for Z, and a space for T.
+// Formats a time as Kernel Tuner does: with a space instead of T, and +00:00 instead of Z.
 std::string kernel_tuner_timestamp(std::string iso) {
     std::ranges::replace(iso, 'T', ' ');
     if (iso.ends_with('Z')) iso.replace(iso.size() - 1, 1, "+00:00");
@@ -103,7 +103,7 @@ std::vector<TuningResults> stored_results(const Store& store, std::span<const Tr
     const auto subject = [](const TrialRow& row) {
         return Subject{row.record.key.device, row.kernel_template, row.record.key.problem};
     };
-    std::map<Subject, std::pair<std::string, std::int64_t>> latest;  // when, and the template's row
+    std::map<Subject, std::pair<std::string, std::int64_t>> latest;  // time of the latest trial, and its template's row
     for (const auto& row : rows) {
         auto& known = latest[subject(row)];
         known = std::max(known, {row.finished_at, row.record.key.kernel_template});

@@ -1,4 +1,4 @@
-// Stored trials as results that other autotuners read.
+// Converts stored trials to results that other autotuners can read.
 #pragma once
 
 #include <span>
@@ -9,9 +9,9 @@
 
 namespace smemtune {
 
-/// The trials of each device, template and problem; of several versions of a template, those of the latest. Times are
-/// in milliseconds. A rejection keeps its stage and reason beside the name of the failure that the other tuners know.
-/// The values in tune_params are those that were tried.
+/// Returns one result for each device, template and problem. If trials used several versions of a template, only those
+/// of the latest version are included. Times are in milliseconds. A rejection keeps its stage and reason, and gets the
+/// name that other tuners use for the failure. `tune_params` lists only values that were tried.
 std::vector<TuningResults> stored_results(const Store& store, std::span<const TrialRow> rows);
 
 }  // namespace smemtune

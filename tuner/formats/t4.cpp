@@ -8,16 +8,17 @@ namespace smemtune {
 
 namespace {
 
-// The times of a configuration: Kernel Tuner's names, and T4's.
+// The times of a configuration: first Kernel Tuner's name, then T4's name.
 constexpr std::array<std::pair<const char*, const char*>, 6> time_names{{{"compile_time", "compilation_time"},
                                                                          {"benchmark_time", "benchmark"},
                                                                          {"framework_time", "framework"},
                                                                          {"strategy_time", "search_algorithm"},
                                                                          {"verification_time", "validation"},
                                                                          {"times", "runtimes"}}};
-constexpr const char* older_compilation = "compilation";  // as Kernel Tuner writes it, beside its schema
+constexpr const char* older_compilation = "compilation";  // what Kernel Tuner writes, against its schema
 
-// Kernel Tuner's failures, and T4's names of them. T4 tells more kinds apart; the entry keeps its "invalidity".
+// T4's names of failures, with Kernel Tuner's names. T4 distinguishes more kinds, so an entry also keeps its
+// "invalidity".
 const std::map<std::string, std::string>& failure_names() {
     static const std::map<std::string, std::string> names{
         {"constraints", "InvalidConfig"},   {"compile", "CompilationFailedConfig"}, {"runtime", "RuntimeFailedConfig"},
@@ -49,7 +50,7 @@ const char* t4_time(const std::string& name) {
     return nullptr;
 }
 
-// Other values stay fields of the result, which may have any.
+// Whether T4 allows this value as a measurement. Other values become fields of the result, which may have any type.
 bool may_be_measurement(const Fields& value) { return value.is_number() || value.is_string() || value.is_array(); }
 
 Fields t4_result(const TuningResults& results, const Fields& entry) {
@@ -101,7 +102,7 @@ void add_measurements(Fields& entry, const Fields& measurements) {
     }
 }
 
-// What t4_result() derives from the rest of an entry is not kept in it.
+// Removes the fields of an entry that t4_result() would derive from the entry's other fields.
 void drop_implied(Fields& entry) {
     for (const auto* name : {"invalidity", "correctness"}) {
         auto without = entry;

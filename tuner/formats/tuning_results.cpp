@@ -41,7 +41,7 @@ std::string format_of(std::string_view text) {
 
 namespace {
 
-// Without the library's own prefix: `type must be string, but is object`.
+// Returns the error's message without the JSON library's prefix, such as `type must be string, but is object`.
 std::string reason_of(const nlohmann::json::exception& error) {
     const std::string text = error.what();
     return text.substr(text.find("] ") + 2);

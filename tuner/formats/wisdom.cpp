@@ -11,7 +11,7 @@ namespace {
 constexpr const char* wisdom_version = "1.0";
 constexpr std::size_t most_extents = 3;
 
-// What tells apart problems of one device and size, in the environment of each line.
+// Fields in the environment of each line. They distinguish problems with the same device and size.
 constexpr std::array details{"compute_capability", "operation", "type", "layout", "template_hash"};
 
 Fields parse_wisdom_header(const std::string& path, const std::string& line) {
@@ -56,7 +56,7 @@ Fields wisdom_line(const TuningResults& results, const Fields& entry) {
     return line;
 }
 
-// Of the same device and problem.
+// Returns the element of `all` for the device and problem of `line`; adds an element if there is none.
 TuningResults& results_of(std::vector<TuningResults>& all, const Fields& header, const Fields& line) {
     const auto& environment = line["environment"];
     Fields problem{{"device_name", environment.value("device_name", "")},

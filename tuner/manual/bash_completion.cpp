@@ -1,4 +1,4 @@
-// The script for bash: one function with a case for each command.
+// Writes the completion script for bash: one function with a case for each command.
 #include <fmt/format.h>
 
 #include <array>
@@ -40,7 +40,7 @@ _smemtune() {
     local before=("${COMP_WORDS[@]:1:COMP_CWORD - 1}")
 )";
 
-// The command of the line. Options without a command are those of tune.
+// Returns the lines of the script that find the command of the command line. Options without a command belong to tune.
 std::string command_cases(std::span<const DocumentedCommand> commands) {
     std::vector<std::string> names;
     std::string subcommands;
@@ -88,7 +88,8 @@ std::string option_pattern(const Option& option) {
     return (option.letter.empty() ? "" : "-" + option.letter + " | ") + "--" + option.name;
 }
 
-// Proposes the values of each option that takes one. If the values are not known, it proposes nothing.
+// Returns cases that propose the values of each option that takes a value. They propose nothing if the values are not
+// known.
 std::string value_cases(const DocumentedCommand& command) {
     std::string known;
     std::string unknown;

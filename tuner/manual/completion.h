@@ -1,4 +1,4 @@
-// Scripts by which a shell completes command lines of smemtune.
+// Writes scripts with which a shell completes command lines of smemtune.
 #pragma once
 
 #include <span>
@@ -9,15 +9,16 @@
 
 namespace smemtune {
 
-/// Each script is for `source` and for the folder from which the shell loads completions.
+/// Each function returns a script. It can be read with `source` or put into the folder from which the shell loads
+/// completions.
 std::string bash_completion(std::span<const DocumentedCommand> commands);
 std::string zsh_completion(std::span<const DocumentedCommand> commands);
 std::string fish_completion(std::span<const DocumentedCommand> commands);
 
-/// The completion of each shell, by the shell's name.
+/// A shell with its completion script.
 struct Shell {
     const char* name;
-    const char* file;  ///< below share/, where the shell finds it
+    const char* file;  ///< path below share/ where the shell looks for the script
     std::string (*completion)(std::span<const DocumentedCommand> commands);
 };
 std::span<const Shell> completed_shells();

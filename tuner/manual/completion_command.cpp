@@ -1,4 +1,4 @@
-// smemtune completion: prints the script by which a shell completes command lines.
+// smemtune completion: prints the script with which a shell completes command lines.
 #include <fmt/format.h>
 
 #include <algorithm>

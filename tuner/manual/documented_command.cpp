@@ -9,11 +9,11 @@ namespace smemtune {
 
 namespace {
 
-// Appends what `function` documents, and its subcommands.
+// Appends the documentation of the command `name` and of its subcommands. `function` runs the command.
 void describe(std::vector<DocumentedCommand>& all, const std::string& name, const std::string& summary,
               CommandFunction function, Arguments words) {
     DocumentedCommand command{.name = name, .summary = summary};
-    // No default of this machine or user: the texts are the same wherever they are made.
+    // Commands get an empty environment, so that defaults of this machine or user do not enter the texts.
     ProcessEnvironment nowhere;
     nowhere.take_help = [&](const CommandHelp& help, const std::vector<Option>& options) {
         command.help = help;
@@ -64,7 +64,7 @@ std::vector<std::string> subcommands_of(const DocumentedCommand& command) {
 
 std::string first_sentence(const std::string& text) {
     auto end = text.find(". ");
-    // After "..." or an abbreviation no sentence begins.
+    // After "..." or an abbreviation, a lower-case letter follows and the sentence goes on.
     while (end != std::string::npos && std::isupper(static_cast<unsigned char>(text[end + 2])) == 0) {
         end = text.find(". ", end + 1);
     }

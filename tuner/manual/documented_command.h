@@ -1,4 +1,4 @@
-// What each command documents: the source of its manual page and of the completion of shells.
+// Collects the documentation of each command, for manual pages and shell completions.
 #pragma once
 
 #include <string>
@@ -10,33 +10,33 @@ namespace smemtune {
 
 /// A command with the tables that its --help shows.
 struct DocumentedCommand {
-    std::string name;     ///< `tune`, `db trials`
-    std::string summary;  ///< one line, as the list of commands has it
+    std::string name;     ///< such as `tune` or `db trials`
+    std::string summary;  ///< one line, as in the list of commands
     CommandHelp help;
-    std::vector<Option> options;  ///< without hidden ones
+    std::vector<Option> options;  ///< all options except hidden ones
 };
 
-/// Every command that the help lists, each followed by its subcommands.
+/// Returns every command that the help lists, each followed by its subcommands.
 std::vector<DocumentedCommand> documented_commands();
 
-/// What a shell proposes for one value.
+/// What a shell proposes at one place of a command line.
 struct Proposals {
     std::vector<std::string> words;
     Paths paths = Paths::none;
-    bool list = false;  ///< several values, separated by commas
+    bool list = false;  ///< several values are allowed, separated by commas
 
     [[nodiscard]] bool empty() const { return words.empty() && paths == Paths::none; }
 };
 
-/// What a shell may propose as the value of an option.
+/// Returns what a shell proposes as the value of an option.
 Proposals proposals_of(const Option& option);
-/// For a command's words without a dash: subcommands, names, files.
+/// Returns what a shell proposes for a command's words without a dash: subcommands, names, files.
 Proposals proposals_of(const DocumentedCommand& command);
 
-/// The subcommands' names; empty if the command has none.
+/// Returns the names of the subcommands; empty if the command has none.
 std::vector<std::string> subcommands_of(const DocumentedCommand& command);
 
-/// The first sentence, without its full stop.
+/// Returns the first sentence of the text, without its full stop.
 std::string first_sentence(const std::string& text);
 
 }  // namespace smemtune

@@ -1,4 +1,4 @@
-// The script for fish: one line for each command and option.
+// Writes the completion script for fish: one line for each command and option.
 #include <fmt/format.h>
 
 #include "tuner/manual/completion.h"
@@ -7,7 +7,7 @@ namespace smemtune {
 
 namespace {
 
-// In single quotes, in which fish knows \\ and \'.
+// Puts the text in single quotes. Within them, fish knows the escapes \\ and \'.
 std::string fish_word(const std::string& text) {
     std::string word = "'";
     for (const char c : text) {
@@ -29,7 +29,7 @@ std::string fish_quoted_names(std::span<const DocumentedCommand> commands) {
     return names;
 }
 
-// The arguments of `complete` for values; nothing for unknown ones.
+// Returns the arguments of fish's `complete` that propose these values; empty if no values are known.
 std::string fish_values(const Proposals& proposals) {
     if (proposals.list) {
         return fmt::format(" -a '(__smemtune_list {} {})'", proposals.paths == Paths::none ? "none" : "paths",
@@ -42,7 +42,8 @@ std::string fish_values(const Proposals& proposals) {
     return text;
 }
 
-// -x: a value is required, and no files are offered.
+// Returns the arguments of fish's `complete` for an option with a value. -x means that a value is required and that
+// fish offers no files; -r means only that a value is required.
 std::string fish_value(const Option& option) {
     const auto proposals = proposals_of(option);
     const auto* const required = option.implicit                                      ? ""

@@ -1,4 +1,4 @@
-// smemtune man: prints a manual page, or writes all of them for the installation.
+// smemtune man: prints a manual page, or writes all manual pages into a folder for the installation.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -48,7 +48,7 @@ int man_command(const Arguments& arguments, const ProcessEnvironment& process_en
         for (const auto& page : pages) write_manual_file(folder / (page.name + ".1"), page.text);
         return success;
     }
-    std::size_t chosen = 0;  // the first page is the program's, the next ones are in the order of the commands
+    std::size_t chosen = 0;  // page 0 describes the program; the others follow in the order of `documented`
     if (!line.words().empty()) {
         std::vector<std::string> names;
         names.reserve(documented.size());

@@ -10,7 +10,7 @@ namespace smemtune {
 
 namespace {
 
-// What somebody who has never used smemtune needs to know before the list of commands.
+// What a new user needs to know before the list of commands.
 constexpr std::array introduction{
     "A kernel template is a CUDA source with parameters, such as the width of a tile, and a manifest with their values "
     "and the rules that they obey. A configuration is one value of each parameter. smemtune compiles a configuration "
@@ -52,7 +52,7 @@ std::string italic(const std::string& text) { return "\\fI" + roff_text(text) + 
 
 std::string reference(const std::string& page) { return bold(page) + "(1)"; }
 
-// Words are not hyphenated: a reader could not tell these hyphens from those of options.
+// Returns the head of a page. It turns hyphenation off, because a reader could take its hyphens for those of options.
 std::string page_head(const std::string& page, const std::string& purpose) {
     auto title = page;
     std::ranges::transform(title, title.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
@@ -94,7 +94,7 @@ std::string options_of_page(const std::vector<Option>& options) {
     return text;
 }
 
-// A command's line in the list of commands: its page, and what it does.
+// Returns a row of the list of commands: the name of the command's page, and what the command does.
 std::string command_row(const std::string& command, const std::string& summary) {
     return ".TP\n" + reference(page_name(command)) + "\n" + roff_text(summary) + "\n";
 }

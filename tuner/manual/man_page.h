@@ -1,4 +1,4 @@
-// Manual pages in roff, with the macros of man(7).
+// Writes manual pages in roff, with the macros of man(7).
 #pragma once
 
 #include <span>
@@ -11,14 +11,14 @@
 namespace smemtune {
 
 struct ManPage {
-    std::string name;  ///< `smemtune`, `smemtune-db-trials`; its section is 1
+    std::string name;  ///< such as `smemtune` or `smemtune-db-trials`; always in section 1
     std::string text;
 };
 
-/// The page of the program, then one for each command.
+/// Returns the page of the program, then one page for each command.
 std::vector<ManPage> man_pages(const ProgramHelp& help, std::span<const DocumentedCommand> commands);
 
-/// `text` such that roff prints it as it is, at any place of a line; a newline breaks the line.
+/// Escapes `text` such that roff prints it unchanged at any place of a line. A newline in `text` breaks the line.
 std::string roff_text(const std::string& text);
 
 }  // namespace smemtune

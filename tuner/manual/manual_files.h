@@ -1,4 +1,4 @@
-// Writes generated texts into a folder, for the installation.
+// Writes manual pages and completion scripts into a folder, for the installation.
 #pragma once
 
 #include <filesystem>
@@ -6,7 +6,7 @@
 
 namespace smemtune {
 
-/// Replaces `file`; its folders are made. Throws UsageError if it cannot be written.
+/// Writes `file`, which may exist, and creates its folders. Throws UsageError if it cannot be written.
 void write_manual_file(const std::filesystem::path& file, const std::string& text);
 
 }  // namespace smemtune

@@ -1,4 +1,4 @@
-// The script for zsh: one function for each command, with a specification for each option.
+// Writes the completion script for zsh: one function for each command, with a specification for each option.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -38,7 +38,7 @@ _smemtune_word() {
 }
 )";
 
-// A part of a specification of _arguments, in which brackets and colons have a meaning.
+// Escapes text for a specification of zsh's _arguments, in which brackets and colons have a meaning.
 std::string zsh_text(const std::string& text) {
     std::string escaped;
     for (const char c : text) {
@@ -48,7 +48,7 @@ std::string zsh_text(const std::string& text) {
     return escaped;
 }
 
-// The action that completes a value; a space if nothing is known of it.
+// Returns the action with which zsh completes a value; a space if no values are known.
 std::string zsh_action(const Proposals& proposals) {
     if (proposals.empty()) return " ";
     constexpr std::array paths{"none", "files", "folders"};
@@ -86,7 +86,7 @@ std::string zsh_arguments(const DocumentedCommand& command) {
     return text + "\n";
 }
 
-// Proposes the commands of `rows` if the second word of the line is being written.
+// Returns lines that propose the commands of `rows` while the user writes the second word of the command line.
 std::string zsh_first_word(const std::vector<HelpRow>& rows) {
     std::string text =
         "    if (( CURRENT == 2 )) && [[ $PREFIX != -* ]]; then\n"
@@ -97,7 +97,7 @@ std::string zsh_first_word(const std::vector<HelpRow>& rows) {
     return text + "        )\n        _describe command commands\n        return\n    fi\n";
 }
 
-// Chooses among the functions of `names`, by the second word of the line.
+// Returns lines that call one of the functions for `names`, depending on the second word of the command line.
 std::string zsh_choice(const std::string& prefix, const std::vector<std::string>& names) {
     std::string text =
         "    if [[ $words[2] != -* ]]; then\n"

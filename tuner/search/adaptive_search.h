@@ -1,4 +1,4 @@
-// The base class of searches that adapt to observed costs. Start points come first, and no point is proposed twice.
+// The base class of searches that adapt to observed costs. It proposes the start points first, and no point twice.
 #pragma once
 
 #include <cstdint>
@@ -22,11 +22,12 @@ public:
     [[nodiscard]] std::size_t draw(std::mt19937_64& random) const { return points_[random() % points_.size()]; }
 
 private:
-    std::vector<std::uint32_t> points_;  // a ParameterSpace has at most 20 million points
-    std::vector<std::uint32_t> place_;   // of each point: its index in points_; an index past the end if it was removed
+    std::vector<std::uint32_t> points_;  // 32 bits suffice: a ParameterSpace has at most 20 million points
+    std::vector<std::uint32_t> place_;   // the index of each point in points_; past its end for a removed point
 };
 
-/// A strategy implements propose(), and update() if outcomes change its state. A point is its index in the space.
+/// A strategy overrides propose(). It also overrides update() if its state depends on outcomes. Functions pass a point
+/// as its index in the space.
 class AdaptiveSearch : public Search {
 public:
     explicit AdaptiveSearch(SearchSetup setup);
@@ -36,23 +37,23 @@ public:
 protected:
     /// The cost of a rejected point.
     static constexpr double infinity = std::numeric_limits<double>::infinity();
-    /// The cost of each point; infinity if it was rejected.
+    /// The cost of each point whose outcome is known; infinity for a rejected point.
     using Costs = std::unordered_map<std::size_t, double>;
 
     /// Returns an untried point. Precondition: there is one.
     virtual std::size_t propose() = 0;
-    /// Called once for each point when its cost becomes known; infinity means rejected.
+    /// Called once for each point, when its cost becomes known. A cost of infinity means that the point was rejected.
     virtual void update(std::size_t /*index*/, double /*cost*/) {}
 
-    /// An untried point drawn at random, independent of the observations. If the setup has an estimate, the best of
-    /// several draws by that estimate.
+    /// Returns an untried point drawn at random, independent of the observations. If the setup has an estimate, draws
+    /// several points and returns the one with the lowest estimate.
     std::size_t draw_untried();
     /// A uniform random integer in 0 ... bound - 1. Precondition: bound > 0.
     std::size_t random_below(std::size_t bound) { return random_() % bound; }
     /// A uniform random number in [0, 1).
     double random_fraction() { return static_cast<double>(random_() >> 11) * 0x1.0p-53; }
     template <typename T>
-    void shuffle(std::vector<T>& values) {  // std::shuffle differs between standard libraries
+    void shuffle(std::vector<T>& values) {  // not std::shuffle, whose order differs between standard libraries
         for (std::size_t i = values.size(); i > 1; --i) std::swap(values[i - 1], values[random_below(i)]);
     }
 

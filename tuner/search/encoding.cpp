@@ -12,7 +12,7 @@ namespace {
 constexpr double rank_scale = 1.0;
 constexpr double alignment_scale = 0.5;
 
-// Scales linearly to [0, 1].
+// Scales the numbers linearly to [0, 1].
 std::vector<float> to_unit(const std::vector<float>& numbers) {
     const auto [low, high] = std::ranges::minmax(numbers);
     auto unit = numbers;
@@ -20,7 +20,8 @@ std::vector<float> to_unit(const std::vector<float>& numbers) {
     return unit;
 }
 
-// 0 counts as odd, because it usually means "off" and is not similar to any other value.
+// How often the value can be halved. The value 0 gets alignment 0, because it usually means "off" and is not similar to
+// any other value.
 float alignment(std::int64_t value) {
     return value == 0 ? 0.0F : static_cast<float>(std::countr_zero(static_cast<std::uint64_t>(value)));
 }
@@ -48,7 +49,7 @@ void Encoding::add_parameter(std::size_t parameter) {
         inverse_scales_.push_back(rate);
     };
     if (std::ranges::any_of(values, is_text_value)) {
-        // Texts have no order: a column for each, so that all are equally far apart.
+        // Texts have no order. Each text gets its own column, so that any two texts are equally far apart.
         for (std::size_t i = 0; i < values.size(); ++i) {
             std::vector<float> is_value(values.size(), 0.0F);
             is_value[i] = 1.0F;
@@ -58,7 +59,7 @@ void Encoding::add_parameter(std::size_t parameter) {
     }
     add(to_unit(ranks), rank_scale);
     const auto [least, most] = std::ranges::minmax(alignments);
-    // If there are only two values, or only powers of two, the alignment repeats the rank.
+    // If there are only two values, or only powers of two, a column of alignments would repeat the column of ranks.
     if (values.size() > 2 && most > least && to_unit(alignments) != to_unit(ranks)) {
         add(to_unit(alignments), alignment_scale);
     }

@@ -1,4 +1,4 @@
-// Encodes the points of a space as rows of numbers in [0, 1], so that a model can compute distances.
+// Encodes the points of a space as rows of numbers in [0, 1], so that a model can compute distances between points.
 #pragma once
 
 #include <vector>
@@ -7,24 +7,24 @@
 
 namespace smemtune {
 
-/// Each parameter gives a column with the rank of its value and, if that differs, a column with the value's alignment:
-/// how often it can be halved. (96 is next to 80, but may perform like 32: both can be halved five times.) The setup's
-/// features and its estimate are also encoded by rank, so their scale does not matter: the number is the share of a
-/// sample's values that are smaller.
+/// Each parameter gives one column with the rank of its value. If the value's alignment differs from its rank, a second
+/// column has the alignment: how often the value can be halved. (96 is next to 80, but may perform like 32, because
+/// both 96 and 32 can be halved five times.) Each feature and the estimate of the setup also give one column. Its
+/// number is the share of a sample's values that are smaller, so the scale of a feature does not matter.
 class Encoding {
 public:
-    /// Keeps a reference to `cache`, which must outlive it.
+    /// Keeps a reference to `cache`, which must outlive this Encoding.
     explicit Encoding(FeatureCache& cache);
 
-    /// The prior of each column's inverse length scale (see Covariance).
+    /// The inverse length scale of each column before any fit (see Covariance).
     [[nodiscard]] const std::vector<double>& inverse_scales() const { return inverse_scales_; }
-    /// The encoded columns of configuration `index`, as many as inverse_scales().
+    /// Returns the encoded configuration `index`: one number for each entry of inverse_scales().
     [[nodiscard]] std::vector<float> encode(std::size_t index) const;
 
 private:
     struct ParameterColumn {
         std::size_t parameter;
-        std::vector<float> encoded;  // of each value
+        std::vector<float> encoded;  // one number for each value of the parameter
     };
     void add_parameter(std::size_t parameter);
     void add_features();
@@ -32,7 +32,7 @@ private:
 
     FeatureCache& cache_;
     std::vector<ParameterColumn> columns_;
-    std::vector<std::vector<double>> samples_;  // sorted sample of each feature and, last, of the estimate
+    std::vector<std::vector<double>> samples_;  // a sorted sample of each feature and, last, of the estimate
     std::vector<double> inverse_scales_;
 };
 

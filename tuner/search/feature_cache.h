@@ -1,4 +1,4 @@
-// Caches the results of a setup's callbacks (features and estimate) for each point, because they may be slow.
+// Caches the features and the estimate of each point, because the callbacks of a SearchSetup may be slow.
 #pragma once
 
 #include <optional>
@@ -16,9 +16,10 @@ public:
     [[nodiscard]] const ParameterSpace& space() const { return *setup_.space; }
     [[nodiscard]] bool has_estimate() const { return setup_.estimate != nullptr; }
     [[nodiscard]] bool has_any() const { return has_estimate() || setup_.features; }
-    /// Precondition: has_estimate(). NaN becomes infinity, as in features().
+    /// Returns the estimate of point `index`; infinity if the callback returned NaN. Precondition: has_estimate().
     double estimate(std::size_t index);
-    /// The reference is valid as long as this object. Empty if the setup has no features.
+    /// Returns the features of point `index`, with infinity in place of NaN. Empty if the setup has no features. The
+    /// reference stays valid as long as this FeatureCache.
     const std::vector<double>& features(std::size_t index);
 
 private:
@@ -28,7 +29,7 @@ private:
     };
 
     SearchSetup setup_;
-    std::unordered_map<std::size_t, Answers> answers_;  // a map whose elements do not move as it grows
+    std::unordered_map<std::size_t, Answers> answers_;  // references to its elements stay valid as the map grows
 };
 
 }  // namespace smemtune

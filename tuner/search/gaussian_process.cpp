@@ -21,7 +21,8 @@ using Eigen::VectorXf;
 constexpr double least_pivot = 1e-8;
 constexpr float least_variance = 1e-6F;
 
-// One row for each point. A column is contiguous, because the loops below read whole columns.
+// Returns an array with one row for each point. Its columns are contiguous in memory, because covariances() and
+// gradient() read whole columns.
 ArrayXXf to_array(const Rows& points, std::size_t width) {
     ArrayXXf result(static_cast<Index>(points.size()), static_cast<Index>(width));
     for (std::size_t i = 0; i < points.size(); ++i) {
@@ -47,8 +48,8 @@ Eigen::Array<Scalar, Eigen::Dynamic, 1> covariances(const Covariance& covariance
 }
 
 // The gradient of the negative log posterior density with respect to the logarithms of the scales and, last, of the
-// noise (Rasmussen and Williams, equation 5.9). With a = K^-1 y it is half the trace of (K^-1 - a a') dK, plus the
-// gradient of the prior.
+// noise (Rasmussen and Williams, equation 5.9). Let K be the covariances of the points, y their values and a = K^-1 y.
+// Each component is half the trace of (K^-1 - a a') dK, plus the gradient of the prior.
 VectorXd gradient(const Covariance& covariance, const Covariance& prior, const ArrayXXf& points,
                   const VectorXd& values) {
     const auto n = points.rows();
@@ -102,7 +103,7 @@ Covariance fitted(Covariance covariance, const Covariance& prior, const Rows& po
     const auto width = covariance.inverse_scales.size();
     const auto rows = to_array(points, width);
     const VectorXd targets = Eigen::Map<const VectorXd>(values.data(), static_cast<Index>(values.size()));
-    std::vector<double> step_size(width + 1, 0.2);  // of the logarithms of scales and noise
+    std::vector<double> step_size(width + 1, 0.2);  // the step in the logarithm of each scale and, last, of the noise
     std::vector<double> previous(width + 1, 0.0);
     for (int step = 0; step < steps; ++step) {
         const auto slopes = gradient(covariance, prior, rows, targets);
@@ -110,7 +111,7 @@ Covariance fitted(Covariance covariance, const Covariance& prior, const Rows& po
             auto slope = slopes[static_cast<Index>(f)];
             const auto agreement = slope * previous[f];
             if (agreement > 0) step_size[f] = std::min(step_size[f] * 1.3, 1.0);
-            if (agreement < 0) {  // stepped over the minimum: rest for one step, then take a smaller one
+            if (agreement < 0) {  // the last step passed the minimum: rest once, then take half the step
                 step_size[f] *= 0.5;
                 slope = 0;
             }
@@ -128,14 +129,15 @@ Covariance fitted(Covariance covariance, const Covariance& prior, const Rows& po
     return covariance;
 }
 
-// Let L L' = K be the covariances of the points and C those between points and candidates. The mean at the candidates
-// is (L^-1 C)' (L^-1 y). Each point reduces their variance by the square of its row of L^-1 C.
+// Let K = L L' be the covariances of the points, y their values, and C the covariances between points and candidates.
+// The mean at the candidates is (L^-1 C)' (L^-1 y). Each point has a row in L^-1 C. The squares of this row are what
+// the point subtracts from the variances at the candidates.
 struct Posterior::State {
     Covariance covariance;
-    ArrayXXf candidates;   // one row each
-    ArrayXf variance;      // at the candidates
-    Index count = 0;       // number of points; the arrays below have room for more
-    ArrayXXf points;       // one row each
+    ArrayXXf candidates;   // one row for each candidate
+    ArrayXf variance;      // at each candidate
+    Index count = 0;       // number of points; `points`, `factor` and `explained` have room for more
+    ArrayXXf points;       // one row for each point
     MatrixXd factor;       // the transpose of L, so that a row of L is contiguous
     MatrixXf explained{};  // the transpose of L^-1 C: one column for each point
 
@@ -183,7 +185,7 @@ Posterior::Prediction Posterior::predict(const std::vector<std::optional<double>
     VectorXd whitened = VectorXd::Zero(s.count);  // L^-1 y
     for (Index i = 0; i < s.count; ++i) {
         const auto& value = values[static_cast<std::size_t>(i)];
-        if (!value) continue;  // the value is the predicted mean, so its whitened value is 0
+        if (!value) continue;  // a pending value equals the predicted mean, so its whitened value is 0
         whitened[i] = (*value - s.factor.col(i).head(i).dot(whitened.head(i))) / s.factor(i, i);
     }
     const auto candidates = static_cast<std::size_t>(s.candidates.rows());

@@ -7,25 +7,26 @@
 
 namespace smemtune {
 
-/// The covariance of the values at two points. It is a product over the columns of the Matérn function of smoothness
-/// 3/2, (1 + r) exp(-r), where r is the distance in that column divided by its length scale (Rasmussen and Williams,
-/// Gaussian Processes for Machine Learning, 2006, equation 4.17).
+/// The covariance of the values at two points: the product over all columns of (1 + r) exp(-r), the Matérn function of
+/// smoothness 3/2. Here r is the distance of the points in the column divided by the column's length scale (Rasmussen
+/// and Williams, Gaussian Processes for Machine Learning, 2006, equation 4.17).
 struct Covariance {
     std::vector<double> inverse_scales;  ///< 1 / length scale of each column
-    double noise = 0.01;                 ///< variance that no column explains; the values have variance 1
+    double noise = 0.01;                 ///< variance that no column explains, relative to the values' variance of 1
 
     [[nodiscard]] double operator()(const std::vector<float>& a, const std::vector<float>& b) const;
 };
 
-using Rows = std::vector<std::vector<float>>;  ///< points; each has one number for each scale of the covariance
+using Rows = std::vector<std::vector<float>>;  ///< one row for each point, one number for each column
 
-/// The most probable covariance given `values` and `prior`. The values are standardised; the logarithm of each scale
-/// has a normal prior around the scale of `prior`, with deviation 1. Starts at `covariance` and takes `steps` steps of
-/// resilient propagation (Riedmiller and Braun, 1993). Each step costs the cube of the number of points.
+/// Returns the most probable covariance given `values` and `prior`. The values must be standardised. The logarithms of
+/// the scales and of the noise have normal priors with deviation 1 around the logarithms in `prior`. The fit starts at
+/// `covariance` and takes `steps` steps of resilient propagation (Riedmiller and Braun, 1993). The time of each step
+/// grows with the cube of the number of points.
 Covariance fitted(Covariance covariance, const Covariance& prior, const Rows& points, const std::vector<double>& values,
                   int steps);
 
-/// The posterior at fixed candidates. Points are added one by one.
+/// The posterior distribution of the values at candidates that never change. Known points are added one by one.
 class Posterior {
 public:
     struct Prediction {
@@ -38,15 +39,15 @@ public:
     Posterior(Posterior&&) noexcept;
     Posterior& operator=(Posterior&&) noexcept;
 
-    /// Costs the number of points so far times the number of candidates.
+    /// Adds a point. The time grows with the number of earlier points times the number of candidates.
     void add(const std::vector<float>& point);
-    /// Predicts from the value at each point, in the order of adding; the prior mean is zero. A pending value (nullopt)
-    /// is taken to be the mean that the earlier points predict. Variances do not depend on the values. Costs as much as
-    /// add().
+    /// Predicts the values at the candidates. `values` are the values at the added points, in the order of add(). The
+    /// prior mean is zero. A pending value (nullopt) is taken to be the mean that the earlier points predict. Variances
+    /// do not depend on the values. Takes about as long as add().
     [[nodiscard]] Prediction predict(const std::vector<std::optional<double>>& values) const;
 
 private:
-    struct State;  // hides Eigen's matrices from this header
+    struct State;  // defined in the .cpp file, so that this header does not include Eigen
     std::unique_ptr<State> state_;
 };
 

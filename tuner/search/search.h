@@ -1,5 +1,5 @@
-// Searches decide which configuration to try next. The interface is ask and tell: a search knows nothing of kernels,
-// devices or time.
+// A search decides which configuration to try next. Callers ask with next() and report costs with observe(). A search
+// knows nothing of kernels, devices or time.
 #pragma once
 
 #include <functional>
@@ -16,12 +16,13 @@ namespace smemtune {
 class Search {
 public:
     virtual ~Search() = default;
-    /// The next configuration, each once; nothing if the space is used up. It may be called again before a cost is
-    /// observed, so that compiles can run ahead.
+    /// Returns the next configuration to try, each one once; nothing if the space is used up. It may be called again
+    /// before a cost is observed, so that compiles can run ahead of measurements.
     virtual std::optional<Configuration> next() = 0;
-    /// Reports the cost of a configuration in any unit; lower is better. Nothing, or a number that is not finite, means
-    /// rejected. Searches compare costs by their ratios, or by their differences once a cost is not positive. Reports
-    /// may come in any order, even for configurations that were not proposed. Some searches ignore them: see learns().
+    /// Reports the cost of a configuration in any unit; lower is better. An absent or non-finite cost means that the
+    /// configuration was rejected. Searches compare costs by their ratios, or by their differences once a cost is not
+    /// positive. Reports may come in any order, even for configurations that were not proposed. Some searches ignore
+    /// reports: see learns().
     virtual void observe(const Configuration&, std::optional<double> /*cost*/) {}
 };
 
@@ -29,23 +30,25 @@ public:
 struct SearchSetup {
     std::shared_ptr<const ParameterSpace> space;
     unsigned seed = 0;
-    /// Start points, tried first in this order, such as winners of other sizes. Those outside the space are skipped.
+    /// Start points, such as winners of other sizes. They are tried first, in this order. Those outside the space are
+    /// skipped.
     std::vector<Configuration> starts{};
-    /// Features of a configuration that are known before it is tried, such as threads, registers and waves. Each call
-    /// must return the same number of features. May be empty.
+    /// Returns features of a configuration that are known before it is tried, such as threads, registers and waves.
+    /// Each call must return the same number of features. May be empty.
     std::function<std::vector<double>(const Configuration&)> features{};
-    /// Estimates the cost, in any unit, to order candidates; it excludes none. May be empty.
+    /// Estimates the cost of a configuration, in any unit. The estimate orders candidates and excludes none. May be
+    /// empty.
     std::function<double(const Configuration&)> estimate{};
 };
 
-/// The search behind `auto`: the best one over recorded spaces (docs/search.md).
+/// The name of the search that `auto` selects: the one that did best on recorded spaces (docs/search.md).
 std::string_view auto_search();
 /// The names of all searches, for `--search` and its help.
 const std::vector<std::string>& search_names();
-/// Whether the search adapts to observed costs. A run then ends it when further gain is unlikely. The other searches
-/// enumerate the whole space.
+/// Whether the search adapts to observed costs. A tuning run ends such a search when further gain is unlikely. The
+/// other searches enumerate the whole space.
 bool learns(std::string_view name);
-/// Throws std::invalid_argument, which lists the known names, if the name is unknown.
+/// Throws std::invalid_argument if the name is unknown. The message lists the known names.
 std::unique_ptr<Search> make_search(std::string_view name, SearchSetup setup);
 
 }  // namespace smemtune

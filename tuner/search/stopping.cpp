@@ -15,7 +15,7 @@ void Stopping::add(std::optional<double> cost) {
 }
 
 bool Stopping::gain_is_unlikely() const {
-    if (!best_) return false;  // there is no valid configuration yet
+    if (!best_) return false;  // no configuration was valid so far
     return evaluations_ - found_at_ >= policy_.patience &&
            static_cast<double>(evaluations_) >= policy_.persistence * static_cast<double>(found_at_);
 }

@@ -1,4 +1,4 @@
-// Decides when to stop a search, from its costs alone.
+// Decides from the observed costs alone when to stop a search.
 #pragma once
 
 #include <cstddef>
@@ -7,19 +7,19 @@
 namespace smemtune {
 
 struct StoppingPolicy {
-    /// Gain is unlikely after this many evaluations in a row without a gain.
+    /// Gain is unlikely only after at least this many evaluations in a row without a gain.
     std::size_t patience = 70;
-    /// If the last gain came at evaluation n, it is also unlikely after `persistence` * n evaluations: a late gain
-    /// means that gains are rare.
+    /// If the last gain came at evaluation n, gain is unlikely only after at least `persistence` * n evaluations,
+    /// because a late gain means that gains are rare.
     double persistence = 1.25;
-    double gain = 0.005;  ///< smaller improvements, as a share of the cost, are not gains
+    double gain = 0.005;  ///< the least improvement, as a share of the cost, that is a gain
 };
 
 class Stopping {
 public:
     explicit Stopping(const StoppingPolicy& policy) : policy_(policy) {}
 
-    /// The cost of one more evaluation; nothing when it was rejected.
+    /// Adds the cost of one more evaluation; nothing if the configuration was rejected.
     void add(std::optional<double> cost);
     [[nodiscard]] bool gain_is_unlikely() const;
     /// Whether gain_is_unlikely() was true after any evaluation so far, even if a gain followed.
@@ -31,8 +31,8 @@ private:
     StoppingPolicy policy_;
     std::size_t evaluations_ = 0;
     std::size_t found_at_ = 0;       // the evaluation of the last gain
-    std::optional<double> best_;     // least cost
-    std::optional<double> to_beat_;  // the cost at the last gain, so that several small steps add up to a gain
+    std::optional<double> best_;     // the lowest cost so far
+    std::optional<double> to_beat_;  // the cost at the last gain; several small improvements on it add up to a gain
     bool was_unlikely_ = false;
 };
 

@@ -12,10 +12,10 @@ namespace smemtune {
 
 namespace {
 
-// The result for a member: its machine code, or why it is left out.
+// A member's machine code, or the reason why the member is left out.
 using Compiled = std::variant<Binary, std::string>;
 
-// The template of a member, or why there is none.
+// Returns the template of a member, or the reason why the member is left out.
 std::variant<const KernelTemplate*, std::string> template_of(const PortfolioRow& row, const Problem& like,
                                                              const std::vector<KernelTemplate>& templates) {
     const auto kernel = std::ranges::find(templates, row.kernel_template, &KernelTemplate::name);

@@ -1,4 +1,4 @@
-// Compiles the members of a portfolio that is kept as text. No device is needed.
+// Compiles the members of a portfolio from its text. Needs no device.
 #pragma once
 
 #include <cstddef>
@@ -13,14 +13,15 @@
 namespace smemtune {
 
 struct CompiledPortfolio {
-    std::size_t stored = 0;               ///< members
-    std::vector<std::string> left_out{};  ///< why each other member is not stored: `tiled TILE=16: reason`
+    std::size_t stored = 0;               ///< number of stored members
+    std::vector<std::string> left_out{};  ///< the other members, each with its reason: `tiled TILE=16: reason`
 };
 
-/// Compiles each member and stores those whose machine code is, byte for byte, the code that was verified on the
-/// portfolio's device. Other members are unverified and left out. A member is also left out if its template or
-/// operation differs from the one in `templates`. `compiler` must be for the portfolio's device. Compiles on `jobs`
-/// threads. Throws CompilerError, StoreError.
+/// Compiles each member of the portfolio. Stores a member if its machine code is, byte for byte, the code that was
+/// verified on the portfolio's device. Leaves out all other members, because they are unverified. Also leaves out a
+/// member if its template or operation in `templates` was changed since.
+///
+/// `compiler` must be for the portfolio's device. Compiles on `jobs` threads. Throws CompilerError, StoreError.
 CompiledPortfolio compile_portfolio(const PortfolioText& portfolio, const std::vector<KernelTemplate>& templates,
                                     const Compiler& compiler, std::size_t jobs, Store& store);
 

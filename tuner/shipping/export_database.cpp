@@ -32,7 +32,7 @@ public:
     Exported result;
 
 private:
-    // Damage of a row affects only that row.
+    // Leaves out a damaged row and goes on with the others.
     template <class Work>
     void attempt(const std::string& what, const Work& work) {
         try {
@@ -56,7 +56,8 @@ private:
         return known->second;
     }
 
-    // The machine code that was verified, for the copy's row of the template.
+    // Returns the stored machine code with this hash, for the template's row in the copy. Returns nothing if there is
+    // none.
     std::optional<BinaryRecord> code(std::int64_t row, const Configuration& configuration, const std::string& hash) {
         for (auto& binary : from_.binaries(row, configuration)) {
             if (sha256(std::as_bytes(std::span(binary.code))) != hash) continue;
@@ -110,7 +111,7 @@ private:
     const Store& from_;
     Store& to_;
     std::map<std::int64_t, Device> devices_;
-    std::map<std::int64_t, std::int64_t> templates_;  // row here -> row in the copy
+    std::map<std::int64_t, std::int64_t> templates_;  // row in from_ -> row in to_
 };
 
 }  // namespace

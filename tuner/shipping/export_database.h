@@ -11,13 +11,15 @@ namespace smemtune {
 
 struct Exported {
     std::size_t winners = 0;
-    std::size_t members = 0;              ///< of portfolios
-    std::vector<std::string> left_out{};  ///< winners and members that the copy lacks, and why
+    std::size_t members = 0;              ///< number of members of portfolios
+    std::vector<std::string> left_out{};  ///< winners and members that were not copied, with reasons
 };
 
-/// Copies every portfolio and, with `winners`, the winner of each problem: templates, machine code, and the measurement
-/// of each winner. No other trials, no runs, no samples. Copies only undamaged rows whose machine code is the code that
-/// was verified. A winner without stored machine code is copied without it.
+/// Copies every portfolio. With `winners`, also copies the winner of each problem with its measurement. Templates and
+/// machine code are copied with them. Other trials, runs and samples are not copied.
+///
+/// Damaged rows are left out, and so are members whose verified machine code is not stored. A winner whose machine code
+/// is not stored is copied without it.
 Exported export_database(const Store& from, Store& to, bool winners);
 
 }  // namespace smemtune

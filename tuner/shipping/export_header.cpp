@@ -13,7 +13,7 @@ namespace smemtune {
 
 namespace {
 
-// Words that no parameter or class can have as its name.
+// Whether C++ reserves this word, so that no parameter or class can have it as its name.
 bool is_keyword(const std::string& name) {
     static const std::set<std::string> keywords{
         "alignas", "alignof",  "and",       "asm",      "auto",     "bool",      "break", "case",   "catch",
@@ -26,7 +26,8 @@ bool is_keyword(const std::string& name) {
     return keywords.contains(name);
 }
 
-// The name of a parameter, apart from the names of the header itself.
+// Returns the name of a C++ parameter for an argument. It differs from keywords and from the names that the header uses
+// itself.
 std::string parameter_name(const std::string& name) {
     if (!is_identifier(name)) {
         throw std::invalid_argument("'" + name + "' is no name in C++; rename the argument in the manifest");
@@ -35,7 +36,8 @@ std::string parameter_name(const std::string& name) {
     return is_taken ? name + "_" : name;
 }
 
-// Types that need no header of CUDA's. A launch takes the bits of a __half, and any address of vectors and structs.
+// Returns a parameter's type. The types need no header of CUDA: a __half is passed as its bits, and the address of
+// vectors or structs as void*.
 std::string type_text(const Argument& argument, const std::string& element) {
     const auto type = type_of(argument, element);
     const bool is_plain = type.lanes == 1 && !type.number->is_half();
@@ -43,7 +45,7 @@ std::string type_text(const Argument& argument, const std::string& element) {
     return (argument.kind == Argument::Kind::input ? "const " : "") + (is_plain ? type.cpp_name() : "void") + "*";
 }
 
-// What the types alone do not tell.
+// Returns comments on the arguments whose C++ type does not show the type of the elements.
 std::string remarks_on(const Operation& operation, const std::string& element) {
     std::string text;
     for (const auto& argument : operation.arguments) {
@@ -65,9 +67,9 @@ bool is_extent(const Operation& operation, const Argument& argument) {
 }  // namespace
 
 std::string header_of(const Operation& operation, const std::string& type) {
-    std::vector<std::string> sizes;    // parameters of the constructor
-    std::vector<std::string> given;    // its arguments
-    std::vector<std::string> extents;  // of the problem
+    std::vector<std::string> sizes;    // declarations of the constructor's parameters
+    std::vector<std::string> given;    // arguments of a call of the constructor
+    std::vector<std::string> extents;  // initialisers of the problem's extents
     std::string members;
     std::string initial;
     for (const auto& extent : operation.extents) {
@@ -83,7 +85,7 @@ std::string header_of(const Operation& operation, const std::string& type) {
         initial += fmt::format("{}_({}), ", name, name);
     }
     std::vector<std::string> types;
-    std::vector<std::string> parameters;  // of a launch
+    std::vector<std::string> parameters;  // declarations of a launch's parameters
     std::vector<std::string> passed;
     std::vector<std::string> handed;
     for (const auto& argument : operation.arguments) {

@@ -1,4 +1,4 @@
-// A C++ header for applications: an operation's kernel with its signature.
+// Writes a C++ header for applications: an operation's kernel with its signature.
 #pragma once
 
 #include <string>
@@ -7,9 +7,9 @@
 
 namespace smemtune {
 
-/// The text of a header with a class that fetches the tuned kernel of an operation and launches it with typed
-/// arguments, and a function that does both. `type`: of the elements. Throws std::invalid_argument if a name of the
-/// operation is no name in C++.
+/// Returns the text of a header. Its class fetches the tuned kernel of an operation and launches it with typed
+/// arguments. Its function does both in one call. `type` is the type of the elements. Throws std::invalid_argument if a
+/// name in the operation is not a valid name in C++.
 std::string header_of(const Operation& operation, const std::string& type);
 
 }  // namespace smemtune

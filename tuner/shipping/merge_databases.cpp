@@ -11,7 +11,7 @@ namespace {
 Configuration stored_defaults(const TemplateRecord& record) {
     try {
         return default_configuration(load_template(record.files));
-    } catch (const std::exception&) {  // of a newer smemtune: nothing is known to be missing
+    } catch (const std::exception&) {  // from a newer smemtune: the defaults are unknown
         return {};
     }
 }

@@ -1,4 +1,4 @@
-// A new database file, for other machines, that is complete or absent.
+// Creates a database file for other machines. The file is either complete or absent.
 #pragma once
 
 #include <filesystem>
@@ -8,19 +8,20 @@
 
 namespace smemtune {
 
-/// Writes to a temporary name beside `file` and renames in finish(), so `file` is complete or absent. The database has
-/// a rollback journal, so readers create no files beside it and its folder may be read-only.
+/// Writes to a temporary file beside `file`. finish() renames it, so that `file` is never incomplete. The database has
+/// a rollback journal instead of a write-ahead log. Readers therefore create no files beside it, and its folder may be
+/// read-only.
 class NewDatabase {
 public:
-    /// Throws StoreError.
+    /// Creates the temporary file. Throws StoreError.
     explicit NewDatabase(std::filesystem::path file);
-    /// Removes an unfinished file.
+    /// Removes the temporary file if it was not renamed.
     ~NewDatabase();
     NewDatabase(const NewDatabase&) = delete;
     NewDatabase& operator=(const NewDatabase&) = delete;
 
     [[nodiscard]] Store& store() { return *store_; }
-    /// Closes the store. A file of that name is replaced. Throws StoreError.
+    /// Closes the store and renames its file to `file`, which is replaced if it exists. Throws StoreError.
     void finish();
 
 private:

@@ -20,7 +20,7 @@ const BinaryRecord& code_of(const std::vector<BinaryRecord>& binaries, const Por
                      " lacks the machine code that was verified; run smemtune portfolio again");
 }
 
-// "sm_90a f32 nn" without type and layout.
+// Returns the architecture alone: "sm_90a" of the target "sm_90a f32 nn".
 std::string target_of(const BinaryRecord& binary) { return binary.target.substr(0, binary.target.find(' ')); }
 
 PortfolioText text_of(const Store& store, const PortfolioOrigin& origin, const Device& device,
@@ -59,7 +59,7 @@ std::vector<PortfolioText> portfolio_texts(const Store& store, const std::string
     std::vector<PortfolioText> texts;
     for (const auto& origin : store.portfolios()) {
         const auto device = std::ranges::find(devices, origin.key.device, &std::pair<std::int64_t, Device>::first);
-        if (device == devices.end()) continue;  // removed since by another process
+        if (device == devices.end()) continue;  // another process has removed the device
         texts.push_back(text_of(store, origin, device->second, commit));
     }
     return texts;

@@ -1,4 +1,4 @@
-// The stored portfolios as texts.
+// Writes the stored portfolios as texts.
 #pragma once
 
 #include <string>
@@ -9,11 +9,11 @@
 
 namespace smemtune {
 
-/// The text of every portfolio in the store. `commit`: smemtune's commit; empty when unknown. Throws StoreError if a
-/// row is damaged, or if the machine code that a member was verified with is not stored.
+/// Returns the text of every portfolio in the store. `commit` is smemtune's commit, or empty if unknown. Throws
+/// StoreError if a row is damaged, or if a member's verified machine code is not stored.
 std::vector<PortfolioText> portfolio_texts(const Store& store, const std::string& commit);
 
-/// A file name from device, operation, type and layout: `nvidia_h200-gemm-f32-nn.toml`.
+/// Returns a file name made of device, operation, type and layout, such as `nvidia_h200-gemm-f32-nn.toml`.
 std::string file_name(const PortfolioText& portfolio);
 
 }  // namespace smemtune

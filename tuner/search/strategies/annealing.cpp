@@ -14,8 +14,8 @@ public:
     using AdaptiveSearch::AdaptiveSearch;
 
 private:
-    // Temperatures, in units of the cost's logarithm. At `hot`, a cost 1.4 times as high is accepted with probability
-    // 1/3.
+    // Temperatures, in units of the cost's logarithm. At temperature `hot`, a cost 1.4 times as high is accepted with
+    // probability 0.38.
     static constexpr double hot = 0.35;
     static constexpr double cold = 0.01;
     static constexpr double cooling = 0.985;
@@ -59,8 +59,8 @@ private:
         }
     }
 
-    // The ratio current cost / new cost, in (0, 1]. 0 if the current cost is not positive: then only improvements are
-    // accepted.
+    // Returns current cost / new cost, in (0, 1]. Returns 0 if the current cost is not positive, so that only
+    // improvements are accepted.
     [[nodiscard]] double cost_ratio(double cost) const { return current_cost_ > 0 ? current_cost_ / cost : 0; }
 
     double temperature_ = hot;
@@ -68,7 +68,7 @@ private:
     double current_cost_ = infinity;
     std::size_t best_ = 0;
     double best_cost_ = infinity;
-    int rejected_moves_ = 0;  // since the last accepted one
+    int rejected_moves_ = 0;  // since the last accepted move
 };
 
 }  // namespace

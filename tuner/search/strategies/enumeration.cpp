@@ -36,7 +36,7 @@ std::unique_ptr<Search> enumeration(const SearchSetup& setup, std::vector<std::s
         const auto index = setup.space->find(start);
         if (!index) continue;
         const auto found = std::find(front, order.end(), *index);
-        if (found == order.end()) continue;  // a duplicate start
+        if (found == order.end()) continue;  // a start point that was given twice
         std::rotate(front, found, found + 1);
         ++front;
     }
@@ -51,7 +51,7 @@ std::unique_ptr<Search> exhaustive_search(const SearchSetup& setup) {
 
 std::unique_ptr<Search> random_search(const SearchSetup& setup) {
     auto order = in_order(*setup.space);
-    // Not std::shuffle: its result for a seed differs between standard libraries.
+    // std::shuffle is not used, because its result for a seed differs between standard libraries.
     std::mt19937_64 random(setup.seed);
     for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random() % i]);
     return enumeration(setup, std::move(order));

@@ -5,10 +5,10 @@
 
 namespace smemtune {
 
-/// All configurations: first the start points, then the others in the order of the space.
+/// Proposes the start points first, then all other configurations in the order of the space.
 std::unique_ptr<Search> exhaustive_search(const SearchSetup& setup);
 
-/// All configurations: first the start points, then the others in an order drawn from the seed.
+/// Proposes the start points first, then all other configurations in an order drawn from the seed.
 std::unique_ptr<Search> random_search(const SearchSetup& setup);
 
 }  // namespace smemtune

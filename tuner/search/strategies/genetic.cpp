@@ -16,7 +16,7 @@ public:
 
 private:
     static constexpr std::size_t population = 20;
-    static constexpr std::size_t tournament = 3;  // members drawn; the best of them becomes a parent
+    static constexpr std::size_t tournament = 3;  // members drawn at random; the best of them becomes a parent
 
     struct Member {
         double cost;
@@ -31,7 +31,7 @@ private:
             if (index && random_below(2) == 0) index = changed(space(), *index, 1, random());
             if (index && untried().contains(*index)) return *index;
         }
-        for (int i = 0; i < tries; ++i) {  // the population has become uniform: mutate more
+        for (int i = 0; i < tries; ++i) {  // the children found are all tried: mutate a parent
             const auto index = changed(space(), parent(), 1 + random_below(3), random());
             if (index && untried().contains(*index)) return *index;
         }

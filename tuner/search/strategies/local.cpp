@@ -20,8 +20,8 @@ private:
             queue_.pop_back();
             if (untried().contains(index)) return index;
         }
-        // If propose() is called before the outcomes are known, it may perturb too early. That is harmless: a lower
-        // cost is still accepted later.
+        // If outcomes of neighbours are still pending, this perturbation may come too early. That is harmless, because
+        // update() still accepts a neighbour that turns out to cost less.
         return *perturbed_.insert(best_cost_ == infinity ? draw_untried() : perturbation()).first;
     }
 
@@ -43,11 +43,12 @@ private:
         } else if (was_perturbed && ++perturbations_ % patience == 0) {
             strength_ = strength_ < space().parameters().size() ? strength_ + 1 : weakest;
         }
-        // Moves to a perturbed point at any cost, unless it was rejected.
+        // A perturbed point becomes the current point at any cost, unless it was rejected.
         if (cost < current_cost_ || (was_perturbed && cost < infinity)) move_to(index, cost);
     }
 
-    // Moves at once to a neighbour that is already known to cost less, without an evaluation.
+    // Makes `index` the current point. While a neighbour is already known to cost less, moves on to that neighbour
+    // without an evaluation. Queues the untried neighbours of the last point.
     void move_to(std::size_t index, double cost) {
         std::vector<std::size_t> near;
         for (bool moved = true; moved;) {
@@ -70,7 +71,7 @@ private:
     static constexpr std::size_t weakest = 2;
     static constexpr int patience = 4;
 
-    std::vector<std::size_t> queue_;   // untried neighbours; the next one is last
+    std::vector<std::size_t> queue_;   // untried neighbours of the current point; the next proposal is last
     std::set<std::size_t> perturbed_;  // perturbed points whose outcome is pending
     double current_cost_ = infinity;
     std::size_t best_ = 0;

@@ -5,8 +5,9 @@
 
 namespace smemtune {
 
-/// Moves to the first neighbour that costs less. If there is none, it changes some parameters of the best point at
-/// random. After every few perturbations without a new best, it changes one more.
+/// Moves to the first neighbour that costs less. If no neighbour costs less, perturbs the best point: changes some of
+/// its parameters at random. After every few perturbations without a new best point, a perturbation changes one more
+/// parameter.
 std::unique_ptr<Search> local_search(SearchSetup setup);
 
 }  // namespace smemtune

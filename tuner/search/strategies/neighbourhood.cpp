@@ -7,8 +7,9 @@ namespace smemtune {
 
 namespace {
 
-// With thousands of values, visiting each one would cost thousands of look-ups. Instead, this visits all values up to
-// 64 steps away, and beyond them only those whose distance is a power of two.
+// Whether the neighbours of value number `from` of a parameter include value number `to`. They include all values up to
+// 64 steps away, and beyond only those at a distance that is a power of two. A parameter may have thousands of values,
+// and each neighbour costs a look-up.
 bool reaches(int from, int to) {
     const auto distance = std::abs(to - from);
     constexpr int near = 64;
@@ -52,7 +53,7 @@ std::optional<std::size_t> changed(const ParameterSpace& space, std::size_t inde
         std::swap(free[random() % free.size()], free.back());
         const auto i = free.back();
         free.pop_back();
-        // Any value except the present one.
+        // Draws any value except the present one.
         const auto count = space.parameters()[i].values.size();
         point[i] = static_cast<std::uint16_t>((point[i] + 1 + random() % (count - 1)) % count);
     }

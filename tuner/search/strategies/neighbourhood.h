@@ -8,14 +8,16 @@
 
 namespace smemtune {
 
-/// The valid points that differ from this one in exactly one parameter, ordered by parameter, then by value.
+/// Returns the valid points that differ from point `index` in exactly one parameter, ordered by parameter, then by
+/// value. If a parameter has many values, most of the distant values are left out.
 std::vector<std::size_t> neighbours(const ParameterSpace& space, std::size_t index);
 
-/// The neighbours whose differing parameter has the next higher or lower value, in the order of its values.
+/// Returns the neighbours of point `index` whose differing parameter has the next higher or lower value, in the order
+/// of the values.
 std::vector<std::size_t> adjacent_neighbours(const ParameterSpace& space, std::size_t index);
 
-/// This point with `changes` parameters drawn at random, or fewer if fewer have a choice; nothing if the result is not
-/// valid.
+/// Returns point `index` with random new values for `changes` parameters, which are drawn at random. Changes fewer if
+/// fewer parameters have more than one value. Returns nothing if the result is not valid.
 std::optional<std::size_t> changed(const ParameterSpace& space, std::size_t index, std::size_t changes,
                                    std::mt19937_64& random);
 

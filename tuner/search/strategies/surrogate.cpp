@@ -16,9 +16,9 @@ namespace smemtune {
 
 namespace {
 
-// No library meets these needs: Debian's dlib depends on OpenCV and X11, its xgboost has no static library, and neither
-// can add a point without training again. Of all models, a Gaussian process needs the fewest points, and a search never
-// has many.
+// The model is our own, because no library meets the needs: Debian's dlib depends on OpenCV and X11, Debian's xgboost
+// has no static library, and neither can add a point without training again. The model is a Gaussian process, because
+// it needs fewer points than other models and a search never has many.
 class Surrogate : public AdaptiveSearch {
 public:
     explicit Surrogate(SearchSetup given)
@@ -30,15 +30,15 @@ public:
 private:
     static constexpr std::size_t first_sample = 10;  // proposals before the model is used
     static constexpr std::size_t most_candidates = 2000;
-    static constexpr std::size_t most_modelled = 256;  // points in the model
-    static constexpr std::size_t most_pending = 64;    // pending points in the model, beside those above
+    static constexpr std::size_t most_modelled = 256;  // points with a known outcome in the model
+    static constexpr std::size_t most_pending = 64;    // pending points in the model, beside `most_modelled`
     static constexpr std::size_t most_fitted = 128;    // points that the covariance is fitted to
     static constexpr int fitting_steps = 12;
-    static constexpr float optimism = 2;  // standard deviations in the lower confidence bound
+    static constexpr float optimism = 2;  // standard deviations that the lower confidence bound subtracts
 
     struct Known {
         std::size_t index;
-        std::optional<double> cost;  // infinite if rejected, nothing while pending
+        std::optional<double> cost;  // infinity if the point was rejected; nothing while pending
         std::vector<float> row;
     };
 
@@ -70,12 +70,13 @@ private:
             known_.push_back({index, cost, encoding_.encode(index)});
         }
         if (cost == infinity) return;
-        // The neighbours of a new best point become candidates at once.
+        // A new best point forces a refresh, which makes its neighbours candidates.
         if (!feasible_.empty() && cost < feasible_.front()) refresh_at_ = 0;
         feasible_.insert(std::ranges::upper_bound(feasible_, cost), cost);
     }
 
-    // One adjacent neighbour of the best start for each parameter, to learn the parameter's effect there.
+    // Queues neighbours of the best start point: for each parameter, one that differs in this parameter by one step.
+    // They teach the model the effect of each parameter there.
     void surround_start() {
         const auto centre = best_start();
         if (!centre) return;
@@ -91,7 +92,7 @@ private:
         }
     }
 
-    // The start with the least cost; the first start while no cost is known.
+    // Returns the start point with the least cost. While no cost at all is known, returns the first start point.
     std::optional<std::size_t> best_start() const {
         std::optional<std::size_t> best;
         auto least = infinity;
@@ -107,7 +108,8 @@ private:
         return best;
     }
 
-    // Draws 50 points and takes the one farthest from all tried points.
+    // Draws 50 untried points and returns the one that is farthest from the points proposed so far. If the setup has an
+    // estimate, every second point comes from draw_untried() instead.
     std::size_t spread() {
         if (feature_cache().has_estimate() && known_.size() % 2 == 0) return draw_untried();
         constexpr int draws = 50;
@@ -129,12 +131,13 @@ private:
         return farthest;
     }
 
-    // The modelled value of a cost: its logarithm, or the cost itself if any cost is not positive.
+    // Returns the number that the model predicts in place of a cost: its logarithm, or the cost itself if any cost is
+    // not positive.
     [[nodiscard]] double value(double cost) const { return feasible_.front() > 0 ? std::log(cost) : cost; }
 
-    // The standardised values of the model. They are capped at median + (median - best) / 2, and rejected points get
-    // the cap: otherwise the model would mostly explain differences between bad points. Pending points have no value,
-    // because guessed values would soon rest on older guesses.
+    // Returns the standardised values of the points `which` of known_. Values are capped at median + (median - best) /
+    // 2, and rejected points get the cap. Without a cap, the model would mostly explain differences between bad points.
+    // Pending points have no value, because guesses would soon rest on older guesses.
     std::vector<std::optional<double>> standardised(const std::vector<std::size_t>& which) const {
         const auto median = value(feasible_[feasible_.size() / 2]);
         const auto worst = median + (median - value(feasible_.front())) / 2;
@@ -159,8 +162,8 @@ private:
         return values;
     }
 
-    // Indices into known_ of points with a cost: all of them, or the best `most` / 2 and as many others drawn at
-    // random.
+    // Returns indices into known_ of points with a known outcome: all of them if they are at most `most`. Otherwise,
+    // the best `most` / 2 and as many others drawn at random.
     std::vector<std::size_t> selected(std::size_t most) {
         std::vector<std::size_t> order;
         for (std::size_t i = 0; i < known_.size(); ++i) {
@@ -173,17 +176,17 @@ private:
         return order;
     }
 
-    // Indices into known_ of the latest pending points.
+    // Returns indices into known_ of the latest pending points.
     [[nodiscard]] std::vector<std::size_t> pending() const {
         std::vector<std::size_t> found;
         for (auto i = known_.size(); i-- > 0 && found.size() < most_pending;) {
             if (!known_[i].cost) found.push_back(i);
         }
-        std::ranges::reverse(found);  // in the order of proposing, which is mostly the order of the outcomes
+        std::ranges::reverse(found);  // the order of proposals is mostly the order of outcomes
         return found;
     }
 
-    // Fits the covariance to the points with a cost, if there are enough of them.
+    // Fits the covariance to points with a known outcome, if there are enough of them.
     void fit() {
         const auto fit_to = selected(most_fitted);
         if (fit_to.size() < first_sample) return;
@@ -194,8 +197,8 @@ private:
         covariance_ = fitted(covariance_, prior_, rows, values, fitting_steps);
     }
 
-    // Fits the covariance, renews the candidates, and rebuilds the model. The more points there are, the more rarely it
-    // does so.
+    // Fits the covariance, renews the candidates, and rebuilds the model. The more points are known, the more new
+    // points it takes until the next refresh.
     void refresh() {
         fit();
         candidates_ = new_candidates();
@@ -203,15 +206,16 @@ private:
         for (const auto index : candidates_) rows.push_back(encoding_.encode(index));
         posterior_.emplace(covariance_, rows);
         modelled_ = selected(most_modelled);
-        const auto latest = pending();  // pending points come last, because their means depend on all others
+        const auto latest = pending();  // pending points are last, because the means of all others predict them
         modelled_.insert(modelled_.end(), latest.begin(), latest.end());
         for (const auto i : modelled_) posterior_->add(known_[i].row);
         next_modelled_ = known_.size();
         refresh_at_ = known_.size() + std::clamp<std::size_t>(known_.size() / 8, 1, 64);
     }
 
-    // The candidates. A small space is used as a whole. For a large one: the best earlier candidates by their bounds,
-    // the neighbours of the first few of these and of the best known points, and points drawn at random.
+    // Returns the untried candidates. In a small space, these are all points. In a large space, they are: the earlier
+    // candidates with the lowest bounds, neighbours of the first few of these, neighbours of the best known points, and
+    // points drawn at random.
     std::vector<std::size_t> new_candidates() {
         std::vector<std::size_t> found;
         if (space().size() <= most_candidates) {
@@ -228,7 +232,8 @@ private:
         return found;
     }
 
-    // Fills up with points drawn at random. If features are costly, most of the earlier random points are kept.
+    // Fills the candidates up to `most_candidates` with points drawn at random. If the setup has features or an
+    // estimate, keeps most of the earlier random points, because new ones cost time to encode.
     void add_drawn(std::vector<std::size_t>& found) {
         const auto wanted = most_candidates - std::min(found.size(), most_candidates);
         const auto kept = feature_cache().has_any() ? std::min(drawn_.size(), wanted - wanted / 16) : 0;
@@ -255,7 +260,7 @@ private:
 
     void add_near_best(std::vector<std::size_t>& found) {
         constexpr std::size_t most_surrounded = 5;
-        constexpr int jumps = 60;  // from each point, in two or three parameters
+        constexpr int jumps = 60;  // random changes of each best point, in two or three parameters
         auto best = selected(2 * most_surrounded);
         std::ranges::stable_sort(best, {}, [&](std::size_t i) { return *known_[i].cost; });
         best.resize(std::min(best.size(), most_surrounded));
@@ -289,16 +294,16 @@ private:
     Encoding encoding_;
     Covariance prior_;
     Covariance covariance_;
-    std::vector<Known> known_;  // in the order of proposing, or of observing if not proposed
+    std::vector<Known> known_;  // in the order of proposals, or of outcomes if not proposed
     std::unordered_map<std::size_t, std::size_t> known_of_;
-    std::vector<double> feasible_;  // costs of all points that were not rejected, sorted
+    std::vector<double> feasible_;  // the costs of all points that were not rejected, lowest first
     bool prepared_ = false;
     std::vector<std::size_t> around_start_;
     std::vector<std::size_t> candidates_;
     std::vector<std::size_t> drawn_;     // random candidates; the latest is last
     std::vector<float> bounds_;          // lower confidence bounds of the candidates at the last proposal
-    std::vector<std::size_t> modelled_;  // indices into known_
-    std::size_t next_modelled_ = 0;      // the first of known_ that is not in the model yet
+    std::vector<std::size_t> modelled_;  // the points in the model, as indices into known_
+    std::size_t next_modelled_ = 0;      // the first index into known_ that is not in the model yet
     std::optional<Posterior> posterior_;
     std::size_t refresh_at_ = 0;
 };

@@ -5,8 +5,8 @@
 
 namespace smemtune {
 
-/// A Gaussian process models the logarithm of the cost. Each proposal minimises the lower confidence bound, the mean
-/// minus two standard deviations. So it explores where costs are low and where little is known.
+/// A Gaussian process models the logarithm of the cost. Each proposal minimises the lower confidence bound: the mean
+/// minus two standard deviations. This bound is low where the model predicts low costs and where little is known.
 std::unique_ptr<Search> surrogate_search(SearchSetup setup);
 
 }  // namespace smemtune
