@@ -28,8 +28,8 @@ import time
 import tomllib
 
 STRATEGY = "adaptive_tabu_greywolf"
-LAUNCHES = 5  # of a winner in one timing
-OPTION = "-ftz=true"  # of CuPy, for every program
+LAUNCHES = 5  # launches of a winner in each timing
+OPTION = "-ftz=true"  # CuPy adds this option to every program
 
 
 def random_floats(*shape):
@@ -148,7 +148,7 @@ def space_of(folder, extents):
         rule = re.sub(r"!(?!=)", " not ", each["rule"].replace("&&", " and ").replace("||", " or "))
         for name, value in extents.items():
             rule = re.sub(rf"\b{name}\b", str(value), rule)
-        if any(re.search(rf"\b{name}\b", rule) for name in parameters):  # else it is about the size alone
+        if any(re.search(rf"\b{name}\b", rule) for name in parameters):  # other rules are about the size alone
             rules.append(rule.strip())
     return parameters, rules
 
@@ -180,7 +180,7 @@ def tune_with_kernel_tuner(folder, evaluations):
     seconds = time.perf_counter() - begin
     measured = [each for each in results if isinstance(each.get("time"), numbers.Real)]
     best = min(measured, key=lambda each: each["time"])
-    different = len({tuple(each[name] for name in parameters) for each in results})  # repeats count as evaluations
+    different = len({tuple(each[name] for name in parameters) for each in results})  # repeats are evaluations, too
     return {"seconds": seconds, "evaluations": len(results), "different": different, "measured": len(measured),
             "us": 1000 * float(best["time"]),
             "configuration": {name: int(best[name]) for name in parameters}, "version": kernel_tuner.__version__,
@@ -205,7 +205,7 @@ def copy_with_option(folder, scratch):
 
 def tune_with_smemtune(smemtune, folder, evaluations, size, nvrtc):
     """With the NVRTC and the option that CuPy uses: others make other machine code of the same configuration."""
-    folders = [os.path.dirname(nvrtc), os.environ.get("LD_LIBRARY_PATH", "")]  # the driver may be in the latter
+    folders = [os.path.dirname(nvrtc), os.environ.get("LD_LIBRARY_PATH", "")]  # the driver may be in LD_LIBRARY_PATH
     environment = {**os.environ, "LD_LIBRARY_PATH": ":".join(filter(None, folders))}
     with tempfile.TemporaryDirectory() as scratch:
         copy = copy_with_option(folder, scratch)
@@ -255,7 +255,7 @@ def time_in_turn(folder, first, second, pairs):
     times = []
     for i in range(pairs + 3):
         pair = (ours(), theirs()) if i % 2 == 0 else (theirs(), ours())[::-1]
-        if i >= 3:  # the first warm up
+        if i >= 3:  # the first three pairs only warm up
             times.append(pair)
     times = numpy.array(times)
     ratios = times[:, 1] / times[:, 0]
@@ -309,7 +309,7 @@ def main():
         parameters, rules = space_of(folder, extents)
         begin = time.perf_counter()
         theirs = in_a_process("tune", folder, options.evaluations)
-        theirs["process_seconds"] = time.perf_counter() - begin  # with Python's start, imports and inputs
+        theirs["process_seconds"] = time.perf_counter() - begin  # also includes Python's start, imports and inputs
         size = "x".join(map(str, extents.values()))
         nvrtc = theirs.pop("nvrtc")
         ours = tune_with_smemtune(options.smemtune, folder, options.evaluations, size, nvrtc)

@@ -1,7 +1,8 @@
-// Measures how long the runtime takes to choose a configuration for a shape that nobody tuned, and how long a whole
-// fetch of such a shape takes once the portfolio's kernels are loaded. DATABASE has one device, a portfolio for it and
-// the members' machine code, as a shipped one. It needs no GPU: a stand-in with the facts of the device takes the code
-// and runs nothing. With DEVICE, also measures the fetches there. Prints members of a JSON object for bench/record.sh.
+// Measures two times for shapes that nobody tuned: how long the runtime takes to choose a configuration, and how long a
+// whole fetch takes once the portfolio's kernels are loaded. DATABASE must have one device and a portfolio for it with
+// the members' machine code, like a shipped database. No GPU is needed: a fake backend reports the facts of the device,
+// accepts the code and runs nothing. If DEVICE is given, fetches on that device are measured too. Prints members of a
+// JSON object for bench/record.sh.
 //
 //     choose_bench DATABASE [SHAPES [DEVICE]]
 #include <fmt/format.h>
@@ -51,14 +52,14 @@ void measure(const std::filesystem::path& database, int shapes) {
         if (!chosen || chosen->choice.match != Match::predicted) throw std::runtime_error("nothing is predicted");
         return us;
     };
-    const auto first_us = choose_us();  // reads the portfolio
+    const auto first_us = choose_us();  // this call also reads the portfolio
     std::vector<double> times;
     for (int i = 0; i < shapes; ++i) times.push_back(choose_us());
     fmt::print("\"device\": \"{}\", \"shapes\": {}, \"first_us\": {:.0f}, \"choose_us\": {:.2f}\n", device.name, shapes,
                first_us, median(times));
 }
 
-// Has the facts of a GPU, takes any machine code, and computes nothing.
+// Reports the facts of a GPU, accepts any machine code, and computes nothing.
 class FactsOnly : public Backend {
 public:
     explicit FactsOnly(Device device) : device_(std::move(device)) {}
@@ -96,7 +97,7 @@ void measure_fetches(Runtime& runtime, int shapes, const std::string& prefix) {
         (void)runtime.fetch(problem);
         return seconds_since(begin) * 1e6;
     };
-    for (int i = 0; i < shapes; ++i) fetch_us();  // loads most of the members
+    for (int i = 0; i < shapes; ++i) fetch_us();  // these fetches load most of the portfolio's members
     std::vector<double> times;
     for (int i = 0; i < shapes; ++i) times.push_back(fetch_us());
     fmt::print(", \"{0}us\": {1:.2f}, \"{0}us_of_9_in_10\": {2:.2f}\n", prefix, median(times), quantile(times, 0.9));
@@ -110,7 +111,7 @@ int main(int argc, char** argv) try {
     if (shapes < 1) throw std::invalid_argument("SHAPES is not a number from 1 on");
     const std::filesystem::path database = argv[1];
     measure(database, shapes);
-    // Without the JIT, as for a database of another toolchain: only stored machine code serves.
+    // The JIT is off, as with a database of another toolchain. Every kernel comes from stored machine code.
     const auto device = Store(database, Store::Access::read).devices().front().second;
     auto without_gpu = RuntimeInspector::on(std::make_shared<FactsOnly>(device),
                                             {.database = database, .system_databases = "", .trust = {.jit = false}});

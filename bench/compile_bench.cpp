@@ -1,5 +1,5 @@
-// Measures how many programs per second NVRTC compiles through the pool that tuning uses, for each number of threads.
-// Needs the CUDA Toolkit and no GPU. Usage: compile_bench [THREADS,...] [PROGRAMS] [ROUNDS]
+// Measures how many programs per second NVRTC compiles in the pool that tuning uses, for each number of threads. Needs
+// the CUDA Toolkit, but no GPU. Usage: compile_bench [THREADS,...] [PROGRAMS] [ROUNDS]
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,8 +23,8 @@ namespace {
 using namespace smemtune;
 
 struct Round {
-    double seconds = 0;      // real time from the first submission to the last result
-    double cpu_seconds = 0;  // of all threads; if it grows with their number, they compete for caches
+    double seconds = 0;      // wall time from the first submission to the last result
+    double cpu_seconds = 0;  // CPU time of all threads; it grows if threads compete for caches
 };
 
 double cpu_seconds() {
@@ -43,8 +43,8 @@ std::vector<Program> distinct_programs(const Device& device, std::size_t count) 
     std::vector<Program> programs;
     for (std::size_t i = 0; i < count; ++i) {
         auto& program = programs.emplace_back(program_of(kernel, space[i % space.size()], problem));
-        // There are more programs than configurations. A comment makes each program different, without changing the
-        // work.
+        // There may be more programs than configurations. A comment with a number makes each program different without
+        // changing the work of the compiler.
         program.files.at("configuration.h") += fmt::format("// {}\n", i);
     }
     return programs;
@@ -81,7 +81,7 @@ void measure(const std::vector<unsigned>& counts, std::size_t program_count, uns
     const auto device = model_device("sm_90");
     const auto compiler = make_compiler(device);
     const auto programs = distinct_programs(device, program_count);
-    (void)compile_all(*compiler, {programs.front()}, 1);  // opens NVRTC
+    (void)compile_all(*compiler, {programs.front()}, 1);  // loads NVRTC
     std::vector<Round> best(counts.size(), {.seconds = 1e30});
     // The thread counts alternate, so that other load on the machine affects all of them alike.
     for (unsigned round = 0; round < rounds; ++round) {

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # Measures the gain from a second equal GPU. The script tunes the teaching kernels alternately on one GPU and on both:
-# ROUNDS (3) times with the default search and once exhaustively, each time from an empty database. Then it tunes on
-# both while one worker is killed.
+# ROUNDS (3) times with the default search and once exhaustively. Each run starts with an empty database. At last, the
+# script tunes on both GPUs and kills one worker in the middle.
 # Usage: bench/devices.sh PROGRAM ONE BOTH OUTPUT.json [SIZES] [ROUNDS], for example: ... 0 0,1 devices.json
 # The environment may set:
 #   KILL_AFTER  the seconds until the worker is killed (5)
 #   EXHAUSTIVE  0 leaves out the exhaustive runs, which take longest
-#   COMMIT      the commit to record; the one checked out by default
+#   COMMIT      the commit to record; by default, the one that is checked out
 set -eu
 program=$1 one=$2 both=$3 output=$4 sizes=${5:-512..8192} rounds=${6:-3}
 scratch=$(mktemp -d)
@@ -15,7 +15,7 @@ teaching=naive,row_tile,row_column_tile,tiled,strip_tiled,rectangular_tiled,join
 commit=${COMMIT:-$(git -C "$(dirname "$0")" rev-parse --short HEAD)}
 
 runs=0
-# tuned DEVICES SEARCH: one run's seconds and winners, as JSON.
+# tuned DEVICES SEARCH: tunes once and prints the report as JSON.
 tuned() {
     runs=$((runs + 1))
     "$program" --device "$1" --templates "$teaching" --sizes "$sizes" --search "$2" --db "$scratch/$runs.db" --json \
@@ -46,7 +46,8 @@ listed() {
     (
         sleep "${KILL_AFTER:-5}"
         run=$(pgrep --newest --full -- "^$program --device $both ")
-        # A worker is started as /proc/self/exe, so its parent identifies it.
+        # A worker's command line names /proc/self/exe instead of the program, so the worker is found by its parent
+        # process.
         pkill --signal KILL --newest --full --parent "$run" -- ' worker ' && touch "$scratch/killed"
     ) &
     tuned "$both" auto

@@ -1,4 +1,4 @@
-// A matrix product through the CUDA driver alone, as an application launches its own kernel.
+// Computes a matrix product through the CUDA driver alone, as an application that launches its own kernel.
 #pragma once
 
 #include <cuda.h>
@@ -20,7 +20,8 @@ inline void check(CUresult result) {
     if (result != CUDA_SUCCESS) throw std::runtime_error("CUDA driver: error " + std::to_string(result));
 }
 
-/// A function of the driver, which is found at run time: programs must start where there is none.
+/// Returns a function of the CUDA driver. It is looked up at run time, because the benchmark must also start on
+/// machines without a driver.
 template <class Function>
 Function driver_function(const char* name) {
     void* function = nullptr;
@@ -30,7 +31,7 @@ Function driver_function(const char* name) {
     return reinterpret_cast<Function>(function);
 }
 
-/// The arguments of a gemm kernel, in the layout of its parameter buffer.
+/// The arguments of a gemm kernel, laid out like the kernel's parameter buffer.
 struct DriverArguments {
     int m = 0, n = 0, k = 0;
     float alpha = 1;
@@ -64,7 +65,7 @@ public:
     };
 
     DriverKernel(const void* code, const std::string& entry, const Size& size) : size_(size) {
-        check(cudaFree(nullptr));  // makes the context
+        check(cudaFree(nullptr));  // creates the context
         CUmodule module = nullptr;
         check(driver_function<decltype(&cuModuleLoadData)>("cuModuleLoadData")(&module, code));
         check(
@@ -72,7 +73,7 @@ public:
     }
 
     void launch(CUstream stream, void** addresses) const { launch(stream, addresses, nullptr); }
-    /// Launches with the arguments as one buffer.
+    /// Launches with all arguments in one buffer.
     void launch_packed(CUstream stream, DriverArguments& arguments) const {
         auto bytes = sizeof arguments;
         std::array<void*, 5> extra{CU_LAUNCH_PARAM_BUFFER_POINTER, &arguments, CU_LAUNCH_PARAM_BUFFER_SIZE, &bytes,
@@ -91,7 +92,7 @@ private:
     decltype(&cuLaunchKernel) launch_ = driver_function<decltype(&cuLaunchKernel)>("cuLaunchKernel");
 };
 
-/// Operands on the device whose product is known: A and B hold 1.
+/// Matrices on the device with a known product: all elements of A and B are 1.
 class DeviceProduct {
 public:
     explicit DeviceProduct(int size) : size_(size) {
@@ -116,7 +117,8 @@ public:
             .m = size_, .n = size_, .k = size_, .a = a_, .lda = size_, .b = b_, .ldb = size_, .c = c_, .ldc = size_};
     }
 
-    /// Waits for the device. Throws unless C is the product. Overwrites C, so that the next product is checked anew.
+    /// Waits for the device. Throws std::runtime_error if C is not the product of A and B. Then clears C, so that the
+    /// next check needs a new product.
     void require_right() {
         std::vector<float> result(static_cast<std::size_t>(size_) * static_cast<std::size_t>(size_));
         check(cudaMemcpy(result.data(), c_, result.size() * sizeof(float), cudaMemcpyDeviceToHost));

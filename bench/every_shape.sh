@@ -1,18 +1,19 @@
 #!/usr/bin/env bash
-# Measures the kernels that a portfolio serves at N shapes that nobody tuned, drawn log-uniformly (16 to 12,000 per
-# extent). It compares the loss against the fastest known time with the losses of "nearest" and "one for all", and gives
-# the ratios to cuBLAS and the best of cublasLt.
+# Measures the kernels that the runtime takes from a portfolio at N shapes that nobody tuned. The shapes are drawn
+# log-uniformly, with 16 to 12,000 per extent. The script measures the loss against the fastest known time, and the
+# losses of two simpler rules, "nearest" and "one for all". It also measures the ratios to cuBLAS and to the best of
+# cublasLt.
 # Usage: bench/every_shape.sh PROGRAM DEVICE OUTPUT.json [SEED [N]]
-# 200 shapes on an H200 with 16 cores: about 4 minutes for the losses, 3 for the ratios. The environment may set:
-#   DATABASE   holds the portfolio; by default it is built first, which takes ten minutes
-#   PARTS      "loss ratio" by default: which of the two to measure
+# 200 shapes on an H200 with 16 cores take about 4 minutes for the losses and 3 for the ratios. The environment may set:
+#   DATABASE   a database with the portfolio; without it, the script first builds a portfolio, which takes ten minutes
+#   PARTS      what to measure: "loss", "ratio" or, by default, "loss ratio"
 #   LAYOUT     nn by default
-#   TEMPLATES  as for --templates; all by default
-#   SEARCHES   60 by default: this many of the shapes are also searched, EVALUATIONS (64) configurations each
-#   BUDGET     of the searches; 200s by default
+#   TEMPLATES  the templates, as for --templates; all by default
+#   SEARCHES   the number of shapes that are also searched, 60 by default, with EVALUATIONS (64) configurations each
+#   BUDGET     the time for all searches; 200s by default
 #   BUILD      options for building the portfolio
 #   BENCH      options for the ratios; "--cache cold --pairs 6 --proposals 16" by default
-#   COMMIT     the commit to record; the one checked out by default
+#   COMMIT     the commit to record; by default, the one that is checked out
 set -euo pipefail
 program=$1 device=$2 output=$3 seed=${4:-1001} count=${5:-200}
 layout=${LAYOUT:-nn}
@@ -27,7 +28,8 @@ if [ -z "${DATABASE:-}" ]; then
     "$program" portfolio "${common[@]}" --db "$DATABASE" ${BUILD:---shapes 200 --size 64 --budget 10m}
 fi
 
-# The searches store winners, so they get a copy. In the second part, no size may have a winner of its own.
+# The searches of the first part store winners, so they use a copy of the database. The second part needs a database
+# without winners, because a size with its own winner would not use the portfolio.
 cp "$DATABASE" "$scratch/checked.db"
 for part in ${PARTS:-loss ratio}; do
     case $part in

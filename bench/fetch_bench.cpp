@@ -1,5 +1,5 @@
-// Measures how long an application's first fetch of a problem takes, for several numbers of stored problems. Nothing is
-// compiled, because all problems share stored machine code. Prints members of a JSON object for bench/record.sh.
+// Measures how long an application's first fetch of a problem takes, for several numbers of stored problems. No fetch
+// compiles, because all problems share one stored machine code. Prints members of a JSON object for bench/record.sh.
 //
 //     fetch_bench [PROBLEMS...]
 #include <fmt/format.h>
@@ -20,7 +20,7 @@ namespace {
 
 using namespace smemtune;
 
-// Distinct problems, scattered evenly over three decades of each extent.
+// Returns problem number i. The problems are distinct, and their M and N are spread evenly over three decades.
 Problem problem_of(int i) {
     const auto extent = [&](double step) {
         return 32 + std::llround(std::exp2(10 * std::fmod(i * step, 1.0)) * 7) + i % 3;
@@ -35,9 +35,9 @@ void fill(const std::filesystem::path& path, const Device& device, const Compile
 }
 
 struct Round {
-    double first_us = 0;    // a new Runtime and its first fetch, which loads the machine code
-    double exact_us = 0;    // one more problem
-    double nearest_us = 0;  // the median of problems that are not stored
+    double first_us = 0;    // constructs a Runtime and fetches once, which loads the machine code
+    double exact_us = 0;    // then fetches one more stored problem
+    double nearest_us = 0;  // then fetches problems that are not stored: the median
 };
 
 Round measure(const std::filesystem::path& database, int count, int round) {
@@ -74,7 +74,7 @@ int main(int argc, char** argv) {
     for (const int count : counts) fill(path(count), device, *compiler, count);
     std::vector<std::vector<Round>> rounds(counts.size());
     constexpr int all_rounds = 75;
-    for (int round = 0; round < all_rounds; ++round) {  // alternates, so that other load affects all of them
+    for (int round = 0; round < all_rounds; ++round) {  // alternates between databases, so that other load affects all
         for (std::size_t i = 0; i < counts.size(); ++i) {
             rounds[i].push_back(measure(path(counts[i]), counts[i], round));
         }

@@ -1,7 +1,7 @@
-// Measures the gain of Options::measure_first_calls at sizes that nobody tuned. For each size on standard input (MxNxK,
-// one per line), gives the kernel that is served first and the kernel after the first calls, each with its device time.
-// All launches rotate through sets of operands that together exceed twice the L2 cache. Prints members of a JSON object
-// for bench/record.sh.
+// Measures the gain of Options::measure_first_calls at sizes that nobody tuned. The sizes come from standard input
+// (MxNxK, one per line). For each size, prints the kernel that is used first and the kernel that is used after the
+// first calls, each with its device time. All launches rotate through several sets of operands, which together exceed
+// twice the L2 cache. Prints members of a JSON object for bench/record.sh.
 //
 //     first_calls_bench DATABASE DEVICE [LAYOUT [CANDIDATES]] <SIZES
 #include <fmt/format.h>
@@ -20,7 +20,7 @@ namespace {
 
 using namespace smemtune;
 
-constexpr std::size_t most_sets = 64;  // as smemtune bench
+constexpr std::size_t most_sets = 64;  // the same limit as in `smemtune bench`
 
 class Fetched : public BoundKernel {
 public:
@@ -68,7 +68,7 @@ struct Product {
     }
 };
 
-// The median of batches of about two milliseconds.
+// Returns the time of one launch in microseconds: the median over batches of about two milliseconds.
 double device_us(Backend& backend, const Kernel& kernel, std::vector<Product>& products) {
     const Fetched fetched(kernel);
     std::vector<Backend::Call> batch{{&fetched, products.front().arguments()}};
@@ -117,7 +117,7 @@ int main(int argc, char** argv) {
             kernel.launch(nullptr, products[call % sets].arguments());
         }
         backend.synchronize();
-        kernel.launch(nullptr, products.front().arguments());  // the times are known now
+        kernel.launch(nullptr, products.front().arguments());  // this call chooses, because the times are known now
         const auto before = device_us(backend, first, products);
         const auto after = device_us(RuntimeInspector::backend(measuring), kernel, products);
         fmt::print(

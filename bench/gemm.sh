@@ -1,17 +1,18 @@
 #!/usr/bin/env bash
-# Compares matrix products with cuBLAS and the best of cublasLt's proposals. The script tunes what the database lacks,
-# compares every winner in it, and prints what changed by more than noise since EARLIER.
+# Compares matrix products with cuBLAS and with the best of cublasLt's proposals. The script tunes the problems that
+# have no winner in the database, compares every winner, and prints which ratios changed since EARLIER by more than
+# noise.
 # Usage: bench/gemm.sh PROGRAM DEVICE OUTPUT.json [DATABASE]
-# Without DATABASE it tunes from an empty one. The environment may set:
+# Without DATABASE, the script starts with an empty database. The environment may set:
 #   TYPE       the type of the elements; f32 by default
 #   TEMPLATES  the templates to tune, as for --templates; all by default
 #   SIZES      the sizes of layout nn
-#   LAYOUTS    further layouts; "nt tn tt" by default, "" for none
-#   MORE       their sizes; 4096 by default
+#   LAYOUTS    other layouts; "nt tn tt" by default, "" for none
+#   MORE       the sizes of the other layouts; 4096 by default
 #   EARLIER    the JSON file of an earlier comparison; OUTPUT.json by default, if it exists
 #   TUNE       more options for smemtune tune, for example "--budget 5m"
 #   BENCH      more options for smemtune bench, for example "--pairs 10"
-#   COMMIT     the commit to record; the one checked out by default
+#   COMMIT     the commit to record; by default, the one that is checked out
 set -eu
 program=$1 device=$2 output=$3 database=${4:-}
 sizes=${SIZES:-512..8192,1000,1023,2047,4095,4097,16x4096x4096,64x64x65536,4096x4096x128,300x700x5000,8192x128x8192}
@@ -23,7 +24,7 @@ trap 'rm -rf "$scratch"' EXIT
 database=${database:-$scratch/tuning.db}
 export COMMIT=${COMMIT:-$(git -C "$(dirname "$0")" rev-parse --short HEAD)}
 
-# Stored outcomes are not measured again, so an interrupted run continues where it stopped.
+# Stored outcomes are not measured again. With DATABASE, an interrupted run therefore continues where it stopped.
 tune() {
     # shellcheck disable=SC2086  # several options
     "$program" tune --device "$device" --type "$type" --templates "${TEMPLATES:-}" --db "$database" ${TUNE:-} "$@"

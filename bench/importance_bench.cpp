@@ -1,7 +1,9 @@
-// Whether `smemtune db importance` ranks parameters as an exact analysis of variance does: importance_bench
-// LANDSCAPE... For each complete landscape (a cache of Kernel Tuner, or a database of exhaustive searches with one
-// template and size) it takes samples of several sizes, at random and as the default search tries them, and compares
-// the ranks of the main effects. See bench/record.sh.
+// Measures whether `smemtune db importance` ranks parameters as an exact analysis of variance does. Each LANDSCAPE must
+// be complete: a cache of Kernel Tuner, or a database of exhaustive searches with one template and size. From each
+// landscape, the benchmark takes samples of several sizes, both at random and as the default search tries them. Then it
+// compares the ranks of the main effects. See bench/record.sh.
+//
+//     importance_bench LANDSCAPE...
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -28,8 +30,9 @@ Outcome outcome_of(const std::optional<double>& cost) {
     return Measurement{.median_us = *cost};
 }
 
-// The main effects from their definition, without a word shared with tuner/analysis: the variance of the mean of log t
-// over all measured configurations with the same value, as a share of the variance of log t.
+// Computes the main effects from their definition, without using tuner/analysis. The main effect of a parameter is the
+// variance of the mean of log t over all measured configurations with the same value, as a share of the variance of log
+// t.
 std::map<std::string, double> exact_main_effects(const Landscape& landscape) {
     struct Sum {
         double of_logs = 0;
@@ -88,7 +91,7 @@ OutcomeTable searched_sample(const Landscape& landscape, std::size_t size, unsig
     return table;
 }
 
-// Equal values share the mean of their ranks.
+// Returns the rank of each value. Equal values get the mean of their ranks.
 std::vector<double> ranks(const std::vector<double>& values) {
     std::vector<double> result;
     for (const auto value : values) {
@@ -114,7 +117,7 @@ double spearman(const std::vector<double>& a, const std::vector<double>& b) {
     return xy / std::sqrt(xx * yy);
 }
 
-// tau-a: no two of the exact shares are equal.
+// Returns Kendall's tau-a, which assumes no ties: no two of the exact shares are equal.
 double kendall(const std::vector<double>& a, const std::vector<double>& b) {
     double agreement = 0;
     double pairs = 0;
@@ -129,14 +132,14 @@ double kendall(const std::vector<double>& a, const std::vector<double>& b) {
 }
 
 struct Agreement {
-    std::vector<double> spearmans, kendalls, errors;  // of each round with a result
-    unsigned first_right = 0;                         // how often the most important parameter is the right one
+    std::vector<double> spearmans, kendalls, errors;  // one for each round with a result
+    unsigned first_right = 0;                         // rounds whose most important parameter is the right one
 };
 
 void compare(const std::map<std::string, double>& exact, const Importance& found, Agreement& agreement) {
     if (!found.too_little.empty()) return;
     std::map<std::string, double> shares;
-    for (const auto& [name, share] : exact) shares[name] = 0;  // a parameter of which the sample has one value
+    for (const auto& [name, share] : exact) shares[name] = 0;  // 0 for a parameter with one value in the sample
     for (const auto& parameter : found.parameters) shares[parameter.name] = parameter.share;
     std::vector<double> wanted;
     std::vector<double> got;

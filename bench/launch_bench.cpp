@@ -1,8 +1,8 @@
 // Measures the overhead of smemtune over the CUDA driver on a GPU:
-// - a launch, against cuLaunchKernel of the same machine code, in alternate batches;
-// - a warm fetch, by the number of threads;
-// - a process from its start to its first correct product: through the driver, through smemtune with stored machine
-//   code and with a compile, and through cuBLAS.
+// - the time of a launch, compared with cuLaunchKernel of the same machine code, in alternating batches;
+// - the time of a warm fetch, for several numbers of threads;
+// - the time from the start of a process to its first correct product: through the driver, through smemtune with stored
+//   machine code, through smemtune with a compile, and through cuBLAS.
 // Prints members of a JSON object for bench/record.sh.
 //
 //     launch_bench [DEVICE]
@@ -35,7 +35,7 @@ using namespace smemtune;
 constexpr int size = 64;
 const Problem problem = gemm(size, size, size);
 
-// The median with its 95 % confidence interval by order statistics.
+// Returns the median with its 95 % confidence interval, by order statistics.
 std::string with_interval(const std::vector<double>& samples) {
     const auto margin = 0.98 / std::sqrt(static_cast<double>(samples.size()));
     return fmt::format("[{:.1f}, {:.1f}, {:.1f}]", median(samples), quantile(samples, std::max(0.0, 0.5 - margin)),
@@ -54,7 +54,7 @@ struct Way {
     std::vector<double> times{};
 };
 
-// Measures the ways in rounds, after two rounds of warm-up. Each round begins with a different way.
+// Measures all ways in rounds, after two rounds of warm-up. Each round begins with another way.
 void measure(std::vector<Way>& ways, int rounds, const std::function<double(Way&)>& once) {
     for (int round = -2; round < rounds; ++round) {
         for (std::size_t i = 0; i < ways.size(); ++i) {
@@ -74,7 +74,7 @@ void print(const std::vector<Way>& ways, const char* unit) {
 }
 
 void compare_launches(const Kernel& kernel, const DriverKernel& driver) {
-    constexpr int launches = 400;  // far fewer than the driver's queue holds, so none waits for the device
+    constexpr int launches = 400;  // far fewer than the driver's queue takes, so that no launch waits for the device
     constexpr int rounds = 600;
     DeviceProduct product(size);
     cudaStream_t stream = nullptr;
@@ -115,7 +115,7 @@ void compare_launches(const Kernel& kernel, const DriverKernel& driver) {
     fmt::print("  }},\n");
 }
 
-// Nanoseconds of one fetch in each of the threads, which fetch at the same time.
+// Returns the nanoseconds of one fetch while `threads` threads fetch at the same time: the median over the threads.
 double warm_fetch_ns(Runtime& runtime, unsigned threads) {
     constexpr int calls = 200'000;
     std::vector<double> times(threads);
@@ -144,11 +144,12 @@ void measure_fetches(Runtime& runtime) {
     fmt::print("}},\n");
 }
 
-// Runs this program again, as a process that computes one product. Each mode is one way to do that, with its arguments.
+// Measures processes that compute one product. Each mode is one way to compute it: the arguments with which this
+// program runs itself.
 void compare_starts(const std::string& program, const std::vector<std::vector<std::string>>& modes) {
     constexpr int rounds = 20;
     std::vector<Way> ways;
-    for (const auto& mode : modes) ways.push_back({mode.front().c_str() + 2, {}});  // without "--"
+    for (const auto& mode : modes) ways.push_back({mode.front().c_str() + 2, {}});  // the mode's name without "--"
     measure(ways, rounds, [&](Way& way) {
         auto command = modes[static_cast<std::size_t>(&way - ways.data())];
         command.insert(command.begin(), program);
@@ -172,7 +173,7 @@ void first_product_by_driver(const std::string& file, const std::string& entry, 
     product.require_right();
 }
 
-// Whether a library with `name` in its path is mapped.
+// Whether this process has loaded a library with `name` in its path.
 bool is_mapped(const std::string& name) {
     std::ifstream maps("/proc/self/maps");
     for (std::string line; std::getline(maps, line);) {
@@ -181,7 +182,7 @@ bool is_mapped(const std::string& name) {
     return false;
 }
 
-// Without a database the kernel is compiled.
+// If `database` is empty, the kernel is compiled.
 void first_product_by_smemtune(const std::string& database, const std::string& device) {
     Runtime runtime({.database = database, .device = device});
     const auto kernel = runtime.fetch(problem);

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Measures, for several K, how much of the error bound each template uses, and whether lower precision is detected:
-# bench/precision.sh SMEMTUNE DEVICE OUTPUT.json
+# Measures for several K how much of the error bound each template uses, and whether the checks detect a kernel that
+# computes in lower precision. Usage: bench/precision.sh SMEMTUNE DEVICE OUTPUT.json
 set -euo pipefail
 program=$1 device=$2 output=$3
 commit=${COMMIT:-$(git -C "$(dirname "$0")" rev-parse --short HEAD)}

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Writes the output of a benchmark to a file, with its provenance: bench/record.sh NAME OUTPUT.json PROGRAM [ARGUMENT...]
+# Runs a benchmark and writes its output to a file, with the commit and the date.
+# Usage: bench/record.sh NAME OUTPUT.json PROGRAM [ARGUMENT...]
 set -euo pipefail
 name=$1 output=$2
 shift 2

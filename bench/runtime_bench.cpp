@@ -1,6 +1,6 @@
-// Measures the cost of fetching on the host device, without a compile: the time of a first and of a repeated fetch, and
-// the memory after many shapes and streams. All shapes share the machine code of one stored winner, which has a
-// workspace. Prints members of a JSON object for bench/record.sh.
+// Measures the cost of fetches on the host device, without a compile: the time of a first and of a repeated fetch, and
+// the memory after fetches of many shapes and launches on many streams. All shapes use the machine code of one stored
+// winner. The streams use a stored winner that needs a workspace. Prints members of a JSON object for bench/record.sh.
 //
 //     runtime_bench [SHAPES [STREAMS]]
 #include <fmt/format.h>
@@ -41,8 +41,8 @@ std::size_t resident_bytes() {
 
 Problem shape(int i) { return gemm(15 + i % 1000, 31 + i / 1000, 100); }
 
-// Nanoseconds of one fetch while `threads` threads fetch the same problem: the median over threads of each thread's
-// median over batches. So a thread that waits for a core does not affect the result.
+// Returns the nanoseconds of one fetch while `threads` threads fetch the same problem: the median over threads of each
+// thread's median over batches. Medians exclude batches in which a thread waited for a core.
 double warm_ns(Runtime& runtime, unsigned threads) {
     constexpr int batches = 200;
     constexpr int calls = 1000;
@@ -85,7 +85,8 @@ void measure(const std::filesystem::path& database, int shapes, int streams) {
                        i + shapes / 5 > shapes ? "},\n" : ",\n                   ");
         }
     }
-    // Each launch uses another stream; the host device uses a stream only as a key.
+    // Each launch uses another stream. The addresses need not be real streams, because the host device only compares
+    // them.
     const auto idle = resident_bytes();
     std::vector<float> matrix(1'000'000);
     for (int i = 0; i < streams; ++i) {

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Measures what the default search saves and loses. The script tunes the teaching kernels exhaustively, then with the
-# default search from an empty database. Then it tunes them with five other seeds and times all winners in turn with the
-# exhaustive ones, in a fresh process. `behind` is the median of the paired ratios, minus 1.
+# Measures how much time the default search saves and how much speed it loses. The script tunes the teaching kernels
+# exhaustively, and then with the default search from an empty database. Then it tunes them with five other seeds. A
+# fresh process times the winners of all seeds and the winners of the exhaustive search in turn. In the report, `behind`
+# is the median of the paired ratios, minus 1.
 # Usage: bench/search.sh PROGRAM DEVICE OUTPUT.json [SIZES]
 set -eu
 program=$1 device=$2 output=$3 sizes=${4:-512..8192}
@@ -10,7 +11,7 @@ trap 'rm -rf "$scratch"' EXIT
 teaching=naive,row_tile,row_column_tile,tiled,strip_tiled,rectangular_tiled,joint_tiled
 commit=${COMMIT:-$(git -C "$(dirname "$0")" rev-parse --short HEAD)}
 
-tune() { "$program" --device "$device" --templates "$teaching" --sizes "$sizes" --json "$@" | grep -v '^  "database": '; }  # a scratch path
+tune() { "$program" --device "$device" --templates "$teaching" --sizes "$sizes" --json "$@" | grep -v '^  "database": '; }  # leaves out a temporary path
 {
     printf '{"benchmark": "search", "commit": "%s", "date": "%s",\n' "$commit" "$(date -u +%F)"
     printf '"driver": "%s",\n' "$(nvidia-smi --query-gpu=driver_version --format=csv,noheader 2>/dev/null | head -n 1)"

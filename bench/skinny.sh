@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
-# Compares products with few rows or columns, and small products with a deep K, with cuBLAS: tunes `skinny` and
-# `matrix_vector` from an empty database in every layout, then compares every winner. The file also has the bandwidth of
-# a copy within the device's memory, and each product's share of that bandwidth if each operand is moved once.
-# It needs nvcc and python3.
+# Compares `skinny` and `matrix_vector` with cuBLAS, for products with few rows or columns and for small products with a
+# deep K. The script tunes both templates from an empty database in every layout, then compares every winner. The output
+# also has the bandwidth of a copy within the device's memory. For each product, it has the share of that bandwidth that
+# the product reaches if each operand is counted once.
+# The script needs nvcc and python3.
 # Usage: bench/skinny.sh PROGRAM DEVICE OUTPUT.json
 # The environment may set:
 #   TUNE    options for smemtune tune of each layout; "--evaluations 50" by default
 #   BENCH   options for smemtune bench; "--pairs 10" by default
-#   COMMIT  the commit to record; the one checked out by default
+#   COMMIT  the commit to record; by default, the one that is checked out
 set -eu
 program=$1 device=$2 output=$3
 folder=$(dirname "$0")

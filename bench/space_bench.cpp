@@ -1,4 +1,5 @@
-// Measures the time to build a template's space, from the text of its manifest to the last valid configuration.
+// Measures how long it takes to build a template's space, from the text of its manifest to the last valid
+// configuration.
 #include <benchmark/benchmark.h>
 
 #include <fstream>

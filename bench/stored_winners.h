@@ -1,4 +1,4 @@
-// Makes databases for benchmarks. Their winners look like the tuner's, but were not measured.
+// Makes databases for benchmarks. Their winners look like tuned winners, but were never measured.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,7 @@ struct CompiledKernel {
     Binary binary;
 };
 
-/// A built-in kernel, compiled for `problem`. Parameters that `values` leaves out have their default.
+/// Compiles a built-in template for `problem`. Parameters that `values` does not name get their default.
 inline CompiledKernel compile_builtin(const std::string& name, const std::string& values, const Problem& problem,
                                       const Compiler& compiler) {
     const auto& templates = builtin_templates();
@@ -34,8 +34,8 @@ inline CompiledKernel compile_builtin(const std::string& name, const std::string
     return {*kernel, std::move(configuration), std::move(*binary)};
 }
 
-/// Makes `kernel` the winner of every problem. All problems share its machine code, and must have the layout that it
-/// was compiled for.
+/// Makes `kernel` the winner of every problem in the database. The problems must have the element type and layout that
+/// `kernel` was compiled for, because they all share its machine code.
 inline void store_winners(const std::filesystem::path& database, const Device& device, const CompiledKernel& kernel,
                           std::span<const Problem> problems) {
     const auto& [kernel_template, configuration, binary] = kernel;

@@ -42,7 +42,7 @@ def tune(part, version):
         with open(os.path.join(scratch, "out"), "w+") as out, open(os.path.join(scratch, "err"), "w+") as err:
             started = time.perf_counter()
             child = subprocess.Popen(command, stdout=out, stderr=err)
-            _, status, usage = os.wait4(child.pid, 0)  # the workers are its children, and it waits for them
+            _, status, usage = os.wait4(child.pid, 0)  # `usage` includes the workers: the program waits for them
             wall = time.perf_counter() - started
             child.returncode = os.waitstatus_to_exitcode(status)
             out.seek(0)

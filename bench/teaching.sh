@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Measures the teaching kernels for README.md and docs/performance.md: one exhaustive tune from an empty database, then
-# the same command again. Winner and baseline are timed alternately, so their ratio is paired.
+# Measures the teaching kernels for README.md and docs/performance.md. The script tunes them exhaustively from an empty
+# database, then runs the same command again. Winner and baseline are timed alternately, so their ratio is a median over
+# pairs.
 # Usage: bench/teaching.sh PROGRAM DEVICE OUTPUT.json [SIZES]
 set -eu
 program=$1 device=$2 output=$3 sizes=${4:-512..8192}
@@ -20,6 +21,6 @@ end=$(date +%s.%N)
     printf '"second_run_seconds": %s,\n' "$(echo "$end $begin" | awk '{printf "%.3f", $1 - $2}')"
     printf '"second_run_measured": %s,\n' "$(sed -n 's/^  "measured": \([0-9]*\),*$/\1/p' "$scratch/second.json")"
     printf '"report": '
-    grep -v '^  "database": ' "$scratch/first.json"  # a scratch path
+    grep -v '^  "database": ' "$scratch/first.json"  # leaves out a temporary path
     printf '}\n'
 } >"$output"

@@ -1,4 +1,5 @@
-# cpack -G DEB in the build folder makes three packages: the shared library, the development files, the program.
+# `cpack -G DEB` in the build folder makes three Debian packages: the shared library, the development files, the
+# program.
 set(abi ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
 set(CPACK_GENERATOR DEB)
 set(CPACK_COMPONENTS_ALL runtime dev tools)
@@ -20,7 +21,7 @@ set(CPACK_DEBIAN_DEV_PACKAGE_NAME libsmemtune-dev)
 set(CPACK_DEBIAN_DEV_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEV_DESCRIPTION "${PROJECT_DESCRIPTION}: headers and static library")
 set(CPACK_DEBIAN_DEV_PACKAGE_DEPENDS "libsmemtune${abi} (= ${PROJECT_VERSION})")
-# Needed only by the static library, which also needs the CUDA Toolkit.
+# Only the static library needs these packages. It also needs the CUDA Toolkit.
 set(CPACK_DEBIAN_DEV_PACKAGE_RECOMMENDS
     "libsqlitecpp-dev, libsqlite3-dev, libfmt-dev, libboost-context-dev, libmd-dev")
 
@@ -34,7 +35,7 @@ foreach(component IN LISTS CPACK_COMPONENTS_ALL)
     install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/doc/${CPACK_DEBIAN_${upper}_PACKAGE_NAME}
         RENAME copyright COMPONENT ${component})
 endforeach()
-# The scripts that reports contain.
+# Licenses of the JavaScript libraries that reports contain.
 install(FILES tuner/page/web/vendor/LICENSES DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/doc/smemtune
     COMPONENT tools)
 include(CPack)

@@ -1,4 +1,4 @@
-# The dependencies of smemtune. All but the CUDA Toolkit are Debian 12 packages; `make demo` installs them.
+# The dependencies of smemtune. All of them except the CUDA Toolkit are Debian 12 packages, which `make demo` installs.
 
 set(SMEMTUNE_CUDA_OLDEST 12.8)
 find_package(CUDAToolkit ${SMEMTUNE_CUDA_OLDEST} QUIET)
@@ -11,13 +11,14 @@ endif()
 
 if(SMEMTUNE_PORTABLE)
     set(Boost_USE_STATIC_LIBS ON)
-    # Found before SQLiteCpp's package looks for it, so that its SQLite::SQLite3 is the static library too.
+    # The static SQLite is found here, before SQLiteCpp's package looks for SQLite. SQLiteCpp's SQLite::SQLite3 is then
+    # the static library, too.
     find_library(SQLite3_LIBRARY NAMES libsqlite3.a REQUIRED)
     find_library(ZLIB_LIBRARY NAMES libz.a REQUIRED)
     add_link_options(-static-libstdc++ -static-libgcc)
 endif()
 
-# Sanitized programs have 300 MB each. lld links them in a fifth of the usual time.
+# A sanitized program has 300 MB. lld links it in a fifth of the time that the default linker takes.
 find_program(SMEMTUNE_LLD ld.lld)
 if(SMEMTUNE_LLD AND CMAKE_CXX_COMPILER_ID STREQUAL "Clang" AND CMAKE_CXX_FLAGS MATCHES "-fsanitize")
     add_link_options(-fuse-ld=lld)
@@ -33,7 +34,7 @@ find_package(fmt REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(Eigen3 3.4 REQUIRED NO_MODULE)
 
-# libmd for SHA-256: it has no dependencies, unlike OpenSSL. It has no CMake package.
+# libmd computes SHA-256. It was chosen over OpenSSL because it has no dependencies. It has no CMake package.
 find_path(SMEMTUNE_LIBMD_HEADERS sha2.h REQUIRED)
 mark_as_advanced(SMEMTUNE_LIBMD_HEADERS)
 set(SMEMTUNE_LIBMD md)
@@ -41,7 +42,7 @@ if(SMEMTUNE_PORTABLE)
     set(SMEMTUNE_LIBMD -l:libmd.a)
 endif()
 
-# Debian has no static libfmt, so a portable build compiles it in.
+# Debian has no static libfmt, so a portable build uses libfmt's header-only target.
 set(SMEMTUNE_FMT fmt::fmt)
 if(SMEMTUNE_PORTABLE)
     set(SMEMTUNE_FMT $<BUILD_INTERFACE:fmt::fmt-header-only>)

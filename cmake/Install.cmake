@@ -1,8 +1,9 @@
-# The program, libsmemtune shared and static, the public headers, a CMake package (find_package(smemtune)), pkg-config
-# files. Both libraries are made of the layers' objects, which are compiled once.
+# Installs the program, libsmemtune as a shared and a static library, the public headers, a CMake package
+# (find_package(smemtune)) and pkg-config files. Both libraries are made of the layers' objects, which are compiled
+# once.
 include(CMakePackageConfigHelpers)
 
-set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME runtime)  # the shared library, and what it reads when it runs
+set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME runtime)  # the shared library and the files that it reads at run time
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/smemtune)
 set(exports ${PROJECT_SOURCE_DIR}/runtime/c/exports.map)
 
@@ -15,13 +16,13 @@ foreach(layer util templates db runtime)
 endforeach()
 list(REMOVE_DUPLICATES dependencies)
 
-# smemtune_library(shared|static): the library of this kind, installed with a CMake package of its own.
+# smemtune_library(shared|static): makes the library of this kind and installs it with its own CMake package.
 function(smemtune_library kind)
     string(TOUPPER ${kind} type)
     add_library(smemtune_${kind} ${type} ${objects})
     set_target_properties(smemtune_${kind} PROPERTIES
         OUTPUT_NAME smemtune EXPORT_NAME ${kind} LINKER_LANGUAGE CXX UNITY_BUILD OFF
-        # Before 1.0 a new minor version may change the interface.
+        # Before version 1.0, a new minor version may change the interface.
         VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
     target_include_directories(smemtune_${kind} INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
     target_compile_features(smemtune_${kind} INTERFACE cxx_std_20)
@@ -42,7 +43,8 @@ endif()
 
 install(TARGETS smemtune RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tools)
 include(Manual)
-# All other headers are internal. These keep their folders, because runtime.h includes problem.h by a relative path.
+# These three headers are public. They keep their folders, because runtime.h includes problem.h by a relative path. All
+# other headers are internal and not installed.
 install(FILES runtime/c/smemtune.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/smemtune COMPONENT dev)
 install(FILES runtime/runtime.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/smemtune/runtime COMPONENT dev)
 install(FILES templates/space/problem.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/smemtune/templates/space COMPONENT dev)
@@ -53,7 +55,7 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/smemtuneConfigVersion.cma
 install(FILES ${PROJECT_BINARY_DIR}/smemtuneConfig.cmake ${PROJECT_BINARY_DIR}/smemtuneConfigVersion.cmake
     DESTINATION ${package_folder} COMPONENT dev)
 
-# The libraries that the static library needs when it is linked, for pkg-config.
+# For pkg-config: the libraries that a program needs when it links the static library.
 set(requires sqlite3 libmd fmt)
 set(libraries -lSQLiteCpp -lboost_context)
 if(SMEMTUNE_PORTABLE)

@@ -1,13 +1,14 @@
-# smemtune_layer(NAME HEADERS ... SOURCES ... PUBLIC ... PRIVATE ... PRECOMPILE ...): one folder, one static library,
-# smemtune::NAME. PRECOMPILE: headers that most of its sources include, beside those of every layer.
+# smemtune_layer(NAME HEADERS ... SOURCES ... PUBLIC ... PRIVATE ... PRECOMPILE ...): makes the static library
+# smemtune::NAME of the sources of one folder. PRECOMPILE lists headers that most sources of this layer include, in
+# addition to the headers that are precompiled for every layer.
 
 add_library(smemtune_options INTERFACE)
 target_compile_options(smemtune_options INTERFACE
     -Wall -Wextra -Wpedantic -Wconversion
     $<$<NOT:$<BOOL:$<TARGET_PROPERTY:SMEMTUNE_JOINED_TESTS>>>:-Wshadow>
-    -Wno-missing-field-initializers  # values are aggregates, written with the fields that matter
-    $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>  # g++ 12 warns falsely about "literal" + string (its bug 105329)
-    # Nor across joined sources, which only builds without -Werror have.
+    -Wno-missing-field-initializers  # many aggregates are initialised with only some of their fields
+    $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>  # g++ 12 warns falsely about "literal" + string (GCC bug 105329)
+    # g++ 12 also warns falsely in sources that are compiled as one unit. Only builds without -Werror compile them so.
     $<$<AND:$<CXX_COMPILER_ID:GNU>,$<NOT:$<BOOL:${SMEMTUNE_WERROR}>>>:-Wno-maybe-uninitialized>
     $<$<BOOL:${SMEMTUNE_WERROR}>:-Werror>)
 
@@ -15,12 +16,12 @@ function(smemtune_layer name)
     cmake_parse_arguments(LAYER "" "" "HEADERS;SOURCES;PUBLIC;PRIVATE;PRECOMPILE" ${ARGN})
     add_library(smemtune_${name} STATIC ${LAYER_HEADERS} ${LAYER_SOURCES})
     add_library(smemtune::${name} ALIAS smemtune_${name})
-    set_target_properties(smemtune_${name} PROPERTIES SMEMTUNE_DEPENDENCIES "${LAYER_PRIVATE}")  # for Install.cmake
+    set_target_properties(smemtune_${name} PROPERTIES SMEMTUNE_DEPENDENCIES "${LAYER_PRIVATE}")  # read by Install.cmake
     target_include_directories(smemtune_${name} PUBLIC ${PROJECT_SOURCE_DIR})
     target_compile_features(smemtune_${name} PUBLIC cxx_std_20)
     target_link_libraries(smemtune_${name} PUBLIC ${LAYER_PUBLIC} PRIVATE ${LAYER_PRIVATE} smemtune_options)
     if(SMEMTUNE_BUILD_FUZZERS)
-        target_compile_options(smemtune_${name} PRIVATE -fsanitize=fuzzer-no-link)  # counts what an input reaches
+        target_compile_options(smemtune_${name} PRIVATE -fsanitize=fuzzer-no-link)  # records what code an input reaches
     endif()
     if(NOT SMEMTUNE_PRECOMPILE)
         return()
@@ -32,7 +33,8 @@ function(smemtune_layer name)
     endif()
 endfunction()
 
-# Writes the text files under `folder` into a C++ source that defines `function()` returning path -> text.
+# smemtune_embed(OUTPUT FUNCTION FOLDER FILES...): writes the C++ source OUTPUT, which defines FUNCTION(). The function
+# returns a map from the path of each file below FOLDER to its text.
 function(smemtune_embed output function folder)
     set(files ${ARGN})
     list(TRANSFORM files PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/${folder}/ OUTPUT_VARIABLE paths)
@@ -44,13 +46,13 @@ function(smemtune_embed output function folder)
                 -P ${PROJECT_SOURCE_DIR}/cmake/Embed.cmake
         DEPENDS ${paths} ${PROJECT_SOURCE_DIR}/cmake/Embed.cmake
         VERBATIM)
-    # A target of its own, which needs nothing. Otherwise the command waits for the libraries that its layer links, and
-    # every source of the layer waits for the command.
+    # The command gets its own target without dependencies. As a part of the layer's target, it would wait for the
+    # libraries that the layer links, and every source of the layer would wait for it.
     add_custom_target(smemtune_${function} DEPENDS ${output})
 endfunction()
 
-# smemtune_hot(sources...): sources that are optimised in sanitized builds, too, because the tests spend their time
-# there. They are still sanitized.
+# smemtune_hot(SOURCES...): optimises these sources in builds with AddressSanitizer, too, because the tests spend their
+# time in them. The sources are still sanitized.
 function(smemtune_hot)
     if(CMAKE_CXX_FLAGS MATCHES "-fsanitize=address")
         set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS -O2 SKIP_PRECOMPILE_HEADERS ON)

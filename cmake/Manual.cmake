@@ -1,5 +1,5 @@
-# The completions of shells and the manual pages: the program writes them, from the tables of its --help. When
-# cross-compiling it cannot run here, and nothing is installed.
+# Installs shell completions and manual pages. The program writes them from the tables of its --help. A cross-compiled
+# program cannot run here, so a cross build installs none.
 if(CMAKE_CROSSCOMPILING)
     return()
 endif()
@@ -16,7 +16,7 @@ add_custom_command(
 add_custom_target(smemtune_manual ALL DEPENDS ${manual_folder}/written)
 install(DIRECTORY ${manual_folder}/share/ DESTINATION ${CMAKE_INSTALL_DATAROOTDIR} COMPONENT tools
     PATTERN zsh EXCLUDE)
-# Debian's zsh reads site-functions of /usr/local only; packages have a folder of their own.
+# Debian's zsh reads site-functions only below /usr/local. Packages use vendor-completions below /usr instead.
 install(CODE "
     set(zsh site-functions)
     if(CMAKE_INSTALL_PREFIX MATCHES \"/usr$\")

@@ -1,5 +1,5 @@
-# Compiles the portfolios of db/portfolios/ with NVRTC into one database for each architecture, and installs these for
-# the runtime's system layer. Needs no GPU.
+# Compiles the portfolios of db/portfolios/ with NVRTC, which needs no GPU, into one database for each architecture.
+# Installs the databases where the runtime looks for those of the system.
 set(default_targets)
 if(PROJECT_IS_TOP_LEVEL)
     set(default_targets all)
@@ -24,8 +24,8 @@ foreach(architecture IN LISTS SMEMTUNE_PORTFOLIO_TARGETS)
     endif()
 endforeach()
 
-# The output depends on texts and kernels. The program that compiles them must be built first, but an edit of the
-# program does not compile all members again.
+# A database depends on the portfolios' texts and on the kernels. The program that compiles it must be built first. But
+# an edit of the program must not compile all portfolios again.
 get_target_property(kernels smemtune_templates SMEMTUNE_KERNELS)
 list(TRANSFORM portfolio_databases REPLACE "(.+)" "${PROJECT_BINARY_DIR}/portfolios/sm_\\1.db" OUTPUT_VARIABLE files)
 foreach(architecture IN LISTS portfolio_databases)

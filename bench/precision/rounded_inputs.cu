@@ -1,4 +1,4 @@
-// naive with inputs that keep KEPT_BITS bits of their significand: 24 is f32, 11 is TF32, 8 is BF16.
+// The kernel naive, but its inputs keep only KEPT_BITS bits of their significand: 24 is f32, 11 is TF32, 8 is BF16.
 #include "configuration.h"
 
 union Value {

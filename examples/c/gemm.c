@@ -1,4 +1,4 @@
-/* Two matrix products and a transposition through smemtune's C interface, in C99.
+/* Computes two matrix products and a transposition through smemtune's C interface, in C99.
  *
  *     gemm DEVICE [DATABASE]        DEVICE: 0, 1, ... for a GPU, or host
  */
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The application's own memory: on a GPU if it was built with the CUDA Toolkit, and on the host. */
+/* The application allocates its own memory: on the host, or on a GPU if it was built with the CUDA Toolkit. */
 #ifdef WITH_CUDA
 #include <cuda_runtime_api.h>
 #endif
@@ -37,7 +37,7 @@ static void make_current(const char* device) {
 #endif
 }
 
-/* Memory on the device with a copy of `count` elements. */
+/* Returns new memory on the device with a copy of `count` elements. */
 static float* to_device(const float* values, size_t count) {
     const size_t bytes = count * sizeof(float);
     float* memory = NULL;
@@ -54,7 +54,7 @@ static float* to_device(const float* values, size_t count) {
     return memory;
 }
 
-/* Copies it back, after all work on the default stream, and frees it. */
+/* Waits for all work on the default stream, copies `memory` to `values`, and frees `memory`. */
 static void from_device(float* memory, float* values, size_t count) {
 #ifdef WITH_CUDA
     if (on_gpu) {
@@ -71,7 +71,7 @@ static void from_device(float* memory, float* values, size_t count) {
 enum { M = 65, N = 70, K = 48 };
 static float a[M * K], b[K * N], c[M * N], turned[N * M];
 
-/* Small integers: every product is exact, so that right is equal. */
+/* Fills with small integers. Their products are exact, so that a right result equals the expected one. */
 static void fill(float* matrix, size_t count, unsigned seed) {
     size_t i;
     for (i = 0; i < count; ++i) {
@@ -92,7 +92,7 @@ static int is_right(float alpha, float scale_before, float before) {
     return 1;
 }
 
-/* In one call: it remembers the kernel, so that the next one with these sizes only launches. */
+/* Multiplies in one call. The call remembers the kernel, so that the next call with these sizes only launches it. */
 static int multiply(smemtune_runtime* runtime) {
     float* device_a = to_device(a, M * K);
     float* device_b = to_device(b, K * N);
@@ -108,7 +108,7 @@ static int multiply(smemtune_runtime* runtime) {
     return is_right(2, -3, 5);
 }
 
-/* In two steps: the kernel says what it is, and is launched without being looked up. */
+/* Multiplies in two steps: fetches a kernel and prints what was chosen, then launches it without another look-up. */
 static int fetch_and_multiply(smemtune_runtime* runtime) {
     const smemtune_problem problem = smemtune_gemm_problem("f32", "nn", M, N, K);
     smemtune_choice choice = SMEMTUNE_CHOICE_INIT;
@@ -134,7 +134,7 @@ static int fetch_and_multiply(smemtune_runtime* runtime) {
     return is_right(1, 0, 0);
 }
 
-/* Any other operation: problem and arguments by the names of its manifest. */
+/* Transposes. Any operation but gemm is called like this: its manifest names the extents and arguments. */
 static int transpose(smemtune_runtime* runtime) {
     const smemtune_problem problem = {"transpose", "f32", NULL, {{"M", M}, {"N", N}}};
     smemtune_kernel* kernel = NULL;

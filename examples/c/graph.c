@@ -1,8 +1,8 @@
-/* E = (A B) D as a CUDA graph: two products captured once, launched many times. C99, on a GPU.
+/* Computes E = (A B) D as a CUDA graph: captures two products once and launches the graph many times. C99, on a GPU.
  *
  *     graph DEVICE [DATABASE]        DEVICE: 0, 1, ...
  *
- * Exit code 77 if there is no GPU.
+ * The exit code is 77 if there is no GPU.
  */
 #include <cuda_runtime_api.h>
 #include <smemtune/smemtune.h>
@@ -28,7 +28,7 @@ static void fill(float* matrix, size_t count, unsigned seed) {
     size_t i;
     for (i = 0; i < count; ++i) {
         seed = seed * 1664525U + 1013904223U;
-        matrix[i] = (float)((int)(seed >> 24) % 5 - 2); /* small integers: the products are exact */
+        matrix[i] = (float)((int)(seed >> 24) % 5 - 2); /* small integers, so that the products are exact */
     }
 }
 
@@ -74,7 +74,7 @@ int main(int argc, char** argv) {
     options.database = argc == 3 ? argv[2] : NULL;
     check(smemtune_open(&options, &runtime));
 
-    /* Chooses, loads or compiles now, so that the capture only records. */
+    /* Chooses kernels and loads or compiles them now, so that the capture only records launches. */
     problems[0] = smemtune_gemm_problem("f32", "nn", M, N, K);
     problems[1] = smemtune_gemm_problem("f32", "nn", M, P, N);
     check(smemtune_warm_up(runtime, problems, 2));
@@ -96,7 +96,7 @@ int main(int argc, char** argv) {
     check_cuda(cudaGraphGetNodes(graph, NULL, &nodes));
     check_cuda(cudaGraphInstantiateWithFlags(&executable, graph, 0));
 
-    /* New values in the same memory before each launch: what the graph has recorded are the addresses. */
+    /* Each launch gets new values in the same memory, because the graph has recorded the addresses. */
     for (i = 0; i < LAUNCHES && !wrong; ++i) {
         int at;
         a[i] = 2;
@@ -118,6 +118,6 @@ int main(int argc, char** argv) {
     cudaFree(device_d);
     cudaFree(device_product);
     cudaFree(device_e);
-    smemtune_close(runtime); /* after the graph, which runs its kernels */
+    smemtune_close(runtime); /* closed after the graph, which uses the runtime's kernels */
     return wrong ? 1 : 0;
 }

@@ -1,5 +1,5 @@
-// histogram: how often each byte value occurs. Each block counts in shared memory, WORK bytes per thread at a time.
-// The source is plain CUDA: it includes nothing of smemtune, and THREADS, WORK and COPIES are macros.
+// histogram: counts how often each byte value occurs. Each block counts in shared memory. A thread counts WORK bytes at
+// a time. The source is plain CUDA and includes nothing of smemtune: THREADS, WORK and COPIES are macros.
 __global__ void histogram(const unsigned char* data, unsigned* counts, long long n) {
     __shared__ unsigned local[COPIES][256];
     for (int i = threadIdx.x; i < COPIES * 256; i += THREADS) local[i / 256][i % 256] = 0;

@@ -1,4 +1,4 @@
-// Counts bytes with the tuned kernel of this folder: a kernel of one's own that is no matrix product.
+// Counts bytes with the tuned kernel of this folder: an example of a user's own kernel that is not a matrix product.
 //
 //     histogram DATABASE KERNELS [DEVICE]     KERNELS: this folder; DEVICE: 0, 1, ... for a GPU, or host (the default)
 #include <smemtune/runtime/runtime.h>
@@ -61,7 +61,7 @@ int run(const std::string& database, const std::string& kernels, const std::stri
         ++expected[byte];
     }
     const auto n = static_cast<long long>(data.size());
-    // The types are checked here, once.
+    // The constructor compares the argument types of Histogram with the manifest. Launches do not check them again.
     const Histogram histogram(
         runtime.fetch({.operation = "histogram", .type = "f32", .layout = "", .extents = {{"n", n}}}));
     Counts counts(256);

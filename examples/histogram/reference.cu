@@ -1,4 +1,4 @@
-// What smemtune verifies every candidate against. Thread `value` counts the bytes that equal it.
+// smemtune compares every candidate's result with this kernel's. Thread i counts the bytes that equal i.
 __global__ void reference(const unsigned char* data, const unsigned* counts, long long n, unsigned* value) {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= 256) return;

@@ -1,4 +1,5 @@
-// Three matrix products through smemtune: of a tuned size, of a size near it, and by a template that was never tuned.
+// Computes three matrix products through smemtune: one of a tuned size, one of a size near it, and one with a template
+// that was never tuned.
 //
 //     matmul DATABASE [DEVICE]        DEVICE: 0, 1, ... for a GPU, host, or auto (the default)
 #include <smemtune/runtime/runtime.h>
@@ -46,12 +47,12 @@ void launch_on_gpu(const smemtune::Kernel& kernel, const Matrix& a, const Matrix
     const auto device_b = upload(b);
     const auto device_c = upload(c);
     kernel.launch(nullptr, {.a = device_a.get(), .b = device_b.get(), .c = device_c.get()});
-    // The copy waits for the kernel: both are on the default stream.
+    // The copy waits for the kernel, because both are on the default stream.
     check(cudaMemcpy(c.data(), device_c.get(), c.size() * sizeof(float), cudaMemcpyDeviceToHost));
 }
 
-/// The device for `auto`: a GPU, or else the CPU. smemtune never falls back to the CPU by itself, because the
-/// application must pass addresses of the right device.
+/// Returns the device for `auto`: a GPU if there is one, and the CPU otherwise. smemtune never falls back to the CPU by
+/// itself, because the application must pass addresses of the right device.
 std::string first_device() {
     int count = 0;
     return cudaGetDeviceCount(&count) == cudaSuccess && count > 0 ? "0" : "host";
@@ -75,8 +76,8 @@ Matrix random_matrix(std::int64_t rows, std::int64_t columns, unsigned seed) {
     return matrix;
 }
 
-/// The largest error as a share of what rounding may cost, K * 2^-24 * (|A||B|) (Higham, Accuracy and Stability of
-/// Numerical Algorithms, 3.5): at most 1 when `c` is right.
+/// Returns the largest error of an element as a share of the bound on its rounding error, K * 2^-24 * (|A||B|) (Higham,
+/// Accuracy and Stability of Numerical Algorithms, 3.5). The share is at most 1 if `c` is right.
 double worst_error(const Matrix& a, const Matrix& b, const Matrix& c, std::int64_t n, std::int64_t k) {
     double worst = 0;
     for (std::size_t at = 0; at < c.size(); ++at) {
@@ -92,13 +93,14 @@ double worst_error(const Matrix& a, const Matrix& b, const Matrix& c, std::int64
         }
         const double bound = static_cast<double>(k) * std::ldexp(1.0, -24) * magnitude;
         const double error = std::abs(static_cast<double>(c[at]) - sum) / bound;
-        if (!(error <= worst)) worst = error;  // NaN counts too
+        if (!(error <= worst)) worst = error;  // also true for NaN
         if (std::isnan(worst)) return worst;
     }
     return worst;
 }
 
-/// Fetches, prints the choice, multiplies, verifies. `kernel_template`: empty for the best of all templates.
+/// Fetches a kernel, prints the choice, multiplies, and verifies. If `kernel_template` is empty, the best of all
+/// templates is fetched.
 bool multiply(smemtune::Runtime& runtime, bool on_gpu, std::int64_t m, std::int64_t n, std::int64_t k,
               const char* kernel_template = "") {
     const auto kernel = runtime.fetch(smemtune::gemm(m, n, k), kernel_template);

@@ -1,4 +1,5 @@
-// scale: B = alpha * A, a run of WORK neighbouring elements per thread. The smallest kernel of one's own.
+// scale: B = alpha * A. Each thread computes WORK neighbouring elements. This is the smallest example of a user's own
+// kernel.
 #include "configuration.h"
 
 static_assert(THREADS * WORK <= 512, "more than that leaves multiprocessors idle at small sizes");
@@ -13,7 +14,8 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     }
 }
 
-// What smemtune verifies every candidate against: in double precision, one thread per output.
+// smemtune compares every candidate's result with this kernel's, which computes in double precision, one thread per
+// output.
 extern "C" __global__ void reference(int M, int N, Element alpha, const Element* A, Element*, double* value,
                                      double* magnitude) {
     const long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x;

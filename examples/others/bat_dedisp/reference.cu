@@ -1,6 +1,6 @@
 #include "dedispersion.h"
 
-// The sums are integers below 2^24, so they are exact. The shifts are those of the kernel, in float.
+// The sums are exact, because they are integers below 2^24. The shifts are computed in float, as in the tuned kernel.
 __global__ void reference(const unsigned char* input, const float*, const float* shifts, double* value,
                           double* magnitude) {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;

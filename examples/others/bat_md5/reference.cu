@@ -1,4 +1,4 @@
-// The digest is that of the key with index 98765.
+// The digest to find belongs to the key with index 98765.
 __global__ void reference(unsigned, unsigned, unsigned, unsigned, int keyspace, int, int, const int* index,
                           const unsigned char* key, const unsigned* digest, int* found_index, unsigned char* found_key,
                           unsigned* found_digest) {

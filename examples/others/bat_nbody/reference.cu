@@ -1,4 +1,5 @@
-// Thread i computes component i % 4 of body i / 4. The fourth component is the mass in a position, and 0 in a velocity.
+// Thread i computes component i % 4 of the position and the velocity of body i / 4. Component 3 of a position is the
+// body's mass, and component 3 of a velocity is 0.
 __global__ void reference(float dt, const float* bodies, const float*, const float*, const float*, const float*,
                           const float*, const float* velocities, const float*, const float*, const float*, const float*,
                           float damping, float softening, int n, double* position, double* velocity) {

@@ -1,4 +1,4 @@
-// The kernel writes no element of the border.
+// The tuned kernel does not write the border of x_new, so the border's expected values are its old ones.
 __global__ void reference(const float* x_new, const float* x_old, double* value, double* magnitude) {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
     const int x = i % 4096;

@@ -1,4 +1,5 @@
-// Each column loses the mean of its even rows, and of its odd rows.
+// Subtracts two means from each column: the mean of the even rows from the even rows, and the mean of the odd rows from
+// the odd rows.
 __global__ void reference(int h, int w, const float* input, double* value, double* magnitude) {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i / w >= h) return;

@@ -1,5 +1,5 @@
-// How often digit d occurs in the part of block b: isums[d][b]. Parts are whole vectors of 4; the last block takes the
-// rest.
+// isums[d][b] is how often digit d occurs in the part of the input that block b counts. The length of a part is a
+// multiple of 4, and the last block also counts the remaining elements.
 __global__ void reference(const unsigned* in, const unsigned*, int n, int shift, unsigned* value) {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= 16 * 64) return;
