@@ -1,4 +1,4 @@
-// Checks that each layer includes only earlier ones (util <- templates <- db <- runtime <- tuner) and allowed
+// Checks that each layer includes only itself, lower layers (util <- templates <- db <- runtime <- tuner) and allowed
 // libraries.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -22,13 +22,13 @@ using testing::IsEmpty;
 
 using Paths = std::set<std::string>;
 
-// The layers, the lowest first.
+// The layers, from the lowest to the highest.
 const std::vector<std::string> layers{"util", "templates", "db", "runtime", "tuner"};
 
-// The layer of a path relative to the root; layers.end() if it is in none.
+// Returns the layer of a path relative to the root; layers.end() if the path is in no layer.
 auto layer_of(const std::string& path) { return std::ranges::find(layers, path.substr(0, path.find('/'))); }
 
-// The length of the comment, string or character literal at the start of `rest`; 0 if there is none.
+// Returns the length of the comment, string or character literal at the start of `rest`; 0 if `rest` starts with none.
 std::size_t extent_of_token(std::string_view rest) {
     const auto past = [&](std::string_view end, std::size_t from) {
         const auto at = rest.find(end, from);
@@ -43,7 +43,8 @@ std::size_t extent_of_token(std::string_view rest) {
     return std::min(at + 1, rest.size());
 }
 
-// The code without comments, and without the content of quotes unless `strings` are kept. Line numbers do not change.
+// Returns the code without comments. Removes the content of quotes, too, unless `strings` is true. Line numbers do not
+// change.
 std::string code_of(const std::string& text, bool strings) {
     std::string code;
     for (std::size_t at = 0; at < text.size();) {
@@ -60,23 +61,23 @@ std::string code_of(const std::string& text, bool strings) {
     return code;
 }
 
-// The testbed's own kernels.
+// Whether the file is one of the testbed's own kernels.
 bool is_testbed_kernel(const std::string& path) {
     return path.starts_with("tuner/trial/kernels/") || path.starts_with("tuner/trial/typed/kernels/");
 }
 
-// A kernel's source, or a header shared by kernels: of the templates and of the testbed.
+// Whether the file is a header that kernels of the templates or of the testbed include.
 bool is_kernel_header(const std::string& path) {
     return path.ends_with(".h") && (path.starts_with("templates/kernels/") || is_testbed_kernel(path));
 }
 bool is_kernel_code(const std::string& path) { return path.ends_with(".cu") || is_kernel_header(path); }
 
-// The file that an include in quotes refers to, found as the compiler does; empty if there is none.
+// Returns the file that an include in quotes refers to, as the compiler finds it; empty if there is none.
 std::string resolve(const std::string& path, const std::string& name, const Paths& files) {
     const auto beside = (fs::path(path).parent_path() / name).lexically_normal().generic_string();
     std::vector<std::string> candidates{beside, name};
-    if (is_kernel_code(path)) candidates.push_back("templates/kernels/" + name);  // root of the kernels' includes
-    if (is_testbed_kernel(path)) candidates.push_back("tuner/trial/" + name);     // for the testbed's own kernels
+    if (is_kernel_code(path)) candidates.push_back("templates/kernels/" + name);  // include folder of kernels
+    if (is_testbed_kernel(path)) candidates.push_back("tuner/trial/" + name);     // include folder of these kernels
     const auto found = std::ranges::find_if(candidates, [&](const auto& each) { return files.contains(each); });
     return found == candidates.end() ? "" : *found;
 }
@@ -84,17 +85,18 @@ std::string resolve(const std::string& path, const std::string& name, const Path
 bool is_cuda(const std::string& header) {
     return header.starts_with("cuda") || header.starts_with("nvrtc") || header.starts_with("cublas");
 }
-// The only header that may include cuBLAS's headers. It is private to its folder and built only if these are installed.
+// The only header that may include cuBLAS's headers. Only its own folder may include it. It is built only if cuBLAS's
+// headers are installed.
 constexpr const char* private_cuda_header = "runtime/cublas/cublas_api.h";
 
 bool is_sqlite(const std::string& header) { return header.starts_with("sqlite") || header.starts_with("SQLiteCpp"); }
 
-// The reason why including `header`, in quotes or brackets, is wrong; empty if it is allowed.
+// Returns the reason why the file `path` must not include `header`; empty if it may.
 std::string objection(const std::string& path, const std::string& header, bool quoted, const Paths& files) {
     const auto layer = layer_of(path);
     if (quoted) {
         const bool is_kernel = is_kernel_code(path);
-        if (is_kernel && header == "configuration.h") return "";  // generated for each candidate
+        if (is_kernel && header == "configuration.h") return "";  // this header is generated for each candidate
         const auto target = resolve(path, header, files);
         if (target.empty()) return "is no file of the repository";
         if (target == private_cuda_header && !path.starts_with("runtime/cublas/")) return "is private to its folder";
@@ -109,7 +111,7 @@ std::string objection(const std::string& path, const std::string& header, bool q
     return "";
 }
 
-// All violations in one file, as `PATH:LINE: what`. `files` are all files of the repository.
+// Returns all violations in one file, as `PATH:LINE: what`. `files` are all files of the repository.
 std::vector<std::string> violations(const std::string& path, const std::string& text, const Paths& files) {
     static const std::regex include(R"re(^\s*#\s*include\s*(["<])([^">]+)[">])re");
     static const std::regex environment(R"(\b(secure_)?getenv\b)");
@@ -130,7 +132,7 @@ std::vector<std::string> violations(const std::string& path, const std::string& 
             if (!what.empty()) add("include of " + match[2].str() + " " + what);
         }
         if (path != "tuner/main.cpp" && std::regex_search(words, match, environment)) add("reads the environment");
-        // Kernels may print: the host device declares printf for them.
+        // The host device may call printf, because kernels may.
         const bool for_kernels = path.find("host_device/") != std::string::npos;
         if (*layer_of(path) != "tuner" && !for_kernels && std::regex_search(words, match, printing)) add("prints");
     }
@@ -166,7 +168,7 @@ TEST(Layers, NoFileUsesWhatItsLayerMayNot) {
     EXPECT_EQ(seen.size(), layers.size());
 }
 
-// The same check on a file's text with a violation added in memory.
+// Returns the violations in a file with this path that has only this line.
 std::vector<std::string> planted(const std::string& path, const std::string& line) {
     return violations(path, "// A file.\n" + line + "\n", repository());
 }
@@ -254,12 +256,12 @@ TEST(Layers, PlantedReadingOfTheEnvironmentIsFoundOutsideMain) {
     EXPECT_THAT(planted("tuner/tuning/tune.cpp", "const auto read = &::secure_getenv;"),
                 ElementsAre(HasSubstr("environment")));
     EXPECT_THAT(planted("tuner/main.cpp", "std::getenv(\"HOME\");"), IsEmpty());
-    // Text that looks like the start of a string or a comment must not hide the rest.
+    // Text that looks like the start of a string or comment must not hide the code behind it.
     EXPECT_THAT(planted("tuner/tuning/tune.cpp", "x = 20'000; getenv(a); y = 30'000; c = '\"'; // \""),
                 ElementsAre(HasSubstr("environment")));
 }
 
-// Counts a folder's own headers and sources, without subfolders: a reader must be able to survey them.
+// Counts the headers and sources of each folder, without subfolders. The limit keeps folders small enough to survey.
 TEST(Layers, NoFolderHoldsMoreThanFifteenSources) {
     std::map<std::string, int> sources;
     for (const auto& path : repository()) {
@@ -268,7 +270,7 @@ TEST(Layers, NoFolderHoldsMoreThanFifteenSources) {
     for (const auto& [folder, count] : sources) EXPECT_LE(count, 15) << folder;
 }
 
-// docs/trust.md names the tests for each danger: `Suite.Name`, where * stands for any text.
+// docs/trust.md names tests for each danger, as `Suite.Name`, where * matches any text.
 TEST(Documents, TrustNamesTestsThatExist) {
     const auto text = [](const fs::path& path) {
         std::ifstream file(fs::path(SMEMTUNE_SOURCE_DIR) / path);

@@ -5,7 +5,7 @@
 namespace smemtune {
 namespace {
 
-// The template `tiled`, and a later version of it with a different text but the same machine code.
+// Tests with the template `tiled` and a later version of it, which has a different text but the same machine code.
 class AdoptTest : public ::testing::Test {
 protected:
     static TemplateRecord later() {

@@ -5,7 +5,7 @@
 namespace smemtune {
 namespace {
 
-// A template that gets the parameter PAD with default 1; its code stays the same.
+// Tests with a template that gets a new parameter PAD with default 1. Its machine code stays the same.
 class CompleteTest : public ::testing::Test {
 protected:
     static TemplateRecord with_pad() {
@@ -61,7 +61,7 @@ TEST_F(CompleteTest, AsLongAsTheManifestStaysNothingIsTouched) {
     EXPECT_TRUE(store.recall(key, tile(8)).has_value());
 }
 
-// This happens if an older manifest is used again after a newer one.
+// A configuration has two such trials if an older manifest is used again after a newer one.
 TEST_F(CompleteTest, OfTwoTrialsOfOneConfigurationTheCompleteOneStaysAndGetsTheCrown) {
     const auto complete = with_code(measured(key, padded(8), 5), {1});
     store.set_winner(complete, binary(padded(8), 1));

@@ -1,4 +1,4 @@
-// The queries whose answers people read: orders, filters and counts, for databases whose every date is known.
+// Tests queries whose answers people read: their orders, filters and counts. Every date in the databases is known.
 #include "db/store.h"
 
 #include <gmock/gmock.h>
@@ -72,7 +72,8 @@ protected:
 };
 
 TEST_F(ListingTest, RowsAreSortedByTimeWithinTheirDeviceAndProblemOrByDateOrNumber) {
-    // By the device's name; by operation, type and layout; fastest first; rejected last, in the order of their numbers.
+    // Rows are sorted by the device's name, then by operation, type and layout, then by time. Rejected trials are last,
+    // in the order of their numbers.
     EXPECT_THAT(ids({}), ElementsAre(4, 3, 1, 2, 7, 5, 6));
     EXPECT_THAT(ids({.sort = Sort::date}), ElementsAre(3, 1, 6, 5, 4, 7, 2)) << "of one date, the latest row first";
     EXPECT_THAT(ids({.sort = Sort::id}), ElementsAre(1, 2, 3, 4, 5, 6, 7));
@@ -109,7 +110,7 @@ TEST_F(ListingTest, ARowHasTheNamesAndDatesBehindItsNumbers) {
     EXPECT_FALSE(store.row(1)->winner);
 }
 
-// Each group as `name measured rejected winners first last unchecked`, with days alone.
+// Returns each group as `name: measured rejected winners first last unchecked`. Dates are reduced to their day.
 std::vector<std::string> texts_of(const std::vector<Store::Group>& groups) {
     std::vector<std::string> texts;
     for (const auto& each : groups) {
@@ -216,7 +217,7 @@ TEST_F(ListingTest, ARunComesBackWithEveryFieldAndWithoutOneAsAnEmptyObject) {
     EXPECT_EQ(store.recall_run(run)->finished_at.size(), day(1).size());
 }
 
-// The filters and orders restated in C++, for all combinations of a few patterns.
+// Compares filters and orders with the same rules written in C++, for all combinations of a few patterns.
 TEST_F(ListingTest, FiltersFindWhatAPlainSearchFinds) {
     const auto matches = [](const std::vector<std::string>& patterns, const std::string& name) {
         return patterns.empty() || std::ranges::any_of(patterns, [&](const std::string& pattern) {

@@ -25,7 +25,7 @@ protected:
         at.problem = store.remember(problem);
         store.remember(measured(at, tile(16), 7));
     }
-    // The sizes of the nearest problems, one page after the other.
+    // Returns the sizes of the nearest problems, read page by page.
     std::vector<std::string> sizes(const Problem& problem, std::int64_t page = 3) {
         std::vector<std::string> result;
         for (std::int64_t skipped = 0;; skipped += page) {
@@ -143,7 +143,7 @@ TEST_F(NearestTest, ANamedTemplateServesItsOwnTrialsOfTheVersionsAskedFor) {
         }
         return result;
     };
-    // Faster, but not verified in full, or cut short.
+    // Two faster trials must not be found: one was never verified, and the other was cut short.
     auto faster = measured(at, tile(2), 1);
     faster.verified_by.clear();
     store.remember(faster);

@@ -1,4 +1,4 @@
-// Several processes use one file, and some of them are killed.
+// Several processes use one database file, and some of them are killed.
 #include <sched.h>
 #include <sys/mount.h>
 
@@ -15,7 +15,8 @@
 namespace smemtune {
 namespace {
 
-// The journal for a local disk, or for a network filesystem.
+// The parameter is true for a rollback journal, as on network filesystems, and false for a write-ahead log, as on local
+// disks.
 class ProcessesTest : public ::testing::TestWithParam<bool> {
 protected:
     StoreOptions options{.patience = std::chrono::minutes(10), .rollback_journal = GetParam()};
@@ -59,7 +60,7 @@ TEST_P(ProcessesTest, TwoThatStoreAtOnceLoseNothing) {
     expect_intact();
 }
 
-// Reports each trial after it is stored.
+// Stores trials until the process is killed. Reports each trial after it is stored.
 void store_until_killed(int output, const std::filesystem::path& path, const StoreOptions& options, int round) {
     Store store(path, Store::Access::write, options);
     const auto key = key_in(store);
@@ -75,12 +76,12 @@ TEST_P(ProcessesTest, AKillAtAnyMomentLosesNoTrialThatWasStored) {
     std::mt19937 random(2024);  // NOLINT: the same moments every time, as far as a scheduler allows
     int reported_ever = 0;
     for (int round = 0; round < 20; ++round) {
-        if (round % 4 == 0) {  // every fourth kill may hit the creation of the file
+        if (round % 4 == 0) {  // every fourth round creates the file anew, so that the kill may hit its creation
             for (const auto& [file, content] : scratch.contents()) std::filesystem::remove(file);
         }
         auto child = in_child([&](int output) { store_until_killed(output, path, options, round); });
         std::string begin;
-        if (round % 2 == 1) {  // waits for the first report, however long it takes
+        if (round % 2 == 1) {  // every second round waits for the first report before it kills
             begin.resize(1);
             ASSERT_EQ(read(child.output, begin.data(), 1), 1);
         }
@@ -112,7 +113,7 @@ TEST_P(ProcessesTest, WhatAKilledProcessLeftIsReadWithoutWriting) {
     EXPECT_TRUE(store.recall({1, 1, 1}, {{{"ROUND", 0}, {"TRIAL", 0}}}));
 }
 
-// A small filesystem for this test alone. Only root can create it.
+// The child mounts a small filesystem that only this test uses. Only root can mount it.
 TEST_P(ProcessesTest, AFullDiskLosesNoTrialThatWasStoredAndTheMessageSaysSo) {
     auto child = in_child([&](int output) {
         if (unshare(CLONE_NEWNS) != 0 || mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||

@@ -1,4 +1,4 @@
-// Read-only files and folders. A process without root's rights opens them, because root may write everything.
+// Tests read-only files and folders. A process without root's rights opens them, because root may write everything.
 #include "db/file/journal.h"
 #include "tests/db/scratch.h"
 

@@ -1,4 +1,4 @@
-// Applications without write permission read a file that other processes tune into.
+// Applications without write permission read a database file while other processes tune into it.
 #include <SQLiteCpp/Database.h>
 
 #include "db/file/journal.h"
@@ -10,7 +10,7 @@ namespace {
 using std::filesystem::path;
 using Access = Store::Access;
 
-// Queries until all trials are there. Each answer must have been the content of the file at some moment.
+// Repeats a query until it returns all trials. Each answer must have been the content of the file at some moment.
 std::string read_until_complete(int output, const path& file, const StoreOptions& options, int total) {
     const Store store(file, Access::read, options);
     say(output, "r");
@@ -112,7 +112,8 @@ TEST_P(ReadersTest, AFileIsLookedAtBeforeItIsOpenedAndBeforeAnotherTakesItsPlace
 INSTANTIATE_TEST_SUITE_P(Journal, ReadersTest, ::testing::Values(false, true),
                          [](const auto& rollback) { return rollback.param ? "Rollback" : "Log"; });
 
-// A filesystem without shared memory, with a file from a local disk.
+// The reader cannot create files beside the database, so it cannot use the log's shared memory. It must read the file
+// without locks, and notice when the file changes.
 TEST(Readers, AFileAtRestIsReadWithoutLocksUntilItChanges) {
     const Scratch scratch;
     const auto file = stored(scratch / "tuned.db", 600);

@@ -24,7 +24,7 @@
 
 namespace smemtune {
 
-/// A temporary folder of one test. Every user may enter it.
+/// A temporary folder for one test. Every user may enter it.
 class Scratch {
 public:
     Scratch() {
@@ -40,8 +40,9 @@ public:
     std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
     const std::filesystem::path& path() const { return path_; }
 
-    /// All files in the folder, with their bytes; of a -shm file, which processes share while they run, only the name.
-    /// Call it only while this process has no Store open: closing a file drops its locks.
+    /// Returns all files in the folder with their bytes. For a -shm file, which running processes change, it returns
+    /// only the name. Must not be called while this process has a Store open, because reading a file closes it, and
+    /// that drops the process's locks on it.
     std::map<std::string, std::string> contents() const {
         std::map<std::string, std::string> files;
         for (const auto& entry : std::filesystem::recursive_directory_iterator(path_)) {
@@ -60,9 +61,9 @@ private:
 /// A forked process.
 struct Child {
     pid_t id = 0;
-    int output = -1;  ///< its end of the pipe that the child writes to
+    int output = -1;  ///< the read end of the pipe that the child writes to
 
-    /// Everything that the process wrote. Waits for its end.
+    /// Waits for the end of the process. Returns everything that the process wrote.
     std::string finish() {
         std::string text;
         char buffer[4096];
@@ -86,7 +87,7 @@ inline Child in_child(const std::function<void(int output)>& work) {
     return {id, ends[0]};
 }
 
-/// Root may write everything, so a test of what a user may not write gives up root's rights, in a child.
+/// Gives up root's rights in a child process, to test what a user may not write. Root may write everything.
 inline void become_nobody() {
     if (geteuid() == 0 && (setgid(65534) != 0 || setuid(65534) != 0)) _exit(1);
 }
@@ -95,7 +96,7 @@ inline void say(int output, const std::string& text) {
     if (write(output, text.data(), text.size()) != static_cast<ssize_t>(text.size())) _exit(1);
 }
 
-/// The message of the StoreError that `work` throws; empty when it throws none.
+/// Returns the message of the StoreError that `work` throws; empty if it throws none.
 inline std::string error_of(const std::function<void()>& work) {
     try {
         work();
@@ -113,7 +114,8 @@ inline void execute(const std::filesystem::path& file, const std::string& sql) {
     SQLite::Database(file.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE).exec(sql);
 }
 
-/// Ends the process without closing the file, like a kill: the log keeps its content.
+/// Executes `sql` in a child process that ends without closing the file, as if it were killed. The change stays in the
+/// log.
 inline void execute_and_die(const std::filesystem::path& file, const std::string& sql) {
     in_child([&](int) {
         SQLite::Database database(file.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
@@ -156,7 +158,7 @@ inline TrialRecord measured(const TrialKey& key, const Configuration& configurat
             .verified_by = "operation/testbed"};
 }
 
-/// The same trial, with machine code of these bytes.
+/// Returns the trial with the hash of this machine code.
 inline TrialRecord with_code(TrialRecord trial, const std::vector<std::uint8_t>& code) {
     trial.code_hash = sha256(std::as_bytes(std::span(code)));
     return trial;
@@ -173,14 +175,14 @@ inline TrialRecord rejected(const TrialKey& key, const Configuration& configurat
             .run = 0};
 }
 
-/// A key with existing rows.
+/// Returns a key whose device, template and problem are stored.
 inline TrialKey key_in(Store& store, std::int64_t size = 512, const std::string& device = "sm_90") {
     return {.device = store.remember(model_device(device)),
             .kernel_template = store.remember(tiled()),
             .problem = store.remember(gemm(size, size, size))};
 }
 
-/// A file with `trials` trials, to test opening.
+/// Makes a database file with `trials` trials.
 inline std::filesystem::path stored(const std::filesystem::path& path, int trials = 1) {
     Store store(path);
     const auto key = key_in(store);

@@ -90,7 +90,7 @@ TEST_F(StoreTest, ATrialTriedAgainReplacesTheEarlierOne) {
     EXPECT_EQ(store.trials(key), std::vector{rejected(key, tile(16), Stage::wrong)});
 }
 
-// Another process may measure the same configuration at the same time, and stop after the first check.
+// Another process may measure the same configuration at the same time, and stop verifying after the first check.
 TEST_F(StoreTest, AMeasurementThatWasNotVerifiedDoesNotReplaceOneOfTheSameCodeThatWas) {
     const auto verified = with_code(measured(key, tile(16), 5), {1});
     store.set_winner(verified, {key.kernel_template, tile(16), "sm_90a", "NVRTC", {1}, {}});
@@ -358,7 +358,7 @@ TEST_F(StoreTest, TheMachineCodeOfAWinnerIsTheCodeThatWasVerified) {
     EXPECT_EQ(store.best(key.device, key.problem), std::nullopt);
 }
 
-// The machine code of a configuration is stored once for all problems.
+// The machine code of a configuration is stored only once, for all problems.
 TEST_F(StoreTest, ATrialWhoseMachineCodeIsReplacedWasNotVerifiedWithTheNewOne) {
     const auto larger = key_in(store, 1024);
     BinaryRecord binary{
@@ -375,7 +375,8 @@ TEST_F(StoreTest, ATrialWhoseMachineCodeIsReplacedWasNotVerifiedWithTheNewOne) {
     EXPECT_TRUE(store.best(key.device, key.problem)->winner) << "it still counts";
 }
 
-// Two kinds of trials that may be wrong. A trial that was cut short has passed only the first check.
+// Tests with two kinds of trials that may be wrong: one that was never verified, and one that was cut short after the
+// first check.
 class UnverifiedTest : public StoreTest {
 protected:
     void SetUp() override {
@@ -627,7 +628,7 @@ TEST_F(StoreTest, DevicesAndAProblemAreReadTogetherAsByTwoCalls) {
         EXPECT_EQ(known.devices, reader.devices());
         EXPECT_EQ(known.problem, reader.find(problem));
     }
-    const auto added = store.remember(gemm(7, 7, 7));  // no transaction of the reader is open, or it would not see this
+    const auto added = store.remember(gemm(7, 7, 7));  // the reader sees this only if it has no open transaction
     EXPECT_EQ(reader.known(gemm(7, 7, 7)).problem, added);
 }
 
@@ -694,7 +695,7 @@ TEST(StoreReadOnly, RefusesToWriteAndServesOn) {
     const Scratch scratch;
     const auto path = stored(scratch / "tuned.db");
     Store store(path, Store::Access::read);
-    const auto key = key_in(store);  // known content is not written again
+    const auto key = key_in(store);  // works in a read-only store, because all of it is known
     const auto error = error_of([&] { store.remember(measured(key, tile(2), 1)); });
     EXPECT_NE(error.find("is read-only"), std::string::npos) << error;
     EXPECT_THROW(store.remember(gemm(1, 2, 3)), StoreError);
@@ -750,7 +751,8 @@ TEST_F(StoreTest, ACrownSetTogetherWithItsTrialIsOneThatIsFoundNearby) {
     EXPECT_TRUE(near.rows[0].winner);
 }
 
-// What was verified with damaged code is unknown, so only trials and members of the new code keep their verification.
+// It is unknown which code was verified before it was damaged. Only trials and members with the new code's hash stay
+// verified.
 TEST_F(StoreTest, MachineCodeThatReplacesDamagedCodeIsTheOnlyOneThatCountsAsVerified) {
     const auto larger = key_in(store, 1024);
     const auto third = key_in(store, 64);

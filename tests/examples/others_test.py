@@ -45,7 +45,7 @@ def explain(smemtune, folder, sizes):
 
 
 def tried(smemtune, folder, example):
-    # Every value of these takes a minute.
+    # `check` tries every value, which takes a minute for the examples marked slow.
     judge = explain if example.get("slow") and "SMEMTUNE_SLOW_EXAMPLES" not in os.environ else check
     with tempfile.TemporaryDirectory() as scratch:
         wrong = judge(smemtune, folder, example["sizes"])

@@ -20,7 +20,7 @@ using namespace smemtune;
 
 namespace {
 
-// A template with little text: it is parsed for each input.
+// A template with a short text, because each input parses it.
 const SourceTree sources{{"scale.toml", R"toml([operation]
 name       = "scale"
 summary    = "B = alpha * A"
@@ -81,7 +81,7 @@ compute_capability = 75
 )toml"},
                          {"scale.cu", "// scale and reference\n"}};
 
-// A small valid database, and the columns of its tables.
+// A small valid database with a list of its tables' columns.
 struct Base {
     Base() {
         Store store(folder / "base.db", Store::Access::write, {.rollback_journal = true});
@@ -120,7 +120,7 @@ struct Base {
     std::vector<std::pair<std::string, std::string>> columns;
 };
 
-// Changes the values of cells. The types are right as far as STRICT tables insist, but the CHECKs do not hold.
+// Changes the values of cells. The types satisfy STRICT tables, but the CHECKs are ignored.
 void change_cells(const Base& base, const std::string& path, FuzzedDataProvider& input) {
     try {
         SQLite::Database database(path, SQLite::OPEN_READWRITE);
@@ -139,7 +139,7 @@ void change_cells(const Base& base, const std::string& path, FuzzedDataProvider&
             }
             (void)update.tryExecuteStep();
         }
-    } catch (const SQLite::Exception&) {  // after the changes so far, SQLite refuses this one
+    } catch (const SQLite::Exception&) {  // SQLite may refuse a change after earlier ones
     }
 }
 
@@ -152,7 +152,7 @@ void change_bytes(const std::string& path, FuzzedDataProvider& input) {
     }
 }
 
-// Reads everything that `smemtune db` and a fetch read, but loads no machine code.
+// Reads everything that `smemtune db` and a fetch read. Loads no machine code.
 void read(const Base& base, const std::string& path) {
     const Store store(path, Store::Access::read);
     (void)inventory_text(store.summary(), 0, store.inventory({}), 80);
@@ -191,8 +191,8 @@ void attempt(const Work& work) {
 
 }  // namespace
 
-// Fuzzes whole databases: the input says which cells or bytes of a valid database change, and whether `simulate` reads
-// it.
+// Fuzzes whole databases. The input says which cells or bytes of a valid database change, and whether `simulate` or
+// `db` reads the changed file.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     static const auto base = [] {
         auto made = std::make_unique<Base>();
@@ -209,7 +209,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     } else {
         change_bytes(path, input);
     }
-    // A reader waits until a file that has just changed is 20 ms old.
+    // Sets an old date, because a reader waits until a changed file is 20 ms old.
     std::filesystem::last_write_time(path, std::filesystem::file_time_type::clock::now() - std::chrono::hours(1));
     attempt([&] {
         if (simulates) {

@@ -11,7 +11,8 @@
 
 using namespace smemtune;
 
-// Fuzzes cache files of Kernel Tuner: the input as it is (plain or damaged gzip), and packed by gzip.
+// Fuzzes cache files of Kernel Tuner. Each input is read twice: as it is (plain text or damaged gzip), and packed by
+// gzip.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     for (const bool packed : {false, true}) {
         const int file = memfd_create("landscape", MFD_CLOEXEC);
@@ -31,7 +32,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
             }
         } catch (const std::invalid_argument&) {
         } catch (const std::length_error&) {
-        } catch (const StoreError&) {  // by its first bytes it is a database
+        } catch (const StoreError&) {  // the first bytes are those of a database
         }
         close(file);
     }

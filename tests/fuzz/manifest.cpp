@@ -5,8 +5,8 @@
 
 using namespace smemtune;
 
-// Fuzzes templates folders: a line `=== PATH` precedes each file. Every template that loads must also load from its own
-// files alone.
+// Fuzzes folders of templates. In the input, a line `=== PATH` precedes each file. Every template that loads from the
+// folder must also load from its own files alone.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const std::string text(reinterpret_cast<const char*>(data), size);
     SourceTree tree;

@@ -4,8 +4,8 @@
 
 using namespace smemtune;
 
-// Fuzzes the messages that a worker sends and receives: CBOR, or JSON text that is first converted to CBOR. A message
-// that decodes must survive a second encoding and decoding unchanged.
+// Fuzzes the messages that a worker sends and receives. The input is CBOR, or JSON that is first converted to CBOR. A
+// message that can be decoded must not change when it is encoded and decoded again.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     Bytes bytes(data, data + size);
     if (size > 0 && data[0] == '{') {

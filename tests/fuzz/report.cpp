@@ -5,7 +5,7 @@
 
 using namespace smemtune;
 
-// Fuzzes reports of `bench --json`: reads one as `bench --against FILE.json` does, and compares it with itself.
+// Fuzzes reports of `bench --json`. Reads a report as `bench --against FILE.json` does, and compares it with itself.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     try {
         const auto figures = figures_of(nlohmann::json::parse(data, data + size, nullptr, false));

@@ -6,7 +6,7 @@
 
 using namespace smemtune;
 
-// Fuzzes sizes and configurations as a user writes them.
+// Fuzzes the parsers of sizes and configurations that a user writes.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const std::string_view text(reinterpret_cast<const char*>(data), size);
     static const SizeForm form{.names = {"BATCH", "M", "N", "K"}, .counts = {"BATCH"}};

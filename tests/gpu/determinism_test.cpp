@@ -6,7 +6,7 @@
 namespace smemtune {
 namespace {
 
-// Sizes that no tile divides, with aligned rows.
+// The parameter is a size M, N, K. No tile divides the first size. The second size has rows aligned to 16 bytes.
 class Determinism : public testing::TestWithParam<std::array<int, 3>> {};
 INSTANTIATE_TEST_SUITE_P(Sizes, Determinism, testing::Values(std::array{517, 331, 1031}, std::array{512, 332, 1032}));
 

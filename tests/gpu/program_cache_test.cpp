@@ -5,7 +5,8 @@
 namespace smemtune {
 namespace {
 
-// A block computes a row, with a row of A in shared memory. Its shared memory depends only on the problem.
+// Each block computes one row of C and keeps a row of A in shared memory. The amount of shared memory depends only on
+// the problem.
 constexpr const char* source = R"(#include "configuration.h"
 extern "C" __global__ void row_in_shared(int M, int N, int K, Element alpha, const Element* A, long long lda,
                                          const Element* B, long long ldb, Element beta, Element* C, long long ldc) {
@@ -32,7 +33,8 @@ static_shared_bytes  = "0"
 dynamic_shared_bytes = "4 * K"
 )toml";
 
-// A loaded program was allowed the shared memory of one problem. Beyond 48 KiB, a launch with more fails.
+// A program is loaded with permission for the shared memory of one problem. A launch that needs more, beyond 48 KiB,
+// fails.
 TEST(LoadedPrograms, AreSharedOnlyByProblemsWithTheSameDynamicSharedMemory) {
     const TemporaryFolder folder;
     folder.write("row_in_shared.cu", source);

@@ -9,7 +9,7 @@
 namespace smemtune {
 namespace {
 
-// Integers small enough that every sum is exact in any order.
+// Uploads random integers, which are so small that every sum is exact in any order.
 std::unique_ptr<Memory> upload_integers(Backend& backend, std::size_t count, int seed) {
     std::mt19937 random(static_cast<unsigned>(seed));
     std::uniform_int_distribution<int> small(-3, 3);
@@ -18,7 +18,7 @@ std::unique_ptr<Memory> upload_integers(Backend& backend, std::size_t count, int
     return upload(backend, values);
 }
 
-// K is split among the blocks of a cluster, and among blocks through memory.
+// Tests products whose K is split among the blocks of a cluster, and among blocks that add their parts through memory.
 class SharedProducts : public testing::Test {
 protected:
     const std::unique_ptr<Backend> backend = open_backend("0");
@@ -52,7 +52,7 @@ protected:
         std::unique_ptr<Memory> a, b;
         [[nodiscard]] Product product() const { return {m, n, k, 2, -1, *a, *b}; }
     };
-    // The same values in every call.
+    // Returns matrices with the same values in every call.
     Matrices matrices(const Problem& problem) {
         const auto extent = [&](std::size_t i) { return static_cast<int>(problem.extents.at(i).second); };
         const int m = extent(0), n = extent(1), k = extent(2);
@@ -65,7 +65,7 @@ protected:
         return result;
     }
 
-    // Three launches in a row must agree.
+    // Computes the product three times. The results must be equal.
     std::vector<float> product(const Problem& problem, int cluster, int split) {
         const auto [kernel, launch] = load(problem, cluster, split);
         const auto of = matrices(problem);
@@ -79,14 +79,15 @@ protected:
     }
 };
 
-// There are more tiles than one wave holds: some blocks have a whole tile, and clusters share the other tiles.
+// There are more tiles than one wave of blocks. Some blocks have a whole tile, and clusters share the tiles of the last
+// wave.
 TEST_F(SharedProducts, OfALastWaveAreRight) {
     const auto problem = gemm(12 * 16 - 3, (device.multiprocessors / 12 + 1) * 32 - 1, 16 * 4 * 8 + 5);
     const auto alone = product(problem, 1, 1);
     for (const int cluster : {2, 4, 8, 16}) EXPECT_EQ(product(problem, cluster, 1), alone) << "CLUSTER_K=" << cluster;
 }
 
-// 64 blocks share one tile.
+// In this test, 64 blocks share one tile.
 TEST_F(SharedProducts, OfOneTileAreRightThroughMemory) {
     const auto problem = gemm(13, 31, 64 * 4 * 8 + 5);
     const auto alone = product(problem, 1, 1);
@@ -95,7 +96,8 @@ TEST_F(SharedProducts, OfOneTileAreRightThroughMemory) {
     }
 }
 
-// Streams run at the same time, so each needs its own workspace. The first launch on a stream may be captured.
+// Each stream needs its own workspace, because streams run at the same time. The first launch on a stream may be
+// captured.
 TEST_F(SharedProducts, AreRightInGraphsOnSeveralStreamsAtOnce) {
     const auto problem = gemm(13, 31, 64 * 4 * 8 + 5);
     const auto [kernel, launch] = load(problem, 1, 64);

@@ -1,4 +1,4 @@
-// The feasible configurations of the built-in templates, compiled for GPU 0.
+// Compiles feasible configurations of the built-in templates for GPU 0.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@
 
 namespace smemtune {
 
-/// The sample size for larger spaces. The sample is always the same.
+/// Spaces with more configurations are sampled. The sample is always the same.
 constexpr std::size_t most_configurations = 200;
 
 inline std::size_t elements(int rows, int columns) {
@@ -34,7 +34,7 @@ inline std::unique_ptr<Memory> upload(Backend& backend, std::span<const float> v
     return memory;
 }
 
-/// Computes alpha * A * B + beta * C for packed matrices with a kernel of the operation gemm. The result is in C.
+/// Computes C = alpha * A * B + beta * C for packed matrices with a kernel of the operation gemm.
 struct Product {
     int m, n, k;
     float alpha, beta;
@@ -62,7 +62,8 @@ struct Product {
 
 using Visit = std::function<void(const std::string& name, const Binary& binary, const Launch& launch)>;
 
-/// Calls `visit` for configurations of `problem`, with the launch according to the compiler's report.
+/// Calls `visit` for configurations of `problem`. The launch has the registers and shared memory that the compiler
+/// reported.
 inline void for_configurations(const Device& device, const Problem& problem, const Visit& visit) {
     const auto compiler = make_compiler(device);
     CompilePool pool(*compiler, std::max(1U, std::thread::hardware_concurrency()));

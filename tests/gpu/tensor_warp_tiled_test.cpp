@@ -1,4 +1,5 @@
-// Products on real tensor cores: their rounding, and copies and barriers that the host device does not have.
+// Tests products on real tensor cores: their rounding, and asynchronous copies and barriers, which the host device
+// lacks.
 #include <gmock/gmock.h>
 
 #include <memory>
@@ -31,7 +32,8 @@ protected:
     }
 };
 
-// Aligned and unaligned rows, whole and partial tiles, deep products, parts of K.
+// Returns sizes with aligned and unaligned rows, with whole and partial tiles, with a large K, and with a K that is
+// split.
 std::vector<std::array<std::int64_t, 3>> shapes_for(const std::string& kernel) {
     if (kernel == "tensor_skinny") {
         return {{4096, 1, 4096}, {16, 4096, 1032}, {4095, 7, 1027}, {13, 1000, 520}, {16, 16, 65536}, {8, 64, 64}};

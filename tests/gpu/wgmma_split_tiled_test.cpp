@@ -1,4 +1,5 @@
-// wgmma_split_tiled on a GPU: its errors beside those of cublasSgemm, and numbers that cannot be split.
+// Tests wgmma_split_tiled on a GPU: compares its errors with those of cublasSgemm, and tries numbers that cannot be
+// split.
 #include <gmock/gmock.h>
 
 #include <cmath>
@@ -31,7 +32,7 @@ protected:
         [[nodiscard]] Problem problem() const { return gemm(m, n, k, "3xtf32", "nn"); }
     };
 
-    // A * B of packed matrices.
+    // Returns A * B of packed matrices.
     std::vector<float> product(const BoundKernel& by, const Extents& extents, const std::vector<float>& a,
                                const std::vector<float>& b) {
         auto [m, n, k] = extents;
@@ -47,7 +48,7 @@ protected:
         return result;
     }
 
-    // Calls `visit` for `count` configurations, spread over the space.
+    // Calls `visit` for `count` configurations that are spread over the space.
     void for_each(const Extents& extents, std::size_t count, const std::function<void(const BoundKernel&)>& visit) {
         const auto problem = extents.problem();
         const auto space = feasible_space(kernel, problem, device);
@@ -65,7 +66,8 @@ protected:
     }
 };
 
-// One product each: of a float by its parts, of infinities, and of numbers that rounding makes infinite.
+// With K = 1, each element of C is one product: of floats that are split into parts, of infinities, or of numbers that
+// rounding makes infinite.
 TEST_F(WgmmaSplitTiled, GivesInfinitiesNanAndTheLargestNumbersAsIeee754Says) {
     const std::vector<float> numbers{0,         -0.0F,        1,       -1,       1 + 0x1p-11F, 1 + 0x1p-23F,
                                      infinity,  -infinity,    largest, -largest, 0x1.ffep127F, 0x1.345679p9F,
@@ -114,7 +116,7 @@ TEST_F(WgmmaSplitTiled, AnInfinityInALongSumIsTheResult) {
     });
 }
 
-// Errors against FP64, in units of 2^-24 times the sum of the absolute values.
+// The errors are those against FP64, in units of 2^-24 times the sum of the absolute values.
 class WgmmaSplitErrors : public WgmmaSplitTiled {
 protected:
     struct Errors {
@@ -132,7 +134,7 @@ protected:
         return result;
     }
 
-    // `least_mean`: a mean error that is right even if cuBLAS errs less.
+    // A mean error up to `least_mean` is accepted even if cuBLAS has a smaller one.
     void expect_no_larger_than_cublas(const std::function<float(std::mt19937&)>& draw, double least_mean = 0) {
         const Cublas cublas(*backend);
         // Where C is small and K large, cuBLAS divides K among many thread blocks, which makes its errors small.
@@ -187,7 +189,8 @@ TEST_F(WgmmaSplitErrors, OfInputsSpreadOver20BinaryOrdersAreNoLargerThanThoseOfC
     });
 }
 
-// Tensor cores cut off in one direction, and nothing cancels. So at small K the errors may exceed those of cuBLAS.
+// Tensor cores cut bits off instead of rounding, so all errors have the same direction. With positive inputs, these
+// errors do not cancel. At small K, they may therefore exceed the errors of cuBLAS.
 TEST_F(WgmmaSplitErrors, OfPositiveInputsAreSmall) {
     expect_no_larger_than_cublas([](auto& random) { return uniform(random, 0, 1); }, 1.5);
 }

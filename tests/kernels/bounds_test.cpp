@@ -1,5 +1,5 @@
-// No kernel accesses memory outside its operands or its shared memory. Uses checked mode and operands without spare
-// elements.
+// Tests that no kernel accesses memory outside its operands or its shared memory. The tests use checked mode and
+// operands without spare elements.
 #include "tests/kernels/support.h"
 
 namespace smemtune {
@@ -63,7 +63,7 @@ TEST_P(BoundsOfReference, NoAccessLeavesOperandsOrSharedMemory) {
     }
 }
 
-// A template of each operation.
+// The parameters are one template for each operation and layout.
 INSTANTIATE_TEST_SUITE_P(Templates, BoundsOfReference, testing::ValuesIn([] {
                              auto all = builtins_in_every_layout();
                              std::set<std::string> seen;

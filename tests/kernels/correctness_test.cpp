@@ -1,6 +1,8 @@
-// Runs every built-in kernel on the host device with the operation's own checks, on sizes that no tile divides.
+// Runs every built-in kernel on the host device with all checks of its operation, on sizes that no tile divides.
 //
-// SMEMTUNE_ALL_CONFIGURATIONS=1 ctest -R kernels.      every feasible configuration instead of a sample
+// To run every feasible configuration instead of a sample:
+//
+//     SMEMTUNE_ALL_CONFIGURATIONS=1 ctest -R kernels.
 #include <cstdlib>
 
 #include "runtime/configured_kernel.h"
@@ -40,8 +42,8 @@ TEST_P(Correctness, EveryConfigurationIsRightForEveryShape) {
     const auto backend = open_host({.seed = 3});
     const auto problems = problems_of(kernel, GetParam().layout);
     const bool all = std::getenv("SMEMTUNE_ALL_CONFIGURATIONS") != nullptr;
-    // Configurations that are feasible for sizes in whole vectors of 16 bytes, so that some use 16-byte copies. They
-    // are launched on all sizes.
+    // The configurations are feasible for a size whose rows are whole vectors of 16 bytes, so that some of them use
+    // 16-byte copies. Each of them is launched on all sizes.
     const auto aligned = aligned_problem_of(kernel, GetParam().layout);
     const auto configurations = configurations_of(kernel, aligned, all ? 0 : 5);
     std::vector<std::shared_future<CompilePool::Result>> compiled;
@@ -84,8 +86,8 @@ TEST_P(Correctness, TheSameConfigurationGivesTheSameBitsWhateverTheOrderOfThread
     }
 }
 
-// The parameters that select different code paths of warp_tiled. The sizes above cover the other cases: whole and
-// partial tiles, aligned and unaligned rows, even and odd extents.
+// These parameters select different code paths of warp_tiled. The sizes of the tests above cover the other cases: whole
+// and partial tiles, aligned and unaligned rows, even and odd extents.
 TEST(CorrectnessOfWarpTiled, ItsSampleHasEveryWayInEveryLayout) {
     const auto kernel = builtin("warp_tiled");
     for (const auto& layout : kernel.layouts) {
@@ -101,8 +103,8 @@ TEST(CorrectnessOfWarpTiled, ItsSampleHasEveryWayInEveryLayout) {
 
 class SplitK : public testing::TestWithParam<Laid> {};
 
-// Includes sizes where K has fewer k-tiles than blocks share it. The order of blocks and threads must not change any
-// bit.
+// At some sizes, K has fewer k-tiles than there are blocks to share it. The order of blocks and threads must not change
+// any bit of the result.
 TEST_P(SplitK, ThroughMemoryIsRightAndTheSameInAnyOrder) {
     const auto kernel = builtin(GetParam().kernel);
     const auto compiler = make_compiler(host_device(), {.host_compiler = SMEMTUNE_CXX});
@@ -150,7 +152,7 @@ class Batches : public Correctness {};
 TEST_P(Batches, AreRightFromOneMatrixToMoreThanAGridHasRows) {
     const auto backend = open_host({.seed = 3});
     auto device = backend->device();
-    device.grid_y = 7;  // a small limit, so that few matrices exceed it
+    device.grid_y = 7;  // a small limit, so that a few matrices already exceed it
     const auto tools = compile_testbed(*compiler, kernel, problem_of(kernel, {1, 1, 1}, GetParam().layout));
     for (const auto& extents :
          std::vector<std::vector<std::int64_t>>{{1, 33, 17, 65}, {2, 1, 1, 1}, {7, 3, 70, 5}, {130, 5, 4, 9}}) {

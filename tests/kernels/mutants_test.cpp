@@ -11,12 +11,12 @@ namespace {
 
 struct Mutant {
     std::string name;
-    std::string path;  // of the mutated file
+    std::string path;  // the mutated file
     std::string source;
 };
 
-// Whether the bound belongs to a loop over a thread's or a tile's own elements. One step too many leaves a local array,
-// which checked mode does not watch.
+// Whether the bound at this place belongs to a loop over a thread's or a tile's own elements. One step too many would
+// leave a local array, which checked mode does not notice.
 bool is_constant_loop(const std::string& line, std::size_t at) {
     const auto loop = line.rfind("for (", at);
     if (loop == std::string::npos || line.substr(loop, at - loop).find(')') != std::string::npos) return false;
@@ -26,13 +26,13 @@ bool is_constant_loop(const std::string& line, std::size_t at) {
     return std::ranges::none_of(bound, [](unsigned char c) { return std::islower(c); });
 }
 
-// Whether a change at this place gives the same results.
+// Whether a changed bound at this place gives the same results.
 bool is_harmless(const std::string& line, std::size_t at) {
     for (const std::string_view code : {
-             "first_line() < LINES_PER_PASS",  // copying a line twice is harmless
-             "line_offset(i) < steps",         // one operand has a k-step more, which meets zeros in the other operand
-             "* WIDTH < steps",                // the same, for the other loader
-             "source < sources; source",       // adds zeros: each load has a guard of its own
+             "first_line() < LINES_PER_PASS",  // copies a line twice, which is harmless
+             "line_offset(i) < steps",         // one operand has one more k-step, the other has zeros
+             "* WIDTH < steps",                // the same in the other loader
+             "source < sources; source",       // adds zeros, because each load has its own guard
          }) {
         const auto begin = line.find(code);
         if (begin != std::string::npos && at >= begin && at < begin + code.size()) return true;
@@ -40,15 +40,16 @@ bool is_harmless(const std::string& line, std::size_t at) {
     return false;
 }
 
-// Changes that matter for some problem. Left out: `left > 0` (adds a phase of zeros), `>=` before a vector access (the
-// slow path is also right), the bounds of static assertions.
+// Returns all mutants of a file whose result is wrong for at least one problem. Leaves out changes of `left > 0` (an
+// additional phase of zeros), of `>=` before a vector access (the slow path is also right), and of the bounds in static
+// assertions.
 std::vector<Mutant> mutants_of(const std::string& path, const std::string& source) {
     struct Change {
         std::string from, to;
     };
     static const std::vector<Change> changes{
-        {"__syncthreads();", ";"},             // the threads of a block do not wait for each other
-        {" < ", " <= "},                       // one step too many: a guard, or the depth of a phase
+        {"__syncthreads();", ";"},             // a barrier is missing
+        {" < ", " <= "},                       // one step too many in a guard or along K
         {"int left = K", "int left = K - 1"},  // the last step along K is missing
         {"int left = K", "int left = K + 1"},  // one step along K too many
         {"ragged = K", "ragged = K - 1"},      // one step along K is missing
@@ -63,8 +64,8 @@ std::vector<Mutant> mutants_of(const std::string& path, const std::string& sourc
         {" && column(n) < columns", ""},
         {"row < rows ? columns - column : 0", "columns - column"},
         {"left - BLOCK_K, ", "left, "},  // the last phase loads elements that do not exist
-        {"(tx, ", "(ty, "},              // a thread takes the columns of a different thread
-        {"i / 4 * threads", "i / 4"},    // a thread takes the same columns twice
+        {"(tx, ", "(ty, "},              // a thread computes the columns of another thread
+        {"i / 4 * threads", "i / 4"},    // a thread computes the same columns twice
     };
     std::vector<Mutant> mutants;
     std::istringstream lines(source);
@@ -89,7 +90,8 @@ std::vector<Mutant> mutants_of(const std::string& path, const std::string& sourc
     return mutants;
 }
 
-// The source, and the headers beside it that hold its body. gemm/fp64.h belongs to the reference.
+// Returns the kernel's source and the headers in its folder. gemm/fp64.h is left out, because only the reference
+// includes it.
 std::vector<std::string> own_files(const KernelTemplate& kernel) {
     const auto folder = kernel.source_path.substr(0, kernel.source_path.rfind('/') + 1);
     std::vector<std::string> files;
@@ -100,18 +102,18 @@ std::vector<std::string> own_files(const KernelTemplate& kernel) {
     return files;
 }
 
-// Configurations that are small enough for several phases and tiles, and that have spare threads where guards are
-// needed. A mutant survives if none of them detects it.
+// Returns configurations that are small enough for several phases and tiles. They have spare threads where guards are
+// needed. A mutant survives only if no configuration detects it.
 std::vector<Configuration> configurations_for(const KernelTemplate& kernel) {
     if (kernel.name == "rectangular_tiled") return {parse_configuration("TILE_ROWS=32,TILE_COLUMNS=32,TILE_DEPTH=16")};
-    if (kernel.name == "thread_tiled") {  // two groups of four columns per thread, and several loads of each operand
+    if (kernel.name == "thread_tiled") {  // two groups of four columns and several loads per thread
         return {parse_configuration("BLOCK_M=32,BLOCK_N=64,BLOCK_K=16,THREAD_M=4,THREAD_N=8")};
     }
     if (kernel.name == "warp_tiled") {
-        // None of the four uses clusters, which the host device lacks. The first takes the pipeline wherever N has a
-        // whole tile, and some of its threads copy no line of B in the last round. The second takes the pipeline with
-        // vectors, where rows are aligned. The third shares K through memory, also where the tile is wider than C. The
-        // fourth writes a tile in two parts.
+        // The host device lacks clusters, so none of the four uses them. The first uses the pipeline wherever N has a
+        // whole tile; some of its threads copy no line of B in the last round. The second uses the pipeline with
+        // vectors, if rows are aligned. The third shares K through memory, even if the tile is wider than C. The fourth
+        // writes a tile in two parts.
         const std::string common = "BLOCK_M=16,BLOCK_K=8,THREAD_M=4,THREAD_N=4,LANES_M=4,CLUSTER_K=1,A_FIRST=1,";
         return {parse_configuration(common + "BLOCK_N=96,SLICES_K=2,SPLIT_K=1,VECTOR_A=1,VECTOR_B=1,STAGES=3,ASYNC=1," +
                                     "LANE_PAIRS=1,BLOCKS_PER_SM=1,GROUP_M=4"),
@@ -124,8 +126,8 @@ std::vector<Configuration> configurations_for(const KernelTemplate& kernel) {
                                     "LANE_PAIRS=0,BLOCKS_PER_SM=1,GROUP_M=4")};
     }
     if (kernel.name == "skinny") {
-        // Several tiles, stages and slices. In the first configuration, no blocks share a tile. In the others, blocks
-        // share K through memory; the second has spare threads for the sums.
+        // All three have several tiles, stages and slices. The first shares no tile among blocks. In the second and the
+        // third, blocks share K through memory. The second has spare threads when it adds the sums.
         return {parse_configuration("BLOCK_M=8,BLOCK_N=4,BLOCK_K=64,THREAD_M=2,THREAD_N=4,SLICES_K=16,STAGES=2,"
                                     "BLOCKS_PER_SM=1"),
                 parse_configuration("BLOCK_M=16,BLOCK_N=8,BLOCK_K=128,THREAD_M=4,THREAD_N=4,SLICES_K=32,STAGES=2,"
@@ -134,7 +136,7 @@ std::vector<Configuration> configurations_for(const KernelTemplate& kernel) {
                                     "BLOCKS_PER_SM=1")};
     }
     if (kernel.name == "matrix_vector") {
-        // A matrix that lies along the outputs, and one that lies along K; blocks that share K, and others.
+        // They cover matrices whose rows lie along the outputs and along K, and blocks that do and do not share K.
         return {parse_configuration("VECTOR_IS_B=0,TILE=16,OWN=4,THREADS=128,LOADS=2,BLOCKS_PER_SM=1"),
                 parse_configuration("VECTOR_IS_B=1,TILE=4,OWN=2,THREADS=128,LOADS=2,BLOCKS_PER_SM=1"),
                 parse_configuration("VECTOR_IS_B=0,TILE=64,OWN=8,THREADS=128,LOADS=1,BLOCKS_PER_SM=1")};
@@ -142,11 +144,11 @@ std::vector<Configuration> configurations_for(const KernelTemplate& kernel) {
     return {default_configuration(kernel)};
 }
 
-// In order: partial tiles with aligned rows; whole tiles along N; partial tiles in all dimensions; less than one phase
-// deep.
+// Returns sizes, in this order: partial tiles with aligned rows, whole tiles along N, partial tiles in all dimensions,
+// less than one phase along K.
 std::vector<std::vector<std::int64_t>> sizes_for(const KernelTemplate& kernel) {
     std::vector<std::vector<std::int64_t>> all{{67, 36, 269}, {66, 64, 270}, {65, 71, 41}, {17, 33, 3}};
-    // The sizes for warp_tiled, in the same order. They are wide enough for a pipeline without guards; the third has
+    // The sizes for warp_tiled have the same order. They are wide enough for a pipeline without guards. The third has
     // fewer phases than stages.
     if (kernel.name == "warp_tiled") {
         all.insert(all.end(), {{48, 192, 44}, {35, 197, 29}, {35, 192, 16}, {17, 101, 3}});
@@ -170,7 +172,7 @@ protected:
         return pool.submit(program);
     }
 
-    // How the device detected the mutant; nothing if it did not.
+    // Returns how the device detected the mutant; nothing if it did not.
     std::optional<std::string> death(const LoadedKernel& loaded, const Launch& launch, ExactOperands& operands) const {
         try {
             operands.run(loaded, launch);
@@ -181,7 +183,7 @@ protected:
         return wrong ? std::optional("wrong: " + *wrong) : std::nullopt;
     }
 
-    // Runs the original and the mutants that are alive on every size with every check.
+    // Runs the original and all mutants that were not detected yet, on every size with every check.
     void attack(const Configuration& configuration, const std::vector<Mutant>& mutants,
                 std::vector<std::optional<std::string>>& causes) {
         const auto original = compile(configuration, nullptr);
@@ -190,9 +192,10 @@ protected:
             if (!causes[i]) alive.emplace_back(i, compile(configuration, &mutants[i]));
         }
         auto device = backend->device();
-        device.grid_y = 2;             // fewer than the matrices of a batch
-        device.multiprocessors = 140;  // skinny and matrix_vector fill them, with several blocks for a tile if need be
-        // The operands of one case at a time: checked mode compares each access with all memory that is allocated.
+        device.grid_y = 2;             // a batch has three matrices, more than this
+        device.multiprocessors = 140;  // skinny and matrix_vector split K to fill all of them
+        // Only the operands of one case are allocated at a time, because checked mode compares each access with all
+        // allocated memory.
         for (const auto& extents : sizes_for(kernel)) {
             const auto problem = problem_of(kernel, extents);
             const auto launch = launch_of(kernel, configuration, problem, device);

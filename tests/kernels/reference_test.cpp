@@ -7,7 +7,7 @@
 namespace smemtune {
 namespace {
 
-// The elements of C and their magnitudes.
+// The elements of C, and their magnitudes for the error bound.
 struct Answer {
     std::vector<double> value, magnitude;
     bool operator==(const Answer&) const = default;
@@ -37,7 +37,7 @@ protected:
         return memory;
     }
 
-    // The results of the kernel and of the loop for the same product.
+    // Returns the results of the reference kernel and of a plain loop for the same product.
     std::pair<Answer, Answer> both(int M, int N, int K, float beta, std::int64_t blocks) const {
         const bool transposed_a = GetParam()[0] == 't';
         const bool transposed_b = GetParam()[1] == 't';

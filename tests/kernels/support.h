@@ -1,4 +1,4 @@
-// Shared by the kernels' tests: problems of awkward sizes, samples of configurations, and operands without spare
+// Shared by the tests of kernels: problems of awkward sizes, samples of configurations, and operands without spare
 // elements.
 #pragma once
 
@@ -30,14 +30,14 @@
 
 namespace smemtune {
 
-/// Loaded once, because every test of the program uses all of them to name its cases.
+/// The built-in templates. They are loaded once, because the test program names its cases after all of them.
 inline const std::vector<KernelTemplate>& builtins() {
     static const auto& templates = builtin_templates();
     return templates;
 }
 
-/// Whether the tests of all templates run this one. Emulated tensor cores take long for tiles of usual sizes:
-/// tensor_warp_tiled_test.cpp has tests of its own, with small ones.
+/// Whether the tests of all templates run this template. They leave out templates for tensor cores, because the
+/// emulation takes long with tiles of usual sizes. tensor_warp_tiled_test.cpp tests these with small tiles.
 inline bool is_tested_with_all(const KernelTemplate& kernel) { return kernel.host && kernel.types.front() == "f32"; }
 
 inline std::vector<std::string> builtin_names() {
@@ -54,17 +54,17 @@ inline KernelTemplate builtin(const std::string& name) {
     return *found;
 }
 
-/// A built-in template in one of its layouts; "" where its operation has none.
+/// A built-in template with one of its layouts; "" if its operation has no layouts.
 struct Laid {
     std::string kernel, layout;
 };
 inline std::string name_of(const testing::TestParamInfo<Laid>& info) {
     return info.param.kernel + (info.param.layout.empty() ? "" : "_" + info.param.layout);
 }
-/// GoogleTest would list the bytes.
+/// Names the parameter in messages. Without this function, GoogleTest would print its bytes.
 inline void PrintTo(const Laid& laid, std::ostream* out) { *out << laid.kernel << ' ' << laid.layout; }
-/// Those of f32. Emulated tensor cores take long for tiles of usual sizes, so tensor_warp_tiled_test.cpp chooses its
-/// own.
+/// Returns the built-in templates for f32 in every layout. Templates for tensor cores have their own tests, such as
+/// tensor_warp_tiled_test.cpp.
 inline std::vector<Laid> builtins_in_every_layout() {
     std::vector<Laid> all;
     for (const auto& kernel : builtins()) {
@@ -75,16 +75,17 @@ inline std::vector<Laid> builtins_in_every_layout() {
     return all;
 }
 
-/// Whether a sample runs this configuration at this size. The first configuration runs at every size, each other one at
-/// every second size: the odd or the even ones, by the layout, so that the layouts of a template cover all pairs.
+/// Whether a sample runs this configuration at this size. The first configuration runs at every size. Each other
+/// configuration runs at every second size. The layout decides whether these are the odd or the even ones, so that all
+/// layouts of a template together cover all pairs.
 inline bool is_sampled(const Laid& laid, std::size_t configuration, std::size_t size) {
     if (configuration == 0 || std::getenv("SMEMTUNE_ALL_CONFIGURATIONS") != nullptr) return true;
     const auto transposed = static_cast<std::size_t>(std::ranges::count(laid.layout, 't'));
     return (configuration + size + transposed) % 2 == 0;
 }
 
-/// A problem for the template: the first `extents`, as many as its operation has, after a batch of three if it has one.
-/// The default layout is the template's first one.
+/// Returns a problem for the template with as many of `extents` as its operation has. If the operation has a batch, its
+/// size is three. The default layout is the template's first one.
 inline Problem problem_of(const KernelTemplate& kernel, const std::vector<std::int64_t>& extents,
                           const std::string& layout = "") {
     Problem problem{.operation = kernel.operation.name, .type = kernel.types.front(), .layout = layout};
@@ -97,8 +98,8 @@ inline Problem problem_of(const KernelTemplate& kernel, const std::vector<std::i
     return problem;
 }
 
-/// The default configuration and `count` more, spread evenly over the feasible space; all configurations if `count` is
-/// 0.
+/// Returns the default configuration and `count` more that are spread evenly over the feasible space. Returns all
+/// configurations if `count` is 0.
 inline std::vector<Configuration> configurations_of(const KernelTemplate& kernel, const Problem& problem,
                                                     std::size_t count) {
     const auto space = feasible_space(kernel, problem, host_device());
@@ -112,8 +113,8 @@ inline std::vector<Configuration> configurations_of(const KernelTemplate& kernel
     return {chosen.begin(), chosen.end()};
 }
 
-/// A problem in whole vectors of 16 bytes for which the template has configurations: with few columns, or one, if its
-/// rules ask for that.
+/// Returns a problem that has rows of whole 16-byte vectors and for which the template has configurations. It has few
+/// columns, or one, if the template requires that.
 inline Problem aligned_problem_of(const KernelTemplate& kernel, const std::string& layout) {
     for (const auto& extents : std::vector<std::vector<std::int64_t>>{{64, 68, 36}, {68, 12, 68}}) {
         const auto problem = problem_of(kernel, extents, layout);
@@ -131,7 +132,8 @@ inline std::shared_ptr<const LoadedKernel> load(Backend& backend, const Binary& 
     return with_workspace(backend.load(binary, launch.dynamic_shared_bytes), launch, backend);
 }
 
-/// The operation's reference kernel, for expected values: it is not under test, so its accesses are not checked.
+/// Returns the operation's reference kernel, which computes expected values. Its accesses are not checked, because it
+/// is not under test.
 inline std::unique_ptr<LoadedKernel> unchecked_reference(Backend& backend, const KernelTemplate& kernel,
                                                          const Problem& problem) {
     const auto compiler = make_compiler(host_device(), {.host_compiler = SMEMTUNE_CXX});
@@ -141,9 +143,8 @@ inline std::unique_ptr<LoadedKernel> unchecked_reference(Backend& backend, const
 
 inline unsigned cores() { return std::max(1U, std::thread::hardware_concurrency()); }
 
-/// Operands that end with their last element, so that checked kernels cannot read past them undetected. NaNs fill the
-/// padding between rows and matrices, and the outputs. Inputs are uniform, or small integers for which a float holds
-/// every result exactly.
+/// Operands without memory behind their last element, so that checked mode detects reads past it. NaNs fill the outputs
+/// and the padding between rows and matrices. Inputs are uniform, or small integers whose results are exact in a float.
 class ExactOperands {
 public:
     ExactOperands(Backend& backend, const Operation& operation, const Problem& problem, const Check& check,
@@ -201,7 +202,7 @@ public:
         }
     }
 
-    /// Computes the expected results with the operation's reference kernel, which sees FP32.
+    /// Computes the expected results with the operation's reference kernel, which reads the inputs as FP32.
     void expect(const LoadedKernel& reference) {
         std::vector<std::unique_ptr<Memory>> wide;
         for (auto& matrix : matrices_) {
@@ -217,7 +218,7 @@ public:
         for (auto& matrix : matrices_) {
             if (!matrix.is_output()) continue;
             most = std::max(most, matrix.elements());
-            for (int i = 0; i < 2; ++i) {  // the value, then the magnitude
+            for (int i = 0; i < 2; ++i) {  // i = 0: the value, i = 1: the magnitude
                 results.push_back(backend_.allocate(static_cast<std::size_t>(matrix.elements()) * sizeof(double)));
                 addresses.push_back(results.back()->data());
                 pointers.push_back(&addresses.back());
@@ -235,7 +236,7 @@ public:
         }
     }
 
-    /// Launches on fresh operands. Throws DeviceFault.
+    /// Launches the kernel on new operands. Throws DeviceFault.
     void run(const LoadedKernel& kernel, const Launch& launch) {
         fill();
         auto pointers = pointers_;
@@ -245,7 +246,8 @@ public:
         backend_.synchronize();
     }
 
-    /// Call after run(). The first element that differs from the expected value, or the first change in the padding.
+    /// Returns a message about the first element that differs from the expected value, or about the first change in the
+    /// padding. Call it after run().
     [[nodiscard]] std::optional<std::string> wrong() const {
         for (const auto& matrix : matrices_) {
             const auto after = content(matrix);
@@ -275,7 +277,7 @@ public:
         return std::nullopt;
     }
 
-    /// The bits of all outputs. Call after run().
+    /// Returns the bits of all outputs. Call it after run().
     [[nodiscard]] std::vector<std::byte> bits() const {
         std::vector<std::byte> all;
         for (const auto& matrix : matrices_) {
@@ -298,7 +300,7 @@ private:
         void* data = nullptr;
 
         [[nodiscard]] bool is_output() const { return argument->kind == Argument::Kind::output; }
-        /// `before`, as the type has it.
+        /// Returns `before` in the bits of the matrix's type.
         [[nodiscard]] std::vector<std::byte> content() const {
             const auto size = static_cast<std::size_t>(type->bytes);
             std::vector<std::byte> bytes(before.size() * size);
@@ -308,7 +310,7 @@ private:
             return bytes;
         }
         [[nodiscard]] long long elements() const { return shape.count * shape.rows * shape.columns; }
-        /// The index in the dense matrices of the element at this place; nothing in the padding.
+        /// Returns the index that this element has without padding; nothing if it is padding.
         [[nodiscard]] std::optional<std::size_t> place(std::size_t at) const {
             const auto i = static_cast<long long>(at);
             const auto matrix = batch_stride == 0 ? 0 : i / batch_stride;

@@ -1,5 +1,5 @@
-// tensor_skinny on the host device, which emulates the instructions of tensor cores: every way through the kernel, in
-// every layout, with few rows and with few columns.
+// Tests tensor_skinny on the host device, which emulates the instructions of tensor cores. The tests cover every code
+// path of the kernel, in every layout, with few rows and with few columns.
 #include <gmock/gmock.h>
 
 #include "runtime/configured_kernel.h"
@@ -17,7 +17,7 @@ void PrintTo(const NarrowProduct& product, std::ostream* out) {
     *out << product.type << ' ' << product.layout << (product.few_rows ? " few rows" : " few columns");
 }
 
-// So many that several thread blocks share a tile, or none.
+// Returns the host device with this number of multiprocessors. It decides whether several thread blocks share a tile.
 Device device_with(std::int64_t multiprocessors) {
     auto device = open_host({.seed = 1})->device();
     device.multiprocessors = multiprocessors;
@@ -26,7 +26,7 @@ Device device_with(std::int64_t multiprocessors) {
 
 class TensorSkinny : public testing::TestWithParam<NarrowProduct> {
 protected:
-    // The checks of the operation, and two whose rows are padded and yet aligned to 16 bytes.
+    // The checks are those of the operation and two with padded rows that are still aligned to 16 bytes.
     TensorSkinny() {
         auto& checks = kernel.operation.checks;
         for (const auto* beta : {"0", "0.5"}) {
@@ -38,7 +38,7 @@ protected:
             checks.push_back(check);
         }
     }
-    // `few` rows or columns of C, and `many` of the other ones.
+    // Returns a product with `few` rows or columns of C and `many` in the other dimension.
     [[nodiscard]] Problem problem(std::int64_t many, std::int64_t few, std::int64_t k) const {
         return GetParam().few_rows ? gemm(few, many, k, GetParam().type, GetParam().layout)
                                    : gemm(many, few, k, GetParam().type, GetParam().layout);
@@ -51,9 +51,9 @@ protected:
     const std::unique_ptr<Compiler> compiler = make_compiler(host_device(), {.host_compiler = SMEMTUNE_CXX});
 };
 
-// A vector, and one to four chunks in a line of a panel; pieces of lines of 8 and 16 bytes; an odd number of blocks on
-// their way, and an even one; one and several warps along the rows; more threads than quads of a tile, and fewer; more
-// threads than k-steps of a panel, and fewer.
+// The configurations cover: a vector; one to four chunks in a line of a panel; pieces of lines of 8 and of 16 bytes;
+// odd and even numbers of blocks in flight; one and several warps along the rows; more and fewer threads than quads of
+// a tile; more and fewer threads than k-steps of a panel.
 const std::vector<std::string> narrow_ways{
     "COLUMNS=1,WARP_ROWS=32,WARPS_M=1,SLICES_K=2,LOADS=2,BLOCKS_PER_SM=1",
     "COLUMNS=8,WARP_ROWS=32,WARPS_M=4,SLICES_K=2,LOADS=1,BLOCKS_PER_SM=1",
@@ -62,8 +62,8 @@ const std::vector<std::string> narrow_ways{
 };
 
 TEST_P(TensorSkinny, IsRightForEveryShapeAndPointer) {
-    // Whole vectors; neighbours in pairs; odd extents; less than a block, whole blocks and parts of one; several
-    // panels; more columns than a tile has.
+    // The sizes cover: rows of whole vectors; rows of pairs; odd extents; less than a block; whole and partial blocks;
+    // several panels; more columns than a tile has.
     const std::vector<Problem> problems{
         problem(1, 1, 1),    problem(72, 8, 512),  problem(34, 6, 98),   problem(36, 4, 100),  problem(67, 3, 333),
         problem(64, 1, 256), problem(33, 1, 1025), problem(40, 24, 136), problem(104, 16, 24), problem(30, 26, 70)};
@@ -94,7 +94,7 @@ TEST_P(TensorSkinny, AccessesNothingOutsideItsOperandsAndSharedMemory) {
     const auto reference = unchecked_reference(*backend, kernel, problem(1, 1, 1));
     for (const auto& each : {problem(1, 1, 1), problem(40, 16, 72), problem(33, 13, 301), problem(36, 18, 258)}) {
         for (const auto& check : kernel.operation.checks) {
-            if (!check.extents.empty()) continue;  // K = 0 reads less
+            if (!check.extents.empty()) continue;  // a check with K = 0 would read less
             SCOPED_TRACE(to_text(each));
             ExactOperands operands(*backend, kernel.operation, each, check);
             operands.expect(*reference);

@@ -1,5 +1,5 @@
-// tensor_split_tiled on the host device: how precise its products are, what it makes of numbers that cannot be split,
-// and whether the tests notice what its own code could do wrong. tensor_warp_tiled_test.cpp runs it in every layout.
+// Tests tensor_split_tiled on the host device: the precision of its products, its results for numbers that cannot be
+// split, and whether the tests notice mistakes in its own code. tensor_warp_tiled_test.cpp tests it in every layout.
 #include <gmock/gmock.h>
 
 #include <functional>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr float infinity = std::numeric_limits<float>::infinity(), largest = std::numeric_limits<float>::max();
 
-// A change of one file; none if `path` is empty.
+// A change of one file; no change if `path` is empty.
 struct Change {
     std::string path, from, to;
 };
@@ -40,7 +40,7 @@ protected:
     }
     static Problem problem(std::int64_t m, std::int64_t n, std::int64_t k) { return gemm(m, n, k, "3xtf32", "nn"); }
 
-    // A * B of packed matrices, m x k and k x n.
+    // Returns A * B of packed matrices, m x k and k x n.
     std::vector<float> product(const Binary& binary, const std::vector<float>& a, const std::vector<float>& b, int m,
                                int n, int k) {
         const auto upload = [&](const std::vector<float>& values) {
@@ -63,22 +63,23 @@ protected:
         return result;
     }
 
-    // Every number times every other one, one product each.
+    // Returns the product of every number with every number, computed with K = 1.
     std::vector<float> products(const Binary& binary, const std::vector<float>& numbers) {
         const auto count = static_cast<int>(numbers.size());
         return product(binary, numbers, numbers, count, count, 1);
     }
 };
 
-// Bits of a significand that a float has no room for are rounded, and one bit of each number may be lost: 8 u in all.
+// The largest relative error of one product, with u = 2^-24. The bits of a significand that a float has no room for are
+// rounded, and one bit of each number may be lost. That makes 8 u in all.
 constexpr double most_error = 8 * 0x1p-24 + 0x1p-23;
 
-// What IEEE 754 makes of each product, within `error` of it.
+// Expects each product to be what IEEE 754 gives, within a relative error of `error`.
 void expect_products(const std::vector<float>& numbers, const std::vector<float>& got, double error) {
     for (std::size_t i = 0; i < got.size(); ++i) {
         const auto a = numbers[i / numbers.size()], b = numbers[i % numbers.size()];
         const auto expected = a * b;
-        // 11 bits of such a result may be rounded to infinity.
+        // Rounding such a result to 11 bits may make it infinite.
         if (std::isfinite(a) && std::isfinite(b) && std::abs(static_cast<double>(a) * b) >= 0x1.ffp127) {
             const auto sign = a * b < 0 ? -1.0 : 1.0;
             EXPECT_GE(sign * got[i], 0x1.fep127) << a << " * " << b;
@@ -118,7 +119,7 @@ TEST_F(TensorSplitTiled, GivesInfinitiesNanAndTheLargestNumbersAsIeee754Says) {
     expect_products(special_numbers, products(compiled(), special_numbers), most_error);
 }
 
-// In a long sum, in any place, beside numbers that are split.
+// The infinity may be at any place of the sum, among numbers that are split.
 TEST_F(TensorSplitTiled, AnInfinityInALongSumIsTheResult) {
     const auto binary = compiled();
     constexpr int n = 33, k = 50;
@@ -142,7 +143,8 @@ TEST_F(TensorSplitTiled, AnInfinityInALongSumIsTheResult) {
     }
 }
 
-// The least number of TF32 is 2^-136. What an element loses below it is lost in proportion to the other element.
+// The least number of TF32 is 2^-136. An element loses what lies below that. The product's error is this loss times the
+// other element.
 TEST_F(TensorSplitTiled, ElementsBelowTwoToTheMinus114AreExactToTwoToTheMinus136) {
     const std::vector<float> tiny{0x1.fffffep-115F, 0x1.234567p-120F, -0x1.fedcbap-126F, 0x1.28p-128F,
                                   0x1.8p-136F,      0x1p-137F,        0x1p-149F,         0};
@@ -161,12 +163,13 @@ struct ErrorsOfSums {
     double largest = 0, mean = 0;
 };
 
-// Errors against FP64, in units of 2^-24 times the sum of the absolute values.
+// The errors are those against FP64, in units of 2^-24 times the sum of the absolute values.
 class SumErrors : public TensorSplitTiled {
 protected:
     static constexpr int side = 32;
 
-    // Of the kernel, and of FP32 with one product after another, as a thread of an FP32 kernel adds them.
+    // Returns the errors of the kernel, and the errors of FP32 sums that add one product after another, as a thread of
+    // an FP32 kernel does.
     std::pair<ErrorsOfSums, ErrorsOfSums> errors_at(int k, const std::function<float(std::mt19937&)>& draw) {
         std::mt19937 random(7);
         std::vector<float> a(static_cast<std::size_t>(side * k)), b(a.size());
@@ -212,8 +215,8 @@ float uniform(std::mt19937& random, float least, float most) {
     return std::uniform_real_distribution<float>(least, most)(random);
 }
 
-// The emulation cuts sums off as tensor cores do. In short sums, where FP32 rounds seldom, the errors of the products
-// themselves count: with K = 64 and inputs of very different size they can be larger than those of FP32.
+// The emulation cuts bits off sums, as tensor cores do. The tests use a large K. With K = 64 and inputs of very
+// different size, the errors can be larger than those of FP32, because FP32 rounds seldom in short sums.
 TEST_F(SumErrors, OfUniformInputsAreNoLargerThanThoseOfFp32) {
     expect_no_worse_than_fp32([](auto& random) { return uniform(random, -1, 1); });
 }
@@ -225,12 +228,12 @@ TEST_F(SumErrors, OfInputsSpreadOver20BinaryOrdersAreNoLargerThanThoseOfFp32) {
     });
 }
 
-// Nothing cancels, so errors in one direction add up.
+// With positive inputs, errors in one direction add up and do not cancel.
 TEST_F(SumErrors, OfPositiveInputsAreNoLargerThanThoseOfFp32) {
     expect_no_worse_than_fp32([](auto& random) { return uniform(random, 0, 1); });
 }
 
-// Each change is noticed by the checks of the operation, or by the numbers that they do not have.
+// Each change must be noticed by the checks of the operation, or by numbers that these checks do not use.
 class SplitMutants : public TensorSplitTiled {
 protected:
     static constexpr const char* fragments = "tensor_split_tiled/split_fragments.h";
@@ -242,7 +245,7 @@ protected:
         Testbed testbed(*device, kernel.operation, some, tools, 5);
         try {
             return testbed.verify(ConfiguredKernel(load(*device, binary, launch), launch)).wrong;
-        } catch (const std::exception& error) {  // a barrier that some threads do not reach
+        } catch (const std::exception& error) {  // some threads do not reach a barrier
             return error.what();
         }
     }

@@ -1,5 +1,5 @@
-// tensor_warp_tiled, and tensor_split_tiled on the same headers, on the host device, which emulates the instructions of
-// tensor cores: every way through the kernel, in every layout and type.
+// Tests tensor_warp_tiled, and tensor_split_tiled, which uses the same headers, on the host device. It emulates the
+// instructions of tensor cores. The tests cover every code path of the kernels, in every layout and type.
 #include <gmock/gmock.h>
 
 #include "runtime/configured_kernel.h"
@@ -17,8 +17,8 @@ void PrintTo(const Product& product, std::ostream* out) { *out << product.type <
 
 class TensorWarpTiled : public testing::TestWithParam<Product> {
 protected:
-    // The checks of the operation, and two whose rows are padded and yet aligned to 16 bytes: their k-tiles are copied
-    // asynchronously.
+    // The checks are those of the operation and two with padded rows that are still aligned to 16 bytes. With these
+    // two, k-tiles are copied asynchronously.
     TensorWarpTiled() {
         auto& checks = kernel.operation.checks;
         for (const auto* beta : {"0", "0.5"}) {
@@ -38,7 +38,8 @@ protected:
     const std::unique_ptr<Compiler> compiler = make_compiler(host_device(), {.host_compiler = SMEMTUNE_CXX});
 };
 
-// Lines of a k-tile of 2 (of tf32: 4) to 32 chunks of 16 bytes; one and several k-steps; parts of K.
+// The configurations cover k-tiles whose lines have 2 (for tf32: 4) to 32 chunks of 16 bytes, one and several k-steps,
+// and a K that is split.
 const std::vector<std::string> ways{
     "BLOCK_M=64,BLOCK_N=64,BLOCK_K=32,WARP_M=32,WARP_N=32,STAGES=3,SPLIT_K=1,BLOCKS_PER_SM=1,GROUP_M=4",
     "BLOCK_M=32,BLOCK_N=64,BLOCK_K=16,WARP_M=16,WARP_N=64,STAGES=4,SPLIT_K=4,BLOCKS_PER_SM=1,GROUP_M=1",
@@ -73,7 +74,7 @@ TEST_P(TensorWarpTiled, AccessesNothingOutsideItsOperandsAndSharedMemory) {
     const auto reference = unchecked_reference(*backend, kernel, problem(1, 1, 1));
     for (const auto& each : {problem(1, 1, 1), problem(40, 48, 72), problem(33, 31, 47)}) {
         for (const auto& check : kernel.operation.checks) {
-            if (!check.extents.empty()) continue;  // K = 0 reads less
+            if (!check.extents.empty()) continue;  // a check with K = 0 would read less
             SCOPED_TRACE(to_text(each));
             ExactOperands operands(*backend, kernel.operation, each, check);
             operands.expect(*reference);
@@ -121,7 +122,7 @@ TEST(TensorWarpTiledBits, AreTheSameInAnyOrderOfBlocksAndThreads) {
     }
 }
 
-// A is read by ldmatrix and B element by element, both in rows that are not aligned to 16 bytes.
+// The kernel reads A by ldmatrix and B element by element. The rows of both are not aligned to 16 bytes.
 TEST(TensorWarpTiledInputs, OfTf32AreRoundedToNearestOnce) {
     const auto kernel = builtin("tensor_warp_tiled");
     const auto compiler = make_compiler(host_device(), {.host_compiler = SMEMTUNE_CXX});

@@ -1,4 +1,4 @@
-// Numbers that TF32 cannot hold, and their products on tensor cores: for tests on the host device and on a GPU.
+// Numbers that TF32 cannot represent, and their products on tensor cores, for tests on the host device and on a GPU.
 #pragma once
 
 #include <cmath>
@@ -6,8 +6,8 @@
 
 namespace smemtune {
 
-/// Ties, neighbours of ties, and numbers that need all 24 bits of a float. 2^-11 is half of the distance between the
-/// numbers of TF32 from 1 to 2.
+/// Returns ties, neighbours of ties, and numbers that need all 24 bits of a float. 2^-11 is half of the distance
+/// between neighbouring numbers of TF32 from 1 to 2.
 inline const std::vector<float>& numbers_beyond_tf32() {
     static const std::vector<float> numbers{1 + 0x1p-11F,  1 + 0x1p-11F - 0x1p-23F, 1 + 0x1p-11F + 0x1p-23F,
                                             -1 - 0x1p-11F, 1 + 3 * 0x1p-11F,        2 - 0x1p-23F,
@@ -15,8 +15,8 @@ inline const std::vector<float>& numbers_beyond_tf32() {
     return numbers;
 }
 
-/// Row-major, every number times every other one: both rounded to 11 bits, to nearest, ties away from zero. FP32 holds
-/// these products.
+/// Returns the product of every number with every number, row-major. Both factors are rounded to 11 bits, to nearest,
+/// ties away from zero. The products are exact in FP32.
 inline std::vector<float> products_in_tf32(const std::vector<float>& numbers) {
     const auto rounded = [](float number) {
         int exponent = 0;

@@ -1,5 +1,5 @@
-// Compares the estimates of warp_tiled's manifest with its loaders. Kernel and manifest share everything else through
-// derived constants.
+// Compares the estimates in warp_tiled's manifest with the kernel's loaders. Everything else is shared by kernel and
+// manifest as derived constants.
 #include "tests/kernels/support.h"
 
 namespace smemtune {
@@ -20,8 +20,8 @@ bool has_only_powers_of_two(const Configuration& configuration) {
 
 class WarpTiledManifest : public testing::TestWithParam<std::string> {};
 
-// The host compiler evaluates the kernel's own constants. The manifest must not overestimate; for powers of two, its
-// number of pointers is exact.
+// The host compiler evaluates the kernel's own constants. The manifest must not overestimate them. For powers of two,
+// its number of pointers must be exact.
 TEST_P(WarpTiledManifest, EstimatesWhatTheLoadersHoldInRegisters) {
     const auto kernel = builtin("warp_tiled");
     const auto problem = problem_of(kernel, {384, 384, 4096}, GetParam());

@@ -1,4 +1,5 @@
-// Checks that libsmemtune.so exports exactly runtime/c/exports.map, and that the list has every public symbol.
+// Checks that libsmemtune.so exports exactly the symbols in runtime/c/exports.map, and that this list has every public
+// symbol.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -21,7 +22,7 @@ std::string read(const std::string& path) {
     return text;
 }
 
-/// The first group of each match.
+/// Returns the first group of each match.
 Names matches(const std::string& text, const std::string& pattern) {
     const std::regex regex(pattern);
     Names names;
@@ -57,12 +58,12 @@ TEST(Exports, ListEveryFunctionOfTheHeaderForC) {
     EXPECT_EQ(declared, listed_in_c());
 }
 
-// The members that are compiled into the library (T), and not into the application that includes the header (W).
+// nm marks members that are compiled into the library with T, and members that are compiled into applications with W.
 TEST(Exports, ListEveryPublicMemberOfTheCppInterface) {
     auto members =
         matches(output_of(SMEMTUNE_NM " -C " SMEMTUNE_LAYER " 2>/dev/null | grep -F ' T smemtune::'"),
                 R"([0-9a-f]+ T (smemtune::(?:(?:Runtime|Kernel)::|to_text\(smemtune::Match|must_take\().+)\n)");
-    std::erase_if(members, [](const auto& name) { return name.find("::State") != name.npos; });  // those are private
+    std::erase_if(members, [](const auto& name) { return name.find("::State") != name.npos; });  // State is private
     EXPECT_GE(members.size(), 12U);
     EXPECT_EQ(members, listed_in_cpp());
 }

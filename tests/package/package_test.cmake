@@ -1,6 +1,7 @@
 # cmake -DBUILD= -DSOURCE= -DSCRATCH= -DCACHE= -P package_test.cmake
-# Makes the Debian packages and unpacks them into an empty root. Builds the examples there in C and C++, shared and
-# static, with CMake and with pkg-config, and runs them on the host device. Nothing of smemtune is compiled again.
+# Makes the Debian packages and unpacks them into an empty root. Then builds the examples against the unpacked packages,
+# in C and C++, shared and static, with CMake and with pkg-config, and runs them on the host device. Nothing of smemtune
+# is compiled again.
 include(${CACHE})
 
 function(run out)
@@ -21,7 +22,7 @@ function(expect text)
     endforeach()
 endfunction()
 
-# The packages: installed files, dependencies.
+# Checks the files that the packages install, and the packages' dependencies.
 file(REMOVE_RECURSE ${SCRATCH})
 run(packed cpack -G DEB --config ${BUILD}/CPackConfig.cmake -B ${SCRATCH}/debs)
 file(GLOB debs ${SCRATCH}/debs/*.deb)
@@ -31,7 +32,7 @@ endforeach()
 set(prefix ${SCRATCH}/root/usr)
 
 file(GLOB_RECURSE files RELATIVE ${prefix} ${prefix}/*)
-list(FILTER files EXCLUDE REGEX "^lib/cmake/smemtune/smemtune_(shared|static)-[a-z]+\\.cmake$")  # of the build type
+list(FILTER files EXCLUDE REGEX "^lib/cmake/smemtune/smemtune_(shared|static)-[a-z]+\\.cmake$")  # per build type
 list(SORT files)
 set(expected
     bin/smemtune
@@ -42,10 +43,10 @@ set(expected
     lib/pkgconfig/smemtune-static.pc lib/pkgconfig/smemtune.pc
     share/doc/libsmemtune-dev/copyright share/doc/libsmemtune0.1/copyright
     share/doc/smemtune/LICENSES share/doc/smemtune/copyright)
-file(GLOB portfolios RELATIVE ${BUILD} ${BUILD}/portfolios/*.db)  # of the architectures that this build ships
+file(GLOB portfolios RELATIVE ${BUILD} ${BUILD}/portfolios/*.db)  # depends on the architectures that this build ships
 list(TRANSFORM portfolios PREPEND share/smemtune/)
 list(APPEND expected ${portfolios})
-file(GLOB pages RELATIVE ${BUILD}/manual ${BUILD}/manual/share/man/man1/*.1)  # tests/tuner/manual: one for each command
+file(GLOB pages RELATIVE ${BUILD}/manual ${BUILD}/manual/share/man/man1/*.1)  # tests/tuner/manual tests the pages
 foreach(page smemtune smemtune-tune smemtune-db-trials)
     list(FIND pages share/man/man1/${page}.1 at)
     if(at EQUAL -1)
@@ -67,7 +68,8 @@ foreach(package "libsmemtune0.1;libsqlite3-0 .*libstdc\\+\\+6" "libsmemtune-dev;
     expect("${depends}" "${package}")
 endforeach()
 
-# A package that names this tree or the build's own helpers would fail on any other machine.
+# A CMake or pkg-config file must not name this source tree, the build folder or a target of the build, because it would
+# fail on any other machine.
 file(GLOB_RECURSE package ${prefix}/*.cmake ${prefix}/*.pc)
 foreach(file IN LISTS package)
     file(READ ${file} text)
@@ -102,7 +104,7 @@ function(run_applications folder)
     expect("${said}" "3000 bytes  histogram COPIES=[0-9],THREADS=[0-9]+,WORK=[0-9]+  match: exact  right")
 endfunction()
 
-# `graph` needs a GPU. Without one it must say so.
+# `graph` needs a GPU. Without a GPU, it must say so and end with 77.
 function(run_graph folder)
     execute_process(COMMAND ${folder}/graph 0 RESULT_VARIABLE result OUTPUT_VARIABLE said ERROR_VARIABLE said)
     message("${said}")
@@ -111,7 +113,8 @@ function(run_graph folder)
     endif()
 endfunction()
 
-# CACHE: the compiler and the flags of this build, so that a sanitized library meets sanitized applications.
+# CACHE has the compiler and the flags of this build, so that sanitized applications are linked with a sanitized
+# library.
 foreach(link shared static)
     set(folder ${SCRATCH}/${link})
     run(configured ${CMAKE_COMMAND} -C ${CACHE} -S ${SOURCE}/examples -B ${folder} -DCMAKE_PREFIX_PATH=${prefix}
@@ -121,7 +124,7 @@ foreach(link shared static)
     run_graph(${folder}/bin)
 endforeach()
 
-# Without CMake: one compile of each application, linked both ways.
+# Without CMake, each application is compiled once and linked with the shared and with the static library.
 set(ENV{PKG_CONFIG_PATH} ${prefix}/lib/pkgconfig)
 set(ENV{LD_LIBRARY_PATH} ${prefix}/lib)
 function(flags out)
@@ -148,5 +151,5 @@ foreach(package smemtune smemtune-static)
     endforeach()
     run_applications(${folder}/${package})
 endforeach()
-# To run a program in C that is linked with the shared library, that library is enough.
+# A program in C that is linked with the shared library must need no other library of smemtune's.
 run(linked ${CMAKE_C_COMPILER} ${c_flags} ${folder}/gemm.o -L${prefix}/lib -lsmemtune -o ${folder}/gemm)

@@ -31,7 +31,7 @@ TEST(DynamicLibrary, WithoutALibraryNothingIsFoundAndTheErrorNamesTheLastOne) {
 }
 
 TEST(DynamicLibrary, ClosesWithItsOwnerUnlessItIsKeptOpen) {
-    constexpr auto* name = "libBrokenLocale.so.1";  // of glibc; no other code opens it
+    constexpr auto* name = "libBrokenLocale.so.1";  // a library of glibc that no other code opens
     const auto is_open = [&] {
         void* handle = dlopen(name, RTLD_NOW | RTLD_NOLOAD);
         if (handle != nullptr) dlclose(handle);

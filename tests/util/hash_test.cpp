@@ -5,7 +5,8 @@
 namespace smemtune {
 namespace {
 
-// Stored trials and cached binaries are found by these hashes. A change would make all of them unreachable.
+// Stored trials and cached binaries are found by these hashes. If the hash function changed, none of them would be
+// found.
 TEST(Hash, NamesATextTheSameForEver) {
     EXPECT_EQ(content_hash(""), "eae35da8-d900-55d5-bc1f-9c11dd2f0e58");
     EXPECT_EQ(content_hash("smemtune"), "6a4c7e38-97e6-523a-808e-c9f4d2c8fd6f");
@@ -16,7 +17,7 @@ TEST(Hash, DistinguishesTexts) {
     EXPECT_NE(content_hash("a"), content_hash(std::string_view("a\0", 2)));
 }
 
-// The examples of FIPS 180-4, as NIST publishes them.
+// The examples of FIPS 180-4 that NIST publishes.
 TEST(Hash, Sha256IsTheStandardOne) {
     EXPECT_EQ(sha256(""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
     EXPECT_EQ(sha256("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");

@@ -21,10 +21,10 @@ TEST(ParallelFor, CallsEachIndexOnce) {
 
 TEST(ParallelFor, RunsAsManyAtOnceAsItHasThreads) {
     std::latch all_there(3);
-    parallel_for(3, 3, [&](std::size_t) { all_there.arrive_and_wait(); });  // would never end with fewer threads
+    parallel_for(3, 3, [&](std::size_t) { all_there.arrive_and_wait(); });  // would hang with fewer than 3 threads
 }
 
-// Tells when its thread ends.
+// Counts a latch down when the thread ends that owns this object.
 struct AtExit {
     std::latch* gone = nullptr;
     ~AtExit() {
@@ -43,7 +43,7 @@ TEST(ParallelFor, RethrowsTheFirstFailureAndBeginsNothingAfterIt) {
             static thread_local AtExit exit;
             exit.gone = &first_is_gone;
         }
-        if (i == 1) first_is_gone.wait();  // so it fails last
+        if (i == 1) first_is_gone.wait();  // call 1 fails after the thread of call 0 has ended
         throw std::runtime_error(std::to_string(i));
     };
     try {

@@ -16,13 +16,13 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto enough = 10min;  // more than any machine needs for these programs
+constexpr auto enough = 10min;  // longer than these programs take on any machine
 
 ProcessResult shell(const std::string& command, std::chrono::milliseconds limit = enough) {
     return run_process({"sh", "-c", command}, limit);
 }
 
-// Whether the process runs. One that has ended does not run, even if its parent has not collected it yet.
+// Whether the process runs. A zombie, which has ended but was not waited for, does not run.
 bool runs(const std::string& id) {
     std::ifstream status("/proc/" + id + "/stat");
     std::string text;
@@ -61,7 +61,7 @@ TEST(Process, GivesTheProgramNoInput) { EXPECT_EQ(run_process({"cat"}, enough).e
 
 TEST(Process, TheLimitEndsTheProgramAndItsChildren) {
     ProcessResult result;
-    for (auto limit = 300ms; result.output.empty(); limit *= 2) {  // on a busy machine the shell begins late
+    for (auto limit = 300ms; result.output.empty(); limit *= 2) {  // on a busy machine, the shell may start too late
         result = shell("sleep 86400 & echo $!; wait", limit);
     }
     EXPECT_TRUE(result.started);
@@ -86,7 +86,7 @@ TEST(Process, AProgramThatClosesItsOutputEarlyIsWaitedFor) {
 TEST(Process, TheLimitHoldsWhileSignalsArrive) {
     struct sigaction handler {};
     struct sigaction before {};
-    handler.sa_handler = [](int) {};  // without SA_RESTART: interrupts every wait
+    handler.sa_handler = [](int) {};  // no SA_RESTART: the signal interrupts every wait
     sigaction(SIGALRM, &handler, &before);
     const itimerval often{{0, 20'000}, {0, 20'000}};
     setitimer(ITIMER_REAL, &often, nullptr);
@@ -97,7 +97,7 @@ TEST(Process, TheLimitHoldsWhileSignalsArrive) {
     EXPECT_TRUE(result.timed_out);
 }
 
-// Applications decide what happens with SIGCHLD. The library must compile in every case.
+// Applications may handle or ignore SIGCHLD. The library must be able to compile in either case.
 TEST(Process, AHostThatIgnoresItsChildrenStillSeesExitCodes) {
     struct sigaction ignore {};
     struct sigaction before {};
@@ -167,7 +167,7 @@ TEST(Process, APipeIsNeverTheOneStandardDescriptorThatIsFree) {
 
 TEST(Process, AProgramFillsItsStandardDescriptors) {
     EXPECT_EQ(exit_code_without_descriptors([] {
-                  close(3);  // perhaps inherited
+                  close(3);  // may be inherited
                   open_standard_descriptors();
                   for (const int descriptor : {0, 1, 2}) {
                       if (fcntl(descriptor, F_GETFD) < 0) return 1;
@@ -187,7 +187,7 @@ TEST(Process, OutputThatLooksLikeAnExitCodeIsOutput) {
 }
 
 TEST(Process, WithoutAnExitCodeItCountsAsKilledAndKeepsItsOutput) {
-    const auto result = shell("echo out; kill -KILL $PPID");  // the shell that would append the exit code
+    const auto result = shell("echo out; kill -KILL $PPID");  // kills the shell that reports the exit code
     EXPECT_TRUE(result.started);
     EXPECT_FALSE(result.timed_out);
     EXPECT_EQ(result.exit_code, 128 + SIGKILL);

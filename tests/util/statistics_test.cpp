@@ -24,8 +24,8 @@ TEST(Median, OfInfiniteValuesIsANumber) {
     EXPECT_EQ(median({infinity, 3, 1}), 3);
 }
 
-// With 6 pairs, the interval runs from the 1st to the 6th of the ordered ratios; with 9, from the 2nd to the 8th; with
-// 24, from the 7th to the 18th (tables in Conover).
+// The interval runs from the 1st to the 6th ordered ratio with 6 pairs, from the 2nd to the 8th with 9 pairs, and from
+// the 7th to the 18th with 24 pairs (tables in Conover).
 TEST(RatioInterval, IsThatOfTheTextbook) {
     for (const auto& [pairs, low, high] : {std::tuple{6, 1, 6}, {9, 2, 8}, {15, 4, 12}, {24, 7, 18}, {3, 1, 3}}) {
         std::vector<double> a(static_cast<std::size_t>(pairs));
@@ -40,13 +40,14 @@ TEST(RatioInterval, IsThatOfTheFirstOverTheSecondOfEachPair) {
     EXPECT_EQ(ratio_interval(std::vector{6.0}, std::vector{3.0}), (std::pair{2.0, 2.0}));
 }
 
-// The interval encloses the median unless all that differ from it lie on one side: restated by counting.
+// The interval must contain the median with a probability of at least 95 %. The test computes the probability by
+// counting.
 TEST(RatioInterval, LeavesOutNoMoreThanTwoAndAHalfPercentOnEachSide) {
     for (std::size_t pairs = 1; pairs <= 60; ++pairs) {
         std::vector<double> a(pairs);
         for (std::size_t i = 0; i < pairs; ++i) a[i] = static_cast<double>(i + 1);
         const auto low = static_cast<std::size_t>(ratio_interval(a, std::vector<double>(pairs, 1.0)).first);
-        // P(fewer than `count` of the pairs lie below the median), summed over Pascal's triangle.
+        // The probability that fewer than `count` of the pairs lie below the median, from a row of Pascal's triangle.
         const auto below = [&](std::size_t count) {
             std::vector<double> row{1};
             for (std::size_t n = 0; n < pairs; ++n) {

@@ -33,7 +33,8 @@ TEST(TemporaryFolder, AFileThatCannotBeWrittenIsAnError) {
     EXPECT_THROW(folder.write("folder", "text"), std::runtime_error);
 }
 
-// A folder from mkdtemp() without an owner: a killed process leaves such a folder behind.
+// Makes a folder that no object owns, like the one that a killed process leaves behind. `age` is the time since its
+// last change.
 std::filesystem::path leftover(const std::filesystem::path& parent, const std::string& name, std::chrono::hours age) {
     const auto path = parent / name;
     std::filesystem::create_directories(path / "below");
@@ -112,7 +113,7 @@ TEST(TemporaryFolder, AFileMustLieBelowItAndTheErrorNamesIt) {
     }
 }
 
-// In a process of its own, whose first folder looks for leftovers.
+// Runs in a new process, because only the first TemporaryFolder of a process looks for leftovers.
 TEST(TemporaryFolderDeathTest, TheFirstFolderOfAProcessRemovesLeftovers) {
     GTEST_FLAG_SET(death_test_style, "threadsafe");
     EXPECT_EXIT(

@@ -1,4 +1,4 @@
-// What each error of SQLite is to the user: the file, the cause, the remedy.
+// Each error of SQLite becomes a message that names the file, the cause and the remedy.
 #include <gmock/gmock.h>
 #include <sqlite3.h>
 

@@ -12,7 +12,8 @@ namespace {
 
 class FileStateTest : public ::testing::Test {
 protected:
-    // After the change, resets the file's time stamps as far as a user can.
+    // Applies a change to the file, and expects that the file's state differs afterwards. Resets the time stamps that a
+    // user can reset, so that they do not reveal the change.
     void expect_noticed(const char* what, const std::function<void()>& change) {
         struct stat before {};
         ASSERT_EQ(stat(file.c_str(), &before), 0);

@@ -44,7 +44,7 @@ TEST(Journal, AFileFromALocalDiskIsReadAndThenWrittenWithoutSharedMemory) {
     EXPECT_EQ(Store(file, Access::read, {.rollback_journal = true}).rows({}).size(), 1u);
     EXPECT_TRUE(scratch.contents() == before);
 
-    execute_and_die(file, "UPDATE trials SET median_us = 3");  // the change is only in the log
+    execute_and_die(file, "UPDATE trials SET median_us = 3");  // this change is only in the log
     ASSERT_TRUE(has_pending_journal(file));
     remove(path(file.string() + "-shm"));
     Store store(file, Access::write, {.rollback_journal = true});

@@ -1,4 +1,4 @@
-// Tests files of other versions: of the previous release, and of a possible later one.
+// Tests database files of the previous schema version and of a possible later one.
 #include "db/file/older_schema.h"
 
 #include "tests/db/scratch.h"
@@ -45,7 +45,7 @@ TEST(OlderSchema, AFileOfThePreviousReleaseIsReadAsItIs) {
 TEST(OlderSchema, ATrialThatWasCutShortIsServedNeitherBeforeMigrationNorAfter) {
     const Scratch scratch;
     const auto file = written_by_schema_2(scratch / "tuned.db");
-    execute(file, "UPDATE trials SET cut_short = 1 WHERE id = 2");  // the winner of problem 1
+    execute(file, "UPDATE trials SET cut_short = 1 WHERE id = 2");  // trial 2 is the winner of problem 1
     for (const auto access : {Access::read, Access::write, Access::read}) {
         const auto best = Store(file, access).best(1, 1);
         ASSERT_TRUE(best.has_value());

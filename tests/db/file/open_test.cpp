@@ -20,7 +20,7 @@ const StoreOptions impatient{.patience = std::chrono::milliseconds(150)};
 struct BadFile {
     std::string name;
     std::function<void(const path&)> make;
-    std::string says;  // the message after the path, for both kinds of access
+    std::string says;  // what the error says after the path, for reading and for writing
 };
 void PrintTo(const BadFile& file, std::ostream* stream) { *stream << file.name; }
 
@@ -186,8 +186,8 @@ TEST(Open, DamageFoundLaterIsAStoreErrorToo) {
     const auto file = stored(scratch / "tuned.db", 2000);
     Store store(file);
     const auto key = key_in(store);
-    in_child([&](int) {                                   // not here: closing the file would drop the store's locks
-        Store(file).remember(measured(key, tile(3), 1));  // makes the other store read its pages again
+    in_child([&](int) {                                   // a child: closing the file here would drop the locks
+        Store(file).remember(measured(key, tile(3), 1));  // makes `store` read its pages again
         overwrite(file, 30 * 4096, 40 * 4096);
         _exit(0);
     })
@@ -204,7 +204,7 @@ TEST(Locked, BeyondPatienceIsAnErrorAndTheFileServesOnAfterwards) {
     for (const bool rollback : {false, true}) {
         const auto file = stored(scratch / (rollback ? "rollback.db" : "log.db"));
         const StoreOptions options{.patience = impatient.patience, .rollback_journal = rollback};
-        { Store(file, Access::write, options); }  // sets the journal
+        { Store(file, Access::write, options); }  // opens the file once, to set its journal
         SQLite::Database other(file.string(), SQLite::OPEN_READWRITE);
         other.exec("BEGIN EXCLUSIVE");
         const auto start = std::chrono::steady_clock::now();
@@ -253,7 +253,7 @@ TEST(Migration, AnOlderFileIsBroughtUpStepByStepAndEachStepHappensOnce) {
     EXPECT_NE(error.find("newer smemtune (schema 3, this one knows up to 1)"), std::string::npos) << error;
 }
 
-// A file of schema version 1. It has a measured trial, which is the winner, and a rejected one.
+// Rows for a database of schema version 1: a measured trial, which is the winner, and a rejected one.
 constexpr const char* filled_1 = R"sql(
 INSERT INTO devices VALUES (1, 'a', 90, 1, 32, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1);
 INSERT INTO templates VALUES (1, 'tiled', 'gemm', 'hash');
@@ -356,7 +356,8 @@ TEST(Migration, ProcessesThatOpenAtOnceDoNotDisturbEachOther) {
             if (round % 2 == 1) open_database(file, Access::write, {}, v1).exec("INSERT INTO a VALUES (4)");
             std::vector<Child> children;
             for (int i = 0; i < 6; ++i) {
-                // Every second process opens the file as if it were on a local disk.
+                // With a rollback journal, processes open the file as on a network filesystem. Without, they open it as
+                // on a local disk.
                 const StoreOptions options{.patience = std::chrono::minutes(10), .rollback_journal = rollback};
                 children.push_back(in_child([&](int output) {
                     say(output, error_of([&] { open_database(file, Access::write, options, v3); }));

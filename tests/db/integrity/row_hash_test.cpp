@@ -55,7 +55,7 @@ TEST(RowHash, EveryFieldOfATemplateCountsAndSoDoTheirBorders) {
     expect_another([](auto& each) { each.files.clear(); });
 }
 
-// Migration and adoption hash rows by SQL, inside the database.
+// Migration and adoption compute the hashes of rows in SQL. All other code computes them in C++.
 TEST(RowHash, SqlAndCppAgree) {
     const Scratch scratch;
     const auto file = scratch / "tuned.db";

@@ -1,4 +1,4 @@
-// Rows that were damaged or edited are never returned.
+// Damaged or edited rows are never returned.
 #include "tests/db/scratch.h"
 
 namespace smemtune {
@@ -35,7 +35,7 @@ protected:
         return error_of(
             [&] { static_cast<void>(Store(file, Store::Access::read).recall_template(key.kernel_template)); });
     }
-    // The damaged rows that `smemtune db verify` lists.
+    // Returns the damaged rows, as `smemtune db verify` lists them.
     std::vector<std::string> damaged() const {
         std::vector<std::string> rows;
         for (const auto& each : Store(file, Store::Access::read).damages()) rows.push_back(each.row);

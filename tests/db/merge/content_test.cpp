@@ -7,7 +7,7 @@ namespace {
 
 const std::vector<std::uint8_t> stored_code{1, 2, 3};
 
-// A database with a row in every table.
+// Fills a database with at least one row in every table.
 void fill_every_table(const std::filesystem::path& path) {
     Store store(path);
     const auto key = key_in(store);

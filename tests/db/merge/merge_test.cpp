@@ -14,7 +14,7 @@ const std::vector<std::uint8_t> second_code{4, 5};
 
 std::string hash_of_bytes(const std::vector<std::uint8_t>& code) { return sha256(std::as_bytes(std::span(code))); }
 
-// A content with one device, template and problem, each with number `row`.
+// Returns a database's content with one device, one template and one problem. Each of them has the number `row`.
 DatabaseContent content_at(std::int64_t row) {
     DatabaseContent content;
     content.devices[row] = model_device("sm_90");
@@ -48,7 +48,8 @@ MergedContent merged(const std::vector<DatabaseContent>& databases) {
     return merge(databases, [](const TemplateRecord&) { return Configuration{}; });
 }
 
-// The trial that stays when one database holds `a` and the other `b`, whichever comes first.
+// Merges a database that has trial `a` with one that has trial `b`, in both orders. Returns the trial that the merged
+// database keeps.
 TrialRecord kept(DatedTrial a, DatedTrial b) {
     auto first = content_at(1);
     auto second = content_at(7);
@@ -91,7 +92,8 @@ TEST(Merge, RowsAreNumberedAnewAndTrialsFollowTheirDates) {
     EXPECT_EQ(both, merged({second, first}).content);
 }
 
-// A finalist is measured again at the end, so its date is late. It was tried before the trials that follow it.
+// Trial 2 is a finalist: it is measured again at the end, so its date is late. It was first tried before trials 3 and
+// 4.
 TEST(Merge, ATrialThatWasRepeatedKeepsItsPlace) {
     auto first = content_at(1);
     first.trials = {dated(measured(key_of(1), tile(1), 9), "02"), dated(measured(key_of(1), tile(2), 5), "08", true),
@@ -146,7 +148,7 @@ TEST(Merge, OfTwoTrialsOfOneMomentTheOneWithMoreSamplesStays) {
     for (const double median_us : {4.0, 6.0}) {
         EXPECT_EQ(kept(dated(measured({}, tile(16), median_us), "01"), dated(more, "01")), more) << median_us;
     }
-    // Even where nothing else differs, the order of the databases decides nothing.
+    // If two trials differ only in their times, the order of the databases must not matter.
     const auto one = kept(dated(measured({}, tile(16), 4), "01"), dated(measured({}, tile(16), 5), "01"));
     const auto other = kept(dated(measured({}, tile(16), 5), "01"), dated(measured({}, tile(16), 4), "01"));
     EXPECT_EQ(one, other);
@@ -336,8 +338,8 @@ TEST(Merge, APortfolioOfAnotherVersionOfTheTermsIsNamed) {
     EXPECT_NE(both.left_out[0].find("the portfolio of gemm f32 nn on sm_90"), std::string::npos) << both.left_out[0];
 }
 
-// Whatever the only difference between two trials is, the order of the databases decides nothing, and the difference is
-// counted.
+// Whichever single field differs between two trials, the order of the databases must not matter, and the difference
+// must be counted.
 TEST(Merge, TrialsThatDifferInOneFieldAloneAreMergedTheSameInAnyOrder) {
     const auto measurement = [](TrialRecord& trial) -> Measurement& { return std::get<Measurement>(trial.outcome); };
     const std::vector<std::function<void(TrialRecord&)>> changes{
@@ -378,7 +380,7 @@ TEST(Merge, TrialsThatDifferInOneFieldAloneAreMergedTheSameInAnyOrder) {
         changed.trials[0].record.outcome = other;
         EXPECT_EQ(merged({content, changed}).content, merged({changed, content}).content) << other.reason;
     }
-    // Also if nothing but their runs differs.
+    // The order must not matter either if the trials differ only in their runs.
     auto content = content_at(1);
     content.runs[1] = {{"{}", "{}", "{}"}, "2026-01-01T00:00:00.000Z", "", ""};
     content.runs[2] = {{"{}", "{}", "{}"}, "2026-01-02T00:00:00.000Z", "", ""};
@@ -533,7 +535,7 @@ TEST(Merge, OfTwoPortfoliosThatWereNeverMeasuredHereTheOneWithMoreMembersStays) 
     for (const auto& databases : {std::vector{first, second}, std::vector{second, first}}) {
         EXPECT_EQ(merged(databases).content.portfolios, first.portfolios);
     }
-    // Members that differ in one field alone give the same portfolio in any order.
+    // Members that differ in one field only must give the same portfolio in any order.
     const std::vector<std::function<void(PortfolioMember&)>> changes{
         [](PortfolioMember& member) { member.configuration = tile(99); },
         [](PortfolioMember& member) { member.code_hash = "another"; },

@@ -198,7 +198,7 @@ TEST_F(PortfolioTest, AMemberWhoseCodeIsFoundWrongAnywhereIsDeleted) {
     TrialRecord trial{.key = rows, .configuration = tile(16), .outcome = Rejection{Stage::wrong, "C[0,0] is 1"}};
     trial.code_hash = "of other code";
     store.remember(trial);
-    trial.outcome = Rejection{Stage::crash, "died"};  // the cause may be another program on the device
+    trial.outcome = Rejection{Stage::crash, "died"};  // may be the fault of another program on the device
     trial.code_hash = sha256(std::as_bytes(std::span(code)));
     store.remember(trial);
     EXPECT_EQ(store.portfolio(key).members.size(), 2);
@@ -209,7 +209,7 @@ TEST_F(PortfolioTest, AMemberWhoseCodeIsFoundWrongAnywhereIsDeleted) {
     EXPECT_TRUE(std::holds_alternative<Rejection>(store.recall(rows, tile(16))->outcome));
 }
 
-// A replaced portfolio gets new row numbers, and a different portfolio may get the old ones.
+// A portfolio that replaces another one gets new row numbers, and a different portfolio may get the old row numbers.
 TEST_F(PortfolioTest, IsReadAsItWasAtOneMoment) {
     set({16, 32});
     const std::jthread replacing([&](const std::stop_token& stop) {

@@ -69,7 +69,7 @@ TEST(ArgumentType, NumbersAreStoredAsTheirTypeHasThem) {
     EXPECT_EQ(stored_text("u8", 255), "255");
 }
 
-// The patterns are those of IEEE 754-2019, table 3.5, and of the upper half of a float.
+// The bit patterns come from IEEE 754-2019, table 3.5, and, for bf16, from the upper half of a float.
 TEST(ArgumentType, NumbersOf16BitsAreRoundedToNearestEven) {
     EXPECT_EQ(half_bits_of("f16", 1), 0x3c00);
     EXPECT_EQ(half_bits_of("f16", -2), 0xc000);
@@ -168,7 +168,8 @@ TEST(ArgumentType, AStructHasASizeFrom1To4096Bytes) {
     }
 }
 
-// IEEE 754: s eeeee ffffffffff is (-1)^s 2^(e-15) 1.f, or 2^-14 0.f for e = 0; bf16 is the upper half of a float.
+// In f16, the bits s eeeee ffffffffff mean (-1)^s 2^(e-15) 1.f, or (-1)^s 2^-14 0.f for e = 0 (IEEE 754). bf16 is the
+// upper half of a float.
 TEST(ArgumentType, EveryNumberOf16BitsIsReadAndWritten) {
     const auto& f16 = *argument_type("f16").number;
     const auto& bf16 = *argument_type("bf16").number;
@@ -190,7 +191,7 @@ TEST(ArgumentType, EveryNumberOf16BitsIsReadAndWritten) {
                 continue;
             }
             ASSERT_EQ(value, wanted) << type->name << " " << pattern;
-            for (const double factor : {1.0, 1 + 0x1p-40, 1 - 0x1p-40}) {  // a little more or less is rounded to it
+            for (const double factor : {1.0, 1 + 0x1p-40, 1 - 0x1p-40}) {  // rounds to the number from both sides
                 std::uint16_t written = 0;
                 store_number(*type, value * factor, std::as_writable_bytes(std::span(&written, 1)));
                 ASSERT_EQ(written, bits) << type->name << " " << factor;

@@ -9,7 +9,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// As numpy.save writes it. `header_bytes` counts the header's length field, too.
+// Returns the text of a file as numpy.save writes it. `header_bytes` also counts the header's length field.
 std::string npy(const std::string& type, const std::string& order, const std::string& numbers, char version = 1) {
     std::string header = "{'descr': '" + type + "', 'fortran_order': " + order + ", 'shape': (2,), }";
     header.resize(118, ' ');
@@ -84,7 +84,7 @@ TEST(DataFile, OtherNumpyFilesAreRefusedWithRemedy) {
     EXPECT_THAT(refusal("x.npy", npy("<f4", "False", "", 4), "f32"), HasSubstr("version 1 to 3"));
 }
 
-// NumPy writes headers of more than 255 and of more than 65,535 bytes for types with many fields.
+// For types with many fields, NumPy writes headers of more than 255 bytes, and even of more than 65,535 bytes.
 TEST(DataFile, AHeaderMayBeLong) {
     const std::string description = "{'descr': '<i4', 'fortran_order': False, 'shape': (2,), }";
     const auto with_header = [&](char version, std::size_t length, int bytes_of_length) {

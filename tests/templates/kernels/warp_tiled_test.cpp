@@ -8,7 +8,8 @@
 namespace smemtune {
 namespace {
 
-// Parameters that do not affect the grid get one value; otherwise the space would have millions of points.
+// Returns warp_tiled with only one value for each parameter that does not affect the grid. With all values, the space
+// would have millions of points.
 KernelTemplate warp_tiled() {
     const auto& all = builtin_templates();
     auto kernel = *std::ranges::find(all, "warp_tiled", &KernelTemplate::name);
@@ -20,7 +21,7 @@ KernelTemplate warp_tiled() {
     return kernel;
 }
 
-// From the size of the grid, the kernel computes which tiles are shared.
+// The kernel computes from the size of the grid which tiles are shared by several blocks.
 TEST(WarpTiled, ABlockHasATileOrAWholeClusterSharesOne) {
     const auto kernel = warp_tiled();
     const auto device = model_device("sm_90");
@@ -59,7 +60,8 @@ TEST(WarpTiled, ABlockHasATileOrAWholeClusterSharesOne) {
     EXPECT_GT(mixed, 1000);
 }
 
-// A space holds up to 20 million points. Three parameters that no rule names multiply the points by 16.
+// A space has at most 20 million points. The three parameters that are reduced here occur in no constraint. With all
+// their values, there are 16 times as many points.
 TEST(WarpTiled, IsNoTooLargeSpaceWhereKIsSharedInMostWays) {
     const auto& all = builtin_templates();
     auto kernel = *std::ranges::find(all, "warp_tiled", &KernelTemplate::name);
@@ -85,7 +87,7 @@ TEST(WarpTiled, OfEveryExtentHasASpaceOfWhatFits) {
     EXPECT_NO_THROW((void)feasible_space(batched, batched_gemm(most, most, most, most), device));
 }
 
-// The blocks of all matrices must be able to run at the same time.
+// Blocks that share K must all run at the same time, for all matrices of the batch together.
 TEST(WarpTiled, SharesKThroughMemoryInBatchesToo) {
     const auto& all = builtin_templates();
     auto kernel = *std::ranges::find(all, "batched_warp_tiled", &KernelTemplate::name);

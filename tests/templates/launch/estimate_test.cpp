@@ -40,7 +40,7 @@ TEST(Estimate, ItIsNoLessThanThePeakAllows) {
     }
 }
 
-// One block more than fit at once takes a second wave.
+// One block more than fit on the device at once needs a second wave.
 TEST(Estimate, OneBlockMoreThanAWaveCostsAnotherWave) {
     const auto kernel = gemm_template("tiled");
     auto device = model_device("sm_90");
@@ -48,12 +48,12 @@ TEST(Estimate, OneBlockMoreThanAWaveCostsAnotherWave) {
     const auto us = [&](std::int64_t rows) {
         return estimated_us(kernel, {{{"TILE_WIDTH", 32}}}, gemm(rows, 32, 512), device).value();
     };
-    const auto full = 4 * 2 * 32;  // two blocks of 1024 threads on each of four multiprocessors
+    const auto full = 4 * 2 * 32;  // rows of a full wave: two blocks of 1024 threads on each of four multiprocessors
     EXPECT_DOUBLE_EQ(us(full - 32), us(full));
     EXPECT_GT(us(full + 32), 1.4 * us(full));
 }
 
-// A phase takes as long as what takes longest in it.
+// A phase takes as long as its longest part.
 TEST(Estimate, WhatTakesLongestInAPhaseDecides) {
     const auto tiled = gemm_template("tiled");
     const auto us = [&](auto set) {
@@ -106,7 +106,8 @@ TEST(ModelValues, AreZeroWithoutAModel) {
     EXPECT_EQ(reuse.operations_per_load(), 0);
 }
 
-// One block, of whose phases only one part takes long: the time of that part by the rates that the header states.
+// Estimates one block whose phases have only one part that takes long. Its time follows from the rates in
+// templates/launch/hardware_rates.h.
 TEST(Estimate, EachPartTakesWhatTheHeaderSays) {
     auto kernel = gemm_template("tiled");
     for (const auto member : {&Model::phases, &Model::loads_per_phase, &Model::operations_per_phase,
@@ -127,7 +128,7 @@ TEST(Estimate, EachPartTakesWhatTheHeaderSays) {
     EXPECT_DOUBLE_EQ(us("3", &Model::operations_per_phase, "256000"), 3);
     EXPECT_DOUBLE_EQ(us("1", &Model::loads_per_phase, "16000"), 1) << "16 floats, 64 bytes";
     EXPECT_DOUBLE_EQ(us("1", &Model::shared_loads_per_phase, "32000"), 1);
-    // Two blocks of 1024 threads fit on a multiprocessor, and share its rates; a third one waits.
+    // Two blocks of 1024 threads fit on a multiprocessor and share its rates. A third block waits.
     device.multiprocessors = 1;
     EXPECT_DOUBLE_EQ(us("1", &Model::operations_per_phase, "256000", 64), 2);
     EXPECT_DOUBLE_EQ(us("1", &Model::operations_per_phase, "256000", 96), 4);

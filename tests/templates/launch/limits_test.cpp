@@ -19,7 +19,7 @@ using testing::StartsWith;
 
 constexpr auto greatest = std::numeric_limits<std::int64_t>::max();
 
-// A launch that fits, with one thing changed.
+// Returns the limit that a launch breaks after `change`. Before the change, the launch breaks none.
 template <class Change>
 std::optional<std::string> broken_by(Change change) {
     Launch launch{.grid = {100, 1, 1}, .block = {256, 1, 1}, .static_shared_bytes = 1024, .registers = 32};
@@ -64,7 +64,7 @@ TEST(Limits, TheLimitThatALaunchBreaksIsNamedWithBothNumbers) {
                 Optional(std::string("shared bytes per block: asks for 232449, the device allows 232448")));
     EXPECT_THAT(broken_by([](Launch& l) { l.registers = 256; }),
                 Optional(std::string("registers per thread: asks for 256, the device allows 255")));
-    // 65 registers x 32 threads = 2,080, which round up to 2,304 for each of 32 warps.
+    // 65 registers x 32 threads are 2,080 registers per warp, which are rounded up to 2,304. 32 warps have 73,728.
     EXPECT_THAT(broken_by([](Launch& l) {
                     l.block[0] = 1024;
                     l.registers = 65;
@@ -75,8 +75,8 @@ TEST(Limits, TheLimitThatALaunchBreaksIsNamedWithBothNumbers) {
     EXPECT_THAT(broken_by([](Launch& l) { l.grid[2] = 65536; }), Optional(StartsWith("blocks along z")));
 }
 
-// 9 warps of 7,168 registers take 64,512 registers, but the hardware checks as if it gave each of its 4 schedulers 3
-// warps.
+// 9 warps of 7,168 registers need 64,512 registers. But the hardware counts 12 warps, as if each of its 4 schedulers
+// got 3.
 TEST(Limits, RegistersPerBlockCountWholeRoundsOfWarps) {
     EXPECT_THAT(broken_by([](Launch& l) {
                     l.block[0] = 288;
@@ -124,23 +124,23 @@ TEST(Limits, AnInfeasibilityNamesTheDevicesLimit) {
 
 TEST(Limits, TheFeasibleSpaceHoldsTheFeasibleConfigurations) {
     auto odd = builtin("tiled_transpose");
-    odd.constraints.clear();  // so that only the limits remove points
+    odd.constraints.clear();  // without constraints, only the limits remove points
     for (auto& parameter : odd.parameters) {
-        if (parameter.name == "ROWS_PER_THREAD") parameter.values = {1, 2, 4, 8, 128};  // 128: a block without threads
+        if (parameter.name == "ROWS_PER_THREAD") parameter.values = {1, 2, 4, 8, 128};  // 128: a block has no threads
     }
     odd.registers = Expression("TILE_WIDTH * 4");
     odd.dynamic_shared_bytes = Expression("(PAD - 1) * -1024 + (TILE_WIDTH - 64)");
     const Problem problem{.operation = "transpose", .extents = {{"M", 1000}, {"N", 3000}}};
     auto kernels = builtin_templates();
     kernels.push_back(odd);
-    for (auto& kernel : kernels) {  // reduces the largest spaces to their corners
+    for (auto& kernel : kernels) {  // keeps only the first and last values in the largest spaces
         double points = 1;
         for (const auto& parameter : kernel.parameters) points *= static_cast<double>(parameter.values.size());
         if (points < 100'000) continue;
         for (std::size_t i = 0; i < kernel.parameters.size(); ++i) {
             auto& values = kernel.parameters[i].values;
             values = {values.front(), values.back()};
-            if (i % 4 == 2) values.pop_back();  // reduces the corners to a sixteenth
+            if (i % 4 == 2) values.pop_back();  // keeps only the first value of every fourth parameter
         }
     }
     for (const auto* name : {"sm_75", "sm_90", "sm_90,threads_per_block=200,registers_per_block=20000",
@@ -153,7 +153,7 @@ TEST(Limits, TheFeasibleSpaceHoldsTheFeasibleConfigurations) {
                                                             : problem;
             const ParameterSpace every(kernel.parameters, {}, {});
             const auto space = feasible_space(kernel, size, device);
-            // Every seventh point of a large space: an odd stride reaches every value of every parameter.
+            // Tests only every seventh point of a large space. An odd step reaches every value of every parameter.
             const std::size_t stride = every.size() > 1000 ? 7 : 1;
             for (std::size_t i = 0; i < every.size(); i += stride) {
                 const auto configuration = every[i];
@@ -167,7 +167,7 @@ TEST(Limits, TheFeasibleSpaceHoldsTheFeasibleConfigurations) {
 
 TEST(Limits, TheFeasibleSpacesCensusTellsTemplateAndDeviceApart) {
     const auto space = feasible_space(builtin("tiled"), gemm(64, 64, 64), model_device("sm_90,threads_per_block=64"));
-    EXPECT_EQ(space.size(), 2U);  // 4 and 8
+    EXPECT_EQ(space.size(), 2U);  // TILE_WIDTH 4 and 8 remain
     std::uint64_t by_device = 0;
     for (const auto& [constraint, points] : space.census()) {
         if (constraint.reason == "threads per block") by_device = points;
@@ -225,15 +225,15 @@ TEST(Limits, DeclaredAreTheTemplatesRulesAlone) {
               feasible_space(kernel, gemm(64, 64, 64), device).size());
 }
 
-// Tensor cores do not round sums, but cut bits off. So the kernels split a long sum, even if the tiles alone would fill
-// the device.
+// Tensor cores cut bits off sums instead of rounding them. The kernels therefore split a long sum along K, even if the
+// tiles alone would fill the device.
 TEST(Limits, LongSumsOfTf32HaveConfigurationsAtEverySize) {
     const auto device = model_device("sm_90");
     for (const auto& [name, type] : {std::pair("wgmma_tf32_tiled", "tf32"), std::pair("wgmma_split_tiled", "3xtf32"),
                                      std::pair("tensor_warp_tiled", "tf32")}) {
         auto kernel = builtin(name);
         const std::vector<std::string> free{"SPLIT_K", "CLUSTER_K", "BLOCK_N", "STAGES"};
-        for (auto& parameter : kernel.parameters) {  // whether there is any matters here, not how many
+        for (auto& parameter : kernel.parameters) {  // the test needs any configuration, not all of them
             if (std::ranges::find(free, parameter.name) == free.end()) parameter.values = {parameter.default_value};
         }
         for (const std::int64_t k : {6144, 6145, 14336, 16384, 28672, 40000, 65536, 80000}) {

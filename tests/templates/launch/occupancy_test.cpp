@@ -1,4 +1,4 @@
-// Compares occupancy with cases computed by hand and with NVIDIA's own calculator.
+// Compares our occupancy with cases that were computed by hand and with NVIDIA's own calculator.
 #include <cuda_occupancy.h>
 #include <gtest/gtest.h>
 
@@ -17,12 +17,12 @@ Launch launch(std::int64_t threads, std::int64_t shared_bytes, std::int64_t regi
 
 TEST(Occupancy, GivesTheTextbooksNumbers) {
     const auto device = model_device("threads_per_multiprocessor=1536,shared_bytes_per_multiprocessor=16384");
-    const auto small = occupancy(launch(16 * 16, 2 * 1024), device);  // TILE_WIDTH 16
+    const auto small = occupancy(launch(16 * 16, 2 * 1024), device);  // for TILE_WIDTH=16
     EXPECT_EQ(small.by_shared_memory, 8);
     EXPECT_EQ(small.by_threads, 6);
     EXPECT_EQ(small.blocks(), 6);
     EXPECT_EQ(small.limiter(), "threads");
-    const auto large = occupancy(launch(32 * 32, 8 * 1024), device);  // TILE_WIDTH 32
+    const auto large = occupancy(launch(32 * 32, 8 * 1024), device);  // for TILE_WIDTH=32
     EXPECT_EQ(large.by_shared_memory, 2);
     EXPECT_EQ(large.by_threads, 1);
     EXPECT_EQ(large.blocks(), 1);
@@ -37,15 +37,15 @@ TEST(Occupancy, IsLimitedByBlocksWhenTheyAreSmall) {
 }
 
 TEST(Occupancy, CountsTheSharedMemoryThatIsReservedPerBlock) {
-    // 228 KiB of shared memory hold 4 blocks of 57 KiB: 56 KiB of the block and 1 KiB that the system reserves. One
-    // more byte rounds up to 57.125 KiB.
+    // A block needs 56 KiB, and the system reserves 1 KiB for each block. So 228 KiB hold 4 blocks. One more byte is
+    // rounded up to 57.125 KiB for each block.
     const auto device = model_device("sm_90");
     EXPECT_EQ(occupancy(launch(128, 56 * 1024), device).by_shared_memory, 4);
     EXPECT_EQ(occupancy(launch(128, 56 * 1024 + 1), device).by_shared_memory, 3);
     EXPECT_EQ(occupancy(launch(128, 56 * 1024), device).limiter(), "shared memory");
     EXPECT_EQ(occupancy(launch(128, 227 * 1024), device).blocks(), 1);
-    // 64 KiB of shared memory hold 64 blocks of 1 KiB on compute capability 7.5, which reserves nothing and rounds up
-    // to 256 bytes.
+    // Compute capability 7.5 reserves nothing and rounds up to 256 bytes. So 64 KiB of shared memory hold 64 blocks of
+    // 1 KiB.
     EXPECT_EQ(occupancy(launch(32, 1024), model_device("sm_75")).by_shared_memory, 64);
     EXPECT_EQ(occupancy(launch(32, 1025), model_device("sm_75")).by_shared_memory, 51);
 }
@@ -58,21 +58,25 @@ TEST(Occupancy, CountsStaticAndDynamicSharedMemoryTogether) {
 
 TEST(Occupancy, GivesOutRegistersPerWarp) {
     const auto device = model_device("sm_90");
-    // 65 x 32 = 2,080 registers round up to 2,304 per warp. 65,536 registers hold 28 warps, which is 3 blocks of 8.
+    // 65 x 32 = 2,080 registers per warp are rounded up to 2,304. 65,536 registers hold 28 such warps, which are 3
+    // blocks of 8 warps.
     const auto rounded = occupancy(launch(256, 0, 65), device);
     EXPECT_EQ(rounded.by_registers, 3);
     EXPECT_EQ(rounded.limiter(), "registers");
-    // 64 x 32 = 2,048 registers per warp need no rounding: 32 warps fit, which is 4 blocks.
+    // 64 x 32 = 2,048 registers per warp need no rounding. 65,536 registers hold 32 such warps, which are 4 blocks of 8
+    // warps.
     EXPECT_EQ(occupancy(launch(256, 0, 64), device).by_registers, 4);
-    // 255 x 32 registers round up to 8,192 per warp: 8 warps fit, which is 1 block.
+    // 255 x 32 registers per warp are rounded up to 8,192. 65,536 registers hold 8 such warps, which are 1 block of 8
+    // warps.
     EXPECT_EQ(occupancy(launch(256, 0, 255), device).by_registers, 1);
-    // 160 x 32 = 5,120 registers per warp: 12 warps fit, 3 for each scheduler, which is 6 blocks of 2 warps.
+    // 160 x 32 = 5,120 registers per warp. Each scheduler's 16,384 registers hold 3 such warps. 12 warps are 6 blocks
+    // of 2.
     EXPECT_EQ(occupancy(launch(64, 0, 160), device).by_registers, 6);
-    // 144 x 32 = 4,608 registers per warp: 14 warps would fit, but each scheduler's 16,384 registers hold only 3 warps.
-    // 12 warps hold 1 block of 9.
+    // 144 x 32 = 4,608 registers per warp. 65,536 registers would hold 14 such warps, but each scheduler's 16,384 hold
+    // only 3. 12 warps have room for 1 block of 9 warps.
     EXPECT_EQ(occupancy(launch(288, 0, 144), device).by_registers, 1);
-    // 224 x 32 = 7,168 registers per warp: 9 warps would fit, but each scheduler holds only 2. 8 warps hold no block of
-    // 9.
+    // 224 x 32 = 7,168 registers per warp. 65,536 registers would hold 9 such warps, but each scheduler's 16,384 hold
+    // only 2. 8 warps have no room for a block of 9 warps.
     EXPECT_EQ(occupancy(launch(288, 0, 224), device).by_registers, 0);
 }
 
@@ -139,7 +143,7 @@ TEST(Occupancy, AgreesWithNvidiasCalculator) {
             EXPECT_EQ(fits ? ours.blocks() : 0, theirs.activeBlocksPerMultiprocessor)
                 << name << ": " << sample.threads() << " threads, " << dynamic << " bytes, " << sample.registers
                 << " registers";
-            EXPECT_TRUE(!fits || ours.blocks() > 0);  // whatever passes the limits can run
+            EXPECT_TRUE(!fits || ours.blocks() > 0);  // a launch within the limits can run
             resident += fits ? 1 : 0;
         }
         EXPECT_GT(resident, 500) << name;

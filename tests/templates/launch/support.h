@@ -1,4 +1,4 @@
-// Shared by the tests of launches.
+// Shared by the tests of templates/launch.
 #pragma once
 
 #include <algorithm>

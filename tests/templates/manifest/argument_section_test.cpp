@@ -1,4 +1,4 @@
-// Arguments that declare types, shapes, values and tolerances.
+// Tests arguments that declare types, shapes, values and tolerances.
 #include "templates/manifest/argument_section.h"
 
 #include <gmock/gmock.h>
@@ -105,7 +105,7 @@ TEST(TypedArgument, EitherDistanceOfAToleranceTakesThePlaceOfTheErrorBound) {
     }
 }
 
-// The value of a scalar is that of the check, else that of the argument.
+// A scalar has the value that the check gives it, or else the value that its argument declares.
 TEST(TypedArgument, AScalarsValueIsTheChecksOrItsOwn) {
     const auto value_with = [](const std::string& check) {
         return loaded(manifest_with(R"({ name = "it", kind = "scalar", type = "i32", value = 7 },

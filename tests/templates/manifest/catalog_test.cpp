@@ -16,7 +16,7 @@ using testing::HasSubstr;
 using testing::Key;
 using testing::StartsWith;
 
-// A user's kernel in two files, with operation, template and reference.
+// Returns a user's kernel: a manifest with operation and template, a source with kernel and reference, and two headers.
 SourceTree users() {
     return {{"scale.toml", R"toml([operation]
 name       = "scale"
@@ -132,7 +132,7 @@ TEST(Catalog, AUsersKernelIsTwoFiles) {
     const auto templates = load_templates(tree);
     EXPECT_THAT(names_of(templates), ElementsAre("scale/scale"));
     EXPECT_EQ(templates[0].source_path, "scale.cu");
-    EXPECT_EQ(templates[0].operation.reference_path, "scale.cu");  // a second kernel in this source
+    EXPECT_EQ(templates[0].operation.reference_path, "scale.cu");  // the source also has the reference
     EXPECT_THAT(templates[0].files, ElementsAre(Key("scale.cu"), Key("scale.toml")));
 }
 
@@ -206,8 +206,8 @@ TEST(Catalog, KernelsThatShareAnOperationInAThirdOnesManifestLoadAlone) {
     }
 }
 
-// The reference would be compiled with constants that it lacks. Tuning then worked or failed by the order of names, and
-// running failed.
+// Such a reference would be compiled with the constants of another template. Before this check, tuning worked or failed
+// depending on the names of the files, and `smemtune run` failed.
 TEST(Catalog, AReferenceBesideAKernelsConstantsServesThatKernelAlone) {
     auto files = users();
     files["other.toml"] =
@@ -296,7 +296,7 @@ TEST(Catalog, TheHashChangesWithTheOrderOfRuntimeParameters) {
     EXPECT_EQ(hash_with("ORDER", "GROUP"), hash_with("ORDER", "GROUP"));
 }
 
-// Constants are part of the program; other derived values are not.
+// Derived constants are part of the program. Other derived values are not.
 TEST(Catalog, TheHashChangesWithDerivedConstantsAlone) {
     const auto with_derived = [](const std::string& value, const std::string& more) {
         return hash(with(users(), "scale.toml", "[launch]",
@@ -324,7 +324,8 @@ TEST(Catalog, AListOfVersionsWithTheSameCodeCountsOnlyIfItNamesThePresentOne) {
     EXPECT_THAT(kernel("\"before\", \"of the version before\"").same_code_as, testing::IsEmpty());
 }
 
-// An author who changes the text of such a kernel, or of a header that it includes, must decide again.
+// If an author changes the text of such a kernel or of a header that it includes, this test fails. The author must then
+// decide again whether the machine code is the same.
 TEST(Catalog, TheBuiltInListsOfVersionsWithTheSameCodeNameThePresentOne) {
     for (const auto& kernel : builtin_templates()) {
         if (kernel.files.at(kernel.path).find("same_code") == std::string::npos) continue;
@@ -346,8 +347,8 @@ TEST(Catalog, TheHashDoesNotChangeWithWords) {
     EXPECT_EQ(hash(tree), before);
 }
 
-// Stored trials and shipped portfolios have these. They change only with the checks themselves, the references, or the
-// kernels; then every trial is verified or timed again.
+// Stored trials and shipped portfolios contain these hashes. A hash may change only with the checks, the references or
+// the kernels. Then every trial must be verified or timed again.
 TEST(Catalog, TheHashesOfTheBuiltInTemplatesAreThoseOfStoredTrials) {
     std::map<std::string, std::string> hashes;
     std::map<std::string, std::string> identities;
@@ -385,7 +386,7 @@ TEST(Catalog, TheHashesOfTheBuiltInTemplatesAreThoseOfStoredTrials) {
     EXPECT_EQ(identities, verified);
 }
 
-// Replaces `from` by `to` in a file. Returns the identity of the user's operation afterwards.
+// Replaces `from` by `to` in a file of the user's kernel. Returns the operation's identity after that.
 std::string identity_with(const std::string& file, const std::string& from, const std::string& to,
                           const std::string& layout = "") {
     auto tree = users();
@@ -441,7 +442,7 @@ TEST(Catalog, ReadsAFolderAsItsFilesByRelativePath) {
     folder.write({{"README.md", "not read"}, {"empty.h", ""}});
     tree["empty.h"] = "";
     EXPECT_EQ(read_sources(folder.path), tree);
-    EXPECT_EQ(read_sources(folder.path / ""), tree);  // the form of `--templates folder/`
+    EXPECT_EQ(read_sources(folder.path / ""), tree);  // as in `--templates folder/`
     EXPECT_EQ(read_sources(folder.path / "deep" / ".."), tree);
 }
 

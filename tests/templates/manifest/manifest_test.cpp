@@ -17,7 +17,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-// A kernel and its operation in one manifest that uses every key.
+// A valid manifest of a kernel and its operation. It uses every key.
 const std::string good = R"toml([operation]
 name       = "scale"
 summary    = "B = alpha * A"
@@ -167,7 +167,7 @@ TEST(Manifest, DescribesAKernel) {
     ASSERT_EQ(kernel.parameters.size(), 2U);
     EXPECT_THAT(kernel.parameters[0].values, ElementsAre(64, 128, 256));
     EXPECT_EQ(kernel.parameters[0].default_value, 128);
-    EXPECT_EQ(kernel.parameters[1].default_value, 1);  // the default is the first value
+    EXPECT_EQ(kernel.parameters[1].default_value, 1);  // by default, the first value
     ASSERT_EQ(kernel.constraints.size(), 1U);
     EXPECT_EQ(kernel.constraints[0].reason, "a block covers no more");
     EXPECT_EQ(kernel.block[1].text(), "1");
@@ -207,7 +207,7 @@ TEST(Manifest, ADerivedNameStandsForItsExpressionAndThoseBeforeIt) {
     text.replace(text.find("values = [1, 2]"), 15, "values = [1, 2]\n[[parameter]]\nname = \"THREADS2\"\nvalues = [3]");
     const auto kernel = parse(text);
     const auto& constraint = kernel.constraints.at(0);
-    EXPECT_EQ(constraint.rule.evaluate({{"WIDTH", 64}, {"UNROLL", 2}, {"THREADS2", 1}}), 1);  // 2 * (64 - 2) * 1
+    EXPECT_EQ(constraint.rule.evaluate({{"WIDTH", 64}, {"UNROLL", 2}, {"THREADS2", 1}}), 1);  // is 2 * (64 - 2) * 1
     EXPECT_EQ(constraint.rule.evaluate({{"WIDTH", 64}, {"UNROLL", 2}, {"THREADS2", 3}}), 0);
     EXPECT_EQ(constraint.text(), "TWICE * THREADS2 <= 256");
     ASSERT_EQ(kernel.derived.size(), 2U);
@@ -256,7 +256,7 @@ TEST(Manifest, ARuntimeParameterBehindADerivedNameIsStillOne) {
     EXPECT_THAT(refusal(text), HasSubstr("'registers' names the run-time parameter 'UNROLL'"));
 }
 
-// A launch keeps its arguments in an array of this size on the stack.
+// A launch keeps all its arguments on the stack, in an array with as many elements as this limit.
 TEST(Manifest, EveryArgumentOfALaunchCountsTowardsTheLimit) {
     const auto with = [&](std::size_t runtime_parameters) {
         std::string many;
@@ -308,14 +308,14 @@ TEST(Manifest, DescribesATensorMap) {
     EXPECT_TRUE(parse(with_tensor_maps(1, "swizzle = true\n")).tensor_maps.at(0).swizzle);
 }
 
-// A launch keeps its tensor maps in an array of this size on the stack.
+// A launch keeps its tensor maps on the stack, in an array with as many elements as this limit.
 TEST(Manifest, AKernelTakesAsManyTensorMapsAsALaunchHasRoomFor) {
     EXPECT_EQ(parse(with_tensor_maps(most_tensor_maps)).tensor_maps.size(), most_tensor_maps);
     EXPECT_THAT(refusal(with_tensor_maps(most_tensor_maps + 1)),
                 HasSubstr("has 5 [[tensor_map]]; a kernel takes at most 4"));
 }
 
-// Each of 30 names uses the one before it twice: a manifest of 1 KB became expressions of 835 MB.
+// In this test, each of 30 names uses the name before it twice. A manifest of 1 KB would become expressions of 835 MB.
 TEST(Manifest, DerivedNamesThatDoubleAreRefused) {
     const auto doubling = [](int count) {
         std::string entries = "[[derived]]\nname = \"D0\"\nvalue = \"WIDTH\"\n";
@@ -349,7 +349,8 @@ TEST(Manifest, ItsSizeIsLimited) {
     EXPECT_THAT(refusal(padded(longest_manifest + 1)), HasSubstr("has 1048577 bytes, more than 1048576"));
 }
 
-// The parser recurses into keys, and so does their destructor.
+// The TOML parser recurses into nested keys, and so do the destructors of its result. A limit keeps the stack from
+// overflowing.
 TEST(Manifest, KeysAreNotNestedWithoutLimit) {
     const auto nested = [](std::size_t dots) {
         std::string key = "a";
@@ -361,7 +362,8 @@ TEST(Manifest, KeysAreNotNestedWithoutLimit) {
     EXPECT_THAT(refusal("a = " + std::string(100'000, '[')), HasSubstr("not valid TOML"));
 }
 
-// toml++ 3.3.0 asserts that a table header begins with a character that a key may begin with.
+// toml++ 3.3.0 asserts that a table header begins with a valid character of a key. Such text must give an error message
+// instead.
 TEST(Manifest, TextThatBreaksAnAssertionOfTheParserIsAnErrorWithItsLine) {
     for (const std::string header : {"[=]", "[[,]]", "[.a]", "[ # a\n]", "[\xC3\xA9]", "[\n", "[["}) {
         EXPECT_THAT(
@@ -412,9 +414,9 @@ TEST(Manifest, AloneAnOperationIsTheSame) {
 
 struct Mistake {
     std::string name;
-    std::string from;  // part of the valid manifest
+    std::string from;  // a part of the valid manifest
     std::string to;    // its replacement
-    std::string at;    // part of the invalid manifest whose line the error names
+    std::string at;    // a text in the invalid manifest; the error names its line
     std::vector<std::string> words;
 };
 
@@ -662,7 +664,7 @@ TEST(Manifest, NumbersWhereBlocksBelongAreErrors) {
                 StartsWith("kernels/scale.toml:1: manifest 'parameter' must be written as [[parameter]]"));
 }
 
-// The manifests of one folder. The test reads `twin.toml`.
+// The manifests of one folder. Tests read `twin.toml`.
 struct Extension {
     std::map<std::string, std::string> files{{"kernels/scale.toml", good}};
 

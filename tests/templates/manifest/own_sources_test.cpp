@@ -1,4 +1,5 @@
-// A user's sources as they are: macros, includes, entry points, options, values that are no whole numbers.
+// Tests sources that a user does not change for smemtune: macros, includes, entry points, options, and values that are
+// not whole numbers.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -92,14 +93,15 @@ TEST(OwnSources, WhatThePreprocessorAsksForIsAMacroEvenWithConfigurationH) {
     EXPECT_THAT(configuration_of(own(unused), {{{"TILE", 32}}}), HasSubstr("constexpr int TILE = 32;\n"));
 }
 
-// Trials of such a source were made with #if TILE as #if 0.
+// Older trials of a source with `#if TILE` were compiled as if it said `#if 0`. The new hash keeps them from being
+// used.
 TEST(OwnSources, AConditionThatNowWorksChangesTheHash) {
     const std::string include = "#include \"configuration.h\"\n";
     const auto with_condition = loaded(own(include + source));
     EXPECT_THAT(with_condition.macros, ElementsAre("TILE"));
     EXPECT_EQ(loaded(own(include + "void f();\n")).macros.size(), 0U);
     for (const auto& kernel : builtin_templates()) {
-        // The one that is newer than macros has a condition: a block without a cluster is launched as such.
+        // Only the wgmma templates, which are newer than macros, have a condition on parameters in their source.
         EXPECT_EQ(kernel.macros.size(), kernel.name.starts_with("wgmma") ? 3U : 0U) << kernel.name;
         EXPECT_FALSE(kernel.source_needs.configuration || kernel.source_needs.system_headers) << kernel.name;
         EXPECT_FALSE(kernel.reference_needs.configuration || kernel.reference_needs.system_headers) << kernel.name;
@@ -122,7 +124,8 @@ TEST(OwnSources, ADefaultInTheSourceGivesWay) {
               "");
 }
 
-// Sources for Kernel Tuner have their defaults where it defines `kernel_tuner`.
+// Kernel Tuner defines the macro `kernel_tuner`. Sources for it define default values only if this macro is not
+// defined.
 TEST(OwnSources, DefaultsWhereAMacroIsMissingThatIsDefined) {
     const auto text = std::string("#ifndef kernel_tuner\n#define TILE 256\n#endif\n") + source;
     EXPECT_THAT(message_of(own(text)), HasSubstr("replaces the value of 'TILE'"));
@@ -137,7 +140,8 @@ TEST(OwnSources, AConditionOnARuntimeParameterIsRefused) {
     EXPECT_THAT(message, HasSubstr("take runtime = true away"));
 }
 
-// Databases hold templates from before conditions saw parameters, and before overrides were refused.
+// Databases contain templates that were stored before conditions could use parameters and before overrides were
+// rejected.
 TEST(OwnSources, AStoredTemplateCompilesAsItDidWhenItWasStored) {
     const auto kernel = loaded(own(std::string("#include \"configuration.h\"\n") + source));
     const auto plain = std::string("#include \"configuration.h\"\nvoid f();\n");
@@ -241,7 +245,7 @@ TEST(OwnSources, EntryPointsAreCppExpressionsWithTheParametersValues) {
     const auto kernel = loaded(tree);
     EXPECT_EQ(entry_of(kernel, {{{"TILE", 32}}}), "ns::copy_<float, 32>");
     EXPECT_EQ(kernel.entry_name(), "copy_");
-    // A macro would turn the template's own TILE into a number.
+    // TILE must not be a macro, because a macro would replace the name of the template's parameter by a number.
     EXPECT_EQ(kernel.macros.size(), 0U);
     EXPECT_NE(kernel.hash, loaded(own(tree.at("copy.cu"))).hash);
     EXPECT_EQ(loaded(own()).entry_name(), "copy");
@@ -297,8 +301,8 @@ TEST(OwnSources, ValuesMayBeFractionsAndText) {
 
 struct ManifestMistake {
     std::string from, to;
-    std::string at;       // the line that the message names holds this
-    std::string message;  // all that follows FILE:LINE:
+    std::string at;       // a text in the line that the message names
+    std::string message;  // the message after FILE:LINE:
 };
 
 TEST(OwnSources, MistakesAreNamedWithLineAndRemedy) {
@@ -420,7 +424,7 @@ TEST(Values, NumbersThatAreNotFiniteAndTooManyValuesAreRefused) {
     EXPECT_THAT(message_of(own(source, "[16, 32]", many + "]")), HasSubstr("65536 values, more than 65535"));
 }
 
-// A number in its place would be compiled without an error.
+// TILE is a template parameter here. A constant with the text's number would be compiled in its place without an error.
 TEST(Values, ATextThatATemplateDeclaresIsNoConstant) {
     const auto tree = own("template <typename TILE> __global__ void copy_(int n, const TILE*, TILE*) {}\n",
                           "values = [16, 32]", "values = [\"float\", \"int\"]");
@@ -437,7 +441,7 @@ TEST(Values, TextsDifferFromNumbersAndFromOneAnother) {
     EXPECT_NE(text_value("float4"), text_value("float"));
     EXPECT_EQ(value_text(text_value("float4")), "float4");
     EXPECT_EQ(value_text(-7), "-7");
-    // Rows of databases and other processes hold this number for this text.
+    // Databases and other processes store this number for this text.
     EXPECT_EQ(text_value("row_major"), -2769816627127315440LL);
     for (const auto* good : {"float", "_x", "::ns::type", "a b", "0.5", "-1e-3", "vec<4>"})
         EXPECT_TRUE(is_value_text(good)) << good;

@@ -92,7 +92,7 @@ TEST(BoundLaunch, AnArrayOfTheSourceIsLeftToTheManifest) {
 TEST(BoundLaunch, ALaunchThatBreaksALimitIsInvalidThoughNoRuleForbidsIt) {
     auto kernel = built_in("tiled");
     kernel.dynamic_shared_bytes = Expression("M * 1024");
-    const Configuration configuration{{{"TILE_WIDTH", 32}}};  // with 8 KiB of static shared memory
+    const Configuration configuration{{{"TILE_WIDTH", 32}}};  // has 8 KiB of static shared memory
     const BoundLaunch bound(kernel, configuration, model_device("sm_90"), gemm(1, 1, 1));
     EXPECT_TRUE(bound.terms(gemm(219, 32, 32)).has_value()) << "227 KiB";
     EXPECT_FALSE(bound.terms(gemm(220, 32, 32)).has_value());
@@ -100,7 +100,7 @@ TEST(BoundLaunch, ALaunchThatBreaksALimitIsInvalidThoughNoRuleForbidsIt) {
 
 TEST(BoundLaunch, CountsWavesAndTheBlocksOfTheBusiestMultiprocessor) {
     auto device = model_device("sm_90");
-    device.multiprocessors = 4;  // two blocks of 1024 threads on each: a wave is 8 blocks
+    device.multiprocessors = 4;  // each holds two blocks of 1024 threads, so a wave has 8 blocks
     const BoundLaunch bound(built_in("tiled"), {{{"TILE_WIDTH", 32}}}, device, gemm(1, 1, 1));
     const auto terms = [&](std::int64_t blocks) { return bound.terms(gemm(blocks * 32, 32, 512)).value(); };
     const auto expect = [&](std::int64_t blocks, double waves, double busiest) {
@@ -124,7 +124,7 @@ TEST(BoundLaunch, CountsWavesAndTheBlocksOfTheBusiestMultiprocessor) {
 TEST(BoundLaunch, ArithmeticIsWhatThePeakAllows) {
     const auto device = model_device("sm_90");
     const BoundLaunch bound(built_in("tiled"), {{{"TILE_WIDTH", 32}}}, device, gemm(1, 1, 1));
-    // A whole number of waves: 66 x 4 tiles of 32 x 32 are two blocks on each of 132 multiprocessors.
+    // 66 x 4 tiles of 32 x 32 are one whole wave: two blocks on each of 132 multiprocessors.
     const auto terms = bound.terms(gemm(66 * 32, 4 * 32, 1024)).value();
     EXPECT_NEAR(term(terms, Term::arithmetic), 2.0 * 66 * 32 * 4 * 32 * 1024 / peak_fp32_flops(device) * 1e6, 1e-6);
     EXPECT_DOUBLE_EQ(term(terms, Term::memory), (66 * 32 * 1024 + 1024 * 4 * 32 + 66 * 32 * 4 * 32) * 4 / 4e6);
@@ -154,8 +154,8 @@ TEST(BoundLaunch, AWorkspaceIsATerm) {
                      static_cast<double>(launch.workspace->bytes) / 4e6);
 }
 
-// warp_tiled copies with guards, one element after another, where a tile exceeds the matrix along M or N in global
-// memory, or there is one k-tile only.
+// warp_tiled copies one element after another, with guards, if a tile exceeds the matrix along a row in global memory,
+// or if there is only one k-tile.
 TEST(BoundLaunch, LoadsThatWaitForOneAnotherAreATerm) {
     const auto kernel = built_in("warp_tiled");
     auto device = model_device("sm_90");
@@ -167,7 +167,8 @@ TEST(BoundLaunch, LoadsThatWaitForOneAnotherAreATerm) {
         problem.layout = layout;
         return term(BoundLaunch(kernel, configuration, device, problem).terms(problem).value(), Term::dependent_loads);
     };
-    // One wave, 80 k-tiles; 64 threads copy 2 * 32 * 8 elements, 8 each; 600 cycles are 0.3 us.
+    // There is one wave with 80 k-tiles. 64 threads copy 2 * 32 * 8 elements of a k-tile, 8 each. Each copy takes 600
+    // cycles, 0.3 us.
     EXPECT_DOUBLE_EQ(dependent_loads("nn", 64, 24, 640), 80 * 8 * 0.3);
     EXPECT_DOUBLE_EQ(dependent_loads("nn", 64, 24, 320), 40 * 8 * 0.3);
     EXPECT_EQ(dependent_loads("nn", 64, 32, 640), 0);
@@ -180,8 +181,8 @@ TEST(BoundLaunch, LoadsThatWaitForOneAnotherAreATerm) {
         BoundLaunch(kernel, configuration, device, gemm(1, 1, 1)).terms(gemm(1 << 20, 24, 640)).value(), Term::waves);
     EXPECT_GT(waves, 1);
     EXPECT_DOUBLE_EQ(dependent_loads("nn", 1 << 20, 24, 640), waves * 80 * 8 * 0.3);
-    // Rules forbid a tile that exceeds the rows of a transposed A, unless it is the smallest one; 64 threads copy
-    // 16 * 8 elements of A, 2 each, and 32 * 8 of B, 4 each.
+    // Constraints forbid a tile that exceeds the rows of a transposed A, unless it is the smallest tile. 64 threads
+    // copy 16 * 8 elements of A, 2 each, and 32 * 8 elements of B, 4 each.
     const auto smallest =
         completed(parse_configuration("BLOCK_M=16,BLOCK_N=32,BLOCK_K=8,THREAD_M=4,THREAD_N=4,SLICES_K=2"),
                   default_configuration(kernel));
@@ -195,8 +196,8 @@ TEST(BoundLaunch, LoadsThatWaitForOneAnotherAreATerm) {
     EXPECT_EQ(term(without.terms(gemm(8, 8, 8)).value(), Term::dependent_loads), 0) << "a manifest need not name it";
 }
 
-// 132 multiprocessors are 7 groups of 17 and one of 13. Clusters of 4 fill 7 * 16 + 12 = 124 of them, clusters of 8
-// 7 * 16 + 8 = 120, clusters of 16 7 * 16 = 112, pairs all.
+// The 132 multiprocessors form 7 groups of 17 and one group of 13. A cluster must fit into one group. Clusters of 4
+// blocks use 7 * 16 + 12 = 124 multiprocessors, clusters of 8 use 7 * 16 + 8 = 120, clusters of 16 use 7 * 16 = 112.
 TEST(BoundLaunch, ClustersLeaveMultiprocessorsEmptyWhereNoFurtherOneFits) {
     const auto kernel = built_in("warp_tiled");
     const auto device = model_device("sm_90");
@@ -258,7 +259,7 @@ TEST(TimeModel, APredictionIsTheSumOfItsShares) {
     EXPECT_EQ(model.predicted_us(terms), 46);
 }
 
-// One block of one or more phases: the terms by the rates that templates/launch/hardware_rates.h states.
+// Tests one block with one or more phases. The terms follow from the rates in templates/launch/hardware_rates.h.
 TEST(BoundLaunch, EachTermIsWhatItsPartTakes) {
     auto kernel = built_in("tiled");
     auto& model = *kernel.model;
@@ -284,16 +285,16 @@ TEST(BoundLaunch, EachTermIsWhatItsPartTakes) {
         EXPECT_DOUBLE_EQ(term(found, Term::workspace), 0);
     };
     expect(terms(32), 1, 1);
-    device.multiprocessors = 1;  // which holds two blocks of 1024 threads
+    device.multiprocessors = 1;  // it holds two blocks of 1024 threads
     expect(terms(64), 2, 1);
     expect(terms(96), 3, 2);
     expect(terms(128), 4, 2);
     device.clock_khz = 0;
     EXPECT_DOUBLE_EQ(term(terms(32), Term::dependent_loads), 5 * 3 * 0.6) << "thousands of cycles";
     device.multiprocessors = 0;
-    expect(terms(64), 2, 1);  // counts as one
+    expect(terms(64), 2, 1);  // 0 multiprocessors are taken as one
     device.compute_capability = 0;
-    expect(terms(64), 2, 2);  // the host: one block at a time
+    expect(terms(64), 2, 2);  // the host device runs one block at a time
     kernel.model.reset();
     const auto without = terms(64);
     EXPECT_EQ(term(without, Term::latency) + term(without, Term::arithmetic) + term(without, Term::loads), 0);

@@ -94,7 +94,7 @@ TEST(SourceScan, NamesInConditionsAreThoseThatThePreprocessorNeedsDirectlyOrThro
     EXPECT_THAT(names_in_conditions({"#pragma A\n#undef B\n#else C\n"}), IsEmpty());
 }
 
-// The redefinition of A or B in a source, as `line: text`; empty if there is none.
+// Returns the redefinition of A or B in a source as `line: text`; empty if there is none.
 std::string redefined(const std::string& source, const Names& macros = {}) {
     const auto found = redefinition(source, {"A", "B"}, macros);
     return found ? std::to_string(found->line) + ": " + found->written + " (" + found->name + ")" : "";

@@ -29,14 +29,14 @@ TEST(Device, EveryNamedModelIsComplete) {
             const bool may_be_zero = field.name == "memory_bytes" || field.name == "shared_bytes_reserved_per_block";
             EXPECT_TRUE(may_be_zero || device.*field.member > 0) << name << " " << field.name;
         }
-        // A block of the largest size fits, including the memory reserved for it.
+        // A block with the most shared memory fits, including the memory that is reserved for it.
         EXPECT_LE(device.shared_bytes_per_block + device.shared_bytes_reserved_per_block,
                   device.shared_bytes_per_multiprocessor)
             << name;
     }
 }
 
-// "Technical Specifications per Compute Capability" of the CUDA C++ Programming Guide.
+// The numbers come from "Technical Specifications per Compute Capability" of the CUDA C++ Programming Guide.
 TEST(Device, ModelsHoldTheProgrammingGuidesNumbers) {
     const auto hopper = model_device("sm_90");
     EXPECT_EQ(hopper.shared_bytes_per_block, 227 * 1024);
@@ -53,8 +53,8 @@ TEST(Device, ModelsHoldTheProgrammingGuidesNumbers) {
 }
 
 TEST(Device, PeakCountsAMultiplyAddPerLaneAndClock) {
-    EXPECT_NEAR(peak_fp32_flops(model_device("sm_90")) / 1e12, 66.9, 0.1);  // H100 SXM's data sheet: 67
-    EXPECT_NEAR(peak_fp32_flops(model_device("sm_80")) / 1e12, 19.5, 0.1);  // A100's: 19.5
+    EXPECT_NEAR(peak_fp32_flops(model_device("sm_90")) / 1e12, 66.9, 0.1);  // the data sheet of H100 SXM says 67
+    EXPECT_NEAR(peak_fp32_flops(model_device("sm_80")) / 1e12, 19.5, 0.1);  // the data sheet of A100 says 19.5
     EXPECT_EQ(peak_fp32_flops(model_device("threads_per_block=256")), 0);
 }
 
@@ -63,7 +63,7 @@ TEST(Device, LimitsGivenByHandChangeAModel) {
     EXPECT_EQ(device.shared_bytes_per_block, 65536);
     EXPECT_EQ(device.multiprocessors, 2);
     EXPECT_EQ(device.threads_per_multiprocessor, 2048);
-    EXPECT_NE(device.name, "sm_90");  // it is not that model any more
+    EXPECT_NE(device.name, "sm_90");  // a changed model has another name
 }
 
 TEST(Device, OfLimitsGivenByHandAloneTheOthersDoNotLimit) {
@@ -113,8 +113,8 @@ TEST(Device, FieldsAreNamedOnceAndGiveTheEnvironment) {
     }
 }
 
-// "Technical Specifications per Compute Capability" of the CUDA C++ Programming Guide; cache and peak of the GPU's data
-// sheet: Titan RTX, A100, RTX 3090 Ti, RTX 4090, H100 SXM, B200, RTX 5090.
+// The numbers come from "Technical Specifications per Compute Capability" of the CUDA C++ Programming Guide. L2 cache
+// and peak come from a GPU's data sheet: Titan RTX, A100, RTX 3090 Ti, RTX 4090, H100 SXM, B200, RTX 5090.
 TEST(Device, EachModelHasTheNumbersOfItsComputeCapability) {
     struct Row {
         const char* name;

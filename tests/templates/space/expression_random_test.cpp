@@ -1,4 +1,5 @@
-// Evaluates random expressions twice: the library from their text, and this test in 128 bits while it generates them.
+// Evaluates random expressions in two ways: the library evaluates their text, and the test evaluates them in 128 bits
+// while it generates them.
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -12,7 +13,8 @@ namespace {
 
 __extension__ using Wide = __int128;
 
-// An expression and its value in C, if it has one. `level` is the precedence of its outermost operator.
+// An expression with the value that C gives it; no value if C gives none. `level` is the precedence of its outermost
+// operator.
 struct Sample {
     std::string text;
     std::optional<std::int64_t> value;
@@ -49,7 +51,8 @@ struct Operator {
     std::string text;
     int level;
 };
-// The precedences of C as on cppreference.com, in reverse order.
+// The precedences of C's operators as on cppreference.com, but with larger numbers for operators that bind more
+// strongly.
 const std::vector<Operator> operators{{"*", 10}, {"/", 10}, {"%", 10}, {"+", 9}, {"-", 9},  {"<<", 8},
                                       {">>", 8}, {"<", 7},  {"<=", 7}, {">", 7}, {">=", 7}, {"==", 6},
                                       {"!=", 6}, {"&", 5},  {"^", 4},  {"|", 3}, {"&&", 2}, {"||", 1}};
@@ -70,7 +73,7 @@ public:
 private:
     std::size_t below(std::size_t bound) { return std::uniform_int_distribution<std::size_t>(0, bound - 1)(random_); }
 
-    // Adds parentheses where C needs them, and sometimes where it does not.
+    // Adds parentheses if C needs them, and sometimes if it does not.
     std::string wrapped(const Sample& sample, int least) {
         return sample.level < least || below(8) == 0 ? "(" + sample.text + ")" : sample.text;
     }
@@ -137,7 +140,7 @@ TEST(Expression, AgreesWithCOnRandomExpressions) {
     for (unsigned seed = 0; seed < 3000; ++seed) {
         const auto sample = Generator(seed, names).sample(static_cast<int>(1 + seed % 5));
         std::optional<std::int64_t> found;
-        const Expression expression(sample.text);  // every generated expression is well formed
+        const Expression expression(sample.text);  // must not throw, because every generated expression is well formed
         try {
             found = expression.evaluate(names);
         } catch (const ExpressionError&) {
@@ -146,7 +149,7 @@ TEST(Expression, AgreesWithCOnRandomExpressions) {
         ASSERT_EQ(found, sample.value) << "seed " << seed << ": " << sample.text;
         ++(found ? with_value : without);
     }
-    EXPECT_GT(with_value, 1000);  // both kinds must occur, or the test says nothing
+    EXPECT_GT(with_value, 1000);  // the test needs enough expressions of both kinds
     EXPECT_GT(without, 300);
 }
 

@@ -20,7 +20,7 @@ const Environment environment{
 
 std::int64_t value(const std::string& text) { return Expression(text).evaluate(environment); }
 
-// The error message for an expression, from parsing or from evaluation.
+// Returns the error message for an expression, from its parsing or its evaluation.
 std::string refusal(const std::string& text) {
     try {
         return "gives " + std::to_string(value(text));
@@ -39,7 +39,8 @@ class ExpressionValues : public testing::TestWithParam<Case> {};
 
 TEST_P(ExpressionValues, AreThoseOfC) { EXPECT_EQ(value(GetParam().text), GetParam().value); }
 
-// The values are C++ expressions wherever C++ has the same operator, so that the compiler is the reference.
+// The expected values are written as C++ expressions if C++ has the same operator, so that the compiler is the
+// reference.
 INSTANTIATE_TEST_SUITE_P(EveryOperator, ExpressionValues,
                          testing::Values(Case{"7 + 3", 10}, Case{"7 - 10", -3}, Case{"7 * -3", -21}, Case{"-7 / 2", -3},
                                          Case{"7 / -2", -3}, Case{"-7 % 3", -1}, Case{"7 % -3", 1}, Case{"5 << 3", 40},
@@ -74,7 +75,7 @@ TEST(Expression, IsExactTo64Bits) {
     EXPECT_EQ(value("8192 * 8192 * 8192"), 549755813888);
     EXPECT_EQ(value("8192 * 8192 * 8192 * 8192"), 4503599627370496);
     EXPECT_EQ(value("8192 * 8192 * 8192 * 8192 + 1"), 4503599627370497);
-    EXPECT_EQ(value("3037000499 * 3037000499"), 9223372030926249001);  // a double cannot represent it
+    EXPECT_EQ(value("3037000499 * 3037000499"), 9223372030926249001);  // a double cannot represent this number
     EXPECT_EQ(value("9223372036854775807"), greatest);
     EXPECT_EQ(value("-9223372036854775807 - 1"), least);
 }
@@ -163,7 +164,7 @@ TEST(Expression, DeepNestingIsRefusedRatherThanOverflowingAStack) {
     };
     EXPECT_EQ(value(repeat("(", 50) + "1" + repeat(")", 50)), 1);
     EXPECT_EQ(value(repeat("1 + (", 50) + "1" + repeat(")", 50)), 51);
-    EXPECT_EQ(value(repeat("1 + ", 100000) + "1"), 100001);  // a long expression is not a deep one
+    EXPECT_EQ(value(repeat("1 + ", 100000) + "1"), 100001);  // a long expression is not deep
     for (const auto& text :
          {repeat("(", 100000) + "1" + repeat(")", 100000), repeat("-", 100000) + "1", repeat("1 ? 1 : ", 100000) + "1",
           repeat("1 + (", 70) + "1" + repeat(")", 70), repeat("min(1, ", 100000) + "1" + repeat(")", 100000)}) {

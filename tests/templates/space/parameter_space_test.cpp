@@ -48,7 +48,7 @@ std::uint64_t removed(const ParameterSpace& space) {
     return sum;
 }
 
-// All valid points in the promised order, by trying every combination.
+// Returns all valid points in the order that ParameterSpace promises. Tries every combination.
 std::vector<Configuration> by_brute_force(const std::vector<Parameter>& parameters,
                                           const std::vector<Constraint>& constraints, const Environment& constants) {
     std::vector<Configuration> valid;
@@ -123,7 +123,7 @@ TEST(ParameterSpace, AgreesWithBruteForceOnRandomSpaces) {
     EXPECT_GT(valid, 1000U);
 }
 
-// The space is so large that only an enumeration with pruning ends.
+// The space has 10^12 combinations. Only an enumeration that prunes ends in time.
 TEST(ParameterSpace, TheCostFollowsTheValidPoints) {
     std::vector<Parameter> parameters;
     for (int i = 0; i < 12; ++i) parameters.push_back(parameter("P" + std::to_string(i), first_numbers(10)));
@@ -188,7 +188,7 @@ TEST(ParameterSpace, AParameterWithoutValuesLeavesNoPoints) {
 TEST(ParameterSpace, ARuleThatHasNoValueIsAnError) {
     const std::vector<Parameter> parameters{parameter("A", {8, 16}), parameter("B", {2, 0})};
     EXPECT_THROW(ParameterSpace(parameters, rules({"A % B == 0"}), {}), ExpressionError);
-    EXPECT_EQ(ParameterSpace(parameters, rules({"B != 0", "A % B == 0"}), {}).size(), 2U);  // guards the second rule
+    EXPECT_EQ(ParameterSpace(parameters, rules({"B != 0", "A % B == 0"}), {}).size(), 2U);  // the first guards the second
     EXPECT_EQ(ParameterSpace(parameters, rules({"B != 0 && A % B == 0"}), {}).size(), 2U);
 }
 

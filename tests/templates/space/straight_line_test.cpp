@@ -7,7 +7,8 @@ namespace {
 
 const Environment known{{"FOUR", 4}, {"ZERO", 0}, {"MOST", INT64_MAX}};
 
-// The value by a StraightLine and by the expression itself; nothing where there is none.
+// Two evaluations of an expression: by a StraightLine and by the expression itself. They return nothing if there is no
+// value.
 std::optional<std::int64_t> line_value(const std::string& text, std::int64_t m, std::int64_t n) {
     StraightLine line({"M", "N"});
     const auto slot = line.add(Expression(text), known);

@@ -23,7 +23,7 @@ TEST(Value, TextsOfTheseKindsAreValues) {
 }
 
 TEST(Value, ATextHasTheSameNumberInEveryProcessAndIsNoNumberOfAParameter) {
-    // Rows and expressions of other processes hold these numbers.
+    // Databases and other processes store this number for this text.
     EXPECT_EQ(text_value("float4"), -2569011788753943719LL);
     for (const auto* text : {"", "a", "0.5", "float4", "row_major"}) {
         const auto value = text_value(text);
