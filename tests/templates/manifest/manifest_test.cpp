@@ -207,7 +207,7 @@ TEST(Manifest, ADerivedNameStandsForItsExpressionAndThoseBeforeIt) {
     text.replace(text.find("values = [1, 2]"), 15, "values = [1, 2]\n[[parameter]]\nname = \"THREADS2\"\nvalues = [3]");
     const auto kernel = parse(text);
     const auto& constraint = kernel.constraints.at(0);
-    EXPECT_EQ(constraint.rule.evaluate({{"WIDTH", 64}, {"UNROLL", 2}, {"THREADS2", 1}}), 1);  // is 2 * (64 - 2) * 1
+    EXPECT_EQ(constraint.rule.evaluate({{"WIDTH", 64}, {"UNROLL", 2}, {"THREADS2", 1}}), 1);  // 2 * (64 - 2) * 1 <= 256
     EXPECT_EQ(constraint.rule.evaluate({{"WIDTH", 64}, {"UNROLL", 2}, {"THREADS2", 3}}), 0);
     EXPECT_EQ(constraint.text(), "TWICE * THREADS2 <= 256");
     ASSERT_EQ(kernel.derived.size(), 2U);
