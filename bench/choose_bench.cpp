@@ -28,7 +28,7 @@ namespace {
 using namespace smemtune;
 
 Problem random_problem(std::mt19937& random) {
-    std::uniform_real_distribution<double> exponent(4, 13.5);  // 16 to 11,585
+    std::uniform_real_distribution<double> exponent(4, 13.5);  // extents from 16 to 11,585
     const auto extent = [&] { return static_cast<std::int64_t>(std::exp2(exponent(random))); };
     const auto m = extent();
     const auto n = extent();

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Measures the gain from a second equal GPU. The script tunes the teaching kernels alternately on one GPU and on both:
-# ROUNDS (3) times with the default search and once exhaustively. Each run starts with an empty database. At last, the
-# script tunes on both GPUs and kills one worker in the middle.
+# ROUNDS (3) times with the default search and once exhaustively. Each run starts with an empty database. In one more
+# run on both GPUs, the script kills a worker after KILL_AFTER seconds.
 # Usage: bench/devices.sh PROGRAM ONE BOTH OUTPUT.json [SIZES] [ROUNDS], for example: ... 0 0,1 devices.json
 # The environment may set:
 #   KILL_AFTER  the seconds until the worker is killed (5)

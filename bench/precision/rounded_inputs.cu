@@ -11,7 +11,7 @@ __device__ float rounded(float number) {
     if (DROPPED == 0) return number;
     Value value;
     value.number = number;
-    if (NEAREST) value.bits += (1u << (DROPPED - 1)) - 1 + (value.bits >> DROPPED & 1);  // ties to even
+    if (NEAREST) value.bits += (1u << (DROPPED - 1)) - 1 + (value.bits >> DROPPED & 1);  // rounds ties to even
     value.bits = value.bits >> DROPPED << DROPPED;
     return value.number;
 }

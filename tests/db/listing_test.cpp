@@ -19,7 +19,7 @@ std::string day(int number) {
     return "2026-01-" + std::string(number < 10 ? "0" : "") + std::to_string(number) + "T00:00:00.000Z";
 }
 
-// Two devices of equal names, two templates, and problems of two operations:
+// The tests list trials of two devices, three templates, and problems of two operations:
 //
 //   id  device  template  problem          outcome   day
 //   1   b       tiled     gemm 512 nn      9 us      5
@@ -27,7 +27,7 @@ std::string day(int number) {
 //   3   b       naive     gemm 512 nn      7 us      5    winner since day 6
 //   4   a       tiled     gemm 512 nn      3 us      2
 //   5   b       tiled     gemm 64 tn       8 us      3
-//   6   b       turned    transpose 32     2 us      4    unchecked
+//   6   b       turned    transpose 32     2 us      4    compared with no reference
 //   7   b       tiled     gemm 512 nn      limits    1
 class ListingTest : public ::testing::Test {
 protected:

@@ -1,4 +1,4 @@
-// Shared by the database's tests: a temporary folder, child processes to kill, and records to store.
+// Shared by the tests of db/: a temporary folder, child processes to kill, and records to store.
 #pragma once
 
 #include <sys/wait.h>
@@ -41,8 +41,8 @@ public:
     const std::filesystem::path& path() const { return path_; }
 
     /// Returns all files in the folder with their bytes. For a -shm file, which running processes change, it returns
-    /// only the name. Must not be called while this process has a Store open, because reading a file closes it, and
-    /// that drops the process's locks on it.
+    /// only the name. Must not be called while this process has a Store open: the call opens and closes each file, and
+    /// closing a file drops the process's locks on it.
     std::map<std::string, std::string> contents() const {
         std::map<std::string, std::string> files;
         for (const auto& entry : std::filesystem::recursive_directory_iterator(path_)) {
@@ -58,7 +58,7 @@ private:
     std::filesystem::path path_;
 };
 
-/// A forked process.
+/// A child process that a test forked.
 struct Child {
     pid_t id = 0;
     int output = -1;  ///< the read end of the pipe that the child writes to

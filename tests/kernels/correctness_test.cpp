@@ -86,8 +86,8 @@ TEST_P(Correctness, TheSameConfigurationGivesTheSameBitsWhateverTheOrderOfThread
     }
 }
 
-// These parameters select different code paths of warp_tiled. The sizes of the tests above cover the other cases: whole
-// and partial tiles, aligned and unaligned rows, even and odd extents.
+// ASYNC, SLICES_K, VECTOR_A and VECTOR_B select different code paths of warp_tiled. The sizes of the tests above cover
+// the other cases: whole and partial tiles, aligned and unaligned rows, even and odd extents.
 TEST(CorrectnessOfWarpTiled, ItsSampleHasEveryWayInEveryLayout) {
     const auto kernel = builtin("warp_tiled");
     for (const auto& layout : kernel.layouts) {

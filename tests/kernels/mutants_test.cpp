@@ -1,5 +1,5 @@
-// Mutation tests. Each mutant is a copy of a staged kernel that lacks one barrier or has one shifted bound. The host
-// device in checked mode must detect every mutant, by a wrong result or an access out of bounds.
+// Mutation tests. Each mutant is a copy of a built-in kernel with barriers that lacks one barrier or has one shifted
+// bound. The host device in checked mode must detect every mutant, by a wrong result or an access out of bounds.
 #include <cctype>
 #include <iostream>
 #include <sstream>
@@ -22,7 +22,7 @@ bool is_constant_loop(const std::string& line, std::size_t at) {
     if (loop == std::string::npos || line.substr(loop, at - loop).find(')') != std::string::npos) return false;
     auto bound = line.substr(at, line.find(';', at) - at);
     if (const auto scope = bound.rfind("::"); scope != std::string::npos) bound.erase(0, scope);
-    if (bound.find("BATCH") != std::string::npos) return false;  // BATCH is an extent
+    if (bound.find("BATCH") != std::string::npos) return false;  // because BATCH is an extent
     return std::ranges::none_of(bound, [](unsigned char c) { return std::islower(c); });
 }
 

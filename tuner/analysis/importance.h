@@ -44,8 +44,8 @@ struct Importance {
         double share = 0;           ///< share of this parameter alone: Var(E[log t | parameter]) / Var(log t), 0 to 1
         std::vector<Level> levels;  ///< in ascending order of `value`
     };
-    /// The interaction of two parameters: the share of the variance that both explain together, minus the share of each
-    /// one alone. Lies between 0 and 1.
+    /// The interaction of two parameters: the share of the variance that both explain together, minus the shares of
+    /// both alone. Lies between 0 and 1.
     struct Pair {
         std::string first, second;
         double share = 0;
@@ -64,8 +64,8 @@ struct Importance {
     std::string too_little;
 };
 
-/// importance() gives no result below any of these limits: the number of measured configurations, the same number for
-/// each parameter that varies, and Importance::explained.
+/// importance() gives no result below any of these limits: the number of measured configurations, their number for each
+/// parameter that varies, and Importance::explained.
 constexpr std::size_t least_measured = 30;
 constexpr std::size_t least_measured_per_parameter = 10;
 constexpr double least_explained = 0.5;

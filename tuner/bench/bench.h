@@ -22,8 +22,8 @@ struct BenchRequest {
     PairPolicy pairs{};
     bool served = false;  ///< times the kernels that fetches return instead of winners; no host times
     unsigned seed = 1;    ///< seed of the random operands
-    /// Called after every pair. The comparison ends with the results so far when it returns true. From then on, it must
-    /// keep returning true.
+    /// Called after every pair. Once this function returns true, the comparison ends with the results so far. From then
+    /// on, it must always return true.
     std::function<bool()> interrupted = [] { return false; };
 };
 
@@ -53,8 +53,8 @@ struct ProblemBench {
     std::string match{};              ///< Match of the served kernel, such as `exact`; empty for winners
     std::string wrong;                ///< why our winner cannot run or is wrong; empty if it is right
     std::string why_not;              ///< why measuring failed on the device; empty if it did not
-    double operations = 0;            ///< operations of one launch; 0 if the operation does not declare them
-    std::vector<CacheResult> caches;  ///< warm only if it differs from cold, or if only warm was requested
+    double operations = 0;            ///< operations of one launch; 0 if the operation does not declare its number
+    std::vector<CacheResult> caches;  ///< results; warm only if it differs from cold, or if only warm was requested
     std::vector<HostTime> host;       ///< empty on the host device, where a launch returns after the kernel
 };
 
@@ -63,8 +63,8 @@ struct ProblemBench {
 void bench(const BenchRequest& request, Runtime& runtime, std::span<const std::unique_ptr<Competitor>> competitors,
            const std::function<void(ProblemBench)>& report);
 
-/// Times batches of both kernels alternately, AB BA AB ..., until `policy` has enough pairs. If `interrupted` returns
-/// true, it stops as soon as one pair is complete.
+/// Times batches of both kernels alternately, AB BA AB ..., until `policy` has enough pairs. Once `interrupted` returns
+/// true, stops after the current pair.
 Ratio compare(
     Backend& backend, Testbed& testbed, const BoundKernel& ours, const BoundKernel& theirs, const PairPolicy& policy,
     const std::function<bool()>& interrupted = [] { return false; });

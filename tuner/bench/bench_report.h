@@ -16,12 +16,12 @@ struct Provenance {
     std::string command_line;  ///< the command that measured the figures
     std::string version;       ///< smemtune's version
     std::string commit;        ///< smemtune's commit; empty when unknown
-    std::string date;          ///< UTC
+    std::string date;          ///< date and time in UTC
     Device device;
-    std::string platform;  ///< driver and CUDA versions; empty for the host
+    std::string platform;  ///< driver and CUDA versions; empty for the host device
     std::string compiler;
     std::string database;
-    std::map<std::string, std::string> competitors;  ///< name -> version
+    std::map<std::string, std::string> competitors;  ///< version of each competitor, by name
     PairPolicy pairs;
     unsigned seed = 0;
     bool tf32_override = false;  ///< NVIDIA_TF32_OVERRIDE=1 was set: NVIDIA's libraries may compute in TF32
@@ -34,11 +34,11 @@ struct BenchReport {
     std::map<std::string, Configuration> defaults{};  ///< default configuration of each template, by name
 };
 
-/// A summary of the ratios against one competitor.
+/// A summary of all ratios against one competitor with one cache setting.
 struct Overall {
     Cache cache = Cache::cold;
     std::string competitor;
-    double mean = 0;  ///< geometric mean
+    double mean = 0;  ///< geometric mean of the ratios
     std::size_t problems = 0;
     std::size_t ahead = 0;   ///< ratios whose 95 % interval lies above 1
     std::size_t behind = 0;  ///< ratios whose interval lies below 1; all others are level

@@ -1,4 +1,4 @@
-// Compares the speed of two kernels from alternating samples. This file only does arithmetic: it uses no device.
+// Compares the speed of two kernels from alternating samples. The samples are plain numbers: no device is needed.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ struct PairPolicy {
     std::size_t most = 120;   ///< most valid pairs, if the interval stays wide
     double narrow = 0.005;    ///< sampling ends when the interval is narrower than this share of the ratio
     double longest_us = 5e6;  ///< time limit for all samples; after it, `least_for_interval` pairs suffice
-    double sag = 0.02;        ///< a pair is dropped if its clock is lower than usual by this share
+    double sag = 0.02;        ///< a pair is dropped if its clock is lower than the usual clock by this share
 };
 
 /// One sample of each kernel, taken one after the other.
@@ -30,9 +30,9 @@ struct Ratio {
     double high = 0;
     double ours_us = 0;  ///< median times; their ratio may differ from `median`
     double theirs_us = 0;
-    std::size_t pairs = 0;       ///< valid pairs
+    std::size_t pairs = 0;       ///< number of valid pairs
     std::size_t dropped = 0;     ///< pairs that were dropped because the clock sagged
-    std::int64_t clock_khz = 0;  ///< the usual clock (see Pairs::result); 0 if unknown
+    std::int64_t clock_khz = 0;  ///< upper quartile of the pairs' clocks; 0 if unknown
 };
 
 class Pairs {
@@ -42,7 +42,7 @@ public:
     /// Adds a pair. `total_us` is the time that measuring it took.
     void add(const Pair& pair, double total_us);
     [[nodiscard]] bool finished() const;
-    /// Precondition: at least one pair was added.
+    /// Returns the ratio over the pairs so far. Precondition: at least one pair was added.
     [[nodiscard]] Ratio result() const;
 
 private:

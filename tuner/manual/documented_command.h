@@ -8,7 +8,7 @@
 
 namespace smemtune {
 
-/// A command with the tables that its --help shows.
+/// A command with the tables that its --help prints.
 struct DocumentedCommand {
     std::string name;     ///< such as `tune` or `db trials`
     std::string summary;  ///< one line, as in the list of commands

@@ -11,14 +11,14 @@
 
 namespace smemtune {
 
-/// The points that were not proposed yet. Every operation takes constant time.
+/// The points that were not proposed yet. All operations take constant time.
 class UntriedPoints {
 public:
     explicit UntriedPoints(std::size_t size);
     [[nodiscard]] std::size_t size() const { return points_.size(); }
     [[nodiscard]] bool contains(std::size_t index) const { return place_[index] < points_.size(); }
     void remove(std::size_t index);
-    /// A point drawn uniformly. Precondition: size() > 0.
+    /// Returns a point drawn uniformly. Precondition: size() > 0.
     [[nodiscard]] std::size_t draw(std::mt19937_64& random) const { return points_[random() % points_.size()]; }
 
 private:
@@ -40,7 +40,7 @@ protected:
     /// The cost of each point whose outcome is known; infinity for a rejected point.
     using Costs = std::unordered_map<std::size_t, double>;
 
-    /// Returns an untried point. Precondition: there is one.
+    /// Returns an untried point. Precondition: untried() is not empty.
     virtual std::size_t propose() = 0;
     /// Called once for each point, when its cost becomes known. A cost of infinity means that the point was rejected.
     virtual void update(std::size_t /*index*/, double /*cost*/) {}
@@ -48,9 +48,9 @@ protected:
     /// Returns an untried point drawn at random, independent of the observations. If the setup has an estimate, draws
     /// several points and returns the one with the lowest estimate.
     std::size_t draw_untried();
-    /// A uniform random integer in 0 ... bound - 1. Precondition: bound > 0.
+    /// Returns a uniform random integer in 0 ... bound - 1. Precondition: bound > 0.
     std::size_t random_below(std::size_t bound) { return random_() % bound; }
-    /// A uniform random number in [0, 1).
+    /// Returns a uniform random number in [0, 1).
     double random_fraction() { return static_cast<double>(random_() >> 11) * 0x1.0p-53; }
     template <typename T>
     void shuffle(std::vector<T>& values) {  // not std::shuffle, whose order differs between standard libraries

@@ -31,7 +31,7 @@ ArrayXXf to_array(const Rows& points, std::size_t width) {
     return result;
 }
 
-// The covariances between `point` and each row of `points`.
+// Returns the covariances between `point` and each row of `points`.
 template <typename Scalar>
 Eigen::Array<Scalar, Eigen::Dynamic, 1> covariances(const Covariance& covariance,
                                                     const Eigen::Ref<const ArrayXXf>& points, const float* point) {
@@ -130,8 +130,8 @@ Covariance fitted(Covariance covariance, const Covariance& prior, const Rows& po
 }
 
 // Let K = L L' be the covariances of the points, y their values, and C the covariances between points and candidates.
-// The mean at the candidates is (L^-1 C)' (L^-1 y). Each point has a row in L^-1 C. The squares of this row are what
-// the point subtracts from the variances at the candidates.
+// The mean at the candidates is (L^-1 C)' (L^-1 y). L^-1 C has a row for each point. The point reduces the variance at
+// each candidate by the square of the candidate's number in this row.
 struct Posterior::State {
     Covariance covariance;
     ArrayXXf candidates;   // one row for each candidate

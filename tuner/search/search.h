@@ -16,7 +16,7 @@ namespace smemtune {
 class Search {
 public:
     virtual ~Search() = default;
-    /// Returns the next configuration to try, each one once; nothing if the space is used up. It may be called again
+    /// Returns the next configuration to try, and none twice; nothing if the space is used up. It may be called again
     /// before a cost is observed, so that compiles can run ahead of measurements.
     virtual std::optional<Configuration> next() = 0;
     /// Reports the cost of a configuration in any unit; lower is better. An absent or non-finite cost means that the
@@ -26,7 +26,7 @@ public:
     virtual void observe(const Configuration&, std::optional<double> /*cost*/) {}
 };
 
-/// The input of a search: its space and everything else that it starts from.
+/// The input of a search.
 struct SearchSetup {
     std::shared_ptr<const ParameterSpace> space;
     unsigned seed = 0;
@@ -48,7 +48,7 @@ const std::vector<std::string>& search_names();
 /// Whether the search adapts to observed costs. A tuning run ends such a search when further gain is unlikely. The
 /// other searches enumerate the whole space.
 bool learns(std::string_view name);
-/// Throws std::invalid_argument if the name is unknown. The message lists the known names.
+/// Makes the search `name`. Throws std::invalid_argument if the name is unknown. The message lists the known names.
 std::unique_ptr<Search> make_search(std::string_view name, SearchSetup setup);
 
 }  // namespace smemtune

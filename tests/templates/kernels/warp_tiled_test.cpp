@@ -60,8 +60,8 @@ TEST(WarpTiled, ABlockHasATileOrAWholeClusterSharesOne) {
     EXPECT_GT(mixed, 1000);
 }
 
-// A space has at most 20 million points. The three parameters that are reduced here occur in no constraint. With all
-// their values, there are 16 times as many points.
+// A space has at most 20 million points. LANE_PAIRS, A_FIRST and GROUP_M occur in no constraint, so the test gives them
+// one value each. With all their values, there are 16 times as many points.
 TEST(WarpTiled, IsNoTooLargeSpaceWhereKIsSharedInMostWays) {
     const auto& all = builtin_templates();
     auto kernel = *std::ranges::find(all, "warp_tiled", &KernelTemplate::name);

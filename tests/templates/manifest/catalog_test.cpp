@@ -206,8 +206,8 @@ TEST(Catalog, KernelsThatShareAnOperationInAThirdOnesManifestLoadAlone) {
     }
 }
 
-// Such a reference would be compiled with the constants of another template. Before this check, tuning worked or failed
-// depending on the names of the files, and `smemtune run` failed.
+// A reference in the source of one template may use this template's constants, which another template lacks. Before
+// this check, tuning worked or failed depending on the names of the files, and `smemtune run` failed.
 TEST(Catalog, AReferenceBesideAKernelsConstantsServesThatKernelAlone) {
     auto files = users();
     files["other.toml"] =
@@ -324,8 +324,8 @@ TEST(Catalog, AListOfVersionsWithTheSameCodeCountsOnlyIfItNamesThePresentOne) {
     EXPECT_THAT(kernel("\"before\", \"of the version before\"").same_code_as, testing::IsEmpty());
 }
 
-// If an author changes the text of such a kernel or of a header that it includes, this test fails. The author must then
-// decide again whether the machine code is the same.
+// This test fails if an author changes the text of a kernel with `same_code`, or of a header that it includes. The
+// author must then decide again whether the machine code is the same.
 TEST(Catalog, TheBuiltInListsOfVersionsWithTheSameCodeNameThePresentOne) {
     for (const auto& kernel : builtin_templates()) {
         if (kernel.files.at(kernel.path).find("same_code") == std::string::npos) continue;

@@ -256,7 +256,7 @@ TEST(Manifest, ARuntimeParameterBehindADerivedNameIsStillOne) {
     EXPECT_THAT(refusal(text), HasSubstr("'registers' names the run-time parameter 'UNROLL'"));
 }
 
-// A launch keeps all its arguments on the stack, in an array with as many elements as this limit.
+// A launch keeps all its arguments on the stack, in an array of fixed size. The limit is the size of this array.
 TEST(Manifest, EveryArgumentOfALaunchCountsTowardsTheLimit) {
     const auto with = [&](std::size_t runtime_parameters) {
         std::string many;
@@ -308,7 +308,7 @@ TEST(Manifest, DescribesATensorMap) {
     EXPECT_TRUE(parse(with_tensor_maps(1, "swizzle = true\n")).tensor_maps.at(0).swizzle);
 }
 
-// A launch keeps its tensor maps on the stack, in an array with as many elements as this limit.
+// A launch keeps its tensor maps on the stack, in an array of fixed size. The limit is the size of this array.
 TEST(Manifest, AKernelTakesAsManyTensorMapsAsALaunchHasRoomFor) {
     EXPECT_EQ(parse(with_tensor_maps(most_tensor_maps)).tensor_maps.size(), most_tensor_maps);
     EXPECT_THAT(refusal(with_tensor_maps(most_tensor_maps + 1)),
@@ -415,7 +415,7 @@ TEST(Manifest, AloneAnOperationIsTheSame) {
 struct Mistake {
     std::string name;
     std::string from;  // a part of the valid manifest
-    std::string to;    // its replacement
+    std::string to;    // the text that replaces `from`
     std::string at;    // a text in the invalid manifest; the error names its line
     std::vector<std::string> words;
 };

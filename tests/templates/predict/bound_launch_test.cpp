@@ -198,6 +198,7 @@ TEST(BoundLaunch, LoadsThatWaitForOneAnotherAreATerm) {
 
 // The 132 multiprocessors form 7 groups of 17 and one group of 13. A cluster must fit into one group. Clusters of 4
 // blocks use 7 * 16 + 12 = 124 multiprocessors, clusters of 8 use 7 * 16 + 8 = 120, clusters of 16 use 7 * 16 = 112.
+// Clusters of 2 use all.
 TEST(BoundLaunch, ClustersLeaveMultiprocessorsEmptyWhereNoFurtherOneFits) {
     const auto kernel = built_in("warp_tiled");
     const auto device = model_device("sm_90");

@@ -1,4 +1,4 @@
-// The valid neighbours of a point.
+// Finds the valid neighbours of a point in a space.
 #pragma once
 
 #include <random>

@@ -206,7 +206,7 @@ private:
         for (const auto index : candidates_) rows.push_back(encoding_.encode(index));
         posterior_.emplace(covariance_, rows);
         modelled_ = selected(most_modelled);
-        const auto latest = pending();  // pending points are last, because the means of all others predict them
+        const auto latest = pending();  // pending points are last, because their means depend on all others
         modelled_.insert(modelled_.end(), latest.begin(), latest.end());
         for (const auto i : modelled_) posterior_->add(known_[i].row);
         next_modelled_ = known_.size();
