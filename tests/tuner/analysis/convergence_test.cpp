@@ -23,7 +23,7 @@ protected:
     const KernelTemplate& kernel = *std::ranges::find(templates, "tiled", &KernelTemplate::name);
     std::int64_t next = 1;
 
-    // `second` of the minute in which it finished, after a second of compiling.
+    // Stores a trial that finished `second` seconds after 01:00:00, after one second of compiling.
     void trial(std::int64_t run, double second, Outcome outcome, const Problem& problem = gemm(64, 64, 64)) {
         TrialRecord record{
             .key = {store.remember(model_device("sm_90")),
@@ -42,7 +42,7 @@ protected:
     }
 };
 
-// The first trial has a later date than the second: the finals measured it again.
+// The first trial has a later date than the second, because the finals measured it again.
 TEST_F(StoredConvergence, AStepIsStoredForEachImprovementWhereItWasFirstTried) {
     const auto run = store.start_run({"{}", "{}", "{}"});
     trial(run, 4, Measurement{.median_us = 10});
@@ -52,7 +52,7 @@ TEST_F(StoredConvergence, AStepIsStoredForEachImprovementWhereItWasFirstTried) {
     const auto found = stored_convergence(store, {.limit = 1});
     ASSERT_THAT(found, SizeIs(1));
     EXPECT_EQ(found[0].evaluations, 4U);
-    EXPECT_DOUBLE_EQ(found[0].seconds, 6);  // from 1, when the first began to compile
+    EXPECT_DOUBLE_EQ(found[0].seconds, 6);  // from second 1, when the first compile began, to second 7
     ASSERT_THAT(found[0].steps, SizeIs(2));
     EXPECT_EQ(found[0].steps[0].evaluations, 1U);
     EXPECT_DOUBLE_EQ(found[0].steps[0].seconds, 1);

@@ -20,7 +20,7 @@ double value_of(const Configuration& configuration, const char* name) {
     return static_cast<double>(configuration.values.at(name));
 }
 
-// log t = A + B / 2 + C D / 8: known shares, as the values are 1 to 8 each.
+// log t = A + B / 2 + C D / 8. Each parameter takes the values 1 to 8, so the shares of the variance are known.
 double known_time(const Configuration& configuration) {
     return std::exp(value_of(configuration, "A") + value_of(configuration, "B") / 2 +
                     value_of(configuration, "C") * value_of(configuration, "D") / 8);
@@ -46,8 +46,8 @@ TEST(Importance, AFullLandscapeGivesTheSharesOfItsFormula) {
     const auto found = importance(outcomes(*space, known_time), space.get());
     EXPECT_TRUE(found.exact);
     EXPECT_EQ(found.too_little, "");
-    // Var(1..8) = 5.25. Var(C D) = E[C^2] E[D^2] - E[C]^2 E[D]^2 = 25.5^2 - 4.5^4 = 240.1875, of which C and D alone
-    // have 4.5^2 * 5.25 = 106.3125 each.
+    // Var(1..8) = 5.25. Var(C D) = E[C^2] E[D^2] - E[C]^2 E[D]^2 = 25.5^2 - 4.5^4 = 240.1875. The main effects of C
+    // and D are 4.5^2 * 5.25 = 106.3125 each.
     const auto all = 5.25 + 5.25 / 4 + 240.1875 / 64;
     ASSERT_THAT(ranking(found), testing::SizeIs(4));
     EXPECT_EQ(found.parameters[0].name, "A");
@@ -72,7 +72,8 @@ TEST(Importance, ALevelHasTheGeometricMeanOfItsTimes) {
     EXPECT_NEAR(levels[3].time / levels[0].time, std::exp(3), 1e-6);
 }
 
-// The one sample agrees with the exact analysis, for parameters and for the pair that matters.
+// A sample of 10 % of the configurations gives the same first and last parameter as the exact analysis, and the same
+// first pair.
 TEST(Importance, ASampleRanksParametersAsTheFullLandscapeDoes) {
     const auto space = cube();
     const auto found = importance(outcomes(*space, known_time, 10), space.get());
@@ -86,7 +87,8 @@ TEST(Importance, ASampleRanksParametersAsTheFullLandscapeDoes) {
     EXPECT_EQ(found.pairs[0].first + found.pairs[0].second, "CD");
 }
 
-// A search measures mostly near the optimum. The shares are still those of all valid configurations.
+// Like a search, the sample has most of its measurements in one corner of the space. The computed shares must still be
+// those of all valid configurations.
 TEST(Importance, ManyMeasurementsInOneCornerDoNotHideAParameter) {
     const auto space = cube();
     OutcomeTable table;
@@ -164,7 +166,7 @@ TEST(Importance, RejectedOnesAreCountedAndHaveNoTime) {
     EXPECT_EQ(found.valid, 4096);
 }
 
-// Rejected configurations were tried: a landscape with some of them is still full.
+// A rejected configuration was tried. A landscape is therefore full if every configuration was measured or rejected.
 TEST(Importance, ALandscapeIsFullIfTheRestWasRejected) {
     const auto space = cube();
     auto table = outcomes(*space, known_time);

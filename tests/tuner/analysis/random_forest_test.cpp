@@ -8,7 +8,7 @@
 namespace smemtune {
 namespace {
 
-// All combinations of three columns with four levels each.
+// Returns a table of all combinations of three columns with four levels each.
 LevelTable grid() {
     LevelTable table{.columns = 3};
     for (std::uint16_t a = 0; a < 4; ++a) {

@@ -1,4 +1,4 @@
-// The importance in a database of an exhaustive search, against the definition of the main effects.
+// Compares the importance computed from a database of an exhaustive search with the definition of main effects.
 #include "tuner/analysis/stored_importance.h"
 
 #include <gmock/gmock.h>
@@ -17,7 +17,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
 
-// Every valid configuration of six templates at one size, on the host device.
+// A database with a trial of every valid configuration of six templates, at one size on the host device.
 class ExhaustiveSample : public ::testing::Test {
 protected:
     void SetUp() override { write_text(path, read_unpacked(fixture("databases/exhaustive.db.gz"))); }
@@ -26,7 +26,7 @@ protected:
         return stored_importance(Store(path, Store::Access::read), {});
     }
 
-    // Var(E[log t | parameter]) / Var(log t), for each parameter with several values.
+    // Returns Var(E[log t | parameter]) / Var(log t) for each parameter with several values.
     [[nodiscard]] std::map<std::string, double> main_effects(const std::string& kernel_template) const {
         std::vector<double> logs;
         std::map<std::string, std::map<std::int64_t, std::vector<double>>> by_value;

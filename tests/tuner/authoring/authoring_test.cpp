@@ -1,4 +1,4 @@
-// `smemtune check` and `smemtune init`, as a user runs them.
+// Runs `smemtune check` and `smemtune init` as a user does.
 #include <gmock/gmock.h>
 
 #include <nlohmann/json.hpp>
@@ -40,7 +40,8 @@ std::string replaced(std::string text, const std::string& from, const std::strin
     return text.replace(at, from.size(), to);
 }
 
-// A folder with the kernel and a finished manifest, `from` replaced by `to` in either.
+// Writes the kernel and its manifest into the folder `own`. If the source contains `from`, `to` replaces it there, else
+// in the manifest.
 void write_kernel(const Scratch& scratch, const std::string& from = "", const std::string& to = "") {
     std::string source = replaced(row_kernel, "template <typename T>\n", "");
     source = replaced(replaced(source, "const T* __", "const float* __"), "T *out", "float *out");

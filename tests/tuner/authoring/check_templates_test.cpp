@@ -1,4 +1,4 @@
-// What the checks of a template say about a compiler's findings, with a compiler that finds what the test says.
+// Tests what check_template reports about a kernel's resources. A fake compiler returns the resources that a test sets.
 #include "tuner/authoring/check_templates.h"
 
 #include <gmock/gmock.h>
@@ -27,7 +27,7 @@ private:
     Resources resources_;
 };
 
-// The findings for a kernel that declares 1024 bytes of static shared memory.
+// Returns the findings for a kernel whose manifest declares 1024 bytes of static shared memory.
 std::vector<std::string> findings(const Resources& resources) {
     SourceTree sources{{"turn.cu", ""}, {"turn.toml", R"toml([template]
 name = "turn"

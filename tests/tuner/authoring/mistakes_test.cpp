@@ -1,4 +1,4 @@
-// Mistakes of those who bring a kernel: `smemtune check` names each with its place, before a tuning run meets it.
+// Tests mistakes that authors of templates make. `smemtune check` must report each one with its place in the files.
 #include <gmock/gmock.h>
 
 #include "tests/tuner/support.h"
@@ -103,10 +103,10 @@ inputs  = "uniform"
 scalars = { by = 1.5 }
 )toml";
 
-// `from` becomes `to` in the one of the three files that holds it.
+// Replaces `from` by `to` in the first of the three files that contains `from`.
 struct Mistake {
     std::string from, to, message;
-    int code = 2;  // 1: found by compiling
+    int code = 2;  // the exit code; 1 if only a compile finds the mistake
 };
 
 const std::vector<Mistake> mistakes{

@@ -8,7 +8,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-// Each argument as `TYPE NAME`, with `const` before it and `*` behind the type.
+// Returns each argument as `TYPE NAME`. A constant type begins with `const`, a pointer type ends with `*`.
 std::vector<std::string> texts_of(const std::vector<DeclaredArgument>& arguments) {
     std::vector<std::string> texts;
     for (const auto& each : arguments) {

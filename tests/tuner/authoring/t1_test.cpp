@@ -1,4 +1,4 @@
-// `smemtune import`: problems of other tuners as manifests.
+// Tests `smemtune import`, which converts problems in the T1 format of other autotuners to manifests.
 #include "tuner/authoring/t1.h"
 
 #include <gmock/gmock.h>
@@ -125,10 +125,10 @@ TEST(T1, ConstantMemoryIsFilledIfTheSourceDeclaresIt) {
                           "\"in\", values = { uniform = [0, 2.5] } },"));
 }
 
-// What a change of the file lacks.
+// Each case edits a valid file in one place, and expects the message about the mistake.
 TEST(T1, WhatAFileLacksIsNamed) {
     struct Case {
-        std::string pointer, value, message;  // value: JSON, or empty to remove
+        std::string pointer, value, message;  // value: JSON, or empty to remove the entry at `pointer`
     };
     const std::string specification = "/KernelSpecification";
     const std::vector<Case> cases{

@@ -44,7 +44,7 @@ TEST(Compare, APairIsAsSlowAsTheLowerOfItsClocks) {
     const Idle ours;
     const Idle theirs;
     int readings = 0;
-    backend.clock = [&] { return ++readings % 8 == 3 ? 1'700'000 : 1'980'000; };  // once in four pairs
+    backend.clock = [&] { return ++readings % 8 == 3 ? 1'700'000 : 1'980'000; };  // a low clock in every fourth pair
     const auto ratio = compare(backend, testbed, ours, theirs, {.least = 30, .most = 30});
     EXPECT_EQ(ratio.pairs, 30U);
     EXPECT_EQ(ratio.dropped, 10U);
@@ -63,7 +63,7 @@ TEST(Compare, EndsAfterThePairInHandWhenItIsInterrupted) {
 }
 
 TEST(Cache, ColdBatchesRotateOverTheirOperandsAndWarmOnesDoNot) {
-    Scripted backend(10'000);  // 24x24x24 takes 6,912 bytes: three sets are twice the cache
+    Scripted backend(10'000);  // bytes of L2; three sets of operands, 6,912 bytes each, are more than twice as much
     auto testbed = testbed_on(backend);
     const Idle kernel;
     const auto sets = [&] {
@@ -104,7 +104,7 @@ TEST(HostTimes, ABurstHoldsFiftyCallsAtMostAndOneAtLeast) {
     EXPECT_THAT(log, StartsWith("|a|a|"));
 }
 
-// A competitor with a kernel that the test supplies.
+// A competitor whose kernel, or reason for having none, the test supplies.
 class Someone : public Competitor {
 public:
     explicit Someone(CompetitorKernelOrReason prepared) : prepared_(std::move(prepared)) {}
@@ -118,7 +118,7 @@ private:
     CompetitorKernelOrReason prepared_;
 };
 
-// A database with a winner for 24x24x24, tuned through the program.
+// Uses a database with a winner for 24x24x24, which a run of smemtune has tuned.
 class BenchTest : public ::testing::Test {
 protected:
     static void SetUpTestSuite() {
@@ -192,7 +192,7 @@ TEST_F(BenchTest, ACompetitorThatTheDeviceRefusesIsMissingAndNotWrong) {
     EXPECT_EQ(result.why_not, "too large for it");
 }
 
-// The first problem does not fit into memory.
+// A competitor that runs out of memory at the first problem.
 class Large : public Someone {
 public:
     using Someone::Someone;
@@ -223,7 +223,7 @@ TEST_F(BenchTest, AnInterruptionKeepsWhatWasMeasuredAndGivesNoIntervalOfTooFewPa
     int asked = 0;
     request.interrupted = [&] {
         return ++asked > 6;
-    };  // before the problem, the cache and the competitor; after three pairs
+    };  // six calls: one before the problem, the cache and the competitor each, and three after pairs
     const auto results = play(request, someone(winner.kernel));
     ASSERT_EQ(results.size(), 1U);
     EXPECT_GT(results[0].caches.at(0).ours.median_us, 0);

@@ -83,7 +83,7 @@ TEST(Changes, TheFiguresOfAReportAreThoseOfItsJson) {
     }
 }
 
-// Figures from bench/results/gemm-f32-h200.json.
+// The report has the form of early reports, which lack the field `schema`.
 TEST(Changes, AFileFromBeforeTheSchemaHadAVersionIsRead) {
     const auto old = nlohmann::json::parse(R"({"benchmark": "bench", "problems": [
         {"problem": {"operation": "gemm", "type": "f32", "layout": "nn", "extents": [["M", 4], ["N", 5], ["K", 6]]},

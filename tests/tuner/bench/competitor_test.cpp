@@ -1,4 +1,4 @@
-// Vendor libraries as competitors. A substitute library computes on the CPU (tests/fixtures/cublas).
+// Tests cuBLAS and cublasLt as competitors. A substitute for them, tests/fixtures/cublas, computes on the CPU.
 #include "tuner/bench/competitor.h"
 
 #include <dlfcn.h>

@@ -8,9 +8,9 @@ namespace smemtune {
 namespace {
 
 constexpr std::int64_t full = 1'980'000;
-constexpr std::int64_t sagging = 1'900'000;  // 4 % less
+constexpr std::int64_t sagging = 1'900'000;  // 4 % below `full`
 
-// `count` pairs with ratios that vary evenly by `noise` around `ratio`.
+// Adds `count` pairs, whose ratios are evenly spaced from `ratio - noise` to `ratio + noise`.
 void add(Pairs& pairs, int count, double ratio, double noise = 0, std::int64_t clock_khz = full, double us = 100) {
     for (int i = 0; i < count; ++i) {
         const auto wander = noise * (count == 1 ? 0 : 2.0 * i / (count - 1) - 1);
@@ -108,7 +108,7 @@ TEST(Pairs, FewAreEnoughForAnEvenRatioAndManyForAWildOne) {
     const auto needed = [](double noise) {
         Pairs pairs({.least = 30, .most = 120});
         int count = 0;
-        // The ratio alternates between both ends of the noise.
+        // The ratio alternates between 1 - noise and 1 + noise.
         for (; !pairs.finished(); ++count) add(pairs, 1, count % 2 == 0 ? 1 - noise : 1 + noise);
         return count;
     };

@@ -7,7 +7,7 @@
 namespace smemtune {
 namespace {
 
-// Two equal templates with nine configurations each. The first turn has four proposals.
+// Two equal templates with nine configurations each. In its first turn, a template makes four proposals.
 class TemplateRotationTest : public ::testing::Test {
 protected:
     void SetUp() override {

@@ -7,7 +7,7 @@
 namespace smemtune {
 namespace {
 
-// Two evaluations without a gain end the search. Then a trial that was in flight brings a gain.
+// Two evaluations without a gain end the search. The outcome of a trial in flight arrives after that, and is a gain.
 TEST(TemplateSearch, ALateGainReopensItUnlessTheRunWasComplete) {
     const TuneRequest request{
         .problems = {{.operation = "transpose", .type = "f32", .layout = "", .extents = {{"M", 16}, {"N", 16}}}},
@@ -39,7 +39,8 @@ TEST(TemplateSearch, ALateGainReopensItUnlessTheRunWasComplete) {
     EXPECT_FALSE(complete.is_open(50)) << "it came from another size";
 }
 
-// A search of 100 made-up points, which is judged after 1.5 * sqrt(100) = 15 evaluations.
+// A search over 100 invented configurations. Its opening, the evaluations after which it is compared with the best of
+// all templates, is 1.5 * sqrt(100) = 15 evaluations long.
 class HundredPoints : public ::testing::Test {
 protected:
     HundredPoints() {

@@ -12,7 +12,7 @@ using ::testing::IsEmpty;
 
 class WarmStartTest : public ::testing::Test {
 protected:
-    // A measured trial of a template.
+    // Stores a measured trial of the template `name` at `size` in every extent.
     void know(const Device& device, const std::string& name, std::int64_t size, std::int64_t width, double us,
               const std::string& layout = "nn", bool cut_short = false) {
         const TrialKey key{store.remember(device), row_of(name), store.remember(gemm(size, size, size, "f32", layout))};

@@ -1,4 +1,5 @@
-// Mistakes in the input: each gives the documented exit code and one clear line, and changes nothing.
+// Tests mistakes in the user's input. Each gives the documented exit code and a message of one line, and changes no
+// file.
 #include <gmock/gmock.h>
 
 #include <nlohmann/json.hpp>
@@ -22,7 +23,7 @@ using Words = std::vector<std::string>;
 struct Mistake {
     Words words;
     int code;
-    std::string says;  // part of the message
+    std::string says;  // part of the error message
     Variables variables{};
 };
 
@@ -30,7 +31,8 @@ void PrintTo(const Mistake& mistake, std::ostream* out) {
     for (const auto& word : mistake.words) *out << word << ' ';
 }
 
-// All files and folders that the tests below name: databases and template folders, each broken in one way.
+// Writes all files and folders that the tests below name. Most of the databases and template folders are broken in one
+// way each.
 void lay_out(const Scratch& scratch) {
     for (const auto* folder : {"empty", "folder", "mixed", "broken", "unknown_key", "no_source", "bad_rule"}) {
         std::filesystem::create_directories(scratch / folder);
@@ -75,12 +77,12 @@ TEST_P(BadInput, GivesItsExitCodeOneLineAndChangesNothing) {
     lay_out(scratch);
     const auto before = scratch.contents();
     Running running(scratch, GetParam().words, GetParam().variables);
-    if (!soon([&] { return running.ended(); })) running.signal(SIGKILL);  // it ignored the mistake
+    if (!soon([&] { return running.ended(); })) running.signal(SIGKILL);  // the command ignored the mistake
     const auto finished = running.wait();
     EXPECT_EQ(finished.code, GetParam().code);
     EXPECT_EQ(finished.out, "");
     EXPECT_THAT(finished.err, HasSubstr(GetParam().says));
-    // The message may follow the first line of a tuning run.
+    // The first line that a tuning run prints may come before the error message.
     const auto last = finished.err.find("smemtune: ");
     ASSERT_NE(last, std::string::npos) << finished.err;
     EXPECT_THAT(finished.err.substr(0, last), ::testing::MatchesRegex("([^\n]*: [0-9]+ sizes?, [0-9]+ templates?\n)?"));
@@ -100,7 +102,7 @@ constexpr int input = 2;
 constexpr int environment = 3;
 constexpr int database = 4;
 
-// A valid tune command on the host; `more` adds the mistake.
+// Returns a valid `tune` command for the host device, followed by `more`, which contains the mistake.
 Mistake tuning(const Words& more, int code, const std::string& says, const Variables& variables = {}) {
     Words words{"tune", "--device", "host", "--db", "new.db"};
     words.insert(words.end(), more.begin(), more.end());
@@ -230,7 +232,7 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{{"run", "--size", "4", "--device", "host", "--db", "text.db"}, database, "is not a database"},
         Mistake{{"run", "--size", "4", "--device", "host", "--db", "a"}, environment, "CXX", {{"CXX", "/bin/false"}}}));
 
-// A valid bench command on good.db, which is empty; `more` adds the mistake.
+// Returns a valid `bench` command with good.db, which is empty, followed by `more`, which contains the mistake.
 Mistake benching(const Words& more, int code, const std::string& says) {
     Words words{"bench", "--device", "host", "--db", "good.db"};
     words.insert(words.end(), more.begin(), more.end());
@@ -290,7 +292,7 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{{"--device", "host", "--templates", "tiled", "--db", "corrupt.db"}, database, "corrupt"},
         Mistake{{"--device", "host", "--templates", "tiled", "--db", "text.db/x.db"}, database, "text.db/x.db"}));
 
-// A valid replay of the small landscape; `more` adds the mistake.
+// Returns a valid `simulate` command with cache.json, followed by `more`, which contains the mistake.
 Mistake simulating(const Words& more, const std::string& says) {
     Words words{"simulate", "--landscape", "cache.json"};
     words.insert(words.end(), more.begin(), more.end());
@@ -333,7 +335,7 @@ TEST(Help, OfTheProgramNamesEveryCommandAndExitCode) {
     EXPECT_THAT(run(scratch, {"--version"}).out, ::testing::MatchesRegex("smemtune [0-9]+\\.[0-9]+\\.[0-9]+\n"));
 }
 
-// All commands, as the words that call them.
+// Returns the words of each command, such as {"db", "best"}.
 std::vector<Words> every_command() {
     std::vector<Words> all;
     for (const auto& command : commands()) {
@@ -453,7 +455,7 @@ TEST(Commands, SimulateReplaysEverySearchAndSaysWhatItStartedFrom) {
     EXPECT_EQ(search.at("fraction_after"), (json{{"50", 1.0}, {"100", nullptr}, {"200", nullptr}}));
 }
 
-// The value in the first line that begins with `label`.
+// Returns the value that follows `label` in the first line that begins with `label`.
 std::string value_of(const std::string& text, const std::string& label) {
     const auto at = text.find("\n  " + label);
     if (at == std::string::npos) return "no line for " + label;

@@ -90,7 +90,7 @@ TEST(Sizes, TheLargestExtentIsThatOfAnInt) {
 
 struct Malformed {
     const char* text;
-    const char* part;  // the message quotes it
+    const char* part;  // the part of `text` that the message quotes
     const char* why;
 };
 
@@ -143,7 +143,7 @@ TEST(StoredSizes, OfANumberAreThoseOfEveryOperation) {
     EXPECT_NE(complaint([] { stored_sizes("abc", {gemm_form}); }), "");
 }
 
-// Each size was once compared with all sizes before it, so 100,000 sizes took minutes.
+// An earlier version compared each size with all sizes before it, and needed minutes for 100,000 sizes.
 TEST(Sizes, AsManyAsAreAllowedAreRead) {
     const SizeForm form{.names = {"M"}, .counts = {}};
     EXPECT_EQ(parse_sizes("1..100000:1,7", form).size(), 100'000U) << "7 is there already";

@@ -1,4 +1,4 @@
-// Runs smemtune bench on the host device.
+// Runs `smemtune bench` on the host device.
 #include <gmock/gmock.h>
 
 #include <nlohmann/json.hpp>
@@ -100,7 +100,7 @@ TEST_F(BenchCommand, AnEarlierFileIsComparedRatioByRatio) {
     for (auto& problem : report["problems"]) {
         auto& against = problem["caches"]["cold"]["against"]["b.db"];
         if (!against.contains("ratio")) continue;
-        // Edits the previous report: everything was a thousand times as fast.
+        // Edits the first report, as if our kernels had been a thousand times as fast in that run.
         against["ratio"] = 1000 * against["ratio"].get<double>();
         for (auto& end : against["interval"]) end = 1000 * end.get<double>();
     }

@@ -1,4 +1,4 @@
-// Tests `smemtune portfolio` on the host device, and which kernels an application then gets.
+// Tests `smemtune portfolio` on the host device, and which kernels an application gets from a portfolio.
 #include <gmock/gmock.h>
 
 #include <SQLiteCpp/SQLiteCpp.h>
@@ -101,7 +101,7 @@ TEST(PortfolioCommand, ABudgetEndsEarlyWithAPortfolioAndTheNextRunGoesOn) {
     EXPECT_GT(all.at("recalled"), 0);
 }
 
-// The number of classes doubles with each extent: 2^24 would exhaust the memory.
+// The number of size classes doubles with each extent. The 2^24 classes of 24 extents would exhaust the memory.
 TEST(PortfolioCommand, AnOperationWithTooManyExtentsIsRefusedByName) {
     const Scratch scratch;
     std::string names;
@@ -167,7 +167,7 @@ TEST(ExplainCommand, ASizeThatOnlyAPortfolioServesShowsTheRanking) {
     EXPECT_NE(none.code, 0);
 }
 
-// The stored portfolio looks like one of an earlier smemtune, whose models had other terms.
+// The test edits the stored portfolio to look like one of an earlier smemtune, whose time models had different terms.
 TEST(PortfolioCommand, ARefitMakesAPortfolioOfEarlierTermsServeAgain) {
     const Scratch scratch;
     const auto built = report_of(run(scratch, portfolio({"--shapes", "6", "--extents", "8..24", "--json"})));
@@ -233,7 +233,8 @@ TEST(PortfolioCommand, TakesTheSizesOfAFile) {
     EXPECT_EQ(report.at("samples").at(0).at("count"), 3);
 }
 
-// The samples consist of whole tiles; other sizes of their class do not.
+// The kernel is right at the sampled sizes, which consist of whole tiles. It is wrong at some other sizes of their
+// class.
 TEST(PortfolioCommand, AKernelThatIsWrongAtTheEdgesOfTilesIsNoMember) {
     const Scratch scratch;
     const std::filesystem::path folder = scratch / "kernels";

@@ -1,4 +1,4 @@
-// The commands that read stored trials (db, explain, simulate), on a database that was tuned on the host device.
+// Tests the commands that read stored trials (db, explain, simulate) on a database that was tuned on the host device.
 #include <gmock/gmock.h>
 
 #include <nlohmann/json.hpp>
@@ -17,7 +17,7 @@ using ::testing::Not;
 
 using Words = std::vector<std::string>;
 
-// All trials of `tiled` at sizes 16 and 48x16x16, and a few of `naive` and `row_tile` at 16.
+// t.db has all trials of `tiled` at sizes 16 and 48x16x16, and a few of `naive` and `row_tile` at 16.
 class StoredTrials : public ::testing::Test {
 protected:
     static void SetUpTestSuite() {

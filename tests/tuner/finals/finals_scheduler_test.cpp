@@ -7,7 +7,7 @@
 namespace smemtune {
 namespace {
 
-// One finalist, and a baseline to compare it with.
+// Returns finals with one finalist, which will be compared with a baseline.
 FinalsScheduler sole_finalist(double launch_us, std::vector<Measurement> known = {}) {
     std::promise<CompilePool::Result> compiled;
     compiled.set_value(Binary{});
@@ -15,7 +15,7 @@ FinalsScheduler sole_finalist(double launch_us, std::vector<Measurement> known =
     return {{entrant, entrant}, 1, std::size_t{1}, {.launch_us = launch_us, .known = std::move(known)}};
 }
 
-// Expects the verification of `entrant` as the next task, and answers with this outcome.
+// Expects that the next task is the verification of `entrant`, and finishes it with `outcome`.
 void verify(FinalsScheduler& finals, std::size_t entrant, const Outcome& outcome = Measurement{.median_us = 1}) {
     const auto task = finals.next();
     ASSERT_TRUE(task);
@@ -59,7 +59,7 @@ TEST(FinalsScheduler, ComparesLaunchesThatLastLongOnce) {
     EXPECT_EQ(task->rounds, 1);
 }
 
-// Several samples of the search outweigh a single new one, unless the search cut them short.
+// A single sample of the finals replaces several samples of the search only if the search cut its measurement short.
 TEST(FinalsScheduler, ASingleSampleReplacesNoneOfMore) {
     const Measurement searched{.median_us = 43'000, .spread_us = 20, .samples_us = {43'000, 42'990, 43'020}};
     auto cut = searched;
@@ -181,7 +181,7 @@ TEST(FinalsScheduler, AnEnergyThatWasNotCountedDecidesNothing) {
     EXPECT_EQ(finals.winner(), 0) << "by the earlier measurements";
 }
 
-// Two workers share six rounds.
+// Two workers measure three of the six rounds each.
 TEST(FinalsScheduler, ARoundEndsWhenTheLastOfItsSharesIsFinished) {
     std::promise<CompilePool::Result> compiled;
     compiled.set_value(Binary{});
@@ -203,8 +203,8 @@ TEST(FinalsScheduler, ARoundEndsWhenTheLastOfItsSharesIsFinished) {
     EXPECT_EQ(finals.winner(), 0);
 }
 
-// A share is a worker's part of a round. If its worker gives it back, another worker measures it. If a share loses its
-// worker, the finals decide by earlier measurements.
+// A share is the part of the rounds that one worker measures. If a worker gives its share back, another worker measures
+// it. If a worker is lost during its share, the finals decide by earlier measurements.
 TEST(FinalsScheduler, ALostShareLeavesTheDecisionToEarlierMeasurements) {
     std::promise<CompilePool::Result> compiled;
     compiled.set_value(Binary{});
@@ -238,7 +238,7 @@ TEST(FinalsScheduler, ARejectedFinalistCannotWin) {
     EXPECT_EQ(finals.winner(), 1);
 }
 
-// Three finalists. The second is the fastest, the first the slowest.
+// Finals with three finalists. The second finalist is the fastest, the first is the slowest.
 class VerifiedFinals : public ::testing::Test {
 protected:
     void SetUp() override {

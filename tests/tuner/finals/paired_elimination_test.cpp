@@ -11,7 +11,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-// Measures with `sample(finalist, round)` until decided. Returns the number of rounds.
+// Adds `sample(finalist, round)` of all remaining finalists until the finals are decided. Returns the number of rounds.
 int measure(PairedElimination& finals, const std::function<double(std::size_t, int)>& sample,
             int rounds = EliminationPolicy{}.rounds) {
     int measured = 0;
@@ -43,8 +43,8 @@ TEST(PairedElimination, EqualsAreCertainAtOnceWhenTheyAreSteady) {
     EXPECT_THAT(finals.equals(), ElementsAre(0, 1));
 }
 
-// The clock slows by a fifth over the rounds. Medians measured one after another would differ by far more than the real
-// two percent.
+// The clock slows down, and the times of both finalists grow by 3 % in each round. Medians measured one after another
+// would differ by far more than the real two percent.
 TEST(PairedElimination, ADriftThatAffectsAllDoesNotMatter) {
     PairedElimination finals(2, {});
     measure(finals, [](std::size_t finalist, int round) { return (finalist == 1 ? 100 : 102) * (1 + 0.03 * round); });
@@ -57,7 +57,8 @@ TEST(PairedElimination, AMedianAtTheBarIsEqual) {
     EXPECT_THAT(finals.equals(), ElementsAre(0, 1));
 }
 
-// The second finalist alternates around a median of `second`, so no interval of ratios is narrow enough to decide.
+// Returns the equal finalists after all rounds. The second finalist's times alternate between 3 us below and 3 us above
+// `second`. Because of this noise, the interval of the ratios is never narrow enough to end the finals early.
 std::vector<std::size_t> equals_of_a_noisy_race(double second) {
     PairedElimination finals(2, {});
     const auto sample = [&](std::size_t finalist, int round) {

@@ -1,4 +1,4 @@
-// Results in the formats of other autotuners: what goes out comes back, and what comes in goes out.
+// Tests the formats of other autotuners. Results that are written in a format and read back must be unchanged.
 #include "tuner/formats/formats.h"
 
 #include <gmock/gmock.h>
@@ -12,7 +12,7 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-// Objects compare by their keys, in any order.
+// Converts to JSON whose comparison ignores the order of keys.
 nlohmann::json plain(const Fields& value) { return nlohmann::json::parse(value.dump()); }
 
 void expect_same(const TuningResults& a, const TuningResults& b) {
@@ -22,7 +22,8 @@ void expect_same(const TuningResults& a, const TuningResults& b) {
     for (std::size_t i = 0; i < a.entries.size(); ++i) EXPECT_EQ(plain(a.entries[i]), plain(b.entries[i]));
 }
 
-// As Kernel Tuner writes it: strings, booleans and fractions as values, failures, fields of one's own, NaN.
+// A cache file as Kernel Tuner writes it. Its parameters have strings, booleans and fractions as values. The second
+// configuration failed, and the first has user-defined fields and a NaN.
 const std::string cache = R"({
 "device_name": "NVIDIA A100", "kernel_name": "sum", "problem_size": [4096, 64],
 "tune_params_keys": ["tile", "mode", "fast", "scale"],
@@ -54,7 +55,7 @@ TEST(Formats, ACacheOfKernelTunerComesInAndGoesOutEqual) {
     EXPECT_THAT(kernel_tuner_text(results), HasSubstr(R"("power":NaN,"low":-Infinity)"));
 }
 
-// Kernel Tuner takes a file for closed by these characters, and otherwise appends to it.
+// Kernel Tuner takes a cache file that ends with "}\n}" for complete. It appends entries to any other cache file.
 TEST(Formats, ACacheEndsAsKernelTunerCloses) { EXPECT_TRUE(kernel_tuner_text(read_cache()).ends_with("}\n}")); }
 
 TEST(Formats, AnOpenCacheIsReadToItsLastWholeEntry) {
@@ -69,7 +70,8 @@ TEST(Formats, T4ComesBackEqual) {
     EXPECT_EQ(t4_text(parse_t4("t4.json", t4_text(results))), t4_text(results));
 }
 
-// A result may be right and of no use, or fail in a way that its other fields do not tell.
+// The first result is valid although its `correctness` is 0.5. The second has the `invalidity` "timeout", although its
+// other fields tell of a failed compile.
 TEST(Formats, T4KeepsAVerdictThatItsOtherFieldsDoNotImply) {
     auto results = read_cache();
     results.entries[0]["correctness"] = 0.5;
@@ -93,7 +95,7 @@ TEST(Formats, T4SaysWhatFailed) {
     EXPECT_EQ(results[1]["configuration"]["mode"], "16");
 }
 
-// The schema allows numbers, texts and lists there, and nothing else.
+// The schema of T4 allows only numbers, texts and lists as values of measurements.
 TEST(Formats, T4HoldsOtherValuesBesideTheMeasurements) {
     auto results = read_cache();
     results.entries[0]["environment"] = Fields{{"date", "today"}};
@@ -126,7 +128,7 @@ TEST(Formats, CsvKeepsTextsThatLookLikeOtherValues) {
 
 TEST(Formats, CsvWithTheLineEndsOfWindowsIsReadAlike) {
     auto results = read_cache();
-    for (auto& entry : results.entries) entry.erase("note");  // which contains the end of a line
+    for (auto& entry : results.entries) entry.erase("note");  // the note contains a line end
     auto text = results_csv_text({results});
     for (auto at = text.find('\n'); at != std::string::npos; at = text.find('\n', at + 2)) text.insert(at, "\r");
     const auto back = parse_csv("x.csv", text);
@@ -167,7 +169,7 @@ TEST(Formats, CsvNamesTheLineOfARowAfterLineBreaksInsideCells) {
 
 TEST(Formats, IntegersKeepAllTheirDigitsInEveryFormat) {
     const std::string largest = "18446744073709551615";
-    const std::string odd = "9007199254740993";  // 2^53 + 1 is no double
+    const std::string odd = "9007199254740993";  // 2^53 + 1, which a double cannot represent
     const auto results = parse_kernel_tuner(
         "x",
         R"({"device_name": "d", "kernel_name": "k", "problem_size": [1], "objective": "time", "tune_params_keys": )"

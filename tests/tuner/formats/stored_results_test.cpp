@@ -9,7 +9,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-// A database with trials of one template and problem.
+// Uses a database with trials of one template at one problem.
 class StoredResults : public ::testing::Test {
 protected:
     void add(std::int64_t tile, const Outcome& outcome, const std::string& hash = "a hash") {
@@ -72,7 +72,7 @@ TEST_F(StoredResults, ARejectionHasTheNamesOfBothFormatsAndItsReason) {
 
 TEST_F(StoredResults, OfSeveralVersionsOfATemplateTheOneThatWasTriedLastCounts) {
     add(8, Measurement{.median_us = 1, .samples_us = {1}}, "an earlier hash");
-    std::this_thread::sleep_for(5ms);  // dates have milliseconds
+    std::this_thread::sleep_for(5ms);  // the date of the next trial, in milliseconds, must be later
     add(16, Measurement{.median_us = 2, .samples_us = {2}});
     add(32, Measurement{.median_us = 3, .samples_us = {3}});
     ASSERT_EQ(results().size(), 1U);

@@ -1,4 +1,4 @@
-// The completion scripts: every command, option and known value, as the tables of --help have them.
+// Tests that the completion scripts propose every command, option and known value in the tables of --help.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -42,7 +42,7 @@ Words options_of(const DocumentedCommand& command) {
     return options;
 }
 
-// What `command` prints in the scratch folder.
+// Runs a shell command in the scratch folder, and returns what it prints.
 std::string output_of(const Scratch& scratch, const std::string& command) {
     const auto home = "cd '" + scratch.path().string() + "' && HOME='" + scratch.aside() + "' " + command + " 2>&1";
     FILE* shell = popen(home.c_str(), "r");
@@ -56,7 +56,7 @@ bool is_installed(const std::string& program) {
     return std::system(("command -v " + program + " >/dev/null").c_str()) == 0;  // NOLINT(concurrency-mt-unsafe)
 }
 
-// What bash proposes for each command line; the last word of a line is the one that is completed.
+// Returns what bash proposes as the last word of each command line.
 std::vector<Words> ask_bash(const Scratch& scratch, const std::vector<Words>& asked) {
     write_text(scratch / "completion", bash_completion(all_commands()));
     std::string script = "set -u\n. ./completion\ncompopt() { :; }\n";
@@ -102,7 +102,8 @@ TEST(DocumentedCommands, AreThoseOfTheHelpWithTheirSubcommands) {
     EXPECT_EQ(names, expected);
 }
 
-// The help that is printed and the tables that scripts and pages are made of are the same.
+// Completion scripts and manual pages are made from tables of options. The tables must have the options that --help
+// prints.
 TEST(DocumentedCommands, HaveTheOptionsThatTheirHelpPrints) {
     const Scratch scratch;
     for (const auto& command : all_commands()) {
@@ -163,7 +164,7 @@ TEST(BashCompletion, ProposesTheValuesOfEveryOptionThatHasKnownOnes) {
     const auto answers = ask_bash(scratch, asked);
     for (std::size_t i = 0; i < asked.size(); ++i) {
         auto words = answers[i];
-        std::erase_if(words, [](const auto& word) { return word == "ask" || word == "completion"; });  // the files here
+        std::erase_if(words, [](const auto& word) { return word == "ask" || word == "completion"; });  // files in the folder
         EXPECT_EQ(words, expected[i]) << ::testing::PrintToString(asked[i]);
     }
 }
@@ -187,7 +188,7 @@ TEST(BashCompletion, ProposesOptionsAfterAnOptionWhoseValueMayBeLeftOut) {
     EXPECT_THAT(ask_bash({"tune", "--validate", "--chec"}), ElementsAre("--checked"));
 }
 
-// bash makes three words of --search=gen.
+// bash splits `--search=gen` into the words `--search`, `=` and `gen`.
 TEST(BashCompletion, ProposesValuesBehindAnEqualsSign) {
     EXPECT_THAT(ask_bash({"tune", "--search", "=", "gen"}), ElementsAre("genetic"));
     EXPECT_THAT(ask_bash({"tune", "--objective", "="}), ElementsAre("time", "energy"));
@@ -215,7 +216,7 @@ TEST(BashCompletion, ProposesFilesAndFoldersWhereTheyAreTaken) {
                             ElementsAre("mine/kernel.cu"), ElementsAre("cublas,my file.db"), IsEmpty()));
 }
 
-// The part of the script of zsh that completes a command.
+// Returns the function of the zsh script that completes `command`.
 std::string zsh_function_of(const std::string& script, const std::string& command) {
     auto name = "\n_smemtune_" + command + "() {\n";
     std::ranges::replace(name.begin() + 1, name.end() - 4, ' ', '_');
@@ -255,7 +256,7 @@ TEST(ZshCompletion, CallsTheFunctionOfEachCommandAndDescribesIt) {
     }
 }
 
-// Colons and brackets end a part of a specification of zsh, and a quotation mark ends the word in the shell.
+// In a specification of zsh, colons and brackets end a part. A single quotation mark ends the word in the shell.
 TEST(ZshCompletion, EscapesWhatHasAMeaning) {
     const std::vector<DocumentedCommand> one{
         {.name = "tune",

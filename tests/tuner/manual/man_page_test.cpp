@@ -1,4 +1,4 @@
-// The manual pages: every command and option, in roff that no reader complains about.
+// Tests that the manual pages describe every command and option, and that groff renders them without a warning.
 #include <gmock/gmock.h>
 
 #include <cstdlib>
@@ -66,7 +66,7 @@ TEST(ManPage, OfTheProgramHasAllThatTheHelpSays) {
     EXPECT_THAT(page, AllOf(HasSubstr("\\(ti/.local/share/smemtune/tuning.db"), Not(HasSubstr("worker\\fR(1)"))));
 }
 
-// A value that may be left out is in brackets; a required one is not.
+// A manual page shows an optional value in brackets, and a required value without brackets.
 TEST(ManPage, ShowsTheValuesOfOptions) {
     const auto pages = man_pages(
         {}, std::vector<DocumentedCommand>{{.name = "tune",

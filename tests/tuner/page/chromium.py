@@ -1,4 +1,4 @@
-"""Drives Debian's Chromium over its DevTools protocol, through two pipes: no port, no driver program."""
+"""Controls Debian's Chromium with the DevTools protocol through two pipes. Needs no port and no driver program."""
 import base64
 import json
 import os
@@ -8,14 +8,14 @@ import time
 
 
 class Chromium:
-    """A headless browser with one page. Errors of the page's console are collected in `errors`."""
+    """A headless browser with one page. `errors` collects the errors of the page's console."""
 
     def __init__(self):
         to_browser, self._out = os.pipe()
         self._in, from_browser = os.pipe()
         self._profile = tempfile.TemporaryDirectory(prefix="smemtune-chromium-", ignore_cleanup_errors=True)
 
-        def pipes():  # the browser reads commands from 3 and answers on 4
+        def pipes():  # the browser reads commands from file descriptor 3 and writes answers to 4
             os.dup2(os.dup(to_browser), 10)
             os.dup2(os.dup(from_browser), 11)
             os.dup2(10, 3)
@@ -38,7 +38,7 @@ class Chromium:
             self.call(f"{domain}.enable")
 
     def close(self):
-        os.close(self._out)  # the browser ends with its pipe
+        os.close(self._out)  # the browser ends when its command pipe is closed
         try:
             self._process.wait(10)
         except subprocess.TimeoutExpired:
@@ -89,7 +89,7 @@ class Chromium:
             return answer["result"]
 
     def script(self, text):
-        """The value of a JavaScript expression; promises are awaited."""
+        """Returns the value of a JavaScript expression. If the value is a promise, waits for its result."""
         result = self.call("Runtime.evaluate", expression=text, awaitPromise=True, returnByValue=True, userGesture=True)
         if "exceptionDetails" in result:
             raise RuntimeError(result["exceptionDetails"].get("exception", {}).get("description", text))
@@ -101,7 +101,7 @@ class Chromium:
                   features=[{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}])
 
     def open(self, url, done):
-        """Loads a page and waits until the expression `done` is true there."""
+        """Loads a page and waits until the JavaScript expression `done` is true in the page."""
         self.call("Page.navigate", url=url)
         self.wait(f"document.readyState === 'complete' && ({done})")
 
@@ -111,7 +111,7 @@ class Chromium:
             try:
                 if self.script(condition):
                     return
-            except RuntimeError:  # the page is being replaced
+            except RuntimeError:  # a script fails while the browser loads another page
                 if time.monotonic() > end:
                     raise
             if time.monotonic() > end:
@@ -119,13 +119,13 @@ class Chromium:
             time.sleep(0.02)
 
     def accessible(self, role, name):
-        """The elements with this role whose accessible name begins with `name`, as a screen reader finds them."""
+        """Returns the elements with this role whose accessible name begins with `name`, as a screen reader finds them."""
         root = self.call("DOM.getDocument", depth=0)["root"]["nodeId"]
         nodes = self.call("Accessibility.queryAXTree", nodeId=root, role=role)["nodes"]
         return [each for each in nodes if not each.get("ignored") and each.get("name", {}).get("value", "").startswith(name)]
 
     def click(self, role, name):
-        """A real click on the middle of the element with this accessible name."""
+        """Clicks with the mouse on the middle of the first element with this role and accessible name."""
         node = self.accessible(role, name)[0]["backendDOMNodeId"]
         self.call("DOM.scrollIntoViewIfNeeded", backendNodeId=node)
         x0, y0, _, _, x1, y1, _, _ = self.call("DOM.getBoxModel", backendNodeId=node)["model"]["content"]

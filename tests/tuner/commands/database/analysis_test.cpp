@@ -1,4 +1,4 @@
-// db compare, db importance, db convergence and --csv, on databases that were tuned on the host device.
+// Tests `db compare`, `db importance`, `db convergence` and `--csv` on databases that were tuned on the host device.
 #include <gmock/gmock.h>
 
 #include <nlohmann/json.hpp>
@@ -17,7 +17,7 @@ using ::testing::StartsWith;
 
 using DatabaseWords = std::vector<std::string>;
 
-// All trials of `tiled` at 16 and 48x16x16 in a.db; `naive` at 16 and 24x16x16 in b.db.
+// a.db has all trials of `tiled` at sizes 16 and 48x16x16. b.db has a few trials of `naive` at 16 and 24x16x16.
 class DatabaseAnalysis : public ::testing::Test {
 protected:
     static void SetUpTestSuite() {

@@ -1,4 +1,4 @@
-// db export --format and db convert.
+// Tests `smemtune db export --format` and `smemtune db convert`.
 #include <gmock/gmock.h>
 
 #include <nlohmann/json.hpp>
@@ -12,7 +12,7 @@ using nlohmann::json;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-// All trials of `tiled` at two sizes.
+// t.db has all trials of `tiled` at two sizes.
 class ResultFiles : public ::testing::Test {
 protected:
     void SetUp() override {

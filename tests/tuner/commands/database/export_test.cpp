@@ -1,4 +1,4 @@
-// Tests `smemtune db export` and `smemtune db compile`, and which kernels an application then gets.
+// Tests `smemtune db export` and `smemtune db compile`, and which kernels an application gets from their output.
 #include <gmock/gmock.h>
 
 #include <nlohmann/json.hpp>
@@ -11,7 +11,7 @@ namespace {
 using nlohmann::json;
 using ::testing::HasSubstr;
 
-// A portfolio and winners of the host device, made once. `naive` and its like compile in a moment.
+// t.db has a portfolio and winners of the host device. All tests use one tuning run, of `naive`, which compiles fast.
 class ExportCommand : public ::testing::Test {
 protected:
     static void SetUpTestSuite() {
@@ -23,7 +23,8 @@ protected:
     static void TearDownTestSuite() { made.reset(); }
     void SetUp() override { std::filesystem::copy_file(*made / "t.db", scratch / "t.db"); }
 
-    // The kernel that `run` serves from a database, with or without the system's databases.
+    // Returns the report of `smemtune run`, which names the kernel that it got from `database`. The environment
+    // variables `more` can name the folder of the system's databases.
     [[nodiscard]] json served(const std::string& database, const std::string& size, const Variables& more = {}) const {
         const auto finished =
             run(scratch, {"run", "--device", "host", "--sizes", size, "--db", database, "--json"}, more);

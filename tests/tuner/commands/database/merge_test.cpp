@@ -1,4 +1,5 @@
-// Tests `smemtune db merge` on databases that were tuned on the host device, and what an application is then served.
+// Tests `smemtune db merge` on databases that were tuned on the host device, and which kernels an application gets from
+// the merged database.
 #include <gmock/gmock.h>
 
 #include <SQLiteCpp/Database.h>
@@ -15,7 +16,7 @@ using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::HasSubstr;
 
-// `naive` at 16 and 24 in a.db; `tiled` at 16 and 32 in b.db.
+// a.db has trials of `naive` at sizes 16 and 24. b.db has trials of `tiled` at sizes 16 and 32.
 class MergeCommand : public ::testing::Test {
 protected:
     static void SetUpTestSuite() {
