@@ -66,7 +66,7 @@ inline const KernelTemplate& template_of(const std::string& operation) {
     return *std::ranges::find(templates, operation, [](const KernelTemplate& each) { return each.operation.name; });
 }
 
-/// 24x24x24 products on a backend.
+/// Returns a testbed for matrix products of 24x24x24 on `backend`.
 inline Testbed testbed_on(Backend& backend) {
     static const auto compiler = make_compiler(find_device("host").device, {.host_compiler = SMEMTUNE_CXX});
     static const auto binaries = compile_testbed(*compiler, template_of("gemm"), gemm(24, 24, 24));

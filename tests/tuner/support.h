@@ -1,4 +1,4 @@
-// Shared by the tuner's tests: a temporary folder, the program as a user runs it, and its processes.
+// Helpers of the tuner's tests: temporary folders, runs of smemtune as a user starts it, and the processes of a run.
 #pragma once
 
 #include <fcntl.h>
@@ -30,8 +30,8 @@ namespace smemtune {
 
 using namespace std::chrono_literals;
 
-/// The build's setting, unless the environment overrides it. On a machine that only runs tests, files have different
-/// paths.
+/// Returns the environment variable `variable` if it is set, else `otherwise`, the setting of the build. A machine that
+/// only runs tests sets the variables, because its paths differ from those of the build.
 inline std::string setting(const char* variable, const std::string& otherwise) {
     const auto* value = std::getenv(variable);
     return value == nullptr ? otherwise : value;
@@ -47,11 +47,11 @@ inline std::string read_text(const std::filesystem::path& file) {
     return {std::istreambuf_iterator<char>(stream), {}};
 }
 
-/// The content of /proc/PROCESS/FILE; empty if the process has ended.
+/// Returns the content of /proc/PROCESS/FILE, or an empty text if the process has ended.
 inline std::string read_process(pid_t process, const std::string& file) {
     try {
         return read_text("/proc/" + std::to_string(process) + "/" + file);
-    } catch (const std::ios_base::failure&) {  // the library throws it if a read fails
+    } catch (const std::ios_base::failure&) {  // the standard library throws it if a read fails
         return "";
     }
 }
@@ -77,7 +77,7 @@ public:
     /// A second folder, for files that must not appear in contents().
     std::string aside() const { return path().string() + ".aside"; }
 
-    /// All files and folders in the folder, with their bytes.
+    /// Returns the path of each file and folder in the temporary folder, with the bytes of the files.
     std::map<std::string, std::string> contents() const {
         std::map<std::string, std::string> files;
         for (const auto& entry : std::filesystem::recursive_directory_iterator(path())) {
@@ -93,12 +93,12 @@ private:
 using Variables = std::map<std::string, std::string>;
 
 struct Finished {
-    int code = -1;  ///< 128 + signal when one ended it
+    int code = -1;  ///< the exit code; 128 + signal if a signal ended the process
     std::string out, err;
 };
 
-/// A running smemtune. Its home and temporary folders are below `scratch`, and it inherits no variable that it would
-/// interpret. The destructor kills it.
+/// A running smemtune process. Its home and temporary folders belong to `scratch`. It inherits none of the environment
+/// variables that smemtune itself reads. The destructor kills the process.
 class Running {
 public:
     Running(const Scratch& scratch, const std::vector<std::string>& arguments, Variables more = {})
@@ -138,7 +138,7 @@ public:
     Running(const Running&) = delete;
     Running& operator=(const Running&) = delete;
 
-    static constexpr const char* unset = "\1";  ///< stands for a variable that must not be set
+    static constexpr const char* unset = "\1";  ///< as the value of a variable: do not set the variable
 
     [[nodiscard]] pid_t process() const { return process_; }
     void signal(int number) const { kill(process_, number); }
@@ -147,7 +147,7 @@ public:
         return waitid(P_PID, static_cast<id_t>(process_), &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid != 0;
     }
 
-    /// Whether it has written `text` to standard error by now.
+    /// Whether the process has written `text` to standard error so far.
     [[nodiscard]] bool has_said(const std::string& text) const {
         return read_text(err_).find(text) != std::string::npos;
     }
@@ -159,7 +159,7 @@ public:
         return {WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status), read_text(out_), read_text(err_)};
     }
 
-    /// Its workers and compilers, including processes that outlive it.
+    /// Returns the workers and compilers of the process, including those that outlive it.
     [[nodiscard]] std::vector<pid_t> descendants() const {
         std::vector<pid_t> found;
         for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
@@ -191,7 +191,8 @@ inline Finished run(const Scratch& scratch, const std::vector<std::string>& argu
     return Running(scratch, arguments, more).wait();
 }
 
-/// Whether `condition` becomes true. Gives up after ten minutes of polls; a stall of the machine counts as one poll.
+/// Polls until `condition` is true. Returns false if it is still false after 60,000 polls, about ten minutes. Polls are
+/// counted because a stalled machine then does not use up the time.
 inline bool soon(const std::function<bool()>& condition) {
     for (int polls = 0; !condition(); ++polls) {
         if (polls == 60'000) return false;
@@ -200,7 +201,7 @@ inline bool soon(const std::function<bool()>& condition) {
     return true;
 }
 
-/// The number of trials in a database that another process may be writing; 0 if there is no database yet.
+/// Returns the number of trials in a database, or 0 if there is no database yet. Another process may be writing to it.
 inline std::int64_t trials_in(const std::string& path) {
     try {
         const auto summary = Store(path, Store::Access::read).summary();
@@ -210,7 +211,7 @@ inline std::int64_t trials_in(const std::string& path) {
     }
 }
 
-/// Problem, template and configuration of each winner, sorted.
+/// Returns problem, template and configuration of each winner as one text, sorted.
 inline std::vector<std::string> winners_in(const std::string& path) {
     std::vector<std::string> winners;
     for (const auto& row : Store(path, Store::Access::read).rows({.best_only = true})) {
@@ -221,7 +222,7 @@ inline std::vector<std::string> winners_in(const std::string& path) {
     return winners;
 }
 
-/// The message of the std::invalid_argument that `work` throws; empty when it throws none.
+/// Returns the message of the std::invalid_argument that `work` throws, or an empty text if it throws none.
 inline std::string complaint(const std::function<void()>& work) {
     try {
         work();

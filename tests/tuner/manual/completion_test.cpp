@@ -164,7 +164,7 @@ TEST(BashCompletion, ProposesTheValuesOfEveryOptionThatHasKnownOnes) {
     const auto answers = ask_bash(scratch, asked);
     for (std::size_t i = 0; i < asked.size(); ++i) {
         auto words = answers[i];
-        std::erase_if(words, [](const auto& word) { return word == "ask" || word == "completion"; });  // files in the folder
+        std::erase_if(words, [](const auto& word) { return word == "ask" || word == "completion"; });  // scratch files
         EXPECT_EQ(words, expected[i]) << ::testing::PrintToString(asked[i]);
     }
 }

@@ -22,7 +22,7 @@ namespace asio = boost::asio;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-// A server on a thread of its own.
+// Runs a server on a separate thread.
 class ServerThread {
 public:
     explicit ServerThread(LoopbackOptions options)
@@ -55,7 +55,7 @@ class Client {
 public:
     explicit Client(unsigned short port) : socket_(io_) { socket_.connect({asio::ip::address_v4::loopback(), port}); }
     void send(const std::string& text) { asio::write(socket_, asio::buffer(text)); }
-    // Everything until the server closes.
+    // Returns everything that the server sends before it closes the connection.
     std::string rest() {
         boost::system::error_code closed;
         asio::read(socket_, buffer_, closed);
@@ -140,7 +140,7 @@ TEST(LoopbackServer, AnIdleConnectionIsClosed) {
     const ServerThread server(std::move(options));
     Client idle(server.port());
     EXPECT_EQ(idle.rest(), "");
-    // A request that takes this machine longer is too late, too.
+    // On a slow machine, the server may close this connection before the request arrives. The test then tries again.
     std::string answer;
     while (answer.empty()) {
         try {

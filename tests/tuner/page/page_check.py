@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Opens reports in Chromium, headless: page_check.py SMEMTUNE FOLDER. Screenshots and pages are kept in FOLDER."""
+"""Tests reports in headless Chromium. Usage: page_check.py SMEMTUNE FOLDER. FOLDER keeps the screenshots and pages."""
 import gzip
 import http.client
 import json
@@ -21,7 +21,7 @@ HOSTILE = "</script><img src=x onerror=alert(1)>'\"&lt;\u2028<!--"
 
 
 def database(name):
-    """A fresh copy of a database of the fixtures."""
+    """Unpacks a database of the fixtures into FOLDER and returns its path."""
     path = os.path.join(FOLDER, f"{name}.db")
     with gzip.open(os.path.join(DATABASES, f"{name}.db.gz")) as packed, open(path, "wb") as file:
         file.write(packed.read())
@@ -35,7 +35,7 @@ def report(path, name, *options):
 
 
 def with_hostile_rejections(path):
-    """Three trials become rejections whose texts are markup and scripts."""
+    """Turns three trials into rejections. Puts markup and scripts into their reasons, the device names and the requests."""
     with sqlite3.connect(path) as connection:
         trials = connection.execute("SELECT id FROM trials WHERE problem = 11 AND verified_by IS NULL LIMIT 3").fetchall()
         for (trial,), stage in zip(trials, ("compile", "wrong", "wrong")):
@@ -75,7 +75,7 @@ class Page(unittest.TestCase):
 
     def open(self, page, width=1280, dark=False):
         self.browser.show(width, 900, dark)
-        self.browser.open(f"file://{page}?{self._testMethodName}", COMPLETE)  # the page remembers what was selected by its address
+        self.browser.open(f"file://{page}?{self._testMethodName}", COMPLETE)  # a page stores selections by its address, which is different for each test
 
     def cells(self, table, column):
         return self.browser.script(
@@ -99,7 +99,7 @@ class Page(unittest.TestCase):
                 with self.subTest(width=width, dark=dark):
                     self.open(self.sample, width, dark)
                     self.check_plots(20)
-                    # Wide tables scroll by themselves, not the page.
+                    # A wide table scrolls in its frame. The page itself must not scroll sideways.
                     self.assertLessEqual(self.browser.script("document.documentElement.scrollWidth"), width)
                     backgrounds.add(self.browser.script("getComputedStyle(document.body).backgroundColor"))
                     self.browser.screenshot(os.path.join(FOLDER, f"h200-{width}-{'dark' if dark else 'light'}.png"))
@@ -116,7 +116,7 @@ class Page(unittest.TestCase):
 
     def test_both_plots_of_a_search_say_when_it_found_the_winner(self):
         path = database("exhaustive")
-        with sqlite3.connect(path) as connection:  # the finals measured the winner again, so its date is the last one
+        with sqlite3.connect(path) as connection:  # counts by id, because the finals measured the winner again and changed its date
             (evaluation,) = connection.execute("SELECT count(*) FROM trials WHERE id <= (SELECT trial FROM winners)").fetchone()
             (trials,) = connection.execute("SELECT count(*) FROM trials").fetchone()
         connection.close()
@@ -246,7 +246,7 @@ class Page(unittest.TestCase):
         older = os.path.join(FOLDER, "older.db")
         os.replace(path, older)
         path = database("h200")
-        with sqlite3.connect(path) as connection:  # one problem is twice as fast now
+        with sqlite3.connect(path) as connection:  # makes the winner of one problem twice as fast
             connection.execute("UPDATE trials SET median_us = median_us / 2, samples_us = (SELECT json_group_array(value / 2) "
                                "FROM json_each(samples_us)) WHERE id = (SELECT trial FROM winners WHERE problem = 11)")
         connection.close()
@@ -311,11 +311,11 @@ class Server(unittest.TestCase):
                         connection.sendall(text)
                         connection.shutdown(socket.SHUT_WR)
                         answer = connection.recv(4096)
-                    except OSError:  # it was closed at once
+                    except OSError:  # the server closed the connection at once
                         answer = b""
                     self.assertFalse(answer.startswith(b"HTTP/1.1 200"), text[:40])
                 self.assertEqual(self.ask("/data.json")[0], 200, text[:40])
-            listener = socket.create_connection(("127.0.0.1", self.port))  # leaves without a word
+            listener = socket.create_connection(("127.0.0.1", self.port))  # a client that disconnects during the event stream
             listener.sendall(f"GET /events HTTP/1.1\r\nHost: 127.0.0.1:{self.port}\r\n\r\n".encode())
             listener.recv(100)
             listener.close()

@@ -20,7 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 using ::testing::HasSubstr;
 
-// Waits until the file holds the text; the test's own time limit ends a wait in vain.
+// Waits until the file contains the text. If it never does, the time limit of the test ends the wait.
 void wait_for_text(const std::filesystem::path& file, const std::string& text) {
     while (read_text(file).find(text) == std::string::npos) std::this_thread::sleep_for(5ms);
 }
@@ -34,7 +34,8 @@ TEST(PageFile, AFailedWriteLeavesTheFileAlone) {
     EXPECT_EQ(std::distance(std::filesystem::directory_iterator(scratch.path()), {}), 1);
 }
 
-// A file that may grow no further, as on a full disk. In a child, because the limit is that of the process.
+// A limit on the file size makes the write fail, as a full disk would. The limit applies to a whole process, so a child
+// process sets it.
 TEST(PageFile, AWriteThatEndsEarlyLeavesNothingUnfinished) {
     const Scratch scratch;
     write_page(scratch / "page.html", "first");
@@ -76,7 +77,7 @@ TEST(PageFile, APipeIsWrittenAndNotReplaced) {
     ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
     auto reader = std::async(std::launch::async, [&] { return read_text(pipe); });
     write_page(pipe, "page");
-    ASSERT_TRUE(fs::is_fifo(pipe));  // otherwise the reader waits for ever
+    ASSERT_TRUE(fs::is_fifo(pipe));  // if the pipe was replaced, the reader would wait for ever
     EXPECT_EQ(reader.get(), "page");
 }
 

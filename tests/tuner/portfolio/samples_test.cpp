@@ -53,7 +53,7 @@ TEST(DrawSamples, ExtentsAreSpreadLogUniformlyWithinTheRangeAThirdOfThemMultiple
         for (const auto& [name, extent] : sample.problem.extents) {
             EXPECT_GE(extent, 16);
             EXPECT_LE(extent, 12000);
-            below += extent < 438 ? 1 : 0;  // sqrt(16 * 12000)
+            below += extent < 438 ? 1 : 0;  // sqrt(16 * 12000), the middle of the range on a logarithmic scale
             of_64 += extent % 64 == 0 ? 1 : 0;
             of_8 += extent % 8 == 0 ? 1 : 0;
         }
@@ -163,7 +163,7 @@ TEST(ParseSamples, CountsMayBeFractionsAndLinesMayBeBlank) {
     EXPECT_EQ(error_of("8,9"), "line 1: '8,9' is not one size");
 }
 
-// The rule, written again: each sample is the one that is farthest from those before it.
+// Checks the order against its definition: each sample is the one that is farthest from all samples before it.
 TEST(SpreadOrder, TakesTheFarthestEachTimeAfterTheNearestToTheMean) {
     const auto samples = draw(25);
     const auto place = [&](std::size_t i) {

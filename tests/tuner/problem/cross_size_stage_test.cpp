@@ -14,8 +14,8 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::UnorderedElementsAre;
 
-// Searches WORK, ends after a few of its nine values, then begins the transfer. By default, every candidate takes 100
-// us.
+// The parameter WORK has nine values. The search ends after a few of them, and the cross-size transfer follows. Every
+// candidate takes 100 us, unless a test sets a different time.
 class CrossSizeTransfer : public ::testing::Test {
 protected:
     void start() {
@@ -42,7 +42,7 @@ protected:
         return steady(us == us_.end() ? 100 : us->second, uj == uj_.end() ? 100 : uj->second);
     }
 
-    // Performs all tasks, as a single worker does.
+    // Performs all tasks one after another, as a single worker would.
     void perform_all() {
         while (auto task = tuner_->next()) perform(*task);
         while (!tuner_->is_done() && soon([&] { return !tuner_->is_compiling(); })) {
@@ -63,7 +63,7 @@ protected:
         tuner_->finish(std::get<FinalTask>(task), outcomes, 0);
     }
 
-    // The template's fastest trial at a different size.
+    // Stores a trial of 1 us, which makes `configuration` the fastest of its template at `problem`.
     void found_at(const Problem& problem, const Configuration& configuration, const KernelTemplate& kernel) {
         const TemplateRecord record{kernel.name, kernel.operation.name, kernel.hash, kernel.files};
         const TrialKey key{fake_.run->device_row, fake_.store.remember(record, default_configuration(kernel)),
@@ -76,7 +76,7 @@ protected:
     void found_at(std::int64_t size, std::int64_t value) {
         found_at(transpose(size), work(value), request_.templates.front());
     }
-    // The values of WORK that the search has not tried.
+    // Returns the values of WORK that the search has not tried.
     [[nodiscard]] std::vector<std::int64_t> untried() const {
         std::vector<std::int64_t> values;
         for (const auto value : {64, 48, 32, 24, 16, 12, 1, 8, 4}) {
@@ -96,7 +96,7 @@ protected:
     TuneRequest& request_ = fake_.request;
     std::unique_ptr<ProblemTuner> tuner_;
     std::map<std::string, double> us_, uj_;
-    std::vector<std::string> tasks_;  // in order; equal neighbours count once
+    std::vector<std::string> tasks_;  // in order, without a task that equals the one before it
 };
 
 TEST_F(CrossSizeTransfer, AWinnerOfAnotherSizeMeetsTheWinner) {
@@ -124,7 +124,7 @@ TEST_F(CrossSizeTransfer, WithoutNewWinnersNothingChanges) {
     plan_and_search();
     const auto before = tuner_->result();
     const auto trials = trials_in(database());
-    for (const auto value : {64, 5}) {  // one is tried already, the other is not valid here
+    for (const auto value : {64, 5}) {  // 64 is tried already, and 5 is not a value of WORK
         found_at(32 + value, value);
     }
     tuner_->begin_transfer();
@@ -294,14 +294,14 @@ TEST_F(CrossSizeTransfer, TheNextRunMeasuresNothing) {
     EXPECT_EQ(winners_in(database()), winners);
 }
 
-// A transferred configuration starts with the defaults of its run-time parameters, as in a search.
+// A transferred configuration is first tried with the default values of its run-time parameters, as in a search.
 TEST_F(CrossSizeTransfer, TheRunTimeArgumentsOfATransferredOneAreSwept) {
     request_.templates = load_templates(read_sources(fixture("grouped")));
     request_.problems = {{.operation = "grouping", .type = "f32", .layout = "", .extents = {{"N", 16}}}};
     const auto grouped = [](int backwards, int group, int threads) {
         return Configuration{{{"BACKWARDS", backwards}, {"GROUP", group}, {"THREADS", threads}}};
     };
-    request_.evaluations = 1;  // only the default
+    request_.evaluations = 1;  // tries only the default configuration
     plan_and_search();
     request_.evaluations.reset();
     auto other = request_.problems.front();
@@ -320,7 +320,7 @@ TEST_F(CrossSizeTransfer, TheRunTimeArgumentsOfATransferredOneAreSwept) {
     EXPECT_EQ(tuner_->result().evaluations, 5U);
 }
 
-// The eight trials include the winner.
+// The finals have places for eight trials. One is the winner's, although all eight transferred trials are faster.
 TEST(CrossSizeStage, ChoosesTheWinnerAndSevenTransferredTrials) {
     FakeRun fake;
     const auto& run = fake.start();

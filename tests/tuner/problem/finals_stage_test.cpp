@@ -27,20 +27,20 @@ protected:
                                           .verified_by = fake_.identity(),
                                           .code_hash = code_hash(value)});
     }
-    // The hash of the machine code that the fake compiler makes.
+    // Returns the hash of the machine code that the fake compiler makes for WORK=`value`.
     [[nodiscard]] std::string code_hash(std::int64_t value) const {
         const auto compiled =
             fake_.compiler.compile(program_of(fake_.request.templates.front(), work(value), fake_.problem()));
         return code_hash_of(std::get<Binary>(compiled));
     }
-    // Performs the finals; each WORK takes the time in `us`.
-    // With `decide` false, only verifications are answered with times.
+    // Performs the finals. `us` gives the time for each value of WORK.
+    // If `decide` is false, only verifications get a time, and all other tasks lose their worker.
     void measure(const std::map<std::int64_t, double>& us, bool decide = true) {
         stage_->start(stage_->choose_finalists());
         const auto next = [&] {
             EXPECT_TRUE(soon([&] { return !stage_->is_compiling(); }));
             auto task = stage_->next(1);
-            return task || stage_->is_over() ? std::move(task) : stage_->next(1);  // further finals have begun
+            return task || stage_->is_over() ? std::move(task) : stage_->next(1);  // the first call began new finals
         };
         while (auto task = next()) {
             std::vector<Outcome> outcomes;
@@ -143,7 +143,8 @@ TEST_F(FinalsStageTest, WhenAllFinalistsAreWrongTheNextBestGetTheirTurn) {
     EXPECT_EQ(std::get<Measurement>(untouched->outcome).median_us, 300);
 }
 
-// These trials were slower than those that turned out to be wrong, so they ran only the first check.
+// WORK=64 and WORK=48 turn out to be wrong. The trials of 48 and 32 were cut short, because 64 was much faster, and ran
+// only the first check.
 TEST_F(FinalsStageTest, WhenAllThatWasVerifiedIsWrongTheOthersAreMeasuredAndVerified) {
     add(64, 100);
     for (const auto& [value, us] : {std::pair{48, 900.0}, {32, 1000}}) {
@@ -203,7 +204,7 @@ TEST_F(FinalsStageTest, FinalsThatAreInterruptedAreNotFollowedByOthers) {
     EXPECT_FALSE(fake_.store.best(searches_.front()->key().device, searches_.front()->key().problem)->winner);
 }
 
-// Finals of a later run, which finds every trial stored.
+// A later run finds every trial stored and needs only the finals.
 class LaterFinals : public FinalsStageTest {
 protected:
     void SetUp() override {

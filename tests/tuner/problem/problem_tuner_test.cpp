@@ -1,4 +1,4 @@
-// The tasks of a problem's tuning, without real workers.
+// Tests which tasks ProblemTuner gives to workers, without real workers.
 #include "tuner/problem/problem_tuner.h"
 
 #include <gtest/gtest.h>
@@ -8,8 +8,8 @@
 namespace smemtune {
 namespace {
 
-// When the budget is spent, candidates of a different problem keep all compilers busy. An earlier run has stored a
-// trial.
+// When the budget is spent, a program of a different problem keeps all compiler threads busy. The sole finalist is a
+// trial that an earlier run has stored.
 TEST(ProblemTuner, WaitsForNoCompilerWhenASoleFinalistIsRecalled) {
     FakeRun fake;
     fake.compiler.hold_all();
@@ -72,7 +72,8 @@ TEST(ProblemTuner, TasksOfALostWorkerAreGivenToAnother) {
     EXPECT_EQ(winners_in(fake.scratch / "t.db").size(), 1U);
 }
 
-// The last of four trials brought a gain, after the search had ended.
+// In an earlier, complete run, two evaluations without a gain ended the search. A fourth trial then brought a gain.
+// The search stays ended, unless one of its trials was verified with other checks.
 TEST(ProblemTuner, ACompleteRunEndsASearchUnlessItsTrialsCountNoMore) {
     for (const bool foreign : {false, true}) {
         FakeRun fake;
@@ -94,7 +95,7 @@ TEST(ProblemTuner, ACompleteRunEndsASearchUnlessItsTrialsCountNoMore) {
     }
 }
 
-// A run-time argument is swept at the end of a search, but not after the goal is reached.
+// At the end of a search, the values of run-time parameters are tried, unless the search has reached the roofline goal.
 TEST(ProblemTuner, AtTheRooflineNothingMoreIsTried) {
     for (const bool reached : {false, true}) {
         FakeRun fake;
@@ -104,7 +105,7 @@ TEST(ProblemTuner, AtTheRooflineNothingMoreIsTried) {
             {.name = "ARGUMENT", .values = {1, 2}, .default_value = 1, .summary = "", .runtime = true});
         fake.request.roofline = reached ? 1e-9 : 1e9;
         fake.request.stopping.patience = 1;
-        const auto& run = fake.start();  // which fills `spaces`
+        const auto& run = fake.start();  // fills `fake.spaces`
         ProblemTuner tuner(run, fake.problem(), fake.spaces.front());
         bool swept = false;
         for (auto task = tuner.next(1); task && std::holds_alternative<TrialTask>(*task); task = tuner.next(1)) {
@@ -118,7 +119,7 @@ TEST(ProblemTuner, AtTheRooflineNothingMoreIsTried) {
     }
 }
 
-// One template with nine configurations. The first candidate compiles until the end of the test.
+// Uses one template with nine configurations. The compile of the first candidate lasts until the end of the test.
 class ProblemTunerOnAGpu : public ::testing::Test {
 protected:
     ProblemTuner& tuner(const std::string& search, std::optional<std::size_t> evaluations = {}) {
@@ -148,7 +149,7 @@ TEST_F(ProblemTunerOnAGpu, OneWorkerKeepsToTheOrderAndSeveralTakeCompiledCandida
 TEST_F(ProblemTunerOnAGpu, TheRestOfASmallSpaceIsCompiledSpeculatively) {
     auto& tuner = this->tuner("surrogate");
     EXPECT_EQ(tuner.speculative_programs().size(), 9U);
-    EXPECT_FALSE(tuner.is_ready());  // submits four proposals
+    EXPECT_FALSE(tuner.is_ready());  // the call submits four proposals
     EXPECT_EQ(tuner.speculative_programs().size(), 5U);
     EXPECT_EQ(tuner.open_searches(), 1U);
     tuner.end_search("budget");

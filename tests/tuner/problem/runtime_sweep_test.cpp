@@ -37,7 +37,7 @@ protected:
     std::optional<TrialLedger> ledger_;
 };
 
-// BACKWARDS is valid only with GROUP=2.
+// BACKWARDS=1 is valid only with GROUP=2.
 TEST_F(RuntimeSweep, VariantsAreTheOtherValidCombinations) {
     const auto variants =
         runtime_variants(fake_.request.templates.front(), grouped(0, 4, 64), fake_.problem(), fake_.device);

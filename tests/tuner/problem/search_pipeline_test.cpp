@@ -16,7 +16,7 @@ protected:
         const auto& operation = fake_.request.templates.front().operation;
         return pipeline_.emplace(*fake_.run, fake_.problem(), *ledger_, operation, effort_);
     }
-    // Proposes the values of WORK one after another.
+    // Returns a source that proposes the values of WORK one after another.
     SearchPipeline::Source values() {
         return [this]() -> std::optional<TemplateConfiguration> {
             if (left_.empty()) return std::nullopt;

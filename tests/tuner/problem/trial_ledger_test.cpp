@@ -58,7 +58,7 @@ TEST_F(TrialLedgerTest, StoresCountsAndRanksWhatIsAdded) {
     EXPECT_EQ(search().untried().size(), 6U) << "the search was told";
 }
 
-// A candidate that was cut short is ruled out only by a complete measurement that is clearly faster.
+// A trial that was cut short is ruled out only if a complete measurement of another configuration is clearly faster.
 TEST_F(TrialLedgerTest, RecallsCutShortTrialsOnlyWhenTheyAreRuledOut) {
     auto& ledger = this->ledger();
     store(64, cut_short(110));
@@ -148,7 +148,7 @@ TEST_F(TrialLedgerTest, AReplacedOutcomeIsStored) {
     EXPECT_EQ(stored->run, fake_.run->run_row);
 }
 
-// Stored trials whose verification identity differs from "operation/testbed".
+// Tests stored trials whose verification identity is not "operation/testbed", the one of the run.
 class ForeignTrials : public TrialLedgerTest {
 protected:
     void store_foreign(std::int64_t value, Outcome outcome, const std::string& verified_by = "before/testbed") {
@@ -157,7 +157,7 @@ protected:
         trial.code_hash = "code";
         fake_.store.remember(trial);
     }
-    // The values of WORK that are to be verified again before the search.
+    // Returns the values of WORK whose trials must be verified again before the search.
     std::vector<std::int64_t> to_verify(TrialLedger& ledger) {
         std::vector<std::int64_t> values;
         while (const auto next = ledger.next_unverified()) values.push_back(next->configuration.values.at("WORK"));
@@ -275,7 +275,7 @@ TEST_F(ForeignTrials, AWinnerOfAnotherOperationDoesNotStand) {
     EXPECT_TRUE(ledger.may_stand(stored));
 }
 
-// Run 1 stored the trials; the ledger belongs to a different run.
+// An earlier run stored the trials. The ledger belongs to a later run.
 class RetryTest : public TrialLedgerTest {
 protected:
     void store_failure(std::int64_t value, Stage stage, std::int64_t attempts, const std::string& toolchain) {

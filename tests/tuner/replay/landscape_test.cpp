@@ -23,7 +23,7 @@ void write_gzip(const std::filesystem::path& file, const std::string& text) {
     gzclose(gzip);
 }
 
-// The format of Kernel Tuner: a header, then one entry per line.
+// Returns a cache file in the format of Kernel Tuner: a header, then one entry per line.
 std::string cache(const std::vector<std::string>& entries, const std::string& header = R"("objective": "time",)",
                   const std::string& parameters = R"("A": [1, 2, 4], "B": [10, 20])",
                   const std::string& keys = R"("A", "B")") {
@@ -44,7 +44,8 @@ Landscape read(const std::string& text) {
     return read_landscape(scratch / "x.json");
 }
 
-// `A=1,B=10 3.5`, or `failed` in place of the cost, in the order of the space.
+// Returns a line for each configuration, such as `A=1,B=10 3.5`, in the order of the space. A failed configuration has
+// the word `failed` in place of the cost.
 std::vector<std::string> points(const Landscape& landscape) {
     std::vector<std::string> lines;
     for (std::size_t i = 0; i < landscape.space->size(); ++i) {
@@ -144,7 +145,7 @@ TEST(Landscape, TakesValuesThatTheHeaderDoesNotDeclare) {
 
 TEST(Landscape, OfAnOpenCacheIsWhatTheInterruptedRunWrote) {
     const auto closed = cache({fine, R"({"A": 2, "B": 10, "time": 4.0})", R"({"A": 4, "B": 10, "time": 5.0})"});
-    const auto entries = closed.substr(0, closed.size() - 4);  // without the closing braces of the entry and the file
+    const auto entries = closed.substr(0, closed.size() - 4);  // without the last closing braces
     ASSERT_TRUE(entries.ends_with("5.0"));
     for (const auto* tail : {"},\n", "},", "}", "},\n\n"}) {
         EXPECT_EQ(read(entries + tail).costs.size(), 3U) << tail;
@@ -209,7 +210,7 @@ TEST(Landscape, RefusesGzipThatWasCutOrDamaged) {
     EXPECT_THAT(complaint([&] { read_landscape(scratch / "damaged.gz"); }), HasSubstr("copy it again"));
 }
 
-// The file has 260 KB of gzip data.
+// The gzip file is about 1 MB long, but the limit for its unpacked content is 256 MiB.
 TEST(Landscape, RefusesGzipThatUnpacksBeyondTheLimit) {
     const Scratch scratch;
     const auto of_size = [&](std::size_t size) {
@@ -231,7 +232,7 @@ TEST(Landscape, RefusesWhatIsNoFile) {
     EXPECT_THAT(complaint([&] { read_landscape(scratch.path()); }), HasSubstr("is not a file"));
 }
 
-// A database with the templates `names`, each tried at two sizes.
+// Writes a database with the templates `names`, each tried at two sizes.
 void write_database(const std::string& path, const std::vector<std::string>& names) {
     Store store(path);
     Device device;
@@ -250,7 +251,7 @@ void write_database(const std::string& path, const std::vector<std::string>& nam
 
 TEST(Landscape, OfADatabaseIsOneTemplateOnOneProblem) {
     const Scratch scratch;
-    write_database(scratch / "tuning.json", {"tiled", "joint_tiled"});  // recognised by its first bytes, not its name
+    write_database(scratch / "tuning.json", {"tiled", "joint_tiled"});  // recognised by its bytes, not its name
     const auto landscape = read_landscape(scratch / "tuning.json", {.kernel_templates = {"tiled"}, .sizes = {"128x*"}});
     EXPECT_EQ(landscape.device, "GPU Y");
     EXPECT_EQ(landscape.kernel, "tiled") << "not joint_tiled";
@@ -268,7 +269,7 @@ TEST(Landscape, OfADatabaseIsTheLastVersionOfATemplate) {
         const auto row = store.remember(TemplateRecord{"tiled", "gemm", std::to_string(version), {}});
         store.remember(
             {{device, row, problem}, {{{"T", version}}}, Measurement{.median_us = 5.0, .samples_us = {5.0}}});
-        std::this_thread::sleep_for(2ms);  // dates are in milliseconds
+        std::this_thread::sleep_for(2ms);  // the next date, in milliseconds, must be later
     }
     EXPECT_THAT(points(read_landscape(scratch / "tuning.db")), ElementsAre("T=2 5.0"));
 }

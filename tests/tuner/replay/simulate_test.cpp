@@ -10,7 +10,7 @@
 namespace smemtune {
 namespace {
 
-// A space X = 0, 1, 2, ... with these costs in order; 0 stands for a failure.
+// Returns a landscape in which X = 0, 1, 2, ... has these costs in order. A cost of 0 stands for a failure.
 Landscape line(const std::vector<double>& costs) {
     Parameter parameter{.name = "X"};
     std::vector<Configuration> points;
@@ -30,7 +30,8 @@ ReplayResult walk(const std::vector<double>& costs, ReplayRequest request = {}) 
 }
 
 TEST(Simulate, CountsEvaluationsToEachFractionOfTheOptimum) {
-    // A cost of 1.12 is below 90 % of the optimum (1 / 1.12), 1.11 is above 90 %, and 1.05 is above 95 %.
+    // The optimum is 1. A cost of 1.12 reaches less than 90 % of it (1 / 1.12), 1.11 more than 90 %, and 1.05 more than
+    // 95 %.
     const auto result = walk({0, 2, 1.12, 1.11, 0, 1.05, 1.02, 1});
     EXPECT_EQ(result.levels[0].median, 4) << "failures count";
     EXPECT_EQ(result.levels[1].median, 6);
@@ -76,7 +77,7 @@ std::vector<double> valley() {
     return costs;
 }
 
-// All results except the search's own time.
+// Returns all results except the time that the search itself took.
 std::vector<double> counts(const ReplayResult& result) {
     std::vector<double> all{result.evaluations};
     for (const auto& level : result.levels) all.insert(all.end(), {level.median, static_cast<double>(level.never)});

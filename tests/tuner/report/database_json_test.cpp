@@ -1,4 +1,4 @@
-// The JSON of `smemtune db`, field by field: docs/json.md.
+// Tests each field of the JSON that `smemtune db` prints. docs/json.md describes the fields.
 #include <gmock/gmock.h>
 
 #include <nlohmann/json.hpp>

@@ -1,4 +1,4 @@
-// Text and JSON of smemtune db, on a database that the test fills.
+// Tests the text and JSON that `smemtune db` prints for a database that the test fills.
 #include "tuner/report/database_report.h"
 
 #include <gmock/gmock.h>
@@ -16,7 +16,8 @@ using ::testing::HasSubstr;
 using ::testing::MatchesRegex;
 using ::testing::Not;
 
-// 512x512x512 on an H100: naive and three trials of tiled. The second trial of tiled won the finals.
+// t.db has trials of 512x512x512 on an H100: one of `naive` and three of `tiled`. The second trial of `tiled` won the
+// finals.
 class DatabaseReport : public ::testing::Test {
 protected:
     static void SetUpTestSuite() {
@@ -95,7 +96,7 @@ TEST_F(DatabaseReport, TheListTakesTheFilters) {
 }
 
 TEST_F(DatabaseReport, TheBestHaveSpeedShareRatioAndDate) {
-    // 2 * 512^3 operations in 10 us are 26.84 TFLOP/s; the peak is 66.9.
+    // 2 * 512^3 operations in 10 us are 26.84 TFLOP/s. The device's peak is 66.9 TFLOP/s.
     const auto text = db({"best"}).out;
     EXPECT_THAT(text, HasSubstr("tiled     10 us  26.84 T   40.1 %        4.00  20"));
     EXPECT_THAT(text, HasSubstr("default\n")) << "TILE_WIDTH=16 is the default";
@@ -173,7 +174,7 @@ TEST(TrialText, SaysHowFarATrialWasVerifiedAndHowOftenItWasTried) {
     EXPECT_EQ(trial_json(trial).at("attempts"), 2);
 }
 
-// A template of a different smemtune version: its configurations are shown in full.
+// The stored manifest cannot be parsed, so the defaults are unknown, and configurations are shown with all parameters.
 TEST(TrialFacts, AreThereWithoutTheTemplatesManifest) {
     const Scratch other;
     Store store(other / "t.db");

@@ -96,7 +96,7 @@ TEST(ProgressLine, LeavesOutWhatMattersLessBeforeItCutsTheTime) {
     EXPECT_EQ(progress_line(state, 45), "[2/5] 312 trials, 42 s; best 12.5 us tiled TI");
 }
 
-// Appends what has arrived at the terminal.
+// Appends to `text` what has been written to the terminal. Does not wait for more.
 void read_more(int keyboard, std::string& text) {
     char piece[4096];
     pollfd ready{keyboard, POLLIN, 0};
@@ -161,7 +161,7 @@ TEST(Progress, RedrawsOneLineOnATerminalAndLeavesNoneBehind) {
         }
     }
     std::string text;
-    // The output arrives in several writes.
+    // The output arrives in several writes, so the test reads until the last of them has arrived.
     EXPECT_TRUE(soon([&] {
         read_more(keyboard, text);
         return text.ends_with("\r\x1b[K");

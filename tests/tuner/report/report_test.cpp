@@ -73,7 +73,7 @@ TEST(Report, ALineForEachWorkerSaysWhereItsTimeWent) {
 }
 
 TEST(Report, TheShareOfThePeakIsThatOfTheDevice) {
-    // 132 SMs of 128 FP32 units, with 2 operations each at 1.98 GHz: 66.9 TFLOP/s
+    // The device's peak is 132 SMs * 128 FP32 units * 2 operations * 1.98 GHz = 66.9 TFLOP/s.
     EXPECT_THAT(line_with(to_text(report()), "1024x1024x1024"), HasSubstr("32.1 %"));
     EXPECT_THAT(line_with(to_text(report()), "4096x4096x4096"), HasSubstr("51.4 %"));
 }
@@ -185,7 +185,7 @@ TEST(Report, ATableSaysWhereTheTimeWentAndWhyEachSizeEnded) {
     EXPECT_EQ(effort.at("seconds"), 2);
 }
 
-// Every field has another value.
+// Returns a report in which every field has a different value.
 TuneReport full() {
     TuneReport made{.device = model_device("sm_90")};
     made.devices = 2;

@@ -164,7 +164,7 @@ TEST(Text, JsonIsIndentedAndHoldsNoBytesThatAreNotUtf8) {
     EXPECT_EQ(json_text("x\xff\xc3\xa4"), "\"x\xef\xbf\xbd\xc3\xa4\"");
 }
 
-// The rule, written again for any text: no line is longer than the width, and the words are those of the text.
+// Folds a text at every width. No line may be longer than the width, and no word of the text may be lost.
 TEST(Folded, NoLineIsLongerThanTheWidthAndNothingIsLost) {
     const std::string text = "alpha beta,gamma delta,epsilon,zeta a bb ccc dddd eeeeeeeeeeeeeeeeeeeeeeee f,g h";
     for (std::size_t width = 1; width <= text.size() + 2; ++width) {

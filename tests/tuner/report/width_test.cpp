@@ -1,4 +1,4 @@
-// Every table, report and progress line at common terminal widths.
+// Tests the width of every table, report and progress line at common terminal widths.
 #include <gmock/gmock.h>
 
 #include <nlohmann/json.hpp>
@@ -16,7 +16,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// A winner with 17 parameters on an H200.
+// The configuration of a winner with 17 parameters.
 constexpr const char* longest =
     "ASYNC=1,A_FIRST=0,BLOCKS_PER_SM=1,BLOCK_K=32,BLOCK_M=16,BLOCK_N=128,CLUSTER_K=1,GROUP_M=8,LANES_M=2,LANE_PAIRS=1,"
     "SLICES_K=4,SPLIT_K=1,STAGES=4,THREAD_M=8,THREAD_N=4,VECTOR_A=1,VECTOR_B=4";

@@ -26,7 +26,7 @@ TEST(GaussianProcess, AgreesWithTheFormulaForTwoPoints) {
     Posterior posterior(kernel, {candidate});
     for (const auto& point : points) posterior.add(point);
     const auto [mean, variance] = posterior.predict({0.8, -1.1});
-    // Uses the inverse of [[a, b], [b, a]], computed by hand.
+    // The expected values come from the inverse of [[a, b], [b, a]], computed by hand.
     const auto a = 1.02;
     const auto b = kernel(points[0], points[1]);
     const auto k0 = kernel(points[0], candidate);
@@ -51,7 +51,7 @@ TEST(GaussianProcess, TheFitFindsWhichColumnMatters) {
     EXPECT_LT(kernel.noise, 0.01);
 }
 
-// One point says little. Its value alone would make the noise as large as it may be.
+// Fitted to a single point without a prior, the noise would become as large as allowed.
 TEST(GaussianProcess, AFitToLittleStaysNearThePrior) {
     const Covariance prior{{1.0}, 0.01};
     const auto kernel = fitted(prior, prior, {{0.5F}}, {3.0}, 50);
@@ -63,7 +63,7 @@ TEST(GaussianProcess, TheFitCallsNoiseWhatNoColumnExplains) {
     Rows points;
     std::vector<double> values;
     for (int i = 0; i < 40; ++i) {
-        points.push_back({static_cast<float>(i / 2) / 20});  // each point twice, with opposite values
+        points.push_back({static_cast<float>(i / 2) / 20});  // each point occurs twice, with opposite values
         values.push_back(i % 2 == 0 ? 1 : -1);
     }
     const Covariance prior{{1.0}, 0.01};

@@ -13,7 +13,7 @@ namespace smemtune {
 
 using CostFunction = std::function<std::optional<double>(const Configuration&)>;
 
-/// Four parameters, A to D, of 8 values each: 4096 points.
+/// Returns a space of four parameters, A to D, with 8 values each: 4096 points, or fewer if `rule` excludes some.
 inline std::shared_ptr<const ParameterSpace> cube(const std::string& rule = "1") {
     std::vector<Parameter> parameters;
     for (const auto* name : {"A", "B", "C", "D"}) parameters.push_back({name, {1, 2, 3, 4, 5, 6, 7, 8}, 1, ""});
@@ -21,7 +21,7 @@ inline std::shared_ptr<const ParameterSpace> cube(const std::string& rule = "1")
                                             Environment{});
 }
 
-/// The cost is least, 1, where every parameter is `at`.
+/// Returns a cost function. Its minimum is 1, where every parameter equals `at`.
 inline CostFunction bowl(double at) {
     return [at](const Configuration& configuration) {
         double cost = 1;
@@ -32,7 +32,7 @@ inline CostFunction bowl(double at) {
     };
 }
 
-/// The number of evaluations until the cost is at most `enough`; `limit` if it never is.
+/// Returns the number of evaluations until a cost is at most `enough`, or `limit` if no cost is.
 inline int evaluations_to(Search& search, const CostFunction& landscape, double enough, int limit = 4096) {
     for (int count = 1; count < limit; ++count) {
         const auto configuration = search.next();

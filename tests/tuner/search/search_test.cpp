@@ -92,7 +92,7 @@ INSTANTIATE_TEST_SUITE_P(Search, EverySearch, ::testing::ValuesIn(search_names()
 class EveryAdaptiveSearch : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(EveryAdaptiveSearch, ReachesTheBottomOfABowlFarSoonerThanChance) {
-    for (unsigned seed = 1; seed <= 5; ++seed) {  // a random search needs 2048 of the 4096 on average
+    for (unsigned seed = 1; seed <= 5; ++seed) {  // a random search needs 2048 evaluations on average
         EXPECT_LT(evaluations_to(*make_search(GetParam(), {cube(), seed}), bowl(6), 1), 500) << "seed " << seed;
     }
 }
@@ -101,7 +101,7 @@ TEST_P(EveryAdaptiveSearch, SurvivesASpaceInWhichMostIsRejected) {
     const auto landscape = [](const Configuration& configuration) -> std::optional<double> {
         std::int64_t sum = 0;
         for (const auto& [name, value] : configuration.values) sum += value * value;
-        if (sum % 5 < 3) return std::nullopt;  // the optimum 6, 6, 6, 6 is not rejected
+        if (sum % 5 < 3) return std::nullopt;  // does not reject the optimum, 6, 6, 6, 6
         return bowl(6)(configuration);
     };
     ASSERT_TRUE(landscape(parse_configuration("A=6,B=6,C=6,D=6")));
@@ -111,7 +111,7 @@ TEST_P(EveryAdaptiveSearch, SurvivesASpaceInWhichMostIsRejected) {
 }
 
 TEST_P(EveryAdaptiveSearch, FindsItsWayThroughCoupledConstraints) {
-    for (unsigned seed = 1; seed <= 5; ++seed) {  // no single parameter can be changed alone
+    for (unsigned seed = 1; seed <= 5; ++seed) {  // a change of one parameter alone breaks the rule
         const auto space = cube("(A + B + C + D) % 8 == 0");
         EXPECT_LT(evaluations_to(*make_search(GetParam(), {space, seed}), bowl(6), 1), 300) << "seed " << seed;
     }
@@ -179,7 +179,7 @@ TEST_P(EveryAdaptiveSearch, DoesNotProposeWhatWasObservedUnasked) {
     const auto space = grid();
     const auto search = make_search(GetParam(), {space, 4});
     for (std::size_t i = 0; i < 50; ++i) search->observe((*space)[i], static_cast<double>(i));
-    search->observe(parse_configuration("X=3,Y=3"), 0.1);  // outside the space
+    search->observe(parse_configuration("X=3,Y=3"), 0.1);  // this configuration is outside the space
     const auto order = walk(*search);
     EXPECT_EQ(order.size(), 6U);
     for (std::size_t i = 0; i < 50; ++i) EXPECT_THAT(order, ::testing::Not(::testing::Contains(to_text((*space)[i]))));
@@ -206,8 +206,8 @@ TEST_P(EveryAdaptiveSearch, FindsTheBestNearAStartSoonerThanWithout) {
     EXPECT_LT(with, without);
 }
 
-// Pending points once had guessed values that counted like outcomes. New guesses then rested on old ones, and the
-// search never recovered.
+// An earlier version used guessed costs of proposals in flight as if they were outcomes. New guesses were then computed
+// from old guesses, and the search never recovered.
 TEST(Surrogate, NeedsLittleMoreWhileEightAreAwaited) {
     const auto rugged = [](const Configuration& configuration) {
         const auto cost = std::log(*bowl(6)(configuration));

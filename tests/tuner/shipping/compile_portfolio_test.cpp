@@ -27,7 +27,7 @@ protected:
     FakeCompiler compiler;
     std::vector<KernelTemplate> templates = builtin_templates();
 
-    // A member that counts as verified with the compiler of this test.
+    // Returns a member whose identity and code hash say that it was verified with the compiler of this test.
     PortfolioRow verified(const std::string& name) const {
         const auto& kernel = shipped_template(templates, name);
         const auto configuration = default_configuration(kernel);
@@ -139,8 +139,8 @@ TEST_F(CompilePortfolio, AMemberThatNoLongerCompilesIsLeftOutWithTheReason) {
     EXPECT_THAT(compiled.left_out, ElementsAre(HasSubstr("line 1: wrong")));
 }
 
-// Machine code for a GPU must not depend on time, place or concurrent compiles. Otherwise no shipped portfolio would
-// count as verified.
+// Machine code for a GPU must not depend on when or where it is compiled, or on concurrent compiles. Otherwise, no member
+// of a shipped portfolio would count as verified.
 TEST(NvrtcTarget, CompilingAPortfolioAgainMakesTheSameMachineCode) {
     const auto& templates = builtin_templates();
     const auto compiler = make_compiler(model_device("sm_90"));

@@ -73,7 +73,7 @@ TEST_F(ExportDatabase, WinnersComeWithTheirMachineCodeAndNothingElse) {
     const auto problem = gemm(512, 256, 128);
     from.remember(trial("naive", problem));
     from.set_winner(trial("tiled", problem), binary("tiled"));
-    from.remember(trial("tiled", gemm(64, 64, 64)));  // the fastest there, but nobody declared it the winner
+    from.remember(trial("tiled", gemm(64, 64, 64)));  // the fastest at this size, but not declared the winner
     Store to(scratch / "to.db");
     const auto exported = export_database(from, to, true);
     EXPECT_EQ(exported.winners, 1);

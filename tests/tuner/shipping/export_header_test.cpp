@@ -1,4 +1,4 @@
-// The header that smemtune writes for examples/histogram, compiled into this test, and others.
+// Tests exported headers. The header that smemtune writes for examples/histogram is compiled into this test.
 #include "tuner/shipping/export_header.h"
 
 #include <gmock/gmock.h>

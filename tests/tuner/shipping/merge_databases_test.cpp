@@ -19,7 +19,7 @@ protected:
 
 TEST_F(MergeDatabases, AnInterruptedMergeLeavesNoFile) {
     const auto before = scratch.contents();
-    for (int calls = 0; calls < 4; ++calls) {  // asked after each file, before and after writing
+    for (int calls = 0; calls < 4; ++calls) {  // the merge asks after each of two files, before writing, after writing
         int asked = 0;
         NewDatabase database(scratch / "all.db");
         EXPECT_FALSE(merge_databases(files, database.store(), [&] { return asked++ == calls; })) << calls;

@@ -14,7 +14,7 @@ using ::testing::HasSubstr;
 
 class PortfolioTexts : public ::testing::Test {
 protected:
-    // A portfolio of two members whose machine code comes from these compilers.
+    // Stores a portfolio of two members. The compilers `first` and `second` made their machine code.
     void store_members(const std::string& first, const std::string& second) {
         const auto device = store.remember(model_device("sm_90"));
         const auto kernel = store.remember(TemplateRecord{"tiled", "gemm", "hash", {}});

@@ -1,4 +1,4 @@
-// A compiler for tests without processes or a toolkit. The test decides when each compile ends.
+// A fake compiler for tests, which needs no processes and no CUDA Toolkit. The test decides when each compile ends.
 #pragma once
 
 #include <chrono>
@@ -14,8 +14,8 @@
 
 namespace smemtune {
 
-/// A program's text is its configuration header, or else its source. It also serves as the machine code. The text
-/// "wrong" is rejected; "broken" throws.
+/// Compiles a program to its text: the configuration header, or the source if there is no such header. The text "wrong"
+/// is rejected. The text "broken" makes the compiler throw a CompilerError.
 class FakeCompiler : public Compiler {
 public:
     [[nodiscard]] std::variant<Binary, Rejection> compile(const Program& program) const override {
@@ -23,7 +23,7 @@ public:
         {
             std::unique_lock lock(mutex_);
             begun_.push_back(text);
-            changed_.wait_for(lock, 10min, [&] { return !is_held(text); });  // ends even if a test has failed
+            changed_.wait_for(lock, 10min, [&] { return !is_held(text); });  // if a test fails, it ends, too
         }
         std::this_thread::sleep_for(delay);
         if (text == "broken") throw CompilerError("the compiler is gone");
@@ -34,7 +34,7 @@ public:
     [[nodiscard]] std::string target() const override { return "fake"; }
     [[nodiscard]] std::string version() const override { return number; }
 
-    /// Compiles of texts that contain `part` wait until they are released.
+    /// Makes the compile of each text that contains `part` wait until a test releases the text.
     void hold(const std::string& part) {
         const std::scoped_lock lock(mutex_);
         held_.insert(part);
@@ -50,7 +50,7 @@ public:
         held_.clear();
         changed_.notify_all();
     }
-    /// The texts, in the order in which their compiles began.
+    /// Returns the texts in the order in which their compiles began.
     [[nodiscard]] std::vector<std::string> begun() const {
         const std::scoped_lock lock(mutex_);
         return begun_;
@@ -60,7 +60,7 @@ public:
     }
 
     std::chrono::milliseconds delay{0};  ///< duration of each compile
-    std::string number = "1";            ///< its version
+    std::string number = "1";            ///< the compiler's version
 
 private:
     static std::string text_of(const Program& program) {

@@ -27,7 +27,7 @@ inline std::string name(const TemplateSearch& search, const Configuration& confi
 }
 inline std::string name(const Proposal& candidate) { return name(*candidate.search, candidate.configuration); }
 
-/// Tunes tests/fixtures/work at 16x16 for a GPU. A test may change the request before it calls start().
+/// A run that tunes tests/fixtures/work at 16x16 for a GPU. A test may change `request` before it calls start().
 struct FakeRun {
     explicit FakeRun(unsigned threads = 1) : pool(compiler, threads) {}
     ~FakeRun() { compiler.release_all(); }
@@ -44,7 +44,7 @@ struct FakeRun {
                                    .progress = progress,
                                    .toolchain = "fake 1"});
     }
-    /// Searches of the first problem's templates, without stored trials.
+    /// Returns a search for each template of the first problem. The searches know no stored trials.
     [[nodiscard]] TemplateSearches searches() {
         TemplateSearches made;
         const auto& problem = request.problems.front();
@@ -58,11 +58,11 @@ struct FakeRun {
         return made;
     }
     [[nodiscard]] const Problem& problem() const { return request.problems.front(); }
-    /// The verification identity of a run of the first problem.
+    /// Returns the verification identity of trials at the first problem.
     [[nodiscard]] std::string identity() const {
         return verification_identity(request.templates.front(), problem(), compiler);
     }
-    /// The template `name` beside the fixture's own, as a copy of it.
+    /// Adds a second template, `name`, which is a copy of the fixture's template.
     void add_copy(const std::string& name) {
         auto sources = read_sources(fixture("work"));
         auto manifest = sources.at("work.toml");
@@ -87,7 +87,7 @@ struct FakeRun {
     std::optional<TuneRun> run;
 };
 
-/// A measurement with six equal samples.
+/// Returns a measurement with six equal samples.
 inline Measurement steady(double us, double energy_uj = 0) {
     return {.median_us = us, .samples_us = std::vector<double>(6, us), .energy_uj = energy_uj};
 }

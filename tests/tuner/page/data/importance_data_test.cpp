@@ -10,7 +10,7 @@ namespace {
 
 using ::testing::SizeIs;
 
-// 81 configurations of four parameters with three values each. Each pair of parameters has an effect of its own size.
+// 81 configurations of four parameters with three values each. The effects of the pairs of parameters differ in size.
 TEST(ImportanceData, TheFivePairsThatMatterMostAreShownInTheirOrder) {
     ImportanceData data;
     for (std::int64_t i = 0; i < 81; ++i) {

@@ -5,7 +5,8 @@
 namespace smemtune {
 namespace {
 
-// One row of times for each problem; 0 where a configuration does not run.
+// Makes a table with a row of times (us) for each problem and a column for each configuration. A time of 0 means that
+// the configuration does not run.
 CrossTimes table(const std::vector<std::vector<double>>& us) {
     CrossTimes times;
     times.counts.assign(us.size(), 1);
@@ -22,7 +23,8 @@ CrossTimes table(const std::vector<std::vector<double>>& us) {
 using Members = std::vector<std::size_t>;
 
 TEST(ChooseMembers, TakesWhatLowersTheMeanLossTheMostAndThenWhatComplementsIt) {
-    // Configuration 0 is good everywhere, 1 is the best at two problems, 2 at the third, 3 nowhere.
+    // Configuration 0 is good at all problems. Configuration 1 is the best at the first two problems, 2 at the third,
+    // and 3 at none.
     const auto times = table({{12, 10, 50, 13}, {12, 10, 50, 13}, {12, 50, 10, 13}});
     EXPECT_EQ(choose_members(times, {0, 1, 2}, {0, 1, 2, 3}, 1), Members{0});
     EXPECT_EQ(choose_members(times, {0, 1, 2}, {0, 1, 2, 3}, 3), (Members{0, 1, 2}));
@@ -53,7 +55,7 @@ TEST(PairsNearby, EachConfigurationIsTimedNearWhereItWasFoundWhereItIsValid) {
     auto times = table({{1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}});
     times.places = {{0}, {1}, {3}, {7}};
     times.found = {{0}, {3}, {0, 3}};
-    times.cells[2][1].terms = {};  // not valid there
+    times.cells[2][1].terms = {};  // configuration 1 is not valid at problem 2
     EXPECT_EQ(pairs_nearby(times, 1), (std::vector<Members>{{0, 2}, {}, {}, {1}}));
     EXPECT_EQ(pairs_nearby(times, 2), (std::vector<Members>{{0, 2}, {0, 1}, {}, {1, 2}}))
         << "the first that is found nearby comes first";

@@ -7,7 +7,8 @@
 namespace smemtune {
 namespace {
 
-// Ten problems in a row. Configuration 0 takes 10 + x at problem x, 1 takes 30 - x: 0 is the best at the first ten.
+// Twenty problems in a row. At problem x, configuration 0 takes 10 + x us and configuration 1 takes 30 - x us.
+// Configuration 0 is faster at the first ten problems.
 CrossTimes crossing() {
     CrossTimes times;
     times.groups = {0, 0};
@@ -39,7 +40,7 @@ TEST(CheckLeftOut, AModelThatErrsMoreMustPromiseMore) {
     times.groups.push_back(1);
     times.found.push_back({0});
     times.won.emplace_back();
-    for (std::size_t x = 0; x < 20; ++x) {  // no term tells the fast half from the slow half
+    for (std::size_t x = 0; x < 20; ++x) {  // no term predicts which half of the problems is fast
         const auto at = static_cast<double>(x);
         times.cells[x].push_back({.us = x % 4 < 2 ? std::min(10 + at, 30 - at) - 1 : 300, .terms = {1}});
     }
@@ -59,14 +60,14 @@ TEST(CheckLeftOut, AConfigurationThatWonOnlyAtTheLeftOutProblemIsUnknown) {
 
 TEST(CheckLeftOut, NearestIsTheWinnerOfTheNearestProblemWhereItRuns) {
     auto times = crossing();
-    times.cells[2][0].us = 0;  // does not run there
+    times.cells[2][0].us = 0;  // configuration 0 does not run at problem 2
     const auto result = check_left_out(times, 1);
     EXPECT_EQ(result[4].nearest, 0.0);
     EXPECT_EQ(result[2].nearest, 0.0) << "the other configuration is the best that runs";
     EXPECT_EQ(result[15].nearest, 0.0);
 }
 
-// The models of the members that stay are fitted without the problem, too.
+// Members that are given in advance also get models that are fitted without the left-out problem.
 TEST(CheckLeftOut, MembersThatStayAreChosenAmongByModelsThatDoNotKnowTheProblem) {
     auto times = crossing();
     for (const auto& left_out : check_left_out(times, 1, {0, 1})) EXPECT_NEAR(left_out.same_members.value(), 0, 1e-9);
@@ -74,7 +75,7 @@ TEST(CheckLeftOut, MembersThatStayAreChosenAmongByModelsThatDoNotKnowTheProblem)
         const auto at = static_cast<double>(left_out.problem);
         EXPECT_NEAR(left_out.same_members.value(), std::max(0.0, (30 - at) / (10 + at) - 1), 1e-9);
     }
-    times.cells[3][1].us = 1;  // as nobody would expect
+    times.cells[3][1].us = 1;  // a time that no fitted model predicts
     EXPECT_NEAR(check_left_out(times, 2, {0, 1})[3].same_members.value(), 12, 1e-9);
     for (const auto& left_out : check_left_out(times, 2)) EXPECT_FALSE(left_out.same_members) << "there are none";
 }

@@ -8,7 +8,8 @@
 namespace smemtune {
 namespace {
 
-// Times of one template's configurations: `us_of` says how long a configuration takes with given terms.
+// Returns times of one template's configurations, with random terms. `us_of` gives a configuration's time (us) from its
+// terms.
 template <class Time>
 CrossTimes synthetic(std::size_t problems, std::size_t configurations, Time us_of) {
     std::mt19937 random(3);
@@ -19,7 +20,7 @@ CrossTimes synthetic(std::size_t problems, std::size_t configurations, Time us_o
     times.found.resize(configurations);
     times.won.resize(configurations);
     for (std::size_t problem = 0; problem < problems; ++problem) {
-        times.places.push_back({100.0 * static_cast<double>(problem)});  // far from one another
+        times.places.push_back({100.0 * static_cast<double>(problem)});  // all problems are far apart
         auto& cells = times.cells.emplace_back();
         for (std::size_t configuration = 0; configuration < configurations; ++configuration) {
             CrossTimes::Cell cell;
@@ -60,7 +61,7 @@ TEST(FitModels, TheErrorIsThatOfTimesThatWereLeftOut) {
     std::normal_distribution<double> noise(0, 0.2);
     const auto times = synthetic(
         60, 1, [&](std::size_t, const Terms& terms) { return (1 + terms[1] + terms[4]) * std::exp(noise(random)); });
-    // Two of three values of a normal distribution are within 0.97 standard deviations.
+    // Two thirds of the values of a normal distribution are within 0.97 standard deviations.
     EXPECT_NEAR(fit_models(times, first(60), {0})[0].error, std::exp(0.2) - 1, 0.07);
 }
 
@@ -85,7 +86,7 @@ TEST(FitModels, WhereNeitherTimeNorPredictionIsNearTheBestThereIsNoResidual) {
 
 TEST(FitModels, WithFewTimesTheCommonModelOfTheTemplateDecides) {
     auto times = synthetic(40, 3, [](std::size_t, const Terms& terms) { return 5 + 2 * terms[4] + terms[2]; });
-    for (std::size_t problem = 2; problem < 40; ++problem) times.cells[problem][2].us = 0;  // known at two problems
+    for (std::size_t problem = 2; problem < 40; ++problem) times.cells[problem][2].us = 0;  // timed at two problems
     const auto model = fit_models(times, first(40), {2})[0];
     const auto& unseen = times.cells[30][1];
     EXPECT_NEAR(model.predicted_us(unseen.terms) / unseen.us, 1, 0.05);
