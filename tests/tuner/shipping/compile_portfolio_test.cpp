@@ -139,8 +139,8 @@ TEST_F(CompilePortfolio, AMemberThatNoLongerCompilesIsLeftOutWithTheReason) {
     EXPECT_THAT(compiled.left_out, ElementsAre(HasSubstr("line 1: wrong")));
 }
 
-// Machine code for a GPU must not depend on when or where it is compiled, or on concurrent compiles. Otherwise, no member
-// of a shipped portfolio would count as verified.
+// Machine code for a GPU must not depend on when or where it is compiled, or on concurrent compiles. Otherwise, no
+// member of a shipped portfolio would count as verified.
 TEST(NvrtcTarget, CompilingAPortfolioAgainMakesTheSameMachineCode) {
     const auto& templates = builtin_templates();
     const auto compiler = make_compiler(model_device("sm_90"));

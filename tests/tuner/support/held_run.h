@@ -1,4 +1,4 @@
-// Kernels that wait for a test, so that a test decides when a trial ends.
+// Kernels that wait until a test lets them go on. The test thereby decides when a trial ends.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -7,14 +7,15 @@
 
 namespace smemtune {
 
-/// What a run says when it notices the first interrupt.
+/// The message that a run prints when it notices the first interrupt.
 constexpr auto interrupt_noticed = "interrupted: finishing the trial in flight";
 
-/// Copies of a fixture's kernel. Where a condition holds, the first thread creates the file `entered` and waits while
-/// the file `hold` exists.
+/// Runs a modified copy of a fixture's kernel. Under a given condition, the first thread of the kernel creates the
+/// folder `entered` and waits while the file `hold` exists.
 class HeldRun : public ::testing::Test {
 protected:
-    /// The folder with the copy. `then` follows the wait, in all threads for which the condition holds.
+    /// Writes the copy of the fixture `name` and returns its folder. Threads for which `condition` is true also execute
+    /// the code `then`, the first thread after its wait.
     [[nodiscard]] std::string held(const std::string& name, const std::string& condition,
                                    const std::string& then = "") const {
         const std::filesystem::path folder = scratch_ / "kernels";
@@ -37,7 +38,7 @@ protected:
     void release() const { std::filesystem::remove(scratch_ / "hold"); }
     [[nodiscard]] bool has_entered() const { return std::filesystem::exists(scratch_ / "entered"); }
     [[nodiscard]] std::int64_t trials() const { return trials_in(scratch_ / "t.db"); }
-    /// Interrupts a run whose trial waits, and lets the trial end when the run has noticed.
+    /// Interrupts a run whose trial waits. Lets the trial end once the run has noticed the interrupt.
     void interrupt(const Running& running, int signal = SIGINT) const {
         running.signal(signal);
         ASSERT_TRUE(soon([&] { return running.has_said(interrupt_noticed); }));

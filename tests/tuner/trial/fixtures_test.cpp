@@ -1,4 +1,4 @@
-// Kernels that fail in every way, and right ones. To run it by hand on a GPU machine:
+// Tests kernels that fail, each in a different way, and right kernels. To run the tests on a machine with a GPU:
 //     export SMEMTUNE_TEST_DEVICE=0 SMEMTUNE_TEST_PROGRAM=./smemtune SMEMTUNE_TEST_FIXTURES=tests/fixtures
 //     ./tuner_tests --gtest_filter='Fixtures.*'
 #include <gmock/gmock.h>
@@ -14,14 +14,14 @@ using nlohmann::json;
 using ::testing::HasSubstr;
 
 const bool on_host = test_device() == "host";
-// Enough work for a GPU to show the difference; a CPU runs the heaviest kernel for a second.
+// On a GPU, the size is large enough for different times. On a CPU, the heaviest kernel takes a second at size 64.
 const std::string size = on_host ? "64" : "4194304";
 
-// One row for each BEHAVIOUR of tests/fixtures/misbehaving.
+// The expected failure of tests/fixtures/misbehaving for one value of its parameter BEHAVIOUR.
 struct Failure {
     int behaviour;
-    const char* stage;   // empty if the trial passes on this device
-    const char* reason;  // part of the reason
+    const char* stage;   // of the rejection; empty if the trial passes on this device
+    const char* reason;  // part of the rejection's reason
 };
 
 std::vector<Failure> failures() {
@@ -34,7 +34,8 @@ std::vector<Failure> failures() {
                               {8, "limits", "shared bytes per block"},
                               {10, "limits", "empty"},
                               {9, "launch", on_host ? "a_function_that_is_nowhere" : "launch"}};
-    // A CPU's stack holds 128 values, and a CPU has no limit of 48 KiB for static arrays.
+    // Behaviours 7 and 11 fail only on a GPU. A CPU has no limit of 48 KiB for static arrays, and keeps 128 values on
+    // its stack, where a GPU runs out of registers.
     list.push_back({7, on_host ? "" : "limits", on_host ? "" : "static shared bytes per block"});
     list.push_back({11, on_host ? "" : "limits", on_host ? "" : "registers per block"});
     return list;

@@ -1,4 +1,5 @@
-// Products of f16, bf16 and tf32: right kernels pass at every K, and those that lose precision anywhere are found.
+// Tests products of f16, bf16 and tf32. Right kernels must pass at every K, and kernels that lose precision in any step
+// must be found.
 #include <gmock/gmock.h>
 
 #include "runtime/configured_kernel.h"
@@ -9,8 +10,8 @@ namespace smemtune {
 namespace {
 
 struct NarrowKernel {
-    std::string value = "x";  // what the kernel takes for the element x of A (n = 0) or B (n = 1)
-    std::string sum = "sum";  // what it keeps of a sum after each product
+    std::string value = "x";  // what the kernel uses in place of the element x of A (n = 0) or B (n = 1)
+    std::string sum = "sum";  // what the kernel keeps of its sum after each product
     std::string result = "from_float<Element>(c)";
 };
 
@@ -55,7 +56,7 @@ extern "C" __global__ void made_up(int M, int N, int K, float alpha, const Eleme
 )";
     }
 
-    // Verdicts on 16x16xK products for some K, on all checks.
+    // Returns the verdict on 16x16xK products in all checks, for each K in `depths`.
     static std::vector<Testbed::Verdict> verdicts_of(const NarrowKernel& how, const std::vector<std::int64_t>& depths) {
         const std::string type = GetParam();
         const auto manifest = "[template]\nname = \"made_up\"\noperation = \"gemm\"\ntypes = [\"" + type +
@@ -96,7 +97,7 @@ TEST_P(NarrowPrecision, OfTheTypeIsRightAtEveryDepth) {
     }
 }
 
-// What tensor cores do: of the checks' inputs nothing is lost.
+// Tensor cores round their inputs to the type. The inputs of the checks have that type's precision, so nothing is lost.
 TEST_P(NarrowPrecision, OfInputsThatAreRoundedToTheTypeIsRight) {
     for (const auto& verdict : verdicts_of({.value = "keep(x, " + bits() + ")"}, {64, 1024})) {
         EXPECT_EQ(verdict.wrong, std::nullopt);

@@ -43,7 +43,8 @@ TEST(Operands, WhatTheMemoryCannotHoldIsRefusedAndWithoutALimitNothingIs) {
     EXPECT_NO_THROW(must_fit(operation, gemm(16384, 16384, 16384), device));
 }
 
-// In GiB at 4096: the operands of a check and the rotating ones, and a reference of 16 bytes an element.
+// `needed` is in GiB, for 4096x4096x4096. It is the sum of the operands of one check, the rotating operands, the wide
+// copies, and a reference of 16 bytes for each element of C.
 TEST(Operands, OfNarrowElementsNeedRoomForTheirWideCopies) {
     const auto operation = gemm_operation();
     const Device device{.name = "made up", .memory_bytes = 1LL << 28};
@@ -70,13 +71,14 @@ TEST(Operands, FitUntilTheMemoryIsUsedUpToTheLastByte) {
     const auto operation = gemm_operation();
     const auto problem = gemm(256, 256, 256);
     Device device{.name = "made up", .l2_bytes = 1};
-    // A check and one rotating set of three matrices, and a reference of two doubles for each element of C.
+    // Memory is needed for the three matrices of a check, the three of one rotating set, and a reference of two doubles
+    // for each element of C.
     const std::int64_t needed = 2 * (3 * 256 * 256 * 4) + 256 * 256 * 16;
     device.memory_bytes = needed;
     EXPECT_NO_THROW(must_fit(operation, problem, device));
     device.memory_bytes = needed - 1;
     EXPECT_THROW(must_fit(operation, problem, device), std::invalid_argument);
-    // A larger cache takes more sets.
+    // With a larger cache, there is a second rotating set.
     device.l2_bytes = 3 * 256 * 256 * 4;
     device.memory_bytes = needed + 3 * 256 * 256 * 4;
     EXPECT_NO_THROW(must_fit(operation, problem, device));

@@ -7,7 +7,8 @@
 namespace smemtune {
 namespace {
 
-// The wide input shows every kernel that rounds to TF32, and no sum leaves the 24 bits that a float holds.
+// The integers of the wide input have more bits than TF32, so every kernel that rounds to TF32 is found. Every sum
+// still fits into the 24 bits of a float.
 TEST(Integers, OfTheWideInputNeedMoreBitsThanTf32AtEveryDepth) {
     const Check check{.integers = true, .wide = "A", .scalars = {{"alpha", 2}, {"beta", -3}}};
     const Argument wide{.name = "A", .kind = Argument::Kind::input};
@@ -22,7 +23,7 @@ TEST(Integers, OfTheWideInputNeedMoreBitsThanTf32AtEveryDepth) {
     }
 }
 
-// Every sum of products stays within the 24 bits of a float, and the integers are as large as that allows.
+// The integers, at most 8, are as large as possible while every sum of products fits into the 24 bits of a float.
 TEST(Integers, AreAsLargeAsAnyOrderOfAdditionAllows) {
     const Argument input{.name = "A", .kind = Argument::Kind::input};
     for (const double alpha : {1.0, -3.0}) {

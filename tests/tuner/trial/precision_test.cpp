@@ -1,5 +1,5 @@
-// Kernels that are less precise than their type are found at every K, by their errors alone. Correct kernels keep a
-// margin.
+// Tests that kernels that are less precise than their type are found at every K, from their errors alone. The errors of
+// right kernels must stay below half of the bound.
 #include <gmock/gmock.h>
 
 #include <iostream>
@@ -17,7 +17,7 @@ class Precision : public ::testing::TestWithParam<std::string> {
 protected:
     static inline const std::vector<std::int64_t> all_depths{16, 64, 256, 1024, 4096, 16384, 65536};
 
-    // `product` is what the kernel adds up, for elements x of A and y of B.
+    // `product` is the expression that the kernel sums over K, for elements x of A and y of B.
     static std::string source_of(const std::string& product) {
         return R"(
 #include "configuration.h"
@@ -79,7 +79,8 @@ grid = ["1"]
 host = true
 )toml";
 
-    // Verdicts on 16x16xK products for each K: on all checks or on the first one, which also judges competitors.
+    // Returns the verdict on 16x16xK products for each K in `depths`. The kernel runs all checks, or only the first
+    // one, which is also the only one for competitors.
     static std::vector<Testbed::Verdict> verdicts_of(const std::string& product, bool first_check,
                                                      const std::vector<std::int64_t>& depths = all_depths) {
         const auto kernel = load_templates({{"made_up.cu", source_of(product)}, {"made_up.toml", manifest}}).front();
@@ -128,7 +129,7 @@ TEST_P(Precision, WithoutOneOfThreeProductsIsFoundAtEveryDepth) {
     expect_found("round_to(x, 13) * low(y) + big_product(x, y)");
 }
 
-// At K = 1, f32 allows four rounded operations and 3xtf32 eight more.
+// At K = 1, the bound of f32 is that of four rounded operations, and the bound of 3xtf32 that of twelve.
 TEST_P(Precision, OfAProductMayErrByAsMuchAsItsThreeProductsDo) {
     for (const auto& [errors, is_right] : {std::pair{"2", true}, {"6", GetParam() == "3xtf32"}, {"32", false}}) {
         const auto product = "x * y + " + std::string(errors) + " * 0x1p-24f * x * y";
@@ -136,7 +137,8 @@ TEST_P(Precision, OfAProductMayErrByAsMuchAsItsThreeProductsDo) {
     }
 }
 
-// One element of 256 errs by half of what rule 1 allows it, so the mean of rule 2 is far smaller.
+// One element of 256 has half of the error that rule 1 of tolerance.h allows. The mean error of all elements is far
+// below the limit of rule 2.
 TEST_P(Precision, IsToldAsTheShareOfTheBoundThatTheWorstElementTakes) {
     const auto product =
         "x * y + (row == 3 && column == 5 && k == 0 ? 4 * 0x1p-24f * scale(A + 3 * lda, B + 5, ldb, K) : 0)";
@@ -146,7 +148,8 @@ TEST_P(Precision, IsToldAsTheShareOfTheBoundThatTheWorstElementTakes) {
     }
 }
 
-// Rule 1 allows each element 8 u s, rule 2 allows all of them together 2 u s.
+// Rule 1 of tolerance.h limits the error of each element to 8 u s. Rule 2 limits the root mean square of all errors to
+// 2 u s.
 TEST_P(Precision, OfErrorsThatAllElementsShareIsFoundThoughEachIsWithinItsBound) {
     const auto verdict_of = [](const std::string& share) {
         return verdicts_of("x * y + (k == 0 ? " + share + " * 0x1p-24f * scale(A + row * lda, B + column, ldb, K) : 0)",

@@ -18,7 +18,7 @@ TEST(PruningPolicy, ANoisyBestAdmitsMoreFinalistsWithinBounds) {
     EXPECT_DOUBLE_EQ(limit(5), 1.05);
 }
 
-// A candidate that sampling cut short must stay ruled out in a later run with the same best.
+// A candidate whose sampling was cut short must stay ruled out in a later run with the same best time.
 TEST(PruningPolicy, WhatIsCutShortIsRuledOutLater) {
     EXPECT_LT(pruning::slow_stored_candidate, pruning::slow_candidate);
 }

@@ -5,7 +5,7 @@
 namespace smemtune {
 namespace {
 
-// Feeds durations of one launch until the policy has enough. Returns the number of durations.
+// Adds durations of one launch until the policy needs no more. Returns the number of added durations.
 int feed(Sampling& sampling, const std::function<double(int)>& launch_us, double batch_us = 2000) {
     int count = 0;
     while (!sampling.finished()) {
@@ -94,14 +94,14 @@ TEST(Sampling, KeepsEverySampleInItsOrder) {
 
 TEST(Sampling, TheBordersOfItsPolicyBelongToIt) {
     Sampling level({}, 100);
-    level.add(125, 2000);  // 1.25 times the best
+    level.add(125, 2000);  // exactly 1.25 times the best, the limit
     EXPECT_FALSE(level.finished());
     EXPECT_FALSE(level.result().cut_short);
     Sampling behind({}, 100);
     behind.add(125.001, 2000);
     EXPECT_TRUE(behind.finished());
 
-    // Half the interquartile range of 99, 100, 101 is 0.5, which is 0.005 of the median.
+    // Half the interquartile range of 99, 100, 101 is 0.5, which is 0.005 of the median: the limit of `steady_spread`.
     for (const auto& [half_width, finished] : {std::pair{1.0, true}, {1.01, false}}) {
         Sampling steady(SamplingPolicy{});
         for (const double us : {100 - half_width, 100.0, 100 + half_width}) steady.add(us, 1);

@@ -18,7 +18,7 @@ Testbed::Verdict made_up_verdict(const std::string& source, const std::string& m
     const auto device = find_device("host").device;
     static const auto compiler = make_compiler(device, {.host_compiler = SMEMTUNE_CXX});
     static const auto backend = open_backend("host", {.seed = 1, .threads = 1});
-    static std::map<std::string, TestbedBinaries> binaries;  // always f32 nn
+    static std::map<std::string, TestbedBinaries> binaries;  // by operation; all problems are f32 with layout nn
     const auto& operation = kernel.operation.name;
     if (!binaries.contains(operation)) binaries[operation] = compile_testbed(*compiler, kernel, problem);
     Testbed testbed(*backend, kernel.operation, problem, binaries.at(operation), 1);
@@ -109,15 +109,15 @@ TEST(VerificationIdentity, HasEachPartOfTheTestbedThatVerifies) {
     EXPECT_EQ(testbed_parts(Operation{}, gemm(19, 23, 17, "3xtf32"), OtherVersion("1")).product_terms, 8);
 }
 
-// Both rules are those of version 2. Raise tolerance_version with any change, because stored trials were verified with
-// them.
+// The constants of both error rules in version 2. Raise tolerance_version when you change one, because stored trials
+// were verified with the old value.
 TEST(VerificationIdentity, TheTolerancesAreThoseOfTheirVersion) {
     EXPECT_EQ(tolerance_version, 2);
     EXPECT_EQ(element_lambda, 8);
     EXPECT_EQ(rms_lambda, 2);
 }
 
-// A device with little free memory. It counts the allocated bytes.
+// A device that reports `free` bytes of free memory, and counts the bytes that are allocated.
 class Tight : public Scripted {
 public:
     explicit Tight(std::size_t free) : free_(free) {}
@@ -143,7 +143,7 @@ TEST(TestbedMemory, ChecksStayPreparedAsFarAsFreeMemoryHasRoom) {
     EXPECT_GT(prepared[1], prepared[2]);
 }
 
-// 19x23x17 products on the host device. The kernel is right unless a test changes its source.
+// Verifies a kernel for 19x23x17 products on the host device. The kernel is right unless a test changes its source.
 class TestbedTest : public ::testing::Test {
 protected:
     static constexpr const char* source = R"(
@@ -171,7 +171,8 @@ grid = ["ceil_div(N, 8)", "ceil_div(M, 8)"]
 host = true
 )toml";
 
-    // The testbed's message about the kernel with `to` in place of `from`; "" if the kernel is right.
+    // Replaces `from` by `to` in the kernel. Returns the testbed's message about the kernel, or "" if the kernel is
+    // right.
     static std::string verdict_of(const std::string& from, const std::string& to,
                                   const Problem& problem = gemm(19, 23, 17)) {
         std::string text = source;
@@ -204,7 +205,7 @@ TEST_F(TestbedTest, AWriteBehindTheOutputIsFound) {
     EXPECT_THAT(verdict_of("Element* c =", "C[M * ldc] = 0; Element* c ="), HasSubstr("writes outside C"));
 }
 
-// A kernel reads behind one matrix and writes the values behind a different one.
+// Each kernel copies a value from behind a matrix to a place behind C.
 TEST_F(TestbedTest, ACopyFromOutsideToOutsideIsFound) {
     EXPECT_THAT(verdict_of("Element* c =", "C[M * ldc] = A[M * lda]; Element* c ="), HasSubstr("writes outside C"));
     EXPECT_THAT(verdict_of("Element* c =", "C[M * ldc + 1] = C[M * ldc]; Element* c ="), HasSubstr("writes outside C"));
@@ -278,7 +279,8 @@ TEST_F(TestbedTest, AStrideTakenForAnExtentWhereRowsAreAlignedIsFound) {
         HasSubstr("(integer inputs)"));
 }
 
-// The errors are 16 units of roundoff: no element is outside its own bound.
+// Each element has an error of 16 units of roundoff. This is within the bound of one element, but too much for the mean
+// of all elements.
 TEST_F(TestbedTest, AnErrorThatAllElementsShareIsFound) {
     EXPECT_THAT(verdict_of("alpha * sum :", "alpha * sum * (1 + 0x1p-20f) :"),
                 HasSubstr("C is less precise than its type"));
@@ -328,7 +330,7 @@ TEST_F(TestbedTest, AWriteToAnInputIsFound) {
     EXPECT_EQ(verdict_of("    *c = ", "    const_cast<Element*>(B)[0] = 99;\n    *c = "), "writes to its input B");
 }
 
-// The first element of the guard band is also checked.
+// The kernel changes the first element of the guard band in front of B.
 TEST_F(TestbedTest, AWriteAtTheBeginningOfAnInputsGuardIsFound) {
     EXPECT_EQ(verdict_of("    *c = ",
                          "    if ((unsigned long long)B % 16 == 0) const_cast<Element*>(B)[-1024] = 99;\n"
@@ -336,7 +338,7 @@ TEST_F(TestbedTest, AWriteAtTheBeginningOfAnInputsGuardIsFound) {
               "writes to its input B");
 }
 
-// For other inputs, rounding errors may be larger than this error.
+// The result is wrong by one bit. For inputs other than integers, rounding errors may be larger than that.
 TEST_F(TestbedTest, AnErrorOfOneBitIsFoundWhereIntegersAreExact) {
     EXPECT_THAT(verdict_of("*c = beta == 0 ? alpha * sum : alpha * sum + beta * *c",
                            "*c = (beta == 0 ? alpha * sum : alpha * sum + beta * *c) * (1 + 0x1p-23f)"),
@@ -353,7 +355,7 @@ TEST_F(TestbedTest, TheComplaintSaysWhatItIsAndWhatItShouldBe) {
                 ::testing::MatchesRegex(R"(C\[0,0\] is [0-9.]+, not -?[0-9.]+ \+- [0-9.e-]+ \(uniform inputs\))"));
 }
 
-// Two outputs of different sizes, each with a reference of its own.
+// The operation has two outputs of different sizes. Each output has its own reference.
 TEST(TwoOutputs, AreEachComparedWithTheirOwnReference) {
     const std::string right = R"(
 #include "configuration.h"
@@ -408,7 +410,7 @@ host = true
     EXPECT_THAT(verdict_of("C[0] = A[0] + 3", "C[0] = 2 * A[0]"), HasSubstr("C[0,0] is "));
 }
 
-// The same test with a batch.
+// Verifies a kernel of `batched_gemm`, which is right unless a test changes its source.
 class BatchedTestbed : public ::testing::Test {
 protected:
     static constexpr const char* source = R"(

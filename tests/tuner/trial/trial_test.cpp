@@ -1,4 +1,4 @@
-// Trials on a simulated device whose times the test decides.
+// Tests trials on a simulated device. The test decides the times that the device measures.
 #include "tuner/trial/trial.h"
 
 #include <gmock/gmock.h>
@@ -14,7 +14,7 @@ using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// 24x24x24 products by a kernel that is either right or ignores `alpha`.
+// Tries kernels for 24x24x24 products: a right kernel, and kernels that use a constant in place of `alpha`.
 class TrialTest : public ::testing::Test {
 protected:
     static Binary compiled(const std::string& scale) {
@@ -41,7 +41,7 @@ extern "C" __global__ void made_up(int M, int N, int K, Element alpha, const Ele
         static const TrialInput input{compiled("2"), {.grid = {3, 3, 1}, .block = {8, 8, 1}}};
         return input;
     }
-    // The kernel is right on the first check, where alpha is 1.
+    // Returns a kernel that uses 1 in place of alpha. It passes the first check, where alpha is 1.
     static const TrialInput& without_alpha() {
         static const TrialInput input{compiled("1"), {.grid = {3, 3, 1}, .block = {8, 8, 1}}};
         return input;
@@ -92,7 +92,7 @@ TEST_F(TrialTest, AKernelThatIsClearlySlowerOnTheFirstCheckGetsNoOther) {
     EXPECT_THAT(measured(slower).samples_us, ElementsAre(first_us));
     EXPECT_EQ(backend.batches.size(), 1U);
     EXPECT_EQ(slower.time_ms, 0);
-    first_us -= 2;  // the limit for a cold first launch
+    first_us -= 2;  // just below the limit for a cold first launch
     const auto as_fast = report_of(right(), 1000);
     EXPECT_FALSE(measured(as_fast).cut_short);
     EXPECT_EQ(measured(as_fast).median_us, 1000);
@@ -135,7 +135,7 @@ TEST_F(TrialTest, AFastKernelThatFailsALaterCheckIsWrong) {
     EXPECT_GT(report.time_ms, 0) << "it was timed before";
 }
 
-// A cache of this size makes several sets of operands rotate, each with its own inputs and references.
+// With a cache of 16 KiB, several sets of operands rotate. Each set has its own inputs and references.
 TEST_F(TrialTest, AVerificationComparesEachSetWithItsOwnReferenceWhereverTheRotationStands) {
     Scripted cached(1 << 14);
     Testbed rotating = testbed_on(cached);
@@ -159,7 +159,7 @@ TEST_F(TrialTest, AVerificationRunsAllChecksAndABatchAndComparesWhatItLeft) {
     EXPECT_EQ(backend.batches.size(), checks + 1);
     EXPECT_FALSE(verified(wrong()).verified);
     EXPECT_EQ(rejected(verified(wrong())).stage, Stage::wrong);
-    // The kernel is right until it is launched in a batch. From that launch on, its output is wrong.
+    // The kernel passes all checks. In the batch that follows, each launch leaves a wrong element in the output.
     backend.after = [&](const Backend::Call& call) {
         if (backend.batches.size() == checks) **static_cast<float**>(call.arguments.at(9)) += 1;
     };
@@ -194,7 +194,7 @@ TEST_F(TrialTest, AfterAKernelThatSpoiledItsInputsTheNextOneGetsNewOnes) {
     }
 }
 
-// 24x24x24 takes 7 KB, so that three sets rotate through this cache.
+// The operands of 24x24x24 take 7 KB. With a cache of 9000 bytes, three sets of operands rotate.
 TEST(VerifyCandidate, ComparesTheOutputsOfEveryRotatingSet) {
     Scripted backend(9000);
     auto testbed = testbed_on(backend);
@@ -270,7 +270,7 @@ TEST_F(TrialTest, EnergyIsMeasuredWhereItIsAskedForAndNotOfWhatIsCutShort) {
 TEST_F(TrialTest, FinalistsAreTimedInTurn) {
     const BoundKernel* first = nullptr;
     backend.launch_us = [&](const BoundKernel* kernel) {
-        if (backend.batches.size() == 3) first = kernel;  // after one warm-up of each kernel
+        if (backend.batches.size() == 3) first = kernel;  // the first batch after a warm-up of each kernel
         return kernel == first ? 100.0 : 200.0;
     };
     const auto measured = play_final(backend, testbed, {right(), right()}, policy, 3);

@@ -1,4 +1,4 @@
-// Several workers in one run. Here they share the host; on GPUs, each GPU has one worker.
+// Tests runs with several workers. In these tests, all workers use the host device. With GPUs, each GPU has one worker.
 #include <gmock/gmock.h>
 
 #include <nlohmann/json.hpp>
@@ -66,7 +66,7 @@ TEST_F(LostDevice, AWorkerThatIsKilledCostsNothingButTime) {
     expect_complete(running);
 }
 
-// Workers prepare problems while the first programs compile.
+// Workers prepare problems while the first programs compile. The test kills a worker as soon as it exists.
 TEST_F(LostDevice, AWorkerThatIsKilledWhileItPreparesCostsNothing) {
     Running running(scratch_, tune(16));
     std::vector<pid_t> workers;
@@ -120,7 +120,7 @@ TEST(Devices, TheReportSaysWhereEachWorkersTimeWent) {
         EXPECT_GT(worker.at("start_seconds"), 0);
         EXPECT_LE(sum, report.at("seconds").get<double>()) << "no second counts twice";
     }
-    // These entries exist in every run.
+    // Every run needs time for these parts.
     for (const auto* part : {"prepare", "compiler", "trials"}) EXPECT_GT(sums[part], 0) << part;
 }
 

@@ -13,7 +13,7 @@ TEST(EventCount, AnEventBetweenLookingAndWaitingIsNotLost) {
     EventCount events;
     const auto seen = events.count();
     events.notify();
-    events.wait(seen);  // returns at once
+    events.wait(seen);  // returns at once, because there was an event after `seen`
     EXPECT_NE(events.count(), seen);
 }
 
@@ -29,7 +29,7 @@ TEST(EventCount, OneEventWakesAllWhoWait) {
         });
     }
     events.notify();
-    threads.clear();  // joins
+    threads.clear();  // joins the threads
     EXPECT_EQ(woken, 4);
 }
 

@@ -1,4 +1,4 @@
-// Runs that are killed or interrupted, and runs at the same time.
+// Tests runs that are killed or interrupted, and concurrent runs.
 #include <gmock/gmock.h>
 
 #include <nlohmann/json.hpp>
@@ -21,7 +21,7 @@ std::vector<std::string> tune_work(const std::string& sizes) {
             sizes,  "--jobs",   "2",    "--db",        "t.db"};
 }
 
-// A run of the kernel `work` whose trials at one size wait for the test.
+// Runs the kernel `work`. Its trials at the size `held_at` wait until the test releases them.
 class Killed : public HeldRun {
 protected:
     [[nodiscard]] std::vector<std::string> tune(const std::string& sizes, int held_at) const {
@@ -49,7 +49,7 @@ TEST(Kill, AtAnyMomentLosesAtMostTheTrialInFlight) {
     const auto begin = std::chrono::steady_clock::now();
     ASSERT_EQ(run(undisturbed, tune_work("16,32")).code, 0);
     const auto whole = duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - begin);
-    constexpr int most_kills = 16;  // spread over the duration of a whole run
+    constexpr int most_kills = 16;  // at moments spread over the duration of an undisturbed run
     const auto expected = winners_in(undisturbed / "t.db");
     ASSERT_EQ(expected,
               (std::vector<std::string>{"transpose f32 16x16 work WORK=1", "transpose f32 32x32 work WORK=1"}));
@@ -57,12 +57,14 @@ TEST(Kill, AtAnyMomentLosesAtMostTheTrialInFlight) {
     int kills = 0;
     int finished_runs = 0;
     std::int64_t most_trials = 0;
-    // Every second kill waits for a trial, however long it takes: at least one of them finds the run at work.
+    // Every second kill waits until three more trials are stored, however long that takes. At least one kill must come
+    // after trials were stored and before the run ended.
     while (kills < most_kills || most_trials <= 2) {
         const Scratch scratch;
         const auto db = scratch / "t.db";
         std::int64_t stored = 0;
-        // Kills the run again and again until it completes. After `most_kills` kills in all, a run may end undisturbed.
+        // Kills the run and starts it again until it completes. After `most_kills` kills in total, a run may end
+        // undisturbed.
         for (bool through = false; !through;) {
             Running running(scratch, tune_work("16,32"));
             if (kills < most_kills || most_trials <= 2) {
@@ -72,10 +74,10 @@ TEST(Kill, AtAnyMomentLosesAtMostTheTrialInFlight) {
                 } else {
                     std::this_thread::sleep_for(moment);
                 }
-                stored = std::max(stored, trials_in(db));  // finished before the kill
+                stored = std::max(stored, trials_in(db));  // trials that were stored before the kill
                 running.signal(SIGKILL);
                 const int code = running.wait().code;
-                through = code == 0;  // it ended before the signal reached it
+                through = code == 0;  // the run ended before the signal reached it
                 ASSERT_TRUE(through || code == 128 + SIGKILL) << "exit code " << code;
                 ASSERT_TRUE(soon([&] { return running.descendants().empty(); })) << "a process survived kill " << kills;
             } else {
@@ -99,7 +101,8 @@ TEST(Kill, AtAnyMomentLosesAtMostTheTrialInFlight) {
     RecordProperty("finished_runs", finished_runs);
 }
 
-// The winner at 32 is wrong at 16 and at 20, where the cross-size transfer tries it. It waits there for the test.
+// The winner of size 32 is wrong at sizes 16 and 20, where the cross-size transfer tries it. The first of these trials
+// waits until the test releases it.
 class BetweenSizes : public HeldRun {
 protected:
     [[nodiscard]] std::vector<std::string> tune(const std::string& pause = "") const {
@@ -110,7 +113,7 @@ protected:
             "--deadline", "10m"};
     }
     [[nodiscard]] std::vector<std::string> winners() const { return winners_in(scratch_ / "t.db"); }
-    // The sizes at which the winner at 32 was tried and rejected.
+    // Returns the sizes at which the winner of size 32 was tried and rejected.
     [[nodiscard]] std::set<std::string> rejected_at() const {
         std::set<std::string> sizes;
         for (const auto& row : Store(scratch_ / "t.db", Store::Access::read).rows({.rejected_only = true})) {
@@ -118,7 +121,8 @@ protected:
         }
         return sizes;
     }
-    // The same command completes the run, and the last run has nothing to do.
+    // Runs the same command twice more. The first time, it completes the tuning. The second time, there is nothing to
+    // do.
     void go_on(const std::vector<std::string>& tune) const {
         release();
         const auto second = run(scratch_, tune);
@@ -167,7 +171,7 @@ TEST_F(BetweenSizes, AnInterruptStoresTheTrialInFlightAndTheNextRunGoesOn) {
     EXPECT_EQ(winners(), decided);
 }
 
-// The first trial of the transfer takes longer than the budget, whenever it begins.
+// The first trial of the transfer takes at least 1.5 s. This is longer than the whole budget of 1 s.
 TEST_F(BetweenSizes, ABudgetThatIsSpentIsSaidAndTheNextRunGoesOn) {
     const auto words = tune("if (threadIdx.x + threadIdx.y == 0) usleep(1500000);\n");
     release();
@@ -244,7 +248,8 @@ TEST_F(Interrupted, ATermSignalIsHeededLikeAnInterrupt) {
     EXPECT_EQ(running.wait().code, 130);
 }
 
-// Like a terminal: every process of the group gets the signal.
+// The key Ctrl-C of a terminal sends SIGINT to every process of the group. The test therefore sends it to the worker
+// and to the run.
 TEST_F(Interrupted, TheKeyReachesTheWorkerTooAndCostsNoTrial) {
     Running running(scratch_, tune("16,32,48", 48));
     ASSERT_TRUE(soon([&] { return trials() >= 1; }));
@@ -270,7 +275,7 @@ TEST(Together, TwoProcessesTuneIntoOneFile) {
                                         "transpose f32 48x48 work WORK=1"}));
 }
 
-// A parent passes on which signals are ignored and which descriptors are closed.
+// A process inherits from its parent which signals are ignored and which file descriptors are closed.
 TEST(Inherited, ARunNeedsNeitherChildSignalsNorStandardDescriptors) {
     const Scratch scratch;
     const auto database = scratch / "t.db";

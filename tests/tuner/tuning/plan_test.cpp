@@ -29,7 +29,8 @@ TEST(Plan, IsTheSameWithManyThreadsAsWithOne) {
     }
 }
 
-// 1000 blocks of more than 1024 threads are stored one by one as rejected; if there are more, none is.
+// The space contains configurations with too many threads per block if there are at most 1000 of them, so that each is
+// stored as rejected. If there are more, the space contains none of them.
 TEST(Plan, HasWhatBreaksTheDevicesLimitsUnlessThatIsTooMuch) {
     TuneRequest request;
     request.problems = {gemm(64, 64, 64)};

@@ -1,4 +1,5 @@
-// Several workers, and lost workers: real processes on the host device, and one that ends before it is ready.
+// Tests runs with several workers, some of which are lost. Workers are real processes on the host device. Programs that
+// end or fail too early take the place of workers that are lost.
 #include "tuner/tuning/scheduler.h"
 
 #include <gmock/gmock.h>
@@ -86,7 +87,7 @@ TEST_F(SchedulerTest, AnInterruptedRunBeginsNoTrial) {
     EXPECT_EQ(trials_in(scratch_ / "t.db"), 0);
 }
 
-// The first worker fails while it has a task. The second starts when the first has ended.
+// The first worker fails while it has a task. The second worker starts only after the first has ended.
 TEST_F(SchedulerTest, TheTaskOfALostWorkerIsDoneByAnother) {
     const auto alive = scratch_ / "alive";
     ASSERT_EQ(mkfifo(alive.c_str(), 0600), 0);
@@ -113,7 +114,7 @@ TEST_F(SchedulerTest, TheTaskOfALostWorkerIsDoneByAnother) {
     EXPECT_EQ(winners_in(scratch_ / "t.db"), (std::vector<std::string>{"transpose f32 16x16 work WORK=1"}));
 }
 
-// A kernel that ends its worker, but only after this program was interrupted.
+// Runs a kernel that waits until the test has interrupted the run, and then ends its worker.
 class InterruptedTest : public SchedulerTest {
 protected:
     InterruptedTest() {
@@ -144,7 +145,7 @@ host = true
 )toml"}});
     }
 
-    // The report of a run that is interrupted while the kernel runs.
+    // Interrupts a run while the kernel runs, and returns the run's report.
     TuneReport tune_interrupted() {
         const int begun = open(begun_.c_str(), O_RDWR | O_CLOEXEC);
         const int go = open(go_.c_str(), O_RDWR | O_CLOEXEC);

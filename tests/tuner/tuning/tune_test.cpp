@@ -14,7 +14,7 @@ using nlohmann::json;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// Tunes tests/fixtures/work at 16x16 into t.db. The options replace or extend the default ones.
+// Returns a command that tunes tests/fixtures/work at 16x16 into t.db. `other` replaces or extends its options.
 std::vector<std::string> tune_work(const std::map<std::string, std::string>& other = {}) {
     std::map<std::string, std::string> options{
         {"--device", "host"}, {"--templates", fixture("work")}, {"--sizes", "16"}, {"--db", "t.db"}};
@@ -78,7 +78,8 @@ TEST(Tune, ALaterRunThatFindsOnlyWorseLeavesTheWinner) {
     (void)report_of(run(scratch, tune_work({{"--db", "all.db"}})));
     const auto best = std::vector<std::string>{"transpose f32 16x16 work WORK=1"};
     ASSERT_EQ(winners_in(scratch / "all.db"), best);
-    // Each seed proposes a different two of the nine configurations. Only the best of them all may become the winner.
+    // A run with one of these seeds tries only two of the nine configurations. The best of all nine must stay the
+    // winner.
     for (const auto* seed : {"1", "2", "3", "4"}) {
         (void)report_of(
             run(scratch,
@@ -109,7 +110,7 @@ TEST(Tune, AValueAddedToTheManifestCanBeFetchedWhenItWins) {
     EXPECT_EQ(fetched.at("configuration"), (json{{"WORK", 1}}));
 }
 
-// Writes the fixture's manifest with `to` in place of `from`.
+// Replaces `from` by `to` in `file`.
 void edit(const std::filesystem::path& file, const std::string& from, const std::string& to) {
     auto text = read_text(file);
     ASSERT_NE(text.find(from), std::string::npos) << from;
@@ -150,7 +151,7 @@ TEST(Tune, AddingToAManifestPaysOnlyForWhatIsNewAndEditingTheSourceForAll) {
     tuned(0, 6);
 }
 
-// The manifest declares equal machine code with `same_code`.
+// `same_code` in the manifest lists the hashes of template versions that have equal machine code.
 TEST(Tune, AnEditThatKeepsTheMachineCodeKeepsTheTrials) {
     const Scratch scratch;
     const std::filesystem::path folder = scratch / "kernels";
@@ -250,7 +251,8 @@ TEST(Tune, RunTimeParametersAreSweptOnceAndWithinTheLimit) {
     EXPECT_EQ(swept({{"--db", "few.db"}, {"--evaluations", "3"}}), 3);
 }
 
-// Simulates a kill between the last trial and the finals: an older winner must not prevent a faster one.
+// The database looks as if a run was killed between its last trial and its finals. The next run must replace the older,
+// slower winner.
 TEST(Tune, TrialsThatAnotherRunLeftWithoutFinalsGetThem) {
     const Scratch scratch;
     (void)report_of(run(scratch, tune_work({{"--evaluations", "9"}, {"--search", "exhaustive"}})));
@@ -276,7 +278,8 @@ TEST(Tune, AFinishedRunIsFinishedAlsoForASearchThatLearns) {
     }
 }
 
-// At 16, a short search misses the best configuration; at 32, there is only one to find.
+// At size 16, the space has 101 configurations, and a short search misses the best one. At size 32, the space has
+// three.
 TEST(Tune, WhatALaterSizeFindsWinsAtAnEarlierOneToo) {
     const Scratch scratch;
     std::map<std::string, std::string> options{
@@ -304,7 +307,8 @@ TEST(Tune, WhatALaterSizeFindsWinsAtAnEarlierOneToo) {
     EXPECT_EQ(winners_in(scratch / "t.db"), winners);
 }
 
-// Two sizes were tuned alone. A third size, at which no kernel is right, still triggers the transfer between the two.
+// Sizes 16 and 32 were tuned in separate runs. A third size, at which no kernel is right, still causes the cross-size
+// transfer between these two.
 TEST(Tune, RejectionsCountAsTriedBetweenSizes) {
     const Scratch scratch;
     const std::filesystem::path folder = scratch / "kernels";
@@ -419,7 +423,7 @@ TEST(Tune, RunsUntunedWithoutADatabase) {
     EXPECT_EQ(scratch.contents(), before);
 }
 
-// The choice of the database: --db, else SMEMTUNE_DB, else the user's data folder.
+// The database is the file of --db, else the file of SMEMTUNE_DB, else tuning.db in the user's data folder.
 TEST(Tune, TheDatabaseIsWhereItsUserSays) {
     const Scratch scratch;
     auto words = tune_work({{"--evaluations", "1"}});

@@ -73,7 +73,7 @@ std::string manifest(const std::string& name, const std::string& values) {
            "\nsummary = \"how\"\n[launch]\nblock = [\"64\"]\ngrid = [\"1\"]\n[requires]\nhost = true\n";
 }
 
-// `value` is the text of element i; n counts to `work`, which takes time.
+// Returns the source of a kernel that writes the expression `value` to element i of B. A loop up to `work` takes time.
 std::string kernel(const std::string& name, const std::string& work, const std::string& value) {
     return "#include \"configuration.h\"\nextern \"C\" __global__ void " + name +
            "(int M, int N, Element alpha, const Element* A, Element* B) {\n"
@@ -84,7 +84,7 @@ std::string kernel(const std::string& name, const std::string& work, const std::
            work + "); ++n) x *= one;\n        B[i] = " + value + ";\n    }\n}\n";
 }
 
-// A folder of templates, tuned and run as a user does it.
+// Tunes and runs the templates of a folder as a user does.
 class VerifiedAgain : public ::testing::Test {
 protected:
     void SetUp() override {
@@ -155,7 +155,8 @@ TEST_F(VerifiedAgain, ARightOneIsNotTimedAgainAndASummaryOrACommentCountsForNoth
     EXPECT_EQ(tune().at("verified_again"), 1) << "the reference may compute something else";
 }
 
-// A kernel that ignores alpha passes the first check. It is slow, so it gets no further check.
+// The slow kernel ignores alpha, but passes the first check. Because it is slow, it is cut short and gets no further
+// check.
 TEST_F(VerifiedAgain, AKernelThatWasCutShortAfterItsFirstCheckIsNeverServed) {
     write("operation.toml", std::string(operation) + second_check);
     add_template("right", "0", "1", "alpha * x");
@@ -169,7 +170,7 @@ TEST_F(VerifiedAgain, AKernelThatWasCutShortAfterItsFirstCheckIsNeverServed) {
     EXPECT_EQ(fetched("16").at("match"), "exact");
     EXPECT_EQ(fetched("16", "slow").at("match"), "untuned");
     EXPECT_EQ(fetched("17", "slow").at("match"), "untuned");
-    {  // as when --retune was killed before its first trial
+    {  // the state after a --retune that was killed before its first trial
         Store store(scratch_ / "t.db");
         for (const auto& row : store.rows({.kernel_templates = {"right"}})) store.forget(row.record.key);
     }
@@ -177,7 +178,8 @@ TEST_F(VerifiedAgain, AKernelThatWasCutShortAfterItsFirstCheckIsNeverServed) {
     EXPECT_TRUE(winners().empty());
 }
 
-// A C++ compiler whose version the test decides. Version 2 miscompiles kernels that ask for it.
+// Compiles with a C++ compiler whose version the test chooses. Kernels read the version from COMPILER_BUILD, and some
+// compute a wrong result for version 2, as if it miscompiled them.
 class OtherCompiler : public VerifiedAgain {
 protected:
     void SetUp() override {
@@ -220,7 +222,8 @@ TEST_F(OtherCompiler, TheSameMachineCodeIsVerifiedAgainAndNotTimed) {
     EXPECT_THAT(winner.at("toolchain").get<std::string>(), ::testing::HasSubstr("build 3"));
 }
 
-// Each load of its machine code is right for a few launches: the other checks come after the trial was timed.
+// Each time the kernel is loaded, its first four launches are right. The trial runs its second check after the timing,
+// and that check finds the error.
 TEST_F(VerifiedAgain, AKernelThatIsWrongOnlyAfterSomeLaunchesDoesNotWin) {
     write("operation.toml", std::string(operation) + second_check);
     write("racy.toml", manifest("racy", "1, 0"));

@@ -9,7 +9,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr auto enough = 10min;
 
-// A channel, and the other side's raw ends of its pipes.
+// A channel, and the file descriptors at the other ends of its two pipes.
 struct Wire {
     Wire() {
         int down[2];
@@ -43,7 +43,7 @@ TEST(Channel, AMessageLargerThanAPipeArrives) {
     Bytes large(5'000'000);
     for (std::size_t i = 0; i < large.size(); ++i) large[i] = static_cast<std::uint8_t>(i * i >> 8);
     std::jthread sender(
-        [&] { EXPECT_EQ(channel.send(large), Channel::Status::message); });  // longer than a pipe's 64 KiB
+        [&] { EXPECT_EQ(channel.send(large), Channel::Status::message); });  // a pipe buffers only 64 KiB
     Bytes received;
     ASSERT_EQ(channel.receive(received, Clock::now() + enough), Channel::Status::message);
     EXPECT_EQ(received, large);
@@ -112,7 +112,7 @@ TEST(Channel, APeerThatDoesNotReadMakesAMessageOverdue) {
     EXPECT_GE(Clock::now() - begin, 50ms);
 }
 
-// If something prints into the pipe, its first bytes are read as a length.
+// If a worker prints text into the pipe, the channel takes the first bytes of the text for the length of a message.
 TEST(Channel, TextInPlaceOfAMessageIsNotBelieved) {
     Wire wire;
     const std::string text = "terminate called after throwing an instance of 'std::bad_alloc'\n";
@@ -131,7 +131,7 @@ TEST(Channel, AnEmptyMessageIsAMessage) {
 }
 
 TEST(Channel, SendingToNobodyIsNoCrash) {
-    std::signal(SIGPIPE, SIG_IGN);  // as the program does
+    std::signal(SIGPIPE, SIG_IGN);  // as smemtune does
     Wire wire;
     close(wire.read_end);
     EXPECT_EQ(wire.channel->send({1, 2, 3}), Channel::Status::closed);

@@ -51,7 +51,7 @@ T through_json(const T& value) {
     return json(value).template get<T>();
 }
 
-// Encodes a request or a reply, then decodes it on the other side.
+// Encodes a request or a reply, and decodes it as the receiver does.
 template <class Body>
 Body through_the_wire(const Body& body) {
     if constexpr (std::is_constructible_v<Request, Body>) {
@@ -150,10 +150,10 @@ TEST(Messages, BytesThatAreNoMessageAreAnErrorValue) {
     }
 }
 
-// A million opening brackets of CBOR would overflow the stack of a recursive parser.
+// A million nested CBOR arrays would overflow the stack of a recursive parser.
 TEST(Messages, NestingIsLimited) {
     const auto reason = [](std::size_t depth) {
-        return std::get<MalformedMessage>(decode_reply(Bytes(depth, 0x81))).reason;  // each an array of one element
+        return std::get<MalformedMessage>(decode_reply(Bytes(depth, 0x81))).reason;  // 0x81 is an array of one element
     };
     EXPECT_EQ(reason(33), "it nests deeper than 32 levels");
     EXPECT_EQ(reason(1'000'000), "it nests deeper than 32 levels");

@@ -11,7 +11,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-// The host device with as much free memory as the test says.
+// The host device. It reports as much free memory as the test sets.
 class Limited : public Scripted {
 public:
     std::size_t free = 0;

@@ -15,10 +15,10 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// A correct copy kernel for the host device. Its first thread first runs code that the test supplies.
+// Tries a correct transposition on the host device. The kernel's first thread begins with code that the test supplies.
 class WorkerTest : public ::testing::Test {
 protected:
-    WorkerTest() { std::signal(SIGPIPE, SIG_IGN); }  // as the program does
+    WorkerTest() { std::signal(SIGPIPE, SIG_IGN); }  // as smemtune does
 
     static constexpr const char* source = R"(
 #include "configuration.h"
@@ -46,7 +46,7 @@ grid = ["ceil_div(N, 8)", "ceil_div(M, 8)"]
 host = true
 )toml";
 
-    // Code that is true for the first caller, in any process, and false for all others.
+    // Returns an expression that is true when it is first evaluated, in any process, and false ever after.
     [[nodiscard]] std::string first(const std::string& mark) const {
         return "mkdir(\"" + (scratch / mark) + "\", 0700) == 0";
     }
@@ -66,7 +66,7 @@ host = true
 
     static bool is_measured(const TrialReport& report) { return std::holds_alternative<Measurement>(report.outcome); }
 
-    // The worker of this process.
+    // Returns the child process of this process, which is the worker, or 0 if there is none.
     static pid_t worker_process() {
         for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
             const auto name = entry.path().filename().string();
@@ -78,12 +78,12 @@ host = true
     }
 
     const Scratch scratch;
-    // With a deadline that a kernel which ends never meets, on any machine.
+    // The deadline is so long that no kernel that ends exceeds it, even on a slow machine.
     Worker worker{{.executable = program(), .device = "host", .trial_deadline = 10min}};
     Worker impatient{{.executable = program(), .device = "host", .trial_deadline = 1s}};
 };
 
-// A transpose of a different size, prepared beside the selected problem.
+// Prepares a transpose of a second size ahead, while the worker uses the first size.
 class WorkerAheadTest : public WorkerTest {
 protected:
     void prepare_ahead(const Problem& problem) {
@@ -94,8 +94,8 @@ protected:
     static Problem transpose(std::int64_t rows, std::int64_t columns) {
         return {.operation = "transpose", .type = "f32", .layout = "", .extents = {{"M", rows}, {"N", columns}}};
     }
-    // Limits the memory to little more than is used now. On the host device each allocation takes twice its size,
-    // mostly for guard areas.
+    // Limits the address space of a process to 4 GiB more than it uses now. This is too little for any allocation on
+    // the host device, because each one takes two guard areas of 4 GiB.
     static void limit_address_space(pid_t process) {
         const auto status = read_process(process, "status");
         const auto bytes = std::stoull(status.substr(status.find("VmSize:") + 7)) * 1024 + (4ULL << 30);
@@ -178,7 +178,8 @@ TEST_F(WorkerAheadTest, AnInterruptEndsAWorkerThatOnlyPrepares) {
     EXPECT_EQ(worker_process(), 0);
 }
 
-// Timing allocates its operands when they are first needed. Here, memory is short at that time.
+// Timing allocates its operands when it first needs them. Here, memory is short at that time, so the worker must free
+// the problem that it prepared ahead.
 TEST_F(WorkerAheadTest, MakesRoomForTheProblemInUse) {
     const auto input = select("");
     worker.prepare(interrupted);
@@ -278,7 +279,7 @@ TEST_F(WorkerTest, AFinalRoundGoesOnInANewWorkerOnce) {
     EXPECT_TRUE(worker.final_round({input}, 2).has_value()) << "the next one meets a new worker";
 }
 
-// The error of a worker's first trial.
+// Returns the message of the error that a worker's first trial throws.
 std::string first_trial(const std::string& executable, const std::string& device) {
     Worker worker({.executable = executable, .device = device});
     worker.select(gemm(1, 1, 1), {}, {});
@@ -301,12 +302,12 @@ TEST(Worker, AnUnknownDeviceIsAnErrorThatNamesIt) {
     EXPECT_NE(first_trial(program(), "nonsense").find("there is no device 'nonsense'"), std::string::npos);
 }
 
-// A program that sends prepared bytes, whatever the request, and records each start. Its first start may send other
-// bytes.
+// Uses a program in place of a worker. It sends prepared bytes, whatever the request is, and records each start. At its
+// first start, it can send different bytes.
 class FakeWorkerTest : public ::testing::Test {
 protected:
     FakeWorkerTest() {
-        std::signal(SIGPIPE, SIG_IGN);  // as the program does
+        std::signal(SIGPIPE, SIG_IGN);  // as smemtune does
         write_text(
             scratch / "worker",
             "#!/bin/sh\necho >> $0.starts\n"
@@ -324,7 +325,7 @@ protected:
     static std::string replies(const Bodies&... bodies) {
         return (message(encode(Reply{bodies})) + ...);
     }
-    // The bytes after its greeting.
+    // Sets the bytes that the program sends after its ReadyReply.
     void answers(const std::string& bytes) { write_text(scratch / "worker.answers", replies(ReadyReply{}) + bytes); }
     void first_answers(const std::string& bytes) {
         write_text(scratch / "worker.first", replies(ReadyReply{}) + bytes);
@@ -457,7 +458,8 @@ TEST_F(FakeWorkerTest, AFaultIsTheCandidatesAndAnErrorIsNot) {
     EXPECT_EQ(error_of_a_trial(), "no memory");
 }
 
-// A worker that is stopped (SIGSTOP, a debugger) reads nothing: a request that fills the pipe must not block.
+// A worker that is stopped, by SIGSTOP or a debugger, reads nothing. A request that fills the pipe must not block
+// beyond the deadline.
 TEST_F(FakeWorkerTest, AStoppedWorkerIsEndedAtTheDeadline) {
     write_text(scratch / "stopped", "#!/bin/sh\ncat $0.answers >&4\nkill -STOP $$\n");
     write_text(scratch / "stopped.answers", replies(ReadyReply{}, PrepareReply{}));
@@ -470,7 +472,7 @@ TEST_F(FakeWorkerTest, AStoppedWorkerIsEndedAtTheDeadline) {
     EXPECT_EQ(std::get<Rejection>(stopped.trial({}, std::nullopt).outcome).stage, Stage::timeout) << "a new worker";
 }
 
-// The database would refuse such a measurement, which would end the run.
+// The database would refuse such a measurement, and the refusal would end the run.
 TEST_F(FakeWorkerTest, AMeasurementThatCannotBeIsAMalformedAnswer) {
     constexpr auto infinite = std::numeric_limits<double>::infinity();
     for (const auto& impossible :

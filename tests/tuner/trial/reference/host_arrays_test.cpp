@@ -15,7 +15,8 @@ std::vector<std::byte> bytes_below(int count) {
     return bytes;
 }
 
-// Two matrices of 2 rows and 2 columns, with an element behind each row, one behind each matrix, one around all.
+// The array has two 2x2 matrices. One unused element follows each row, another follows each matrix, and one guard
+// element is at each end of the array.
 TEST(HostArrays, DenseNumbersLeaveOutGuardsAndPadding) {
     MatrixOperand matrix{.type = argument_type("u8"), .rows = 2, .columns = 2, .stride = 3, .count = 2};
     matrix.batch_stride = 7;
@@ -42,7 +43,7 @@ TEST(HostArrays, FloatingReferencesAreDoublesAndIntegersStayAsTheyAre) {
         store_reference(backend, matrix, *argument_type(type).number, bytes, to);
         return host_copy(backend, *to.value);
     };
-    const std::vector<std::byte> half{std::byte{0}, std::byte{0xc0}};  // -2
+    const std::vector<std::byte> half{std::byte{0}, std::byte{0xc0}};  // -2 as an f16
     std::vector<std::byte> two(8);
     store_number(*argument_type("f64").number, -2, two);
     EXPECT_EQ(stored("f16", "f16", half, 8), two);

@@ -1,4 +1,4 @@
-// Each kind of reference, from manifest to verdict.
+// Tests each kind of reference, from the manifest to the verdict on a kernel.
 #include "tuner/trial/reference/reference_source.h"
 
 #include <gmock/gmock.h>
@@ -29,7 +29,8 @@ void reference(int n, const float* a, float*, int*, double* value, double* magni
     for (int i = 0; i < 4; ++i) counts[i] = i + 2;
 }
 )";
-// Without NumPy: the header of a .npy file of version 1 has 10 bytes and its length.
+// The program reads and writes .npy files without NumPy. In version 1 of the format, 10 bytes and a header come before
+// the numbers. Bytes 8 and 9 are the length of the header.
 constexpr const char* program = R"py(
 import struct, sys
 inputs, outputs = sys.argv[1:]
@@ -76,7 +77,7 @@ host = true
     return load_templates(tree).at(0);
 }
 
-// What is wrong with the kernel that multiplies by `factor`.
+// Returns what is wrong with the kernel that multiplies by `factor`, or an empty text if it is right.
 std::string wrong_of(const KernelTemplate& kernel, std::int64_t factor, bool batch = false) {
     const auto problem = typed_problem(100);
     auto& backend = typed_backend();
@@ -129,7 +130,7 @@ TEST(ReferenceSource, EveryKindAcceptsARightKernelAndRefusesAWrongOne) {
     }
 }
 
-// A function's results are kept, and found again by what it was called with.
+// The results of a reference function are cached by the scalars and arrays that it was called with.
 TEST(ReferenceSource, AFunctionIsCalledAnewForOtherScalarsAndOtherArrays) {
     const auto with = [](const std::string& values) {
         return load_templates({{"scaled.toml", R"toml(
@@ -245,7 +246,7 @@ TEST(ReferenceSource, AProgramThatFailsIsNamedWithItsOutput) {
               "name another program");
 }
 
-// The program below counts its runs in a file beside the test's.
+// The program appends a word to a log file in each run, by which the test counts the runs.
 TEST(ReferenceSource, AProgramRunsOnceForTheSameArguments) {
     const Scratch scratch;
     const auto log = (scratch.path() / "runs").string();
@@ -283,7 +284,7 @@ TEST(ReferenceSource, NoGpuIsNeededToCompileAHostFunctionForOne) {
     EXPECT_THROW((void)without->compile(reference_program(kernel, typed_problem(1))), CompilerError);
 }
 
-// What a user reads of an operation that nothing is compared with.
+// The results of an operation without a reference must be marked as not checked, wherever a user reads them.
 TEST(UncheckedOperation, IsNamedWhereverItsResultsAreShown) {
     const Scratch scratch;
     auto manifest = read_text(SMEMTUNE_SOURCE_DIR "/examples/histogram/histogram.toml");
@@ -306,7 +307,7 @@ TEST(UncheckedOperation, IsNamedWhereverItsResultsAreShown) {
     EXPECT_THAT(tuned.err, HasSubstr("us (NOT CHECKED) histogram")) << "progress";
     EXPECT_THAT(with_options({"db", "list"}).out, HasSubstr("histogram (NOT CHECKED)"));
     EXPECT_THAT(with_options({"db", "list"}).out, HasSubstr("300 (NOT CHECKED)")) << "the problem";
-    // One for each run whose winner it was: the same or another, as their times decide.
+    // The two runs chose the same winner or two different ones, so there are one or two unchecked trials.
     EXPECT_THAT(with_options({"db", "list", "--json"}).out, ContainsRegex("\"unchecked\": [12],"));
     EXPECT_THAT(with_options({"db", "best"}).out, HasSubstr("histogram (NOT CHECKED)"));
     EXPECT_THAT(with_options({"db", "trials"}).out, HasSubstr("winner, NOT CHECKED"));
@@ -316,7 +317,7 @@ TEST(UncheckedOperation, IsNamedWhereverItsResultsAreShown) {
         {"run", "--operation", "histogram", "--size", "300", "--device", "host", "--templates", "kernels"});
     EXPECT_THAT(served.out, HasSubstr("NOT CHECKED: the operation has no reference")) << served.err;
 
-    // With a reference, the unchecked trials count no more.
+    // Once the operation has a reference, the unchecked trials are verified again.
     manifest.replace(manifest.find("\"none\""), 6, "\"reference.cu\"");
     write_text(scratch.path() / "kernels/histogram.toml", manifest);
     write_text(scratch.path() / "kernels/reference.cu",

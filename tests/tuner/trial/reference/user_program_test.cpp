@@ -1,4 +1,4 @@
-// Inputs that a kernel or function of the user's computes from others.
+// Tests inputs that a user's kernel or function computes from other inputs.
 #include "tuner/trial/reference/user_program.h"
 
 #include <gmock/gmock.h>

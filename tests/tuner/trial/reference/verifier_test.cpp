@@ -1,4 +1,4 @@
-// Verifiers of the user's, from manifest to verdict.
+// Tests verifiers that a user writes, from the manifest to the verdict on a kernel.
 #include "tuner/trial/reference/verifier.h"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// Outputs whose size, and references that depend on a parameter of the kernel.
+// Tests outputs whose size depends on a parameter of the kernel, and references that depend on a parameter.
 #include <gmock/gmock.h>
 
 #include "runtime/configured_kernel.h"
@@ -12,7 +12,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-// BLOCKS partial sums of n numbers.
+// The kernel computes BLOCKS partial sums of n numbers.
 constexpr const char* partial_source = R"(
 __global__ void partial(int n, const float* a, float* sums) {
     if (threadIdx.x != 0) return;

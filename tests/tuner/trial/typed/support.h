@@ -1,4 +1,4 @@
-// Shared by the tests of typed operations: a manifest with given arguments, and the testbed's kernels for it.
+// Helpers for the tests of typed operations: a template with given arguments, and the kernels of its testbed.
 #pragma once
 
 #include <map>
@@ -13,7 +13,7 @@
 
 namespace smemtune {
 
-/// A template `made_up` with the given arguments beside the extent n.
+/// Returns a template `made_up`, whose operation has the extent n and the given arguments.
 inline KernelTemplate typed_template(const std::string& arguments, const std::string& source = "",
                                      const std::string& terms = "0",
                                      const std::string& checks = "{ inputs = \"uniform\" }") {
@@ -52,7 +52,7 @@ inline const Compiler& typed_compiler() {
     return *compiler;
 }
 
-/// The typed testbed's kernels. The reference is that of another operation.
+/// Returns the testbed's kernels for typed operations. The reference among them does nothing.
 inline const TestbedBinaries& typed_binaries() {
     static const auto binaries = [] {
         const auto source = "__global__ void reference(int, const int*, int*) {}\n";
@@ -63,7 +63,7 @@ inline const TestbedBinaries& typed_binaries() {
     return binaries;
 }
 
-/// The numbers of an array, without guard bands, as text.
+/// Returns the numbers of an array as text, without those in guard bands.
 inline std::vector<std::string> numbers_of(const MatrixOperand& matrix) {
     std::vector<std::byte> bytes(static_cast<std::size_t>(matrix.bytes()));
     typed_backend().copy_to_host(bytes, *matrix.memory);

@@ -1,4 +1,4 @@
-// Inputs that kernels find in arrays of their source, from manifest to winner.
+// Tests inputs that kernels read from `__constant__` and `__device__` arrays of their source, from manifest to winner.
 #include <gmock/gmock.h>
 
 #include "runtime/configured_kernel.h"
@@ -31,7 +31,7 @@ constexpr const char* filtered_arguments =
     { name = "by", kind = "input", type = "i32", shape = ["1"], values = { uniform = [0, 3] }, symbol = "shift" },
     { name = "o", kind = "output", type = "f32", shape = ["n"] })";
 
-// What is wrong with the kernel in which `from` became `to`.
+// Replaces `from` by `to` in the kernel. Returns what is wrong with the kernel, or an empty text if it is right.
 std::string wrong_of(const std::string& from, const std::string& to, FillSymbols fill, bool batch) {
     std::string text = filtered;
     text.replace(text.find(from), from.size(), to);
@@ -97,7 +97,7 @@ TEST(Symbol, IsFilledByARuntimeToo) {
     EXPECT_THAT(served.out, HasSubstr("\"correct\": true")) << served.err;
 }
 
-// No GPU is needed to compile for one.
+// This test compiles for a GPU, which is possible on a machine without a GPU.
 TEST(Symbol, OfAGpusKernelIsPartOfItsCode) {
     const auto kernel = typed_template(filtered_arguments, filtered, "1");
     const auto compiler = make_compiler(model_device("sm_90"));

@@ -14,7 +14,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// An output of 40 elements that a test writes number by number, and its reference.
+// Compares an output of 40 elements with its reference. A test sets the elements of both.
 class Compared {
 public:
     explicit Compared(const std::string& argument, const std::string& check = "{ inputs = \"uniform\" }",
@@ -51,7 +51,8 @@ public:
                         kernel_.operation.checks.front(), worst)
             .value_or("");
     }
-    // Of the output as it was before any launch, but for the first `written` elements.
+    // Returns the message about an output of which a kernel wrote only the first `written` elements. There is no
+    // reference.
     std::string difference_without_reference(bool is_read, long long written) {
         auto& matrix = operands_->matrices.front();
         const auto& check = kernel_.operation.checks.front();
@@ -98,7 +99,8 @@ TEST(TypedComparison, EqualNumbersOfEveryTypeAreRightAndOthersAreNot) {
     }
 }
 
-// What an inout holds before a launch may be what an output is poisoned with: any byte is a number.
+// The testbed fills an output with a pattern before a launch, and an output that keeps the pattern was not written. An
+// inout argument may keep it, because any bytes may be its values.
 TEST(TypedComparison, WithoutAReferenceOnlyAnOutputThatIsNotReadMustBeWritten) {
     for (const auto* type : {"u8", "f32"}) {
         Compared output(with_type(type));
@@ -119,7 +121,7 @@ TEST(TypedComparison, IntegersAreComparedToTheLastBit) {
     EXPECT_THAT(bytes.difference(), HasSubstr("it[0] is -1, not 1"));
 }
 
-// The bound of an f16 with 4 operations is about 4 units of roundoff, 2^-11 each.
+// After 4 operations, the bound is about 4 units of roundoff. For an f16, a unit is 2^-11.
 TEST(TypedComparison, TheErrorBoundIsThatOfTheType) {
     for (const auto& [type, unit] :
          {std::pair{"f64", 0x1p-52}, std::pair{"f32", 0x1p-23}, std::pair{"f16", 0x1p-10}, std::pair{"bf16", 0x1p-7}}) {
@@ -133,7 +135,8 @@ TEST(TypedComparison, TheErrorBoundIsThatOfTheType) {
     }
 }
 
-// After 10,000 operations the worst case is 10,000 units of roundoff, and rule 1 allows 8 times the square root of it.
+// After 10,000 operations, the worst-case error is 10,000 units of roundoff. Rule 1 of tolerance.h allows only
+// 8 * sqrt(10,000) = 800 units.
 TEST(TypedComparison, AnErrorFarFromTheWorstCaseMayStillBeTooLarge) {
     Compared output(with_type("f32"), "{ inputs = \"uniform\" }", "[\"n\"]", 10'000);
     output.set(5, 1 + 700 * 0x1p-24, 1);

@@ -17,7 +17,7 @@ using ::testing::HasSubstr;
 
 constexpr std::int64_t count = 2000;
 
-// The numbers that the argument `it` holds at n = 2000.
+// Returns, as text, the numbers with which the argument `it` is filled at n = 2000.
 std::vector<std::string> filled_text(const std::string& argument, const std::string& check = "{ inputs = \"uniform\" }",
                                      std::uint64_t seed = 1) {
     const auto kernel = typed_template(
@@ -136,7 +136,8 @@ TEST(TypedFill, IntegerChecksHaveIntegersAndSpecialOnesAnInfinity) {
     EXPECT_GT(std::ranges::count(special, 0.0), count / 5);
 }
 
-// No integer of an input has more bits than a product takes from it, and no sum leaves FP32 or overflows the type.
+// No integer of an input has more bits than the input's type. No sum of products needs more bits than FP32 has, or
+// overflows the output's type.
 TEST(TypedFill, IntegersOfNarrowElementsNeedNoMoreBitsThanTheTypeHas) {
     const Check check{.integers = true, .wide = "A", .scalars = {{"alpha", 2}}};
     const auto magnitude_of = [&](const char* type, const Argument& argument, std::int64_t terms) {

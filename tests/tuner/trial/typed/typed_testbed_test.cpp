@@ -1,4 +1,4 @@
-// The testbed with typed operations, and kernels of one's own from manifest to winner.
+// Tests the testbed with typed operations, and kernels of a user's own operation from manifest to winner.
 #include <gmock/gmock.h>
 
 #include "runtime/configured_kernel.h"
@@ -10,7 +10,8 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// A histogram that adds to counts, over bytes, with a 64-bit extent and a scalar that is no extent.
+// The kernel is a histogram of bytes, which adds the scalar `step` to existing counts. It also writes half of each byte
+// as a double.
 constexpr const char* arguments =
     R"({ name = "data", kind = "input", type = "u8", shape = ["n"], values = { uniform = [0, 9] } },
     { name = "step", kind = "scalar", type = "u16", value = 3 },
@@ -82,8 +83,8 @@ TEST_F(TypedTestbed, TypesOfParametersThatDifferFromTheManifestAreErrors) {
     EXPECT_EQ(wrong_of("double* halves) {\n", "void* bytes) {\n    double* halves = (double*)bytes;\n"), "");
 }
 
-// The values that each launch of a batch finds in an argument that it changes: the differences between its set's values
-// before and after.
+// Each launch adds 1 to counts of 5. If the inout argument is restored, each launch leaves counts of 6. Otherwise the
+// counts of a set grow with each launch.
 TEST(TypedBatch, EachLaunchFindsTheValuesOfInoutsAgain) {
     const std::string adding = R"(
 __global__ void made_up(int n, int* counts) { counts[blockIdx.x * blockDim.x + threadIdx.x] += 1; }
@@ -107,7 +108,7 @@ __global__ void reference(int n, const int* counts, int* value) {
         const auto counts_after = [&](int launches) {
             const auto calls = testbed.batch(configured, launches);
             (void)backend.time_us(calls);
-            std::multiset<int> counts;  // on the host device an address is one of host memory
+            std::multiset<int> counts;  // the host can read the host device's memory
             for (const auto& call : calls) counts.insert(**static_cast<int**>(call.arguments.at(1)));
             return counts;
         };
@@ -126,7 +127,7 @@ __global__ void reference(int n, const int* counts, int* value) {
     }
 }
 
-// Structs of 16 bytes: a double and an integer, with four bytes of padding.
+// Each struct has 16 bytes: a double, an integer of four bytes, and four bytes of padding.
 TEST(TypedStructs, AreFilledFromFilesAndComparedByteByByte) {
     const auto text = [](const std::string& change) {
         return R"(
@@ -207,7 +208,7 @@ TEST(TypedVerification, HasItsOwnTestbedsIdentity) {
     EXPECT_FALSE(kernels_of(untyped).contains("typed/kernels/fill.cu"));
 }
 
-// No GPU is needed to compile for one.
+// This test compiles for a GPU, which is possible on a machine without a GPU.
 TEST(TypedOperation, CompilesForAGpuWithTheTypesThatTheHostDeviceLacks) {
     const std::string text = R"(
 #include <cuda_bf16.h>
@@ -253,7 +254,7 @@ TEST(TypedOperation, IsTunedServedAndVerifiedOnTheHostDevice) {
     EXPECT_THAT(served.out, HasSubstr("\"correct\": true")) << served.err;
 }
 
-// Bytes of every value, zeros among them, pass through messages and database.
+// The file contains every value of a byte, including 0. Messages and the database must pass all of them on unchanged.
 TEST(TypedOperation, ItsFilesReachWorkersAndDatabase) {
     const Scratch scratch;
     auto manifest = read_text(SMEMTUNE_SOURCE_DIR "/examples/histogram/histogram.toml");
