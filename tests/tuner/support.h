@@ -51,7 +51,7 @@ inline std::string read_text(const std::filesystem::path& file) {
 inline std::string read_process(pid_t process, const std::string& file) {
     try {
         return read_text("/proc/" + std::to_string(process) + "/" + file);
-    } catch (const std::ios_base::failure&) {  // the standard library throws it if a read fails
+    } catch (const std::ios_base::failure&) {  // the standard library throws this if a read fails
         return "";
     }
 }
@@ -138,7 +138,7 @@ public:
     Running(const Running&) = delete;
     Running& operator=(const Running&) = delete;
 
-    static constexpr const char* unset = "\1";  ///< as the value of a variable: do not set the variable
+    static constexpr const char* unset = "\1";  ///< a variable with this value is not set
 
     [[nodiscard]] pid_t process() const { return process_; }
     void signal(int number) const { kill(process_, number); }

@@ -72,8 +72,8 @@ TEST(Importance, ALevelHasTheGeometricMeanOfItsTimes) {
     EXPECT_NEAR(levels[3].time / levels[0].time, std::exp(3), 1e-6);
 }
 
-// A sample of 10 % of the configurations gives the same first and last parameter as the exact analysis, and the same
-// first pair.
+// A sample of 10 % of the configurations gives the same most and least important parameter as the exact analysis, and
+// the same most important pair.
 TEST(Importance, ASampleRanksParametersAsTheFullLandscapeDoes) {
     const auto space = cube();
     const auto found = importance(outcomes(*space, known_time, 10), space.get());

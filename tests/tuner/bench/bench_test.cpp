@@ -223,7 +223,7 @@ TEST_F(BenchTest, AnInterruptionKeepsWhatWasMeasuredAndGivesNoIntervalOfTooFewPa
     int asked = 0;
     request.interrupted = [&] {
         return ++asked > 6;
-    };  // six calls: one before the problem, the cache and the competitor each, and three after pairs
+    };  // the first six calls: one each before the problem, the cache and the competitor, and three after pairs
     const auto results = play(request, someone(winner.kernel));
     ASSERT_EQ(results.size(), 1U);
     EXPECT_GT(results[0].caches.at(0).ours.median_us, 0);

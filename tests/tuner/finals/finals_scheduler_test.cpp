@@ -7,7 +7,7 @@
 namespace smemtune {
 namespace {
 
-// Returns finals with one finalist, which will be compared with a baseline.
+// Returns the finals of one finalist, which will be compared with a baseline.
 FinalsScheduler sole_finalist(double launch_us, std::vector<Measurement> known = {}) {
     std::promise<CompilePool::Result> compiled;
     compiled.set_value(Binary{});

@@ -71,7 +71,7 @@ TEST(Formats, T4ComesBackEqual) {
 }
 
 // The first result is valid although its `correctness` is 0.5. The second has the `invalidity` "timeout", although its
-// other fields tell of a failed compile.
+// other fields say that the compile failed.
 TEST(Formats, T4KeepsAVerdictThatItsOtherFieldsDoNotImply) {
     auto results = read_cache();
     results.entries[0]["correctness"] = 0.5;

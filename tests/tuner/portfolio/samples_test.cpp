@@ -53,7 +53,7 @@ TEST(DrawSamples, ExtentsAreSpreadLogUniformlyWithinTheRangeAThirdOfThemMultiple
         for (const auto& [name, extent] : sample.problem.extents) {
             EXPECT_GE(extent, 16);
             EXPECT_LE(extent, 12000);
-            below += extent < 438 ? 1 : 0;  // sqrt(16 * 12000), the middle of the range on a logarithmic scale
+            below += extent < 438 ? 1 : 0;  // 438 is sqrt(16 * 12000), the middle of the range on a logarithmic scale
             of_64 += extent % 64 == 0 ? 1 : 0;
             of_8 += extent % 8 == 0 ? 1 : 0;
         }

@@ -145,7 +145,7 @@ TEST(Landscape, TakesValuesThatTheHeaderDoesNotDeclare) {
 
 TEST(Landscape, OfAnOpenCacheIsWhatTheInterruptedRunWrote) {
     const auto closed = cache({fine, R"({"A": 2, "B": 10, "time": 4.0})", R"({"A": 4, "B": 10, "time": 5.0})"});
-    const auto entries = closed.substr(0, closed.size() - 4);  // without the last closing braces
+    const auto entries = closed.substr(0, closed.size() - 4);  // without the braces that end the last entry and file
     ASSERT_TRUE(entries.ends_with("5.0"));
     for (const auto* tail : {"},\n", "},", "}", "},\n\n"}) {
         EXPECT_EQ(read(entries + tail).costs.size(), 3U) << tail;
@@ -251,7 +251,7 @@ void write_database(const std::string& path, const std::vector<std::string>& nam
 
 TEST(Landscape, OfADatabaseIsOneTemplateOnOneProblem) {
     const Scratch scratch;
-    write_database(scratch / "tuning.json", {"tiled", "joint_tiled"});  // recognised by its bytes, not its name
+    write_database(scratch / "tuning.json", {"tiled", "joint_tiled"});  // a database in spite of its name
     const auto landscape = read_landscape(scratch / "tuning.json", {.kernel_templates = {"tiled"}, .sizes = {"128x*"}});
     EXPECT_EQ(landscape.device, "GPU Y");
     EXPECT_EQ(landscape.kernel, "tiled") << "not joint_tiled";

@@ -14,13 +14,14 @@ using nlohmann::json;
 using ::testing::HasSubstr;
 
 const bool on_host = test_device() == "host";
-// On a GPU, the size is large enough for different times. On a CPU, the heaviest kernel takes a second at size 64.
+// On a GPU, the size is large enough to show which kernel is faster. On a CPU, the slowest kernel takes a second at
+// size 64.
 const std::string size = on_host ? "64" : "4194304";
 
 // The expected failure of tests/fixtures/misbehaving for one value of its parameter BEHAVIOUR.
 struct Failure {
     int behaviour;
-    const char* stage;   // of the rejection; empty if the trial passes on this device
+    const char* stage;   // the rejection's stage; empty if the trial passes on this device
     const char* reason;  // part of the rejection's reason
 };
 

@@ -43,7 +43,7 @@ TEST(Operands, WhatTheMemoryCannotHoldIsRefusedAndWithoutALimitNothingIs) {
     EXPECT_NO_THROW(must_fit(operation, gemm(16384, 16384, 16384), device));
 }
 
-// `needed` is in GiB, for 4096x4096x4096. It is the sum of the operands of one check, the rotating operands, the wide
+// `needed` is in GiB, for 4096x4096x4096. It is the size of the operands of one check, the rotating operands, the wide
 // copies, and a reference of 16 bytes for each element of C.
 TEST(Operands, OfNarrowElementsNeedRoomForTheirWideCopies) {
     const auto operation = gemm_operation();

@@ -1,5 +1,5 @@
-// Tests that kernels that are less precise than their type are found at every K, from their errors alone. The errors of
-// right kernels must stay below half of the bound.
+// Kernels that are less precise than their type must be found at every K, from their errors alone. The errors of right
+// kernels must stay below half of the bound.
 #include <gmock/gmock.h>
 
 #include <iostream>

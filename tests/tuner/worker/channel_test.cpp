@@ -131,7 +131,7 @@ TEST(Channel, AnEmptyMessageIsAMessage) {
 }
 
 TEST(Channel, SendingToNobodyIsNoCrash) {
-    std::signal(SIGPIPE, SIG_IGN);  // as smemtune does
+    std::signal(SIGPIPE, SIG_IGN);  // smemtune ignores SIGPIPE, too
     Wire wire;
     close(wire.read_end);
     EXPECT_EQ(wire.channel->send({1, 2, 3}), Channel::Status::closed);

@@ -18,7 +18,7 @@ using ::testing::HasSubstr;
 // Tries a correct transposition on the host device. The kernel's first thread begins with code that the test supplies.
 class WorkerTest : public ::testing::Test {
 protected:
-    WorkerTest() { std::signal(SIGPIPE, SIG_IGN); }  // as smemtune does
+    WorkerTest() { std::signal(SIGPIPE, SIG_IGN); }  // smemtune ignores SIGPIPE, too
 
     static constexpr const char* source = R"(
 #include "configuration.h"
@@ -307,7 +307,7 @@ TEST(Worker, AnUnknownDeviceIsAnErrorThatNamesIt) {
 class FakeWorkerTest : public ::testing::Test {
 protected:
     FakeWorkerTest() {
-        std::signal(SIGPIPE, SIG_IGN);  // as smemtune does
+        std::signal(SIGPIPE, SIG_IGN);  // smemtune ignores SIGPIPE, too
         write_text(
             scratch / "worker",
             "#!/bin/sh\necho >> $0.starts\n"

@@ -86,7 +86,8 @@ TEST(FitModels, WhereNeitherTimeNorPredictionIsNearTheBestThereIsNoResidual) {
 
 TEST(FitModels, WithFewTimesTheCommonModelOfTheTemplateDecides) {
     auto times = synthetic(40, 3, [](std::size_t, const Terms& terms) { return 5 + 2 * terms[4] + terms[2]; });
-    for (std::size_t problem = 2; problem < 40; ++problem) times.cells[problem][2].us = 0;  // timed at two problems
+    // Configuration 2 is timed only at the first two problems.
+    for (std::size_t problem = 2; problem < 40; ++problem) times.cells[problem][2].us = 0;
     const auto model = fit_models(times, first(40), {2})[0];
     const auto& unseen = times.cells[30][1];
     EXPECT_NEAR(model.predicted_us(unseen.terms) / unseen.us, 1, 0.05);

@@ -100,7 +100,7 @@ TEST(TypedComparison, EqualNumbersOfEveryTypeAreRightAndOthersAreNot) {
 }
 
 // The testbed fills an output with a pattern before a launch, and an output that keeps the pattern was not written. An
-// inout argument may keep it, because any bytes may be its values.
+// inout argument may keep the pattern, because any bytes may be its values.
 TEST(TypedComparison, WithoutAReferenceOnlyAnOutputThatIsNotReadMustBeWritten) {
     for (const auto* type : {"u8", "f32"}) {
         Compared output(with_type(type));
