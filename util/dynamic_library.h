@@ -6,7 +6,7 @@
 
 namespace smemtune {
 
-/// Closes the library with its owner.
+/// Opens a library in the constructor and closes it in the destructor.
 class DynamicLibrary {
 public:
     /// Opens the first of `names` that dlopen() finds. If none opens, the object holds no library, and error() gives
@@ -27,7 +27,7 @@ public:
         return function != nullptr;
     }
 
-    /// Leaves the library open for the life of the process: some libraries cannot be unloaded safely.
+    /// Makes the destructor leave the library open, because some libraries cannot be unloaded safely.
     void keep_open() { keeps_open_ = true; }
 
 private:

@@ -10,7 +10,7 @@
 namespace smemtune {
 
 std::string content_hash(std::string_view text) {
-    // An arbitrary namespace of our own, fixed for ever: changing it would orphan every stored trial.
+    // An arbitrary namespace for our UUIDs. It must never change, because the hashes of all stored trials depend on it.
     static constexpr boost::uuids::uuid space{
         {0x73, 0x6d, 0x65, 0x6d, 0x74, 0x75, 0x6e, 0x65, 0x8a, 0x1e, 0x4c, 0x1d, 0x9b, 0x02, 0x5f, 0x77}};
     return to_string(boost::uuids::name_generator_sha1(space)(text.data(), text.size()));

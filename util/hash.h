@@ -1,4 +1,4 @@
-// Hashes of content: the same content has the same name everywhere.
+// Hashes of content. The same content has the same hash on every machine.
 #pragma once
 
 #include <cstddef>
@@ -8,10 +8,11 @@
 
 namespace smemtune {
 
-/// A UUID of version 5 (SHA-1) over `text`.
+/// Returns a UUID of version 5 (SHA-1) over `text`.
 std::string content_hash(std::string_view text);
 
-/// SHA-256 as 64 hexadecimal digits, for content whose every change must be noticed: machine code, stored sources.
+/// Returns SHA-256 as 64 hexadecimal digits. It is for content whose every change must be noticed, such as machine
+/// code.
 std::string sha256(std::span<const std::byte> bytes);
 std::string sha256(std::string_view text);
 

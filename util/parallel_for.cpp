@@ -11,7 +11,7 @@ namespace smemtune {
 
 void parallel_for(std::size_t count, std::size_t threads, const std::function<void(std::size_t)>& work) {
     std::atomic<std::size_t> next = 0;
-    std::mutex mutex;  // guards the two below
+    std::mutex mutex;  // guards failed_at and failure
     std::size_t failed_at = count;
     std::exception_ptr failure;
     const auto run = [&] {
@@ -19,7 +19,7 @@ void parallel_for(std::size_t count, std::size_t threads, const std::function<vo
             try {
                 work(i);
             } catch (...) {
-                next = count;  // no further call begins; all calls of a lower index have begun already
+                next = count;  // no further call begins; all calls with a lower index have already begun
                 const std::scoped_lock lock(mutex);
                 if (i < failed_at) {
                     failed_at = i;

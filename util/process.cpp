@@ -1,4 +1,5 @@
-// posix_spawn by hand: Boost.Process 1.74 cannot wait for output and a deadline at once without its own event loop.
+// Uses posix_spawn, not Boost.Process: version 1.74 cannot wait for both output and a deadline without its own event
+// loop.
 #include "util/process.h"
 
 #include <fcntl.h>
@@ -22,12 +23,13 @@ namespace smemtune {
 
 namespace {
 
-// An application that ignores SIGCHLD, or waits for any child, takes the program's exit code before we can. So a shell
-// runs the program and appends the exit code to its output. POSIX's code for a program that was not found is 127.
+// If the application ignores SIGCHLD, or waits for any child, waitpid() cannot give us the program's exit code. So a
+// shell runs the program and appends the exit code to the output. Code 127 means that the program was not found
+// (POSIX).
 constexpr auto shell_script = R"("$@"; printf '\n%d' $?)";
 constexpr int not_found_code = 127;
 
-// Removes the exit code from the end of `output`.
+// Removes the exit code from the end of `output` and returns it. Returns nothing if the output ends without one.
 std::optional<int> take_exit_code(std::string& output) {
     const auto newline = output.rfind('\n');
     if (newline == std::string::npos) return std::nullopt;
@@ -51,8 +53,9 @@ pid_t start_program(const std::vector<std::string>& arguments, int output) {
     posix_spawn_file_actions_adddup2(&actions, output, STDERR_FILENO);
     posix_spawnattr_t attributes{};
     posix_spawnattr_init(&attributes);
-    // The program gets its own process group: the deadline ends its children too, and Ctrl-C does not interrupt a
-    // running compile. It must be able to wait for its children, so it gets the default handling of SIGCHLD.
+    // The program gets its own process group, so that the deadline also ends its children, and Ctrl-C does not
+    // interrupt a running compile. The program must be able to wait for its children, so it gets the default handling
+    // of SIGCHLD.
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF);
     posix_spawnattr_setpgroup(&attributes, 0);
     sigset_t defaults{};

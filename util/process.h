@@ -10,22 +10,24 @@ namespace smemtune {
 struct ProcessResult {
     bool started = false;
     bool timed_out = false;
-    int exit_code = -1;  ///< 128 + signal when a signal ended it
+    int exit_code = -1;  ///< 128 + signal if a signal ended the program
     std::string output;  ///< standard output and error together
 };
 
-/// Finds `arguments[0]` on PATH. Kills the program when it runs longer than `limit`. Works whatever the calling process
-/// does with SIGCHLD and with descriptors 0 to 2, and changes neither.
+/// Runs program `arguments[0]`, which is searched on PATH, to its end. Kills the program if it runs longer than
+/// `limit`. The calling process may handle or ignore SIGCHLD, and may have closed descriptors 0 to 2. This function
+/// does not change them.
 ProcessResult run_process(const std::vector<std::string>& arguments, std::chrono::milliseconds limit);
 
 struct Pipe {
     int read_end = -1, write_end = -1;
 };
-/// Both ends are above 2 and close on exec: a process that was started with descriptor 0, 1 or 2 closed would otherwise
-/// use an end of the pipe as its standard output. Both are -1 if the system has no descriptors left.
+/// Makes a pipe. Both ends close on exec and are above 2, because an end with number 0, 1 or 2 would be taken for a
+/// standard stream. (These numbers are free if the process was started without standard streams.) Both ends are -1 if
+/// the pipe cannot be made, such as without free descriptors.
 Pipe make_pipe();
 
-/// For main(): opens /dev/null as each of the descriptors 0 to 2 that is closed.
+/// Opens /dev/null as every descriptor from 0 to 2 that is closed. main() calls it first.
 void open_standard_descriptors();
 
 }  // namespace smemtune

@@ -8,8 +8,8 @@ namespace smemtune {
 
 namespace {
 
-// The largest r with P(X < r) < 2.5 % for X ~ binomial(n, 1/2). Order statistics r and n + 1 - r, counted from 1, then
-// enclose the median with 95 % confidence. 0 if n is too small.
+// Returns the largest r with P(X < r) <= 2.5 % for X ~ binomial(n, 1/2), or 0 if n is too small. Order statistics r and
+// n + 1 - r, counted from 1, enclose the median with 95 % confidence.
 std::size_t rank_of_interval(std::size_t n) {
     double probability = std::pow(0.5, static_cast<double>(n));  // P(X = k)
     double below = 0;

@@ -18,7 +18,8 @@ namespace smemtune {
 
 namespace {
 
-// The lock ends with the process, even if it is killed. -1 if the filesystem has no locks, or the folder is not ours.
+// Locks a folder and returns its descriptor. The system releases the lock when the process ends, even if the process is
+// killed. Returns -1 if another process holds the lock, the filesystem has no locks, or another user owns the folder.
 int lock_folder(const std::filesystem::path& path) {
     const int folder = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     struct stat found {};

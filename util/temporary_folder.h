@@ -1,4 +1,4 @@
-// A temporary folder, removed with its contents.
+// A temporary folder that is removed with its contents.
 #pragma once
 
 #include <chrono>
@@ -7,11 +7,12 @@
 
 namespace smemtune {
 
-/// A new folder where the system keeps temporary files. The destructor removes it with its contents. A process that was
-/// killed leaves its folders behind; the first folder of a later process removes those older than an hour.
+/// A new folder where the system keeps temporary files. The destructor removes the folder with its contents. A process
+/// that is killed leaves its folders behind. When a later process makes its first folder, it removes such folders if
+/// they are older than an hour.
 class TemporaryFolder {
 public:
-    /// Its name begins with `prefix`. Throws std::runtime_error.
+    /// Creates a folder whose name begins with `prefix`. Throws std::runtime_error if that fails.
     explicit TemporaryFolder(const std::string& prefix = "smemtune");
     ~TemporaryFolder();
     TemporaryFolder(const TemporaryFolder&) = delete;
@@ -20,16 +21,18 @@ public:
     [[nodiscard]] const std::filesystem::path& path() const { return path_; }
     [[nodiscard]] std::filesystem::path operator/(const std::filesystem::path& name) const { return path_ / name; }
 
-    /// Writes a file and creates the folders on its path. Throws std::runtime_error.
+    /// Writes a file below this folder and creates the folders on its path. Throws std::runtime_error if that fails, or
+    /// if `name` does not stay below this folder.
     void write(const std::filesystem::path& name, const std::string& text) const;
 
 private:
     std::filesystem::path path_;
-    int lock_ = -1;  // of the folder, held while it is in use
+    int lock_ = -1;  // descriptor that locks the folder while it is in use; -1: not locked
 };
 
-/// Removes the folders of this user below `parent` that a TemporaryFolder of `prefix` created and nobody uses, if their
-/// entries last changed longer than `age` ago. The age covers a folder that is being created and is not locked yet.
+/// Removes leftover folders in `parent`: those that a TemporaryFolder with `prefix` created, that belong to this user,
+/// that no process has locked, and whose entries have not changed for `age`. The age protects a folder that another
+/// process has just created and not locked yet.
 void remove_leftovers(const std::filesystem::path& parent, const std::string& prefix,
                       std::chrono::seconds age = std::chrono::hours(1));
 
