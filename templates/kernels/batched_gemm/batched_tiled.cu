@@ -1,11 +1,12 @@
-// batched_tiled: square tiles of A and of B meet in shared memory, for many products at once.
+// batched_tiled: square tiles of A and B in shared memory, for many products at once.
 //
-// What `tiled` does for one product, in every layout. The grid's x counts the tiles of one C and its y the matrices, so
-// a batch of small products fills a GPU that each of them alone would leave idle. y ends at 65,535: where there are
-// more matrices, a block takes further ones, gridDim.y apart.
+// Does for a batch, and in every layout, what `tiled` does for one product. blockIdx.x is the tile of C and blockIdx.y
+// the matrix. So a batch of small products fills a GPU, even if a single product is too small for it. gridDim.y can be
+// 65,535 at most. If there are more matrices, a block computes several, gridDim.y apart.
 //
-// Neighbouring threads read neighbouring elements whichever way a matrix is stored: of a transposed one, x moves along
-// the rows of the tile and y along its depth. One more column skews what such threads write across the banks.
+// Neighbouring threads read neighbouring elements in every layout: if a matrix is transposed, threadIdx.x runs along
+// the rows of the tile and threadIdx.y along K. Then threads write columns of the tile in shared memory. One extra
+// column per tile puts the elements of a column into different banks.
 #include "configuration.h"
 
 constexpr int THREADS = TILE_WIDTH * TILE_WIDTH;
@@ -15,15 +16,15 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     batched_tiled(int BATCH, int M, int N, int K, Element alpha, const Element* __restrict__ A, long long lda,
                   long long stride_a, const Element* __restrict__ B, long long ldb, long long stride_b, Element beta,
                   Element* __restrict__ C, long long ldc, long long stride_c) {
-    __shared__ Element a_tile[TILE_WIDTH][TILE_WIDTH + 1];  // row, k
-    __shared__ Element b_tile[TILE_WIDTH][TILE_WIDTH + 1];  // k, column
+    __shared__ Element a_tile[TILE_WIDTH][TILE_WIDTH + 1];  // indices: row, k
+    __shared__ Element b_tile[TILE_WIDTH][TILE_WIDTH + 1];  // indices: k, column
 
     const int tiles_across = (N - 1) / TILE_WIDTH + 1;
     const int first_row = blockIdx.x / tiles_across * TILE_WIDTH;
     const int first_column = blockIdx.x % tiles_across * TILE_WIDTH;
     const int tx = threadIdx.x;
     const int ty = threadIdx.y;
-    // The elements of the tiles that this thread loads, and where they lie in the matrices.
+    // The element of each tile that this thread loads, and its place in the matrix.
     const int a_row = TRANSPOSE_A ? tx : ty;
     const int a_k = TRANSPOSE_A ? ty : tx;
     const int b_k = TRANSPOSE_B ? tx : ty;
@@ -47,7 +48,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
             __syncthreads();  // both tiles are complete
 #pragma unroll
             for (int k = 0; k < TILE_WIDTH; ++k) sum += a_tile[ty][k] * b_tile[k][tx];
-            __syncthreads();  // nobody reads the tiles any more
+            __syncthreads();  // no thread reads the tiles any more
         }
         if (in_c) {
             Element* c = C + matrix * stride_c;

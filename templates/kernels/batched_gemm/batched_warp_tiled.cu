@@ -1,8 +1,9 @@
-// batched_warp_tiled: warp_tiled (gemm/warp_tiled/README.md) for each matrix of a batch.
+// batched_warp_tiled: computes each product of a batch like warp_tiled (gemm/warp_tiled/README.md).
 //
-// The grid: x is that of warp_tiled, y counts the matrices, and z continues where a batch has more matrices than y can
-// count. A loop over matrices, as in batched_tiled, would cost registers, and warp_tiled uses all of them. The strides
-// of the batch decide whether a matrix can be read by 16 bytes: multiples of 4 elements keep every matrix aligned.
+// The x dimension of the grid is the grid of warp_tiled. The y dimension is the matrix. If the batch has more matrices
+// than gridDim.y allows, the z dimension continues the count. A loop over matrices, as in batched_tiled, would need
+// registers, and warp_tiled already uses all of them. Copies of 16 bytes need matrices that start at multiples of 16
+// bytes, so the batch strides must be multiples of 4 elements for them.
 #include "gemm/warp_tiled/product.h"
 
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM) CLUSTER_OF(CLUSTER_K)

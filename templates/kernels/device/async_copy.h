@@ -1,13 +1,13 @@
-// Copies from global to shared memory that a thread starts now and waits for later (PTX ISA, "cp.async"). Where the
-// hardware has none (before compute capability 8.0, and on a CPU) they are made at once.
+// Asynchronous copies from global to shared memory: a thread starts a copy now and waits for it later (PTX ISA,
+// "cp.async"). Before compute capability 8.0, and on a CPU, the same functions copy at once.
 #pragma once
 
 #if defined(SMEMTUNE_HOST) || __CUDA_ARCH__ < 800
 #define SMEMTUNE_COPIES_AT_ONCE
 #endif
 
-/// Starts a copy of `bytes` bytes: 4 or 16. Both addresses are multiples of `bytes`. If the copy is not `wanted`, it
-/// reads nothing and writes zeros.
+/// Starts a copy of `bytes` bytes (4 or 16). Both addresses must be multiples of `bytes`. If the copy is not `wanted`,
+/// it reads nothing and writes zeros.
 template <int bytes>
 __device__ __forceinline__ void copy_async(float* to, const float* from, bool wanted = true) {
     static_assert(bytes == 4 || bytes == 16, "what the instruction offers to one element, and to a vector of four");
@@ -16,7 +16,7 @@ __device__ __forceinline__ void copy_async(float* to, const float* from, bool wa
 #else
     const unsigned shared = static_cast<unsigned>(__cvta_generic_to_shared(to));
     const int read = wanted ? bytes : 0;
-    if (bytes == 16) {  // past the L1 cache
+    if (bytes == 16) {  // this instruction bypasses the L1 cache
         asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared), "l"(from), "r"(read) : "memory");
     } else {
         asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(shared), "l"(from), "r"(read) : "memory");
@@ -24,15 +24,15 @@ __device__ __forceinline__ void copy_async(float* to, const float* from, bool wa
 #endif
 }
 
-/// The copies started since the last call are one group.
+/// Makes one group of all copies that this thread started since it last called commit_copies().
 __device__ __forceinline__ void commit_copies() {
 #ifndef SMEMTUNE_COPIES_AT_ONCE
     asm volatile("cp.async.commit_group;" ::: "memory");
 #endif
 }
 
-/// Waits until no more than `pending` of this thread's groups are under way: the oldest are done first. Other threads
-/// see the copies after the next barrier.
+/// Waits until all groups of this thread are complete except the newest `pending` ones. Other threads see the copied
+/// data after the next barrier.
 template <int pending>
 __device__ __forceinline__ void wait_for_copies() {
 #ifndef SMEMTUNE_COPIES_AT_ONCE

@@ -1,18 +1,19 @@
-// Clusters: blocks that run at the same time and reach each other's shared memory (compute capability 9.0 on; PTX ISA,
-// "barrier.cluster", "mapa"). Elsewhere a block is a cluster of its own.
+// Clusters: blocks that run at the same time and can read each other's shared memory (from compute capability 9.0 on;
+// PTX ISA, "barrier.cluster", "mapa"). On older GPUs and on a CPU, every cluster has one block.
 #pragma once
 
 #if !defined(SMEMTUNE_HOST) && __CUDA_ARCH__ >= 900
 #define SMEMTUNE_CLUSTERS
 constexpr int MOST_BLOCKS_OF_A_CLUSTER = 16;
-/// After a kernel's launch bounds: so many blocks, neighbours in x, are a cluster; one, too, is launched as such.
+/// An attribute that follows a kernel's launch bounds: `blocks` blocks, neighbours in x, form a cluster. If `blocks` is
+/// 1, each block is launched as a cluster of one.
 #define CLUSTER_OF(blocks) __cluster_dims__(blocks, 1, 1)
 #else
 constexpr int MOST_BLOCKS_OF_A_CLUSTER = 1;
 #define CLUSTER_OF(blocks)
 #endif
 
-/// This block's number in its cluster.
+/// Returns this block's index in its cluster, from 0.
 __device__ __forceinline__ int cluster_rank() {
     int rank = 0;
 #ifdef SMEMTUNE_CLUSTERS
@@ -21,7 +22,7 @@ __device__ __forceinline__ int cluster_rank() {
     return rank;
 }
 
-/// Waits for all threads of the cluster, and shows what they wrote to each other.
+/// Waits for all threads of the cluster. After the barrier, each thread sees what the others wrote before it.
 __device__ __forceinline__ void cluster_barrier() {
 #ifdef SMEMTUNE_CLUSTERS
     asm volatile(
@@ -31,7 +32,8 @@ __device__ __forceinline__ void cluster_barrier() {
 #endif
 }
 
-/// Reads 16 bytes that stand in block `rank` where `from` is in this one, in shared memory; aligned to them.
+/// Loads 16 bytes from the shared memory of block `rank` of the cluster. `from` points into this block's shared memory;
+/// the bytes come from the same place in block `rank`. `from` is aligned to 16 bytes.
 __device__ __forceinline__ void load_four_of(int rank, float* to, const float* from) {
 #ifdef SMEMTUNE_CLUSTERS
     const unsigned here = static_cast<unsigned>(__cvta_generic_to_shared(from));

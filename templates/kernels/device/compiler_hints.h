@@ -1,35 +1,37 @@
 // Tricks against the compiler. The algorithm needs none of them: read each function as the plain load, store or pointer
-// that its first line describes.
+// that the first line of its comment describes.
 //
-// The reason for the tricks: in a loop of FFMAs (machine instructions of one multiply-add each), any other instruction
-// takes the issue slot of one. Registers lie in two banks, by parity, each with one read per cycle. So an FFMA with
-// three different operands needs two cycles (a bank conflict), unless one operand is held back from the instruction
-// before (`.reuse`) and the other two lie in different banks. ptxas assigns the registers, so a kernel can only make
-// the wanted assignment the easiest.
+// The tricks have two reasons. First, the main loop consists of FFMAs (machine instructions of one multiply-add each),
+// and any other instruction takes the issue slot of an FFMA. Second, registers lie in two banks: even and odd numbers.
+// Each bank delivers one register per cycle. An FFMA with three different operands takes one cycle only if it keeps one
+// operand of the previous FFMA (`.reuse`) and its other two operands lie in different banks. Otherwise it takes two
+// cycles: a bank conflict. ptxas assigns the registers, so a kernel can only make the wanted assignment the easiest
+// one.
 //
-// How it was seen: machine code of NVRTC 13.0 for sm_90 with and without the trick, counted in the main loop of
-// warp_tiled per 1024 FFMAs, for the configuration of gemm/warp_tiled/README.md unless said otherwise. With all tricks
-// the loop has 1114 instructions and 59 bank conflicts.
+// How the effects were seen: NVRTC 13.0 compiled warp_tiled for sm_90 with and without each trick. The instructions and
+// conflicts of the main loop were counted per 1024 FFMAs, for the configuration of gemm/warp_tiled/README.md unless
+// said otherwise. With all tricks the loop has 1114 instructions and 59 bank conflicts.
 //
-// Some tricks are only an order of statements, so they stay where the statements are:
-//   - load order (load_fragments in gemm/warp_tiled/fragment.h): the first loads decide the numbers of the registers.
-//     An FFMA keeps an operand for the next FFMA (`.reuse`) only in the same operand slot, and the compiler puts the
-//     lower register first. Seen as: one conflict more per column of accumulators in the wrong order.
+// Some tricks are only an order of statements. These are not in this file:
+//   - load order (load_fragments in gemm/warp_tiled/fragment.h): the operand that is loaded first gets the lower
+//     register numbers. The compiler puts the lower number first in an FFMA, and an FFMA can keep an operand for the
+//     next FFMA (`.reuse`) only in the same operand slot. Seen as: one more conflict per column of accumulators in the
+//     wrong order.
 //   - dummy load (fix_register_order, same file): both fragment buffers get their registers before the loop, one after
-//     the other. Seen as: 125 conflicts without.
+//     the other. Seen as: 125 conflicts without the dummy load.
 //   - back and forth (multiply, same file): neighbouring FFMAs share an operand.
 //   - scale first (warp_tiled_product in gemm/warp_tiled/product.h): alpha multiplies all accumulators before anything
-//     else reads them, so stores of 16 bytes bind the registers of the products and not those of the accumulators.
-//     Seen as: 67 conflicts and 5 instructions more if output.h multiplies.
+//     else reads them. A store of 16 bytes needs four consecutive registers; these are then registers of the products,
+//     not of the accumulators. Seen as: 67 conflicts and 5 instructions more if output.h multiplies by alpha.
 #pragma once
 
 #include "device/vector.h"
 
-/// The same address in shared memory.
-/// Trick: pin_register. The address makes a round trip through a shuffle of the lane with itself.
-/// Effect: the address stays in one register. Without it, when registers are scarce, the compiler computes the address
-/// again before each use, starting from threadIdx: it cannot compute the result of a shuffle again.
-/// Seen as: 28 instructions more without, in a loop of 1189 (BLOCK_M = 16, BLOCK_N = 192, BLOCK_K = 32).
+/// Returns `address`, which must be in shared memory.
+/// Trick: pin_register. The address goes through a shuffle in which each lane reads its own value.
+/// Effect: the address stays in one register, because the compiler cannot compute the result of a shuffle again.
+/// Without the trick, when registers are scarce, it computes the address from threadIdx again before each use.
+/// Seen as: 28 more instructions without the trick, in a loop of 1189 (BLOCK_M=16, BLOCK_N=192, BLOCK_K=32).
 template <class T>
 __device__ __forceinline__ T* pin_register(T* address) {
 #ifdef SMEMTUNE_HOST
@@ -41,10 +43,10 @@ __device__ __forceinline__ T* pin_register(T* address) {
 }
 
 /// A pointer into shared memory.
-/// Trick: SharedAddress. It holds the 32-bit address in the shared window instead of a 64-bit generic pointer.
-/// Effect: a constant offset becomes part of the load instruction. NVRTC adds an offset to a 64-bit pointer in
-/// instructions of its own.
-/// Seen as: 35 additions more without.
+/// Trick: SharedAddress. It is a 32-bit address in the shared window instead of a 64-bit generic pointer.
+/// Effect: a constant offset becomes part of the load instruction. With a 64-bit pointer, NVRTC adds the offset in
+/// separate instructions.
+/// Seen as: 35 more additions without the trick.
 struct SharedAddress {
 #ifdef SMEMTUNE_HOST
     const float* at;
@@ -63,12 +65,12 @@ struct SharedAddress {
 };
 
 /// Loads 16 bytes, aligned to 16, into `to`. `opaque_true` must be positive.
-/// Trick: opaque predicate. The load depends on `opaque_true > 0`, which always holds, but the compiler cannot know it:
-/// callers pass an extent of the matrix.
-/// Effect: `to` keeps its registers. If the load might not happen, the old values must survive in place, so the load
-/// writes to the registers that hold them. Without it ptxas gives each load new registers, moves accumulators out of
-/// their way, and reorders the FFMAs.
-/// Seen as: 182 conflicts without.
+/// Trick: opaque predicate. The load depends on the condition `opaque_true > 0`. The condition is always true, but the
+/// compiler cannot know this, because callers pass an extent of the matrix.
+/// Effect: `to` keeps its registers. As far as the compiler knows, the load might not happen and the old values might
+/// remain, so the load must write to the registers of the old values. Without the trick, ptxas gives each load new
+/// registers, moves accumulators out of their way, and reorders the FFMAs.
+/// Seen as: 182 conflicts without the trick.
 __device__ __forceinline__ void load_four_in_place(int opaque_true, float* to, SharedAddress from) {
 #ifdef SMEMTUNE_HOST
     if (opaque_true > 0) load_four(to, from.at);
@@ -86,19 +88,20 @@ __device__ __forceinline__ void load_four_in_place(int opaque_true, float* to, S
 }
 
 /// Stores one value.
-/// Trick: store_alone. The store is volatile, so the compiler cannot merge four of them into one of 16 bytes.
-/// Effect: the values may stay in any registers. A store of 16 bytes needs four consecutive registers, and for
-/// accumulators that can decide their banks during the whole main loop.
-/// Seen as: no measured effect with NVRTC 13.0 (80 and 81 conflicts per 1024 FFMAs, without and with, in that loop of
-/// 1189 instructions with split-K). It is kept because the machine code changes without it.
+/// Trick: store_alone. The store is volatile, so the compiler cannot merge four stores into one of 16 bytes.
+/// Effect: the values may stay in any registers. A store of 16 bytes needs four consecutive registers. If it stores
+/// accumulators, this need can decide the banks of the accumulators during the whole main loop.
+/// Seen as: no measured effect with NVRTC 13.0: 80 conflicts per 1024 FFMAs without the trick and 81 with it (split-K,
+/// the loop of 1189 instructions of pin_register above). The trick is kept because the machine code changes without it.
 __device__ __forceinline__ void store_alone(float* to, float value) { *static_cast<volatile float*>(to) = value; }
 
 /// Stores four[j] + zero as 16 bytes at `to`, aligned to 16, if `wanted`. `zero` must be 0.
-/// Trick: store_four_sums. It adds a zero that the compiler does not know, and is one instruction for the optimizer.
-/// Effect: the sums, not the accumulators that they are made of, lie in four consecutive registers, which decide the
-/// banks of the main loop. And the optimizer of NVRTC has a quarter of the instructions to look at.
+/// Trick: store_four_sums. It adds a zero that the compiler does not know to be zero, in a single asm statement.
+/// Effect: a store of 16 bytes needs four consecutive registers. The addition gives these registers to the sums, so the
+/// accumulators can have other registers, which suit the banks in the main loop. The single asm statement leaves a
+/// quarter of the instructions to NVRTC's optimizer.
 /// Seen as: 173 conflicts instead of 100 without the addition (the winner at 4096 in layout nt). A program takes a
-/// sixth longer to compile with the same statements in C++.
+/// sixth longer to compile if the same statements are written in C++.
 __device__ __forceinline__ void store_four_sums(float* to, const float* four, float zero, bool wanted) {
 #ifdef SMEMTUNE_HOST
     for (int i = 0; i < 4 && wanted; ++i) to[i] = four[i] + zero;

@@ -1,5 +1,5 @@
-// Numbers of 16 bits without the toolkit's headers. `T` is the `Element` of f16 or bf16: T::significand_bits is 11
-// or 8. A float, the `Element` of f32 and tf32, stays as it is.
+// Conversions between float and numbers of 16 bits, without the toolkit's headers. `T` is the `Element` of f16
+// (T::significand_bits is 11) or of bf16 (8). The `Element` of f32 and tf32 is float, which needs no conversion.
 #pragma once
 
 #ifdef SMEMTUNE_HOST
@@ -11,7 +11,7 @@ union FloatWord {
     unsigned bits;
 };
 
-/// The same number.
+/// Converts a number of 16 bits to the float with the same value.
 template <class T>
 __device__ __forceinline__ float to_float(T number) {
     FloatWord word;
@@ -21,7 +21,7 @@ __device__ __forceinline__ float to_float(T number) {
     }
 #ifdef SMEMTUNE_HALF_IN_SOFTWARE
     const unsigned sign = (number.bits & 0x8000u) << 16, exponent = number.bits >> 10 & 31, rest = number.bits & 0x3ffu;
-    if (exponent == 0) {  // rest * 2^-24
+    if (exponent == 0) {  // zero or subnormal: the value is rest * 2^-24
         word.value = static_cast<float>(rest) * 0x1p-24f;
     } else {
         word.bits = (exponent == 31 ? 0x7f800000u : (exponent + 112) << 23) | rest << 13;
@@ -34,7 +34,7 @@ __device__ __forceinline__ float to_float(T number) {
 }
 __device__ __forceinline__ float to_float(float number) { return number; }
 
-/// Rounds to nearest, ties to even.
+/// Converts a float to the nearest number of 16 bits, ties to even.
 template <class T>
 __device__ __forceinline__ T from_float(float value) {
     T result;
@@ -48,10 +48,10 @@ __device__ __forceinline__ T from_float(float value) {
         rounded = 0x7fff;
     } else if (T::significand_bits == 8) {
         rounded = (word.bits + 0x7fffu + (word.bits >> 16 & 1)) >> 16;
-    } else if (word.bits >= 0x477ff000u) {  // 65520, halfway from the largest number to the next one
+    } else if (word.bits >= 0x477ff000u) {  // 65520 and more: the largest f16 number is 65504
         rounded = 0x7c00;
-    } else if (word.bits < 0x38800000u) {  // below 2^-14 numbers are 2^-24 apart, as floats are from 0.5 on
-        word.value += 0.5f;
+    } else if (word.bits < 0x38800000u) {  // below 2^-14, f16 numbers are 2^-24 apart, like floats in [0.5, 1)
+        word.value += 0.5f;                // rounds to a multiple of 2^-24
         rounded = word.bits - 0x3f000000u;
     } else {
         rounded = ((word.bits + 0xfffu + (word.bits >> 13 & 1)) >> 13) - (112u << 10);

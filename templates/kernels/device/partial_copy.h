@@ -1,11 +1,11 @@
-// Asynchronous copies of 16 bytes, of which some may be missing at the edge of a matrix. commit_copies() and
-// wait_for_copies() of device/async_copy.h are for them, too.
+// Asynchronous copies of 16 bytes, some of which may lie beyond the edge of a matrix. As for other asynchronous copies,
+// threads wait with commit_copies() and wait_for_copies() of device/async_copy.h.
 #pragma once
 
 #include "device/async_copy.h"
 
-/// Starts a copy of the first `bytes` of 16 bytes; what they leave of the 16 becomes zeros. Both addresses are
-/// multiples of 16. With 0 bytes nothing is read.
+/// Starts a copy of `bytes` bytes, 0 to 16, and writes zeros to the rest of the 16 bytes at `to`. Both addresses must
+/// be multiples of 16. If `bytes` is 0, nothing is read.
 __device__ __forceinline__ void copy_part_async(void* to, const void* from, int bytes) {
 #ifdef SMEMTUNE_COPIES_AT_ONCE
     for (int i = 0; i < 16; ++i) {

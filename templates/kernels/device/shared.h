@@ -1,7 +1,7 @@
-// A block's dynamic shared memory.
+// Access to a block's dynamic shared memory.
 #pragma once
 
-/// The start of the dynamic shared memory that the launch asked for, aligned to 16 bytes.
+/// Returns the start of the block's dynamic shared memory, aligned to 16 bytes. The launch decides its size.
 template <class T>
 __device__ __forceinline__ T* dynamic_shared() {
 #ifdef SMEMTUNE_HOST

@@ -1,11 +1,11 @@
-// Asynchronous copies of what a kernel reads once, and loads of the words that they brought. commit_copies() and
-// wait_for_copies() of device/async_copy.h are for them, too.
+// Asynchronous copies of data that a kernel reads only once, and loads of these data from shared memory. As for other
+// asynchronous copies, threads wait with commit_copies() and wait_for_copies() of device/async_copy.h.
 #pragma once
 
 #include "device/async_copy.h"
 
-/// Starts a copy of BYTES bytes: 4, 8 or 16. Both addresses are multiples of BYTES. The L2 cache asks the memory for
-/// 128 bytes at a time; 16 bytes are not kept in the L1 cache.
+/// Starts a copy of BYTES bytes (4, 8 or 16) from global to shared memory. Both addresses must be multiples of BYTES.
+/// The copy makes the L2 cache fetch 128 bytes at a time. Copies of 16 bytes bypass the L1 cache.
 template <int BYTES>
 __device__ __forceinline__ void copy_once(void* to, const void* from) {
     static_assert(BYTES == 4 || BYTES == 8 || BYTES == 16, "what the instruction copies");
@@ -22,7 +22,8 @@ __device__ __forceinline__ void copy_once(void* to, const void* from) {
 #endif
 }
 
-/// Loads COUNT words at once: 2 or 4. `from` is aligned to them; it may hold elements of any type.
+/// Loads COUNT words of 4 bytes (2 or 4 words) in one instruction. `from` is aligned to 4 * COUNT bytes, and may point
+/// to elements of any type.
 template <int COUNT>
 __device__ __forceinline__ void load_words(unsigned* to, const void* from) {
     static_assert(COUNT == 2 || COUNT == 4, "what one instruction loads");

@@ -1,22 +1,22 @@
-// Copies of whole tiles between global and shared memory by the copy engine, TMA (compute capability 9.0 on; PTX ISA,
-// "cp.async.bulk.tensor"). A tensor map says where the matrix is, how large it is, how large a tile, and how a tile is
-// arranged in shared memory; the manifest's [[tensor_map]] declares it. One thread starts a copy.
+// Copies whole tiles between global and shared memory with the copy engine, TMA (from compute capability 9.0 on; PTX
+// ISA, "cp.async.bulk.tensor"). A tensor map describes a matrix: its address and size, the size of a tile, and the
+// arrangement of a tile in shared memory. The manifest declares it in [[tensor_map]]. A single thread starts a copy.
 #pragma once
 
 #include "device/mbarrier.h"
 
-/// As cuTensorMapEncodeTiled writes it.
+/// A tensor map, as cuTensorMapEncodeTiled of the CUDA driver writes it.
 struct alignas(128) TensorMap {
     unsigned long long words[16];
 };
 
-/// Fetches the map itself ahead of its first use.
+/// Prefetches the tensor map before its first use. This reads the map only, not the matrix.
 __device__ __forceinline__ void prefetch_map(const TensorMap& map) {
     asm volatile("prefetch.tensormap [%0];" ::"l"(&map) : "memory");
 }
 
-/// Starts the copy of the tile whose first element is in this column and row. `barrier` counts its bytes. What lies
-/// beyond the matrix becomes zeros and is counted, too.
+/// Starts the copy of a tile to shared memory. The first element of the tile is at `column` and `row` of the matrix.
+/// `barrier` counts the copied bytes. Elements beyond the matrix become zeros, and their bytes are counted, too.
 __device__ __forceinline__ void copy_tile(void* to, const TensorMap& map, int column, int row, Barrier* barrier) {
     asm volatile(
         "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3}], [%4];" ::"r"(
@@ -25,8 +25,9 @@ __device__ __forceinline__ void copy_tile(void* to, const TensorMap& map, int co
         : "memory");
 }
 
-/// The same into all blocks of the cluster whose bits are in `blocks`: in each of them at the place of `to`, counted by
-/// the barrier at the place of `barrier`.
+/// Starts the copy of a tile to several blocks of the cluster: bit r of `blocks` stands for the block with rank r. In
+/// each of these blocks, the tile goes to the same place in shared memory as `to`, and the barrier at the same place as
+/// `barrier` counts the bytes. The other arguments are those of copy_tile.
 __device__ __forceinline__ void copy_tile_to(int blocks, void* to, const TensorMap& map, int column, int row,
                                              Barrier* barrier) {
     asm volatile(
@@ -36,22 +37,23 @@ __device__ __forceinline__ void copy_tile_to(int blocks, void* to, const TensorM
         : "memory");
 }
 
-/// Starts the copy of a tile from shared memory to the matrix; what lies beyond the matrix is not written. The writes
-/// to shared memory came before fence_shared(), of each thread that wrote, and a barrier.
+/// Starts the copy of a tile from shared memory to the matrix. Elements beyond the matrix are not written. Before the
+/// call, each thread that wrote to the tile must call fence_shared(), and then these threads must pass a barrier.
 __device__ __forceinline__ void store_tile(const TensorMap& map, int column, int row, const void* from) {
     asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%0, {%1, %2}], [%3];" ::"l"(&map), "r"(column),
                  "r"(row), "r"(shared_address(from))
                  : "memory");
 }
 
-/// The stores that this thread started since the last call are one group.
+/// Makes one group of all tile stores that this thread started since it last called commit_stores().
 __device__ __forceinline__ void commit_stores() { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }
 
-/// Waits until all but `pending` of this thread's groups have read their shared memory.
+/// Waits until all of this thread's groups of stores, except the newest `pending`, have read their shared memory. The
+/// shared memory may then be overwritten.
 template <int pending>
 __device__ __forceinline__ void wait_for_stores() {
     asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(pending) : "memory");
 }
 
-/// Shows this thread's writes to shared memory to the copy engine and the tensor cores.
+/// Makes this thread's writes to shared memory visible to the copy engine (TMA) and the tensor cores (wgmma).
 __device__ __forceinline__ void fence_shared() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }

@@ -1,17 +1,16 @@
-// The instructions of tensor cores (compute capability 8.0 on; PTX ISA, "mma" and "ldmatrix"). `T` is the `Element` of
-// f16, bf16 or tf32. All 32 lanes of a warp call load_matrices and multiply_add together. On a CPU the lanes exchange
-// what the hardware reads across them, so the same distribution of elements over lanes is right in both places, and
-// sums are cut off, not rounded.
+// The instructions of tensor cores (from compute capability 8.0 on; PTX ISA, "mma" and "ldmatrix"). `T` is the
+// `Element` of f16, bf16 or tf32. All 32 lanes of a warp must call load_matrices and multiply_add together. On a CPU,
+// C++ code imitates the hardware: each lane gets the same elements, and sums are truncated instead of rounded.
 //
-// g = lane / 4 and t = lane % 4. A register, a word, holds two neighbours of 16 bits, the first one in its low half, or
-// one element of tf32.
+// In the comments below, g = lane / 4 and t = lane % 4. A word is the content of a 32-bit register: two neighbouring
+// elements of 16 bits, the first one in the low half, or one element of tf32.
 #pragma once
 
 #include "device/half.h"
 
-/// Loads four matrices of 8 rows of 16 bytes from shared memory. Lane 8 * i + r gives the address of row r of matrix i,
-/// aligned to 16 bytes. Register i of a lane gets word t of row g of matrix i. If `transposed`, for elements of 16 bits
-/// alone, it gets elements (2t, g) and (2t + 1, g) of matrix i.
+/// Loads four matrices from shared memory, each with 8 rows of 16 bytes. `row` of lane 8 * i + r is the address of row
+/// r of matrix i, aligned to 16 bytes. Each lane (g = lane / 4, t = lane % 4) gets in to[i] word t of row g of matrix
+/// i. If `transposed`, it gets elements (2t, g) and (2t + 1, g) of matrix i instead; the elements must have 16 bits.
 template <bool transposed, class T>
 __device__ __forceinline__ void load_matrices(unsigned (&to)[4], const T* row) {
     static_assert(sizeof(T) == 2 || !transposed, "the instruction transposes elements of 16 bits");
@@ -44,8 +43,8 @@ __device__ __forceinline__ void load_matrices(unsigned (&to)[4], const T* row) {
 #endif
 }
 
-/// The TF32 number nearest to a float, ties away from zero: 11 bits of its significand. multiply_add would cut off the
-/// other bits.
+/// Rounds a float to the nearest TF32 number, which has 11 bits of significand; ties go away from zero. Without this
+/// rounding, multiply_add would truncate the float to 11 bits.
 __device__ __forceinline__ unsigned to_tf32(float value) {
 #ifdef SMEMTUNE_HOST
     return value != value ? 0x7fffffffu : (__float_as_uint(value) + 0x1000u) & 0xffffe000u;
@@ -57,7 +56,8 @@ __device__ __forceinline__ unsigned to_tf32(float value) {
 }
 
 #ifdef SMEMTUNE_HOST
-/// What a tensor core reads of an element of a register: of tf32 the upper 19 bits.
+/// Returns element `which` of a register as a tensor core reads it. Of a tf32 element, the core reads only the upper 19
+/// bits.
 template <class T>
 double element_of(unsigned word, int which) {
     if constexpr (sizeof(T) == 4) {
@@ -71,22 +71,22 @@ double element_of(unsigned word, int which) {
 #endif
 
 #ifdef SMEMTUNE_HOST
-/// The sum of exact terms as a tensor core of compute capability 8.0 forms it: each term is cut off below the 25 bits
-/// of the largest one, and the sum below its own 24 bits. Newer cores keep more bits of the terms (Fasi, Higham,
-/// Mikaitis, Pranesh, Numerical behavior of NVIDIA tensor cores, PeerJ Computer Science 7, 2021, describes how this is
-/// found).
+/// Returns the sum of exact terms as a tensor core of compute capability 8.0 computes it. All bits of the terms below
+/// the 25th bit of the largest term are dropped. Then the sum is truncated to 24 bits. Newer tensor cores keep more
+/// bits of the terms. Source: Fasi, Higham, Mikaitis, Pranesh, Numerical behavior of NVIDIA tensor cores, PeerJ
+/// Computer Science 7, 2021, which describes the measurements.
 inline float truncated_sum(const double* terms, int count) {
     double exact = 0, largest = 0;
     for (int i = 0; i < count; ++i) {
         exact += terms[i];
         largest = terms[i] > largest ? terms[i] : -terms[i] > largest ? -terms[i] : largest;
     }
-    if (largest == 0 || !(exact - exact == 0)) return static_cast<float>(exact);  // zeros, infinities and NaN
+    if (largest == 0 || !(exact - exact == 0)) return static_cast<float>(exact);  // all terms 0, or one is not finite
     union {
         double value;
         unsigned long long bits;
     } unit = {largest};
-    unit.bits = (unit.bits >> 52) << 52;  // the power of two in the largest term
+    unit.bits = (unit.bits >> 52) << 52;  // the largest power of two <= largest
     unit.value = unit.value * 0x1p-24 < 0x1p-149 ? 0x1p-149 : unit.value * 0x1p-24;
     const double units = 1 / unit.value;
     long long sum = 0;
@@ -100,8 +100,8 @@ inline float truncated_sum(const double* terms, int count) {
 }
 #endif
 
-/// c += a * b for a of 16 rows and b of 8 columns, 8 words deep each: 16 elements of f16 and bf16, 8 of tf32. c, of
-/// 16 x 8 elements, is FP32. Of a lane,
+/// c += a * b, where a has 16 rows, b has 8 columns, and c is 16 x 8 in FP32. A row of a, and a column of b, has 8
+/// words along K: 16 elements of f16 or bf16, or 8 of tf32. Each lane (g = lane / 4, t = lane % 4) has these parts:
 ///
 ///     a[0], a[1], a[2], a[3]    words t of rows g and g + 8, words t + 4 of rows g and g + 8
 ///     b0, b1                    words t and t + 4 of column g
@@ -109,7 +109,7 @@ inline float truncated_sum(const double* terms, int count) {
 template <class T>
 __device__ __forceinline__ void multiply_add(float (&c)[4], const unsigned (&a)[4], unsigned b0, unsigned b1) {
 #ifdef SMEMTUNE_HOST
-    constexpr int EACH = 4 / sizeof(T), DEPTH = 8 * EACH;  // elements of a word, and of all 8
+    constexpr int EACH = 4 / sizeof(T), DEPTH = 8 * EACH;  // elements of one word and of all 8 words along K
     const auto both = [](unsigned low, unsigned high) { return low | static_cast<unsigned long long>(high) << 32; };
     const int lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
     double rows[2][DEPTH], columns[2][DEPTH];  // rows g and g + 8 of a; columns 2t and 2t + 1 of b

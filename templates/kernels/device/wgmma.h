@@ -1,45 +1,47 @@
-// The instruction of Hopper's tensor cores (compute capability 9.0 alone; PTX ISA, "wgmma"). A warpgroup, four
-// neighbouring warps of which the first one's number is a multiple of 4, multiplies tiles that stand in shared memory,
-// and goes on while the tensor cores work. The left one may stand in registers instead.
+// wgmma, the instruction of Hopper's tensor cores (compute capability 9.0 only; PTX ISA, "wgmma"). A warpgroup executes
+// it: four neighbouring warps, the first of which has a number that is a multiple of 4. The instruction multiplies two
+// tiles in shared memory, or a left tile in registers by a right tile in shared memory. It is asynchronous: the
+// warpgroup goes on while the tensor cores work.
 //
-// Order:  fence_sums();  multiply_tiles(...) or multiply_rows(...) several times;  commit_products();
-//         wait_for_products<...>();
+// Order of calls:  fence_sums();  multiply_tiles(...) or multiply_rows(...) several times;  commit_products();
+//                  wait_for_products<...>();
 #pragma once
 
 #include "device/mbarrier.h"
 
-/// Comes before multiply_tiles and multiply_rows, where registers of the sums or of the rows were written.
+/// Must be called before multiply_tiles and multiply_rows if registers of their sums or rows were written.
 __device__ __forceinline__ void fence_sums() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
 
-/// The products since the last call are one group.
+/// Makes one group of all products (multiply_tiles, multiply_rows) that were started since the last commit_products().
 __device__ __forceinline__ void commit_products() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
 
-/// Waits until no more than `pending` groups are under way.
+/// Waits until all groups of products are complete except the newest `pending` ones.
 template <int pending>
 __device__ __forceinline__ void wait_for_products() {
     asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(pending) : "memory");
 }
 
-/// Comes behind wait_for_products: nothing that reads the sums is moved before it.
+/// Keeps the compiler from moving reads of the sums ahead of wait_for_products. Must be called right after it.
 template <int count>
 __device__ __forceinline__ void keep_order(float (&sums)[count]) {
 #pragma unroll
     for (int i = 0; i < count; ++i) asm volatile("" : "+f"(sums[i])::"memory");
 }
 
-/// Describes a tile of lines of 128 bytes, arranged by the copy engine's swizzle of 128 bytes: in a group of 8 lines,
-/// 1024 bytes, aligned to that, the chunk c of 16 bytes of line l stands at c ^ l. Groups of lines follow one another.
+/// Returns the descriptor of a tile in shared memory, as wgmma needs it. The tile consists of lines of 128 bytes. Eight
+/// lines are a group of 1024 bytes, aligned to 1024 bytes. The groups follow one another. The lines have the copy
+/// engine's swizzle of 128 bytes: chunk c (16 bytes) of line l of a group is at place c ^ l of the line.
 ///
-///     lines along K (A of n., B of .t)     a line is 128 bytes along K; `next` is not read
-///     lines along M, N (A of t., B of .n)  a line is one k: 64 elements along M or N; the next 64 of them start
-///                                          `next` bytes behind
+///     lines along K (A in layout n., B in .t)         a line is 128 bytes along K; `next` is not used
+///     lines along M or N (A in layout t., B in .n)    a line is 64 elements of one k-step; the next 64 elements of the
+///                                                     k-step start `next` bytes later
 __device__ __forceinline__ unsigned long long describe_tile(unsigned address, int next) {
     constexpr unsigned long long swizzle_of_128_bytes = 1ULL << 62;
     return swizzle_of_128_bytes | 1024ULL / 16 << 32 | static_cast<unsigned long long>(next / 16) << 16 |
            (address & 0x3ffffU) / 16;
 }
 
-// Text of the instruction: the sums are its operands 0, 1, 2, ...
+// These macros write the text of the instruction. Its operands 0, 1, 2, ... are the sums.
 #define SMEMTUNE_TEN(tens)                                                                                            \
     "%" #tens "0, %" #tens "1, %" #tens "2, %" #tens "3, %" #tens "4, %" #tens "5, %" #tens "6, %" #tens "7, %" #tens \
     "8, %" #tens "9"
@@ -66,10 +68,12 @@ __device__ __forceinline__ unsigned long long describe_tile(unsigned address, in
         : __VA_ARGS__                                                                                           \
         : "l"(tile_a), "l"(tile_b), "r"(adds), "n"(A_ALONG_M), "n"(B_ALONG_N))
 
-/// sums += a * b for a of 64 rows and b of COLUMNS columns, 16 deep. If `adds` is 0, sums = a * b. `tile_a`
-/// and `tile_b` come from describe_tile; 16 deeper is 32 bytes further along K, or 16 lines. Of lane 4 * g + t of warp
-/// w of the warpgroup, sums[4 * j + 0, 1, 2, 3] are the elements of row 16 * w + g, columns 8 * j + 2 * t and + 1, and
-/// of row 16 * w + g + 8.
+/// sums += a * b, where a is 64 x 16 and b is 16 x COLUMNS. If `adds` is 0, sums = a * b. `tile_a` and `tile_b` come
+/// from describe_tile. The next 16 k-steps of a tile start 32 bytes later if its lines are along K, and 16 lines later
+/// otherwise. Lane 4 * g + t of warp w of the warpgroup has these elements of the result:
+///
+///     sums[4 * j], sums[4 * j + 1]        row 16 * w + g,      columns 8 * j + 2 * t and 8 * j + 2 * t + 1
+///     sums[4 * j + 2], sums[4 * j + 3]    row 16 * w + g + 8,  the same columns
 template <class T, int COLUMNS, int A_ALONG_M, int B_ALONG_N>
 __device__ __forceinline__ void multiply_tiles(float (&sums)[COLUMNS / 2], unsigned long long tile_a,
                                                unsigned long long tile_b, int adds) {
@@ -113,10 +117,15 @@ __device__ __forceinline__ void multiply_tiles(float (&sums)[COLUMNS / 2], unsig
         : __VA_ARGS__                                                                                               \
         : "r"(rows[0]), "r"(rows[1]), "r"(rows[2]), "r"(rows[3]), "l"(tile_b), "r"(adds))
 
-/// The same for tf32, 8 deep, with the 64 rows of a in registers. They keep their values until the products are done.
-/// Of lane 4 * g + t of warp w, rows[0, 1, 2, 3] are the elements of rows 16 * w + g and + 8, at depth t, then at depth
-/// t + 4. The lines of `tile_b` are along K, with 32 elements; 8 deeper is 32 bytes further. Of the elements of b, the
-/// tensor cores cut off all but 11 bits.
+/// sums += a * b for tf32, where a is 64 x 8, in registers, and b is 8 x COLUMNS. If `adds` is 0, sums = a * b. `rows`
+/// must keep its values until the products are complete. `sums` is distributed as by multiply_tiles. Lane 4 * g + t of
+/// warp w of the warpgroup has these elements of a:
+///
+///     rows[0], rows[1]    rows 16 * w + g and 16 * w + g + 8, k-step t
+///     rows[2], rows[3]    the same rows, k-step t + 4
+///
+/// The lines of `tile_b` are along K and have 32 elements. The next 8 k-steps start 32 bytes later. The tensor cores
+/// truncate the elements of b to 11 bits of significand.
 template <int COLUMNS>
 __device__ __forceinline__ void multiply_rows(float (&sums)[COLUMNS / 2], const unsigned (&rows)[4],
                                               unsigned long long tile_b, int adds) {

@@ -1,13 +1,14 @@
-// joint_tiled: A in registers, B in shared memory, several outputs per thread.
+// joint_tiled: A in registers, B in shared memory, several elements of C per thread.
 //
-// A thread computes TSZ_COLS outputs of one row. In each phase it needs TSZ_STRIPS values of A. No other thread needs
-// them, so they are in its registers. It uses each of them TSZ_COLS times. All TSZ_ROWS threads need the same strip of
-// B, TSZ_STRIPS x TSZ_COLS elements, so the strip is in shared memory. All threads of a warp read the same 16 bytes of
-// it at once. So a multiplication costs a quarter of a read of shared memory; in `tiled` it costs more than one. A
-// phase loads (TSZ_ROWS + TSZ_COLS) * TSZ_STRIPS elements for 2 * TSZ_ROWS * TSZ_COLS * TSZ_STRIPS operations.
+// A thread computes TSZ_COLS elements of one row of C. In each phase it needs TSZ_STRIPS values of A, each of them
+// TSZ_COLS times. No other thread needs these values, so they are in the thread's registers. All TSZ_ROWS threads need
+// the same TSZ_STRIPS x TSZ_COLS elements of B, so these are in shared memory. All threads of a warp read the same 16
+// bytes of shared memory at once, so there is one read for four multiplications. In `tiled` there is more than one read
+// for each multiplication. A phase loads (TSZ_ROWS + TSZ_COLS) * TSZ_STRIPS elements for 2 * TSZ_ROWS * TSZ_COLS *
+// TSZ_STRIPS operations.
 //
-// The price is registers, hence fewer threads per multiprocessor. Too few threads hide the latency of global memory, so
-// each phase loads the values of the next one.
+// The cost is registers. So fewer threads fit on a multiprocessor, too few to hide the latency of global memory.
+// Therefore each phase already loads the values of the next phase.
 #include "configuration.h"
 #include "device/vector.h"
 
@@ -16,10 +17,10 @@ static_assert(TSZ_STRIPS * TSZ_COLS % TSZ_ROWS == 0, "every thread stages as muc
 static_assert(TSZ_STRIPS * TSZ_COLS <= 1024, "outputs and two runs of A must fit a thread's registers");
 static_assert(TRANSPOSE_A == 0 && TRANSPOSE_B == 0, "written for layout nn");
 
-constexpr int SHARE = TSZ_STRIPS * TSZ_COLS / TSZ_ROWS;  // elements of B's strip that a thread stages,
-constexpr int CHUNK = SHARE % 4 == 0 ? 4 : 1;            // so many neighbours at a time
+constexpr int SHARE = TSZ_STRIPS * TSZ_COLS / TSZ_ROWS;  // elements of B that a thread copies per phase
+constexpr int CHUNK = SHARE % 4 == 0 ? 4 : 1;            // neighbouring elements that a thread copies at a time
 
-/// The first `count` values of a row of A, at most TSZ_STRIPS, and zeros after them.
+/// Fetches TSZ_STRIPS values of a row of A. Only `count` values exist; zeros follow them.
 __device__ __forceinline__ void fetch_a(Element (&values)[TSZ_STRIPS], const Element* row, int count, bool aligned) {
     if (aligned && count >= TSZ_STRIPS) {
 #pragma unroll
@@ -30,7 +31,8 @@ __device__ __forceinline__ void fetch_a(Element (&values)[TSZ_STRIPS], const Ele
     }
 }
 
-/// This thread's share of B's strip, of which `depth` rows and `columns` columns exist; zeros outside.
+/// Fetches this thread's share of the phase's elements of B. Only `depth` rows and `columns` columns of B exist;
+/// elements outside become zeros.
 __device__ __forceinline__ void fetch_b(Element (&share)[SHARE], const Element* B, long long ldb, int depth,
                                         int columns, bool aligned) {
 #pragma unroll
@@ -51,12 +53,12 @@ __device__ __forceinline__ void fetch_b(Element (&share)[SHARE], const Element* 
 extern "C" __global__ void __launch_bounds__(TSZ_ROWS)
     joint_tiled(int M, int N, int K, Element alpha, const Element* __restrict__ A, long long lda,
                 const Element* __restrict__ B, long long ldb, Element beta, Element* __restrict__ C, long long ldc) {
-    alignas(16) __shared__ Element b_strips[2][TSZ_STRIPS][TSZ_COLS];  // one is read while the other is filled
+    alignas(16) __shared__ Element b_strips[2][TSZ_STRIPS][TSZ_COLS];  // one buffer is read while the other is filled
 
     const int tiles_across = (N - 1) / TSZ_COLS + 1;
     const int first_row = blockIdx.x / tiles_across * TSZ_ROWS;
     const int first_column = blockIdx.x % tiles_across * TSZ_COLS;
-    const int columns = N - first_column;  // from the tile's first on; the tile may hold fewer or more
+    const int columns = N - first_column;  // number of columns from the tile's first column to the end of C
     const int thread = threadIdx.x;
     const bool in_rows = thread < M - first_row;
     const bool a_aligned = rows_are_aligned(A, lda);
@@ -83,7 +85,7 @@ extern "C" __global__ void __launch_bounds__(TSZ_ROWS)
                 *to = b_next[n];
             }
         }
-        __syncthreads();  // this strip is complete, and no thread reads the other strip any more
+        __syncthreads();  // this buffer is complete, and no thread reads the other buffer any more
 
         A += TSZ_STRIPS;
         B += TSZ_STRIPS * ldb;

@@ -1,17 +1,20 @@
-// matrix_vector: products of a matrix and a vector (M = 1 or N = 1), which are bound by memory: reads the matrix once.
+// matrix_vector: products of a matrix and a vector (M = 1 or N = 1). Memory bandwidth limits such products, so the
+// kernel reads the matrix only once.
 //
-// No element of the matrix is used twice, so it goes from memory straight into registers, without shared memory and
-// without barriers. What counts is Little's law: bytes on their way = bandwidth x latency. To read 4.2 TB/s with a
-// latency of 0.8 us, 3.4 MB must be on their way at any time, 26 KB for each of 132 multiprocessors. So every thread
-// keeps LOADS chunks on their way: once it has used a chunk, it asks for the one that is LOADS rounds ahead.
+// No element of the matrix is used twice, so the matrix goes from global memory straight to registers, without shared
+// memory and without barriers. Little's law says how many bytes must be on their way: bandwidth x latency. To read
+// 4.2 TB/s with a latency of 0.8 us, 3.4 MB must be on their way at any time, or 26 KB for each of 132 multiprocessors.
+// So every thread keeps the loads of LOADS chunks on their way. After it has used a chunk, it loads the chunk that it
+// needs LOADS rounds later.
 //
-// A block computes TILE elements of C, the outputs. Each thread owns OWN of them and one of SLICES shares of K:
+// The elements of C are called outputs. A block computes a tile of TILE outputs. A thread computes OWN of them, for one
+// of SLICES shares of K. What a chunk is depends on the layout:
 //
-//     matrix contiguous along K             a chunk is 4 k-steps of each of OWN outputs; neighbours differ in K
-//     matrix contiguous along the outputs   a chunk is OWN outputs of one k-step; neighbours differ in outputs
+//     matrix contiguous along K             4 k-steps of each of OWN outputs; neighbouring threads differ in K
+//     matrix contiguous along the outputs   OWN outputs of one k-step; neighbouring threads differ in outputs
 //
-// Where tiles are too few for all multiprocessors, several blocks share a tile and divide K among them. The grid is
-// tiles x blocks that share a tile x vectors.
+// If there are fewer tiles than multiprocessors, several blocks share a tile and divide K among them. The three
+// dimensions of the grid are the tiles, the blocks that share a tile, and the vectors.
 #include "configuration.h"
 #include "device/shared.h"
 #include "device/vector.h"
@@ -20,8 +23,8 @@
 static_assert(TILE % OWN == 0 && THREADS % ACROSS == 0, "whole threads tile a block");
 static_assert(ALONG_K != 0 || OWN % 4 == 0, "a thread reads four neighbouring outputs at once");
 
-/// The product as this kernel sees it. The matrix has `outputs` lines of K elements, or K lines of `outputs` elements.
-/// Line i starts at matrix + i * stride, element k of the vector lies at vector[k * increment].
+/// The operands, whichever of A and B is the matrix. If ALONG_K, the matrix has `outputs` lines of K elements, else K
+/// lines of `outputs` elements. Line i starts at matrix + i * stride. Element k of the vector is vector[k * increment].
 struct Operands {
     const Element* matrix;
     long long stride;
@@ -30,14 +33,15 @@ struct Operands {
     int outputs;
     int K;
 
-    /// Whether reads of four elements are aligned, none reaches past the end of a line, and the vector is contiguous.
+    /// Whether reads of four elements are possible: they are aligned and stay inside of a line, and the vector is
+    /// contiguous.
     __device__ __forceinline__ bool aligned() const {
         if (increment != 1 || !rows_are_aligned(matrix, stride)) return false;
         return ALONG_K != 0 ? K % 4 == 0 && rows_are_aligned(vector, 0) : outputs % 4 == 0;
     }
 };
 
-/// The output that is a thread's i-th, in the tile.
+/// Returns the output in the tile that is output i of a thread. `across` is the thread's index along the outputs.
 __device__ __forceinline__ int output_of(int across, int i) {
     return ALONG_K != 0 ? across + i * ACROSS : 4 * (across + i / 4 * ACROSS) + i % 4;
 }
@@ -48,18 +52,18 @@ struct Chunk {
     Element vector[DEPTH];
 };
 
-constexpr int ROUND = SLICES * DEPTH;  // k-steps that all slices take at once
+constexpr int ROUND = SLICES * DEPTH;  // k-steps that all slices read in one round
 
-/// Where a thread reads its next chunk. Behind the last k-step there are zeros.
+/// The place from which a thread reads its next chunk. Elements beyond the last k-step are read as zeros.
 template <bool ALIGNED>
 struct Cursor {
-    const Element* matrix[OWN];  // where each output continues; of four that are read at once, the first counts
+    const Element* matrix[OWN];  // next element of each output; with reads of four outputs, only every fourth is used
     const Element* vector;
-    long long stride;     // from one k-step to the next, of the matrix
-    long long increment;  // and of the vector
-    int left;             // k-steps from here on
+    long long stride;     // distance from one k-step to the next in the matrix
+    long long increment;  // distance from one k-step to the next in the vector
+    int left;             // k-steps that are left to read
 
-    /// `count` k-steps from k on.
+    /// Places the cursor at k-step k, with `count` k-steps left to read.
     __device__ __forceinline__ Cursor(const Operands& from, int first_output, int across, long long k, int count)
         : vector(from.vector + k * from.increment),
           stride(ALONG_K != 0 ? 1 : from.stride),
@@ -68,7 +72,7 @@ struct Cursor {
         constexpr int AT_ONCE = ALONG_K == 0 && ALIGNED ? 4 : 1;
         const long long line = ALONG_K != 0 ? from.stride : 1;
 #pragma unroll
-        for (int i = 0; i < OWN; ++i) {  // outputs behind the last one repeat others
+        for (int i = 0; i < OWN; ++i) {  // beyond the last output, existing outputs are read again
             const int output = min(first_output + output_of(across, i), from.outputs - AT_ONCE);
             matrix[i] = from.matrix + output * line + k * stride;
         }
@@ -107,7 +111,7 @@ struct Cursor {
     }
 };
 
-/// Adds the products of chunks k, k + ROUND, ... of `count` k-steps to a thread's sums.
+/// Adds the products of the chunks at k-steps k, k + ROUND, k + 2 * ROUND, ... below k + count to a thread's sums.
 template <bool ALIGNED>
 __device__ __forceinline__ void multiply(Element (&sums)[OWN], const Operands& from, int first_output, int across,
                                          long long k, int count) {
@@ -136,7 +140,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
     const int outputs = VECTOR_IS_B != 0 ? M : N;
     const int split = blockIdx.y;
     const int splits = gridDim.y;
-    const int which = blockIdx.z;  // vector, of several
+    const int which = blockIdx.z;  // index of the vector, if there are several
     const int first_output = blockIdx.x * TILE;
     const Operands from =
         VECTOR_IS_B != 0 ? Operands{A, lda, B + which * (TRANSPOSE_B != 0 ? ldb : 1), TRANSPOSE_B != 0 ? 1 : ldb, M, K}
@@ -148,7 +152,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
     const long long first = begin_of_part(chunks, split, splits) * static_cast<long long>(DEPTH);
     const long long end =
         min(begin_of_part(chunks, split + 1, splits) * static_cast<long long>(DEPTH), static_cast<long long>(K));
-    const int count = static_cast<int>(end - first) - slice * DEPTH;  // none left for some slices of a short part
+    const int count = static_cast<int>(end - first) - slice * DEPTH;  // not positive for slices beyond a short part
     Element sums[OWN] = {};
     if (from.aligned()) {
         multiply<true>(sums, from, first_output, across, first + slice * DEPTH, count);
@@ -159,7 +163,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
     Element* const shared = dynamic_shared<Element>();
 #pragma unroll
     for (int i = 0; i < OWN; ++i) shared[output_of(across, i) * SUMS_PITCH + slice] = sums[i];
-    __syncthreads();  // the sums of all slices are there
+    __syncthreads();  // the sums of all slices are in shared memory
     add_up_blocks<THREADS, TILE, SLICES>(
         shared + TILE * SUMS_PITCH, workspace, blockIdx.z * gridDim.x + blockIdx.x, split, splits,
         [&](int source, int output) { return shared[output * SUMS_PITCH + source]; },

@@ -1,9 +1,9 @@
-// naive: every operand straight from global memory, one thread per element of C.
+// naive: one thread per element of C, which reads both operands from global memory.
 //
-// Nothing is reused on purpose: a thread reads 2 elements for every 2 operations, so a product of n x n matrices asks
-// for 2 n^3 elements. What speed there is comes from the caches, which is why the block's shape matters: the threads of
-// a row of the block share a row of A (one broadcast) and read neighbouring elements of B (one coalesced access), those
-// of a column share a column of B.
+// The kernel does not try to reuse anything. A thread reads 2 elements for every 2 operations, so a product of n x n
+// matrices reads 2 n^3 elements. Only the caches make it faster, so the shape of the block matters: threads in a row of
+// the block read the same element of A (one broadcast) and neighbouring elements of B (one coalesced access). Threads
+// in a column of the block read the same column of B.
 #include "configuration.h"
 
 constexpr int THREADS = BLOCK_X * BLOCK_Y;
@@ -23,7 +23,8 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     A += first_row * lda + ty * lda;
     B += first_column + tx;
     Element sum = 0;
-    // By index: a pointer moved along would make each address wait for the one before it.
+    // Elements are addressed by index. With a pointer that is moved along, each address would wait for the previous
+    // one.
 #pragma unroll 16
     for (int k = 0; k < K; ++k) sum += A[k] * B[k * ldb];
 

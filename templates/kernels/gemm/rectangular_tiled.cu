@@ -1,10 +1,11 @@
-// rectangular_tiled: tiles that are not square, neither the inputs' nor the output's.
+// rectangular_tiled: tiles of A, B and C that need not be square.
 //
-// A block computes TILE_ROWS x TILE_COLUMNS elements of C, TILE_DEPTH steps along K at a time. An element of A serves
-// TILE_COLUMNS threads, one of B serves TILE_ROWS: (TILE_ROWS + TILE_COLUMNS) * TILE_DEPTH loads for 2 * TILE_ROWS *
-// TILE_COLUMNS * TILE_DEPTH operations. Reuse depends on the output tile alone and is best for a square; the depth is
-// free, to trade barriers against shared memory. No tile has the block's shape, so the threads count through the
-// elements to stage, all of them busy whatever the shapes.
+// A block computes TILE_ROWS x TILE_COLUMNS elements of C, and loads TILE_DEPTH steps along K per phase. An element of
+// A is used by TILE_COLUMNS threads, and an element of B by TILE_ROWS threads. So a phase has (TILE_ROWS +
+// TILE_COLUMNS) * TILE_DEPTH loads for 2 * TILE_ROWS * TILE_COLUMNS * TILE_DEPTH operations. Reuse depends only on the
+// tile of C, and is highest for a square. The depth does not change reuse: a deeper tile needs fewer barriers and
+// more shared memory. The tiles of A and B do not have the shape of the block. So the threads number the elements of a
+// tile and load them in this order, which keeps all threads busy.
 #include "configuration.h"
 
 constexpr int THREADS = TILE_ROWS * TILE_COLUMNS;
@@ -21,7 +22,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     const int tiles_across = (N - 1) / TILE_COLUMNS + 1;
     const int first_row = blockIdx.x / tiles_across * TILE_ROWS;
     const int first_column = blockIdx.x % tiles_across * TILE_COLUMNS;
-    const int rows = M - first_row;  // from the tile's first on; the tile may hold fewer or more
+    const int rows = M - first_row;  // number of rows from the tile's first row to the end of C
     const int columns = N - first_column;
     const int tx = threadIdx.x;
     const int ty = threadIdx.y;
@@ -51,7 +52,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
 
 #pragma unroll
         for (int k = 0; k < TILE_DEPTH; ++k) sum += a_tile[ty][k] * b_tile[k][tx];
-        __syncthreads();  // nobody reads the tiles any more
+        __syncthreads();  // no thread reads the tiles any more
     }
 
     if (ty < rows && tx < columns) {

@@ -1,10 +1,10 @@
-// row_column_tile: whole panels of rows of A and of columns of B in shared memory, as deep as it allows.
+// row_column_tile: panels of rows of A and of columns of B, as deep as shared memory allows.
 //
-// Both operands are reused now: an element of A by the BLOCK_COLUMNS threads of its row, one of B by the BLOCK_ROWS
-// threads of its column, so a phase loads (BLOCK_ROWS + BLOCK_COLUMNS) * PANEL_DEPTH elements for 2 * BLOCK_ROWS *
-// BLOCK_COLUMNS * PANEL_DEPTH operations. The depth cancels: a deep panel saves barriers, not loads. And the shared
-// memory that it takes (up to 227 KiB per block on Hopper, which only dynamic shared memory reaches) is taken from the
-// other blocks that would hide its latency. `tiled` draws the consequence.
+// Both operands are reused: an element of A by the BLOCK_COLUMNS threads of its row, an element of B by the BLOCK_ROWS
+// threads of its column. So a phase loads (BLOCK_ROWS + BLOCK_COLUMNS) * PANEL_DEPTH elements for 2 * BLOCK_ROWS *
+// BLOCK_COLUMNS * PANEL_DEPTH operations. The ratio does not depend on the depth: a deep panel saves barriers, not
+// loads. A deep panel also takes shared memory (up to 227 KiB per block on Hopper, as dynamic shared memory). Then
+// fewer blocks fit on a multiprocessor, and they hide less latency. `tiled` therefore uses shallow tiles.
 #include "configuration.h"
 #include "device/shared.h"
 
@@ -43,7 +43,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
 
 #pragma unroll 16
         for (int k = 0; k < depth; ++k) sum += a_panel[ty * PANEL_DEPTH + k] * b_panel[k * BLOCK_COLUMNS + tx];
-        __syncthreads();  // nobody reads the panels any more
+        __syncthreads();  // no thread reads the panels any more
     }
 
     if (in_rows && in_columns) {

@@ -1,9 +1,9 @@
-// row_tile: the block's rows of A pass through shared memory, panel by panel; B is still read from global memory.
+// row_tile: rows of A in shared memory, one panel of PANEL_DEPTH columns at a time; B is read from global memory.
 //
-// Each element of A is read once per block and used by the TILE_WIDTH threads of its row. B is not reused: every thread
-// reads an element of it for each of its 2 operations, so a phase loads TILE_WIDTH * PANEL_DEPTH elements of A but
-// TILE_WIDTH times as many of B. Staging one operand of two saves less than half of the loads; see `row_column_tile`.
-// A deeper panel means fewer barriers, and more shared memory.
+// Each element of A is read once per block and used by the TILE_WIDTH threads of its row. B is not reused: a thread
+// reads an element of B for every 2 operations. So a phase loads TILE_WIDTH * PANEL_DEPTH elements of A, but TILE_WIDTH
+// times as many of B. Reusing only one of two operands saves less than half of the loads; `row_column_tile` reuses
+// both. A deeper panel needs fewer barriers and more shared memory.
 #include "configuration.h"
 
 constexpr int THREADS = TILE_WIDTH * TILE_WIDTH;
@@ -40,7 +40,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
                 B += ldb;
             }
         }
-        __syncthreads();  // nobody reads the panel any more
+        __syncthreads();  // no thread reads the panel any more
     }
 
     if (in_rows && in_columns) {

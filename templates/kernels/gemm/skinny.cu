@@ -1,20 +1,21 @@
-// skinny: for products with few rows or few columns, which are bound by memory: each operand is read once.
+// skinny: products with few rows or few columns. Memory bandwidth limits such products, so the kernel reads the large
+// operand only once.
 //
-// A tile of C has all of the few columns (or rows), so no other tile needs the same part of the large operand. Little
-// can be reused; what counts is that enough bytes are on their way at any time. So asynchronous copies bring k-tiles of
-// both operands, as they lie in memory, into STAGES stages of shared memory: no register waits for them.
+// A tile of C has all of the few columns (or rows), so no other tile needs the same part of the large operand. There is
+// little reuse, so speed depends on how many bytes are on their way at any time. Asynchronous copies bring k-tiles of
+// both operands, in the same order as in global memory, to STAGES stages of shared memory. They need no registers.
 //
-// Few columns also mean few elements of C, too few for all threads of the GPU. So they divide K, in two ways:
+// Few columns also mean few elements of C, too few for all threads of the GPU. So the threads divide K, in two ways:
 //
 //     k-steps of a k-tile   the threads of a block form SLICES_K slices, which take four k-steps at a time in turn
-//     k-tiles               where tiles are too few for all multiprocessors, several blocks share a tile
+//     k-tiles               if there are fewer tiles than multiprocessors, several blocks share a tile
 //
-// The second one depends on the size of the product, so the grid says how many blocks share a tile (gridDim.y), and one
-// compiled kernel suits all sizes.
+// How many blocks share a tile depends on the size of the product. The kernel reads this number from the grid
+// (gridDim.y), so one compiled kernel can be used for all sizes.
 //
-// A thread owns THREAD_M x THREAD_N elements of C, as in `thread_tiled`, and sums up what belongs to its slice. At the
-// end a block adds up its slices through shared memory, and the last of the blocks that share a tile adds up their
-// sums through the workspace, always in the same order (split_sums.h).
+// A thread owns THREAD_M x THREAD_N elements of C, as in `thread_tiled`, and adds up the products of its slice. At the
+// end, a block adds up the sums of its slices through shared memory. The last of the blocks that share a tile then adds
+// up the sums of all of them through the workspace. The order of the additions is fixed (split_sums.h).
 #include "configuration.h"
 #include "device/async_copy.h"
 #include "device/shared.h"
@@ -25,32 +26,34 @@ static_assert(BLOCK_M % THREAD_M == 0 && BLOCK_N % THREAD_N == 0, "whole threads
 static_assert(BLOCK_K % (4 * SLICES_K) == 0, "a slice takes four k-steps at a time");
 static_assert(STAGES >= 2, "one stage is read while another is filled");
 
-/// The part of one operand in a stage: EXTENT rows of op(A), or columns of op(B), and BLOCK_K k-steps. A line is what
-/// lies side by side in memory: elements along K, or else along the rows (columns). THREADS_ACROSS threads own OWN of
-/// the EXTENT rows each.
+/// The part of one operand in a stage: EXTENT rows of op(A), or columns of op(B), with BLOCK_K k-steps. A line is
+/// contiguous in memory: along K if LINES_ALONG_K, else along the rows (columns). The rows are divided among
+/// THREADS_ACROSS threads, and each owns OWN rows.
 template <int EXTENT, int OWN, int THREADS_ACROSS, bool LINES_ALONG_K, bool ALONG_K>
 struct Operand {
     static constexpr int LINES = LINES_ALONG_K ? EXTENT : BLOCK_K;
     static constexpr int LENGTH = LINES_ALONG_K ? BLOCK_K : EXTENT;
     static constexpr int PITCH = LINES_ALONG_K ? BLOCK_K + PAD_K : EXTENT;
-    /// Neighbouring rows of a thread: as many as it can read at once.
+    /// The number of neighbouring rows that a thread reads with one load.
     static constexpr int WIDTH = ALONG_K ? 1 : OWN % 4 == 0 ? 4 : OWN;
 
-    /// The row of a thread's i-th element, and the other way round.
+    /// Returns the row that is the i-th row of a thread. thread_of and own_of are the inverse: they return `thread` and
+    /// `i` of a row.
     static __device__ __forceinline__ int row(int thread, int i) {
         return WIDTH * (thread + i / WIDTH * THREADS_ACROSS) + i % WIDTH;
     }
     static __device__ __forceinline__ int thread_of(int row) { return row / WIDTH % THREADS_ACROSS; }
     static __device__ __forceinline__ int own_of(int row) { return row / WIDTH / THREADS_ACROSS * WIDTH + row % WIDTH; }
 
-    /// Starts copying what begins at `from`, VECTOR elements at a time. `lines` x `length` elements exist; zeros take
-    /// the place of others. A vector exists as a whole or not at all, so that no copy needs a branch.
+    /// Starts copying the operand's part of a stage, from `from` on, VECTOR elements at a time. Only `lines` lines of
+    /// `length` elements exist; all other elements become zeros. The caller ensures that of the VECTOR elements of a
+    /// copy, either all or none exist. So no copy needs a branch.
     template <int VECTOR>
     static __device__ __forceinline__ void copy(Element* shared, const Element* from, long long stride, int lines,
                                                 int length) {
         constexpr int PER_LINE = LENGTH / VECTOR;
         constexpr int UNITS = LINES * PER_LINE;
-        constexpr bool SAME_PLACE = THREADS % PER_LINE == 0;  // in each line, so that a step only adds to addresses
+        constexpr bool SAME_PLACE = THREADS % PER_LINE == 0;  // whether a thread copies the same place of every line
         const int first = threadIdx.x;
 #pragma unroll(VECTOR == 4 ? 4 : 1)
         for (int i = 0; i < (UNITS + THREADS - 1) / THREADS; ++i) {
@@ -63,7 +66,7 @@ struct Operand {
         }
     }
 
-    /// Starts copying k-steps k .. k + BLOCK_K - 1 of the rows from `first` on.
+    /// Starts copying k-steps k .. k + BLOCK_K - 1 of EXTENT rows (columns), from `first` on.
     static __device__ __forceinline__ void copy_tile(Element* shared, const Element* matrix, long long stride,
                                                      int first, int extent, int k, int K) {
         const int rows = extent - first;
@@ -78,7 +81,7 @@ struct Operand {
         }
     }
 
-    /// Reads a thread's elements of k-steps k .. k + 3.
+    /// Reads a thread's elements of k-steps k .. k + 3 from shared memory.
     static __device__ __forceinline__ void load(Element (&fragment)[OWN][4], const Element* shared, int thread, int k) {
         if (ALONG_K) {
 #pragma unroll
@@ -106,7 +109,7 @@ struct Operand {
 using OperandA = Operand<BLOCK_M, THREAD_M, THREADS_M, TRANSPOSE_A == 0, ALONG_K_A != 0>;
 using OperandB = Operand<BLOCK_N, THREAD_N, THREADS_N, TRANSPOSE_B != 0, ALONG_K_B != 0>;
 
-/// Threads beside one another lie along the longer side of the tile.
+/// Whether neighbouring threads are neighbours along M (else along N): the direction with more threads.
 constexpr bool M_FIRST = THREADS_M >= THREADS_N;
 
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
@@ -127,7 +130,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
     const int k_tiles = (K - 1) / BLOCK_K + 1;
     const int first_k_tile = begin_of_part(k_tiles, split, splits);
     const int end_k_tile = begin_of_part(k_tiles, split + 1, splits);
-    const auto start_copies = [&](int k_tile) {  // one group, empty behind the last k-tile
+    const auto start_copies = [&](int k_tile) {  // makes one group, which is empty beyond the last k-tile
         Element* const stage = shared + (k_tile - first_k_tile) % STAGES * STAGE_ELEMENTS;
         if (end_k_tile > k_tile) {
             OperandA::copy_tile(stage, A, lda, first_row, M, k_tile * BLOCK_K, K);
@@ -137,10 +140,10 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
     };
     Element sums[THREAD_M][THREAD_N] = {};
 #pragma unroll 1
-    for (int k_tile = first_k_tile - STAGES + 1; end_k_tile > k_tile; ++k_tile) {  // at first it only starts copies
+    for (int k_tile = first_k_tile - STAGES + 1; end_k_tile > k_tile; ++k_tile) {  // the first rounds only start copies
         if (k_tile >= first_k_tile) {
             wait_for_copies<STAGES - 2>();
-            __syncthreads();  // the k-tile is complete, and nobody still reads the stage that is filled next
+            __syncthreads();  // this k-tile is complete, and no thread reads the stage that is filled next any more
         }
         start_copies(k_tile + STAGES - 1);
         if (first_k_tile > k_tile) continue;
@@ -162,13 +165,13 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
         }
     }
 
-    __syncthreads();  // nobody still reads the stages
+    __syncthreads();  // no thread reads the stages any more
 #pragma unroll
     for (int i = 0; i < THREAD_M; ++i) {
 #pragma unroll
         for (int j = 0; j < THREAD_N; ++j) shared[(i * THREAD_N + j) * SUMS_PITCH + threadIdx.x] = sums[i][j];
     }
-    __syncthreads();  // the sums of all slices are there
+    __syncthreads();  // the sums of all slices are in shared memory
     const auto slice_sum = [&](int slice, int output) {
         const int row = output / BLOCK_N;
         const int column = output % BLOCK_N;

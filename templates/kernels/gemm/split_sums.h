@@ -1,21 +1,22 @@
-// Sums whose parts several threads, and several blocks, have computed. Parts are added in the same order every time, so
-// that results repeat bit for bit.
+// Adds up sums that several threads and several blocks have computed in parts. The order of the additions is fixed, so
+// results repeat bit for bit.
 #pragma once
 
 #include "device/last_block.h"
 
-/// Where part `part` of `parts` nearly equal parts of `total` things begins; it ends where the next one begins.
+/// Returns the first index of part `part`, if `total` things are divided into `parts` nearly equal parts. A part ends
+/// where the next one begins.
 __device__ __forceinline__ int begin_of_part(int total, int part, int parts) {
     return total / parts * part + min(part, total % parts);
 }
 
-/// Adds up what `load(source, output)` gives for source = 0 .. sources - 1 and passes the total of each of OUTPUTS
-/// outputs to `store(output, total)`. Spare threads form groups that divide the sources; `scratch`, in shared memory,
-/// holds THREADS elements.
+/// For each of OUTPUTS outputs, adds up `load(source, output)` for source = 0 .. sources - 1 and passes the total to
+/// `store(output, total)`. If there are several threads per output, they form groups that divide the sources. `scratch`
+/// has THREADS elements in shared memory.
 template <int THREADS, int OUTPUTS, class Load, class Store>
 __device__ __forceinline__ void add_up(Element* scratch, int sources, const Load& load, const Store& store) {
     constexpr int GROUPS = THREADS / OUTPUTS > 1 ? THREADS / OUTPUTS : 1;
-    constexpr int AT_ONCE = 8;  // loads on their way
+    constexpr int AT_ONCE = 8;  // loads that are on their way at once
     const int group = threadIdx.x / OUTPUTS;
     if (GROUPS > 1 && group >= GROUPS) sources = 0;
     for (int output = GROUPS > 1 ? threadIdx.x % OUTPUTS : threadIdx.x; output < OUTPUTS; output += THREADS) {
@@ -36,7 +37,7 @@ __device__ __forceinline__ void add_up(Element* scratch, int sources, const Load
         }
     }
     if (GROUPS == 1) return;
-    __syncthreads();  // the totals of all groups are there
+    __syncthreads();  // the totals of all groups are in shared memory
     if (threadIdx.x < OUTPUTS) {
         Element total = 0;
 #pragma unroll
@@ -45,9 +46,9 @@ __device__ __forceinline__ void add_up(Element* scratch, int sources, const Load
     }
 }
 
-/// Adds up the SLICES parts that a block's threads hold, `load(slice, output)`, and the sums of the `splits` blocks
-/// that share the block's tile. The last of those blocks passes the totals to `store(output, total)`. `workspace` holds
-/// `splits` * OUTPUTS + 1 elements for each tile.
+/// Adds up the sums of the SLICES slices of a block, which `load(slice, output)` returns. Then adds up the sums of the
+/// `splits` blocks that share a tile. The last of these blocks passes the totals to `store(output, total)`. `workspace`
+/// has `splits` * OUTPUTS + 1 elements for each tile.
 template <int THREADS, int OUTPUTS, int SLICES, class Load, class Store>
 __device__ __forceinline__ void add_up_blocks(Element* scratch, Element* workspace, int tile, int split, int splits,
                                               const Load& load, const Store& store) {

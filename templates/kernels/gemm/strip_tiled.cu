@@ -1,9 +1,10 @@
-// strip_tiled: strips instead of tiles, a (TILE_SIZE, 1) column of A and a (1, TILE_SIZE) row of B at a time.
+// strip_tiled: strips instead of tiles. A strip is TILE_SIZE elements of a column of A, or of a row of B.
 //
-// A strip is enough for the reuse of `tiled`: each staged element serves TILE_SIZE threads, and a phase of STRIPS
-// strips loads 2 * TILE_SIZE * STRIPS elements for 2 * TILE_SIZE^2 * STRIPS operations. It takes TILE_SIZE / STRIPS
-// times less shared memory, and pays with as many times more barriers, with loaders that stand idle (only STRIPS of the
-// TILE_SIZE columns of threads load from A, and only STRIPS rows from B), and with short accesses to the rows of A.
+// Strips allow the same reuse as the tiles of `tiled`: each loaded element is used by TILE_SIZE threads. A phase of
+// STRIPS strips loads 2 * TILE_SIZE * STRIPS elements for 2 * TILE_SIZE^2 * STRIPS operations. It needs TILE_SIZE /
+// STRIPS times less shared memory than `tiled`, but as many times more barriers. There are two other costs. Most
+// threads load nothing: only STRIPS of the TILE_SIZE columns of threads load from A, and only STRIPS rows of threads
+// from B. And accesses to the rows of A are short.
 #include "configuration.h"
 
 constexpr int THREADS = TILE_SIZE * TILE_SIZE;
@@ -37,7 +38,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
 
 #pragma unroll
         for (int k = 0; k < STRIPS; ++k) sum += a_strips[ty][k] * b_strips[k][tx];
-        __syncthreads();  // nobody reads the strips any more
+        __syncthreads();  // no thread reads the strips any more
     }
 
     if (in_rows && in_columns) {

@@ -1,13 +1,13 @@
-// tensor_skinny: products with few rows or few columns, or with a vector, on tensor cores, for elements of f16 or bf16
-// with sums in FP32 (compute capability 8.0 and up). Any layout, shape, stride and pointer.
+// tensor_skinny: products with few rows or few columns, or with a vector, on tensor cores (compute capability 8.0 and
+// up). Elements are f16 or bf16, sums are FP32. Any layout, shape, stride and alignment is allowed.
 //
-// Such products are bound by memory: enough bytes of the large operand must be on their way at any time. So each warp
-// streams its own part of it, with asynchronous copies into shared memory of its own, and waits for no other warp. The
-// tensor cores do so much in a cycle that even a single column may use them.
+// Memory bandwidth limits such products, so enough bytes of the large operand must be on their way at any time. Each
+// warp therefore streams its own part of the large operand. It copies asynchronously into its own part of shared memory
+// and does not wait for other warps. Tensor cores are so fast that they pay off even for a single column.
 //
-// In these files the large operand has ROWS: rows of op(A), or columns of op(B) if C has few rows. The small one has at
-// most COLUMNS columns. It is the right operand of the instruction, which has 8 columns. If C has few rows, the product
-// is  C^T = op(B)^T op(A)^T.
+// In these files, the large operand has "rows": rows of op(A), or columns of op(B) if C has few rows. The small operand
+// has at most COLUMNS "columns". The small operand is the right operand of the instruction, which has 8 columns. If C
+// has few rows, the product is C^T = op(B)^T op(A)^T.
 //
 //     large operand, rows x K                             small operand, K x COLUMNS      tile of C, TILE x COLUMNS
 //                        K                                +--+                            +--+
@@ -17,11 +17,12 @@
 //         +-----------------------------------+           |  |  panel 1                   |  |  warps 1
 //         |                                   |           |  |                            |  |
 //         +-----------------------------------+           ...                             +--+
-//           blocks of 32 k-steps, each with the slice that takes it (RUN = 2, SLICES_K = 4)
+//           each number is the slice that multiplies this block of 32 k-steps (RUN = 2, SLICES_K = 4)
 //
-// WARPS_M x SLICES_K warps compute a tile. Where tiles are too few for all multiprocessors, several thread blocks share
-// one and divide K among them (gridDim.y). The sums of slices, and then of thread blocks, are added up in a fixed
-// order.
+// In these files, a "block" is a part of the large operand: 32 k-steps of a warp's rows. "Thread block" is the CUDA
+// term. WARPS_M x SLICES_K warps compute a tile. If there are fewer tiles than multiprocessors, several thread blocks
+// share a tile and divide K among them (gridDim.y). The sums of slices, and then of thread blocks, are added up in a
+// fixed order.
 //
 //
 // THE RING
@@ -38,8 +39,9 @@
 //
 // Both arrangements in shared memory have no bank conflicts.
 //
-// The small operand is in panels, of LOADS blocks for each slice. Two panels are in shared memory: one is multiplied
-// while the next one arrives. All warps copy them, with a barrier for each panel, which does not wait for the blocks.
+// The small operand is divided into panels. A panel has the k-steps of LOADS blocks of each slice. Shared memory holds
+// two panels: one is multiplied while the next one is copied. All warps copy the panels together, so there is a barrier
+// for each panel. The barrier does not wait for the copies of blocks.
 //
 //     round        -1                    0                               1
 //     blocks       [copy those of 0]  |  multiply, copy those of 1   |  multiply, copy those of 2
@@ -50,23 +52,25 @@
 // FRAGMENTS
 //
 // An instruction multiplies 16 rows by 16 k-steps. Lane (g, t) = (lane / 4, lane % 4) holds k-steps 2t, 2t + 1, 2t + 8
-// and 2t + 9 of rows g and g + 8. Which k-step of the matrix is which one of the instruction does not matter as long as
-// both operands agree, and which row is which one as long as C agrees. So both orders follow from copies of 16 bytes.
-// Of a block, a lane takes k-steps 8t .. 8t + 7: 4 pairs, which are two instructions.
+// and 2t + 9 of rows g and g + 8. The k-steps of the matrix may be assigned to those of the instruction in any order,
+// if both operands have the same order. The rows may be assigned in any order, too, if C has the same order. This
+// kernel chooses orders that allow copies of 16 bytes: a lane has k-steps 8t .. 8t + 7 of a block. These are 4 pairs,
+// for two instructions.
 //
 //     large operand contiguous along K         a lane reads 8 k-steps of one row: 4 registers of fragments as they are.
 //                                              The lanes of a row read 64 bytes that lie side by side.
 //     contiguous along the rows                a lane reads OWN rows of one k-step. Those of k-steps 2p and 2p + 1
 //                                              are pair p of OWN rows once their halves are interleaved.
 //
-// Lanes read the small operand in the same order: with loads of 16 bytes where it lies along K, else with ldmatrix,
-// which transposes.
+// Lanes read the small operand in the same order of k-steps: with loads of 16 bytes if the small operand is contiguous
+// along K, otherwise with ldmatrix, which transposes.
 //
 //
 // EDGES
 //
-// Rows that are not aligned to 16 bytes are copied 8 or 4 bytes at a time, or element by element. So is the last block,
-// if K leaves a part of one. Rows and columns behind the last are computed from whatever is there, and are not written.
+// Rows that are not aligned to 16 bytes are copied 8 or 4 bytes at a time, or element by element. If K is not a
+// multiple of 32, the last block is also copied element by element. The sums of rows and columns beyond the edge of C
+// are computed from arbitrary values and are not written.
 //
 //
 // ONE CONFIGURATION, WORKED THROUGH
@@ -85,19 +89,19 @@
 #include "gemm/tensor_skinny/small.h"
 #include "gemm/tensor_skinny/sums.h"
 
-constexpr int RUN = LOADS % 2 == 0 ? 2 : 1;  // blocks that a slice takes side by side: 128 bytes of each row
+constexpr int RUN = LOADS % 2 == 0 ? 2 : 1;  // neighbouring blocks of one slice: with 2, they are 128 bytes of each row
 static_assert(PANEL == DEPTH * LOADS * SLICES_K, "a panel has LOADS blocks for each slice");
 static_assert(THREADS == 32 * WARPS_M * SLICES_K, "a warp for each part of a tile");
 
-/// The number of a slice's i-th block, of those of all slices.
+/// Returns the index, among the blocks of all slices, of the i-th block of this slice.
 __device__ __forceinline__ int block_of(int i, int slice) { return (i / RUN * SLICES_K + slice) * RUN + i % RUN; }
 
-/// How many of `blocks` are a slice's.
+/// Returns how many of `blocks` blocks belong to this slice.
 __device__ __forceinline__ int blocks_of(int blocks, int slice) {
     return blocks / (RUN * SLICES_K) * RUN + max(0, min(RUN, blocks % (RUN * SLICES_K) - slice * RUN));
 }
 
-/// sums += block * the block of a panel with that number.
+/// sums += block * b, where b is the part of the panel with the same k-steps: its block with index `number`.
 __device__ __forceinline__ void multiply_block(Sums& sums, const Block& block, const Element* panel, int number) {
     unsigned b[GROUPS][4];
 #pragma unroll
@@ -121,10 +125,10 @@ __device__ __forceinline__ void multiply_block(Sums& sums, const Block& block, c
 __device__ __forceinline__ void multiply_blocks(Sums& sums, Element* panel_stages, Element* ring, const Large& large,
                                                 const Small& small, int slice, int count, int panels) {
 #pragma unroll 1
-    for (int panel = -1; panel < panels; ++panel) {  // at first it only starts to copy
+    for (int panel = -1; panel < panels; ++panel) {  // round -1 only starts copies
         if (panel >= 0) {
             wait_for_copies<LOADS - 1>();
-            __syncthreads();  // the panel is complete, and nobody still reads the one before
+            __syncthreads();  // this panel is complete, and no thread reads the previous panel any more
         }
         const Element* const stage = panel_stages + (panel & 1) * PANEL_ELEMENTS;
         const int left = count - panel * LOADS;
@@ -138,7 +142,7 @@ __device__ __forceinline__ void multiply_blocks(Sums& sums, Element* panel_stage
             if (i == 0 && panel + 1 < panels) {
                 small.copy(panel_stages + ((panel + 1) & 1) * PANEL_ELEMENTS, PANEL * (panel + 1));
             }
-            commit_copies();  // a group for each block, also an empty one: waiting counts groups
+            commit_copies();  // also if nothing was copied: wait_for_copies counts one group per block
         }
     }
 }
@@ -153,7 +157,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
     const int first_row = tile % row_tiles * TILE, first_column = tile / row_tiles * COLUMNS;
     const int warp = threadIdx.x / 32, slice = warp / WARPS_M, warp_row = warp % WARPS_M * WARP_ROWS;
 
-    const int all = K / DEPTH + (K % DEPTH != 0);  // blocks, of which this thread block multiplies some
+    const int all = K / DEPTH + (K % DEPTH != 0);  // number of blocks in K, which the thread blocks divide
     const int begin = all / splits * split + min(split, all % splits);
     const int blocks = all / splits + (split < all % splits);
     const int first_k = DEPTH * begin;
@@ -174,11 +178,11 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
     const Large large(NARROW_IS_B ? A : B, NARROW_IS_B ? lda : ldb, first_row + warp_row, rows, first_k, K);
     multiply_blocks(sums, shared, ring, large, small, slice, count, panels);
 
-    __syncthreads();  // nobody still reads panels and blocks
+    __syncthreads();  // no thread reads panels and blocks any more
     auto* const all_sums = reinterpret_cast<float*>(shared);
     store_sums(all_sums + slice * SLICE_SUMS, sums, warp_row);
-    __syncthreads();                                                                 // the sums of all slices are there
-    const int lines = LINES_ALONG_ROWS ? columns - first_column : rows - first_row;  // from the tile's first on
+    __syncthreads();                                                                 // all sums are in shared memory
+    const int lines = LINES_ALONG_ROWS ? columns - first_column : rows - first_row;  // lines from the tile's start on
     const int length = LINES_ALONG_ROWS ? rows - first_row : columns - first_column;
     const long long step = NARROW_IS_B && LINES_ALONG_ROWS ? ldc : 1;
     Element* const to = C + (NARROW_IS_B ? first_row * ldc + first_column : first_column * ldc + first_row);

@@ -1,8 +1,10 @@
 // tensor_split_tiled: C = alpha * op(A) * op(B) + beta * C of floats, as precise as FP32, on tensor cores (compute
-// capability 8.0 and up). Any layout, shape, stride and pointer. The type is 3xtf32. No GPU has timed it yet.
+// capability 8.0 and up). Any layout, shape, stride and alignment is allowed. The type is 3xtf32. This kernel has not
+// been timed on a GPU yet.
 //
-// Tiles, fragments, shared memory, pipeline, edges, grid and split-K are those of tensor_warp_tiled, whose first page
-// explains them; only the fragments and their products are other ones (tensor_split_tiled/split_fragments.h).
+// Tiles, shared memory, pipeline, edges, grid and split-K are those of tensor_warp_tiled; the top of
+// tensor_warp_tiled.cu explains them. Only the fragments and their products differ
+// (tensor_split_tiled/split_fragments.h).
 //
 //
 // THREE PRODUCTS FOR ONE
@@ -11,52 +13,55 @@
 //                                   1 . . . . . . . . . . | . . . . . . . . . . . | .
 //                                   big, 11 bits, nearest | small, 11 and a sign  | rest: 0 or 1 bit
 //
-//     a * b = small * big + big * small + big * big         left out: small * small, and the products of the rest
+//     a * b = small * big + big * small + big * big         omitted: small * small, and the products of the rest
 //
-// With u = 2^-24, half of the last bit of a float: |small| <= 2^-11 |a| and |rest| <= 2 u |a|. So a product is wrong by
-// 2 u for a, 2 u for b and 4 u for small * small at most: 8 u |a b|; 1.2 u in the root mean square of random numbers.
-// These errors are independent of each other. In a sum of K products they grow like sqrt(K) u, as its terms do. The
-// errors of an FP32 sum, one by one, grow like K u.
+// Let u = 2^-24, half of the last bit of a float. Then |small| <= 2^-11 |a| and |rest| <= 2 u |a|. The relative error
+// of a product is at most 2 u from the rest of a, 2 u from the rest of b and 4 u from small * small: 8 u |a b|
+// together. For random numbers its root mean square is 1.2 u. The errors of different products are independent, so in a
+// sum of K products they grow like sqrt(K) u. The sum itself also grows like sqrt(K). The errors of an FP32 sum that
+// adds the products one by one grow like K u.
 //
 //
 // SUMS
 //
-// Tensor cores multiply exactly, but cut sums off instead of rounding them. In a long sum that would be an error of
-// about u / 2 of the partial sum at each step, always towards zero: K / 16 u in the end. So a sum of tensor cores is 8
-// products long, each by its three. It starts from 0, and the small products come first. FP32 units add it to the
-// accumulators, to nearest. That is one addition for each k-step instead of one for each product, so the additions err
-// less than those of an FP32 kernel: an eighth as many. For 16 x 8 elements a k-step has 3 mma.sync and 4 additions of
-// each lane.
+// Tensor cores multiply exactly, but truncate sums instead of rounding them. Each addition of 8 products to a long sum
+// would have an error of about u / 2 of the partial sum, always towards zero: K / 16 u in the end. So the tensor cores
+// only form short sums, of one k-step: from 0, with 8 products of each of the three kinds, the small products first.
+// FP32 units add the short sums to the accumulators, rounding to nearest. That is one addition per k-step, an eighth as
+// many as in an FP32 kernel, so the error of the additions is smaller. For 16 x 8 elements of C, a k-step has 3
+// mma.sync and 4 additions of each lane.
 //
 //
 // INFINITIES, NAN, THE LARGEST AND THE SMALLEST NUMBERS
 //
-// big = inf leaves small = inf - inf = NaN, and inf * small is NaN if small is 0. A finite number above 2^128 - 2^116
-// becomes infinity as it is rounded. All of this makes NaN of the sums, and of nothing else. So a block that finds NaN
-// among its sums forgets them and multiplies again, carefully (SplitFragments<true>) and slowly: the copies wait for
-// the products. The result is that of IEEE 754, as BLAS says. Blocks without NaN pay a comparison of each sum, at the
-// end.
+// If an element is infinite, big = inf and small = inf - inf = NaN. Also, inf * small is NaN if small is 0. A finite
+// element above 2^128 - 2^116 is rounded to big = inf. In all these cases, the sums with such elements become NaN.
+// A block that finds a NaN among its sums discards all of them and multiplies again with SplitFragments<true>, which
+// handles these cases. This is slow, because copies and products do not overlap. The result is that of IEEE 754, as
+// BLAS demands. Blocks without NaN only pay for one comparison of each sum at the end.
 //
-// Partial results from 2^128 - 2^117 on, in the last bits before the largest float, may become infinite, because their
-// first 11 bits may be rounded up.
+// Partial results from 2^128 - 2^117 on, just below the largest float, may become infinite, because `big` may be
+// rounded up.
 //
-// A small part below 2^-126 loses the bits below 2^-136, the least number of TF32: elements smaller than 2^-114 are
-// exact to 2^-136, not to 24 bits. Sums and products keep the denormal numbers of FP32.
+// The smallest number of TF32 is 2^-136. A `small` part below 2^-126 loses its bits below 2^-136. So elements smaller
+// than 2^-114 are exact to 2^-136, not to 24 bits. Sums and products keep subnormal numbers of FP32.
 //
 //
 // REGISTERS
 //
-// Besides WARP_M * WARP_N / 32 accumulators, a lane holds the operands of a k-step, both parts of B's fragments and of
-// one of A's, and the fresh sums of one row of fragments. WARP_M = 64, WARP_N = 32:
+// A lane holds WARP_M * WARP_N / 32 accumulators and the operands of a k-step. It also holds both parts (big and small)
+// of all fragments of B and of one fragment of A, and the short sums of one row of fragments. For WARP_M = 64 and
+// WARP_N = 32:
 //
 //     accumulators                 64      64 * 32 / 32
 //     operands of a k-step         24      4 fragments of 4, 4 of 2
 //     B in two parts               16      4 fragments of 2, twice
 //     A in two parts                8      1 fragment of 4, twice
-//     fresh sums                   16      4 fragments of 4
-//     addresses, counters          56      more than tensor_warp_tiled has: the block may have to start again
+//     short sums                   16      4 fragments of 4
+//     addresses, counters          56      more than in tensor_warp_tiled, because the block may have to start again
 //
-// A prefetch of the next k-step would take another 24, so there is none: several warps hide each other's loads.
+// Prefetching the next k-step would take another 24 registers. So the kernel does not prefetch: while a warp waits for
+// its loads, other warps multiply.
 #include "gemm/tensor_split_tiled/split_fragments.h"
 #include "gemm/tensor_warp_tiled/main_loop.h"
 #include "gemm/tensor_warp_tiled/output.h"

@@ -1,9 +1,9 @@
-// tensor_warp_tiled: C = alpha * op(A) * op(B) + beta * C on tensor cores, for elements of f16, bf16 or tf32 with sums
-// in FP32 (compute capability 8.0 and up). Any layout, shape, stride and pointer. Row-major; op(A) is A or its
-// transpose, M x K, and op(B) is K x N.
+// tensor_warp_tiled: C = alpha * op(A) * op(B) + beta * C on tensor cores (compute capability 8.0 and up). Elements are
+// f16, bf16 or tf32, sums are FP32. The matrices are row-major. Any layout, shape, stride and alignment is allowed.
+// op(A) is A or its transpose and has M x K elements; op(B) has K x N.
 //
 // Reading order: this page, device/tensor_core.h (which lane has which element), tile.h (shared memory), fragments.h,
-// main_loop.h (the pipeline), work_tile.h, output.h (the end). No GPU has timed it yet.
+// main_loop.h (the pipeline), work_tile.h, output.h (the epilogue). This kernel has not been timed on a GPU yet.
 //
 //
 // BLOCK, WARP, FRAGMENT
@@ -21,24 +21,28 @@
 //
 //     warp = threadIdx.x / 32       warp_row = warp / WARPS_N * WARP_M       warp_column = warp % WARPS_N * WARP_N
 //
-// A lane keeps 4 sums of each 16 x 8, so WARP_M * WARP_N / 32 in all. A k-step is STEP = 16 deep, for tf32 8: 32 bytes
-// in any case. It needs WARP_M / 16 fragments of A and WARP_N / 8 of B, which are loaded once and serve
-// WARP_M / 16 * WARP_N / 8 instructions. One ldmatrix.x4 loads 16 x STEP elements: a fragment of A, or two of B.
+// A lane keeps 4 sums of each 16 x 8 elements of C: WARP_M * WARP_N / 32 in all. In this kernel, a k-step is the depth
+// of one instruction: STEP = 16, or 8 for tf32, which are 32 bytes in both cases. For each k-step, a warp loads
+// WARP_M / 16 fragments of A and WARP_N / 8 of B once, and uses them in WARP_M / 16 * WARP_N / 8 instructions. One
+// ldmatrix.x4 loads 16 x STEP elements: a fragment of A, or two of B.
 //
 //
 // A STAGE OF SHARED MEMORY
 //
-// A stage holds a k-tile: BLOCK_K columns of op(A), then BLOCK_K rows of op(B). Each operand is stored as in global
-// memory, so copies are 16 bytes (a chunk, 8 elements, of tf32 4) in both places, and the transposing form of ldmatrix
-// turns what needs it:
+// A stage holds a k-tile: BLOCK_K columns of op(A), then BLOCK_K rows of op(B). A line is a run of elements that are
+// contiguous in global memory. In shared memory lines stay contiguous, so all copies have 16 bytes: a chunk, which is 8
+// elements, or 4 of tf32. Where a fragment needs the transpose, ldmatrix transposes.
 //
-//     operand contiguous along K    (A of n., B of .t)    a line is a row of op(A) or column of op(B), BLOCK_K elements
-//     operand contiguous along M, N (A of t., B of .n)    a line is a column of op(A) or row of op(B): BLOCK_M, BLOCK_N
+//     A in layouts n., B in layouts .t    contiguous along K: a line is a row of op(A) or a column of op(B) and has
+//                                         BLOCK_K elements
+//     A in layouts t., B in layouts .n    contiguous along M or N: a line is a column of op(A) with BLOCK_M elements,
+//                                         or a row of op(B) with BLOCK_N elements
 //
-// ldmatrix reads 8 lines, one chunk of each; shared memory serves them at once if they lie in 8 different columns of 16
-// bytes. Lines of 128 bytes put a chunk of every line into the same column. So chunks change places (the XOR swizzle):
+// ldmatrix reads one chunk of each of 8 lines. The 32 banks form 8 columns of 16 bytes. Shared memory serves the 8
+// chunks at once if they lie in 8 different columns. But if lines have 128 bytes, chunk c of every line would lie in
+// the same column. So the chunks of a line are permuted (XOR swizzle):
 //
-//     place(line, chunk) = line * CHUNKS + (chunk ^ line / (8 / SPAN) % SPAN)      CHUNKS of a line, SPAN = 8, 4 or 2
+//     place(line, chunk) = line * CHUNKS + (chunk ^ line / (8 / SPAN) % SPAN)      CHUNKS per line, SPAN = 8, 4 or 2
 //
 //     CHUNKS = 8 (64 elements of 16 bits)           CHUNKS = 4 (32 of them): two lines fill the 8 columns
 //     line 0:  0 1 2 3 4 5 6 7                      lines 0, 1:  0 1 2 3  0 1 2 3
@@ -46,22 +50,22 @@
 //     line 2:  2 3 0 1 6 7 4 5                      lines 4, 5:  2 3 0 1  2 3 0 1
 //     ...chunk 0 of 8 lines is in 8 columns         lines 6, 7:  3 2 1 0  3 2 1 0
 //
-// ldmatrix transposes elements of 16 bits alone. Lines of tf32 along M or N are read one element at a time: 8 of each
-// of 4 lines, which are two chunks of each. There, pairs of chunks change places: chunk ^ line % 4 * 2.
+// ldmatrix can transpose only elements of 16 bits. If lines of tf32 are along M or N, the lanes therefore read them one
+// element at a time. A warp then reads 4 lines at once, and 8 elements, which are two chunks, of each line. So pairs of
+// chunks are permuted: place(line, chunk) = line * CHUNKS + (chunk ^ line % 4 * 2).
 //
 //
 // TF32
 //
-// An operand of tf32 is a float in memory, in the copies and in shared memory. Each element is rounded to the 11 bits
-// of TF32 when a lane takes it into a register (cvt.rna.tf32.f32: to nearest, ties away from zero); mma.sync would cut
-// the other bits off. Products are exact. Sums, alpha, beta and C are FP32: C is rounded neither when it is read nor
-// when it is written.
+// An element of tf32 is a float in global and in shared memory. It is rounded to the 11 bits of TF32 when a lane loads
+// it into a register (cvt.rna.tf32.f32: to nearest, ties away from zero). Without this, mma.sync would truncate it.
+// Products are exact. Sums, alpha, beta and C are FP32, and C is never rounded to TF32.
 //
 //
 // THE PIPELINE
 //
-// k-tile t is in stage t % STAGES. While it is multiplied, the copies of k-tile t + STAGES - 1 are under way, into the
-// stage that k-tile t - 1 has left. One barrier for each k-tile is enough. STAGES = 3:
+// k-tile t is in stage t % STAGES. While k-tile t is multiplied, k-tile t + STAGES - 1 is copied into the stage of
+// k-tile t - 1, which is not needed any more. One barrier per k-tile is enough. For STAGES = 3:
 //
 //                  before the loop      t = 0              t = 1              t = 2
 //     stage 0      [copy k-tile 0]   |  multiply 0      |  [copy 3 ..........|..............]
@@ -74,22 +78,22 @@
 //
 // EDGES
 //
-// Copies beyond the matrix write zeros: cp.async takes the number of bytes that it really reads. So a tile that reaches
-// over an edge of M, N or K is like any other one. Rows that do not start at multiples of 16 bytes, because of the
-// pointer or of the leading dimension, cannot be copied this way. Those of tf32 go through the same pipeline, 4 bytes
-// at a time. cp.async has no 2 bytes: for 16 bits multiply_guarded copies element by element, in one stage, slowly. The
-// block decides by A, lda, B and ldb. C is written a chunk at a time where its rows are aligned and all of the chunk
-// exists, else element by element.
+// Copies beyond the matrix write zeros, because cp.async can be told how many of the 16 bytes to read. So tiles at the
+// edges of M, N and K need no other code. Rows that do not start at multiples of 16 bytes (because of the pointer or
+// the leading dimension) cannot be copied this way. Rows of tf32 are then copied by the same pipeline, 4 bytes at a
+// time. cp.async cannot copy 2 bytes, so rows of 16-bit elements are copied element by element (multiply_guarded, one
+// stage), which is slow. Each block looks at A, lda, B and ldb and chooses the way. C is written a chunk at a time if
+// its rows are aligned and the whole chunk is inside of C, and element by element otherwise.
 //
 //
 // GRID AND SPLIT-K
 //
 //     gridDim.x = tiles * SPLIT_K       part = blockIdx.x / tiles       tile = blockIdx.x % tiles
 //
-// Tiles are numbered down GROUP_M rows of tiles before the next column, so that blocks which run at the same time share
-// rows of A and columns of B in the L2 cache. Part p has k-tiles  all * p / SPLIT_K .. all * (p + 1) / SPLIT_K - 1.
-// Each part writes its sums to the workspace. The last block to arrive adds them up in the order of the parts, so the
-// same configuration gives the same bits.
+// Tile numbers run down GROUP_M rows of tiles, then continue in the next column. So blocks that run at the same time
+// share rows of A and columns of B in the L2 cache. SPLIT_K blocks share a tile. Of all k-tiles, part p has k-tiles
+// all * p / SPLIT_K .. all * (p + 1) / SPLIT_K - 1. Each of these blocks writes its sums to the workspace. The last
+// block to arrive adds up the sums in the order of the parts, so the same configuration gives the same bits.
 //
 //
 // ONE CONFIGURATION, WORKED THROUGH

@@ -1,28 +1,28 @@
-// thread_tiled: every thread computes a tile of C, so that its registers reuse both operands.
+// thread_tiled: each thread computes a tile of C, so that values of both operands are reused in registers.
 //
 // A thread owns THREAD_M x THREAD_N elements of C. For each step along K it reads THREAD_M values of A and THREAD_N
-// values of B from shared memory and multiplies each of the former with each of the latter. At 8 x 8, 16 values serve
-// 64 products: a quarter of a value for each, where `joint_tiled` reads a whole one. A phase loads (BLOCK_M + BLOCK_N)
-// * BLOCK_K elements for 2 * BLOCK_M * BLOCK_N * BLOCK_K operations.
+// values of B from shared memory, and multiplies each value of A by each value of B. At 8 x 8, it reads 16 values for
+// 64 products: a quarter of a value per product, while `joint_tiled` reads a whole one. A phase loads (BLOCK_M +
+// BLOCK_N) * BLOCK_K elements for 2 * BLOCK_M * BLOCK_N * BLOCK_K operations.
 //
-// A thread reads four neighbours at once. A's tile is therefore stored by columns, and a thread's rows and columns come
-// in fours, with the fours of the other threads between them. So neighbouring threads read neighbouring banks:
+// A thread reads four neighbouring values at once. The tile of A is therefore stored by columns. A thread's rows and
+// columns form groups of four, with the groups of other threads between them. So neighbouring threads read neighbouring
+// banks:
 //
 //     columns of the tile    0..3   4..7  ...  60..63   64..67  68..71  ...  124..127    (BLOCK_N = 128, THREAD_N = 8)
 //     thread (THREADS_N 16)     0      1          15        0       1             15
 //
-// The price is registers: a thread needs up to 128, so a multiprocessor holds 512 threads, a quarter of those of
-// `tiled`. `warp_tiled` comes next: it copies tiles into shared memory asynchronously, not through registers, one or
-// more phases ahead. And the threads of a warp form a block that is closer to a square, so together they read fewer
-// values.
+// The cost is registers: a thread needs up to 128, so a multiprocessor holds 512 threads, a quarter as many as with
+// `tiled`. The next kernel, `warp_tiled`, copies tiles to shared memory asynchronously instead of through registers,
+// one or more phases ahead. Its warps also compute parts of C that are closer to squares, so a warp reads fewer values.
 #include "configuration.h"
 #include "device/vector.h"
 
 constexpr int THREADS_M = BLOCK_M / THREAD_M;
 constexpr int THREADS_N = BLOCK_N / THREAD_N;
 constexpr int THREADS = THREADS_M * THREADS_N;
-/// Elements from one row of A's tile in shared memory to the next. The 4 of padding spread what a warp writes at once
-/// over the banks: no two threads meet in one for BLOCK_K = 8, two do for BLOCK_K = 16.
+/// Distance in elements between rows of A's tile in shared memory. The 4 elements of padding spread the elements that a
+/// warp writes at once over the banks: each bank gets one element if BLOCK_K = 8, and two if BLOCK_K = 16.
 constexpr int PITCH = BLOCK_M + 4;
 static_assert(BLOCK_M % THREAD_M == 0 && BLOCK_N % THREAD_N == 0, "whole threads tile a block");
 static_assert(THREAD_M % 4 == 0 && THREAD_N % 4 == 0 && BLOCK_K % 4 == 0, "reads are 16 bytes long");
@@ -31,20 +31,21 @@ static_assert(BLOCK_M * BLOCK_K % (4 * THREADS) == 0 && BLOCK_N * BLOCK_K % (4 *
               "every thread fetches the same number of vectors");
 static_assert(TRANSPOSE_A == 0 && TRANSPOSE_B == 0, "written for layout nn");
 
-/// A thread's part of a tile of ROWS x COLUMNS elements, on its way from global to shared memory: four neighbours of a
-/// row at a time.
+/// A thread's part of a tile of ROWS x COLUMNS elements, in registers between global and shared memory. The thread
+/// fetches four neighbours of a row at a time.
 template <int ROWS, int COLUMNS>
 struct Share {
     static_assert(4 * THREADS % COLUMNS == 0, "the threads fetch whole rows at once");
-    static constexpr int ROWS_AT_ONCE = 4 * THREADS / COLUMNS;  // covered when each thread fetches four elements
+    static constexpr int ROWS_AT_ONCE = 4 * THREADS / COLUMNS;  // rows that all threads fetch at once
     static constexpr int SIZE = ROWS * COLUMNS / THREADS;
     Element values[SIZE];
 
-    /// Where the n-th value lies in the tile.
+    /// row(n) and column(n) return the row and column of value n in the tile.
     static __device__ __forceinline__ int row(int n) { return 4 * threadIdx.x / COLUMNS + n / 4 * ROWS_AT_ONCE; }
     static __device__ __forceinline__ int column(int n) { return 4 * threadIdx.x % COLUMNS + n % 4; }
 
-    /// Reads it from global memory, where `rows` x `columns` elements of the tile exist; zeros for the others.
+    /// Fetches the values from global memory. Only `rows` x `columns` elements of the tile exist; the others become
+    /// zeros.
     __device__ __forceinline__ void fetch(const Element* tile, long long stride, int rows, int columns, bool aligned) {
         if (aligned && rows >= ROWS && columns >= COLUMNS) {
 #pragma unroll
@@ -59,19 +60,19 @@ struct Share {
     }
 };
 
-/// Where a thread's i-th row (or column) lies in the tile whose rows (or columns) `threads` threads share.
+/// Maps row i of a thread to its row in the tile, if `threads` threads divide the rows. Maps columns in the same way.
 __device__ __forceinline__ int place(int thread, int i, int threads) { return 4 * (thread + i / 4 * threads) + i % 4; }
 
 extern "C" __global__ void __launch_bounds__(THREADS, 512 / THREADS)
     thread_tiled(int M, int N, int K, Element alpha, const Element* __restrict__ A, long long lda,
                  const Element* __restrict__ B, long long ldb, Element beta, Element* __restrict__ C, long long ldc) {
-    alignas(16) __shared__ Element a_tile[2][BLOCK_K][PITCH];  // one is read while the other is filled
+    alignas(16) __shared__ Element a_tile[2][BLOCK_K][PITCH];  // one buffer is read while the other is filled
     alignas(16) __shared__ Element b_tile[2][BLOCK_K][BLOCK_N];
 
     const int tiles_across = (N - 1) / BLOCK_N + 1;
     const int first_row = blockIdx.x / tiles_across * BLOCK_M;
     const int first_column = blockIdx.x % tiles_across * BLOCK_N;
-    const int rows = M - first_row;  // from the tile's first on; the tile may hold fewer or more
+    const int rows = M - first_row;  // number of rows from the tile's first row to the end of C
     const int columns = N - first_column;
     const int tx = threadIdx.x % THREADS_N;
     const int ty = threadIdx.x / THREADS_N;
@@ -92,7 +93,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 512 / THREADS)
         for (int n = 0; n < b_next.SIZE; n += 4) {
             store_four(&b_tile[buffer][b_next.row(n)][b_next.column(n)], &b_next.values[n]);
         }
-        __syncthreads();  // both tiles are complete, and nobody still reads the other buffer's tiles
+        __syncthreads();  // both tiles are complete, and no thread reads the tiles of the other buffer any more
 
         A += BLOCK_K;
         B += BLOCK_K * ldb;
@@ -114,7 +115,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, 512 / THREADS)
         }
     }
 
-    // In a loop of its own: otherwise the 16-byte stores decide which registers hold the sums, and slow the main loop.
+    // A separate loop: otherwise the 16-byte stores below would decide the registers of the sums, which slows the main
+    // loop.
 #pragma unroll
     for (int i = 0; i < THREAD_M * THREAD_N; ++i) sums[i / THREAD_N][i % THREAD_N] *= alpha;
     C += first_row * ldc + first_column;
@@ -125,7 +127,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 512 / THREADS)
         for (int j = 0; j < THREAD_N; j += 4) {
             const int row = place(ty, i, THREADS_M);
             const int column = place(tx, j, THREADS_N);
-            const int count = row < rows ? columns - column : 0;  // elements of the four that exist
+            const int count = row < rows ? columns - column : 0;  // how many of the four elements exist, if positive
             Element* c = C + row * ldc + column;
             Element* four = &sums[i][j];
 #pragma unroll

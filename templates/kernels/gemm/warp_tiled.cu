@@ -1,5 +1,5 @@
 // warp_tiled: tiles for blocks, warps and threads, fed by a pipeline of asynchronous copies. gemm/warp_tiled/README.md
-// explains it, gemm/warp_tiled/product.h is its body.
+// explains the kernel. gemm/warp_tiled/product.h contains the body of the kernel.
 #include "gemm/warp_tiled/product.h"
 
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM) CLUSTER_OF(CLUSTER_K)

@@ -1,17 +1,18 @@
 // wgmma_split_tiled: C = alpha * op(A) * op(B) + beta * C of floats, as precise as FP32, on Hopper's tensor cores
-// (compute capability 9.0 alone). Any layout, shape, stride and pointer. The type is 3xtf32.
+// (compute capability 9.0 only). Any layout, shape, stride and alignment is allowed. The type is 3xtf32.
 //
-// tensor_split_tiled.cu explains how three products of TF32 stand for one of FP32, and how exact that is;
-// wgmma_tf32_tiled.cu explains this kernel's structure. This page says what differs from both.
+// tensor_split_tiled.cu explains how three products of TF32 replace one of FP32, and how exact the result is.
+// wgmma_tf32_tiled.cu explains the structure of this kernel. This page explains only the differences from both.
 //
 //
 // TWO PLANES
 //
-//     x = big + small + rest       big: the first 11 bits of x, to nearest; small: what it leaves, to 11 bits
+//     x = big + small + rest       big: x rounded to 11 bits; small: x - big rounded to 11 bits
 //
-// The right operand is split before the products, in the same launch: its copy in the workspace has 32 numbers of the
-// big plane, then the 32 that they leave, then the next 32 of the big plane (prepare.h). It is along K whichever the
-// layout, so all layouts have the same main loop. The left operand is split in registers.
+// The big plane has the `big` numbers of a matrix, the small plane the `small` ones. The right operand is split into
+// planes before the products, in the same launch. Its copy in the workspace alternates along K: 32 numbers of the big
+// plane, the same 32 of the small plane, the next 32 of the big plane, ... (prepare.h). The copy is contiguous along K
+// in every layout, so all layouts have the same main loop. The left operand is split in registers.
 //
 //
 // SUMS
@@ -24,13 +25,13 @@
 //
 // INFINITIES, NAN AND THE LARGEST NUMBERS
 //
-// An infinity leaves small = inf - inf = NaN. A finite number above 2^128 - 2^116 is rounded to infinity and leaves the
-// opposite one. So all sums of such elements are NaN. Sums that are NaN at the end are computed again without tensor
-// cores, product by product, by the thread that has them (Output::write_plain_sums). The result is that of IEEE 754.
-// That is slow, but for matrices with few such rows and columns it costs little.
+// An infinite element has small = inf - inf = NaN. A finite element above 2^128 - 2^116 is rounded to big = inf, and
+// small = -inf. So all sums with such elements are NaN. At the end, the thread that has a NaN sum computes this sum
+// again without tensor cores, product by product (Output::write_plain_sums). The result is that of IEEE 754. This is
+// slow, but it costs little if a matrix has few rows and columns with such elements.
 //
-// Partial results from 2^128 - 2^117 on may become infinite, and elements smaller than 2^-114 are exact to 2^-136, as
-// in tensor_split_tiled.
+// As in tensor_split_tiled, partial results from 2^128 - 2^117 on may become infinite, and elements smaller than 2^-114
+// are exact only to 2^-136.
 //
 //
 // ONE CONFIGURATION, WORKED THROUGH

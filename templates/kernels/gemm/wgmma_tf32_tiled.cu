@@ -1,20 +1,20 @@
-// wgmma_tf32_tiled: C = alpha * op(A) * op(B) + beta * C of floats as numbers of TF32, on Hopper's tensor cores
-// (compute capability 9.0 alone). Any layout, shape, stride and pointer. Row-major. wgmma_split_tiled.cu is the same
-// for products as precise as FP32.
+// wgmma_tf32_tiled: C = alpha * op(A) * op(B) + beta * C of floats, multiplied as TF32 numbers, on Hopper's tensor
+// cores (compute capability 9.0 only). The matrices are row-major. Any layout, shape, stride and alignment is allowed.
+// wgmma_split_tiled.cu is the variant whose products are as precise as FP32.
 //
-// Producer, consumers, stages, clusters, split-K and grid are those of wgmma_tiled, whose first page explains them.
-// This page says what differs. Reading order: this page, wgmma_tf32_tiled/stages.h, fragments.h (the operand in
-// registers), consumer.h, output.h, prepare.h (copies in the workspace), product.h (the body).
+// Producer, consumers, stages, clusters, split-K and grid are those of wgmma_tiled; the top of wgmma_tiled.cu explains
+// them. This page explains only the differences. Reading order: this page, wgmma_tf32_tiled/stages.h, fragments.h (the
+// operand in registers), consumer.h, output.h, prepare.h (copies in the workspace), product.h (the body).
 //
 //
 // LEFT AND RIGHT
 //
-// wgmma reads numbers of TF32 from shared memory only along K. Its left operand may come from registers instead, and a
-// thread can load those from any arrangement. So the kernel computes D = left * right, where D is C or, in layout nn,
-// the transpose of C:
+// wgmma reads TF32 operands from shared memory only if they are contiguous along K. But its left operand may come from
+// registers, and a thread can load these from any arrangement in shared memory. So the kernel computes D = left *
+// right, where D is C or, in layout nn, the transpose of C:
 //
 //     layout    D      left, rows of D              right, columns of D
-//     nn        C^T    B, contiguous along rows     A, along K
+//     nn        C^T    B, contiguous along rows     A, contiguous along K
 //     nt        C      A, along K                   B, along K
 //     tt        C      A, along rows                B, along K
 //     tn        C      A, along rows                B, along columns: transposed first (prepare.h)
@@ -27,17 +27,18 @@
 //
 // TF32
 //
-// An element is a float in memory. The left operand is rounded to the 11 bits of TF32 in registers (cvt.rna.tf32.f32:
-// to nearest, ties away from zero), the right one as it is transposed. Where the right one is read as it is, the tensor
-// cores cut the other bits off. Sums, alpha, beta and C are FP32. Tensor cores cut sums off, so a sum has at most 6144
-// products (LONGEST_SUM of the manifest); K is split if it is longer.
+// An element is a float in memory. TF32 has 11 bits of significand. The left operand is rounded to TF32 in registers
+// (cvt.rna.tf32.f32: to nearest, ties away from zero). If the right operand is transposed first, it is rounded then.
+// Otherwise the tensor cores truncate it. Sums, alpha, beta and C are FP32. Tensor cores truncate sums, so a sum has at
+// most 6144 products (LONGEST_SUM of the manifest). If K is larger, it is split.
 //
 //
 // ROWS THAT ARE NOT ALIGNED
 //
-// As in wgmma_tiled: operands whose packed rows are no multiples of 16 bytes are copied to the workspace before the
-// products. If a call gives another operand such rows, the producer's threads copy it element by element, slowly. C
-// needs no alignment: the consumers' threads write it from registers.
+// As in wgmma_tiled, if the length of packed rows of an operand is not a multiple of 16 bytes, the operand is copied to
+// the workspace before the products. If only the stride or address that a call passes is not such a multiple, the
+// producer's threads copy the operand element by element, which is slow. C needs no alignment, because the consumers'
+// threads write it from registers.
 //
 //
 // ONE CONFIGURATION, WORKED THROUGH
@@ -49,7 +50,7 @@
 //     left operand of a thread   64 * 32 / 128, twice       32 registers
 //     products of a k-tile       32 / 8 of 64 x 256 x 8     4 wgmma of each consumer, 1024 cycles of the tensor cores
 //     stages                     4 * (128 + 256) * 32 * 4   196,608 bytes
-//     shared memory in a cycle   48 bytes arrive, 64 are read by the tensor cores, 16 by threads, of 128 possible
+//     shared memory in a cycle   48 bytes are written, tensor cores read 64 and threads 16; 128 are possible
 #include "gemm/wgmma_tf32_tiled/product.h"
 
 #if CLUSTER_M * CLUSTER_N * CLUSTER_K > 1

@@ -1,5 +1,5 @@
-// wgmma_tiled: C = alpha * op(A) * op(B) + beta * C on Hopper's tensor cores (compute capability 9.0 alone), for
-// elements of f16 or bf16 with sums in FP32. Any layout, shape, stride and pointer. Row-major.
+// wgmma_tiled: C = alpha * op(A) * op(B) + beta * C on Hopper's tensor cores (compute capability 9.0 only). Elements
+// are f16 or bf16, sums are FP32. The matrices are row-major. Any layout, shape, stride and alignment is allowed.
 //
 // Reading order: this page, device/mbarrier.h, device/tensor_copy.h and device/wgmma.h (the instructions), pipeline.h
 // (stages), work.h (which tiles a block computes), producer.h, consumer.h, output.h; then repack.h, tasks.h and
@@ -8,64 +8,73 @@
 //
 // WHO DOES WHAT
 //
-// A block has CONSUMERS warpgroups of 4 warps that multiply, and one, the producer, that loads. Stages of shared memory
-// lie between them; each holds a k-tile: BLOCK_M x 64 of op(A) and 64 x BLOCK_N of op(B).
+// A block has CONSUMERS warpgroups of 4 warps that multiply (the consumers), and one warpgroup that loads (the
+// producer). The producer passes k-tiles to the consumers through stages of shared memory. A stage holds one k-tile:
+// BLOCK_M x 64 elements of op(A) and 64 x BLOCK_N of op(B). Barriers full[s] and empty[s] belong to stage s:
 //
-//     producer    waits until a stage is empty, starts the copies of a k-tile into it       full[s] counts their bytes
-//     consumer c  waits until it is full, multiplies rows c * ROWS .. of it by all columns  empty[s] counts consumers
+//     producer    waits until stage s is empty, then copies a k-tile into it              full[s] counts copied bytes
+//     consumer c  waits until stage s is full, then multiplies ROWS rows of A, from       empty[s] counts the consumers
+//                 row c * ROWS of the tile on, by all columns of B                        that are done with the stage
 //
-// A consumer has one k-tile under way while it waits for the one before, so the tensor cores never stop:
+// A consumer starts the products of a k-tile before it waits for those of the previous k-tile. So the tensor cores
+// always have work:
 //
 //     producer        copy 0 | copy 1 | copy 2 | copy 3 |    | copy 4 ...                   STAGES = 4
 //     consumers              | multiply 0 | multiply 1 | multiply 2 | multiply 3 | ...
 //                                         ^ k-tile 0 is done: stage 0 is empty again
 //
-// The grid has at most one block for each multiprocessor. Blocks take tile after tile (Work), and the producer goes on
-// with the next tile while the consumers write the last one.
+// The grid has at most one block for each multiprocessor. Each block computes several tiles of C, one after another
+// (Work). While the consumers write a tile to C, the producer already loads k-tiles of the next tile.
 //
 //
 // A K-TILE IN SHARED MEMORY
 //
-// The copy engine writes lines of 128 bytes, 64 elements, and swizzles them: the 16 bytes c of line l are at place
-// c ^ (l % 8) of the line.
+// The copy engine (TMA) writes lines of 128 bytes (64 elements) and swizzles them: chunk c (16 bytes) of line l is at
+// place c ^ (l % 8) of the line. What a line is depends on the layout:
 //
-//     operand contiguous along K     (A of n., B of .t)  a line is a row of op(A) or column of op(B): one box of
-//                                                        BLOCK_M or BLOCK_N lines
-//     operand contiguous along M, N  (A of t., B of .n)  a line is a k: boxes of 64 lines, for 64 rows or columns each
+//     operand contiguous along K              a line is a row of op(A) or a column of op(B). One copy has BLOCK_M or
+//     (A in layouts n., B in layouts .t)      BLOCK_N lines
+//     operand contiguous along M or N         a line is 64 rows or columns of one k-step. One copy has 64 lines: the
+//     (A in layouts t., B in layouts .n)      64 k-steps of 64 rows or columns
 //
-// wgmma reads both as they are; its last two operands say which order it finds.
+// wgmma can read both arrangements. Its last two operands say which one each matrix has.
 //
 //
 // CLUSTERS
 //
-// Blocks one below the other (CLUSTER_M) need the same part of B, blocks side by side (CLUSTER_N) the same part of A.
-// Of such a part, each block copies its share into all of them. A stage is empty when the consumers of the whole
-// cluster have left it.
+// CLUSTER_M blocks, one below the other, need the same part of B. CLUSTER_N blocks, side by side, need the same part of
+// A. Each of these blocks copies an equal share of the common part into the shared memory of all of them. A stage is
+// therefore empty only when the consumers of the whole cluster are done with it.
 //
 //
 // FEW TILES: SPLIT-K (split.h)
 //
-// Where there are fewer tiles than multiprocessors, CLUSTER_K blocks of a cluster, and SPLIT_K clusters, share a tile.
-// Each multiplies a part of K. The cluster adds up through its shared memory, the clusters through the workspace.
+// If C has fewer tiles than the GPU has multiprocessors, several blocks share a tile: SPLIT_K clusters of CLUSTER_K
+// blocks. Each block multiplies a part of K. The sums are added up within each cluster through shared memory, then
+// between the clusters through the workspace.
 //
 //
 // EDGES, AND ROWS THAT ARE NOT ALIGNED (repack.h)
 //
-// The copy engine writes zeros for what lies beyond a matrix, and stores nothing there. It needs an address and rows at
-// multiples of 16 bytes. If packed rows of the shape are no such multiples, the workspace has room for both operands.
-// All blocks first copy those that the engine cannot address, and go on from there. They read whole 16 bytes, so up to
-// 14 bytes around an operand. The copy reads and writes an operand once; with many rows and columns of C the products
-// cost much more.
+// For elements beyond the edges of a matrix, the copy engine loads zeros and stores nothing. The engine can address a
+// matrix only if the matrix and its rows start at multiples of 16 bytes.
 //
-// Other shapes have no such room. If a call gives them another stride or address, the producer's 128 threads copy that
-// operand element by element, slowly. C is stored by the engine where its rows begin and end at multiples of 16 bytes,
-// else by the consumers' threads, two elements at once.
+// If the extents are such that packed rows of A or B (without padding) do not start at these multiples, the manifest
+// asks for a workspace with room for both operands. Before the products, all blocks copy the operands that the engine
+// cannot address to the workspace. They read aligned groups of 16 bytes, so they also read up to 14 bytes before and
+// after an operand. This reads and writes the operand once; if C is large, the products cost much more.
+//
+// With other extents, the workspace has no such room. If a call then passes a stride or an address that the engine
+// cannot use, the producer's 128 threads copy that operand element by element, which is slow.
+//
+// The engine stores C if the rows of C begin and end at multiples of 16 bytes. Otherwise the consumers' threads store
+// C, two elements at once.
 //
 //
-// THE END
+// EPILOGUE
 //
-// A warp has 16 rows of sums. For every STRIP_COLUMNS columns it scales them, rounds them, writes them to a strip of
-// shared memory (stmatrix) and starts a copy to C. Two strips take turns.
+// A warp has the sums of 16 rows. It handles STRIP_COLUMNS columns at a time: it scales and rounds the sums, writes
+// them to a strip in shared memory (stmatrix) and starts a copy of the strip to C. Each warp uses two strips in turn.
 //
 //
 // ONE CONFIGURATION, WORKED THROUGH
@@ -100,12 +109,12 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1) CLUSTER_DIMENSIONS
     Shared& shared = shared_of_block();
     const Work work(M, N, K, GROUP_M);
     const Workspace parts(workspace, work);
-    // With K = 0, A and B may be null. The only k-tile lies before the matrices, so it is zeros.
+    // With K = 0, A and B may be null, so they are not read. The only k-tile is then all zeros (see Work).
     bool copies_a = K > 0 && engine_can_address(A, lda), copies_b = K > 0 && engine_can_address(B, ldb);
     const Repacked a{A, lda, A_ALONG_M ? K : M, A_ALONG_M ? M : K, reinterpret_cast<Chunk*>(parts.rest)};
     const Repacked b{B, ldb, B_ALONG_N ? K : N, B_ALONG_N ? N : K, a.copy + a.bytes() / sizeof(Chunk)};
     float* sums_of_parts = reinterpret_cast<float*>(parts.rest);
-    if (a.columns % CHUNK != 0 || b.columns % CHUNK != 0) {  // as in the manifest: the workspace has room for copies
+    if (a.columns % CHUNK != 0 || b.columns % CHUNK != 0) {  // by the manifest, the workspace then has room for copies
         repack(shared.note, a, copies_a ? 0 : a.units(), b, copies_b ? 0 : b.units(), parts.repack);
         copies_a = copies_b = true;
         sums_of_parts += (a.bytes() + b.bytes()) / sizeof(float);
@@ -127,21 +136,22 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1) CLUSTER_DIMENSIONS
         __syncthreads();
     }
     Pipeline pipeline;
-    // Equal in a warp, which the compiler cannot know: addresses of tiles stay in uniform registers.
+    // The shuffle tells the compiler that the value is equal in all lanes of a warp. So the compiler keeps addresses of
+    // tiles in uniform registers.
     const int warpgroup = __shfl_sync(0xffffffffU, threadIdx.x / WARPGROUP, 0);
     if (warpgroup == CONSUMERS) {
         release_registers<PRODUCER_REGISTERS>();
         const Operand<A_ALONG_M, BLOCK_M> operand_a{A_TILES, A, lda, M, K, copies_a};
         const Operand<B_ALONG_N, BLOCK_N> operand_b{B_TILES, B, ldb, N, K, copies_b};
         if (copies_a && copies_b && threadIdx.x % WARPGROUP != 0) {
-            // One thread starts all copies.
+            // Thread 0 of the producer starts all copies, so its other threads have nothing to do.
         } else {
             for (int tile = work.first; tile < work.tiles; tile += work.step) {
                 const auto [row, column] = work.place(tile);
                 produce(shared, pipeline, operand_a, operand_b, row, column, work);
             }
         }
-        if constexpr (CLUSTER_K > 1) cluster_barrier_of_all();  // with those of add_up_parts
+        if constexpr (CLUSTER_K > 1) cluster_barrier_of_all();  // the consumers are at this barrier in add_up_parts
     } else {
         take_registers<CONSUMER_REGISTERS>();
         const Output output{C_TILES, alpha, beta, C, ldc, M, N};

@@ -1,10 +1,10 @@
-// tiled_transpose: a square tile turned in shared memory, so that reads and writes both run along rows.
+// tiled_transpose: transposes a square tile in shared memory, so that global reads and writes both run along rows.
 //
-// Transposing straight from global memory makes either the reads or the writes jump by a whole row between neighbouring
-// threads, one memory transaction per element. Here a block reads TILE_WIDTH rows of A and writes TILE_WIDTH rows of B,
-// coalesced both times, and the jumps happen in shared memory: there a column of the tile lies in a single bank when a
-// row is a multiple of 32 words, and the 32 reads of a warp queue up. PAD = 1 skews the rows, and each falls in a bank
-// of its own. A thread moves ROWS_PER_THREAD elements: their loads are under way at the same time.
+// Without shared memory, neighbouring threads would either read or write elements that are a whole row apart: one
+// memory transaction per element. Here a block reads TILE_WIDTH rows of A and writes TILE_WIDTH rows of B, and both
+// accesses are coalesced. Only shared memory is read along columns. If a row of the tile has a multiple of 32 words, a
+// column lies in a single bank, and the 32 reads of a warp are served one after another. With PAD = 1, the elements of
+// a column lie in different banks. A thread moves ROWS_PER_THREAD elements, whose loads are under way at the same time.
 #include "configuration.h"
 
 constexpr int THREAD_ROWS = TILE_WIDTH / ROWS_PER_THREAD;
@@ -18,9 +18,9 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     __shared__ Element tile[TILE_WIDTH][TILE_WIDTH + PAD];
 
     const int tiles_across = (N - 1) / TILE_WIDTH + 1;
-    const int first_row = blockIdx.x / tiles_across * TILE_WIDTH;  // in A; the column in B
+    const int first_row = blockIdx.x / tiles_across * TILE_WIDTH;  // the tile's first row in A, and first column in B
     const int first_column = blockIdx.x % tiles_across * TILE_WIDTH;
-    const int rows = M - first_row;  // from the tile's first on; the tile may hold fewer or more
+    const int rows = M - first_row;  // number of rows from the tile's first row to the end of A
     const int columns = N - first_column;
     const int tx = threadIdx.x;
     const int ty = threadIdx.y;

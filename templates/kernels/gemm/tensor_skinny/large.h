@@ -1,20 +1,20 @@
-// The large operand: how blocks of it get into a lane's part of shared memory, and from there to fragments of mma.sync.
+// The large operand: copies its blocks to shared memory, and makes fragments of mma.sync from them.
 #pragma once
 
 #include "configuration.h"
 #include "device/stream.h"
 
 constexpr int DEPTH = 32;                        // k-steps of a block
-constexpr int FRAGMENTS_M = WARP_ROWS / 16;      // of a warp, 16 rows each
+constexpr int FRAGMENTS_M = WARP_ROWS / 16;      // fragments of a warp, 16 rows each
 constexpr int OWN = WARP_ROWS / 8;               // rows of a lane
-constexpr int LINES = LARGE_ALONG_K ? OWN : 8;   // in memory, of which a lane's fragments have a part
-constexpr int LENGTH = LARGE_ALONG_K ? 8 : OWN;  // elements of such a part, neighbours in memory
-constexpr int CHUNKS = WARP_ROWS / 8;            // of 16 bytes: a lane copies so many of a block
+constexpr int LINES = LARGE_ALONG_K ? OWN : 8;   // lines of memory from which a lane's fragments of a block come
+constexpr int LENGTH = LARGE_ALONG_K ? 8 : OWN;  // elements that a lane has of each of these lines, side by side
+constexpr int CHUNKS = WARP_ROWS / 8;            // chunks of 16 bytes that a lane copies of a block
 constexpr int BLOCK = DEPTH * WARP_ROWS;         // elements
 static_assert(WARP_ROWS % 16 == 0, "fragments of 16 rows");
 static_assert(LENGTH == 4 || LENGTH == 8, "a lane reads 8 or 16 bytes at once");
 
-/// A warp's row: the one of elements c[2 * half] and c[2 * half + 1] of a lane's fragment i.
+/// Returns the row, among the warp's rows, of elements c[2 * half] and c[2 * half + 1] of this lane's fragment i of C.
 __device__ __forceinline__ int row_of(int i, int half) {
     const int g = threadIdx.x % 32 / 4;
     return LARGE_ALONG_K ? 16 * i + 8 * half + g : OWN * g + 2 * i + half;
@@ -30,13 +30,14 @@ __device__ __forceinline__ int place_along_rows(int line, int t, int chunk) {
     return 8 * ((4 * line + t) * CHUNKS + (chunk ^ (CHUNKS == 8 ? 2 * t : t / 2 * 2)));
 }
 
-/// A lane's part of a warp's rows, from a k-step on. Rows behind the last one repeat it: their sums are not written.
+/// A lane's part of the large operand: rows of its warp, from k-step k on. Instead of rows beyond the last one, the
+/// last one is read again, because their sums are not written.
 struct Large {
     const Element* matrix;
     long long stride;
-    int row, rows;  // the warp's first row; the number of all
-    int present;    // k-steps
-    int unit;       // elements that are copied at once: 8, 4 or 2 asynchronously, or 1
+    int row, rows;  // the warp's first row; number of rows of the matrix
+    int present;    // number of k-steps that exist from k on
+    int unit;       // elements that are copied at once: 8, 4 or 2 with asynchronous copies, or 1 without
 
     __device__ __forceinline__ Large(const Element* from, long long leading, int first_row, int all_rows, int k, int K)
         : matrix(from + k * (LARGE_ALONG_K ? 1 : leading)),
@@ -45,13 +46,14 @@ struct Large {
           rows(all_rows),
           present(K - k) {
         const auto address = reinterpret_cast<unsigned long long>(from);
-        const auto fits = [&](int count) {  // aligned, and no copy reaches past the end of a line
+        const auto fits = [&](int count) {  // copies are aligned and stay inside of a line
             return address % (2 * count) == 0 && leading % count == 0 && (LARGE_ALONG_K || rows % count == 0);
         };
         unit = fits(8) ? 8 : fits(4) ? 4 : fits(2) ? 2 : 1;
     }
 
-    /// Starts copying the block that begins k k-steps further on. What lies behind the last k-step becomes zeros.
+    /// Starts copying the block that begins `k` k-steps after the constructor's k. K-steps beyond the last one become
+    /// zeros.
     __device__ __forceinline__ void copy(Element* block, int k) const {
         if (k + DEPTH > present) {
             copy_elements(block, k);
@@ -123,9 +125,9 @@ private:
     }
 };
 
-/// What a lane has of a block, two elements in a word.
+/// A lane's part of a block in registers, with two elements in a word.
 struct Block {
-    static constexpr int LINE = LENGTH / 2;  // words
+    static constexpr int LINE = LENGTH / 2;  // words that a lane reads at once
     unsigned words[LINES * LINE];
 
     __device__ __forceinline__ explicit Block(const Element* block) {
@@ -139,15 +141,15 @@ struct Block {
         }
     }
 
-    /// Fragment i of the block's first or second 16 k-steps: of the pairs of k-steps that a lane has, pairs 2 * step
-    /// and 2 * step + 1.
+    /// Returns in `a` fragment i for instruction `step` (0 or 1) of the block. The fragment consists of pairs 2 * step
+    /// and 2 * step + 1 of the lane's four pairs of k-steps.
     __device__ __forceinline__ void fragment(unsigned (&a)[4], int i, int step) const {
 #pragma unroll
         for (int n = 0; n < 4; ++n) a[n] = pair(i, n % 2, 2 * step + n / 2);
     }
 
 private:
-    /// k-steps 2 * pair and 2 * pair + 1, of the lane's 8, of one of its rows.
+    /// Returns k-steps 2 * pair and 2 * pair + 1 (of the lane's 8 k-steps) of the lane's row 2 * i + half, as one word.
     __device__ __forceinline__ unsigned pair(int i, int half, int pair) const {
         if (LARGE_ALONG_K) return words[(2 * i + half) * LINE + pair];
         const unsigned first = words[2 * pair * LINE + i], second = words[(2 * pair + 1) * LINE + i];

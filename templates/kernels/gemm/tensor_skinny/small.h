@@ -1,4 +1,4 @@
-// The small operand: panels of it in shared memory, and its fragments.
+// The small operand: copies its panels to shared memory, and loads fragments from them.
 #pragma once
 
 #include "configuration.h"
@@ -6,20 +6,23 @@
 #include "device/stream.h"
 #include "device/tensor_core.h"
 
-constexpr int GROUPS = COLUMNS > 8 ? COLUMNS / 8 : 1;  // fragments of 8 columns
+constexpr int GROUPS = COLUMNS > 8 ? COLUMNS / 8 : 1;  // number of fragments, 8 columns each
 static_assert(COLUMNS == 1 || COLUMNS % 8 == 0, "fragments of 8 columns, or a vector");
 static_assert(LINE_CHUNKS >= GROUPS && 8 % LINE_CHUNKS == 0, "a line has a chunk for each fragment");
 
-/// Some columns of the small operand, from a k-step on.
+/// At most COLUMNS columns of the small operand, from the thread block's first k-step on.
 struct Small {
     const Element* from;
-    long long along_k, across;  // elements from one k-step, and from one column, to the next
-    int columns;                // that exist, of COLUMNS
-    int needed, present;        // k-steps that are multiplied, and those of them that exist; the others are zeros
+    long long along_k, across;  // distance in elements from one k-step to the next, and from one column to the next
+    int columns;                // number of columns that exist, at most COLUMNS
+    int needed, present;        // k-steps that are multiplied; k-steps that exist (those beyond them become zeros)
 
-    /// The chunk of a panel that has a k-step of column 8 * group and, if lines do not lie along K, of the columns
-    /// after it. A chunk is 16 bytes. Along K they are stored as lanes read them, else in lines of LINE_CHUNKS, one for
-    /// each k-step: the exclusive or puts the eight that ldmatrix reads at once into different banks.
+    /// line_chunk and k_chunk return the index of a chunk (16 bytes) in a panel, for two arrangements of a panel.
+    ///
+    ///   - k_chunk, if the operand is contiguous along K: a chunk has 8 k-steps of one column. The chunks have the
+    ///     order in which lanes read them.
+    ///   - line_chunk otherwise: a chunk has one k-step of 8 columns, from column 8 * group on. A k-step is a line of
+    ///     LINE_CHUNKS chunks. The exclusive or puts the 8 chunks that ldmatrix reads at once into different banks.
     static __device__ __forceinline__ int line_chunk(int k, int group) {
         const int low = k / 8 % 2, high = k / 16 % 2;
         const int turned = LINE_CHUNKS == 1 ? 2 * low + 4 * high : LINE_CHUNKS == 2 ? low + 4 * high : low + 2 * high;
@@ -32,8 +35,8 @@ struct Small {
         return SMALL_ALONG_K ? 8 * k_chunk(k, column) + k % 8 : 8 * line_chunk(k, column / 8) + column % 8;
     }
 
-    /// Copies the panel that begins k k-steps further on: asynchronously if its lines are aligned to 16 bytes. What no
-    /// product needs stays as it was.
+    /// Copies the panel that begins at k-step k (relative to `from`). The copies are asynchronous if lines are aligned
+    /// to 16 bytes. Elements that no product needs are not copied.
     __device__ __forceinline__ void copy(Element* panel, int k) const {
         const bool is_aligned = reinterpret_cast<unsigned long long>(from) % 16 == 0 &&
                                 (SMALL_ALONG_K ? along_k : across) == 1 &&
@@ -45,20 +48,20 @@ struct Small {
         }
     }
 
-    /// The fragments of a block of a panel, for 8 columns: pairs 0 to 3 of the lane's 8 k-steps.
+    /// Loads the fragments of 8 columns for block `block` of a panel. b[i] is pair i of the lane's 8 k-steps.
     static __device__ __forceinline__ void load(unsigned (&b)[4], const Element* panel, int block, int group) {
         const int lane = threadIdx.x % 32;
         if (SMALL_ALONG_K) {
             load_words<4>(b, panel + 8 * (COLUMNS == 1 ? block * 4 + lane % 4 : (block * GROUPS + group) * 32 + lane));
         } else {
-            // Matrix i has pair i of all lanes: rows 2t and 2t + 1 are k-steps 8t + 2i and 8t + 2i + 1.
+            // Matrix i of ldmatrix has pair i of all lanes. Its rows 2t and 2t + 1 are k-steps 8t + 2i and 8t + 2i + 1.
             const int k = lane % 8 / 2 * 8 + lane / 8 * 2 + lane % 2;
             load_matrices<true>(b, panel + 8 * (block * 32 * LINE_CHUNKS + line_chunk(k, group)));
         }
     }
 
 private:
-    // A thread's chunks are AT_ONCE columns apart, or k-steps if lines do not lie along K.
+    // The distance of a thread's chunks is AT_ONCE columns if the operand is contiguous along K, else AT_ONCE k-steps.
     __device__ __forceinline__ void copy_chunks(Element* panel, int k) const {
         constexpr int ACROSS = SMALL_ALONG_K ? PANEL / 8 : LINE_CHUNKS, AT_ONCE = THREADS / ACROSS;
         constexpr int COUNT = ((SMALL_ALONG_K ? COLUMNS : PANEL) + AT_ONCE - 1) / AT_ONCE;
@@ -83,7 +86,7 @@ private:
     }
 
     __device__ __forceinline__ void copy_elements(Element* panel, int k) const {
-        constexpr int AT_ONCE = 8;  // loads on their way
+        constexpr int AT_ONCE = 8;  // loads that are on their way at once
         const int last = min(PANEL, needed - k), count = PANEL * columns;
 #pragma unroll 1
         for (int first = threadIdx.x; first < count; first += AT_ONCE * THREADS) {

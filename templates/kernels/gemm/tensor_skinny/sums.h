@@ -1,5 +1,5 @@
-// The end: the slices' sums are added up, those of the blocks that share a tile, too, and C is written. Always in the
-// same order, so that results repeat bit for bit.
+// The epilogue of tensor_skinny: adds up the sums of slices and of the thread blocks that share a tile, and writes C.
+// The order of the additions is fixed, so results repeat bit for bit.
 #pragma once
 
 #include "configuration.h"
@@ -9,21 +9,21 @@
 #include "gemm/tensor_skinny/large.h"
 #include "gemm/tensor_skinny/small.h"
 
-/// The sums of a lane.
+/// A lane's sums, in the order of multiply_add.
 struct Sums {
     float of[FRAGMENTS_M][GROUPS][4];
 };
 
-// The elements of a tile are numbered line by line, as they lie in C; those of a vector as one line. Four neighbours
-// are a quad.
+// The elements of a tile are numbered line by line, where a line is contiguous in C. A tile of a vector is one line.
+// Four neighbours are a quad.
 constexpr bool LINES_ALONG_ROWS = !NARROW_IS_B || COLUMNS == 1;
 constexpr int LINE_LENGTH = LINES_ALONG_ROWS ? TILE : COLUMNS;
 constexpr int QUADS = TILE * COLUMNS / 4;
-// Spare threads divide the parts among them.
+// If there are at least twice as many threads as quads, TEAMS teams of threads divide the parts of each quad.
 constexpr int TEAMS = THREADS >= 8 * QUADS ? 8 : THREADS >= 2 * QUADS ? THREADS / QUADS : 1;
 static_assert(LINE_PITCH % 4 == 0 && LINE_PITCH >= LINE_LENGTH, "quads are aligned");
 
-/// Leaves a lane's sums in shared memory, in those of its slice. `row` is the first of the warp's, in the tile.
+/// Writes a lane's sums to the sums of its slice in shared memory. `row` is the warp's first row in the tile.
 __device__ __forceinline__ void store_sums(float* shared, const Sums& sums, int row) {
 #pragma unroll
     for (int i = 0; i < FRAGMENTS_M; ++i) {
@@ -39,10 +39,11 @@ __device__ __forceinline__ void store_sums(float* shared, const Sums& sums, int 
     }
 }
 
-/// Adds up `load(to, source)`, which gives four numbers each, for source = first, first + step, ... below `sources`.
+/// Calls `load(to, source)` for source = first, first + step, ... below `sources`. Each call gives four numbers, which
+/// are added to `total`.
 template <class Load>
 __device__ __forceinline__ void add_up(float (&total)[4], int first, int step, int sources, const Load& load) {
-    constexpr int AT_ONCE = 4;  // loads on their way
+    constexpr int AT_ONCE = 4;  // loads that are on their way at once
 #pragma unroll 1
     for (int source = first; source < sources; source += AT_ONCE * step) {
         float values[AT_ONCE][4] = {};
@@ -58,8 +59,9 @@ __device__ __forceinline__ void add_up(float (&total)[4], int first, int step, i
     }
 }
 
-/// Adds up the slices' sums in shared memory and, of the `splits` blocks that share a tile, all of theirs. The last of
-/// them passes the total of each quad to `store(quad, total)`. `parts` holds `splits` * 4 * QUADS + 4 floats.
+/// Adds up the sums of the slices in shared memory, then those of the `splits` thread blocks that share the tile. The
+/// last of these blocks calls `store(quad, total)` for each quad. `parts` is the tile's workspace, with
+/// `splits` * 4 * QUADS + 4 floats.
 template <class Store>
 __device__ __forceinline__ void add_up_tile(float* shared, float* parts, int split, int splits, const Store& store) {
 #pragma unroll 1
@@ -94,7 +96,7 @@ __device__ __forceinline__ void add_up_tile(float* shared, float* parts, int spl
         }
     }
     if (TEAMS == 1) return;
-    __syncthreads();  // the totals of all teams are there
+    __syncthreads();  // the totals of all teams are in shared memory
     if (threadIdx.x < QUADS) {
         float total[4] = {};
 #pragma unroll
@@ -108,8 +110,9 @@ __device__ __forceinline__ void add_up_tile(float* shared, float* parts, int spl
     }
 }
 
-/// C = alpha * total + beta * C for the first `count` of four elements that are `step` apart; none if `count` is not
-/// positive. C is not read if beta is 0. `aligned`: at once, if all four exist.
+/// C = alpha * total + beta * C for the first `count` of four elements; none if `count` is not positive. The elements
+/// are `step` apart in C. C is not read if beta is 0. If `aligned` and all four elements exist, they are written at
+/// once.
 __device__ __forceinline__ void write_quad(Element* to, long long step, const float (&total)[4], int count,
                                            bool aligned, float alpha, float beta) {
     struct alignas(8) Four {

@@ -1,19 +1,19 @@
-// Products of floats as three products of numbers of TF32: small * big + big * small + big * big.
+// Computes products of floats as three products of TF32 numbers: small * big + big * small + big * big.
 #pragma once
 
 #include "gemm/tensor_warp_tiled/fragments.h"
 
-/// A float as two numbers that tensor cores take: its first 11 bits, to nearest, and what these leave. The subtraction
-/// is exact. `small` has up to 12 bits and a sign. Tensor cores cut its last bit off if there are 12; rounding it here
-/// to 11 bits would change it as much.
+/// A float as the sum of two numbers: `big` is the float rounded to 11 bits, and `small` is float - big. The
+/// subtraction is exact. `small` has up to 12 bits and a sign. Tensor cores read only 11 bits, so they drop the last
+/// bit of 12. Rounding `small` to 11 bits here would cause an error of the same size.
 struct Split {
     unsigned big, small;
 };
 
 __device__ __forceinline__ bool is_finite(unsigned word) { return (word & 0x7fffffffu) < 0x7f800000u; }
 
-/// An infinity or NaN leaves NaN. So does a finite number that rounding makes infinite, unless CAREFUL: then its other
-/// bits are cut off, and `small` has 13 bits.
+/// Splits a float. If the float is infinite or NaN, `small` is NaN. If rounding to 11 bits makes a finite float
+/// infinite, `big` is infinite, unless CAREFUL: then `big` is truncated instead, and `small` has 13 bits.
 template <bool CAREFUL>
 __device__ __forceinline__ Split split(unsigned word) {
     const float value = __uint_as_float(word);
@@ -22,12 +22,14 @@ __device__ __forceinline__ Split split(unsigned word) {
     return {big, __float_as_uint(value - __uint_as_float(big))};
 }
 
-/// Fragments as they are in shared memory, which multiply() splits. Tensor cores cut sums off, so each k-step has sums
-/// of its own, from 0 on. FP32 units add them to the accumulators, rounded to nearest. An infinity makes NaN of all
-/// sums that it is part of, unless CAREFUL: then small products that are not finite do not count.
+/// The fragments of one k-step as in shared memory. multiply() splits them into big and small parts. Tensor cores
+/// truncate sums, so the sums of each k-step start from 0, and FP32 units add them to the accumulators, rounding to
+/// nearest. An infinite element makes all its sums NaN, unless CAREFUL: then the sum of the small products is left out
+/// if it is not finite.
 template <bool CAREFUL>
 struct SplitFragments : Operands {
-    // Other warps hide the loads. NVRTC 13.0 would mix the products of k-steps that it unrolls until it spills.
+    // No prefetch: while a warp waits for its loads, other warps multiply. Also, with the unrolled k-steps of the
+    // prefetch, NVRTC 13.0 mixes the products of different k-steps and spills.
     static constexpr bool PREFETCHES = false;
 
     __device__ __forceinline__ void multiply(Accumulators& accumulators) const {
@@ -50,8 +52,9 @@ struct SplitFragments : Operands {
                 big_a[n] = parts.big;
                 small_a[n] = parts.small;
             }
-            // The small products first: big ones would hide their last bits. One product of all fragments before the
-            // next one of any: those of a fragment wait for each other.
+            // The small products come first, because after the big ones their last bits would be truncated. Each kind
+            // of product is computed for all fragments before the next kind, because the products of one fragment must
+            // wait for each other.
             float sums[FRAGMENTS_N][4] = {}, apart[FRAGMENTS_N][4] = {};
             float(&big_sums)[FRAGMENTS_N][4] = CAREFUL ? apart : sums;
 #pragma unroll
@@ -73,7 +76,7 @@ struct SplitFragments : Operands {
     }
 };
 
-/// Whether a sum of the block is NaN; for all of its threads.
+/// Whether any sum of any thread of the block is NaN. All threads of the block must call it, and get the same result.
 __device__ __forceinline__ bool block_has_nan(const Accumulators& accumulators) {
     bool has_nan = false;
 #pragma unroll

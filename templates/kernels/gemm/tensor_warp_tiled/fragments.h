@@ -1,4 +1,4 @@
-// What a warp multiplies: its fragments of A and B, and the sums of its threads.
+// The registers of a warp: its fragments of A and B, and the sums of its threads.
 #pragma once
 
 #include "gemm/tensor_warp_tiled/tile.h"
@@ -12,14 +12,14 @@ constexpr int STAGE = TileA::ELEMENTS + TileB::ELEMENTS;
 constexpr int K_STEPS = BLOCK_K / STEP;
 static_assert(BLOCK_M % WARP_M == 0 && BLOCK_N % WARP_N == 0, "whole warps tile a block");
 static_assert(WARP_M % 16 == 0 && WARP_N % 16 == 0 && BLOCK_K % STEP == 0, "fragments of 16 x STEP");
-constexpr int FRAGMENTS_M = WARP_M / 16, FRAGMENTS_N = WARP_N / 8;  // of a warp: 16 rows, 8 columns each
+constexpr int FRAGMENTS_M = WARP_M / 16, FRAGMENTS_N = WARP_N / 8;  // of a warp, for 16 rows or 8 columns each
 
-/// The sums of a thread.
+/// A thread's sums, in the order of multiply_add.
 struct Accumulators {
     float sums[FRAGMENTS_M][FRAGMENTS_N][4];
 };
 
-/// What a warp multiplies in one k-step, as it is in shared memory: two fragments of B in each four registers.
+/// The fragments of one k-step, with unchanged bits as in shared memory. b[j] holds two fragments of B.
 struct Operands {
     unsigned a[FRAGMENTS_M][4], b[FRAGMENTS_N / 2][4];
 
@@ -33,7 +33,7 @@ struct Operands {
     }
 };
 
-/// The same as tensor cores take it. Elements of tf32 are rounded here, and nowhere else.
+/// The fragments of one k-step in the format of the tensor cores. Elements of tf32 are rounded when they are loaded.
 struct Fragments : Operands {
     static constexpr bool PREFETCHES = true;
 

@@ -1,11 +1,11 @@
-// accumulators += op(A) * op(B) over the k-tiles of a block.
+// The main loop: accumulators += op(A) * op(B) over the k-tiles of a block.
 #pragma once
 
 #include "gemm/tensor_warp_tiled/fragments.h"
 #include "gemm/tensor_warp_tiled/work_tile.h"
 
-/// Multiplies the k-tile of a stage. `Fragments` has load and multiply, here and below. If it PREFETCHES, the fragments
-/// of the next k-step are loaded while one is multiplied.
+/// Multiplies the k-tile of a stage. `Fragments` is a class with the interface of Fragments in fragments.h. If
+/// Fragments::PREFETCHES is true, the fragments of the next k-step are loaded while those of a k-step are multiplied.
 template <class Fragments>
 __device__ __forceinline__ void multiply_stage(Accumulators& accumulators, const Element* stage, int warp_row,
                                                int warp_column) {
@@ -27,8 +27,8 @@ __device__ __forceinline__ void multiply_stage(Accumulators& accumulators, const
     }
 }
 
-/// With asynchronous copies of BYTES: 16, or 4 for floats in rows that are not aligned to 16. Afterwards shared memory
-/// is free.
+/// Multiplies all k-tiles of a block, with asynchronous copies of BYTES bytes each: 16, or 4 for floats in rows that
+/// are not aligned to 16 bytes. On return, the stages are no longer in use.
 template <class Fragments, int BYTES>
 __device__ __forceinline__ void multiply_pipelined(Accumulators& accumulators, Element* shared, CopyA a, CopyB b,
                                                    const Element* A, const Element* B, int k_tiles, int warp_row,
@@ -41,14 +41,14 @@ __device__ __forceinline__ void multiply_pipelined(Accumulators& accumulators, E
             a.advance();
             b.advance();
         }
-        commit_copies();  // a group for each k-tile, also an empty one: waiting counts groups
+        commit_copies();  // also beyond the last k-tile: wait_for_copies counts one group per k-tile
     };
 #pragma unroll
     for (int i = 0; i < STAGES - 1; ++i) start(i);
 #pragma unroll 1
     for (int k_tile = 0; k_tile < k_tiles; ++k_tile) {
         wait_for_copies<STAGES - 2>();
-        __syncthreads();  // the k-tile is complete, and nobody reads the one before it any more
+        __syncthreads();  // this k-tile is complete, and no thread reads the previous k-tile any more
         start(k_tile + STAGES - 1);
         multiply_stage<Fragments>(accumulators, shared + k_tile % STAGES * STAGE, warp_row, warp_column);
     }
@@ -56,7 +56,8 @@ __device__ __forceinline__ void multiply_pipelined(Accumulators& accumulators, E
     __syncthreads();
 }
 
-/// For operands that cannot be copied asynchronously: one stage, one k-tile after another.
+/// Multiplies all k-tiles of a block whose operands cannot be copied asynchronously: one k-tile at a time, in a single
+/// stage.
 template <class Fragments>
 __device__ __forceinline__ void multiply_guarded(Accumulators& accumulators, Element* shared, CopyA a, CopyB b,
                                                  int k_tiles, int warp_row, int warp_column) {
@@ -77,7 +78,7 @@ __device__ __forceinline__ void multiply_guarded(Accumulators& accumulators, Ele
     }
 }
 
-/// Over all k-tiles of a block, in the fastest way that the rows allow.
+/// Multiplies all k-tiles of a block, with the largest copies that the alignment of A and B allows.
 template <class Fragments>
 __device__ __forceinline__ void multiply_k_tiles(Accumulators& accumulators, Element* shared, const WorkTile& work,
                                                  const Element* A, long long lda, const Element* B, long long ldb,

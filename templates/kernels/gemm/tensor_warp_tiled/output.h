@@ -1,4 +1,4 @@
-// What happens to the sums: split-K parts are added up, and C is written.
+// The epilogue: adds up the sums of split-K parts, and writes C.
 #pragma once
 
 #include "device/last_block.h"
@@ -7,11 +7,12 @@
 #include "gemm/tensor_warp_tiled/fragments.h"
 #include "gemm/tensor_warp_tiled/work_tile.h"
 
-/// Adds up the SPLIT_K parts of a tile, in ascending order. True for the block that has the sum: the last one to
-/// arrive. `tile_workspace` holds the parts, then a counter.
+/// Adds up the sums of the SPLIT_K blocks that share a tile, in ascending order of `part`. The last of these blocks to
+/// arrive gets the totals in `accumulators`, and the function returns true for it. It returns false for the others.
+/// `tile_workspace` has the sums of all parts, then a counter.
 __device__ __forceinline__ bool add_parts(Accumulators& accumulators, float* tile_workspace, int part) {
     constexpr int PART = BLOCK_M * BLOCK_N;
-    // Neighbouring threads write neighbouring groups of four.
+    // Returns the address of this thread's sums[i][j] of a part. Neighbouring threads have neighbouring addresses.
     const auto group = [&](int of_part, int i, int j) {
         return tile_workspace + of_part * PART + ((i * FRAGMENTS_N + j) * THREADS + static_cast<int>(threadIdx.x)) * 4;
     };
@@ -38,8 +39,9 @@ __device__ __forceinline__ bool add_parts(Accumulators& accumulators, float* til
     return true;
 }
 
-/// C = alpha * sums + beta * C for a warp's part of C, whose first element is (row, column). 16 rows at a time go
-/// through shared memory, so that a lane has a chunk of a row. C is not read if beta is 0.
+/// C = alpha * sums + beta * C for a warp's part of C, which starts at (row, column). The sums go through `strip` in
+/// shared memory, 16 rows at a time, so that each lane can write a chunk (16 bytes) of a row. C is not read if beta is
+/// 0.
 __device__ __forceinline__ void write(const Accumulators& accumulators, float* strip, float alpha, float beta,
                                       Element* C, long long ldc, int row, int column, int M, int N) {
     const int lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
@@ -49,7 +51,7 @@ __device__ __forceinline__ void write(const Accumulators& accumulators, float* s
     };
 #pragma unroll
     for (int i = 0; i < FRAGMENTS_M; ++i) {
-        __syncwarp();  // nobody reads the rows before
+        __syncwarp();  // no lane reads the previous 16 rows any more
 #pragma unroll
         for (int j = 0; j < FRAGMENTS_N; ++j) {
 #pragma unroll
@@ -85,7 +87,8 @@ __device__ __forceinline__ void write(const Accumulators& accumulators, float* s
     }
 }
 
-/// The end of every kernel on these headers: adds up the parts of K, and writes C. Shared memory is free.
+/// The epilogue of tensor_warp_tiled and tensor_split_tiled: adds up the sums of split-K parts, and writes C. It reuses
+/// the shared memory of the stages.
 __device__ __forceinline__ void write_tile(Accumulators& accumulators, const WorkTile& work, float alpha, float beta,
                                            Element* C, long long ldc, int M, int N, float* workspace) {
     float* const tile_workspace = workspace + static_cast<long long>(work.tile) * TILE_WORKSPACE;

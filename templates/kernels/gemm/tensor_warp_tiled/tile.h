@@ -1,25 +1,28 @@
-// A k-tile of one operand: where its elements are in shared memory, how they get there, and how a warp reads them.
+// A k-tile of one operand: where its elements are in shared memory, how threads copy them there, and how a warp reads
+// them.
 #pragma once
 
 #include "configuration.h"
 #include "device/partial_copy.h"
 #include "device/tensor_core.h"
 
-constexpr int CHUNK = 16 / sizeof(Element);  // elements in 16 bytes: what is copied, and read by ldmatrix, at once
-constexpr int STEP = 2 * CHUNK;              // depth of an mma.sync: 16 elements of f16 and bf16, 8 of tf32
+constexpr int CHUNK = 16 / sizeof(Element);  // elements in 16 bytes, the size of a copy and of a row of ldmatrix
+constexpr int STEP = 2 * CHUNK;              // depth of an mma.sync along K: 16 elements of f16 or bf16, 8 of tf32
 
-/// SIDE rows of op(A), or columns of op(B), BLOCK_K deep. It is stored as in global memory: K_MAJOR has a line for each
-/// row of op(A) or column of op(B), the other order a line for each k.
+/// A k-tile of one operand in shared memory: SIDE rows of op(A) or columns of op(B), with BLOCK_K elements along K. A
+/// line is contiguous in global and in shared memory. If K_MAJOR, a line is a row of op(A) or a column of op(B).
+/// Otherwise a line is the elements with the same k.
 template <int SIDE, bool K_MAJOR>
 struct Tile {
     static constexpr int LINES = K_MAJOR ? SIDE : BLOCK_K;
-    static constexpr int CHUNKS = (K_MAJOR ? BLOCK_K : SIDE) / CHUNK;  // of a line, 16 bytes each
+    static constexpr int CHUNKS = (K_MAJOR ? BLOCK_K : SIDE) / CHUNK;  // chunks (16 bytes) per line
     static constexpr int ELEMENTS = LINES * CHUNKS * CHUNK;
-    // ldmatrix does not transpose elements of 32 bits: lanes read them one by one.
+    // ldmatrix cannot transpose elements of 32 bits, so lanes read them one by one.
     static constexpr bool BY_ELEMENT = !K_MAJOR && sizeof(Element) == 4;
-    // The chunks of a line change places, within groups of SPAN, so that what a warp reads at a time lies in different
-    // banks. For ldmatrix, which reads 8 lines, one chunk of each: by the number of the line in units of the lines that
-    // fill a row of banks together. By element, 4 lines, two chunks of each: by pairs.
+    // The chunks of a line are permuted within groups of SPAN, so that a warp reads from different banks (XOR swizzle).
+    // ldmatrix reads one chunk from each of 8 lines. 8 / SPAN lines fill all banks once, so every 8 / SPAN lines the
+    // permutation changes. If lanes read BY_ELEMENT, a warp reads two chunks from each of 4 lines. Then pairs of chunks
+    // are permuted.
     static constexpr int SPAN = CHUNKS % 8 == 0 ? 8 : CHUNKS % 4 == 0 ? 4 : 2;
     static_assert(SPAN == 8 || (!BY_ELEMENT && (SPAN == 4 || CHUNKS == 2)), "other lengths have conflicts of banks");
 
@@ -27,14 +30,16 @@ struct Tile {
         return (line * CHUNKS + (chunk ^ (BY_ELEMENT ? line % 4 * 2 : line / (8 / SPAN) % SPAN))) * CHUNK;
     }
 
-    /// The k-step `step` of `side` .. side + 15, as mma.sync takes it: 8 of these rows or columns, and half of the
-    /// k-step, in each of four registers. SIDE_FIRST: registers 0 and 1 are neighbours along the side, as A has them;
-    /// else along K, as B does. Floats come as they are in memory.
+    /// Loads the fragments of k-step `step` of rows (or columns) side .. side + 15. Each of the four registers has 8 of
+    /// these rows and one half of the k-step. If SIDE_FIRST, registers 0 and 1 differ in the rows: the order of A in
+    /// mma.sync. Otherwise they differ in the half of the k-step: the order of two fragments of B. Floats are not
+    /// rounded to TF32.
     template <bool SIDE_FIRST, class T>
     static __device__ __forceinline__ void load(unsigned (&to)[4], const T* tile, int side, int step) {
         const int lane = threadIdx.x % 32;
         if constexpr (BY_ELEMENT) {
-            // As place(), without divisions: NVRTC would keep an address of 64 bits for each element, and spill.
+            // The same addresses as those of place(), without divisions. With place(), NVRTC keeps a 64-bit address for
+            // each element, and spills.
             const T* const line = tile + (STEP * step + lane % 4) * SIDE;
             const int first = (side + lane / 4) ^ (lane % 4 * 8), second = first ^ 8;
 #pragma unroll
@@ -52,7 +57,7 @@ struct Tile {
     }
 };
 
-/// Copies the k-tiles of an operand, one after another, into shared memory. Each thread has the same chunk of some
+/// Copies the k-tiles of an operand to shared memory, one after another. A thread copies chunk number `chunk` of COUNT
 /// lines.
 template <class Tile, bool K_MAJOR>
 struct TileCopy {
@@ -60,12 +65,13 @@ struct TileCopy {
     static constexpr int COUNT = Tile::LINES / LINES_AT_ONCE;
     static_assert(THREADS % Tile::CHUNKS == 0 && Tile::LINES % LINES_AT_ONCE == 0, "all threads copy equally much");
 
-    const Element* from;  // the thread's first chunk
-    long long stride;     // elements between lines
-    int lines, elements;  // left in the matrix from the thread's first line and chunk on
+    const Element* from;  // the thread's first chunk of the present k-tile
+    long long stride;     // distance between lines, in elements
+    int lines, elements;  // how many remain in the matrix, from `from` on
     int line, chunk;
 
-    /// `side` and `k` are the first of the tile; `sides` and K those of the matrix.
+    /// `side` is the tile's first row of op(A) or column of op(B), and `k` its first k-step. `sides` and `K` are the
+    /// extents of the matrix.
     __device__ __forceinline__ TileCopy(const Element* matrix, long long leading, int side, int sides, int k, int K)
         : stride(leading), line(threadIdx.x / Tile::CHUNKS), chunk(threadIdx.x % Tile::CHUNKS) {
         const int first_line = (K_MAJOR ? side : k) + line;
@@ -75,7 +81,7 @@ struct TileCopy {
         from = matrix + first_line * leading + first_element;
     }
 
-    /// Whether copies of 16 bytes are possible.
+    /// Whether all rows of the matrix start at multiples of 16 bytes, so that copies of 16 bytes are possible.
     static __device__ __forceinline__ bool is_aligned(const Element* matrix, long long leading) {
         return reinterpret_cast<unsigned long long>(matrix) % 16 == 0 && leading % CHUNK == 0;
     }
@@ -85,8 +91,8 @@ struct TileCopy {
         (K_MAJOR ? elements : lines) -= BLOCK_K;
     }
 
-    /// Starts the copies of the present k-tile: BYTES at a time, 16 or, of floats, 4. Beyond the matrix there are
-    /// zeros.
+    /// Starts the asynchronous copies of the present k-tile, BYTES bytes each: 16, or 4 if the elements are floats.
+    /// Elements beyond the matrix become zeros. `anywhere` is an address in the matrix for copies that read nothing.
     template <int BYTES>
     __device__ __forceinline__ void start(Element* tile, const Element* anywhere) const {
         if constexpr (BYTES == 16) {
@@ -104,7 +110,7 @@ struct TileCopy {
         }
     }
 
-    /// The same at once.
+    /// Copies the present k-tile without asynchronous copies, element by element.
     __device__ __forceinline__ void copy_elements(Element* tile) const {
         for_each_element(tile, [](Element* to, const Element* source, bool inside) {
             Element element{};
@@ -114,8 +120,8 @@ struct TileCopy {
     }
 
 private:
-    /// Calls `copy` with the place of each of a thread's elements, its source and whether that is inside of the matrix.
-    /// Neighbouring threads have neighbouring elements of a line.
+    /// Calls copy(to, source, inside) for each element that this thread copies. `inside` says whether the source is
+    /// inside of the matrix. Neighbouring threads have neighbouring elements of a line.
     template <class Copy>
     __device__ __forceinline__ void for_each_element(Element* tile, const Copy& copy) const {
 #pragma unroll 1
@@ -124,8 +130,8 @@ private:
             const bool inside = i * LINES_AT_ONCE < lines;
 #pragma unroll
             for (int j = 0; j < CHUNK; ++j) {
-                const int element = j * Tile::CHUNKS + chunk;  // of the line
-                const int distance = element - CHUNK * chunk;  // from the thread's first chunk
+                const int element = j * Tile::CHUNKS + chunk;  // index of the element in the line
+                const int distance = element - CHUNK * chunk;  // its distance from the thread's first chunk
                 Element* const to = tile + Tile::place(line + i * LINES_AT_ONCE, element / CHUNK) + element % CHUNK;
                 copy(to, source + distance, inside && distance < elements);
             }

@@ -1,13 +1,13 @@
-// Which tile of C a block computes, from which part of K, and which part of the tile is a warp's.
+// Determines which tile of C a block computes, over which part of K, and which part of the tile belongs to each warp.
 #pragma once
 
 #include "configuration.h"
 
 struct WorkTile {
-    int tile, part;             // of the grid
-    int row, column, k;         // the first of the block's
-    int k_tiles;                // of the part
-    int warp_row, warp_column;  // the first of the warp's, from the block's
+    int tile, part;             // index of the block's tile of C; index of its part of K
+    int row, column, k;         // first row and column of the tile, first k-step of the part
+    int k_tiles;                // number of k-tiles of the part
+    int warp_row, warp_column;  // first row and column of the warp's part of the tile, relative to the tile
 
     __device__ __forceinline__ WorkTile(int M, int N, int K, int group_m) {
         const int tiles_m = (M - 1) / BLOCK_M + 1, tiles_n = (N - 1) / BLOCK_N + 1, tiles = tiles_m * tiles_n;

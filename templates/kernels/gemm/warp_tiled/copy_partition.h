@@ -1,17 +1,18 @@
-// How the threads of a block share the copies of one operand's k-tile.
+// Divides the copies of one operand's k-tile among the threads of a block.
 #pragma once
 
 #include "gemm/warp_tiled/shape.h"
 
-/// In global memory a k-tile is LINES lines of LENGTH copies. LANES neighbouring threads share a line, and the block
-/// copies LINES_PER_PASS lines in each of PASSES passes. A thread needs one pointer per pass: its COPIES_PER_LINE
-/// copies in that line are at constant distances.
+/// In global memory, a k-tile of one operand consists of LINES lines, each contiguous. LENGTH copies make up a line.
+/// The block copies LINES_PER_PASS lines in each of PASSES passes. LANES neighbouring threads share a line, and each
+/// makes COPIES_PER_LINE copies of it. A thread's copies of a line are at constant distances, so the thread needs only
+/// one pointer per pass.
 ///
 ///     copy i of thread t:   line  t / LANES + i / COPIES_PER_LINE * LINES_PER_PASS
 ///                           place t % LANES + i % COPIES_PER_LINE * LANES   in that line
 ///
-/// LANES is at least WANTED_LANES, the least number whose accesses coalesce well. It doubles as long as the block has
-/// more groups of threads than lines.
+/// WANTED_LANES is the smallest number of lanes whose accesses coalesce well. LANES starts as WANTED_LANES (or LENGTH,
+/// if that is smaller). LANES is doubled as long as THREADS / LANES > LINES and 2 * LANES divides LENGTH.
 template <int LINES, int LENGTH, int WANTED_LANES>
 struct CopyPartition {
     static __device__ constexpr int lanes() {
@@ -29,10 +30,11 @@ struct CopyPartition {
 
     static __device__ __forceinline__ int first_line() { return threadIdx.x / LANES; }
     static __device__ __forceinline__ int lane() { return threadIdx.x % LANES; }
-    /// The line and place of copy i, relative to first_line() and lane().
+    /// line_offset(i) is the line of copy i minus first_line(). lane_offset(i) is its place in the line minus lane().
     static __device__ constexpr int line_offset(int i) { return i / COPIES_PER_LINE * LINES_PER_PASS; }
     static __device__ constexpr int lane_offset(int i) { return i % COPIES_PER_LINE * LANES; }
-    /// Whether this thread makes copy i: the last pass, or the last threads, may have no line.
+    /// Whether this thread makes copy i. If EVEN is false, some threads have no line in the last pass, and the last
+    /// THREADS % LANES threads have no line in any pass.
     static __device__ __forceinline__ bool has(int i) {
         return EVEN || (first_line() < LINES_PER_PASS && first_line() + line_offset(i) < LINES);
     }

@@ -1,17 +1,22 @@
-// The sums over a block's share of K: the pipelined loop, and a plain one for what does not fit it.
+// The main loop: adds up the products over a block's share of K. There are two versions: multiply_pipelined, and
+// multiply_guarded for the blocks that the pipelined version cannot take.
 #pragma once
 
 #include "device/async_copy.h"
 #include "gemm/warp_tiled/fragment.h"
 #include "gemm/warp_tiled/tile_loader.h"
 
-/// Multiplies `k_tiles` k-tiles, at least 2, whose copies need no guards (`fits` of the loaders). A comment in the loop
-/// says why one k-tile is too few.
+/// accumulators += op(A) * op(B) over `k_tiles` k-tiles. Requires k_tiles >= 2; a comment in the loop says why. Also
+/// requires that `fits` is true for both loaders: no copy needs a guard at an edge of the matrix.
 ///
 /// Shared memory holds STAGES stages. k-tile t is in stage t % STAGES. While the block multiplies k-tile t, it starts
-/// the copies of k-tile t + STAGES - 1. They overwrite the stage of k-tile t - 1. They start in step COPY_STEP, and the
-/// last step of k-tile t + STAGES - 2 waits for them. So they have STAGES - 2 + (SLICE_STEPS - 1 - COPY_STEP) /
-/// SLICE_STEPS k-tiles of time to arrive: 2.375 for STAGES = 4, SLICE_STEPS = 8. STAGES = 3:
+/// the copies of k-tile t + STAGES - 1, which overwrite k-tile t - 1. Step COPY_STEP of k-tile t starts the copies. The
+/// last step of k-tile t + STAGES - 2 waits for them. In between, the copies have this many k-tiles of time (with a
+/// real quotient; 2.375 for STAGES = 4, SLICE_STEPS = 8, COPY_STEP = 4):
+///
+///     STAGES - 2 + (SLICE_STEPS - 1 - COPY_STEP) / SLICE_STEPS
+///
+/// The pipeline for STAGES = 3, with time to the right:
 ///
 ///     multiplied:              | k-tile 0        | k-tile 1        | k-tile 2        | k-tile 3
 ///     stage 0   [copies of 0]  | read            |  [copies of 3 ..|.............]   | read
@@ -19,8 +24,9 @@
 ///     stage 2                  |  [copies of 2 ..|.............]   | read            |  [copies of 5 ..
 ///                              ^ barrier         ^ barrier         ^ barrier         ^ barrier
 ///
-/// One k-tile, SLICE_STEPS = 4. The fragments of the next k-step are loaded ahead of its multiplications, into the
-/// other buffer; those of the next k-tile's first k-step, too, so that no multiplication waits behind the barrier:
+/// The steps of one k-tile, for SLICE_STEPS = 4. Each step multiplies the fragments in one buffer and loads the
+/// fragments of the next step into the other buffer. The last step loads those of the next k-tile's step 0, so the
+/// multiplications after the barrier already have their operands in registers:
 ///
 ///     step 0    load step 1 -> buffer 1                                          multiply buffer 0
 ///     step 1    load step 2 -> buffer 0                                          multiply buffer 1
@@ -28,7 +34,7 @@
 ///     step 3    store what went through registers; wait for the copies of the    multiply buffer 1
 ///               next k-tile; barrier; load its step 0 -> buffer 0
 ///
-/// The barrier says two things: the next k-tile is complete, and no thread reads this one any more.
+/// After the barrier the next k-tile is complete in shared memory, and no thread reads the present k-tile any more.
 __device__ __forceinline__ void multiply_pipelined(Element (&accumulators)[ACCUMULATORS], FragmentA& a, FragmentB& b,
                                                    LoaderA& a_loader, LoaderB& b_loader, int k_tiles, int first_steps,
                                                    int opaque_true) {
@@ -56,17 +62,18 @@ __device__ __forceinline__ void multiply_pipelined(Element (&accumulators)[ACCUM
         commit_copies();
     }
     wait_for_copies<STAGES - 2>();
-    __syncthreads();  // k-tile 0 is complete
+    __syncthreads();  // after this barrier, k-tile 0 is complete in shared memory
     load_fragments(a, b, 0, 0, opaque_true);
     fix_register_order(a, b, opaque_true);
     constexpr int COPY_STEP = SLICE_STEPS == 2 ? 0 : SLICE_STEPS / 2;
-    int reading = 0;  // offsets of stages
+    int reading = 0;  // `reading` and `filling` are offsets of stages in shared memory, in elements
     int filling = (STAGES - 1) * STAGE_ELEMENTS;
 #pragma unroll 1
     for (int k_tile = 0; k_tile < k_tiles; ++k_tile) {
-        // Copies start even if no k-tile follows, because a branch around them would cost more. Asynchronous copies
-        // then read nothing. Copies through registers read the last k-tile again (advance 0), so they need two k-tiles
-        // or more: before k-tile 1 the pointers may be outside of the matrix. No one multiplies what they store.
+        // Copies start even if no k-tile follows, because a branch around them would cost more. An asynchronous copy
+        // then reads nothing. A copy through registers reads the last k-tile again, because `advance` returns 0. The
+        // result of such a copy is never multiplied. There must be at least two k-tiles, because until the copies of
+        // k-tile 1 start, the pointers of the loaders may point outside of the matrix.
         const bool more = k_tile + STAGES - 1 < k_tiles;
         const long long advance_a = a_loader.advance(more);
         const long long advance_b = b_loader.advance(more);
@@ -82,10 +89,10 @@ __device__ __forceinline__ void multiply_pipelined(Element (&accumulators)[ACCUM
                 a.from = a_first + reading;
                 b.from = b_first + reading;
                 wait_for_copies<STAGES - 2>();
-                __syncthreads();  // the next k-tile is complete, and no thread reads this one any more
+                __syncthreads();  // the next k-tile is complete, and no thread reads the present k-tile any more
             }
             load_fragments(a, b, (step + 1) % SLICE_STEPS, (step + 1) % 2, opaque_true);
-            // All copies start in one step: issue slots stay empty once for each step that starts copies.
+            // All copies start in the same step, because every step that starts copies loses some issue slots.
             if (step == COPY_STEP) {
 #pragma unroll
                 for (int i = 0; i < LoaderA::COPIES; ++i) a_loader.copy(to_a, i, advance_a, more);
@@ -96,12 +103,13 @@ __device__ __forceinline__ void multiply_pipelined(Element (&accumulators)[ACCUM
             multiply(accumulators, a, b, step % 2);
         }
     }
-    wait_for_copies<0>();  // those beyond the last k-tile write zeros, and the stages serve other purposes next
+    wait_for_copies<0>();  // copies beyond the last k-tile write zeros to stages that the caller is about to reuse
 }
 
-/// For any matrices and any number of k-tiles: one k-tile at a time through stage 0, every copy guarded. With one stage
-/// it needs two barriers per k-tile: before the copies and after them. `a_tile` and `b_tile` are at the first k-step;
-/// `room_m` rows and `room_n` columns exist from there.
+/// accumulators += op(A) * op(B) for any matrices and any number of k-tiles. Copies one k-tile at a time to stage 0 and
+/// guards every element. A single stage needs two barriers per k-tile: one before the copies and one after them.
+/// `a_tile` and `b_tile` point to the tile's first element at the block's first k-step. From there, `room_m` rows of
+/// op(A) and `room_n` columns of op(B) exist.
 __device__ __forceinline__ void multiply_guarded(Element (&accumulators)[ACCUMULATORS], FragmentA& a, FragmentB& b,
                                                  Element* shared, const Element* a_tile, long long lda, int room_m,
                                                  const Element* b_tile, long long ldb, int room_n, int k_tiles,
@@ -109,10 +117,10 @@ __device__ __forceinline__ void multiply_guarded(Element (&accumulators)[ACCUMUL
     int steps = first_steps;
 #pragma unroll 1
     for (int k_tile = 0; k_tile < k_tiles; ++k_tile) {
-        __syncthreads();  // no thread reads the k-tile before any more
+        __syncthreads();  // no thread reads the previous k-tile any more
         LoaderA::copy_guarded(shared, a_tile, lda, steps, room_m);
         LoaderB::copy_guarded(shared + OFFSET_B, b_tile, ldb, steps, room_n);
-        __syncthreads();  // the k-tile is complete
+        __syncthreads();  // the k-tile is complete in shared memory
         a_tile += steps * (TRANSPOSE_A ? lda : 1);
         b_tile += steps * (TRANSPOSE_B ? 1 : ldb);
         steps = BLOCK_K;

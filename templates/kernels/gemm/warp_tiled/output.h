@@ -1,4 +1,4 @@
-// Writes results to C.
+// Writes the results of a block to C.
 #pragma once
 
 #include "device/compiler_hints.h"
@@ -6,24 +6,25 @@
 #include "gemm/warp_tiled/thread_coord.h"
 #include "gemm/warp_tiled/work_tile.h"
 
-/// Where a thread's results go: accumulator i is that of row i / THREAD_N and column i % THREAD_N of the thread.
+/// Writes a thread's results to C. Accumulator i belongs to row i / THREAD_N and column i % THREAD_N of the thread's
+/// THREAD_M x THREAD_N elements.
 struct Output {
     Element* C;
     long long ldc;
     int M, N;
     Element beta;
-    bool vectors;  // whether four neighbours may be written at once
+    bool vectors;  // whether C is aligned for stores of four elements (16 bytes)
 
     __device__ __forceinline__ Output(Element* C, long long ldc, int M, int N, Element beta, const WorkTile& work)
         : C(C), ldc(ldc), M(M), N(N), beta(beta), vectors(rows_are_aligned(C, ldc) && work.load_column % 4 == 0) {}
 
-    /// Whether write_simple may write this tile: C is not read, and all stores have 16 bytes. The threads of a block
-    /// agree.
+    /// Whether write_simple can write this tile: C need not be read, because beta is 0, and all stores have 16 bytes.
+    /// The result is the same for all threads of a block.
     __device__ __forceinline__ bool is_simple(const WorkTile& work) const {
         return beta == 0 && vectors && (N % 4 == 0 || work.column + BLOCK_N <= N);
     }
 
-    /// C = accumulators, of this thread.
+    /// C = accumulators, for this thread's elements. Elements outside of the tile or of C are not written.
     __device__ __forceinline__ void write_simple(const WorkTile& work, const ThreadCoord& thread,
                                                  const Element (&accumulators)[ACCUMULATORS]) const {
         const int row = work.load_row + thread.row(0);
@@ -38,16 +39,16 @@ struct Output {
         }
     }
 
-    /// C = accumulators + beta * C, for any tile. All threads of the block call it. The way through shared memory needs
-    /// one copy of the code that looks at beta and at the edges, where registers need one per accumulator. That halves
-    /// the time of compiling.
+    /// C = accumulators + beta * C, for any tile. All threads of the block must call it. The results go through shared
+    /// memory to a loop that contains the code for beta and the edges once. Without that loop, the compiler would
+    /// repeat this code for each accumulator, which doubles the time of compiling.
     __device__ __forceinline__ void write_any(const WorkTile& work, const ThreadCoord& thread,
                                               const Element (&accumulators)[ACCUMULATORS], Element* shared) const {
         const int line_of_thread = thread.warp / WARPS_N * LANES_M + thread.lane_m;
         Element* const to = shared + line_of_thread * OUTPUT_STRIDE + thread.column(0);
 #pragma unroll 1
         for (int first = 0; first < THREAD_M; first += OUTPUT_ROWS) {
-            __syncthreads();  // no thread reads any more what stood here
+            __syncthreads();  // no thread reads the previous contents of shared memory any more
             if (thread.slice == 0) {
 #pragma unroll
                 for (int i = 0; i < ACCUMULATORS; ++i) {
@@ -58,7 +59,7 @@ struct Output {
                         accumulators[i]);
                 }
             }
-            __syncthreads();  // the part is complete
+            __syncthreads();  // the results of OUTPUT_ROWS rows of each thread are in shared memory
             const int lines = min(OUTPUT_ROWS, THREAD_M - first) * OUTPUT_LINES;
 #pragma unroll 1
             for (int line = threadIdx.x / 32; line < lines; line += THREADS / 32) {
@@ -70,7 +71,8 @@ struct Output {
         }
     }
 
-    /// C = line + beta * C for row r of C and the columns of the tile. All lanes of a warp call it.
+    /// Writes one row of the tile: C = line + beta * C in row r of C. `line` has the tile's BLOCK_N sums of that row,
+    /// in shared memory. All lanes of a warp must call it.
     __device__ __forceinline__ void write_line(const WorkTile& work, int r, int lane, const Element* line) const {
         if (r < work.row || r >= M) return;
         const int first = work.load_column + lane;
@@ -89,8 +91,9 @@ struct Output {
         }
     }
 
-    /// C = four + beta * C for accumulators i .. i + 3. A tile that was loaded from further up or left computes
-    /// elements that belong to its neighbours; those, and what lies outside of C, are not written.
+    /// C = four + beta * C for the elements of accumulators i .. i + 3. A tile at an edge of C may start further up or
+    /// left and compute elements of neighbouring tiles again. Such elements, and elements outside of C, are not
+    /// written.
     __device__ __forceinline__ void write(const WorkTile& work, const ThreadCoord& thread, int i,
                                           const Element* four) const {
         const int r = work.load_row + thread.row(i / THREAD_N);

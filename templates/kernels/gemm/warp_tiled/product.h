@@ -3,7 +3,7 @@
 //     1. WorkTile     which tile of C this block computes, and which part of K        work_tile.h
 //     2. ThreadCoord  which elements of the tile belong to this thread                thread_coord.h, fragment.h
 //     3. main loop    accumulators += A * B over the k-tiles                          main_loop.h, tile_loader.h
-//     4. reduction    adds up slices, clusters and split-K parts, where there are any reduction.h
+//     4. reduction    adds the sums of the slices, blocks and clusters of one tile    reduction.h
 //     5. Output       C = alpha * accumulators + beta * C                             output.h
 #pragma once
 
@@ -14,9 +14,9 @@
 #include "gemm/warp_tiled/thread_coord.h"
 #include "gemm/warp_tiled/work_tile.h"
 
-/// This block's part of C[M,N] = alpha * op(A)[M,K] * op(B)[K,N] + beta * C. All threads of the block call it once.
-/// `matrix` is the number of this product in its batch. `workspace` is aligned to 16 bytes and holds TILE_WORKSPACE
-/// elements for each tile of each matrix; it is not used without SPLIT_K.
+/// Computes this block's part of C[M,N] = alpha * op(A)[M,K] * op(B)[K,N] + beta * C. All threads of the block must
+/// call it once. `matrix` is the index of the product in its batch. `workspace` is aligned to 16 bytes and has
+/// TILE_WORKSPACE elements for each tile of each product. It is used only if SPLIT_K > 1.
 __device__ __forceinline__ void warp_tiled_product(int M, int N, int K, Element alpha, const Element* A, long long lda,
                                                    const Element* B, long long ldb, Element beta, Element* C,
                                                    long long ldc, int GROUP_M, Element* workspace,
@@ -34,7 +34,7 @@ __device__ __forceinline__ void warp_tiled_product(int M, int N, int K, Element 
         SharedAddress(pin_register(shared + OFFSET_B + thread.slice * SLICE_STEPS * STRIDE_B + thread.column(0)))};
     Element accumulators[ACCUMULATORS] = {};
     const bool regular = LoaderA::fits(A, lda, K, M, work.load_row) && LoaderB::fits(B, ldb, K, N, work.load_column);
-    const int opaque_true = M;  // positive, which the compiler cannot know
+    const int opaque_true = M;  // always positive, but the compiler cannot know this
     if (regular && work.k_tiles > 1) {
         LoaderA a_loader(shared, a_tile, lda, room_m);
         LoaderB b_loader(shared + OFFSET_B, b_tile, ldb, room_n);
@@ -44,11 +44,11 @@ __device__ __forceinline__ void warp_tiled_product(int M, int N, int K, Element 
                          work.first_steps, opaque_true);
     }
     if (SLICES_K > 1) reduce_slices(accumulators, shared, thread);
-#pragma unroll  // before anything else reads them: "scale first" in device/compiler_hints.h
+#pragma unroll  // alpha is applied before any other use of the sums: "scale first" in device/compiler_hints.h
     for (int i = 0; i < ACCUMULATORS; ++i) accumulators[i] *= alpha;
 
     const Output output(C, ldc, M, N, beta, work);
-    if (CLUSTER_K * SPLIT_K > 1) {  // a constant: the compiler keeps one of the two ways
+    if (CLUSTER_K * SPLIT_K > 1) {  // a compile-time constant: the compiler drops one of the two ways to write C
         Element* const tile_workspace =
             SPLIT_K > 1 ? workspace + (matrix * work.tiles + work.tile) * TILE_WORKSPACE : nullptr;
         reduce_split_k(accumulators, shared, tile_workspace, work, thread, output);

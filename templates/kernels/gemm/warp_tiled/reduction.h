@@ -1,6 +1,7 @@
-// Adds up the sums of those that share a tile along K: slices of a block, blocks of a cluster, clusters of the grid.
-// Every sum is added in an order that never changes. So a configuration gives the same bits each time, on all GPUs with
-// equally many multiprocessors: their number decides which tiles are shared.
+// Adds up the partial sums of a tile of C. A tile has partial sums if slices of a block, blocks of a cluster, or
+// several clusters have each computed a part of K. The order of the additions is fixed, so a configuration gives the
+// same bits in every run. It gives the same bits on all GPUs with the same number of multiprocessors, because this
+// number decides which tiles are shared.
 #pragma once
 
 #include "device/cluster.h"
@@ -9,19 +10,21 @@
 #include "device/vector.h"
 #include "gemm/warp_tiled/output.h"
 
-/// Adds the slices' accumulators by halves through shared memory: slice s + half to slice s. Slice 0 holds the result.
+/// Adds up the accumulators of a block's SLICES_K slices through shared memory, in log2(SLICES_K) rounds. In each
+/// round, slice s + half writes its accumulators to shared memory, and slice s adds them to its own (0 <= s < half).
+/// `half` is SLICES_K / 2 in the first round and is halved after each. In the end, slice 0 has the total.
 __device__ __forceinline__ void reduce_slices(Element (&accumulators)[ACCUMULATORS], Element* shared,
                                               const ThreadCoord& thread) {
     const int place = thread.warp * 32 + thread.lane;
 #pragma unroll 1
     for (int half = SLICES_K / 2; half > 0; half /= 2) {
-        __syncthreads();  // no thread reads any more what stood here
+        __syncthreads();  // no thread reads the previous contents of shared memory any more
         if (thread.slice / half == 1) {
             Element* to = shared + (thread.slice - half) * BLOCK_M * BLOCK_N + place;
 #pragma unroll
             for (int i = 0; i < ACCUMULATORS; ++i) to[i * 32 * SLICE_WARPS] = accumulators[i];
         }
-        __syncthreads();  // the upper half's accumulators are there
+        __syncthreads();  // the accumulators of slices half .. 2 * half - 1 are in shared memory
         if (thread.slice < half) {
             const Element* from = shared + thread.slice * BLOCK_M * BLOCK_N + place;
 #pragma unroll
@@ -30,10 +33,10 @@ __device__ __forceinline__ void reduce_slices(Element (&accumulators)[ACCUMULATO
     }
 }
 
-/// Adds up the shares of a tile, four neighbouring accumulators i .. i + 3 at a time. The fours of a thread position
-/// are divided among the sharing blocks and among the slices, which all help: the sums lie in memory that they can
-/// read. For its own fours a thread adds what `load(source, i, four)` gives for source = 0 .. count - 1, in that order,
-/// and passes the total to `store(i, total)`. `count` is at most MOST.
+/// Adds up `count` partial sums of a tile, in groups of four accumulators i .. i + 3. Each pair of warp and lane has
+/// ACCUMULATORS / 4 groups, which are divided among the blocks that share the tile and the slices of each block. For
+/// each of its groups, a thread calls `load(source, i, four)` for source = 0 .. count - 1, adds the results in
+/// this order, and passes the total to `store(i, total)`. `count` is at most MOST.
 template <int MOST, class Load, class Store>
 __device__ __forceinline__ void add_up(const WorkTile& work, const ThreadCoord& thread, int count, const Load& load,
                                        const Store& store) {
@@ -52,25 +55,26 @@ __device__ __forceinline__ void add_up(const WorkTile& work, const ThreadCoord& 
     }
 }
 
-/// Split-K, in two steps:
+/// Adds up the partial sums of all blocks that share a tile along K, and writes the totals to C. There are two steps:
 ///
-///   1. In a cluster. Each block writes its accumulators to its own shared memory. After a barrier of the cluster, the
-///      block with rank r adds up its part of the tile from the shared memory of all: 1 / CLUSTER_K of the tile if
-///      CLUSTER_K divides ACCUMULATORS / 4.
-///   2. Between the SPLIT_K clusters (or single blocks), if there are several. Each writes its part to the workspace
-///      and counts up the tile's counter for its rank. Of the SPLIT_K blocks with one rank, the last to arrive adds up
-///      their parts. So blocks of different clusters may finish the same tile.
+///   1. Within a cluster. Each block writes its accumulators to its own shared memory. After a barrier of the cluster,
+///      each block adds up one part of the tile, which it reads from the shared memory of all blocks of the cluster.
+///      The part is 1 / CLUSTER_K of the tile if CLUSTER_K divides ACCUMULATORS / 4.
+///   2. Between the SPLIT_K clusters (or single blocks), if SPLIT_K > 1. Each block writes its part to the workspace
+///      and increments the tile's counter for its rank. The last of the SPLIT_K blocks with that rank adds up their
+///      parts and writes to C. So blocks of different clusters may write different parts of one tile.
 ///
 /// The workspace of a tile has SPLIT_K * BLOCK_M * BLOCK_N sums, then TILE_COUNTERS counters: one for each rank.
 ///
-/// A block that shares its tile with no other takes the same way: a second way to write C would cost the main loop
-/// registers.
+/// A block that computes its tile alone also goes through shared memory, because a second way to write C would cost the
+/// main loop registers.
 __device__ __forceinline__ void reduce_split_k(const Element (&accumulators)[ACCUMULATORS], Element* shared,
                                                Element* tile_workspace, const WorkTile& work, const ThreadCoord& thread,
                                                const Output& output) {
-    // In shared memory and in the workspace, the groups i of a warp's threads lie beside one another.
+    // Where this thread's accumulators i .. i + 3 (i a multiple of 4) are in shared memory and in the workspace, in
+    // elements. The groups of neighbouring lanes are neighbours.
     const auto group_of = [&](int i) { return 32 * SLICE_WARPS * i + 4 * (thread.warp * 32 + thread.lane); };
-    __syncthreads();  // no thread reads any more what stood here
+    __syncthreads();  // no thread reads the previous contents of shared memory any more
     if (thread.slice == 0) {
 #pragma unroll
         for (int i = 0; i < ACCUMULATORS; ++i) store_alone(shared + group_of(i / 4 * 4) + i % 4, accumulators[i]);
@@ -87,7 +91,7 @@ __device__ __forceinline__ void reduce_split_k(const Element (&accumulators)[ACC
             if (SPLIT_K == 1) output.write(work, thread, i, total);
             if (SPLIT_K > 1) store_four(tile_workspace + work.split * BLOCK_M * BLOCK_N + group_of(i), total);
         });
-    if (work.sharers > 1) cluster_barrier();  // a block's shared memory lives as long as the block
+    if (work.sharers > 1) cluster_barrier();  // no block may exit while another block reads its shared memory
     if (SPLIT_K == 1) return;
     unsigned* const counters = reinterpret_cast<unsigned*>(tile_workspace + SPLIT_K * BLOCK_M * BLOCK_N);
     if (!last_to_arrive(counters + work.rank, SPLIT_K)) return;

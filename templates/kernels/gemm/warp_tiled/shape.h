@@ -1,6 +1,6 @@
-// The sizes of warp_tiled's tiles. `configuration.h` has them all: the manifest's parameters (BLOCK_M, THREAD_N, ...)
-// and its derived constants (WARP_M, THREADS, STRIDE_A, ...), so manifest and kernel share one definition. This header
-// states what the kernel relies on. README.md beside it has values: "One configuration, worked through".
+// Compile-time checks of the sizes of warp_tiled's tiles. `configuration.h` defines these sizes: the manifest's
+// parameters (BLOCK_M, THREAD_N, ...) and the constants that the manifest derives from them (WARP_M, THREADS, STRIDE_A,
+// ...). In README.md beside this file, "One configuration, worked through" shows all sizes of an example.
 #pragma once
 
 #include "configuration.h"

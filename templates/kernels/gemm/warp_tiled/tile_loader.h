@@ -1,7 +1,8 @@
-// Copies k-tiles of A and B from global to shared memory. Two loaders for two layouts of global memory:
+// Copies k-tiles of A and B from global to shared memory. There are two loaders, for two layouts of an operand in
+// global memory:
 //
-//     MnMajorLoader: contiguous along M or N. Copies runs of the matrix as they are.
-//     KMajorLoader:  contiguous along K. Transposes.
+//     MnMajorLoader: the operand is contiguous along M or N. The loader copies rows as they are.
+//     KMajorLoader:  the operand is contiguous along K. The loader transposes it.
 //
 //     layout    A               B
 //     nn        KMajorLoader    MnMajorLoader
@@ -9,8 +10,9 @@
 //     tn        MnMajorLoader   MnMajorLoader
 //     tt        MnMajorLoader   KMajorLoader
 //
-// Both write the same layout of a stage to shared memory: BLOCK_K rows, one per k-step, of EXTENT elements (rows of
-// op(A) or columns of op(B)), STRIDE apart; A first, then B:
+// Both loaders write the same layout to shared memory. A stage has first A, then B. Each of them has BLOCK_K rows, one
+// per k-step. A row has EXTENT elements: one for each row of op(A), or for each column of op(B). The rows start STRIDE
+// elements apart:
 //
 //                 <------- BLOCK_M -------><- padding ->                <-------- BLOCK_N --------><- padding ->
 //     k-step 0    a[0] a[1] ... a[BLOCK_M-1]    .  .     k-step 0       b[0] b[1] ... b[BLOCK_N-1]    .  .
@@ -20,21 +22,23 @@
 //     element (k, m) of A: stage * STAGE_ELEMENTS + k * STRIDE_A + m
 //     element (k, n) of B: stage * STAGE_ELEMENTS + OFFSET_B + k * STRIDE_B + n
 //
-// The padding is 4 elements after a KMajorLoader, so that the transposed elements that a warp writes at once mostly lie
-// in different banks; after an MnMajorLoader there is none.
+// The rows that a KMajorLoader writes have 4 elements of padding. With the padding, the transposed elements that a warp
+// writes at once lie mostly in different banks. The rows that an MnMajorLoader writes have no padding.
 //
-// Both loaders have one interface, and the main loop does not know which it has:
+// Both loaders have the same interface, so the main loop is the same for all layouts:
 //
-//     loader.first_copy(stage, i, steps)      starts copy i of k-tile 0, of which `steps` k-steps exist: zeros follow
-//     loader.advance(more)                    how far away the next k-tile is
-//     loader.copy(stage, i, advance, more)    starts copy i of the next k-tile. If no k-tile follows (not `more`), an
-//                                             asynchronous copy reads nothing and writes zeros, and a copy through
-//                                             registers reads the last k-tile again
-//     loader.store(stage)                     writes to shared memory what went through registers
+//     loader.first_copy(stage, i, steps)      starts copy i of k-tile 0. Only `steps` k-steps of it exist; the rest of
+//                                             the stage is filled with zeros
+//     loader.advance(more)                    returns the distance to the next k-tile in global memory, in elements;
+//                                             0 if no k-tile follows (`more` is false)
+//     loader.copy(stage, i, advance, more)    starts copy i of the next k-tile. If no k-tile follows, an asynchronous
+//                                             copy reads nothing and writes zeros, and a copy through registers reads
+//                                             the last k-tile again
+//     loader.store(stage)                     writes the values of copies through registers to shared memory
 //
-// Copies are asynchronous and go straight to shared memory, with two exceptions that go through registers
-// (THROUGH_REGISTERS): hardware without such copies (ASYNC = 0), and four neighbours along K at once, because they part
-// in shared memory.
+// Copies are asynchronous and go straight to shared memory, with two exceptions. These copies go through registers
+// (THROUGH_REGISTERS): all copies if the hardware has no asynchronous ones (ASYNC = 0), and copies of four neighbours
+// along K, because the four go to different rows of shared memory.
 #pragma once
 
 #include "device/async_copy.h"
@@ -42,8 +46,8 @@
 #include "device/vector.h"
 #include "gemm/warp_tiled/copy_partition.h"
 
-/// Starts a copy of WIDTH neighbours: asynchronously to `to` in shared memory, or into the registers `held`. If it is
-/// not `wanted`, nothing is read and zeros arrive.
+/// Starts a copy of WIDTH neighbours: asynchronously to `to` in shared memory, or into the registers `held`. If the
+/// copy is not `wanted`, it reads nothing and writes zeros.
 template <bool THROUGH_REGISTERS, int WIDTH>
 __device__ __forceinline__ void start_copy(Element* to, Element* held, const Element* from, bool wanted) {
     if (!THROUGH_REGISTERS) {
@@ -56,8 +60,8 @@ __device__ __forceinline__ void start_copy(Element* to, Element* held, const Ele
     }
 }
 
-/// For an operand that is contiguous along M or N: element (k, x) is matrix[k * stride + x]. Each copy takes WIDTH
-/// neighbours along M or N, which stay neighbours. A line of the partition is a k-step.
+/// Copies an operand that is contiguous along M or N: element (k, x) is matrix[k * stride + x]. Each copy moves WIDTH
+/// neighbours along M or N, which are neighbours in shared memory, too. A line of the CopyPartition is a k-step.
 template <int EXTENT, int STRIDE, int WIDTH>
 struct MnMajorLoader {
     static_assert(WIDTH == 1 || WIDTH == 4, "asynchronous copies are of 4 or 16 bytes");
@@ -65,24 +69,25 @@ struct MnMajorLoader {
     static constexpr int COPIES = Partition::COPIES;
     static constexpr bool THROUGH_REGISTERS = ASYNC == 0;
 
-    Element* to;  // of copy 0, in stage 0
-    /// One pointer per pass. Until first_copy it points into k-tile 0. From then on it points BLOCK_K k-steps before
-    /// the next copy.
+    Element* to;  // destination of copy 0 in stage 0
+    /// The source of each pass. At first it is in k-tile 0. After first_copy it is always BLOCK_K k-steps before the
+    /// k-tile that is copied next.
     const Element* from[Partition::PASSES];
     Element held[THROUGH_REGISTERS ? COPIES * WIDTH : 1];
     long long k_stride;  // from one k-step to the next in global memory
 
-    /// Where to load a tile that starts at `wanted`: earlier, if the matrix ends before the tile does, so that no copy
-    /// needs a guard. Never before 0.
+    /// Returns the first row or column to load for a tile that starts at `wanted`. If the tile would reach beyond the
+    /// matrix, it is loaded from further up or left (but not before 0), so that no copy needs a guard.
     static __device__ __forceinline__ int load_origin(int wanted, int extent) {
         return max(min(wanted, extent - EXTENT), 0);
     }
-    /// Whether tiles that start at `origin` of `extent` can be copied without guards, and by WIDTH elements.
+    /// Whether the tile that is loaded from `origin` lies inside the matrix, which has `extent` rows or columns, and
+    /// can be copied WIDTH elements at a time.
     static __device__ __forceinline__ bool fits(const Element* matrix, long long stride, int, int extent, int origin) {
         return origin + EXTENT <= extent && (WIDTH == 1 || (rows_are_aligned(matrix, stride) && origin % WIDTH == 0));
     }
 
-    /// `matrix` is at the block's first k-step and element.
+    /// `matrix` points to the tile's first element at the block's first k-step.
     __device__ __forceinline__ MnMajorLoader(Element* shared, const Element* matrix, long long stride, int)
         : to(pin_register(shared + (Partition::first_line() * STRIDE + Partition::lane() * WIDTH))),
           held{},
@@ -118,7 +123,8 @@ struct MnMajorLoader {
         }
     }
 
-    /// Copies a tile of any matrix into stage 0. `steps` k-steps of it and `room` elements of each exist; zeros follow.
+    /// Copies one k-tile of any matrix into stage 0. Only `steps` k-steps with `room` elements each exist. All other
+    /// elements of the stage become zeros.
     static __device__ __forceinline__ void copy_guarded(Element* shared, const Element* matrix, long long stride,
                                                         int steps, int room) {
 #pragma unroll 1
@@ -142,9 +148,9 @@ private:
     }
 };
 
-/// For an operand that is contiguous along K: element (k, x) is matrix[x * stride + k]. Each copy takes WIDTH
-/// neighbours along K, which part in shared memory: they belong to different k-steps. A line of the partition is a row
-/// of op(A) or a column of op(B).
+/// Copies an operand that is contiguous along K: element (k, x) is matrix[x * stride + k]. Each copy moves WIDTH
+/// neighbours along K. They go to different rows of shared memory, because they belong to different k-steps. A line of
+/// the CopyPartition is a row of op(A) or a column of op(B).
 template <int EXTENT, int STRIDE, int WIDTH>
 struct KMajorLoader {
     static_assert(WIDTH == 1 || WIDTH == 4, "asynchronous copies are of 4 or 16 bytes");
@@ -152,21 +158,22 @@ struct KMajorLoader {
     static constexpr int COPIES = Partition::COPIES;
     static constexpr bool THROUGH_REGISTERS = ASYNC == 0 || WIDTH == 4;
 
-    Element* to;  // of copy 0, in stage 0
-    /// One pointer per pass. Until first_copy it points into k-tile 0. From then on it points BLOCK_K k-steps before
-    /// the next copy.
+    Element* to;  // destination of copy 0 in stage 0
+    /// The source of each pass. At first it is in k-tile 0. After first_copy it is always BLOCK_K k-steps before the
+    /// k-tile that is copied next.
     const Element* from[Partition::PASSES];
     Element held[THROUGH_REGISTERS ? COPIES * WIDTH : 1];
     long long k_stride;  // from one k-step to the next in global memory
 
-    /// As in MnMajorLoader. A tile at the edge keeps its origin, because the constructor repeats the last line.
+    /// Returns `wanted`. A tile at the edge of the matrix need not be loaded from further up or left, because the
+    /// constructor repeats the last line of the matrix.
     static __device__ __forceinline__ int load_origin(int wanted, int) { return wanted; }
     static __device__ __forceinline__ bool fits(const Element* matrix, long long stride, int K, int, int) {
         return WIDTH == 1 || (rows_are_aligned(matrix, stride) && K % WIDTH == 0);
     }
 
-    /// `matrix` is at the block's first line and k-step; `room` lines exist. Lines beyond them are copied from the last
-    /// one, so that no copy needs a guard.
+    /// `matrix` points to the tile's first line at the block's first k-step. From there, `room` lines exist. Lines
+    /// beyond them are copied from the last existing line, so that no copy needs a guard.
     __device__ __forceinline__ KMajorLoader(Element* shared, const Element* matrix, long long stride, int room)
         : to(pin_register(shared + (Partition::lane() * WIDTH * STRIDE + Partition::first_line()))),
           held{},
@@ -199,7 +206,7 @@ struct KMajorLoader {
         }
     }
 
-    /// As MnMajorLoader::copy_guarded.
+    /// Copies one k-tile of any matrix into stage 0, with the same arguments as MnMajorLoader::copy_guarded.
     static __device__ __forceinline__ void copy_guarded(Element* shared, const Element* matrix, long long stride,
                                                         int steps, int room) {
 #pragma unroll 1

@@ -1,4 +1,4 @@
-// Which part of the product a block computes.
+// Determines which part of the product a block computes.
 #pragma once
 
 #include "device/cluster.h"
@@ -7,12 +7,12 @@
 
 /// The tile of C that a block computes, and its share of K.
 ///
-/// The grid. With whole_tiles that one block computes alone, and shared_tiles that the CLUSTER_K blocks of a cluster
-/// share,
+/// The grid. There are whole_tiles, each computed by one block, and shared_tiles, each computed by the CLUSTER_K blocks
+/// of a cluster. If K is also split among SPLIT_K clusters or blocks, the grid is SPLIT_K times as large:
 ///
 ///     gridDim.x = (whole_tiles + shared_tiles * CLUSTER_K) * SPLIT_K
 ///
-/// A block finds itself there by
+/// From gridDim.x and blockIdx.x, a block computes its tile and its place among the blocks that share the tile:
 ///
 ///     blocks = gridDim.x / SPLIT_K,  split = blockIdx.x / blocks,  block = blockIdx.x % blocks
 ///     shared_tiles = (blocks - tiles) / (CLUSTER_K - 1), or 0 if CLUSTER_K = 1
@@ -21,32 +21,33 @@
 ///     otherwise:             tile = whole_tiles + (block - whole_tiles) / CLUSTER_K,  sharers = CLUSTER_K,
 ///                            rank = the block's rank in its cluster
 ///
-/// With CLUSTER_K > 1, blocks of whole tiles are in clusters, too, but each works alone. So whole_tiles is a multiple
-/// of CLUSTER_K.
+/// With CLUSTER_K > 1, the blocks of whole tiles are in clusters, too, although each works alone. whole_tiles is
+/// therefore a multiple of CLUSTER_K.
 ///
-/// The raster is the order of the tiles. They are numbered down GROUP_M rows of tiles, then in the next column, so that
-/// blocks that run at the same time share rows of A and columns of B in the L2 cache. GROUP_M = 2, 3 x 4 tiles:
+/// The raster is the order of the tiles. Their numbers run down GROUP_M rows of tiles, then continue in the next
+/// column. Blocks that run at the same time thereby share rows of A and columns of B in the L2 cache. For GROUP_M = 2
+/// and 3 x 4 tiles:
 ///
 ///     0  2  4  6
 ///     1  3  5  7
 ///     8  9 10 11
 ///
-/// The share of K. K has all_k_tiles = ceil(K / BLOCK_K). Of P = SPLIT_K * sharers parts, this block has number
-/// p = split * sharers + rank:
+/// The share of K. K has all_k_tiles = ceil(K / BLOCK_K) k-tiles. They are divided into P = SPLIT_K * sharers parts.
+/// This block multiplies part p = split * sharers + rank, which consists of
 ///
 ///     k-tiles all_k_tiles * p / P  ..  all_k_tiles * (p + 1) / P - 1
 ///
-/// If BLOCK_K does not divide K, the first k-tile of all is the short one: it has K - (all_k_tiles - 1) * BLOCK_K
-/// k-steps, and zeros fill the rest. So the main loop has whole k-tiles only.
+/// If BLOCK_K does not divide K, k-tile 0 is short: it has K - (all_k_tiles - 1) * BLOCK_K k-steps, and zeros fill the
+/// rest. The main loop therefore sees only whole k-tiles.
 struct WorkTile {
     int row, column;            // the tile's first element of C
-    int load_row, load_column;  // the first element that is computed: earlier at the edges (MnMajorLoader::load_origin)
+    int load_row, load_column;  // first element that is loaded and computed; before row and column at some edges
     int tiles, tile;            // number of tiles of C; index of this tile
     int split;                  // index of this block or cluster among the SPLIT_K that share the tile
-    int rank, sharers;          // rank of this block in its cluster; blocks of the cluster that share the tile
-    int k_tiles;                // k-tiles that this block multiplies
-    int first_steps;            // k-steps of the first of them
-    long long first_k;          // first k-step of the first of them
+    int rank, sharers;          // rank of this block in its cluster; number of its blocks that share the tile
+    int k_tiles;                // number of k-tiles that this block multiplies
+    int first_steps;            // number of k-steps of this block's first k-tile
+    long long first_k;          // index of this block's first k-step
 
     __device__ __forceinline__ WorkTile(int M, int N, int K, int GROUP_M) {
         const int tiles_m = (M - 1) / BLOCK_M + 1;

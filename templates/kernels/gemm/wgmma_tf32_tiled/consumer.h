@@ -1,4 +1,4 @@
-// The consumers: products of the k-tiles.
+// The consumers: the warpgroups that multiply the k-tiles.
 #pragma once
 
 #include "gemm/wgmma_tf32_tiled/fragments.h"
@@ -53,7 +53,7 @@ struct Consumer {
     Pipeline& pipeline;
     int consumer, k_tiles;
 
-    /// `sums` gets the sums of all k-tiles.
+    /// Multiplies all k-tiles. `sums` becomes the sum of their products.
     __device__ __forceinline__ void consume(Sums& sums) const {
         if constexpr (PLANES == 2) {
             consume_split(sums);
@@ -63,7 +63,8 @@ struct Consumer {
     }
 
 private:
-    // The blocks whose copies go to this block's stages, too, wait for its consumers; thread i tells block i.
+    // Tells the blocks that copy into this block's stages that this consumer is done with a stage. With several such
+    // blocks in the cluster, thread i tells block i.
     __device__ __forceinline__ void leave(int stage) const {
         const int thread = threadIdx.x % WARPGROUP;
         if constexpr (SHARERS > 1) {
@@ -83,8 +84,8 @@ private:
         for (int i = 0; i < BLOCKS_OF_64; ++i) keep_order(sums.values[i]);
     }
 
-    // While a k-tile is multiplied, the rows of the next one are loaded. Two sets of registers take turns, because the
-    // tensor cores read them as they multiply.
+    // While the tensor cores multiply a k-tile, the threads load the left operand of the next k-tile into registers.
+    // The tensor cores still read the registers of the present k-tile, so two sets of registers are used in turn.
     __device__ __forceinline__ void consume_rounded(Sums& sums) const {
         Fragments fragments[2];
         int previous = 0;
@@ -95,7 +96,7 @@ private:
             const int stage = pipeline.stage;
             pipeline.advance();
             if (tile > 0) {
-                wait_for_products<1>();  // those of the k-tile before, which read `next`
+                wait_for_products<1>();  // the products of the previous k-tile, which read the registers of `next`
                 leave(previous);
             }
             previous = stage;

@@ -1,30 +1,33 @@
-// Rows of the left operand, from a stage into registers.
+// Loads rows of the left operand from a stage of shared memory into registers.
 //
-// Lane 4 * g + t of warp w needs, of each k-step of 8 and of each 64 rows, the elements of two rows at depths t and
-// t + 4 (device/wgmma.h). Which rows these are is free: the sums of D are those of the same rows.
+// An instruction multiplies 64 rows and 8 k-steps. For it, lane 4 * g + t of warp w holds the elements of two rows at
+// k-steps t and t + 4 (device/wgmma.h). A thread may choose any two rows, because its sums are then simply those of the
+// same rows of D. The choice depends on how the left operand is stored:
 //
-//     lines along K       rows 16 * w + g and + 8: ldmatrix reads 8 rows of 16 bytes, and the swizzle puts them into
-//                         different banks
-//     lines along D's     two neighbours, one load of 8 bytes. A line is one k and has 32 rows, 8 chunks of 16 bytes,
-//     rows                for two warps. Chunk c of line k is at place c ^ k % 8. The 16 lanes of g = 0..3, which
-//                         are served at once, read lines t = 0..3 and, of them, the chunks and halves
+//     contiguous          rows 16 * w + g and 16 * w + g + 8. ldmatrix reads 16 bytes of 8 rows at once, and the
+//     along K             swizzle puts these into different banks
+//     contiguous          two neighbouring rows, so that one load of 8 bytes reads both. A line is one k-step of 32
+//     along D's rows      rows, for two warps: 8 chunks of 16 bytes. Chunk c of line k is at place c ^ k % 8. Shared
+//                         memory serves the 16 lanes with g = 0..3 at once. They read lines t = 0..3. In its line, a
+//                         lane reads this half (8 bytes) of this chunk:
 //
 //                             g           0   1   2   3   4   5   6   7
 //                             chunk - 2h  0   4   0   4   1   5   1   5        h = w % 2
 //                             half        0   0   1   1   0   0   1   1
 //
-//                         Chunks 0 and 4 of four lines are at 8 different places, so all 16 lanes read different
-//                         banks. The 8 lanes of a t, chunks {0, 1} and {4, 5}, store two whole sectors of 32 bytes.
+//                         Chunks 0 and 4 of the four lines are at 8 different places, so all 16 lanes read different
+//                         banks. When C is written, the 8 lanes with the same t, whose chunks are 0, 1, 4 and 5, store
+//                         two whole sectors of 32 bytes.
 #pragma once
 
 #include "device/tensor_core.h"
 #include "gemm/wgmma_tf32_tiled/stages.h"
 
-constexpr int STEPS = BLOCK_K / 8;                   // of a k-tile
-constexpr int BLOCKS_OF_64 = ROWS / 64;              // rows of a consumer
-constexpr int SECOND_ROW = LEFT_ALONG_ROWS ? 1 : 8;  // from a thread's first row to its second one
+constexpr int STEPS = BLOCK_K / 8;                   // instructions along K in a k-tile
+constexpr int BLOCKS_OF_64 = ROWS / 64;              // instructions along the rows of a consumer
+constexpr int SECOND_ROW = LEFT_ALONG_ROWS ? 1 : 8;  // distance from a thread's first row to its second one
 
-/// The first row of a thread among the 64 of its warpgroup.
+/// Returns the thread's first row among the 64 rows of an instruction of its warpgroup.
 __device__ __forceinline__ int row_of_thread() {
     const int warp = threadIdx.x / 32 % 4, g = threadIdx.x % 32 / 4;
     if constexpr (LEFT_ALONG_ROWS) {
@@ -43,7 +46,8 @@ struct StepFragments {
 struct Fragments {
     unsigned words[BLOCKS_OF_64][STEPS][4];
 
-    /// `a` is the stage's left operand, `consumer` the warpgroup's number.
+    /// Loads the fragments from shared memory. `a` is the left operand in a stage. `consumer` is the index of this
+    /// warpgroup among the consumers.
     __device__ __forceinline__ void load(const Element* a, int consumer) {
         const int lane = threadIdx.x % 32;
 #pragma unroll

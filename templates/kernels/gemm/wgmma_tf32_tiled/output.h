@@ -1,20 +1,21 @@
-// The end: C = alpha * sums + beta * C.
+// The epilogue of the wgmma kernels of TF32: C = alpha * sums + beta * C.
 #pragma once
 
 #include "gemm/wgmma_tf32_tiled/consumer.h"
 
-constexpr int GROUPS_OF_64 = BLOCK_N / 8;  // groups of four sums of a thread, of 64 rows
+constexpr int GROUPS_OF_64 = BLOCK_N / 8;  // a thread's groups of four sums, for 64 rows of the tile
 
-/// Writes C from registers. Each 8 lanes of a row, or of a column of the transpose, write 32 bytes of it or more.
+/// Writes C from registers. The lanes of a warp write at least 32 neighbouring bytes of each row of C at once.
 struct Output {
     float alpha, beta;
     Element* C;
     long long ldc;
-    int M, N;  // of C
+    int M, N;  // rows and columns of C
     Matrix left, right;
 
-    /// All sums of a thread. `row` and `column` are the block's first of D. If an element was split that is infinite,
-    /// or too large to be rounded, its sums are NaN. Those are computed again without tensor cores.
+    /// Writes all sums of a thread. `row` and `column` are the first ones of the block's tile of D. If an element that
+    /// was split is infinite, or is rounded to infinity, sums with this element are NaN. Such sums are computed again
+    /// without tensor cores.
     __device__ __forceinline__ void write(const Sums& sums, int row, int column) const {
         static_assert(BLOCKS_OF_64 * GROUPS_OF_64 <= 64, "a bit for each group");
         unsigned long long again = 0;
@@ -35,7 +36,8 @@ struct Output {
         }
     }
 
-    /// Four sums of a thread, values[i][4 * j], ... of Sums; `group` is i * BLOCK_N / 8 + j.
+    /// Writes four sums of a thread: values[i][4 * j] .. values[i][4 * j + 3] of Sums, where `group` is i * BLOCK_N / 8
+    /// + j. `row` and `column` are the first ones of the block's tile of D.
     __device__ __forceinline__ void write_group(int group, int row, int column, const float (&sums)[4]) const {
         if (PLANES == 2 && has_nan(sums)) {
             write_plain_sums(place(group, row, column));
@@ -45,8 +47,8 @@ struct Output {
     }
 
 private:
-    /// The first row and column of a group: sums 0 and 1 are neighbours in this row of D, 2 and 3 in the thread's
-    /// second one.
+    /// The first row and column of D of a thread's group of four sums. Sums 0 and 1 are neighbours in this row. Sums 2
+    /// and 3 are neighbours in the thread's second row.
     struct Place {
         int row, column;
     };
@@ -56,7 +58,7 @@ private:
     }
 
     static __device__ __forceinline__ bool has_nan(const float (&sums)[4]) {
-        const float sum = (sums[0] + sums[1]) + (sums[2] + sums[3]);  // NaN or finite, if none is infinite
+        const float sum = (sums[0] + sums[1]) + (sums[2] + sums[3]);  // NaN if one of the four is NaN
         return sum != sum;
     }
 
@@ -71,7 +73,7 @@ private:
         }
     }
 
-    /// Neighbours in a row of C.
+    /// Writes two neighbours in a row of C.
     __device__ __forceinline__ void write_two(int row, int column, float low, float high) const {
         if (row >= M || column >= N) return;
         Element* const to = C + row * ldc + column;
@@ -90,7 +92,8 @@ private:
         }
     }
 
-    /// Sums of FP32, product by product. Rows and columns beyond the matrix are its last ones.
+    /// Computes four sums again in FP32, product by product, and writes them. Instead of rows and columns beyond the
+    /// matrix, the function reads the last row and column.
     __device__ __forceinline__ void write_plain_sums(const Place& at) const {
         const int row[2] = {min(at.row, left.sides - 1), min(at.row + SECOND_ROW, left.sides - 1)};
         const int column[2] = {min(at.column, right.sides - 1), min(at.column + 1, right.sides - 1)};

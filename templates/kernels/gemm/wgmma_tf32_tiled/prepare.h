@@ -1,17 +1,18 @@
-// The copies of operands in the workspace, for the copy engine. All blocks make them before the products
-// (gemm/wgmma_tiled/tasks.h).
+// Copies operands to the workspace in a form that the copy engine and wgmma can use. All blocks of the grid do this
+// before the products (gemm/wgmma_tiled/tasks.h).
 //
-// The copy of the right operand has a row for each column of D. It is contiguous along K, as wgmma needs it, and
-// rounded to TF32 or split: 32 numbers of the first plane, then those that they leave, then the next 32 of the first
-// plane. Zeros fill up the last 32. A warp copies 32 x 32 elements at once.
+// The copy of the right operand has a row for each column of D, which is contiguous along K, as wgmma needs it.
+// Elements are rounded to TF32. With two planes, they are split: 32 rounded elements, then the 32 remainders, then the
+// next 32 rounded elements, and so on. Zeros fill the last group of 32. A warp copies 32 x 32 elements at once.
 //
-// The left operand is copied only if its rows do not begin at multiples of 16 bytes, as it is (repack.h).
+// The left operand is copied only if its rows do not begin at multiples of 16 bytes. The copy has the
+// same elements in the same order (repack.h).
 #pragma once
 
 #include "gemm/wgmma_tf32_tiled/fragments.h"
 #include "gemm/wgmma_tiled/repack.h"
 
-/// The right operand and the place of its copy.
+/// The right operand, and the place of its copy in the workspace.
 struct Prepared {
     Matrix from;
     float* copy;
@@ -23,10 +24,11 @@ struct Prepared {
         return static_cast<long long>(from.sides) * k_tiles() * (PLANES * BLOCK_K * sizeof(float));
     }
 
-    /// One warp copies 32 columns of D, of one k-tile. `exchange` has 1024 floats of shared memory of its own.
+    /// Copies one k-tile of 32 columns of D, with one warp. `exchange` has 1024 floats in shared memory for this warp
+    /// only.
     __device__ __forceinline__ void copy_unit(int unit, float* exchange) const {
         const int lane = threadIdx.x % 32;
-        // Neighbouring warps read neighbours in memory.
+        // Neighbouring warps read neighbouring memory.
         const int k_tile = RIGHT_ALONG_COLUMNS ? unit / column_tiles() : unit % k_tiles();
         const int first = (RIGHT_ALONG_COLUMNS ? unit % column_tiles() : unit / k_tiles()) * 32;
         const int k = k_tile * BLOCK_K;
@@ -36,13 +38,13 @@ struct Prepared {
             const int count = first + lane < from.sides ? min(from.K - k, 32) : 0;
 #pragma unroll
             for (int i = 0; i < 32; ++i) values[i] = i < count ? line[i * from.leading] : 0;
-            __syncwarp();  // the unit before was read
+            __syncwarp();  // all lanes have read the previous unit from `exchange`
 #pragma unroll
             for (int i = 0; i < 32; ++i) exchange[i * 32 + (lane ^ i)] = values[i];
             __syncwarp();
 #pragma unroll
             for (int i = 0; i < 32; ++i) values[i] = exchange[lane * 32 + (i ^ lane)];
-        } else {  // lanes are depths
+        } else {  // lanes are k-steps
             const Element* const line = from.elements + first * from.leading + k + lane;
             const int count = k + lane < from.K ? min(from.sides - first, 32) : 0;
 #pragma unroll
@@ -61,12 +63,12 @@ struct Prepared {
     }
 };
 
-/// Copies the left operand, if `units` > 0, and the right one. On return, the engine may read the copies.
+/// Copies the left operand (only if `units` > 0) and the right operand. On return, the copy engine may read the copies.
 __device__ __forceinline__ void prepare(Shared& shared, const Repacked& left, int units, const Prepared& right,
                                         RepackCounters* counters) {
     static_assert(!PREPARES_RIGHT || sizeof(shared.a) + sizeof(shared.b) >= WARPS * 1024 * sizeof(float),
                   "room for the exchange");
-    // A piece of work is a unit of the right operand, or as much of the left one.
+    // A piece of work is one unit of the right operand, or UNITS_AT_ONCE units of the left one.
     const int left_pieces = (units + UNITS_AT_ONCE - 1) / UNITS_AT_ONCE, pieces = left_pieces + right.units();
     if (pieces == 0) return;
     const int pieces_of_warp = share_of_warp(pieces, 4), warp = threadIdx.x / 32;
@@ -82,5 +84,5 @@ __device__ __forceinline__ void prepare(Shared& shared, const Repacked& left, in
             }
         }
     });
-    fence_shared();  // the engine writes to the memory of the exchange
+    fence_shared();  // the copy engine will write to the shared memory of `exchange`
 }

@@ -1,4 +1,4 @@
-// The body of wgmma_tf32_tiled and wgmma_split_tiled.
+// The common body of the kernels wgmma_tf32_tiled and wgmma_split_tiled.
 #pragma once
 
 #include "device/cluster.h"
@@ -15,13 +15,13 @@ __device__ __forceinline__ void wgmma_tf32_product(int M, int N, float alpha, co
     const int K = left.K;
     const Work work(left.sides, right.sides, K, group);
     const Workspace parts(workspace, work);
-    // With K = 0, the operands may be null. The only k-tile lies before the matrices, so it is zeros.
+    // With K = 0, the operands may be null, so they are not read. The only k-tile is then all zeros (see Work).
     bool copies_left = K > 0 && engine_can_address(left.elements, left.leading);
     bool copies_right = PREPARES_RIGHT || (K > 0 && engine_can_address(right.elements, right.leading));
     float* rest = reinterpret_cast<float*>(parts.rest);
     const Repacked left_copy{left.elements, left.leading, LEFT_ALONG_ROWS ? K : left.sides,
                              LEFT_ALONG_ROWS ? left.sides : K, reinterpret_cast<Chunk*>(rest)};
-    // As in the manifest: the workspace has room for copies.
+    // By the manifest, the workspace has room for a copy under this condition.
     const bool left_has_copy = left_copy.columns % CHUNK != 0;
     if (left_has_copy) rest += left_copy.bytes() / sizeof(float);
     const int left_units = left_has_copy && !copies_left ? left_copy.units() : 0;
@@ -53,21 +53,22 @@ __device__ __forceinline__ void wgmma_tf32_product(int M, int N, float alpha, co
         __syncthreads();
     }
     Pipeline pipeline;
-    // Equal in a warp, which the compiler cannot know: addresses of tiles stay in uniform registers.
+    // The shuffle tells the compiler that the value is equal in all lanes of a warp. So the compiler keeps addresses of
+    // tiles in uniform registers.
     const int warpgroup = __shfl_sync(0xffffffffU, threadIdx.x / WARPGROUP, 0);
     if (warpgroup == CONSUMERS) {
         release_registers<PRODUCER_REGISTERS>();
         const Operand<LEFT_ALONG_ROWS, BLOCK_M> a{left_map, left.elements, left.leading, left.sides, K, copies_left};
         const Operand<false, BLOCK_N, PLANES> b{right_map, right.elements, right.leading, right.sides, K, copies_right};
         if (copies_left && copies_right && threadIdx.x % WARPGROUP != 0) {
-            // One thread starts all copies.
+            // Thread 0 of the producer starts all copies, so its other threads have nothing to do.
         } else {
             for (int tile = work.first; tile < work.tiles; tile += work.step) {
                 const auto [row, column] = work.place(tile);
                 produce(shared, pipeline, a, b, row, column, work);
             }
         }
-        if constexpr (CLUSTER_K > 1) cluster_barrier_of_all();  // with those of add_up_parts
+        if constexpr (CLUSTER_K > 1) cluster_barrier_of_all();  // the consumers are at this barrier in add_up_parts
     } else {
         take_registers<CONSUMER_REGISTERS>();
         const Output output{alpha, beta, C, ldc, M, N, left, right};

@@ -1,4 +1,5 @@
-// What a block shares. The manifest says which operand is the left one, and which one is copied before the products.
+// The shared memory of a block. The manifest decides which of A and B is the left operand, and whether the right
+// operand is copied to the workspace before the products.
 #pragma once
 
 #include "gemm/wgmma_tiled/work.h"
@@ -6,10 +7,10 @@
 static_assert(sizeof(Element) == 4 && (PLANES == 1 || PLANES == 2), "floats, as one number of TF32 or as two");
 
 struct alignas(1024) Shared {
-    Element a[STAGES][BLOCK_M * BLOCK_K];           // of the left operand
-    Element b[STAGES][PLANES * BLOCK_N * BLOCK_K];  // of the right one: the first plane, then the second one
+    Element a[STAGES][BLOCK_M * BLOCK_K];           // k-tiles of the left operand
+    Element b[STAGES][PLANES * BLOCK_N * BLOCK_K];  // k-tiles of the right operand: first plane, then second plane
     Barrier full[STAGES], empty[STAGES];
-    int note;  // from one thread to all
+    int note;  // a value that one thread passes to all threads
 };
 
 __device__ __forceinline__ Shared& shared_of_block() {
@@ -18,7 +19,8 @@ __device__ __forceinline__ Shared& shared_of_block() {
     return *reinterpret_cast<Shared*>(shared_memory + ((address + 1023) / 1024 * 1024 - address));
 }
 
-/// A matrix of D's product: `sides` rows or columns of D, and K.
+/// The left or right operand of D. `sides` is the number of rows (left) or columns (right) of D; `leading` is the
+/// leading dimension.
 struct Matrix {
     const Element* elements;
     long long leading;

@@ -1,19 +1,21 @@
-// The consumers: products of the k-tiles.
+// The consumers: the warpgroups that multiply the k-tiles.
 #pragma once
 
 #include "gemm/wgmma_tiled/pipeline.h"
 
-/// Of a consumer's ROWS x BLOCK_N elements of C, as multiply_tiles has them.
+/// A thread's part of the sums of its consumer, which computes ROWS x BLOCK_N elements of C. values[i] belongs to rows
+/// i * 64 .. i * 64 + 63, in the order of multiply_tiles.
 struct Sums {
     float values[ROWS / 64][BLOCK_N / 2];
 };
 
-/// Multiplies the k-tiles of one tile of C. `consumer` is the warpgroup's number.
+/// Multiplies the k-tiles of one tile of C. `consumer` is the index of this warpgroup among the consumers.
 __device__ __forceinline__ void consume(Shared& shared, Pipeline& pipeline, int consumer, int k_tiles, Sums& sums) {
     constexpr int NEXT = LINE * BLOCK_K * sizeof(Element);  // bytes to the next 64 elements along M or N
-    constexpr int DEEPER = 16 * sizeof(Element) / 16;       // 16 deeper along K, in the units of a description
+    constexpr int DEEPER = 16 * sizeof(Element) / 16;       // 16 k-steps further, in units of 16 bytes (descriptor)
     constexpr int LINES_DEEPER = 16 * LINE * sizeof(Element) / 16;
-    // The blocks whose copies go to this block's stages, too, wait for its consumers; thread i tells block i.
+    // Other blocks of the cluster copy into this block's stages, so they must wait for its consumers. Thread i tells
+    // block i that this consumer is done with a stage.
     const int thread = threadIdx.x % WARPGROUP;
     const auto leave = [&](int stage) {
         if constexpr (SHARERS > 1) {

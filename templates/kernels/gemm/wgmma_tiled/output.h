@@ -1,11 +1,11 @@
-// The end: C = alpha * sums + beta * C.
+// The epilogue of wgmma_tiled: C = alpha * sums + beta * C.
 #pragma once
 
 #include "device/half.h"
 #include "gemm/wgmma_tiled/consumer.h"
 
-/// Writes four matrices of 8 rows of 16 bytes to shared memory; lane 8 * i + r gives the address of row r of matrix i.
-/// Register i of lane 4 * g + t has words t of row g of matrix i (PTX ISA, "stmatrix").
+/// Writes four matrices to shared memory, each with 8 rows of 16 bytes. `row` of lane 8 * i + r is the address of row r
+/// of matrix i. from[i] of lane 4 * g + t is word t of row g of matrix i (PTX ISA, "stmatrix").
 __device__ __forceinline__ void store_matrices(void* row, const unsigned (&from)[4]) {
     asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(shared_address(row)),
                  "r"(from[0]), "r"(from[1]), "r"(from[2]), "r"(from[3])
@@ -19,10 +19,10 @@ struct Output {
     long long ldc;
     int M, N;
 
-    /// `row` is the warpgroup's first.
+    /// Writes a consumer's sums to C. `row` is the consumer's first row of C, `column` the block's first column.
     __device__ __forceinline__ void write(Shared& shared, const Sums& sums, int row, int column) const {
         const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-        // The engine stores whole chunks of 16 bytes: more than the rows, if those end within one.
+        // The copy engine stores whole chunks of 16 bytes. If a row ends within a chunk, it would write beyond the row.
         const bool by_engine = engine_can_address(C, ldc) && N % CHUNK == 0;
         row += warp % 4 * 16;
         constexpr int STRIPS = ROWS / 64 * (BLOCK_N / STRIP_COLUMNS);
@@ -33,9 +33,9 @@ struct Output {
             for (int strip = 0; strip < BLOCK_N / STRIP_COLUMNS; ++strip, turn ^= 1) {
                 Element* const buffer = shared.strips[warp][turn];
                 const int to_row = row + i * 64, to_column = column + strip * STRIP_COLUMNS;
-                if (lane == 0) {  // the one before the last used this buffer
+                if (lane == 0) {  // the store before the previous one must be done: it used the same buffer
                     if (STRIPS % 2 != 0 && i + strip == 0) {
-                        wait_for_stores<0>();  // the last one, of the tile before, did
+                        wait_for_stores<0>();  // STRIPS is odd: the previous tile's last store used the buffer
                     } else {
                         wait_for_stores<1>();
                     }
@@ -57,8 +57,9 @@ struct Output {
         }
     }
 
-    /// Four sums of a thread, values[i][4 * j], ... of Sums; `group` is i * BLOCK_N / 8 + j. They are two neighbours in
-    /// a row, and those 8 rows below. `row` and `column` are the block's first.
+    /// Writes four sums of a thread to C: values[i][4 * j] .. values[i][4 * j + 3] of Sums, with `group` = i * BLOCK_N
+    /// / 8 + j. They are two neighbours in a row, and the two elements 8 rows below. `row` and `column` are the first
+    /// ones of the block's tile.
     __device__ __forceinline__ void write_group(int group, int row, int column, const float (&sums)[4]) const {
         const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
         row += warp / 4 * ROWS + group / (BLOCK_N / 8) * 64 + warp % 4 * 16 + lane / 4;
@@ -80,8 +81,8 @@ struct Output {
     }
 
 private:
-    static constexpr int CHUNKS = STRIP_COLUMNS / CHUNK;  // of a row of a strip
-    // Chunks change places as in the copy engine's swizzle.
+    static constexpr int CHUNKS = STRIP_COLUMNS / CHUNK;  // number of chunks (16 bytes) in a row of a strip
+    // Returns the index of a chunk's first element in a strip. A strip has the copy engine's swizzle.
     static __device__ __forceinline__ int place(int row, int chunk) {
         return row * STRIP_COLUMNS + (chunk ^ row / (8 / CHUNKS) % CHUNKS) * 8;
     }
@@ -103,7 +104,7 @@ private:
         for (int j = 0; j < CHUNKS; j += 2) {
             unsigned words[4];
 #pragma unroll
-            for (int n = 0; n < 4; ++n) {  // rows g and g + 8, of columns 8 * j and 8 * (j + 1)
+            for (int n = 0; n < 4; ++n) {  // rows g and g + 8 of the columns from 8 * j and from 8 * (j + 1) on
                 const int at = 4 * (j + n / 2) + n % 2 * 2;
                 words[n] = pair(sums[at], sums[at + 1], row + g + n % 2 * 8, column + 8 * (j + n / 2) + 2 * t);
             }
@@ -111,7 +112,8 @@ private:
         }
     }
 
-    // Two neighbours at once, at multiples of 4 bytes. Where a row begins between such, its first element stands alone.
+    // Stores a strip to C, two neighbours at once, at multiples of 4 bytes. If a row does not begin at such a multiple,
+    // its first element is stored alone.
     __device__ __forceinline__ void store_elements(const Element* buffer, int row, int column) const {
         constexpr int PAIRS = STRIP_COLUMNS / 2, ROWS_AT_ONCE = 32 / PAIRS;
         const int lane = threadIdx.x % 32;

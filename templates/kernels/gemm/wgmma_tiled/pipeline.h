@@ -1,4 +1,4 @@
-// What a block shares: stages of k-tiles, their barriers, and strips of C.
+// The shared memory of a block: stages of k-tiles, their barriers, and strips of C.
 #pragma once
 
 #include "gemm/wgmma_tiled/work.h"
@@ -8,9 +8,9 @@ constexpr bool A_ALONG_M = TRANSPOSE_A != 0, B_ALONG_N = TRANSPOSE_B == 0;
 struct alignas(1024) Shared {
     Element a[STAGES][BLOCK_M * BLOCK_K];
     Element b[STAGES][BLOCK_N * BLOCK_K];
-    Element strips[CONSUMERS * 4][2][16 * STRIP_COLUMNS];  // of the warps' outputs
+    Element strips[CONSUMERS * 4][2][16 * STRIP_COLUMNS];  // two strips of C for each warp
     Barrier full[STAGES], empty[STAGES];
-    int note;  // from one thread to all
+    int note;  // a value that one thread passes to all threads
 };
 
 __device__ __forceinline__ Shared& shared_of_block() {

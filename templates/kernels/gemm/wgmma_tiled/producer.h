@@ -1,24 +1,27 @@
-// The producer: k-tiles into the stages.
+// The producer: the warpgroup that loads k-tiles into the stages.
 #pragma once
 
 #include "gemm/wgmma_tiled/work.h"
 
-/// An operand of op(A), or of op(B) with its columns in the part of rows. SIDE of them are a tile. If the engine copies
-/// it, it may have PLANES numbers for each element: 32 of the first plane, along K, then those of the second one.
+/// One operand, op(A) or op(B). Its side is the extent other than K: the rows of op(A) or the columns of op(B). A tile
+/// has SIDE rows or columns and BLOCK_K k-steps. ALONG_SIDE: the operand is contiguous along its side, not along K. If
+/// the copy engine copies the operand, each element may be PLANES numbers. Along K, 32 numbers of the first plane then
+/// alternate with 32 of the second plane.
 template <bool ALONG_SIDE, int SIDE, int PLANES = 1>
 struct Operand {
     const TensorMap& map;
     const Element* matrix;
     long long leading;
     int sides, K;
-    bool by_engine;  // rows are aligned
+    bool by_engine;  // whether the copy engine copies the operand; if not, the threads do
 
     static constexpr int BOXES = ALONG_SIDE ? SIDE / LINE : 1;
-    static constexpr int BYTES = PLANES * SIDE * BLOCK_K * sizeof(Element);  // of a tile
+    static constexpr int BYTES = PLANES * SIDE * BLOCK_K * sizeof(Element);  // size of a tile
     static_assert(PLANES == 1 || !ALONG_SIDE, "planes are along K");
 
-    /// Starts the copies of the tile. SHARERS blocks of the cluster need the same one: this one copies part `part` to
-    /// all of `blocks`.
+    /// Starts copies of the tile whose first row or column is `side` and first k-step is `k`. SHARERS blocks of the
+    /// cluster need the same tile. Each of them copies one part: this block copies part `part` to all of `blocks` (a
+    /// bit mask of ranks).
     template <int SHARERS>
     __device__ __forceinline__ void start(Element* to, int side, int k, Barrier* full, int part, int blocks) const {
         if constexpr (ALONG_SIDE) {
@@ -38,7 +41,7 @@ struct Operand {
         }
     }
 
-    /// Copies the tile by this warpgroup's threads, element by element.
+    /// Copies the tile element by element, with the threads of this warpgroup.
     __device__ __forceinline__ void copy_elements(Element* to, int side, int k) const {
         constexpr int LINES = ALONG_SIDE ? BOXES * BLOCK_K : SIDE;
         const int chunk = threadIdx.x % 8;
@@ -68,15 +71,15 @@ private:
     }
 };
 
-/// Bits 0, stride, 2 * stride, ...: `count` blocks of a cluster.
+/// Returns a mask of `count` blocks of a cluster, with bits 0, stride, 2 * stride, ...
 __device__ constexpr int blocks_of(int count, int stride) {
     int blocks = 0;
     for (int i = 0; i < count; ++i) blocks |= 1 << i * stride;
     return blocks;
 }
 
-/// The k-tiles of one tile of C. Called by one thread if both operands are copied by the engine, else by all of the
-/// warpgroup.
+/// Loads the k-tiles of one tile of C into the stages. If the copy engine copies both operands, one thread calls this
+/// function. Otherwise all threads of the producer call it.
 template <class Shared, class A, class B>
 __device__ __forceinline__ void produce(Shared& shared, Pipeline& pipeline, const A& a, const B& b, int row, int column,
                                         const Work& work) {

@@ -1,9 +1,11 @@
-// Copies of operands whose rows do not begin at multiples of 16 bytes, for the copy engine. All blocks help (tasks.h).
+// Copies operands whose rows do not begin at multiples of 16 bytes to the workspace, because the copy engine needs such
+// rows. All blocks of the grid share this work (tasks.h).
 #pragma once
 
 #include "gemm/wgmma_tiled/tasks.h"
 
-/// A matrix and the place of its copy, whose rows are a whole number of chunks. A unit of work is 32 chunks of a row.
+/// A matrix and the place of its copy. The rows of the copy are packed and have a whole number of chunks (16 bytes). A
+/// unit of work is 32 chunks of a row, copied by one warp.
 struct Repacked {
     const Element* matrix;
     long long leading;
@@ -13,15 +15,15 @@ struct Repacked {
     __device__ __forceinline__ int chunks() const { return (columns + CHUNK - 1) / CHUNK; }
     __device__ __forceinline__ int segments() const { return (chunks() + 31) / 32; }
     __device__ __forceinline__ int units() const { return rows * segments(); }
-    /// Of the copy, up to the next multiple of 128.
+    /// Returns the size of the copy, rounded up to a multiple of 128.
     __device__ __forceinline__ long long bytes() const { return (16LL * rows * chunks() + 127) / 128 * 128; }
 
-    /// The lane's chunk of a unit, and its place in the copy. Lanes behind a row's end have its last chunk, too:
-    /// without branches, loads of several units are under way at once. What lies behind a row's last element is not
-    /// read later.
+    /// A lane's chunk of a unit, and the chunk's place in the copy. Lanes beyond the end of a row also copy its last
+    /// chunk. This avoids branches, so loads of several units can be under way at once. Elements of the copy beyond the
+    /// end of a row have no defined value, and nothing reads them.
     struct Place {
         const Element* from;
-        int last;  // element of the chunk that is in the matrix
+        int last;  // index of the chunk's last element that is in the matrix
         Chunk* to;
     };
     __device__ __forceinline__ Place place(int unit) const {
@@ -31,7 +33,7 @@ struct Repacked {
     }
 };
 
-/// Loads the chunk as the two aligned 16 bytes around it. They reach beyond its elements, up to multiples of 16 bytes.
+/// Loads the two aligned groups of 16 bytes that contain a chunk. They also contain bytes before and after the chunk.
 __device__ __forceinline__ void load_around(const Repacked::Place& place, uint4& low, uint4& high) {
     low = *reinterpret_cast<const uint4*>(reinterpret_cast<unsigned long long>(place.from) / 16 * 16);
     high = *reinterpret_cast<const uint4*>(reinterpret_cast<unsigned long long>(place.from + place.last) / 16 * 16);
@@ -48,10 +50,11 @@ __device__ __forceinline__ uint4 chunk_between(const uint4& low, const uint4& hi
                       __funnelshift_r(words[2], words[3], bits), __funnelshift_r(words[3], words[4], bits));
 }
 
-constexpr int UNITS_AT_ONCE = THREADS > 384 ? 4 : 8;  // of a warp, whose loads are under way; registers limit them
+constexpr int UNITS_AT_ONCE = THREADS > 384 ? 4 : 8;  // units that a warp loads at once, limited by registers
 
-/// Copies units of `a`, then of `b`, by one warp: first, first + stride, ..., `count` of them. Those behind the last
-/// one are the last one again.
+/// Copies `count` units with one warp: first, first + stride, first + 2 * stride, ... Units 0 .. units_a - 1 are those
+/// of `a`; units units_a .. units - 1 are those of `b`. Instead of a unit beyond the last one, the last one is copied
+/// again.
 __device__ __forceinline__ void copy_units(const Repacked& a, int units_a, const Repacked& b, int units, int first,
                                            int stride, int count) {
 #pragma unroll 1
@@ -72,13 +75,13 @@ __device__ __forceinline__ void copy_units(const Repacked& a, int units_a, const
     }
 }
 
-/// Copies both matrices. One with 0 units is left out: the engine can address it. On return, the engine may read the
-/// copies. `note` is in shared memory.
+/// Copies both matrices to the workspace. The caller passes 0 units for a matrix that the copy engine can address, and
+/// that matrix is not copied. On return, the engine may read the copies. `note` is in shared memory.
 __device__ __forceinline__ void repack(int& note, const Repacked& a, int units_a, const Repacked& b, int units_b,
                                        RepackCounters* counters) {
     const int units = units_a + units_b;
     if (units == 0) return;
-    // As many tasks for each block, of at most 32 units for each warp.
+    // Each block gets the same number of tasks. In a task, each warp copies at most 32 units.
     const int units_of_warp = share_of_warp(units, 32);
     const int tasks = (units - 1) / (units_of_warp * WARPS) + 1;
     do_tasks(note, tasks, counters, [&](int task) {

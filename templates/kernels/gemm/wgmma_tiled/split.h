@@ -1,21 +1,23 @@
-// Adds up the parts of a tile that several blocks have multiplied, always in the same order.
+// Adds up the sums of a tile if several blocks each multiplied a part of K. The order of the additions is always the
+// same.
 //
-// The blocks of a cluster first write their sums to shared memory. A thread's sums are groups of four; each block adds
-// up its share of the groups. If several clusters share the tile, they write these totals to the workspace, and the
-// last of them to arrive adds up.
+// First, each block of a cluster writes its sums to its own shared memory, in groups of four sums per thread. Then each
+// block adds up its share of the groups from the shared memory of all. If several clusters share the tile, the blocks
+// write these totals to the workspace. The last block to arrive adds up the totals of all clusters.
 #pragma once
 
 #include "device/cluster.h"
 #include "device/vector.h"
 #include "gemm/wgmma_tiled/work.h"
 
-constexpr int GROUPS = ROWS / 64 * (BLOCK_N / 8);  // of four sums, of a thread
+constexpr int GROUPS = ROWS / 64 * (BLOCK_N / 8);  // a thread's groups of four sums
 
-/// Whether this block is the last of `blocks` to arrive at `counter`. The last one sees what the others wrote before.
-/// The consumers' threads call it; `note` is in shared memory. The counter is 0 before the first arrival, and after the
+/// Returns whether this block is the last of `blocks` blocks to arrive at `counter`, which is in global memory. The
+/// last block sees what the other blocks wrote before they arrived. All threads of the consumers must call the
+/// function. `note` is in shared memory. The counter must be 0 before the first arrival, and it is 0 again after the
 /// last.
 __device__ __forceinline__ bool last_of_consumers(int& note, unsigned* counter, int blocks) {
-    consumer_barrier();  // everything is written
+    consumer_barrier();  // all consumers have written their sums
     if (threadIdx.x == 0) {
         __threadfence();
         const bool last = atomicAdd(counter, 1U) == blocks - 1;
@@ -27,12 +29,13 @@ __device__ __forceinline__ bool last_of_consumers(int& note, unsigned* counter, 
     return note != 0;
 }
 
-/// The consumers call it. Meanwhile the producer's threads wait at the cluster barrier below. `row` is the block's
-/// first. `workspace` has SPLIT_K times BLOCK_M * BLOCK_N sums for each tile.
+/// Adds up the sums of the blocks that share a tile, and writes the totals with `output`. All threads of the consumers
+/// must call it. The producer's threads take part only in its cluster barrier. `row` and `column` are the first
+/// ones of the block's tile. `workspace` has SPLIT_K * BLOCK_M * BLOCK_N sums for each tile.
 template <class Shared, class Sums, class Output>
 __device__ __forceinline__ void add_up_parts(Shared& shared, const Work& work, const Sums& sums, float* workspace,
                                              unsigned* counters, const Output& output, int row, int column) {
-    constexpr int PLACES = CONSUMERS * WARPGROUP * 4;             // of a group
+    constexpr int PLACES = CONSUMERS * WARPGROUP * 4;             // distance of two groups of a thread, in floats
     constexpr int AT_ONCE = CLUSTER_K < 16 ? 16 / CLUSTER_K : 1;  // groups whose loads are under way
     static_assert(CLUSTER_K == 1 || sizeof(float) * BLOCK_M * BLOCK_N <= sizeof(shared.a) + sizeof(shared.b),
                   "room for the sums");

@@ -1,8 +1,9 @@
-// Work that comes before the products, for all blocks of the grid, which then wait for one another.
+// Divides work that must be complete before the products among all blocks of the grid, and waits until all of it is
+// done.
 //
-// No block may wait for a block that does not run yet: other kernels may hold the multiprocessors. So the work is cut
-// into tasks that running blocks take one after another. When the last task is taken, all tasks are done or in the
-// hands of blocks that run.
+// A block must not wait for a block that does not run yet, because other kernels may occupy the multiprocessors. So the
+// work consists of tasks that running blocks take one after another. Once the last task is taken, every task is done or
+// is being done by a running block. Waiting for the rest is then safe.
 #pragma once
 
 #include "gemm/wgmma_tiled/work.h"
@@ -15,27 +16,29 @@ __device__ __forceinline__ unsigned load_acquire(const unsigned* from) {
     return value;
 }
 
-/// Shows writes to global memory, this thread's and those that it has acquired, to the copy engine.
+/// Makes writes to global memory visible to the copy engine (TMA): the writes of this thread, and those of other
+/// threads that this thread already sees.
 __device__ __forceinline__ void fence_global() { asm volatile("fence.proxy.async.global;" ::: "memory"); }
 
-/// Of `pieces` of work for all warps of the grid: how many a warp does in a task, at most `most`, so that blocks have
-/// equally many tasks.
+/// Returns how many of `pieces` pieces of work a warp does in each task: at most `most`, and so that all blocks get
+/// about equally many tasks.
 __device__ __forceinline__ int share_of_warp(int pieces, int most) {
     const int warps = WARPS * static_cast<int>(gridDim.x), rounds = (pieces - 1) / (most * warps) + 1;
     return (pieces - 1) / (rounds * warps) + 1;
 }
 
-/// Calls do_task(number) for each task, by all threads of one block. On return, all tasks of all blocks are done, and
-/// the copy engine may read what they wrote. `note` is in shared memory.
+/// Does the tasks 0 .. tasks - 1. All threads of all blocks of the grid must call it. Each task is done by one block,
+/// whose threads all call do_task(number). On return, all tasks are done, and the copy engine may read what they wrote.
+/// `note` is in shared memory.
 template <class Task>
 __device__ __forceinline__ void do_tasks(int& note, int tasks, RepackCounters* counters, const Task& do_task) {
     unsigned next = 0, done = 0;
     if (threadIdx.x == 0) note = atomicAdd(&counters->taken, 1U);
     __syncthreads();
     for (int task = note; task < tasks; task = note, ++done) {
-        if (threadIdx.x == 0) next = atomicAdd(&counters->taken, 1U);  // its latency is that of the task
+        if (threadIdx.x == 0) next = atomicAdd(&counters->taken, 1U);  // its latency overlaps with the task below
         do_task(task);
-        __syncthreads();  // the task's number was read
+        __syncthreads();  // all threads have read the number of this task from `note`
         if (threadIdx.x == 0) note = next;
         __syncthreads();
     }
@@ -45,7 +48,7 @@ __device__ __forceinline__ void do_tasks(int& note, int tasks, RepackCounters* c
         __threadfence();
         atomicAdd(&counters->done, done);
         while (load_acquire(&counters->done) < tasks) __nanosleep(20);
-        // The last block to come this far is the last to look at the counters.
+        // The last block to get here resets the counters. No other block reads them any more.
         if (atomicAdd(&counters->left, 1U) == gridDim.x - 1) *counters = {};
     }
     __syncthreads();

@@ -1,4 +1,4 @@
-// The order of a block's work, and what its warpgroups wait for one another with.
+// Determines which tiles and which part of K a block computes. Also has the barriers between the block's warpgroups.
 #pragma once
 
 #include "configuration.h"
@@ -6,9 +6,9 @@
 #include "device/wgmma.h"
 
 constexpr int WARPGROUP = 128;
-constexpr int SHARERS = CLUSTER_M * CLUSTER_N;  // blocks of a cluster that copy for one another
+constexpr int SHARERS = CLUSTER_M * CLUSTER_N;  // blocks of a cluster that share operands and copy them for each other
 constexpr int CLUSTER = SHARERS * CLUSTER_K;
-constexpr int ROWS = BLOCK_M / CONSUMERS;    // of C per consumer
+constexpr int ROWS = BLOCK_M / CONSUMERS;    // rows of C per consumer
 constexpr int LINE = 128 / sizeof(Element);  // elements of a line of 128 bytes
 constexpr int CHUNK = 16 / sizeof(Element);  // elements in 16 bytes
 static_assert(BLOCK_K == LINE && BLOCK_M % (64 * CONSUMERS) == 0, "whole instructions");
@@ -19,7 +19,7 @@ struct alignas(16) Chunk {
     Element elements[CHUNK];
 };
 
-/// Which stage is next, and the parity of its phase.
+/// The next stage to fill or to multiply, and the parity of the phase of its barriers.
 struct Pipeline {
     int stage = 0, parity = 0;
 
@@ -31,12 +31,13 @@ struct Pipeline {
     }
 };
 
-/// The tiles of C that a block computes, one after another, and its part of K. A cluster takes CLUSTER_M x CLUSTER_N
-/// neighbours, or the CLUSTER_K parts of one tile; SPLIT_K clusters share a tile then, and each has one tile.
+/// The tiles of C that a block computes, one after another, and its part of K. There are two cases. If CLUSTER_K is 1,
+/// a cluster computes CLUSTER_M x CLUSTER_N neighbouring tiles at a time. Otherwise, the CLUSTER_K blocks of a cluster
+/// compute one tile, which they may share with other clusters (SPLIT_K in all).
 struct Work {
-    int tiles, first, step;     // of clusters
-    int split, rank;            // which of the clusters of a tile; the block's number in its cluster
-    int first_k_tile, k_tiles;  // K = 0 has one, before the matrices, which is zeros
+    int tiles, first, step;     // in units of a cluster's tiles: a block computes first, first + step, ... < tiles
+    int split, rank;            // the cluster's index among those that share a tile; the block's index in its cluster
+    int first_k_tile, k_tiles;  // if K = 0: one k-tile, number -1, which is all zeros
 
     __device__ __forceinline__ Work(int M, int N, int K, int group)
         : first(blockIdx.x / CLUSTER / SPLIT_K),
@@ -57,7 +58,7 @@ struct Work {
     struct Place {
         int row, column;
     };
-    /// The block's tile: its first row and column of C.
+    /// Returns the first row and column of C of the block's tile, for a `tile` of the cluster.
     __device__ __forceinline__ Place place(int tile) const {
         const int group = tile / (group_rows * columns), in_group = tile % (group_rows * columns);
         const int height = min(group_rows, rows - group * group_rows);
@@ -70,17 +71,18 @@ private:
     int rows, columns, group_rows;
 };
 
-/// Counters of repack(); zeros before and after a launch.
+/// Counters of do_tasks (tasks.h) in the workspace. They are 0 before and after a launch.
 struct RepackCounters {
-    unsigned taken, done, left;  // tasks, tasks, blocks
+    unsigned taken, done, left;  // tasks that are taken; tasks that are done; blocks that have finished waiting
 };
 
-/// The workspace: counters, then copies of operands and sums of parts of K. The place of the counters does not depend
-/// on K, which a launch may replace by 0: every launch finds them as the one before has left them.
+/// The workspace: first counters, then copies of operands and the sums of parts of K. The place of the counters does
+/// not depend on K, because a problem is launched with K = 0 if alpha is 0. So each launch finds the counters where
+/// the previous launch left them.
 struct Workspace {
     RepackCounters* repack;
-    unsigned* split;      // CLUSTER_K of each tile
-    unsigned char* rest;  // from a multiple of 128 bytes
+    unsigned* split;      // counters of split.h: CLUSTER_K for each tile
+    unsigned char* rest;  // the rest of the workspace, aligned to 128 bytes
 
     __device__ __forceinline__ Workspace(unsigned char* from, const Work& work)
         : repack(reinterpret_cast<RepackCounters*>(from)),
@@ -88,12 +90,12 @@ struct Workspace {
           rest(from + 128 + (SPLIT_K == 1 ? 0 : (4LL * CLUSTER_K * work.tiles + 127) / 128 * 128)) {}
 };
 
-/// A barrier of the consumers' threads.
+/// A barrier of all consumers' threads of the block.
 __device__ __forceinline__ void consumer_barrier() {
     asm volatile("bar.sync 1, %0;" ::"n"(CONSUMERS * WARPGROUP) : "memory");
 }
 
-/// The consumers wait for the first warp of the producer, which goes on at once.
+/// Makes the consumers wait until the first warp of the producer has arrived here. That warp does not wait.
 __device__ __forceinline__ void await_producer() {
     constexpr int ALL = CONSUMERS * WARPGROUP + 32;
     const int warp = threadIdx.x / 32;
@@ -114,7 +116,7 @@ __device__ __forceinline__ void take_registers() {
     if constexpr (count > 0) asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(count));
 }
 
-/// Waits for all threads of the cluster, whichever way they came.
+/// Waits for all threads of the cluster. The threads of a warp need not arrive together (no `.aligned`).
 __device__ __forceinline__ void cluster_barrier_of_all() {
     if constexpr (CLUSTER > 1) {
         asm volatile("barrier.cluster.arrive.release;\nbarrier.cluster.wait.acquire;" ::: "memory");
