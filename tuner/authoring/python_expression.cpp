@@ -28,6 +28,7 @@ using Node = PythonExpression::Node;
 using Names = PythonExpression::Names;
 
 constexpr std::int64_t most_elements = 65'535;  // limit for the lists that `range` returns
+constexpr int most_nested = 500;                // limit for parentheses, signs and operators that nest
 
 [[noreturn]] void fail(const std::string& what) { throw std::invalid_argument(what); }
 
@@ -76,7 +77,24 @@ private:
     void expect(const std::string& token) {
         if (!take(token)) fail("'" + token + "' is missing" + (token_.empty() ? "" : " before '" + token_ + "'"));
     }
+    // Counts how deeply the functions that parse an expression call one another, so that no text can overflow the
+    // stack.
+    class Nesting {
+    public:
+        explicit Nesting(int& depth) : depth_(++depth) {
+            if (depth > most_nested) too_deep();
+        }
+        ~Nesting() { --depth_; }
+        Nesting(const Nesting&) = delete;
+        Nesting& operator=(const Nesting&) = delete;
+
+    private:
+        int& depth_;
+    };
+    [[noreturn]] static void too_deep() { fail("the expression is nested too deeply"); }
+
     Node expression() {
+        const Nesting nesting(depth_);
         auto node = disjunction();
         if (!take("if")) return node;
         auto condition = disjunction();
@@ -87,9 +105,10 @@ private:
     template <class Next>
     Node chain(std::initializer_list<const char*> operators, Next next_level) {
         auto node = next_level();
-        for (;;) {
+        for (int nested = 0;; ++nested) {  // each operator nests what is before it
             const auto* const found = std::ranges::find_if(operators, [&](const char* each) { return token_ == each; });
             if (found == operators.end()) return node;
+            if (nested == most_nested) too_deep();
             next();
             auto right = next_level();
             node = {.kind = *found, .parts = {std::move(node), std::move(right)}};
@@ -102,6 +121,7 @@ private:
         return chain({"and"}, [&] { return negation(); });
     }
     Node negation() {
+        const Nesting nesting(depth_);
         if (take("not")) return {.kind = "not", .parts = {negation()}};
         return comparison();
     }
@@ -122,6 +142,7 @@ private:
         return chain({"*", "//", "/", "%"}, [&] { return factor(); });
     }
     Node factor() {
+        const Nesting nesting(depth_);
         if (take("-")) return {.kind = "negative", .parts = {factor()}};
         if (take("+")) return factor();
         auto node = postfix();
@@ -131,7 +152,8 @@ private:
     }
     Node postfix() {
         auto node = atom();
-        for (;;) {
+        for (int nested = 0;; ++nested) {
+            if (nested == most_nested) too_deep();
             if (node.kind == "name" && take("(")) {
                 node.kind = "call";
                 while (!take(")")) {
@@ -189,6 +211,7 @@ private:
     const std::string& text_;
     std::size_t at_ = 0;
     std::string token_;
+    int depth_ = 0;
 };
 
 std::int64_t whole(const json& value) {
@@ -219,8 +242,9 @@ json arithmetic(const std::string& kind, const json& left, const json& right) {
         if ((kind == "//" || kind == "%") && b == 0) fail("a division by 0");
         const bool overflows = kind == "+"   ? __builtin_add_overflow(a, b, &result)
                                : kind == "-" ? __builtin_sub_overflow(a, b, &result)
-                               : kind == "*" ? __builtin_mul_overflow(a, b, &result)
-                                             : false;
+                               : kind == "*"
+                                   ? __builtin_mul_overflow(a, b, &result)
+                                   : (kind == "//" || kind == "%") && b == -1 && __builtin_sub_overflow(0, a, &result);
         if (overflows) fail("a number is too large");
         const bool rounds_up = (kind == "//" || kind == "%") && a % b != 0 && (a < 0) != (b < 0);
         if (kind == "//") return a / b - (rounds_up ? 1 : 0);
@@ -264,9 +288,10 @@ json called(const Node& node, const Names& names) {
         const auto step = arguments.size() > 2 ? whole(arguments[2]) : 1;
         if (step == 0) fail("'range' has a step of 0");
         auto list = json::array();
-        for (auto i = first; step > 0 ? i < last : i > last; i += step) {
+        for (auto i = first; step > 0 ? i < last : i > last;) {
             if (list.size() == static_cast<std::size_t>(most_elements)) fail("'range' is too long");
             list.push_back(i);
+            if (__builtin_add_overflow(i, step, &i)) break;  // beyond every `last`
         }
         return list;
     }

@@ -86,10 +86,13 @@ TEST(PythonExpression, MistakesAreNamed) {
         {"9223372036854775807 + 1", "a number is too large"},
         {"2 ** 64", "a number is too large"},
         {"range(1.5)", "1.5 is no whole number"},
+        {"(0 - 9223372036854775807 - 1) // (0 - 1)", "a number is too large"},
+        {"(0 - 9223372036854775807 - 1) % (0 - 1)", "a number is too large"},
     };
     for (const auto& [text, message] : refused) {
         EXPECT_EQ(message_of([&text = text] { (void)value_of(text); }), message) << text;
     }
+    EXPECT_EQ(value_of("range(0, 4611686018427387905, 4611686018427387904)"), "[0,4611686018427387904]");
     const auto written = [](const std::string& text) {
         return message_of([&] { (void)PythonExpression(text).in_manifest({}); });
     };
@@ -97,6 +100,22 @@ TEST(PythonExpression, MistakesAreNamed) {
     EXPECT_EQ(written("a ** b"), "'**' is not in expressions of manifests");
     EXPECT_EQ(written("abs(a)"), "'abs' is not in expressions of manifests");
     EXPECT_EQ(written("a * 0.5"), "0.5 is neither a whole number nor a text");
+}
+
+TEST(PythonExpression, NestingIsLimited) {
+    const auto repeated = [](const std::string& text, int times) {
+        std::string all;
+        for (int i = 0; i < times; ++i) all += text;
+        return all;
+    };
+    for (const std::string nested :
+         {repeated("(", 100'000), repeated("- ", 100'000) + "1", repeated("not ", 100'000) + "1",
+          "1" + repeated(" + 1", 100'000), "1" + repeated(" ** 1", 100'000), "[1]" + repeated("[0]", 100'000),
+          repeated("[", 100'000)}) {
+        EXPECT_EQ(message_of([&] { (void)value_of(nested); }), "the expression is nested too deeply")
+            << nested.substr(0, 20);
+    }
+    EXPECT_EQ(value_of(repeated("(", 100) + "1" + repeated(" + 1)", 100)), "101");
 }
 
 }  // namespace
