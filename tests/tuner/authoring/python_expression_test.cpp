@@ -108,7 +108,7 @@ TEST(PythonExpression, NestingIsLimited) {
         for (int i = 0; i < times; ++i) all += text;
         return all;
     };
-    for (const std::string nested :
+    for (const std::string& nested :
          {repeated("(", 100'000), repeated("- ", 100'000) + "1", repeated("not ", 100'000) + "1",
           "1" + repeated(" + 1", 100'000), "1" + repeated(" ** 1", 100'000), "[1]" + repeated("[0]", 100'000),
           repeated("[", 100'000)}) {
