@@ -35,7 +35,7 @@ std::vector<Include> includes_of(const std::string& source);
 /// conditions use.
 std::set<std::string> names_in_conditions(const std::vector<std::string>& sources);
 
-/// A line of a source that replaces the value that configuration.h gives a name.
+/// A line of a source that defines a name again, although configuration.h has given it a value.
 struct Redefinition {
     std::string name;
     std::size_t line = 0;

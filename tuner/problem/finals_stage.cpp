@@ -13,7 +13,7 @@ namespace smemtune {
 
 namespace {
 
-// Returns the row's measurement, which every winner has.
+// Returns the measurement of a winner's row. Every winner was measured.
 const Measurement& measurement_in(const TrialRow& row) { return std::get<Measurement>(row.record.outcome); }
 
 }  // namespace

@@ -104,8 +104,9 @@ private:
     void start();
     void stop();
     void ensure_prepared(const std::atomic<bool>* interrupted = nullptr);
-    /// Sends a request and waits for the answer until `limit` is over. An interruption ends the wait at once. After a
-    /// loss, no worker process is running, except if the request was too long to be sent.
+    /// Sends a request and waits for the answer until `limit` is over. An interruption ends the wait at once. If
+    /// the answer is a loss, the worker's process has ended. One exception: a request that is too long to be sent is a
+    /// loss, too, but the process keeps running.
     template <class Expected>
     Answer<Expected> ask(const Request& request, std::chrono::milliseconds limit,
                          const std::atomic<bool>* interrupted = nullptr);

@@ -80,7 +80,7 @@ host = true
 )toml";
 
     // Returns the verdict on 16x16xK products for each K in `depths`. The kernel runs all checks, or only the first
-    // one, which is also the only one for competitors.
+    // one, as kernels of other libraries do.
     static std::vector<Testbed::Verdict> verdicts_of(const std::string& product, bool first_check,
                                                      const std::vector<std::int64_t>& depths = all_depths) {
         const auto kernel = load_templates({{"made_up.cu", source_of(product)}, {"made_up.toml", manifest}}).front();
