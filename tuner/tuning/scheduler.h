@@ -18,8 +18,8 @@
 namespace smemtune {
 
 /// A worker takes tasks from the first problem that has a task ready. It never waits for an earlier problem: if no
-/// problem has a task ready, it prepares a later problem. When all problems are done, the cross-size transfer begins. It runs
-/// once.
+/// problem has a task ready, it prepares a later problem. When all problems are done, the cross-size transfer begins.
+/// It runs once.
 class Scheduler {
 public:
     using Clock = std::chrono::steady_clock;

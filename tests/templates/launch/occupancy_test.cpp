@@ -37,8 +37,8 @@ TEST(Occupancy, IsLimitedByBlocksWhenTheyAreSmall) {
 }
 
 TEST(Occupancy, CountsTheSharedMemoryThatIsReservedPerBlock) {
-    // A block needs 56 KiB, and the system reserves 1 KiB for each block. So 228 KiB hold 4 blocks. One more byte is
-    // rounded up to 57.125 KiB for each block.
+    // A block needs 56 KiB, and the system reserves 1 KiB for each block. So 228 KiB hold 4 blocks. With one more
+    // byte, a block takes 57.125 KiB.
     const auto device = model_device("sm_90");
     EXPECT_EQ(occupancy(launch(128, 56 * 1024), device).by_shared_memory, 4);
     EXPECT_EQ(occupancy(launch(128, 56 * 1024 + 1), device).by_shared_memory, 3);
