@@ -1,11 +1,9 @@
-// Configurations of the tensor-core templates, each compiled once and launched at many random shapes: every launch
-// ends, and none leaves a part of C out.
-#include <bit>
+// Compiles configurations of the tensor-core templates and launches each at many random shapes. Every launch must end,
+// and the elements of C that the test looks at must be right.
 #include <cmath>
-#include <cstdint>
-#include <cstring>
 
 #include "runtime/configured_kernel.h"
+#include "templates/arguments/argument_type.h"
 #include "templates/predict/bound_launch.h"
 #include "tests/gpu/support.h"
 
@@ -37,40 +35,30 @@ protected:
         return gemm(m, n, extent(most), GetParam().type, GetParam().layout);
     }
 
-    // `count` ones, in 16 or 32 bits.
-    [[nodiscard]] std::unique_ptr<Memory> ones(std::size_t count) const {
-        const auto& type = GetParam().type;
-        if (type == "bf16" || type == "f16") {
-            const std::vector<std::uint16_t> values(count, type == "bf16" ? 0x3f80 : 0x3c00);
-            auto memory = backend->allocate(2 * count);
-            backend->copy_to_device(*memory, std::as_bytes(std::span(values)));
-            return memory;
-        }
-        return upload(*backend, std::vector<float>(count, 1));
+    // The type of elements in memory: floats for tf32 and 3xtf32.
+    [[nodiscard]] static const NumberType& number_type() {
+        const auto is_16_bits = element_type(GetParam().type).bytes == 2;
+        return *std::ranges::find(number_types(), is_16_bits ? GetParam().type : "f32", &NumberType::name);
     }
 
-    // The i-th element of what was copied from the device.
-    [[nodiscard]] double element(const std::vector<std::byte>& bytes, std::size_t i) const {
-        const auto& type = GetParam().type;
-        if (type != "bf16" && type != "f16") {
-            float value = 0;
-            std::memcpy(&value, bytes.data() + 4 * i, 4);
-            return value;
+    [[nodiscard]] std::unique_ptr<Memory> ones(std::size_t count) const {
+        const auto bytes = static_cast<std::size_t>(number_type().bytes);
+        std::vector<std::byte> values(count * bytes);
+        for (std::size_t i = 0; i < count; ++i) {
+            store_number(number_type(), 1, std::span(values).subspan(i * bytes, bytes));
         }
-        std::uint16_t bits = 0;
-        std::memcpy(&bits, bytes.data() + 2 * i, 2);
-        if (type == "bf16") return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
-        return std::ldexp(1024 + (bits & 1023), (bits >> 10) - 25);  // positive and normal
+        auto memory = backend->allocate(values.size());
+        backend->copy_to_device(*memory, values);
+        return memory;
     }
 };
 
 TEST_P(RandomShapes, AreAllComputed) {
-    if (kernel.highest_compute_capability == 90 && device.compute_capability != 90)
-        GTEST_SKIP() << "needs a Hopper GPU";
-    const auto& type = element_type(GetParam().type);
+    if (!supports(kernel, random_problem(false), device)) GTEST_SKIP() << "the GPU lacks the instructions";
+    const auto element_bytes = static_cast<std::size_t>(number_type().bytes);
     const bool narrow = GetParam().name == "tensor_skinny";
     const auto a = ones(most * most), b = ones(most * most);
-    const auto c = backend->allocate(most * most * static_cast<std::size_t>(type.bytes));
+    const auto c = backend->allocate(most * most * element_bytes);
     int launched = 0;
     for (int i = 0; i < configurations; ++i) {
         const auto like = random_problem(narrow);
@@ -93,15 +81,19 @@ TEST_P(RandomShapes, AreAllComputed) {
             long long lda = GetParam().layout[0] == 'n' ? k : m, ldb = GetParam().layout[1] == 'n' ? n : k, ldc = n;
             float alpha = 1, beta = 0;
             void *a_data = a->data(), *b_data = b->data(), *c_data = c->data();
+            std::vector<std::byte> result(elements(m, n) * element_bytes);
+            // No element of C may keep its 0.
+            backend->fill_with_zeros(static_cast<std::byte*>(c_data), result.size(), nullptr);
             ConfiguredKernel(loaded, launch)
                 .launch(nullptr,
                         std::vector<void*>{&m, &n, &k, &alpha, &a_data, &lda, &b_data, &ldb, &beta, &c_data, &ldc});
             backend->synchronize();
-            std::vector<std::byte> result(elements(m, n) * static_cast<std::size_t>(type.bytes));
             backend->copy_to_host(result, *c);
             for (const auto at : {std::size_t{0}, random() % elements(m, n), random() % elements(m, n),
                                   random() % elements(m, n), elements(m, n) - 1}) {
-                ASSERT_NEAR(element(result, at), k, k / 256.0) << to_text(problem) << " at " << at;
+                const auto got =
+                    load_number(number_type(), std::span(result).subspan(at * element_bytes, element_bytes));
+                ASSERT_NEAR(got, k, k / 256.0) << to_text(problem) << " at " << at;
             }
             ++launched;
         }

@@ -4,6 +4,9 @@
 #include <poll.h>
 #include <pty.h>
 
+#include <functional>
+#include <stdexcept>
+
 #include "tests/tuner/support.h"
 
 namespace smemtune {
@@ -97,77 +100,79 @@ TEST(ProgressLine, LeavesOutWhatMattersLessBeforeItCutsTheTime) {
 }
 
 // Appends to `text` what has been written to the terminal. Does not wait for more.
-void read_more(int keyboard, std::string& text) {
-    char piece[4096];
-    pollfd ready{keyboard, POLLIN, 0};
-    if (poll(&ready, 1, 0) == 1) text.append(piece, static_cast<std::size_t>(read(keyboard, piece, sizeof piece)));
-}
+// A terminal with `columns` columns. The progress writes to `file`; the test reads what the terminal shows.
+class Terminal {
+public:
+    explicit Terminal(unsigned short columns) {
+        const winsize size{.ws_row = 24, .ws_col = columns, .ws_xpixel = 0, .ws_ypixel = 0};
+        int terminal = 0;
+        if (openpty(&keyboard_, &terminal, nullptr, nullptr, &size) != 0) throw std::runtime_error("no terminal");
+        file = fdopen(terminal, "w");
+    }
+    ~Terminal() {
+        std::fclose(file);
+        close(keyboard_);
+    }
+    Terminal(const Terminal&) = delete;
+    Terminal& operator=(const Terminal&) = delete;
+
+    // Reads until `is_enough(text)` holds. Returns whether it held in time.
+    bool reads_until(const std::function<bool(const std::string&)>& is_enough) {
+        return soon([&] {
+            char piece[4096];
+            pollfd ready{keyboard_, POLLIN, 0};
+            if (poll(&ready, 1, 0) == 1) {
+                text.append(piece, static_cast<std::size_t>(read(keyboard_, piece, sizeof piece)));
+            }
+            return is_enough(text);
+        });
+    }
+
+    std::FILE* file = nullptr;
+    std::string text;  // everything that was read
+
+private:
+    int keyboard_ = 0;
+};
 
 TEST(Progress, NoMoreTimeIsLeftThanTheBudgetLeaves) {
-    int terminal = 0;
-    int keyboard = 0;
-    winsize size{.ws_row = 24, .ws_col = 120, .ws_xpixel = 0, .ws_ypixel = 0};
-    ASSERT_EQ(openpty(&keyboard, &terminal, nullptr, nullptr, &size), 0);
-    auto* file = fdopen(terminal, "w");
-    std::string text;
+    Terminal terminal(120);
     {
-        Progress progress(file, Progress::Style::redrawn, {.sizes = 1, .trials = std::size_t{1} << 62, .budget = 1h});
+        Progress progress(terminal.file, Progress::Style::redrawn,
+                          {.sizes = 1, .trials = std::size_t{1} << 62, .budget = 1h});
         progress.step("64", best, false);
-        EXPECT_TRUE(soon([&] {
-            read_more(keyboard, text);
-            return text.find(" left") != std::string::npos;
-        }));
+        EXPECT_TRUE(terminal.reads_until([](const auto& text) { return text.find(" left") != std::string::npos; }));
     }
-    std::fclose(file);
-    close(keyboard);
-    EXPECT_THAT(text, ::testing::ContainsRegex(", about (1:00:00 h|59:[0-9]+ min) left"))
+    EXPECT_THAT(terminal.text, ::testing::ContainsRegex(", about (1:00:00 h|59:[0-9]+ min) left"))
         << "the trials would take years";
 }
 
 // A trial that is recalled takes no time, so it does not tell how long the others will take.
 TEST(Progress, RecalledTrialsAloneDoNotTellHowMuchTimeIsLeft) {
     for (const bool recalled : {true, false}) {
-        int terminal = 0;
-        int keyboard = 0;
-        winsize size{.ws_row = 24, .ws_col = 120, .ws_xpixel = 0, .ws_ypixel = 0};
-        ASSERT_EQ(openpty(&keyboard, &terminal, nullptr, nullptr, &size), 0);
-        auto* file = fdopen(terminal, "w");
-        std::string text;
+        Terminal terminal(120);
         {
-            Progress progress(file, Progress::Style::redrawn, {.sizes = 1, .trials = 10});
+            Progress progress(terminal.file, Progress::Style::redrawn, {.sizes = 1, .trials = 10});
             for (int i = 0; i < 5; ++i) progress.step("64", best, recalled);
-            EXPECT_TRUE(soon([&] {
-                read_more(keyboard, text);
-                return text.find("5 trials, 50 %") != std::string::npos;
-            }));
+            EXPECT_TRUE(terminal.reads_until(
+                [](const auto& text) { return text.find("5 trials, 50 %") != std::string::npos; }));
         }
-        std::fclose(file);
-        close(keyboard);
-        EXPECT_EQ(text.find(" left") == std::string::npos, recalled) << text;
+        EXPECT_EQ(terminal.text.find(" left") == std::string::npos, recalled) << terminal.text;
     }
 }
 
 TEST(Progress, RedrawsOneLineOnATerminalAndLeavesNoneBehind) {
-    int terminal = 0;
-    int keyboard = 0;
-    winsize size{.ws_row = 24, .ws_col = 60, .ws_xpixel = 0, .ws_ypixel = 0};
-    ASSERT_EQ(openpty(&keyboard, &terminal, nullptr, nullptr, &size), 0);
-    auto* file = fdopen(terminal, "w");
+    Terminal terminal(60);
     {
-        Progress progress(file, Progress::Style::redrawn, {.sizes = 3, .trials = 10});
+        Progress progress(terminal.file, Progress::Style::redrawn, {.sizes = 3, .trials = 10});
         for (int i = 0; i < 5; ++i) {
             std::this_thread::sleep_for(60ms);
             progress.step("64x64x64", {"12 us", std::string(200, 'x')}, false);
         }
     }
-    std::string text;
     // The output arrives in several writes, so the test reads until the last of them has arrived.
-    EXPECT_TRUE(soon([&] {
-        read_more(keyboard, text);
-        return text.ends_with("\r\x1b[K");
-    })) << text;
-    std::fclose(file);
-    close(keyboard);
+    const auto& text = terminal.text;
+    EXPECT_TRUE(terminal.reads_until([](const auto& all) { return all.ends_with("\r\x1b[K"); })) << text;
     EXPECT_THAT(text, ::testing::StartsWith("\r[1/3] compiling the first candidates")) << "at once";
     EXPECT_THAT(text, HasSubstr("\r[1/3] 64x64x64: 2 trials, 20 %, "));
     EXPECT_THAT(text, HasSubstr("best 12 us"));
