@@ -122,7 +122,7 @@ struct Operation {
 };
 
 /// The section [model] of a manifest: values for one block. They order candidates, and `explain` prints them. A
-/// manifest may leave out the last three.
+/// manifest may leave out the last five.
 struct Model {
     Expression phases;
     Expression loads_per_phase;
@@ -130,6 +130,8 @@ struct Model {
     Expression barriers_per_phase;
     Expression shared_loads_per_phase;
     Expression dependent_loads_per_phase;
+    Expression dependent_loads_per_block;  ///< those outside the phases
+    Expression stores_per_block;           ///< elements that a block stores
     Expression cluster_blocks;
 };
 

@@ -190,18 +190,20 @@ TensorMap read_tensor_map(const Section& section, const Names& known, const Kern
 
 Model read_model(const Section& section, const Names& known) {
     section.allow_only({"phases", "loads_per_phase", "operations_per_phase", "barriers_per_phase",
-                        "shared_loads_per_phase", "dependent_loads_per_phase", "cluster_blocks"});
+                        "shared_loads_per_phase", "dependent_loads_per_phase", "dependent_loads_per_block",
+                        "stores_per_block", "cluster_blocks"});
     Model model{.phases = section.expression("phases", "\"ceil_div(K, TILE_WIDTH)\"", known),
                 .loads_per_phase = section.expression("loads_per_phase", "\"2 * TILE_WIDTH * TILE_WIDTH\"", known),
                 .operations_per_phase = section.expression("operations_per_phase", "\"2 * TILE_WIDTH\"", known),
                 .barriers_per_phase = section.expression("barriers_per_phase", "\"2\"", known)};
-    if (section.has("shared_loads_per_phase")) {
-        model.shared_loads_per_phase = section.expression("shared_loads_per_phase", "\"TILE_WIDTH\"", known);
-    }
-    if (section.has("dependent_loads_per_phase")) {
-        model.dependent_loads_per_phase = section.expression("dependent_loads_per_phase", "\"0\"", known);
-    }
-    if (section.has("cluster_blocks")) model.cluster_blocks = section.expression("cluster_blocks", "\"1\"", known);
+    const auto read = [&](const char* key, const char* example, Expression& to) {
+        if (section.has(key)) to = section.expression(key, example, known);
+    };
+    read("shared_loads_per_phase", "\"TILE_WIDTH\"", model.shared_loads_per_phase);
+    read("dependent_loads_per_phase", "\"0\"", model.dependent_loads_per_phase);
+    read("dependent_loads_per_block", "\"0\"", model.dependent_loads_per_block);
+    read("stores_per_block", "\"TILE_WIDTH\"", model.stores_per_block);
+    read("cluster_blocks", "\"1\"", model.cluster_blocks);
     return model;
 }
 

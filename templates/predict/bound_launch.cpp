@@ -75,6 +75,8 @@ BoundLaunch::BoundLaunch(const KernelTemplate& kernel_template, const Configurat
         operations_per_phase_ = bind(model->operations_per_phase);
         barriers_per_phase_ = bind(model->barriers_per_phase);
         dependent_loads_per_phase_ = bind(model->dependent_loads_per_phase);
+        dependent_loads_per_block_ = bind(model->dependent_loads_per_block);
+        stores_per_block_ = bind(model->stores_per_block);
         cluster_blocks_ = bind(model->cluster_blocks);
     }
 }
@@ -125,10 +127,12 @@ Terms BoundLaunch::terms_of(const Launch& launch, const Scratch& values) const {
     set(Term::latency, waves * phases * latency / cycles_per_us);
     set(Term::arithmetic, busiest * phases * as_double(values[operations_per_phase_].number) /
                               rates::operations_per_cycle / cycles_per_us);
-    set(Term::loads, busiest * phases * as_double(values[loads_per_phase_].number) * element_bytes_ /
-                         rates::global_bytes_per_cycle / cycles_per_us);
-    set(Term::dependent_loads,
-        waves * phases * as_double(values[dependent_loads_per_phase_].number) * rates::memory_latency / cycles_per_us);
+    const auto elements =
+        phases * as_double(values[loads_per_phase_].number) + as_double(values[stores_per_block_].number);
+    set(Term::loads, busiest * elements * element_bytes_ / rates::global_bytes_per_cycle / cycles_per_us);
+    const auto dependent = phases * as_double(values[dependent_loads_per_phase_].number) +
+                           as_double(values[dependent_loads_per_block_].number);
+    set(Term::dependent_loads, waves * dependent * rates::memory_latency / cycles_per_us);
     return terms;
 }
 

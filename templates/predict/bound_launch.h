@@ -65,7 +65,7 @@ private:
     Slot static_shared_bytes_ = 0, dynamic_shared_bytes_ = 0;
     std::optional<Slot> workspace_bytes_, registers_;
     Slot bytes_ = 0, phases_ = 0, loads_per_phase_ = 0, operations_per_phase_ = 0, barriers_per_phase_ = 0,
-         dependent_loads_per_phase_ = 0, cluster_blocks_ = 0;
+         dependent_loads_per_phase_ = 0, dependent_loads_per_block_ = 0, stores_per_block_ = 0, cluster_blocks_ = 0;
 };
 
 }  // namespace smemtune

@@ -20,10 +20,10 @@ enum class Term : std::uint8_t {
     blocks,           ///< number of blocks that the busiest multiprocessor runs
     latency,          ///< waves * phases * (memory latency + time of the barriers of a phase)
     arithmetic,       ///< time of the arithmetic operations of the busiest multiprocessor
-    loads,            ///< time of the global loads of the busiest multiprocessor, at the rate of the L2 cache
+    loads,            ///< time of global loads and stores of the busiest multiprocessor, at the rate of the L2 cache
     memory,           ///< bytes that any kernel must move for this problem
     workspace,        ///< bytes of the workspace
-    dependent_loads,  ///< waves * phases * loads of a thread that must wait for its previous load * memory latency
+    dependent_loads,  ///< waves * loads of a thread that must wait for its previous load * memory latency
 };
 inline constexpr std::size_t term_count = 9;
 inline constexpr std::array<std::string_view, term_count> term_names{

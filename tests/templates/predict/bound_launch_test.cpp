@@ -296,6 +296,10 @@ TEST(BoundLaunch, EachTermIsWhatItsPartTakes) {
     expect(terms(64), 2, 1);  // 0 multiprocessors are taken as one
     device.compute_capability = 0;
     expect(terms(64), 2, 2);  // the host device runs one block at a time
+    model.dependent_loads_per_block = Expression("4");
+    model.stores_per_block = Expression("32000");
+    EXPECT_DOUBLE_EQ(term(terms(64), Term::dependent_loads), 2 * (5 * 3 + 4) * 0.6) << "two waves";
+    EXPECT_DOUBLE_EQ(term(terms(64), Term::loads), 2 * (5 * 1 + 2)) << "two blocks, which store 32,000 floats each";
     kernel.model.reset();
     const auto without = terms(64);
     EXPECT_EQ(term(without, Term::latency) + term(without, Term::arithmetic) + term(without, Term::loads), 0);
