@@ -14,6 +14,7 @@
 
 #include "templates/manifest/catalog.h"
 #include "templates/manifest/section.h"
+#include "templates/predict/correction.h"
 
 namespace smemtune {
 
@@ -49,14 +50,6 @@ std::string coefficients_text(const Terms& coefficients) {
     return "{" + (text.empty() ? "" : " " + text + " ") + "}";
 }
 
-// Returns the extents of the residual's problem. The residual has only their logarithms.
-std::vector<std::int64_t> extents_of(const Residual& residual) {
-    constexpr double largest_place = 40;  // e^40 still fits in 64 bits
-    std::vector<std::int64_t> extents;
-    for (const double log : residual.place) extents.push_back(std::llround(std::exp(std::min(log, largest_place))));
-    return extents;
-}
-
 using Places = std::vector<std::vector<std::int64_t>>;
 
 // Returns the extents of each problem at which at least one member was measured.
@@ -65,7 +58,7 @@ Places places_of(const PortfolioText& portfolio) {
     std::set<std::vector<std::int64_t>> known;
     for (const auto& row : portfolio.members) {
         for (const auto& residual : row.member.model.residuals) {
-            auto extents = extents_of(residual);
+            auto extents = extents_at(residual.place);
             if (known.insert(extents).second) places.push_back(std::move(extents));
         }
     }
@@ -83,7 +76,7 @@ std::string place_text(const std::vector<std::int64_t>& extents) {
 // stands for a problem at which the member was not measured.
 std::string residuals_text(const std::vector<Residual>& residuals, const Places& places) {
     std::map<std::vector<std::int64_t>, double> known;
-    for (const auto& residual : residuals) known[extents_of(residual)] = residual.log_ratio;
+    for (const auto& residual : residuals) known[extents_at(residual.place)] = residual.log_ratio;
     std::string text;
     for (const auto& place : places) {
         const auto found = known.find(place);

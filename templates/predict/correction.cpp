@@ -1,8 +1,8 @@
 #include "templates/predict/correction.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
-#include <map>
 
 namespace smemtune {
 
@@ -17,37 +17,45 @@ constexpr double farthest = 3 * reach;
 
 }  // namespace
 
-Correction::Correction(std::span<const TimeModel> models) {
+Correction::Correction(std::span<const TimeModel> models, RowAlignment alignment) : alignment_(std::move(alignment)) {
     std::map<std::vector<double>, std::size_t> numbers;
+    std::size_t extents = 0;
     for (const auto& model : models) {
         for (const auto& residual : model.residuals) {
-            if (places_.empty()) places_.resize(residual.place.size());
-            if (residual.place.size() != places_.size()) continue;
-            if (!numbers.try_emplace(residual.place, numbers.size()).second) continue;
-            for (std::size_t i = 0; i < places_.size(); ++i) places_[i].push_back(residual.place[i]);
+            if (numbers.empty()) extents = residual.place.size();
+            if (residual.place.size() != extents) continue;
+            const auto number = numbers.size();
+            if (!numbers.try_emplace(residual.place, number).second) continue;
+            auto& group = groups_[alignment_.of(extents_at(residual.place))];
+            group.places.resize(extents);
+            group.problems.push_back(number);
+            for (std::size_t i = 0; i < extents; ++i) group.places[i].push_back(residual.place[i]);
         }
     }
     for (const auto& model : models) {
         auto& row = residuals_.emplace_back(numbers.size());
         for (const auto& residual : model.residuals) {
-            if (residual.place.size() == places_.size()) row[numbers.at(residual.place)] = {1, residual.log_ratio};
+            if (residual.place.size() == extents) row[numbers.at(residual.place)] = {1, residual.log_ratio};
         }
     }
 }
 
 void Correction::find(std::span<const double> place, std::vector<Near>& near) const {
     near.clear();
-    if (places_.empty() || place.size() != places_.size()) return;
-    std::vector<double> squared(places_.front().size());
-    for (std::size_t i = 0; i < places_.size(); ++i) {
-        for (std::size_t problem = 0; problem < squared.size(); ++problem) {
-            const auto difference = places_[i][problem] - place[i];
-            squared[problem] += difference * difference;
+    const auto found = groups_.find(alignment_.of(extents_at(place)));
+    if (found == groups_.end()) return;
+    const auto& [problems, places] = found->second;
+    if (place.size() != places.size()) return;
+    std::vector<double> squared(problems.size());
+    for (std::size_t i = 0; i < places.size(); ++i) {
+        for (std::size_t j = 0; j < squared.size(); ++j) {
+            const auto difference = places[i][j] - place[i];
+            squared[j] += difference * difference;
         }
     }
-    for (std::size_t problem = 0; problem < squared.size(); ++problem) {
-        if (squared[problem] >= farthest * farthest) continue;
-        near.push_back({problem, std::exp(-squared[problem] / (2 * reach * reach))});
+    for (std::size_t j = 0; j < squared.size(); ++j) {
+        if (squared[j] >= farthest * farthest) continue;
+        near.push_back({problems[j], std::exp(-squared[j] / (2 * reach * reach))});
     }
 }
 
@@ -74,6 +82,14 @@ Correction::Corrected Correction::of(std::size_t model, std::span<const Near> ne
         sum += each.log_ratio;
     }
     return {std::exp(sum / (doubt + weights)), weights / (doubt + weights)};
+}
+
+std::vector<std::int64_t> extents_at(std::span<const double> place) {
+    constexpr double largest_logarithm = 40;  // e^40 still fits in 64 bits
+    std::vector<std::int64_t> extents;
+    extents.reserve(place.size());
+    for (const double log : place) extents.push_back(std::llround(std::exp(std::min(log, largest_logarithm))));
+    return extents;
 }
 
 void place_of(const Problem& problem, std::vector<double>& place) {

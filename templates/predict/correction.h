@@ -1,11 +1,15 @@
 // Corrects the predictions of time models by their errors at nearby measured problems. The correction is a weighted
-// mean of the logarithmic residuals. Weights fall with the distance between the logarithms of the extents.
+// mean of the logarithmic residuals. Weights fall with the distance between the logarithms of the extents. Only
+// problems of the same row alignment count.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <map>
 #include <span>
 #include <vector>
 
+#include "templates/predict/row_alignment.h"
 #include "templates/predict/time_model.h"
 #include "templates/space/problem.h"
 
@@ -15,16 +19,16 @@ class Correction {
 public:
     Correction() = default;
     /// Collects the measured problems of all `models`. The time of find() and of() is proportional to the number of
-    /// these problems.
-    explicit Correction(std::span<const TimeModel> models);
+    /// these problems that have one alignment.
+    explicit Correction(std::span<const TimeModel> models, RowAlignment alignment = {});
 
     /// The number of a nearby measured problem, and its weight in the correction.
     struct Near {
         std::size_t problem = 0;
         double weight = 0;
     };
-    /// Finds the measured problems near `place`, the logarithms of a problem's extents. Replaces the content of `near`
-    /// and reuses its memory.
+    /// Finds the measured problems near `place`, the logarithms of a problem's extents, that have the same alignment as
+    /// the problem. Replaces the content of `near` and reuses its memory.
     void find(std::span<const double> place, std::vector<Near>& near) const;
 
     struct Corrected {
@@ -38,9 +42,19 @@ private:
         double measured = 0;   // 1 if the model's configuration was measured at the problem, else 0
         double log_ratio = 0;  // logarithm of the measured over the predicted time; 0 if not measured
     };
-    std::vector<std::vector<double>> places_;       // logarithms of extents: places_[extent][problem]
+    // The measured problems of one alignment.
+    struct Group {
+        std::vector<std::size_t> problems;        // their numbers
+        std::vector<std::vector<double>> places;  // logarithms of extents: places[extent][index in `problems`]
+    };
+    RowAlignment alignment_;
+    std::map<std::uint32_t, Group> groups_;         // the key is the alignment
     std::vector<std::vector<Residual>> residuals_;  // the residuals: residuals_[model][problem]
 };
+
+/// Returns the extents whose natural logarithms are `place`. Exact for extents up to 5,000 if the logarithms are
+/// rounded to four decimals.
+std::vector<std::int64_t> extents_at(std::span<const double> place);
 
 /// Writes the natural logarithms of the problem's extents into `place`.
 void place_of(const Problem& problem, std::vector<double>& place);

@@ -107,6 +107,8 @@ private:
 
     [[nodiscard]] CrossTimes empty_times() const {
         CrossTimes times;
+        const auto& operation = request_.templates.front().operation;
+        times.alignment = RowAlignment(operation, request_.samples.front().problem, resources_.device);
         for (const auto& sample : request_.samples) {
             times.counts.push_back(sample.count);
             auto& place = times.places.emplace_back();

@@ -2,7 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+
+#include "templates/launch/limits.h"
+#include "templates/manifest/catalog.h"
 
 namespace smemtune {
 namespace {
@@ -53,6 +57,30 @@ TEST(Correction, ResidualsOfOtherNumbersOfExtentsAreIgnored) {
     EXPECT_GT(at(correction, 0, {1, 1}).factor, 1);
     EXPECT_EQ(at(correction, 0, {1, 1, 1}).factor, 1);
     EXPECT_EQ(at(Correction(), 0, {1, 1}).factor, 1) << "without models there is nothing to be off by";
+}
+
+TEST(Correction, OnlyProblemsOfTheSameRowAlignmentCount) {
+    const auto place = [](std::int64_t m, std::int64_t n, std::int64_t k) {
+        std::vector<double> result;
+        place_of(gemm(m, n, k), result);
+        return result;
+    };
+    const std::vector models{off_by({{place(64, 64, 64), 0.5}, {place(64, 63, 64), -0.5}})};
+    const auto kernel = std::ranges::find(builtin_templates(), "tiled", &KernelTemplate::name);
+    const Correction aligned(models, RowAlignment(kernel->operation, gemm(1, 1, 1), model_device("sm_90")));
+    EXPECT_NEAR(at(aligned, 0, place(64, 64, 64)).factor, std::exp(0.5 / 1.3), 1e-3);
+    EXPECT_NEAR(at(aligned, 0, place(65, 60, 68)).factor, std::exp(0.5 / 1.3), 1e-2);
+    EXPECT_NEAR(at(aligned, 0, place(64, 65, 64)).factor, std::exp(-0.5 / 1.3), 1e-2);
+    EXPECT_EQ(at(aligned, 0, place(64, 64, 65)).factor, 1) << "no measured problem has misaligned rows of A alone";
+    EXPECT_NEAR(at(Correction(models), 0, place(64, 64, 64)).factor, 1, 1e-2) << "without alignments, both count";
+}
+
+TEST(Correction, TheExtentsAtAPlaceAreThoseOfTheProblem) {
+    for (const std::int64_t extent : {1, 2, 63, 4095, 4999}) {
+        const std::vector place{std::round(1e4 * std::log(static_cast<double>(extent))) * 1e-4};
+        EXPECT_EQ(extents_at(place), std::vector{extent});
+    }
+    EXPECT_EQ(extents_at(std::vector{0.0, 1e9}).front(), 1) << "a logarithm that no problem has is no error";
 }
 
 TEST(Correction, APlaceIsTheLogarithmsOfTheExtents) {

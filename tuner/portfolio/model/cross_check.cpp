@@ -44,7 +44,7 @@ public:
         : times_(times),
           members_(std::move(members)),
           models_(fit_models(times, problems, members_)),
-          correction_(models_) {}
+          correction_(models_, times.alignment) {}
 
     /// The loss of the member that a fetch would choose for `problem`: the member with the smallest product of
     /// predicted time and 1 + error. Nothing if no member runs at the problem.

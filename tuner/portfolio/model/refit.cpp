@@ -121,6 +121,7 @@ private:
 
     [[nodiscard]] CrossTimes cross_times() const {
         CrossTimes times;
+        times.alignment = RowAlignment(timed_.front().kernel->operation, problems_.front(), report_.device);
         times.counts.assign(problems_.size(), 1);
         times.cells.assign(problems_.size(), std::vector<CrossTimes::Cell>(timed_.size()));
         times.found.resize(timed_.size());

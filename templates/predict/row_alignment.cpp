@@ -1,0 +1,41 @@
+#include "templates/predict/row_alignment.h"
+
+namespace smemtune {
+
+namespace {
+
+constexpr std::int64_t unit_bytes = 16;
+constexpr std::size_t most_matrices = 32;  // a bit for each
+
+}  // namespace
+
+RowAlignment::RowAlignment(const Operation& operation, const Problem& like, const Device& device)
+    : names_(operation.extents) {
+    Problem any{like.operation, like.type, like.layout, {}};
+    for (const auto& name : names_) any.extents.emplace_back(name, 1);
+    auto environment = environment_of(operation, any, device);
+    for (const auto& [name, value] : operation.parameters) environment.try_emplace(name, value);
+    auto line = std::make_shared<StraightLine>(names_);
+    for (const auto& argument : operation.arguments) {
+        if (!argument.is_matrix() || matrices_.size() == most_matrices) continue;
+        matrices_.push_back({line->add(argument.columns, environment), type_of(argument, like.type).bytes()});
+    }
+    line_ = std::move(line);
+}
+
+std::uint32_t RowAlignment::of(std::span<const std::int64_t> extents) const {
+    if (!line_ || extents.size() != names_.size()) return 0;
+    Problem problem;
+    for (std::size_t i = 0; i < names_.size(); ++i) problem.extents.emplace_back(names_[i], extents[i]);
+    std::vector<StraightLine::Value> values;
+    line_->evaluate(problem, values);
+    std::uint32_t aligned = 0;
+    for (std::size_t i = 0; i < matrices_.size(); ++i) {
+        const auto& [columns, bytes] = matrices_[i];
+        const bool is_whole = values[columns].exists && values[columns].number % unit_bytes * bytes % unit_bytes == 0;
+        if (is_whole) aligned |= std::uint32_t{1} << i;
+    }
+    return aligned;
+}
+
+}  // namespace smemtune
