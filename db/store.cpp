@@ -183,11 +183,51 @@ std::vector<std::pair<std::int64_t, Device>> Store::devices() const {
     });
 }
 
+std::optional<Store::Known> Store::State::find_unchanged(const Problem& problem) {
+    const auto files = states_of(request.file, log_file);
+    if (files != unchanged.files) unchanged = {.files = files};
+    ++unchanged.lookups;
+    if (!unchanged.is_complete) return std::nullopt;
+    const auto found = unchanged.problems.find(problem);
+    const bool is_known = found != unchanged.problems.end();
+    return Store::Known{unchanged.devices, is_known ? std::optional(found->second) : std::nullopt};
+}
+
+void Store::State::read_unchanged() {
+    constexpr int first_lookups = 4;  // are not delayed, so a file that changes often is not read again and again
+    constexpr std::int64_t most_problems = 4096;  // reading them takes a few milliseconds
+    if (unchanged.was_read || unchanged.lookups < first_lookups || !unchanged.files.is_settled()) return;
+    unchanged.was_read = true;
+    // A network filesystem may report an old state of a file. Local files are those that may be in WAL mode.
+    if (journal_at(request.file) != Journal::wal) return;
+    auto now = unchanged;  // a copy, because read_together() may open the file again, which clears `unchanged`
+    static const std::string every_device = select_devices();
+    static const std::string some_problems = std::string(select_problems) + " LIMIT ?";
+    try {
+        const auto problems = read_together([&] {
+            now.devices = query(every_device).all(read_device);
+            return query(some_problems).with(most_problems + 1).all(read_problem);
+        });
+        if (static_cast<std::int64_t>(problems.size()) > most_problems) return;
+        for (const auto& [row, problem] : problems) now.problems.emplace(problem, row);
+    } catch (const DamagedRow&) {
+        return;
+    }
+    now.is_complete = states_of(request.file, log_file) == now.files;
+    unchanged = std::move(now);
+}
+
 Store::Known Store::known(const Problem& problem) const {
-    return state_->read_together([&] {
+    const bool reads = state_->access == Access::read;
+    if (reads) {
+        if (auto found = state_->find_unchanged(problem)) return *std::move(found);
+    }
+    auto found = state_->read_together([&] {
         auto every = devices();
         return Known{std::move(every), find(problem)};
     });
+    if (reads) state_->read_unchanged();
+    return found;
 }
 
 std::optional<std::int64_t> Store::find(const Device& device) const {

@@ -1,12 +1,14 @@
 // The implementation state of a Store, for the files that implement it.
 #pragma once
 
+#include <map>
 #include <set>
 #include <type_traits>
 #include <utility>
 
 #include <sqlite3.h>
 
+#include "db/file/journal.h"
 #include "db/file/open.h"
 #include "db/query.h"
 #include "db/rows.h"
@@ -18,6 +20,7 @@ struct Store::State {
     State(const OpenRequest& what, Access how) : State(what, how, open_file(what, how)) {}
 
     OpenRequest request;
+    std::filesystem::path log_file;  // the write-ahead log
     Access access;
     Connection connection;
     int schema;
@@ -33,6 +36,18 @@ struct Store::State {
         std::vector<std::pair<std::int64_t, Device>> devices{};
     };
     std::optional<KnownDevices> known_devices{};
+    // What Store::known() returns as long as nobody writes to the file. Class Runtime calls known() for each new
+    // problem, and SQLite needs about ten system calls to find out that nothing has changed. Only readers have this
+    // cache.
+    struct Unchanged {
+        FilesState files{};
+        int lookups = 0;        // calls of known() in this state of the files
+        bool was_read = false;  // whether read_unchanged() was tried in this state of the files
+        bool is_complete = false;
+        std::vector<std::pair<std::int64_t, Device>> devices{};
+        std::map<Problem, std::int64_t> problems{};
+    };
+    Unchanged unchanged{};
     std::set<std::pair<std::int64_t, std::int64_t>> placed{};  // pairs of device and problem with a row in `places`
     std::set<std::int64_t> examined{};                         // templates whose machine code was examined for damage
 
@@ -89,6 +104,11 @@ struct Store::State {
         return id;
     }
 
+    // Looks up a problem in `unchanged`. Returns nothing if the files have changed, or `unchanged` was not read.
+    std::optional<Store::Known> find_unchanged(const Problem& problem);
+    // Reads the devices and all problems into `unchanged`, if that is worth its time.
+    void read_unchanged();
+
     // read_template() and read_portfolio() run inside the caller's transaction.
     std::optional<TemplateRecord> read_template(std::int64_t id);
     Portfolio read_portfolio(const PortfolioKey& key, TermsVersions versions);
@@ -120,6 +140,7 @@ private:
 
     State(OpenRequest what, Access how, OpenDatabase file)
         : request(std::move(what)),
+          log_file(request.file.string() + "-wal"),
           access(how),
           connection{std::move(file.database)},
           schema(file.schema),
@@ -136,6 +157,7 @@ private:
         auto file = open_file(request, access);
         connection.statements.clear();
         known_devices.reset();
+        unchanged = {};
         connection.database = std::move(file.database);
         schema = file.schema;
         if (!opened.is_same_file(file.opened)) ++replacements;

@@ -2,6 +2,7 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <chrono>
 #include <thread>
 
@@ -13,17 +14,35 @@ namespace {
 
 std::int64_t nanoseconds(const timespec& time) { return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec; }
 
-}  // namespace
+constexpr std::chrono::milliseconds settled{20};
 
-FileState state_of(const std::filesystem::path& file) {
+auto now() { return std::chrono::system_clock::now().time_since_epoch(); }
+
+FileState without_journal(const std::filesystem::path& file) {
     struct stat status {};
     if (stat(file.c_str(), &status) != 0) return {};
     return {.device = status.st_dev,
             .inode = status.st_ino,
             .size = status.st_size,
             .modified_ns = nanoseconds(status.st_mtim),
-            .status_changed_ns = nanoseconds(status.st_ctim),
-            .has_pending_journal = has_pending_journal(file)};
+            .status_changed_ns = nanoseconds(status.st_ctim)};
+}
+
+}  // namespace
+
+FileState state_of(const std::filesystem::path& file) {
+    auto state = without_journal(file);
+    if (state.inode != 0) state.has_pending_journal = has_pending_journal(file);
+    return state;
+}
+
+bool FilesState::is_settled() const {
+    const auto latest = std::max(file.status_changed_ns, log.status_changed_ns);
+    return now() - std::chrono::nanoseconds(latest) > settled;
+}
+
+FilesState states_of(const std::filesystem::path& file, const std::filesystem::path& log) {
+    return {without_journal(file), without_journal(log)};
 }
 
 bool is_replaced(const std::filesystem::path& file, const FileState& opened) {
@@ -32,8 +51,6 @@ bool is_replaced(const std::filesystem::path& file, const FileState& opened) {
 }
 
 FileState settled_state_of(const std::filesystem::path& file) {
-    constexpr std::chrono::milliseconds settled{20};
-    const auto now = [] { return std::chrono::system_clock::now().time_since_epoch(); };
     for (const auto start = now();;) {
         const auto state = state_of(file);
         const auto age = now() - std::chrono::nanoseconds(state.modified_ns);

@@ -46,6 +46,7 @@ Predictor::Predictor(const Portfolio& portfolio, const Problem& like, const Devi
         if (found.kernel) found.identity = operation_identity(*found.kernel, like);
         return known.emplace(row.record.key.kernel_template, std::move(found)).first->second;
     };
+    RowAlignment alignment;
     for (const auto& stored : portfolio.members) {
         auto row = row_of(stored);
         try {
@@ -54,6 +55,7 @@ Predictor::Predictor(const Portfolio& portfolio, const Problem& like, const Devi
             if (!line_) {
                 extents_ = found.kernel->operation.extents;
                 line_ = std::make_shared<StraightLine>(extents_);
+                alignment = RowAlignment(found.kernel->operation, like, device);
             }
             if (found.kernel->operation.extents != extents_) continue;
             element_bytes_ = element_type(like.type).bytes;
@@ -78,7 +80,8 @@ Predictor::Predictor(const Portfolio& portfolio, const Problem& like, const Devi
         for (const auto& each : std::set(members_[i].classes.begin(), members_[i].classes.end()))
             by_class_[each].push_back(i);
     }
-    correction_ = Correction(models);
+    correction_ = Correction(models, std::move(alignment));
+    if (line_) line_->group();
 }
 
 std::vector<Predictor::Prediction> Predictor::ranking(const Problem& problem) const {
@@ -100,23 +103,26 @@ std::vector<Predictor::Prediction> Predictor::ranking(const Problem& problem, Bo
     std::vector<Correction::Near> near;
     correction_.find(place, near);
     line_->evaluate(problem, values);
-    predictions.reserve(verified->second.size());
+    std::vector<Prediction> found;
+    std::vector<std::pair<double, std::size_t>> order;  // predicted time times 1 + error; index in `found`
+    found.reserve(verified->second.size());
+    order.reserve(verified->second.size());
     for (const auto i : verified->second) {
         const auto& member = members_[i];
         const auto terms = member.bound.terms_at(values);
         if (!terms) continue;
         const auto [factor, trust] = correction_.of(i, near);
-        Prediction prediction{.member = &member,
-                              .us = factor * member.model.predicted_us(*terms),
-                              .error = (1 - trust) * member.model.error,
-                              .factor = factor,
-                              .shares = member.model.shares(*terms)};
+        auto& prediction = found.emplace_back(Prediction{.member = &member,
+                                                         .us = factor * member.model.predicted_us(*terms),
+                                                         .error = (1 - trust) * member.model.error,
+                                                         .factor = factor,
+                                                         .shares = member.model.shares(*terms)});
         for (auto& share : prediction.shares) share *= factor;
-        predictions.push_back(prediction);
+        order.emplace_back(prediction.us * (1 + prediction.error), order.size());
     }
-    // Sorts by predicted time times 1 + error. Of two equal predictions, the one with the smaller error ranks first.
-    std::ranges::stable_sort(predictions, {},
-                             [](const Prediction& prediction) { return prediction.us * (1 + prediction.error); });
+    std::ranges::sort(order);  // the order of the portfolio decides between equal members
+    predictions.reserve(order.size());
+    for (const auto& [score, index] : order) predictions.push_back(found[index]);
     return predictions;
 }
 

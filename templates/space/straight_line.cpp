@@ -11,6 +11,8 @@ StraightLine::StraightLine(std::vector<std::string> variables)
       is_truth_(variables_.size()) {}
 
 StraightLine::Slot StraightLine::add(const Expression& expression, const Environment& environment) {
+    grouped_.clear();
+    batch_ends_.clear();
     std::vector<Slot> names;
     for (const auto& name : expression.names()) {
         const auto variable = std::ranges::find(variables_, name);
@@ -158,6 +160,9 @@ StraightLine::Slot StraightLine::convert(const Expression& expression, std::size
         case Op::divide:
             if (b > 0) return {a / b, true};
             break;
+        case Op::remainder:
+            if (b > 0) return {a % b, true};
+            break;
         case Op::ceil_div:
             if (b > 0) return {a / b + (a % b > 0 ? 1 : 0), true};
             break;
@@ -172,10 +177,64 @@ void StraightLine::begin(const Problem& problem, std::vector<Value>& values) con
     for (std::size_t i = 0; i < variables_.size(); ++i) values[i] = {problem.extents[i].second, true};
 }
 
+// A node's level is one more than the largest level of its operands. The nodes of a level do not need one another, so
+// they can be sorted by operator.
+void StraightLine::group() {
+    std::vector<std::size_t> level(initial_.size(), 0);
+    for (const auto& node : nodes_) level[node.to] = 1 + std::max({level[node.a], level[node.b], level[node.c]});
+    grouped_ = nodes_;
+    const auto key = [&](const Node& node) { return std::pair(level[node.to], node.op); };
+    std::ranges::stable_sort(grouped_, {}, key);
+    batch_ends_.clear();
+    for (std::size_t i = 1; i <= grouped_.size(); ++i) {
+        if (i == grouped_.size() || key(grouped_[i]) != key(grouped_[i - 1])) batch_ends_.push_back(i);
+    }
+}
+
+template <StraightLine::Op op>
+void StraightLine::compute(const Node* first, const Node* last, Value* values) {
+    for (; first != last; ++first) {
+        auto node = *first;
+        node.op = op;  // a constant, so that value_of() is compiled for this operator alone
+        values[node.to] = value_of(node, values);
+    }
+}
+
+void StraightLine::compute_batch(const Node* first, const Node* last, Value* values) {
+    switch (first->op) {
+        case Op::jump_if_zero: return compute<Op::jump_if_zero>(first, last, values);
+        case Op::add: return compute<Op::add>(first, last, values);
+        case Op::subtract: return compute<Op::subtract>(first, last, values);
+        case Op::multiply: return compute<Op::multiply>(first, last, values);
+        case Op::divide: return compute<Op::divide>(first, last, values);
+        case Op::ceil_div: return compute<Op::ceil_div>(first, last, values);
+        case Op::remainder: return compute<Op::remainder>(first, last, values);
+        case Op::minimum: return compute<Op::minimum>(first, last, values);
+        case Op::maximum: return compute<Op::maximum>(first, last, values);
+        case Op::less: return compute<Op::less>(first, last, values);
+        case Op::less_equal: return compute<Op::less_equal>(first, last, values);
+        case Op::greater: return compute<Op::greater>(first, last, values);
+        case Op::greater_equal: return compute<Op::greater_equal>(first, last, values);
+        case Op::equal: return compute<Op::equal>(first, last, values);
+        case Op::not_equal: return compute<Op::not_equal>(first, last, values);
+        case Op::to_bool: return compute<Op::to_bool>(first, last, values);
+        default:
+            for (; first != last; ++first) values[first->to] = value_of(*first, values);
+    }
+}
+
 void StraightLine::evaluate(const Problem& problem, std::vector<Value>& values) const {
     begin(problem, values);
     auto* const slots = values.data();
-    for (const auto& node : nodes_) slots[node.to] = value_of(node, slots);
+    if (grouped_.empty()) {
+        for (const auto& node : nodes_) slots[node.to] = value_of(node, slots);
+        return;
+    }
+    std::size_t first = 0;
+    for (const auto end : batch_ends_) {
+        compute_batch(grouped_.data() + first, grouped_.data() + end, slots);
+        first = end;
+    }
 }
 
 bool StraightLine::evaluate(const Problem& problem, std::span<const Slot> rules, std::vector<Value>& values) const {

@@ -31,6 +31,9 @@ public:
     /// variables. Throws ExpressionError for an unknown name.
     Slot add(const Expression& expression, const Environment& environment);
 
+    /// Groups equal operators, which makes evaluate(problem, values) faster. Call it after the last add().
+    void group();
+
     /// Computes the values of all slots and writes them to `values`. Allocates no memory if the capacity of `values`
     /// suffices. Precondition: the variables are the problem's extents.
     void evaluate(const Problem& problem, std::vector<Value>& values) const;
@@ -54,9 +57,16 @@ private:
     [[nodiscard]] static Value value_of(const Node& node, const Value* values);
     void begin(const Problem& problem, std::vector<Value>& values) const;
 
+    // Computes the nodes from `first` to `last`, which all have the operator `op`.
+    template <Op op>
+    static void compute(const Node* first, const Node* last, Value* values);
+    static void compute_batch(const Node* first, const Node* last, Value* values);
+
     std::vector<std::string> variables_;
-    std::vector<Node> nodes_;     // in such an order that each node needs only values of earlier nodes
-    std::vector<Value> initial_;  // the value of each slot that is a constant; unused for the other slots
+    std::vector<Node> nodes_;              // in such an order that each node needs only values of earlier nodes
+    std::vector<Node> grouped_;            // the nodes in the order of group(); empty before group()
+    std::vector<std::size_t> batch_ends_;  // where each run of equal operators in `grouped_` ends
+    std::vector<Value> initial_;           // the value of each slot that is a constant; unused for the other slots
     std::vector<bool> is_constant_;
     std::vector<bool> is_truth_;  // for each slot: whether its value, if it has one, is 0 or 1
     std::map<std::tuple<Op, Slot, Slot, Slot>, Slot> known_;

@@ -7,6 +7,7 @@
 #include <SQLiteCpp/Database.h>
 #include <SQLiteCpp/Statement.h>
 
+#include "db/file/file_state.h"
 #include "db/file/schema.h"
 #include "db/rows.h"
 #include "tests/db/scratch.h"
@@ -630,6 +631,53 @@ TEST_F(StoreTest, DevicesAndAProblemAreReadTogetherAsByTwoCalls) {
     }
     const auto added = store.remember(gemm(7, 7, 7));  // the reader sees this only if it has no open transaction
     EXPECT_EQ(reader.known(gemm(7, 7, 7)).problem, added);
+}
+
+// After some lookups in a file at rest, a reading Store answers from memory. A lock of another process shows this,
+// because SQLite would wait for the lock.
+TEST_F(StoreTest, AFileThatNobodyWritesIsLookedUpInMemoryUntilItChanges) {
+    const auto file = scratch / "rollback.db";
+    const StoreOptions options{.patience = std::chrono::milliseconds(0), .rollback_journal = true};
+    Store writer(file, Store::Access::write, options);
+    const auto row = writer.remember(gemm(7, 7, 7));
+    writer.remember(model_device("sm_90"));
+    const Store reader(file, Store::Access::read, options);
+    settled_state_of(file);
+    for (int lookup = 0; lookup < 4; ++lookup) EXPECT_EQ(reader.known(gemm(7, 7, 7)).problem, row);
+    {
+        SQLite::Database locking(file.string(), SQLite::OPEN_READWRITE);
+        locking.exec("BEGIN EXCLUSIVE");
+        EXPECT_EQ(reader.known(gemm(7, 7, 7)).problem, row);
+        EXPECT_EQ(reader.known(gemm(7, 7, 8)).problem, std::nullopt);
+        EXPECT_EQ(reader.known(gemm(7, 7, 8)).devices.size(), 1U);
+        EXPECT_THROW(static_cast<void>(reader.find(gemm(7, 7, 7))), StoreError);
+    }
+    const auto added = writer.remember(gemm(7, 7, 8));
+    EXPECT_EQ(reader.known(gemm(7, 7, 8)).problem, added) << "at once, although the change is not settled";
+    std::filesystem::rename(path, file);
+    EXPECT_EQ(reader.known(gemm(7, 7, 8)).problem, std::nullopt) << "another file in its place";
+}
+
+TEST_F(StoreTest, ADatabaseWithManyProblemsIsNotReadIntoMemory) {
+    const auto file = scratch / "many.db";
+    const StoreOptions options{.patience = std::chrono::milliseconds(0), .rollback_journal = true};
+    Store(file, Store::Access::write, options).remember(model_device("sm_90"));
+    SQLite::Database database(file.string(), SQLite::OPEN_READWRITE);
+    database.exec("BEGIN");
+    SQLite::Statement insert(database,
+                             "INSERT INTO problems (operation, type, layout, extents, size) VALUES "
+                             "('gemm', 'f32', 'nn', json_object('M', ?, 'N', 1, 'K', 1), '')");
+    for (int m = 1; m <= 4097; ++m) {
+        insert.bind(1, m);
+        insert.exec();
+        insert.reset();
+    }
+    database.exec("COMMIT");
+    const Store reader(file, Store::Access::read, options);
+    settled_state_of(file);
+    for (int lookup = 0; lookup < 9; ++lookup) EXPECT_EQ(reader.known(gemm(4097, 1, 1)).problem, 4097);
+    database.exec("BEGIN EXCLUSIVE");
+    EXPECT_THROW(static_cast<void>(reader.known(gemm(4097, 1, 1))), StoreError);
 }
 
 TEST_F(StoreTest, ADeviceThatAnotherStoreAddsIsSeenAtTheNextQuestion) {

@@ -51,6 +51,28 @@ TEST_F(FileStateTest, AnotherFileInItsPlaceIsNotTheSame) {
     EXPECT_FALSE(state_of(file).is_same_file(before));
 }
 
+TEST_F(FileStateTest, TheStatesOfFileAndLogTellOfEachChange) {
+    const auto log = scratch / "tuned.db-wal";
+    write_text(file, "content");
+    const auto without_log = states_of(file, log);
+    EXPECT_FALSE(without_log.is_settled()) << "written a moment ago";
+    settled_state_of(file);
+    EXPECT_TRUE(without_log.is_settled());
+    EXPECT_EQ(states_of(file, log), without_log);
+    write_text(log, "frames");
+    const auto with_log = states_of(file, log);
+    EXPECT_NE(with_log, without_log);
+    EXPECT_FALSE(with_log.is_settled()) << "the log was written a moment ago";
+    settled_state_of(log);
+    EXPECT_TRUE(with_log.is_settled());
+    write_text(log, "FRAMES");
+    EXPECT_NE(states_of(file, log), with_log);
+    std::filesystem::remove(log);
+    EXPECT_EQ(states_of(file, log), without_log);
+    write_text(file, "CONTENT");
+    EXPECT_NE(states_of(file, log), without_log);
+}
+
 TEST_F(FileStateTest, AStateIsSettledWhenAFurtherChangeGetsAnotherTimeStamp) {
     write_text(file, "content");
     const auto state = settled_state_of(file);

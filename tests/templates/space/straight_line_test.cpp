@@ -16,6 +16,16 @@ std::optional<std::int64_t> line_value(const std::string& text, std::int64_t m, 
     line.evaluate({"any", "f32", "", {{"M", m}, {"N", n}}}, values);
     return values[slot].exists ? std::optional(values[slot].number) : std::nullopt;
 }
+// The same for a line whose operators are grouped, with an expression of many operators beside this one.
+std::optional<std::int64_t> grouped_value(const std::string& text, std::int64_t m, std::int64_t n) {
+    StraightLine line({"M", "N"});
+    line.add(Expression("M * 3 + N * 5 - (M / 7 + N / 11) * (M % 13 + 2) + max(M, N) - min(M, 4)"), known);
+    const auto slot = line.add(Expression(text), known);
+    line.group();
+    std::vector<StraightLine::Value> values;
+    line.evaluate({"any", "f32", "", {{"M", m}, {"N", n}}}, values);
+    return values[slot].exists ? std::optional(values[slot].number) : std::nullopt;
+}
 std::optional<std::int64_t> value(const std::string& text, std::int64_t m, std::int64_t n) {
     auto environment = known;
     environment["M"] = m;
@@ -89,7 +99,10 @@ TEST(StraightLine, HasTheValueOfTheExpressionWhereverThereIsOne) {
                              "(M > 2 || N > 2) && (M < 9 && N < 9)",
                              "M == 1 ? 1 : M == 2 ? 2 : M == 3 ? 3 : 4"}) {
         for (std::int64_t m : {0, 1, 2, 3, 8, 70}) {
-            for (std::int64_t n : {0, 1, 2, 5, 70}) EXPECT_EQ(line_value(text, m, n), value(text, m, n)) << text << m;
+            for (std::int64_t n : {0, 1, 2, 5, 70}) {
+                EXPECT_EQ(line_value(text, m, n), value(text, m, n)) << text << m;
+                EXPECT_EQ(grouped_value(text, m, n), value(text, m, n)) << "grouped: " << text << m;
+            }
         }
     }
 }
@@ -102,6 +115,16 @@ TEST(StraightLine, ACommonPartHasOneSlotAndOneWithoutExtentsIsComputedAtOnce) {
     EXPECT_NE(line.add(Expression("N * ceil_div(M, 4)"), known), once);
     EXPECT_EQ(line.add(Expression("M"), known), 0);
     EXPECT_EQ(line.add(Expression("N"), known), 1);
+}
+
+TEST(StraightLine, AnExpressionAddedAfterGroupingIsComputed) {
+    StraightLine line({"M", "N"});
+    line.add(Expression("M * N"), known);
+    line.group();
+    const auto sum = line.add(Expression("M + N"), known);
+    std::vector<StraightLine::Value> values;
+    line.evaluate({"any", "f32", "", {{"M", 2}, {"N", 3}}}, values);
+    EXPECT_EQ(values[sum].number, 5);
 }
 
 TEST(StraightLine, EndsAtTheFirstRuleThatDoesNotHold) {
