@@ -7,6 +7,7 @@
 # 200 shapes on an H200 with 16 cores take about 4 minutes for the losses and 3 for the ratios. The environment may set:
 #   DATABASE   a database with the portfolio; without it, the script first builds a portfolio, which takes ten minutes
 #   PARTS      what to measure: "loss", "ratio" or, by default, "loss ratio"
+#   TYPE       the type of the elements; f32 by default
 #   LAYOUT     nn by default
 #   TEMPLATES  the templates, as for --templates; all by default
 #   SEARCHES   the number of shapes that are also searched, 60 by default, with EVALUATIONS (64) configurations each
@@ -16,11 +17,11 @@
 #   COMMIT     the commit to record; by default, the one that is checked out
 set -euo pipefail
 program=$1 device=$2 output=$3 seed=${4:-1001} count=${5:-200}
-layout=${LAYOUT:-nn}
+type=${TYPE:-f32} layout=${LAYOUT:-nn}
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 export COMMIT=${COMMIT:-$(git -C "$(dirname "$0")" rev-parse --short HEAD)}
-common=(--device "$device" --layout "$layout" --templates "${TEMPLATES:-}")
+common=(--device "$device" --type "$type" --layout "$layout" --templates "${TEMPLATES:-}")
 
 if [ -z "${DATABASE:-}" ]; then
     DATABASE=$scratch/tuning.db
@@ -46,8 +47,8 @@ for part in ${PARTS:-loss ratio}; do
     esac
 done
 {
-    printf '{"benchmark": "every_shape", "commit": "%s", "date": "%s", "seed": %s, "shapes": %s, "layout": "%s"' \
-        "$COMMIT" "$(date -u +%F)" "$seed" "$count" "$layout"
+    printf '{"benchmark": "every_shape", "commit": "%s", "date": "%s", "seed": %s, "shapes": %s, "type": "%s", "layout": "%s"' \
+        "$COMMIT" "$(date -u +%F)" "$seed" "$count" "$type" "$layout"
     for part in loss ratio; do
         if [ -f "$scratch/$part.json" ]; then printf ',\n"%s": %s' "$part" "$(cat "$scratch/$part.json")"; fi
     done
