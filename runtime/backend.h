@@ -64,8 +64,8 @@ public:
     virtual void fill_symbol(StreamHandle stream, const SymbolArgument& symbol, const void* from) const;
 };
 
-/// Throws LaunchError if the array that `symbol` names is shorter than its argument. `bytes` is the size of the array,
-/// or 0 if the kernel's code has no array of this name.
+/// Throws LaunchError if the array that `symbol` names is shorter than the argument that fills it. `bytes` is the size
+/// of the array. If the kernel's code has no array of this name, `bytes` is 0.
 void must_have_room(const SymbolArgument& symbol, std::size_t bytes);
 
 /// A kernel of one problem together with its launch: a configuration of a template (ConfiguredKernel), a kernel that
@@ -76,8 +76,8 @@ public:
     /// Launches the kernel. `arguments[i]` points to the value of the operation's i-th argument. The launch is
     /// asynchronous on a GPU. Throws LaunchError, DeviceFault.
     virtual void launch(StreamHandle stream, std::span<void* const> arguments) const = 0;
-    /// Copies arguments to arrays of the kernel's source, for later launches with the same values. Concerns only the
-    /// arguments that no parameter of the kernel takes (SymbolArgument). The default does nothing.
+    /// Copies arguments to arrays of the kernel's source, for later launches with the same values. Copies only the
+    /// arguments that no parameter of the kernel takes (SymbolArgument). The implementation in this class does nothing.
     virtual void fill_symbols(StreamHandle /*stream*/, std::span<void* const> /*arguments*/) const {}
 };
 
@@ -102,7 +102,7 @@ public:
 
 class Backend {
 public:
-    /// One launch of a batch that is timed.
+    /// One launch of a batch. time_us() and energy_uj() measure whole batches.
     struct Call {
         const BoundKernel* kernel;
         std::vector<void*> arguments;
@@ -135,11 +135,11 @@ public:
     [[nodiscard]] virtual std::size_t free_bytes() = 0;
     /// Waits until all launches have ended. Throws DeviceFault.
     virtual void synchronize() = 0;
-    /// Device time of the whole batch in microseconds, with the launches back to back. The batch runs as one CUDA graph
-    /// if a graph hides the host's time per launch.
+    /// Device time of the whole batch in microseconds, with the launches back to back. On a GPU, a batch of several
+    /// launches runs as one CUDA graph, which hides the host's time per launch.
     [[nodiscard]] virtual double time_us(std::span<const Call> calls) = 0;
-    /// Energy of one launch in microjoules; 0 when unknown. It is the mean over batches that are repeated for at least
-    /// 0.3 s. The device's energy counter includes all other work on the device.
+    /// Energy of one launch in microjoules; 0 when unknown. The batch is repeated for at least 0.3 s, and the energy is
+    /// the mean over all its launches. The device's energy counter includes all other work on the device.
     [[nodiscard]] virtual double energy_uj(std::span<const Call> /*calls*/) { return 0; }
     /// The current clock of the multiprocessors; 0 when unknown.
     [[nodiscard]] virtual std::int64_t clock_khz() { return 0; }

@@ -180,7 +180,8 @@ std::string check_of_parameters(const KernelTemplate& kernel, const Problem& pro
 Program program_beside(const KernelTemplate& kernel, const Problem& problem, Role role, const std::string& entry,
                        const std::string& path, const SourceNeeds& needs) {
     Program program{entry, path, sources_of(kernel), {}, kernel.include_folders, needs};
-    // The program may share its source with the kernel, and the kernel needs a configuration. It gets the default one.
+    // The program may be in the same source as the kernel, and a kernel's source needs a configuration. Therefore the
+    // program gets the default configuration.
     program.files["configuration.h"] = render(kernel, default_configuration(kernel), problem);
     program.files.at(program.source_path) += check_of_parameters(kernel, problem, program, role);
     program.on_host = is_host_source(path);

@@ -49,7 +49,7 @@ struct Choice {
     std::string device;      ///< the device of the tuning; the Runtime's own device when untuned
     double uncertainty = 0;  ///< relative error of a predicted `expected_us`: two of three predictions are within a
                              ///< factor of 1 + uncertainty of the measured time
-    std::string why{};       ///< why a portfolio's member or a kernel timed in first launches was chosen; else empty
+    std::string why{};       ///< the reason for a portfolio's member or a kernel timed in first launches; else empty
     std::string database{};  ///< the database that has the configuration; empty when untuned
 };
 
@@ -246,8 +246,9 @@ public:
         /// export). The Runtime calls `log` and leaves a database out if it is absent, damaged, not trusted, or of a
         /// schema that is too new.
         std::vector<std::filesystem::path> databases{};
-        /// A folder of databases (*.db) that are searched last and are left out as in `databases`. The default is the
-        /// folder that is installed with smemtune, with the portfolios of some GPUs. An empty path means no folder.
+        /// A folder of databases (*.db) that are searched last. Unusable databases are left out, as in `databases`. The
+        /// default is the folder that is installed with smemtune, which has the portfolios of some GPUs. An empty path
+        /// means no folder.
         std::optional<std::filesystem::path> system_databases{};
         /// "0", "1", ... for a GPU, "auto" for the first GPU, "host" for the CPU.
         std::string device = "auto";

@@ -18,7 +18,7 @@ namespace {
 std::optional<Configuration> sane_default(const KernelTemplate& kernel, const Problem& problem, const Device& device) {
     const auto defaults = default_configuration(kernel);
     if (!infeasibility(kernel, defaults, problem, device)) return defaults;
-    for (const auto& parameter : kernel.parameters) {  // changes one parameter: saves enumerating a large space
+    for (const auto& parameter : kernel.parameters) {  // first changes one parameter: enumerating takes long
         for (const auto value : parameter.values) {
             auto near = defaults;
             near.values[parameter.name] = value;
@@ -62,8 +62,8 @@ Candidates::Candidates(const Problem& problem, const Device& device, const Store
       stored_templates_(stored_templates),
       predictors_(predictors) {
     find_expected();
-    // If the caller has the template that it names, only the current version is used. A template that only the database
-    // has is used in any version.
+    // If the caller has the template that it asks for, only the current version of that template is used. If only the
+    // database has the template, every version may be used.
     const auto named = std::ranges::find(templates_, kernel_template_, &KernelTemplate::name);
     if (named != templates_.end()) hashes_ = named->same_code_hashes();
     if (store != nullptr) begin();
@@ -148,7 +148,7 @@ void Candidates::find_expected() {
 
 void Candidates::pass_over(const std::string& kernel_template, const std::string& reason) {
     const auto text = "; " + kernel_template + ": " + reason;
-    if (why_not_.find(text) == std::string::npos) why_not_ += text;  // once per reason; winners may share a template
+    if (why_not_.find(text) == std::string::npos) why_not_ += text;  // several winners may give the same reason
 }
 
 bool Candidates::has_expected_signature(const KernelTemplate& kernel) {
@@ -282,7 +282,7 @@ std::optional<Candidate> Candidates::tuned(const TrialRow& row, const Predictor:
                                                      : std::make_shared<const Configuration>(completed(
                                                            row.record.configuration, default_configuration(kernel)));
         if (member == nullptr && infeasibility(kernel, *configuration, problem_, device_)) return std::nullopt;
-        // Another problem's winner may have replaced the machine code that was verified for this one.
+        // Another problem's winner may have replaced the machine code that was verified for this problem.
         const bool replaced = !recorded && !row.record.code_hash.empty();
         const auto here = tuned_for == problem_ && !replaced ? Match::exact : Match::nearest;
         Choice choice{.kernel_template = kernel.name,

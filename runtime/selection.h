@@ -53,16 +53,17 @@ public:
     /// empty, all candidates are of this template.
     ///
     /// Versions: a stored winner of `kernel_template`, or of a template named in `own`, is used only if `templates` has
-    /// its template with the same source. Winners of other templates are used in any version, until the problem is
-    /// tuned again.
+    /// the winner's template with the same source. Winners of other templates are used in any version, until the
+    /// problem is tuned again.
     ///
     /// Operations: if a template named in `own` defines the operation, a winner is used only if it was verified as this
-    /// operation. Defaults, and winners without a record of that, are used only if their template defines the same
-    /// operation.
+    /// operation. A default, or a winner whose operation was not recorded, is used only if its template defines the
+    /// same operation.
     ///
-    /// Arguments: a template is used only if it takes the arguments that the caller expects. `templates` gives these:
-    /// `kernel_template`, else the first template of the operation that `own` names, else the first of the operation.
-    /// If `templates` has no template of the operation, any stored template that fits the problem is used.
+    /// Arguments: a template is used only if it takes the arguments that the caller expects. The caller expects the
+    /// arguments of `kernel_template`, else those of the first template of the operation that `own` names, else those
+    /// of the first template of the operation in `templates`. If `templates` has no template of the operation, any
+    /// stored template that fits the problem is used.
     ///
     /// Objects that share `predictors` read the store's portfolios once. They may differ only in the problem and in
     /// `kernel_template`.
@@ -131,9 +132,9 @@ private:
     BoundLaunch::Scratch rule_values_;  // values of the members' rules for `problem_`
     std::size_t prediction_ = 0;
     std::string why_not_;
-    std::vector<std::string> hashes_;    // hashes that mean the current source of `kernel_template_`
-    std::vector<StoredDevice> devices_;  // the most similar first
-    std::vector<Step> steps_;            // in the order of execution
+    std::vector<std::string> hashes_;    // hashes of `kernel_template_`: this version's and `same_code_as`
+    std::vector<StoredDevice> devices_;  // the stored devices, the most similar first
+    std::vector<Step> steps_;            // all steps, in the order of execution
     std::size_t step_ = 0;               // index of the next step
     const Step* current_ = nullptr;
     std::int64_t skipped_ = 0;    // number of rows that the current step has read from the store

@@ -9,8 +9,8 @@ namespace smemtune {
 
 namespace {
 
-// Converts a leading dimension to one for GemmOperands, where 0 means packed rows. In the C interface, 0 is an error,
-// because a caller who forgot to set the value passes 0.
+// Converts a leading dimension of the C interface to a leading dimension of GemmOperands, where 0 means packed rows. In
+// the C interface, 0 is an error, because a caller who forgot to set the value passes 0.
 std::int64_t leading_dimension(std::int64_t given, const char* name) {
     if (given == 0) throw std::invalid_argument(std::string(name) + "=0; write SMEMTUNE_PACKED for packed rows");
     return given == SMEMTUNE_PACKED ? 0 : given;
@@ -40,7 +40,8 @@ void launch_product(const Kernel& kernel, smemtune_stream stream, GemmOperands o
     kernel.launch(stream, operands);
 }
 
-// Writes the arguments into `kept`, a thread_local problem. Repeated calls reuse its memory and allocate nothing.
+// Writes type, layout and extents into `kept`, a thread_local problem. Repeated calls reuse the memory of `kept` and
+// allocate nothing.
 const Problem& fill_in(Problem& kept, const char* type, const char* layout,
                        std::initializer_list<std::int64_t> extents) {
     kept.type = &required(type, "type");

@@ -53,8 +53,8 @@ std::int64_t extent_of(const Problem& problem, std::string_view name) {
     return 0;
 }
 
-// Returns the caller's argument with this name; null if there is none. Looks at index `place` first, where the argument
-// is if the caller keeps the kernel's order.
+// Returns the caller's argument with this name; null if there is none. Looks at index `place` first: the argument is
+// there if the caller keeps the kernel's order.
 const smemtune_argument* find(std::span<const smemtune_argument> given, std::string_view name, std::size_t place) {
     const auto matches = [&](const smemtune_argument& each) { return name == &required(each.name, "argument.name"); };
     if (place < given.size() && matches(given[place])) return &given[place];

@@ -66,7 +66,7 @@ typedef enum smemtune_log_level { SMEMTUNE_LOG_INFO = 1, SMEMTUNE_LOG_WARNING = 
 // at the same time. It must not call smemtune, throw or longjmp.
 typedef void (*smemtune_log_function)(void* user, smemtune_log_level level, const char* message);
 
-// Flags of smemtune_options. docs/security.md explains all but the first.
+// Flags of smemtune_options. docs/security.md explains all flags except SMEMTUNE_DATABASE_MAY_BE_ABSENT.
 #define SMEMTUNE_DATABASE_MAY_BE_ABSENT UINT32_C(1)  // smemtune_open also succeeds if `database` does not exist
 #define SMEMTUNE_ANY_OWNER UINT32_C(2)               // also read files that other users own or may write
 #define SMEMTUNE_ANY_TEMPLATE_OWNER UINT32_C(4)      // like SMEMTUNE_ANY_OWNER, but only for template folders
@@ -84,11 +84,11 @@ typedef struct smemtune_options {
     const char* const* template_folders;  // folders of the application's templates; a null pointer ends the list
     const char* host_compiler;            // C++ compiler for the host device; default "c++"
     uint32_t flags;
-    size_t remembered_problems;  // limit, default 4096. Beyond it, the least recently fetched are forgotten
+    size_t remembered_problems;  // limit, default 4096; beyond it, the problems least recently fetched are forgotten
     smemtune_log_function log;
     void* log_user;             // first argument of `log`
     size_t measure_candidates;  // how many kernels are timed in an untuned problem's first launches; default 0
-    double measure_lost_ms;     // limit, in ms, of the device time that such timing may lose; default 1000
+    double measure_lost_ms;     // limit, in ms, of the device time that measure_candidates may lose; default 1000
     // Databases that are searched after `database`, in this order. A null pointer ends the list. A database that is
     // absent, damaged, too new or not trusted is left out, and `log` is called.
     const char* const* databases;
@@ -111,7 +111,8 @@ void smemtune_close(smemtune_runtime* runtime);
 struct CUstream_st;
 typedef struct CUstream_st* smemtune_stream;
 
-// As a leading dimension: the rows have no padding. As a batch stride: the matrices follow one another without a gap.
+// As a leading dimension, this value means that the rows have no padding. As a batch stride, it means that the matrices
+// follow one another without a gap.
 #define SMEMTUNE_PACKED (-1)
 
 // C = alpha * op(A) * op(B) + beta * C, row-major, enqueued on `stream` of the runtime's GPU, which must be current.
@@ -190,10 +191,10 @@ typedef struct smemtune_choice {
     const char* configuration;  // such as "TILE_WIDTH=32"
     const char* tuned_for;      // the problem that the configuration was tuned for; "" when predicted or untuned
     const char* device;         // the device of the tuning; the runtime's own device when untuned
-    const char* why;            // why a portfolio's member or a kernel timed in first launches was chosen; else ""
+    const char* why;            // the reason for a portfolio's member or for a kernel timed in first launches; else ""
     smemtune_match match;
     double expected_us;  // time measured for `tuned_for` on `device`, or predicted for this problem; 0 when untuned
-    double uncertainty;  // relative error of a predicted time: two of three are within a factor of 1 + uncertainty
+    double uncertainty;  // error of a prediction: two of three measured times are within a factor of 1 + uncertainty
 } smemtune_choice;
 #define SMEMTUNE_CHOICE_INIT \
     { sizeof(smemtune_choice), NULL, NULL, NULL, NULL, NULL, SMEMTUNE_MATCH_UNTUNED, 0, 0 }
@@ -224,11 +225,12 @@ typedef struct smemtune_argument {
     const void* address;  // device address of an input or an output
 } smemtune_argument;
 
-// Describes the kernel's argument number `index`, counted from 0. Writes the value of an extent; all other values
-// become 0. Returns SMEMTUNE_INVALID_ARGUMENT if `index` is not less than the number of arguments.
+// Describes the kernel's argument number `index`, counted from 0. If the argument is an extent, also writes its value.
+// All other values become 0. Returns SMEMTUNE_INVALID_ARGUMENT if `index` is not less than the number of arguments.
 smemtune_status smemtune_kernel_argument(const smemtune_kernel* kernel, size_t index, smemtune_argument* argument);
-// Launches a kernel of any operation. `arguments` has each of the kernel's arguments once, in any order; the kernel's
-// own order is the fastest. Extents may be left out. Those that are given must equal the extents of the problem.
+// Launches a kernel of any operation. `arguments` has each of the kernel's arguments once, in any order. The launch is
+// fastest if `arguments` keeps the kernel's own order. Extents may be left out. Those that are given must equal the
+// extents of the problem.
 smemtune_status smemtune_launch(const smemtune_kernel* kernel, smemtune_stream stream,
                                 const smemtune_argument* arguments, size_t count);
 

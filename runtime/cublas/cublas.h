@@ -25,17 +25,17 @@ struct VendorKernel {
 };
 
 /// Makes kernels of cuBLAS for products in the layouts nn, nt, tn and tt. Types: `f32` (FP32 without TF32); `f16` and
-/// `bf16` with sums and scalars in FP32; `tf32` (FP32 in memory); `3xtf32`, for which cuBLAS computes as for `f32`.
-/// The workspace has 32 MiB, which NVIDIA recommends for Hopper. The recommendation for other architectures is less
-/// (cuBLAS documentation, cublasSetWorkspace).
+/// `bf16` with sums and scalars in FP32; `tf32` (FP32 in memory); `3xtf32`, for which cuBLAS computes as for `f32`. The
+/// workspace has 32 MiB, which NVIDIA recommends for Hopper. For other architectures, NVIDIA recommends less (cuBLAS
+/// documentation, cublasSetWorkspace).
 ///
 /// A kernel takes the arguments of the problem's operation, gemm or batched_gemm. Only one thread at a time may use the
-/// kernels of one Cublas. They may outlive the Cublas, because they share its handles, but not the backend. A launch
-/// throws LaunchError if cuBLAS refuses the call.
+/// kernels of one Cublas. The kernels may outlive the Cublas, because they share its handles. They must not outlive the
+/// backend. A launch throws LaunchError if cuBLAS refuses the call.
 class Cublas {
 public:
-    /// Opens libcublas by the first of the file names `names` that works, and never closes it. By default these are
-    /// toolkit_library_names(). Throws VendorError.
+    /// Opens libcublas by the first of `names`, a list of file names, that can be opened, and never closes it. By
+    /// default the list is toolkit_library_names(). Throws VendorError.
     explicit Cublas(Backend& backend, const std::vector<std::string>& names = usual_names());
     static std::vector<std::string> usual_names();
     /// The element types of the products that cuBLAS computes, as in Problem::type.

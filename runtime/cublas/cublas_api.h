@@ -38,7 +38,7 @@ public:
     decltype(&cublasSetWorkspace_v2) set_workspace = nullptr;
     decltype(&cublasSgemm_v2) sgemm = nullptr;
     decltype(&cublasSgemmStridedBatched) sgemm_strided_batched = nullptr;
-    // No decltype for the next two: cublas_v2.h overloads their names.
+    // The next two types are written out, because decltype cannot name a function that cublas_v2.h overloads.
     cublasStatus_t (*gemm_ex)(cublasHandle_t, cublasOperation_t, cublasOperation_t, int m, int n, int k,
                               const void* alpha, const void* a, cudaDataType, int lda, const void* b, cudaDataType,
                               int ldb, const void* beta, void* c, cudaDataType, int ldc, cublasComputeType_t,

@@ -40,14 +40,14 @@ struct GemmShapes {
 };
 GemmShapes stored_shapes(const GemmArguments& arguments, bool transposed_a, bool transposed_b);
 
-/// Returns arguments with the batch, M, N and K of `problem`, which must be of this kind.
+/// Returns arguments with the batch, M, N and K of `problem`, which must be a problem of `kind`.
 GemmArguments gemm_extents(const Problem& problem, GemmKind kind);
 /// Returns arguments with the extents of `problem`, and with strides for packed rows and matrices. The problem's layout
 /// must be nn, nt, tn or tt.
 GemmArguments packed_gemm(const Problem& problem);
 
-/// Reads the arguments of a launch. `arguments` has one address for each, in the order of gemm's or batched_gemm's
-/// `operation.toml`.
+/// Reads the arguments of a launch. `arguments` has one address for each argument, in the order of gemm's or
+/// batched_gemm's `operation.toml`.
 GemmArguments gemm_arguments(void* const* arguments, GemmKind kind = GemmKind::single);
 /// The inverse of gemm_arguments(): returns the address of each argument, in the order of `operation.toml`.
 std::array<void*, 15> addresses_of(GemmArguments& arguments, GemmKind kind);
@@ -58,7 +58,7 @@ struct ColumnMajorGemm {
     struct Matrix {
         const void* data = nullptr;
         bool transposed = false;
-        std::int64_t rows = 0, columns = 0, stride = 0, batch_stride = 0;  ///< of the column-major matrix in memory
+        std::int64_t rows = 0, columns = 0, stride = 0, batch_stride = 0;  ///< all of the column-major matrix in memory
     };
     int batch = 1;
     int m = 0, n = 0, k = 0;  ///< extents of the transposed product: m is the N of the row-major product, n its M

@@ -77,7 +77,8 @@ std::unique_ptr<Event> new_event() {
     return std::make_unique<Event>(created);
 }
 
-// A value that is made at its first use. If several threads use it first at the same time, one of them makes it.
+// A value that is made at its first use. If several threads use the value for the first time at once, one of them makes
+// it.
 template <class Value>
 class Lazy {
 public:
@@ -228,7 +229,7 @@ private:
     Library library_;
     cudaKernel_t kernel_ = nullptr;
     CUfunction in_context_ = nullptr;              // the kernel in the device's primary context
-    decltype(cuLaunchKernel)* enqueue_ = nullptr;  // null if the driver cannot give `in_context_`
+    decltype(cuLaunchKernel)* enqueue_ = nullptr;  // null if the driver returns no `in_context_`
 };
 
 class CudaMemory : public Memory {
@@ -311,8 +312,8 @@ public:
     [[nodiscard]] bool is_capturing(StreamHandle stream) override {
         auto status = cudaStreamCaptureStatusNone;
         const auto result = cudaStreamIsCapturing(stream, &status);
-        // This result means that `stream` is the default stream while another stream is captured. CUDA then refuses the
-        // launch itself, and the message of that error is clearer.
+        // This result means that `stream` is the default stream while another stream is captured. The function does not
+        // throw here, because CUDA will refuse the launch itself with a clearer message.
         if (result == cudaErrorStreamCaptureImplicit) {
             (void)cudaGetLastError();
             return false;

@@ -67,7 +67,7 @@ Device described_device(int ordinal) {
             .shared_bytes_per_block = attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin),
             .shared_bytes_per_multiprocessor = attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor),
             .shared_bytes_reserved_per_block = attribute(cudaDevAttrReservedSharedMemoryPerBlock),
-            .registers_per_thread = 255,  // the same on every architecture since Kepler; the driver does not report it
+            .registers_per_thread = 255,  // the limit of every architecture since Kepler; the driver does not report it
             .registers_per_block = attribute(cudaDevAttrMaxRegistersPerBlock),
             .registers_per_multiprocessor = attribute(cudaDevAttrMaxRegistersPerMultiprocessor),
             .grid_x = attribute(cudaDevAttrMaxGridDimX),

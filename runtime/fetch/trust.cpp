@@ -86,7 +86,7 @@ std::string why_untrusted(const fs::path& path) {
 void require_trusted_database(const fs::path& database) {
     require_trusted(database);
     const auto file = fs::canonical(database);
-    for (const auto* journal : {"-wal", "-journal"}) {  // SQLite applies these files to the database when it opens it
+    for (const auto* journal : {"-wal", "-journal"}) {  // SQLite applies these files when it opens the database
         const fs::path beside = file.string() + journal;
         if (!fs::exists(beside) || why_untrusted(beside).empty()) continue;
         if (fs::exists(beside)) require_trusted(beside);  // no error if another process has removed the file meanwhile

@@ -11,8 +11,8 @@ namespace {
 constexpr std::size_t part_alignment = 256;
 
 // Rounds up to a power of two: then all earlier, smaller blocks of a stream together are smaller than the current one.
-// Above StreamWorkspace::most_bytes, that could waste half of the memory. There it rounds up to a multiple of a quarter
-// of a power of two.
+// A size above StreamWorkspace::most_bytes is rounded up to a multiple of a quarter of a power of two instead, because
+// a power of two could waste half of the memory.
 std::size_t rounded_up(std::size_t bytes) {
     if (bytes <= StreamWorkspace::most_bytes) return std::bit_ceil(bytes);
     const auto quarter = std::size_t{1} << (std::bit_width(bytes) - 3);

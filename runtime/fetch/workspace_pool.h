@@ -14,14 +14,14 @@
 
 namespace smemtune {
 
-/// The memory of one stream. Each kernel has a part of it. A launch finds its part zeroed or as the kernel's previous
-/// launch left it: kernels rely on counters that are 0 before and after each launch. When the memory is used up, all
-/// parts are assigned anew. This needs no wait, because the stream itself zeroes a part after the launches that used
-/// it.
+/// The memory of one stream. Each kernel has a part of this memory. When a launch starts, the kernel's part is zeroed
+/// or as the kernel's previous launch left it, because kernels rely on counters that are 0 before and after each
+/// launch. When the memory is used up, all parts are assigned anew. Nobody waits for this, because the stream itself
+/// zeroes a part after the earlier launches that used it.
 class StreamWorkspace {
 public:
-    /// When the memory is used up, its size doubles, up to this limit. At the limit, the parts are assigned anew
-    /// instead. The memory becomes larger than the limit only if a single part is.
+    /// When the memory is used up, its size doubles, up to this limit. At the limit, the same memory is used again. The
+    /// memory becomes larger than the limit only if a single part is larger.
     static constexpr std::size_t most_bytes = std::size_t{64} << 20;
     /// Returns zeroed memory of at least `bytes` bytes.
     using Allocate = std::function<std::unique_ptr<Memory>(std::size_t bytes)>;
@@ -36,7 +36,7 @@ public:
 private:
     [[nodiscard]] std::size_t capacity() const { return blocks_.empty() ? 0 : blocks_.back()->size(); }
 
-    std::vector<std::unique_ptr<Memory>> blocks_;  // new launches use the last; earlier ones may still use the others
+    std::vector<std::unique_ptr<Memory>> blocks_;  // new launches use the last, earlier ones perhaps the others
     std::map<std::uint64_t, std::size_t> parts_;   // offset of each kernel's part, by the kernel's id
     std::size_t used_ = 0;
     std::size_t touched_ = 0;  // from this offset on, the last block was never used and is still zeroed

@@ -17,8 +17,8 @@ namespace {
 constexpr std::size_t stack_bytes = std::size_t{128} * 1024;
 constexpr std::size_t most_threads = 1024;
 constexpr std::size_t warp_size = 32;
-// Not a power of two: with one, the tops of all stacks would be in the same sets of the CPU's caches, and every switch
-// between fibers would miss the caches.
+// Not a power of two, because a power of two would put the tops of all stacks into the same sets of the CPU's caches.
+// Every switch between fibers would then miss the caches.
 constexpr std::size_t stack_distance = stack_bytes + std::size_t{17} * 64;
 
 // A stack allocator for fibers that frees nothing: the memory belongs to Stacks, which outlives every fiber.

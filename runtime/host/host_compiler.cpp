@@ -49,7 +49,8 @@ constexpr std::array toolkit_headers{
     "math_constants.h", "vector_functions.h", "vector_types.h"};
 
 // Replaces `extern __shared__ T name[];`, which C++ does not have, with a pointer to dynamic shared memory, on the same
-// line. Outside functions it becomes an error, because a pointer there would have one value for all blocks.
+// line. Outside functions, such a declaration becomes an error, because a pointer there would have one value for all
+// blocks.
 std::string with_dynamic_shared(const std::string& source) {
     if (source.find("__shared__") == std::string::npos) return source;
     static const std::regex declaration(
@@ -105,8 +106,8 @@ std::string first_error(std::string output, const std::string& folder) {
     return readable_error(output.substr(start, output.find('\n', start) - start));
 }
 
-// Source text that makes a C++ function of the user's callable with an array of addresses, as a kernel is. The call
-// returns null, or the message of the exception that the function threw.
+// Source text that makes a user's C++ function callable like a kernel: with an array of addresses. The call returns
+// null, or the message of the exception that the function threw.
 std::string function_wrapper(const Program& program) {
     return "#include \"configuration.h\"\n#include \"" + program.source_path + R"("
 #include <cstddef>
@@ -217,7 +218,7 @@ std::variant<Binary, Rejection> HostCompiler::compile(const Program& program) co
                 command.insert(command.end(), {"--param", std::string("asan-") + setting});
             }
         }
-        // Without tail merging, because clang could merge several accesses into one that has no line number.
+        // Turns tail merging off, because clang could merge several accesses into one that has no line number.
         if (clang) command.insert(command.end(), {"-mllvm", "-enable-tail-merge=false"});
     }
     command.insert(command.end(), {in("smemtune_wrapper.cpp"), "-o", in("kernel.so")});

@@ -79,7 +79,7 @@ void FirstCalls::decide_if_known() {
     for (auto& each : timed_) each.timer.reset();
 }
 
-// A copy of the fastest kernel's state, with its measured time in place of the expected one. `count` kernels were
+// A copy of the fastest kernel's state, in which the measured time replaces the expected time. `count` kernels were
 // timed.
 std::unique_ptr<const Kernel::State> FirstCalls::with_measured_time(const Kernel::State& kernel, double us,
                                                                     std::size_t count) {

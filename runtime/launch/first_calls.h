@@ -59,7 +59,7 @@ private:
 
     struct Timed {
         std::unique_ptr<StreamTimer> timer;
-        bool is_over = false;  // whether the launch was enqueued or refused
+        bool is_over = false;  // true once the launch was enqueued or refused
         std::optional<double> us;
     };
 

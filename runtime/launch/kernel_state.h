@@ -29,7 +29,7 @@ struct FetchedExtent {
     std::size_t position = 0;  ///< index among the arguments
     std::string name;
     std::int64_t value = 0;
-    bool may_be_zero = false;  ///< whether a launch may pass 0 instead, because a check verifies the operation with it
+    bool may_be_zero = false;  ///< whether a launch may pass 0 instead, because one of the operation's checks uses 0
     bool is_wide = false;      ///< whether the argument has 8 bytes instead of 4
 };
 
@@ -40,7 +40,7 @@ struct Kernel::State {
     std::shared_ptr<Backend> backend;            // must outlive `kernel`
     ConfiguredKernel kernel;
     std::optional<PreparedGemm> gemm;         // only for matrix products
-    std::vector<FetchedExtent> extents;       // checked at a launch unless `gemm` is set; then gemm->extents is checked
+    std::vector<FetchedExtent> extents;       // checked if there is no `gemm`; else gemm->extents is checked
     std::shared_ptr<FirstCalls> first_calls;  // null if no other kernels are timed
 
     /// The state of the kernel that launches run now.

@@ -48,7 +48,7 @@ std::string LayeredCandidates::damage() const {
 std::string LayeredCandidates::why_not() const {
     std::string all;
     const auto add = [&](const std::optional<Candidates>& candidates) {
-        // Layers often leave out the same templates for the same reasons. List these once.
+        // Layers often leave out the same templates for the same reasons. The text of these reasons is added only once.
         if (candidates && all.find(candidates->why_not()) == std::string::npos) all += candidates->why_not();
     };
     for (const auto& source : sources_) add(source.candidates);

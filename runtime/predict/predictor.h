@@ -21,7 +21,7 @@ namespace smemtune {
 class Predictor {
 public:
     struct Member {
-        TrialRow row;  ///< template, configuration and verification, without problem and measurement
+        TrialRow row;  ///< the stored member as a trial without problem and measurement
         std::shared_ptr<const KernelTemplate> kernel_template;
         std::shared_ptr<const Configuration> stored;         ///< the configuration as stored in `row`
         std::shared_ptr<const Configuration> configuration;  ///< `stored` completed to all parameters of the template

@@ -36,17 +36,17 @@ public:
     /// a ReaderCount::Reading (on ReaderCount::of_process()) before it looked for the object, and must still have it.
     /// The first call of a thread allocates the thread's counter.
     void add_found(ThreadCell cell) {
-        if (cell.is_own()) {  // even after close(): the owner's Pending waits for this thread's Reading
+        if (cell.is_own()) {  // also after close(), because the owner's Pending waits for this thread's Reading
             auto* const mine = counters_[cell.index].load(std::memory_order_relaxed);
             if (mine != nullptr || make_counter(cell)) return step(*counters_[cell.index].load(), 1);
         }
         shared_.fetch_add(1, std::memory_order_relaxed);
     }
 
-    /// The owner calls it when threads can no longer find the object through the owner, and before it makes the
+    /// The owner calls close() when threads can no longer find the object through the owner, and before it makes the
     /// Pending.
     void close() { is_closed_ = true; }
-    /// The owner calls it when the Pending is over. Destroys the object if there is no reference.
+    /// The owner calls give_up() when the Pending is over. Destroys the object if there is no reference.
     void give_up();
 
 private:
@@ -72,10 +72,11 @@ private:
         return shared_.fetch_add(more, std::memory_order_acq_rel) + more == 0;
     }
 
-    // Added to the shared counter as long as there is an owner, so that it does not become 0 while there is one.
+    // The shared counter includes this number while the object has an owner, so that the counter cannot become 0 before
+    // give_up().
     static constexpr std::int64_t owned = std::int64_t{1} << 62;
     std::atomic<bool> is_closed_ = false;
-    std::array<std::atomic<Counter*>, ThreadCell::own_cells> counters_{};  // owned; null if not made yet
+    std::array<std::atomic<Counter*>, ThreadCell::own_cells> counters_{};  // owned; null until the counter is made
     alignas(64) std::atomic<std::int64_t> shared_ = owned;
 };
 

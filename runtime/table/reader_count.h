@@ -76,7 +76,7 @@ public:
     /// The one ReaderCount of the process. It is never destroyed, because a reference may outlive the table where it
     /// was found.
     static ReaderCount& of_process() {
-        static constinit ReaderCount readers;  // constant initialization: no guard variable to check
+        static constinit ReaderCount readers;  // constinit, so that no guard variable is checked
         return readers;
     }
 

@@ -33,7 +33,7 @@ public:
         if (leased_ < own_cells) cells.leased.set(leased_);
         current_ = leased_ < own_cells ? leased_ : shared_cell(cells);
     }
-    // The thread may still destroy references after this object. It then uses a shared cell.
+    // The thread may still destroy references after this object is destroyed. The thread then uses a shared cell.
     ~Lease() {
         auto& cells = all_thread_cells();
         const std::scoped_lock lock(cells.mutex);
