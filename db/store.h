@@ -105,7 +105,7 @@ public:
     /// Declares a stored trial the winner of its device and problem, over all templates. Also stores `binary`, the
     /// winner's machine code, if it is given. Uses one transaction. Throws StoreError unless the trial was measured
     /// completely and verified in full, and its `code_hash` is that of `binary`. If the winner is measured again, it
-    /// remains the winner. If the winner is then rejected or cut short, the problem has no winner.
+    /// remains the winner. If its repeated trial is rejected or cut short, the problem has no winner.
     void set_winner(const TrialKey& key, const Configuration& configuration, const std::optional<BinaryRecord>& binary);
     /// Stores a trial and declares it the winner, in one transaction. If `binary` replaces other machine code, trials
     /// of other problems that were verified with the replaced code become `unrecorded`.

@@ -55,7 +55,7 @@ struct Store::State {
     // file changed meanwhile, runs `work` again.
     template <class Work>
     auto guarded(Work work) {
-        if (in_snapshot) return work();  // read_together() has called guarded()
+        if (in_snapshot) return work();  // we are inside read_together(), which has called guarded()
         return explained([&] {
             if constexpr (std::is_void_v<decltype(work())>) {
                 work();  // `work` without a result writes to the database, so it is not repeated

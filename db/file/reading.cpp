@@ -91,7 +91,8 @@ OpenDatabase open_for_reading(const OpenRequest& request) {
             const int code = error.getErrorCode() & 0xff;
             if (code != SQLITE_CANTOPEN && code != SQLITE_READONLY) throw;
         }
-        // Neither way worked. A writer may have opened or closed the file between the two attempts, so try both again.
+        // Reading failed both under locks and without locks. A writer may have opened or closed the file between the
+        // two attempts, so try both again.
         if (attempt == 10) {
             request.fail(
                 "has unfinished work beside it, of a killed process or of one on another host, which cannot be read "

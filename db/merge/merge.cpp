@@ -56,7 +56,8 @@ bool outranks(const DatedTrial& a, const DatedTrial& b) {
 }
 
 // Returns the latest possible date of each trial's first attempt. A repeated trial has only the date of its last
-// attempt. `trials` are in the order of their first attempts, so each was first attempted before any later one ended.
+// attempt. `trials` are in the order of their first attempts, so each trial was first attempted before any trial behind
+// it ended.
 std::vector<std::string> first_dates(const std::vector<DatedTrial>& trials) {
     std::vector<std::string> dates(trials.size());
     for (std::size_t i = trials.size(); i-- > 0;) {
@@ -158,8 +159,9 @@ void Merge::winners() {
     }
 }
 
-// Sorts the trials by the dates of their first attempts. If a repeated trial has its date from the trial behind it
-// (first_dates), both dates are equal. The repeated trial ended later, so of equal dates the later end comes first.
+// Sorts the trials by the dates of their first attempts. first_dates() may give a repeated trial the date of the trial
+// behind it. The two dates are then equal, but the repeated trial ended later. Therefore, among trials with equal
+// dates, the trial that ended later comes first.
 void Merge::sort_trials() {
     std::vector<std::pair<std::string, DatedTrial>> dated;
     for (auto& [place, trial] : trials_) dated.emplace_back(first_at_.at(place), std::move(trial));
