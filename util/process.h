@@ -23,8 +23,8 @@ struct Pipe {
     int read_end = -1, write_end = -1;
 };
 /// Makes a pipe. Both ends close on exec and are above 2, because an end with number 0, 1 or 2 would be taken for a
-/// standard stream. (These numbers are free if the process was started without standard streams.) Both ends are -1 if
-/// the pipe cannot be made, such as without free descriptors.
+/// standard stream. (These numbers are free if the process was started without standard streams.) If the pipe cannot be
+/// made, for example because no descriptor is free, both ends are -1.
 Pipe make_pipe();
 
 /// Opens /dev/null as every descriptor from 0 to 2 that is closed. main() calls it first.
