@@ -46,7 +46,7 @@ struct ArgumentValues {
 struct Tolerance {
     double absolute = 0;
     double relative = 0;
-    double share = 0;           ///< the share of elements that may fail this test, from 0 to 1
+    double share = 0;           ///< the share of an output's elements that may exceed the tolerance, from 0 to 1
     bool equal_nans = false;    ///< true: where the reference is NaN, the output must be NaN; false: NaN is an error
     bool has_distance = false;  ///< whether `absolute` and `relative` are used in place of the error bound
 };

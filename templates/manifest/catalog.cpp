@@ -156,8 +156,8 @@ std::string hash_of(const KernelTemplate& kernel, Includes& includes) {
     }
     if (!kernel.entry.empty()) add("entry " + kernel.entry);
     for (const auto& option : kernel.options) add("option " + option);
-    // Earlier versions of smemtune defined no macros. A source that includes configuration.h was valid then, but
-    // compiled to different machine code. Therefore the hash of such a source covers its macros.
+    // Earlier versions of smemtune defined no macros, so they compiled a source that includes configuration.h to
+    // different machine code. Therefore the hash of such a source covers its macros.
     if (!kernel.source_needs.configuration) {
         for (const auto& name : kernel.macros) add("macro " + name);
     }
@@ -390,8 +390,9 @@ void attach_data(KernelTemplate& kernel, const SourceTree& tree, const SourceTre
 
 namespace {
 
-// Completes references that are the default configuration of their kernel. Such a reference, and one that depends on
-// parameters of the kernel, differs from kernel to kernel. Throws ManifestError if its operation has several kernels.
+// Completes the references that differ from kernel to kernel: those that are the default configuration of their kernel,
+// and those that depend on parameters of the kernel. Throws ManifestError if the operation of such a reference has
+// several kernels.
 void configure_references(std::vector<KernelTemplate>& templates) {
     for (auto& kernel : templates) {
         const bool is_configuration = kernel.operation.reference.kind == OperationReference::Kind::configuration;

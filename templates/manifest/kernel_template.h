@@ -43,7 +43,8 @@ const ElementType& element_type(std::string_view name);
 
 /// One argument of the kernel function.
 struct Argument {
-    enum class Kind { extent, stride, scalar, input, output, batch_stride };  // hashes contain the numbers: append only
+    // Hashes contain the numbers of these kinds. Therefore a new kind may only be appended.
+    enum class Kind { extent, stride, scalar, input, output, batch_stride };
     std::string name;
     Kind kind = Kind::extent;
     Expression rows;  ///< number of rows of an input or output matrix, which is row-major
@@ -174,7 +175,8 @@ struct KernelTemplate {
     std::vector<std::string> types;
     std::vector<std::string> layouts;
     std::vector<Parameter> parameters;
-    std::vector<Derived> derived;  ///< for display and constants; other expressions do not name derived values
+    /// For display and for configuration.h. All other expressions have the names of derived values already replaced.
+    std::vector<Derived> derived;
     std::vector<Constraint> constraints;
     std::array<Expression, 3> block;
     std::array<Expression, 3> grid;

@@ -24,13 +24,13 @@ std::string Names::expand(const std::string& text) const {
             if (at != text.end()) result += *at++;
             continue;
         }
-        const auto end = std::find_if_not(at, text.end(), in_name);  // also finds the end of a number
+        const auto end = std::find_if_not(at, text.end(), in_name);  // a number is copied as a word, too
         const std::string word(at, end);
         const auto found = derived.find(word);
         result += found == derived.end() ? word : "(" + found->second + ")";
         at = end;
         if (at != text.end()) result += *at++;
-        // If each derived value uses the previous one twice, each derived value doubles the text.
+        // The text doubles with each derived value if each uses the previous one twice. The limit stops this growth.
         if (result.size() > longest_expression) {
             throw ExpressionError("expression '" + text + "' has more than " + std::to_string(longest_expression) +
                                   " characters once its [[derived]] names are written out; use fewer of them");

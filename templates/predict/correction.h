@@ -33,7 +33,7 @@ public:
 
     struct Corrected {
         double factor = 1;  ///< multiply the predicted time by this factor
-        double trust = 0;   ///< 0 (nothing measured nearby) to 1; the share 1 - trust of the model's error remains
+        double trust = 0;   ///< from 0 (nothing measured nearby) to 1; multiply the model's error by 1 - trust
     };
     [[nodiscard]] Corrected of(std::size_t model, std::span<const Near> near) const;
 

@@ -52,7 +52,7 @@ bool is_value_text(std::string_view text) {
     const auto is_letter = [](char c) {
         return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == ':';
     };
-    if (!is_letter(text.front())) {  // then it must be a number with a point or an exponent
+    if (!is_letter(text.front())) {  // the text must be a number with a point or an exponent
         double number = 0;
         const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
         return error == std::errc{} && end == text.data() + text.size() &&
