@@ -629,7 +629,7 @@ TEST_F(StoreTest, DevicesAndAProblemAreReadTogetherAsByTwoCalls) {
         EXPECT_EQ(known.devices, reader.devices());
         EXPECT_EQ(known.problem, reader.find(problem));
     }
-    const auto added = store.remember(gemm(7, 7, 7));  // the reader sees this only if it has no open transaction
+    const auto added = store.remember(gemm(7, 7, 7));  // `reader` sees this only if it has no open transaction
     EXPECT_EQ(reader.known(gemm(7, 7, 7)).problem, added);
 }
 
@@ -743,7 +743,7 @@ TEST(StoreReadOnly, RefusesToWriteAndServesOn) {
     const Scratch scratch;
     const auto path = stored(scratch / "tuned.db");
     Store store(path, Store::Access::read);
-    const auto key = key_in(store);  // works in a read-only store, because all of it is known
+    const auto key = key_in(store);  // works in a read-only store, because the rows exist already
     const auto error = error_of([&] { store.remember(measured(key, tile(2), 1)); });
     EXPECT_NE(error.find("is read-only"), std::string::npos) << error;
     EXPECT_THROW(store.remember(gemm(1, 2, 3)), StoreError);
@@ -799,8 +799,8 @@ TEST_F(StoreTest, ACrownSetTogetherWithItsTrialIsOneThatIsFoundNearby) {
     EXPECT_TRUE(near.rows[0].winner);
 }
 
-// It is unknown which code was verified before it was damaged. Only trials and members with the new code's hash stay
-// verified.
+// When new machine code replaces damaged code, nobody knows which code the damaged row had. Therefore only trials and
+// members with the new code's hash stay verified.
 TEST_F(StoreTest, MachineCodeThatReplacesDamagedCodeIsTheOnlyOneThatCountsAsVerified) {
     const auto larger = key_in(store, 1024);
     const auto third = key_in(store, 64);

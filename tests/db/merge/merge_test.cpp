@@ -48,8 +48,8 @@ MergedContent merged(const std::vector<DatabaseContent>& databases) {
     return merge(databases, [](const TemplateRecord&) { return Configuration{}; });
 }
 
-// Merges a database that has trial `a` with one that has trial `b`, in both orders. Returns the trial that the merged
-// database keeps.
+// Merges a database that has trial `a` with a database that has trial `b`, in both orders. Returns the trial that the
+// merged database keeps.
 TrialRecord kept(DatedTrial a, DatedTrial b) {
     auto first = content_at(1);
     auto second = content_at(7);
@@ -380,7 +380,7 @@ TEST(Merge, TrialsThatDifferInOneFieldAloneAreMergedTheSameInAnyOrder) {
         changed.trials[0].record.outcome = other;
         EXPECT_EQ(merged({content, changed}).content, merged({changed, content}).content) << other.reason;
     }
-    // The order must not matter either if the trials differ only in their runs.
+    // If the trials differ only in their runs, the order of the databases must not matter.
     auto content = content_at(1);
     content.runs[1] = {{"{}", "{}", "{}"}, "2026-01-01T00:00:00.000Z", "", ""};
     content.runs[2] = {{"{}", "{}", "{}"}, "2026-01-02T00:00:00.000Z", "", ""};

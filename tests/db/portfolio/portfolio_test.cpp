@@ -198,7 +198,7 @@ TEST_F(PortfolioTest, AMemberWhoseCodeIsFoundWrongAnywhereIsDeleted) {
     TrialRecord trial{.key = rows, .configuration = tile(16), .outcome = Rejection{Stage::wrong, "C[0,0] is 1"}};
     trial.code_hash = "of other code";
     store.remember(trial);
-    trial.outcome = Rejection{Stage::crash, "died"};  // may be the fault of another program on the device
+    trial.outcome = Rejection{Stage::crash, "died"};  // the crash may be the fault of another program
     trial.code_hash = sha256(std::as_bytes(std::span(code)));
     store.remember(trial);
     EXPECT_EQ(store.portfolio(key).members.size(), 2);
