@@ -31,7 +31,7 @@ bool is_harmless(const std::string& line, std::size_t at) {
     for (const std::string_view code : {
              "first_line() < LINES_PER_PASS",  // copies a line twice, which is harmless
              "line_offset(i) < steps",         // one operand has one more k-step, the other has zeros
-             "* WIDTH < steps",                // the same in the other loader
+             "* WIDTH < steps",                // the same in the other loader of operands
              "source < sources; source",       // adds zeros, because each load has its own guard
          }) {
         const auto begin = line.find(code);
@@ -110,10 +110,10 @@ std::vector<Configuration> configurations_for(const KernelTemplate& kernel) {
         return {parse_configuration("BLOCK_M=32,BLOCK_N=64,BLOCK_K=16,THREAD_M=4,THREAD_N=8")};
     }
     if (kernel.name == "warp_tiled") {
-        // The host device lacks clusters, so none of the four uses them. The first uses the pipeline wherever N has a
-        // whole tile; some of its threads copy no line of B in the last round. The second uses the pipeline with
-        // vectors, if rows are aligned. The third shares K through memory, even if the tile is wider than C. The fourth
-        // writes a tile in two parts.
+        // The host device lacks clusters, so none of the four configurations uses them. The first one uses the pipeline
+        // wherever N has a whole tile, and some of its threads copy no line of B in the last round. The second one uses
+        // the pipeline with vectors, if rows are aligned. The third one shares K through memory, even if the tile is
+        // wider than C. The fourth one writes a tile in two parts.
         const std::string common = "BLOCK_M=16,BLOCK_K=8,THREAD_M=4,THREAD_N=4,LANES_M=4,CLUSTER_K=1,A_FIRST=1,";
         return {parse_configuration(common + "BLOCK_N=96,SLICES_K=2,SPLIT_K=1,VECTOR_A=1,VECTOR_B=1,STAGES=3,ASYNC=1," +
                                     "LANE_PAIRS=1,BLOCKS_PER_SM=1,GROUP_M=4"),
@@ -126,8 +126,9 @@ std::vector<Configuration> configurations_for(const KernelTemplate& kernel) {
                                     "LANE_PAIRS=0,BLOCKS_PER_SM=1,GROUP_M=4")};
     }
     if (kernel.name == "skinny") {
-        // All three have several tiles, stages and slices. The first shares no tile among blocks. In the second and the
-        // third, blocks share K through memory. The second has spare threads when it adds the sums.
+        // All three configurations have several tiles, stages and slices. In the first one, each block has its own
+        // tile. In the second and the third, several blocks share K through memory. The second has spare threads when
+        // it adds the sums.
         return {parse_configuration("BLOCK_M=8,BLOCK_N=4,BLOCK_K=64,THREAD_M=2,THREAD_N=4,SLICES_K=16,STAGES=2,"
                                     "BLOCKS_PER_SM=1"),
                 parse_configuration("BLOCK_M=16,BLOCK_N=8,BLOCK_K=128,THREAD_M=4,THREAD_N=4,SLICES_K=32,STAGES=2,"
@@ -136,7 +137,8 @@ std::vector<Configuration> configurations_for(const KernelTemplate& kernel) {
                                     "BLOCKS_PER_SM=1")};
     }
     if (kernel.name == "matrix_vector") {
-        // They cover matrices whose rows lie along the outputs and along K, and blocks that do and do not share K.
+        // The configurations cover matrices whose rows lie along the outputs and along K, and blocks that do and do not
+        // share K.
         return {parse_configuration("VECTOR_IS_B=0,TILE=16,OWN=4,THREADS=128,LOADS=2,BLOCKS_PER_SM=1"),
                 parse_configuration("VECTOR_IS_B=1,TILE=4,OWN=2,THREADS=128,LOADS=2,BLOCKS_PER_SM=1"),
                 parse_configuration("VECTOR_IS_B=0,TILE=64,OWN=8,THREADS=128,LOADS=1,BLOCKS_PER_SM=1")};
@@ -148,8 +150,8 @@ std::vector<Configuration> configurations_for(const KernelTemplate& kernel) {
 // less than one phase along K.
 std::vector<std::vector<std::int64_t>> sizes_for(const KernelTemplate& kernel) {
     std::vector<std::vector<std::int64_t>> all{{67, 36, 269}, {66, 64, 270}, {65, 71, 41}, {17, 33, 3}};
-    // The sizes for warp_tiled have the same order. They are wide enough for a pipeline without guards. The third has
-    // fewer phases than stages.
+    // The sizes for warp_tiled have the same order. They are wide enough for a pipeline without guards. The third size
+    // has fewer phases than stages.
     if (kernel.name == "warp_tiled") {
         all.insert(all.end(), {{48, 192, 44}, {35, 197, 29}, {35, 192, 16}, {17, 101, 3}});
     }
@@ -192,8 +194,8 @@ protected:
             if (!causes[i]) alive.emplace_back(i, compile(configuration, &mutants[i]));
         }
         auto device = backend->device();
-        device.grid_y = 2;             // a batch has three matrices, more than this
-        device.multiprocessors = 140;  // skinny and matrix_vector split K to fill all of them
+        device.grid_y = 2;             // less than the three matrices of a batch
+        device.multiprocessors = 140;  // skinny and matrix_vector split K to fill all multiprocessors
         // Only the operands of one case are allocated at a time, because checked mode compares each access with all
         // allocated memory.
         for (const auto& extents : sizes_for(kernel)) {

@@ -17,7 +17,8 @@ void PrintTo(const NarrowProduct& product, std::ostream* out) {
     *out << product.type << ' ' << product.layout << (product.few_rows ? " few rows" : " few columns");
 }
 
-// Returns the host device with this number of multiprocessors. It decides whether several thread blocks share a tile.
+// Returns the host device with this number of multiprocessors. The number decides whether several thread blocks share a
+// tile.
 Device device_with(std::int64_t multiprocessors) {
     auto device = open_host({.seed = 1})->device();
     device.multiprocessors = multiprocessors;
@@ -26,7 +27,7 @@ Device device_with(std::int64_t multiprocessors) {
 
 class TensorSkinny : public testing::TestWithParam<NarrowProduct> {
 protected:
-    // The checks are those of the operation and two with padded rows that are still aligned to 16 bytes.
+    // The checks of the operation, and two more checks with padded rows that are still aligned to 16 bytes.
     TensorSkinny() {
         auto& checks = kernel.operation.checks;
         for (const auto* beta : {"0", "0.5"}) {

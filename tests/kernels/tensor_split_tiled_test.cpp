@@ -79,7 +79,7 @@ void expect_products(const std::vector<float>& numbers, const std::vector<float>
     for (std::size_t i = 0; i < got.size(); ++i) {
         const auto a = numbers[i / numbers.size()], b = numbers[i % numbers.size()];
         const auto expected = a * b;
-        // Rounding such a result to 11 bits may make it infinite.
+        // A product close to the largest float may become infinite when it is rounded to 11 bits.
         if (std::isfinite(a) && std::isfinite(b) && std::abs(static_cast<double>(a) * b) >= 0x1.ffp127) {
             const auto sign = a * b < 0 ? -1.0 : 1.0;
             EXPECT_GE(sign * got[i], 0x1.fep127) << a << " * " << b;
@@ -143,8 +143,8 @@ TEST_F(TensorSplitTiled, AnInfinityInALongSumIsTheResult) {
     }
 }
 
-// The least number of TF32 is 2^-136. An element loses what lies below that. The product's error is this loss times the
-// other element.
+// The least number of TF32 is 2^-136. An element loses its bits below 2^-136. The product's error is this loss times
+// the other element.
 TEST_F(TensorSplitTiled, ElementsBelowTwoToTheMinus114AreExactToTwoToTheMinus136) {
     const std::vector<float> tiny{0x1.fffffep-115F, 0x1.234567p-120F, -0x1.fedcbap-126F, 0x1.28p-128F,
                                   0x1.8p-136F,      0x1p-137F,        0x1p-149F,         0};

@@ -1,5 +1,5 @@
-// Tests tensor_warp_tiled, and tensor_split_tiled, which uses the same headers, on the host device. It emulates the
-// instructions of tensor cores. The tests cover every code path of the kernels, in every layout and type.
+// Tests tensor_warp_tiled and tensor_split_tiled, which share headers. The tests run on the host device, which emulates
+// the instructions of tensor cores. They cover every code path of the kernels, in every layout and type.
 #include <gmock/gmock.h>
 
 #include "runtime/configured_kernel.h"
@@ -17,8 +17,8 @@ void PrintTo(const Product& product, std::ostream* out) { *out << product.type <
 
 class TensorWarpTiled : public testing::TestWithParam<Product> {
 protected:
-    // The checks are those of the operation and two with padded rows that are still aligned to 16 bytes. With these
-    // two, k-tiles are copied asynchronously.
+    // The checks of the operation, and two more checks with padded rows that are still aligned to 16 bytes. In the last
+    // two checks, k-tiles are copied asynchronously.
     TensorWarpTiled() {
         auto& checks = kernel.operation.checks;
         for (const auto* beta : {"0", "0.5"}) {
