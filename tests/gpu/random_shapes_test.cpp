@@ -24,7 +24,7 @@ protected:
     const KernelTemplate& kernel = *std::ranges::find(builtin_templates(), GetParam().name, &KernelTemplate::name);
     std::mt19937 random{11};
 
-    static constexpr int most = 1500;  // rows, columns or products
+    static constexpr int most = 1500;  // limit of each extent
 
     Problem random_problem(bool narrow) {
         const auto extent = [&](double up_to) {
@@ -71,7 +71,7 @@ TEST_P(RandomShapes, AreAllComputed) {
         const BoundLaunch bound(kernel, configuration, device, like, {});
         for (int launches = 0, tries = 0; launches < launches_of_each && tries < 4000; ++tries) {
             const auto problem = tries == 0 ? like : random_problem(narrow);
-            if (!bound.terms(problem)) continue;  // the configuration is not valid there
+            if (!bound.terms(problem)) continue;  // the configuration is not valid for this shape
             ++launches;
             const auto launch = launch_of(kernel, configuration, problem, device);
             const auto loaded = with_workspace(backend->load(std::get<Binary>(compiled), launch.dynamic_shared_bytes),

@@ -126,7 +126,7 @@ protected:
     static Errors errors(const std::vector<float>& got, const std::vector<double>& exact,
                          const std::vector<double>& magnitude) {
         Errors result;
-        for (std::size_t i = 0; i < exact.size(); ++i) {  // the first rows
+        for (std::size_t i = 0; i < exact.size(); ++i) {  // `exact` has only the first rows of C
             const auto error = std::abs(got[i] - exact[i]) / magnitude[i] * 0x1p24;
             result.largest = std::max(result.largest, error);
             result.mean += error / static_cast<double>(exact.size());
@@ -148,7 +148,7 @@ protected:
             for (auto* matrix : {&a, &b}) {
                 for (auto& element : *matrix) element = draw(random);
             }
-            // Rows of C that are compared.
+            // The number of rows of C that are compared.
             const auto rows = std::min(static_cast<std::size_t>(extents.m), 16384 / n);
             std::vector<double> exact(rows * n), magnitude(exact.size());
             for (std::size_t i = 0; i < rows; ++i) {
