@@ -162,7 +162,8 @@ TEST_F(CublasTest, EveryTypeIsComputedInItsOwnWay) {
     EXPECT_FALSE(Cublas::has("f64"));
 }
 
-// A program that needs this precision would otherwise call cublasSgemm, so 3xtf32 is compared with it.
+// smemtune compares 3xtf32 with cublasSgemm, because a program that needs this precision would otherwise call
+// cublasSgemm.
 TEST_F(CublasTest, ThreeProductsOfTf32AreComparedWithSgemm) {
     const Cublas library(*backend, {SMEMTUNE_FAKE_CUBLAS});
     const Product padded("tn", 3, 4, 5, 2);

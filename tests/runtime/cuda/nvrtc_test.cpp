@@ -89,7 +89,7 @@ INSTANTIATE_TEST_SUITE_P(Architectures, NvrtcTarget,
                                          Target{"sm_120", "sm_120a"}),
                          [](const auto& instance) { return instance.param.name; });
 
-// The version is stored with every result, so its text must not change.
+// The database stores the compiler's version with every result, so the text of the version must not change.
 TEST(Nvrtc, TheVersionTellsTheOptionsThatEveryProgramGets) {
     EXPECT_THAT(NvrtcCompiler(90, {}).version(),
                 MatchesRegex(R"(nvrtc [0-9]+\.[0-9]+ -std=c\+\+17 --ptxas-options=-v --no-cache)"));

@@ -90,7 +90,7 @@ TEST_F(Fetch, StoredMachineCodeCanBeExcluded) {
                 HasSubstr(no_compiler));
 }
 
-// Runs in a separate process, because other tests open these libraries.
+// Runs in a separate process, because other tests open NVRTC, NVML or cuBLAS in this process.
 TEST_F(Fetch, OfStoredMachineCodeOpensNeitherNvrtcNorNvmlNorCublas) {
     GTEST_FLAG_SET(death_test_style, "threadsafe");
     EXPECT_EXIT(
