@@ -191,7 +191,7 @@ TEST(ArgumentType, EveryNumberOf16BitsIsReadAndWritten) {
                 continue;
             }
             ASSERT_EQ(value, wanted) << type->name << " " << pattern;
-            for (const double factor : {1.0, 1 + 0x1p-40, 1 - 0x1p-40}) {  // numbers just above and below round to it
+            for (const double factor : {1.0, 1 + 0x1p-40, 1 - 0x1p-40}) {  // near numbers round to `value`
                 std::uint16_t written = 0;
                 store_number(*type, value * factor, std::as_writable_bytes(std::span(&written, 1)));
                 ASSERT_EQ(written, bits) << type->name << " " << factor;

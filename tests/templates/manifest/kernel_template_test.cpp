@@ -55,7 +55,7 @@ TEST(KernelTemplate, SupportsDevicesFromItsComputeCapabilityOn) {
 TEST(KernelTemplate, RunsOnTheHostOnlyWhereItSaysSo) {
     auto tiled = builtin("tiled");
     const Device host{.name = "host"};
-    tiled.compute_capability = 90;  // the host device ignores it
+    tiled.compute_capability = 90;  // the host device ignores this requirement
     EXPECT_TRUE(supports(tiled, gemm(1, 1, 1), host));
     tiled.host = false;
     EXPECT_FALSE(supports(tiled, gemm(1, 1, 1), host));

@@ -424,7 +424,8 @@ TEST(Values, NumbersThatAreNotFiniteAndTooManyValuesAreRefused) {
     EXPECT_THAT(message_of(own(source, "[16, 32]", many + "]")), HasSubstr("65536 values, more than 65535"));
 }
 
-// TILE is a template parameter here. A constant with the text's number would be compiled in its place without an error.
+// Here TILE is a parameter of a C++ template. If configuration.h also had a constant TILE, whose value is the number of
+// the text, it would be compiled in place of the parameter without an error.
 TEST(Values, ATextThatATemplateDeclaresIsNoConstant) {
     const auto tree = own("template <typename TILE> __global__ void copy_(int n, const TILE*, TILE*) {}\n",
                           "values = [16, 32]", "values = [\"float\", \"int\"]");

@@ -100,7 +100,7 @@ TEST(BoundLaunch, ALaunchThatBreaksALimitIsInvalidThoughNoRuleForbidsIt) {
 
 TEST(BoundLaunch, CountsWavesAndTheBlocksOfTheBusiestMultiprocessor) {
     auto device = model_device("sm_90");
-    device.multiprocessors = 4;  // each holds two blocks of 1024 threads, so a wave has 8 blocks
+    device.multiprocessors = 4;  // each multiprocessor holds two blocks of 1024 threads, so a wave has 8
     const BoundLaunch bound(built_in("tiled"), {{{"TILE_WIDTH", 32}}}, device, gemm(1, 1, 1));
     const auto terms = [&](std::int64_t blocks) { return bound.terms(gemm(blocks * 32, 32, 512)).value(); };
     const auto expect = [&](std::int64_t blocks, double waves, double busiest) {
@@ -286,7 +286,7 @@ TEST(BoundLaunch, EachTermIsWhatItsPartTakes) {
         EXPECT_DOUBLE_EQ(term(found, Term::workspace), 0);
     };
     expect(terms(32), 1, 1);
-    device.multiprocessors = 1;  // it holds two blocks of 1024 threads
+    device.multiprocessors = 1;  // one multiprocessor holds two blocks of 1024 threads
     expect(terms(64), 2, 1);
     expect(terms(96), 3, 2);
     expect(terms(128), 4, 2);

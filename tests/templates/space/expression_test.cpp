@@ -164,7 +164,7 @@ TEST(Expression, DeepNestingIsRefusedRatherThanOverflowingAStack) {
     };
     EXPECT_EQ(value(repeat("(", 50) + "1" + repeat(")", 50)), 1);
     EXPECT_EQ(value(repeat("1 + (", 50) + "1" + repeat(")", 50)), 51);
-    EXPECT_EQ(value(repeat("1 + ", 100000) + "1"), 100001);  // a long expression is not deep
+    EXPECT_EQ(value(repeat("1 + ", 100000) + "1"), 100001);  // a long expression without nesting is not deep
     for (const auto& text :
          {repeat("(", 100000) + "1" + repeat(")", 100000), repeat("-", 100000) + "1", repeat("1 ? 1 : ", 100000) + "1",
           repeat("1 + (", 70) + "1" + repeat(")", 70), repeat("min(1, ", 100000) + "1" + repeat(")", 100000)}) {

@@ -188,7 +188,7 @@ TEST(ParameterSpace, AParameterWithoutValuesLeavesNoPoints) {
 TEST(ParameterSpace, ARuleThatHasNoValueIsAnError) {
     const std::vector<Parameter> parameters{parameter("A", {8, 16}), parameter("B", {2, 0})};
     EXPECT_THROW(ParameterSpace(parameters, rules({"A % B == 0"}), {}), ExpressionError);
-    EXPECT_EQ(ParameterSpace(parameters, rules({"B != 0", "A % B == 0"}), {}).size(), 2U);  // B != 0 comes first
+    EXPECT_EQ(ParameterSpace(parameters, rules({"B != 0", "A % B == 0"}), {}).size(), 2U);  // checks B != 0 first
     EXPECT_EQ(ParameterSpace(parameters, rules({"B != 0 && A % B == 0"}), {}).size(), 2U);
 }
 
