@@ -39,8 +39,8 @@ TEST(TemplateSearch, ALateGainReopensItUnlessTheRunWasComplete) {
     EXPECT_FALSE(complete.is_open(50)) << "it came from another size";
 }
 
-// A search over 100 invented configurations. Its opening, the evaluations after which it is compared with the best of
-// all templates, is 1.5 * sqrt(100) = 15 evaluations long.
+// A search over 100 invented configurations. After 1.5 * sqrt(100) = 15 evaluations, its opening, it is compared with
+// the best of all templates.
 class HundredPoints : public ::testing::Test {
 protected:
     HundredPoints() {
@@ -111,7 +111,7 @@ TEST(TemplateSearch, AStartHasTheDefaultsOfRunTimeArguments) {
     EXPECT_EQ(search.next(), parse_configuration("GROUP=4,THREADS=64,BACKWARDS=0"));
 }
 
-// A space of nine points, which is judged after four evaluations.
+// Uses a space of nine points. After four evaluations, the search is compared with the best of all templates.
 TEST(TemplateSearch, OneThatDoesNotKeepUpProposesNoMoreThanItsOpeningUntilThatIsJudged) {
     const TuneRequest request{
         .problems = {{.operation = "transpose", .type = "f32", .layout = "", .extents = {{"M", 16}, {"N", 16}}}},

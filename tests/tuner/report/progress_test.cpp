@@ -99,7 +99,6 @@ TEST(ProgressLine, LeavesOutWhatMattersLessBeforeItCutsTheTime) {
     EXPECT_EQ(progress_line(state, 45), "[2/5] 312 trials, 42 s; best 12.5 us tiled TI");
 }
 
-// Appends to `text` what has been written to the terminal. Does not wait for more.
 // A terminal with `columns` columns. The progress writes to `file`; the test reads what the terminal shows.
 class Terminal {
 public:

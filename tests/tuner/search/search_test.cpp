@@ -137,7 +137,7 @@ TEST_P(EveryAdaptiveSearch, LearnsWhileSixteenAreAwaitedAndAnsweredInAnyOrder) {
 
 TEST_P(EveryAdaptiveSearch, LearnsFromCostsOfZeroAndBelow) {
     const auto lowered = [](const Configuration& configuration) { return std::optional(*bowl(6)(configuration) - 21); };
-    for (unsigned seed = 1; seed <= 5; ++seed) {  // few of the costs are below 0
+    for (unsigned seed = 1; seed <= 5; ++seed) {  // only a few of the landscape's costs are below 0
         EXPECT_LT(evaluations_to(*make_search(GetParam(), {cube(), seed}), lowered, -20), 500) << "seed " << seed;
     }
 }

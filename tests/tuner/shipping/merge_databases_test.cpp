@@ -19,7 +19,7 @@ protected:
 
 TEST_F(MergeDatabases, AnInterruptedMergeLeavesNoFile) {
     const auto before = scratch.contents();
-    for (int calls = 0; calls < 4; ++calls) {  // the merge asks after each of two files, before writing, after writing
+    for (int calls = 0; calls < 4; ++calls) {  // the merge asks at four places whether to stop
         int asked = 0;
         NewDatabase database(scratch / "all.db");
         EXPECT_FALSE(merge_databases(files, database.store(), [&] { return asked++ == calls; })) << calls;
@@ -37,7 +37,7 @@ TEST_F(MergeDatabases, TheFileAppearsWhenItIsComplete) {
     EXPECT_EQ(Store(scratch / "all.db", Store::Access::read).content(), merged->content);
 }
 
-// A process that was killed had the same number, and left its unfinished file and its journal.
+// A killed process had the same process number as this one. It left its unfinished file and its journal.
 TEST_F(MergeDatabases, WhatAKilledProcessLeftIsNoPartOfTheFile) {
     const auto unfinished = scratch / ("all.db.unfinished-" + std::to_string(getpid()));
     for (const auto& left : {unfinished, unfinished + "-journal"}) write_text(left, "what a killed process left");

@@ -302,8 +302,8 @@ TEST(Worker, AnUnknownDeviceIsAnErrorThatNamesIt) {
     EXPECT_NE(first_trial(program(), "nonsense").find("there is no device 'nonsense'"), std::string::npos);
 }
 
-// Uses a program in place of a worker. It sends prepared bytes, whatever the request is, and records each start. At its
-// first start, it can send different bytes.
+// Uses a program in place of a worker. The program sends prepared bytes, whatever the request is, and records each
+// start. At its first start, the program can send different bytes.
 class FakeWorkerTest : public ::testing::Test {
 protected:
     FakeWorkerTest() {
@@ -330,7 +330,7 @@ protected:
     void first_answers(const std::string& bytes) {
         write_text(scratch / "worker.first", replies(ReadyReply{}) + bytes);
     }
-    // The requests of this type that it has received.
+    // The requests of this type that the program has received.
     template <class Body>
     [[nodiscard]] std::vector<Body> received() const {
         std::vector<Body> found;
