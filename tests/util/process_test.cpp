@@ -167,7 +167,7 @@ TEST(Process, APipeIsNeverTheOneStandardDescriptorThatIsFree) {
 
 TEST(Process, AProgramFillsItsStandardDescriptors) {
     EXPECT_EQ(exit_code_without_descriptors([] {
-                  close(3);  // may be inherited
+                  close(3);  // this test may have inherited descriptor 3
                   open_standard_descriptors();
                   for (const int descriptor : {0, 1, 2}) {
                       if (fcntl(descriptor, F_GETFD) < 0) return 1;
