@@ -110,7 +110,8 @@ public:
 
     virtual ~Backend() = default;
     [[nodiscard]] virtual const Device& device() const = 0;
-    /// Makes this device current for the calling thread: its launches on the default stream then run on this device.
+    /// Makes this device current for the calling thread. The thread's launches on the default stream then run on this
+    /// device.
     virtual void make_current() {}
     /// Loads machine code. `dynamic_shared_bytes` is the largest dynamic shared memory of later launches. load() and
     /// allocate() also work while a thread captures a stream, in every capture mode. Throws LaunchError.

@@ -83,8 +83,8 @@ struct CompilerOptions {
     std::vector<std::string> toolkits;  ///< folders of CUDA Toolkits; their `include/` is searched first for headers
 };
 
-/// Makes an NVRTC compiler for a GPU, or one that runs the system's C++ compiler for the host device. The library or
-/// program is located at the first compile.
+/// Makes a compiler: NVRTC for a GPU, the system's C++ compiler for the host device. The library or program is located
+/// at the first compile.
 std::unique_ptr<Compiler> make_compiler(const Device& device, const CompilerOptions& options = {});
 
 }  // namespace smemtune

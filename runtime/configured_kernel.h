@@ -69,7 +69,7 @@ private:
     std::shared_ptr<const LoadedKernel> kernel_;
     Launch launch_;
     FillSymbols fill_;
-    bool is_plain_;  // launch() passes its arguments to the kernel unchanged
+    bool is_plain_;  // whether launch() passes its arguments to the kernel unchanged
 };
 
 }  // namespace smemtune

@@ -91,8 +91,8 @@ struct Runtime::State {
 
 namespace {
 
-// Resolves symbolic links once, before the check. The folder that is read is then the one that was checked, even if a
-// link changes in between.
+// Resolves symbolic links once, before the check. The folder that is read is then the folder that was checked, even if
+// a link changes in between.
 SourceTree read_trusted(const std::filesystem::path& folder, const Trust& trust) {
     if (trust.any_owner || trust.any_template_owner || !std::filesystem::exists(folder)) return read_sources(folder);
     const auto target = std::filesystem::canonical(folder);
@@ -199,7 +199,7 @@ void Runtime::warm_up(std::span<const Problem> problems) {
 Runtime::State::FetchedKernel Runtime::State::fetch_first(const Problem& problem, std::string_view kernel_template) {
     const std::pair key(problem, std::string(kernel_template));
     return fetching.run(key, [&] {
-        if (auto known = fetched.find(problem, kernel_template)) return known;  // another thread fetched it meanwhile
+        if (auto known = fetched.find(problem, kernel_template)) return known;  // another thread was faster
         return fetched.insert(problem, kernel_template, fetch(problem, key.second));
     });
 }
@@ -323,7 +323,7 @@ void Runtime::State::add_rivals(MadeKernel& first, LayeredCandidates& candidates
             const bool is_alike = rival->gemm.has_value() == first->gemm.has_value() &&
                                   (!first->gemm || rival->gemm->skips_products == first->gemm->skips_products);
             if (is_alike) rivals.push_back(std::move(rival));
-        } catch (const OutOfMemory&) {  // no memory for the rival's workspace: left out
+        } catch (const OutOfMemory&) {  // no memory for the rival's workspace, so the rival is left out
         }
     }
     if (!rivals.empty()) first->first_calls = std::make_shared<FirstCalls>(*first, std::move(rivals), lost);
@@ -340,7 +340,7 @@ void Runtime::State::log_choice(const Problem& problem, const Choice& choice,
 Runtime::State::MadeKernel Runtime::State::fetch(const Problem& asked, const std::string& kernel_template) {
     const auto problem = without_zero_extents(asked, templates);
     std::string why_not;
-    std::vector<std::string> unusable;  // why better candidates cannot be used; logged if a later one can be used
+    std::vector<std::string> unusable;  // why better candidates cannot be used; logged with the choice
     LayeredCandidates candidates(layers, [&](const Store* store, PredictorCache* predictors) {
         return Candidates(problem, backend->device(), store, templates, kernel_template, own,
                           trust.stored_templates ? StoredTemplates::any : StoredTemplates::known, predictors);

@@ -34,7 +34,7 @@ enum class Match {
     exact,        ///< tuned for this problem on this kind of device
     predicted,    ///< the member of a portfolio that is predicted to be the fastest for this problem
     nearest,      ///< the winner of the nearest tuned problem; or this problem's winner, if its code was replaced
-    transferred,  ///< a winner or a portfolio's member from the most similar other device that has a valid one
+    transferred,  ///< a winner or portfolio member from another device: the most similar device with a valid kernel
     untuned,      ///< a template's default configuration, because nothing tuned is valid
 };
 std::string_view to_text(Match match);

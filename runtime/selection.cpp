@@ -362,7 +362,8 @@ std::optional<Candidate> Candidates::next_predicted() {
     return std::nullopt;
 }
 
-// The default configurations of the templates. The one whose tiling gives the most operations per load comes first.
+// The default configurations of the templates, sorted: the configuration whose tiling gives the most operations per
+// load comes first.
 std::vector<Candidate> Candidates::untuned() {
     std::vector<std::pair<double, Candidate>> ranked;
     for (const auto& kernel : templates_) {

@@ -124,8 +124,8 @@ public:
     }
 
 private:
-    // Maps names in #include lines to paths of the program's files. It has the names that are relative to the including
-    // file or to an include folder. A name that is already such a path needs no entry.
+    // Maps names in #include lines to paths of the program's files. The map has the names that are relative to the
+    // including file or to an include folder. A name that is itself the path of a file needs no entry.
     static std::map<std::string, std::string> names_by_spelling(const Program& program) {
         std::map<std::string, std::string> result;
         for (const auto& [path, text] : program.files) {

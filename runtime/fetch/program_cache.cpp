@@ -9,7 +9,7 @@ namespace smemtune {
 ProgramCache::Loaded ProgramCache::get(const std::string& key, const std::function<Loaded()>& make) {
     if (auto kernel = find(key)) return {std::move(kernel), {}};
     return loading_.run(key, [&] {
-        if (auto kernel = find(key)) return Loaded{std::move(kernel), {}};  // another thread loaded it
+        if (auto kernel = find(key)) return Loaded{std::move(kernel), {}};  // another thread loaded this program
         auto loaded = make();
         if (loaded.kernel) remember(key, loaded.kernel);
         return loaded;
@@ -28,7 +28,7 @@ std::shared_ptr<const LoadedKernel> ProgramCache::find(const std::string& key) c
 }
 
 void ProgramCache::remember(const std::string& key, const std::shared_ptr<const LoadedKernel>& kernel) {
-    std::vector<std::shared_ptr<const LoadedKernel>> unused;  // destroyed, and so unloaded, after the lock is released
+    std::vector<std::shared_ptr<const LoadedKernel>> unused;  // these are unloaded after the lock is released
     const std::scoped_lock lock(mutex_);
     if (loaded_.size() >= most_) {
         for (auto at = loaded_.begin(); at != loaded_.end();) {

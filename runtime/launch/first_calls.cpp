@@ -62,7 +62,7 @@ void FirstCalls::decide_if_known() {
         auto& each = timed_[i];
         if (!each.is_over) return;
         if (each.timer && !each.us) each.us = each.timer->us();
-        if (each.timer && !each.us) return;  // this kernel still runs
+        if (each.timer && !each.us) return;  // this kernel's launch still runs
         if (!each.us) continue;
         sum += *each.us;
         ++known;

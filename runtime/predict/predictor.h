@@ -43,8 +43,8 @@ public:
     /// Returns the template of a member; null if the template must not be used. Called once for each template.
     using FindTemplate = std::function<std::shared_ptr<const KernelTemplate>(const TrialRow&)>;
 
-    /// Keeps the members that can compute problems with the operation, type and layout of `like`. Drops a member if its
-    /// template now describes a different operation than the one that the member was verified as.
+    /// Keeps the members that can compute problems with the operation, type and layout of `like`. A member was verified
+    /// as a kernel of one operation. If its template now describes a different operation, the member is dropped.
     Predictor(const Portfolio& portfolio, const Problem& like, const Device& device, const FindTemplate& find_template);
 
     /// The members that are valid for the problem and verified for its class, sorted by predicted time times 1 + error.

@@ -1,5 +1,5 @@
-// A memory fence between a frequent and a rare operation. It costs nothing at the frequent one and a system call at the
-// rare one.
+// A memory fence between a frequent and a rare operation. It costs nothing at the frequent operation and a system call
+// at the rare operation.
 #pragma once
 
 #include <atomic>

@@ -139,7 +139,7 @@ private:
         slots.entries[at].store(entry, std::memory_order_release);
     }
 
-    // Replaces the slots with new ones for all entries: at least four slots for each entry. Returns the old slots.
+    // Replaces the slots with new slots for all entries: at least four slots for each entry. Returns the old slots.
     std::unique_ptr<Slots> publish() {
         std::size_t size = 16;
         while (size < 4 * entries_.size()) size *= 2;
@@ -151,7 +151,7 @@ private:
     void forget_some() {
         const auto kept = capacity_ - capacity_ / 4;
         entries_.back()->used = true;  // the new entry is not forgotten
-        // Moves the used entries behind the unused ones. Each of the two groups stays in the order of insertion.
+        // Moves the used entries behind the unused entries. Each of the two groups stays in the order of insertion.
         std::stable_partition(entries_.begin(), entries_.end(), [](const auto& entry) {
             return !entry->used.exchange(false, std::memory_order_relaxed);
         });
