@@ -33,7 +33,7 @@ struct Measurement {
     double median_us = 0;            ///< median device time of one launch
     double spread_us = 0;            ///< half the interquartile range of the samples
     std::vector<double> samples_us;  ///< each sample is the mean time of a batch of launches
-    bool cut_short = false;          ///< timing ended early, because the kernel was clearly slower than the best one
+    bool cut_short = false;          ///< timing ended early, because the kernel was clearly slower than the best so far
     std::int64_t clock_khz = 0;      ///< multiprocessor clock during timing; 0 when unknown
     double energy_uj = 0;            ///< energy that the whole device uses during one launch; 0 when unknown
 

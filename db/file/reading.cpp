@@ -34,7 +34,7 @@ OpenDatabase checked(const OpenRequest& request, SQLite::Database database, cons
     check_pages(request, database);
     const int version = check_identity(request, database, Store::Access::read);
     if (version == 0) request.fail("is an empty database; tune into it first, or choose another file");
-    database.exec("PRAGMA query_only = OFF");  // because present_as_newest() creates temporary views
+    database.exec("PRAGMA query_only = OFF");  // writable again, because present_as_newest() creates temporary views
     if (static_cast<std::size_t>(version) < request.steps.size()) present_as_newest(database, version, request.steps);
     database.exec("PRAGMA query_only = ON");
     return {std::move(database), version, state, is_locked};
