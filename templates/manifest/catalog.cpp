@@ -352,7 +352,7 @@ bool mentions(const std::string& text, const std::string& name) {
     return false;
 }
 
-// Reads the files of numbers, programs and host functions that a manifest mentions. Other files are not read.
+// Reads the files that a manifest mentions: files of numbers, programs and host functions. Other files are not read.
 void read_named_files(const std::filesystem::path& folder, SourceTree& tree) {
     std::vector<std::filesystem::path> wanted;
     for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {

@@ -141,7 +141,7 @@ struct Derived {
     std::string name;
     std::string value;  ///< the expression as the manifest writes it
     std::string summary;
-    bool constant = false;  ///< whether configuration.h defines it, like a parameter
+    bool constant = false;  ///< whether configuration.h defines the name, like a parameter
     Expression expression;  ///< `value` with the names of other derived values replaced by their expressions
 };
 

@@ -16,7 +16,7 @@ namespace smemtune {
 /// unit; `memory` and `workspace` are in units of 4 MB.
 enum class Term : std::uint8_t {
     launch,           ///< the number 1, for the fixed cost of a launch
-    waves,            ///< number of waves of blocks or clusters; a partly filled last wave counts as one
+    waves,            ///< number of waves of blocks or clusters; a partly filled last wave is a whole wave
     blocks,           ///< number of blocks that the busiest multiprocessor runs
     latency,          ///< waves * phases * (memory latency + time of the barriers of a phase)
     arithmetic,       ///< time of the arithmetic operations of the busiest multiprocessor
@@ -37,7 +37,7 @@ using Terms = std::array<double, term_count>;
 /// The error of a model at a measured problem.
 struct Residual {
     std::vector<double> place;  ///< the natural logarithms of the problem's extents
-    double log_ratio = 0;       ///< logarithm of the measured time over the predicted one
+    double log_ratio = 0;       ///< logarithm of the measured time over the predicted time
 
     bool operator==(const Residual&) const = default;
 };

@@ -27,7 +27,7 @@ struct Include {
     std::string name;
     std::size_t line = 0;
     bool quoted = false;
-    bool disabled = false;  ///< whether it is inside an `#if 0` or a comment
+    bool disabled = false;  ///< whether the #include is inside an `#if 0` or a comment
 };
 std::vector<Include> includes_of(const std::string& source);
 
