@@ -61,8 +61,8 @@ TEST_F(CompleteTest, AsLongAsTheManifestStaysNothingIsTouched) {
     EXPECT_TRUE(store.recall(key, tile(8)).has_value());
 }
 
-// If an older manifest is used again after a newer one, a configuration gets two trials: one with PAD and one without
-// it.
+// If an older manifest is used again after a newer manifest, a configuration gets two trials: one with PAD and one
+// without it.
 TEST_F(CompleteTest, OfTwoTrialsOfOneConfigurationTheCompleteOneStaysAndGetsTheCrown) {
     const auto complete = with_code(measured(key, padded(8), 5), {1});
     store.set_winner(complete, binary(padded(8), 1));

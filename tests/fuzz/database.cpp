@@ -139,7 +139,7 @@ void change_cells(const Base& base, const std::string& path, FuzzedDataProvider&
             }
             (void)update.tryExecuteStep();
         }
-    } catch (const SQLite::Exception&) {  // SQLite may refuse a change after earlier ones
+    } catch (const SQLite::Exception&) {  // SQLite may refuse a change because of earlier changes
     }
 }
 

@@ -116,7 +116,7 @@ TEST_F(WgmmaSplitTiled, AnInfinityInALongSumIsTheResult) {
     });
 }
 
-// The errors are those against FP64, in units of 2^-24 times the sum of the absolute values.
+// The errors against FP64, in units of 2^-24 times the sum of the absolute values.
 class WgmmaSplitErrors : public WgmmaSplitTiled {
 protected:
     struct Errors {

@@ -22,7 +22,7 @@ bool is_constant_loop(const std::string& line, std::size_t at) {
     if (loop == std::string::npos || line.substr(loop, at - loop).find(')') != std::string::npos) return false;
     auto bound = line.substr(at, line.find(';', at) - at);
     if (const auto scope = bound.rfind("::"); scope != std::string::npos) bound.erase(0, scope);
-    if (bound.find("BATCH") != std::string::npos) return false;  // because BATCH is an extent
+    if (bound.find("BATCH") != std::string::npos) return false;  // not a constant, because BATCH is an extent
     return std::ranges::none_of(bound, [](unsigned char c) { return std::islower(c); });
 }
 
@@ -30,7 +30,7 @@ bool is_constant_loop(const std::string& line, std::size_t at) {
 bool is_harmless(const std::string& line, std::size_t at) {
     for (const std::string_view code : {
              "first_line() < LINES_PER_PASS",  // copies a line twice, which is harmless
-             "line_offset(i) < steps",         // one operand has one more k-step, the other has zeros
+             "line_offset(i) < steps",         // for one more k-step, an operand has zeros
              "* WIDTH < steps",                // the same in the other loader of operands
              "source < sources; source",       // adds zeros, because each load has its own guard
          }) {

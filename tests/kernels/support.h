@@ -113,8 +113,8 @@ inline std::vector<Configuration> configurations_of(const KernelTemplate& kernel
     return {chosen.begin(), chosen.end()};
 }
 
-/// Returns a problem that has rows of whole 16-byte vectors and for which the template has configurations. It has few
-/// columns, or one, if the template requires that.
+/// Returns a problem that has rows of whole 16-byte vectors and for which the template has configurations. If the
+/// template requires it, the problem has few columns, or one column.
 inline Problem aligned_problem_of(const KernelTemplate& kernel, const std::string& layout) {
     for (const auto& extents : std::vector<std::vector<std::int64_t>>{{64, 68, 36}, {68, 12, 68}}) {
         const auto problem = problem_of(kernel, extents, layout);

@@ -163,7 +163,7 @@ struct ErrorsOfSums {
     double largest = 0, mean = 0;
 };
 
-// The errors are those against FP64, in units of 2^-24 times the sum of the absolute values.
+// The errors against FP64, in units of 2^-24 times the sum of the absolute values.
 class SumErrors : public TensorSplitTiled {
 protected:
     static constexpr int side = 32;

@@ -39,7 +39,7 @@ TEST(ConfiguredKernel, LaunchesWithItsLaunchAndAppendsTheRuntimeArguments) {
     const ConfiguredKernel kernel(recorder, {.block = {32, 1, 1}, .runtime_arguments = {7, 8}});
     kernel.launch(stream, arguments);
     b = 3;
-    const ConfiguredKernel copy = kernel;  // the copy must use its own run-time arguments, not those of `kernel`
+    const ConfiguredKernel copy = kernel;  // the copy must use its own run-time arguments and not those of `kernel`
     copy.launch(nullptr, arguments);
     EXPECT_THAT(recorder->values, ElementsAre(ElementsAre(1, 2, 7, 8), ElementsAre(1, 3, 7, 8)));
     EXPECT_THAT(recorder->blocks, ElementsAre(32, 32));

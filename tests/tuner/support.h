@@ -51,7 +51,7 @@ inline std::string read_text(const std::filesystem::path& file) {
 inline std::string read_process(pid_t process, const std::string& file) {
     try {
         return read_text("/proc/" + std::to_string(process) + "/" + file);
-    } catch (const std::ios_base::failure&) {  // the standard library throws this if a read fails
+    } catch (const std::ios_base::failure&) {  // a read failed, because the process has ended
         return "";
     }
 }

@@ -97,7 +97,7 @@ TEST(Process, TheLimitHoldsWhileSignalsArrive) {
     EXPECT_TRUE(result.timed_out);
 }
 
-// Applications may handle or ignore SIGCHLD. The library must be able to compile in either case.
+// Applications may handle or ignore SIGCHLD. The library must be able to compile in both cases.
 TEST(Process, AHostThatIgnoresItsChildrenStillSeesExitCodes) {
     struct sigaction ignore {};
     struct sigaction before {};

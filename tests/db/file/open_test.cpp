@@ -186,7 +186,7 @@ TEST(Open, DamageFoundLaterIsAStoreErrorToo) {
     const auto file = stored(scratch / "tuned.db", 2000);
     Store store(file);
     const auto key = key_in(store);
-    in_child([&](int) {                                   // a child: closing the file here would drop the locks
+    in_child([&](int) {                                   // the parent would lose its locks by closing the file
         Store(file).remember(measured(key, tile(3), 1));  // makes `store` read its pages again
         overwrite(file, 30 * 4096, 40 * 4096);
         _exit(0);
@@ -356,8 +356,8 @@ TEST(Migration, ProcessesThatOpenAtOnceDoNotDisturbEachOther) {
             if (round % 2 == 1) open_database(file, Access::write, {}, v1).exec("INSERT INTO a VALUES (4)");
             std::vector<Child> children;
             for (int i = 0; i < 6; ++i) {
-                // With a rollback journal, processes open the file as on a network filesystem. Without it, they open it
-                // as on a local disk.
+                // With a rollback journal, processes open the file as on a network filesystem. Without a rollback
+                // journal, they open the file as on a local disk.
                 const StoreOptions options{.patience = std::chrono::minutes(10), .rollback_journal = rollback};
                 children.push_back(in_child([&](int output) {
                     say(output, error_of([&] { open_database(file, Access::write, options, v3); }));

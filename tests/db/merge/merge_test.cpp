@@ -535,7 +535,7 @@ TEST(Merge, OfTwoPortfoliosThatWereNeverMeasuredHereTheOneWithMoreMembersStays) 
     for (const auto& databases : {std::vector{first, second}, std::vector{second, first}}) {
         EXPECT_EQ(merged(databases).content.portfolios, first.portfolios);
     }
-    // Members that differ in one field only must give the same portfolio in any order.
+    // Members that differ only in one field must give the same portfolio, whatever the order of the databases.
     const std::vector<std::function<void(PortfolioMember&)>> changes{
         [](PortfolioMember& member) { member.configuration = tile(99); },
         [](PortfolioMember& member) { member.code_hash = "another"; },

@@ -26,8 +26,8 @@ std::vector<Problem> some_problems(const KernelTemplate& kernel) {
     return problems;
 }
 
-// The default configuration and one more: the last of the space, which needs the most resources, or one from the
-// middle.
+// Returns two configurations: the default, and either the last of the space, which needs the most resources, or one
+// from the middle.
 std::vector<Configuration> sample(const KernelTemplate& kernel, const Problem& problem, const Device& device,
                                   bool last) {
     const auto space = feasible_space(kernel, problem, device);
@@ -39,7 +39,7 @@ std::vector<Configuration> sample(const KernelTemplate& kernel, const Problem& p
 struct Target {
     const char* model;
     const char* name;
-    bool last = false;  // whether the first problem gets the last configuration; it alternates with the middle one
+    bool last = false;  // whether the first problem gets the last configuration; the second gets the middle
 };
 void PrintTo(const Target& target, std::ostream* stream) { *stream << target.name; }
 

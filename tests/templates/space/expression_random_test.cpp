@@ -73,7 +73,7 @@ public:
 private:
     std::size_t below(std::size_t bound) { return std::uniform_int_distribution<std::size_t>(0, bound - 1)(random_); }
 
-    // Adds parentheses if C needs them, and sometimes if it does not.
+    // Adds parentheses if C needs them, and sometimes also if C does not need them.
     std::string wrapped(const Sample& sample, int least) {
         return sample.level < least || below(8) == 0 ? "(" + sample.text + ")" : sample.text;
     }

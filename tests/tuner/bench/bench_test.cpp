@@ -104,7 +104,7 @@ TEST(HostTimes, ABurstHoldsFiftyCallsAtMostAndOneAtLeast) {
     EXPECT_THAT(log, StartsWith("|a|a|"));
 }
 
-// A competitor whose kernel, or reason for having none, the test supplies.
+// A competitor. The test supplies its kernel, or the reason why it has none.
 class Someone : public Competitor {
 public:
     explicit Someone(CompetitorKernelOrReason prepared) : prepared_(std::move(prepared)) {}

@@ -64,7 +64,7 @@ TEST(CompilePool, KeepsTheResultsThatWereUsedLast) {
     const auto ask = [&](const std::string& text) { (void)pool.submit(source(text)).get(); };
     for (const auto* text : {"a", "b", "a", "c"}) ask(text);
     EXPECT_EQ(compiler.begun().size(), 3U);
-    ask("a");  // kept, because it was used after b
+    ask("a");  // "a" is kept, because it was used after "b"
     EXPECT_EQ(compiler.begun().size(), 3U);
     ask("b");
     EXPECT_EQ(compiler.begun().size(), 4U);

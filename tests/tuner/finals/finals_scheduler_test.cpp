@@ -132,7 +132,7 @@ TEST(FinalsScheduler, ManyWorkersShareARoundByTwoSamplesOrMore) {
     EXPECT_EQ(rounds, (std::vector{2, 2, 2}));
 }
 
-// The winner of finalists that are equally fast and have these launches.
+// Returns the index of the winner of finals whose finalists are equally fast and have these launches.
 std::size_t winner_of_equals(const std::vector<Launch>& launches) {
     FakeRun fake;
     (void)fake.start();

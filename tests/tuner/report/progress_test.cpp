@@ -146,7 +146,7 @@ TEST(Progress, NoMoreTimeIsLeftThanTheBudgetLeaves) {
         << "the trials would take years";
 }
 
-// A trial that is recalled takes no time, so it does not tell how long the others will take.
+// A trial that is recalled takes no time, so it does not tell how long the other trials will take.
 TEST(Progress, RecalledTrialsAloneDoNotTellHowMuchTimeIsLeft) {
     for (const bool recalled : {true, false}) {
         Terminal terminal(120);

@@ -21,7 +21,7 @@ TEST(UntriedPoints, IsDrawnFromUntilNothingIsLeft) {
     for (std::size_t i = 0; i < 100; ++i) EXPECT_EQ(drawn[i], i);
 }
 
-// The search draws 64 points at random, and first proposes the one with the lowest estimate.
+// The search draws 64 points at random, and first proposes the point with the lowest estimate.
 TEST(AdaptiveSearch, DrawsWhatIsExpectedToBeFast) {
     std::vector<std::int64_t> values(1000);
     std::iota(values.begin(), values.end(), 1);

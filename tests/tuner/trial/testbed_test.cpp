@@ -338,7 +338,7 @@ TEST_F(TestbedTest, AWriteAtTheBeginningOfAnInputsGuardIsFound) {
               "writes to its input B");
 }
 
-// The result is wrong by one bit. For inputs other than integers, rounding errors may be larger than that.
+// The result is wrong by one bit. For inputs other than integers, rounding errors may be larger than one bit.
 TEST_F(TestbedTest, AnErrorOfOneBitIsFoundWhereIntegersAreExact) {
     EXPECT_THAT(verdict_of("*c = beta == 0 ? alpha * sum : alpha * sum + beta * *c",
                            "*c = (beta == 0 ? alpha * sum : alpha * sum + beta * *c) * (1 + 0x1p-23f)"),
