@@ -95,8 +95,8 @@ public:
     virtual ~StreamTimer() = default;
     /// Ends the measured time after the earlier launches on the stream where the timer was started.
     virtual void end() = 0;
-    /// The measured time in microseconds; nullopt until the stream has reached the end. May be called while a thread
-    /// captures a stream.
+    /// The measured time in microseconds; nullopt until the stream has done the measured work. May be called while a
+    /// thread captures a stream.
     [[nodiscard]] virtual std::optional<double> us() = 0;
 };
 

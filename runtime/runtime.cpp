@@ -199,7 +199,7 @@ void Runtime::warm_up(std::span<const Problem> problems) {
 Runtime::State::FetchedKernel Runtime::State::fetch_first(const Problem& problem, std::string_view kernel_template) {
     const std::pair key(problem, std::string(kernel_template));
     return fetching.run(key, [&] {
-        if (auto known = fetched.find(problem, kernel_template)) return known;  // another thread was faster
+        if (auto known = fetched.find(problem, kernel_template)) return known;  // another thread fetched the problem
         return fetched.insert(problem, kernel_template, fetch(problem, key.second));
     });
 }

@@ -182,7 +182,7 @@ private:
     struct State;
     Kernel(const State* state, Counted* counted) : state_(state), counted_(counted) {}
     const State* state_;
-    Counted* counted_;  // counts one reference for this handle; null after a move from the handle
+    Counted* counted_;  // this handle owns one reference; null after a move from the handle
 };
 
 /// The properties of a C++ type that must match the type of a kernel's argument.
@@ -257,8 +257,8 @@ public:
         /// The command of the C++ compiler for the host device.
         std::string host_compiler = "c++";
         Trust trust;
-        /// How many problems are remembered. If there are more, the least recently fetched ones are forgotten. A later
-        /// fetch of a forgotten problem chooses again.
+        /// How many problems are remembered. If there are more, the problems least recently fetched are forgotten. A
+        /// later fetch of a forgotten problem chooses again.
         std::size_t remembered_problems = 4096;
         /// Times several kernels of a problem in its first launches, on the application's own operands. Every launch
         /// gives a right result, but the first launches run different kernels, whose results may differ in rounding.

@@ -18,7 +18,7 @@ namespace {
 std::optional<Configuration> sane_default(const KernelTemplate& kernel, const Problem& problem, const Device& device) {
     const auto defaults = default_configuration(kernel);
     if (!infeasibility(kernel, defaults, problem, device)) return defaults;
-    for (const auto& parameter : kernel.parameters) {  // first changes one parameter: enumerating takes long
+    for (const auto& parameter : kernel.parameters) {  // tries one changed parameter first: enumerating takes long
         for (const auto value : parameter.values) {
             auto near = defaults;
             near.values[parameter.name] = value;
@@ -160,7 +160,8 @@ bool Candidates::has_expected_signature(const KernelTemplate& kernel) {
     return false;
 }
 
-// Two applications may define different operations with the same name and signature.
+// Whether the template has the application's own operation. Compares the identities, because two applications may
+// define different operations with the same name and signature.
 bool Candidates::has_own_operation(const KernelTemplate& kernel) {
     if (!expects_own_ || operation_identity(kernel, problem_) == operation_identity(*expected_, problem_)) return true;
     pass_over(kernel.name, "its " + problem_.operation + " is defined otherwise than the application's own");

@@ -229,7 +229,7 @@ private:
     Library library_;
     cudaKernel_t kernel_ = nullptr;
     CUfunction in_context_ = nullptr;              // the kernel in the device's primary context
-    decltype(cuLaunchKernel)* enqueue_ = nullptr;  // null if the driver returns no `in_context_`
+    decltype(cuLaunchKernel)* enqueue_ = nullptr;  // null if launches must go through the CUDA runtime
 };
 
 class CudaMemory : public Memory {

@@ -74,7 +74,7 @@ Device described_device(int ordinal) {
             .grid_y = attribute(cudaDevAttrMaxGridDimY),
             .grid_z = attribute(cudaDevAttrMaxGridDimZ),
             .l2_bytes = attribute(cudaDevAttrL2CacheSize),
-            .memory_bytes = cuda_memory_bytes(ordinal) >> 30U << 30U,  // rounded to whole GiB
+            .memory_bytes = cuda_memory_bytes(ordinal) >> 30U << 30U,  // rounded down to whole GiB
             .clock_khz = attribute(cudaDevAttrClockRate)};
 }
 

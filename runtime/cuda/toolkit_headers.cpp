@@ -12,7 +12,7 @@ std::vector<std::string> toolkit_include_folders(const std::vector<std::string>&
         const auto real = fs::canonical(library, error);
         if (!error) {
             for (auto folder = real.parent_path(); folder.has_relative_path(); folder = folder.parent_path()) {
-                roots.push_back(folder);  // every folder above: the library may be in targets/x86_64-linux/lib
+                roots.push_back(folder);  // all folders above `library`, which may be in targets/x86_64-linux/lib
             }
         }
     }

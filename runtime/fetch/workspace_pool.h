@@ -63,10 +63,10 @@ private:
     std::shared_ptr<StreamWorkspace> of_stream(StreamHandle stream);
     std::unique_ptr<Memory> allocate(std::size_t bytes);
 
-    std::shared_ptr<Backend> backend_;  // declared first: must outlive all memory
+    std::shared_ptr<Backend> backend_;  // declared first, because it must outlive all memory
     std::atomic<std::uint64_t> last_id_ = 0;
     std::mutex mutex_;
-    std::vector<std::unique_ptr<Memory>> spares_;  // for streams without memory, the smallest first
+    std::vector<std::unique_ptr<Memory>> spares_;  // for streams that have no memory yet, the smallest first
     std::size_t largest_ = 0;                      // bytes of the largest block so far
     std::uint64_t uses_ = 0;
     std::map<StreamKey, std::shared_ptr<StreamWorkspace>> streams_;
