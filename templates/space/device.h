@@ -43,7 +43,7 @@ struct Device {
 Device checked(Device host);
 bool is_checked(const Device& device);
 
-/// A numeric field of Device, with the name that expressions (`device.NAME`), limits given by hand and JSON use for it.
+/// A numeric field of Device, with its name in expressions (`device.NAME`), in limits given by hand and in JSON.
 struct DeviceField {
     std::string_view name;
     std::int64_t Device::*member;
