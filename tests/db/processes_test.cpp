@@ -81,7 +81,7 @@ TEST_P(ProcessesTest, AKillAtAnyMomentLosesNoTrialThatWasStored) {
         }
         auto child = in_child([&](int output) { store_until_killed(output, path, options, round); });
         std::string begin;
-        if (round % 2 == 1) {  // every second round waits for the first report before it kills
+        if (round % 2 == 1) {  // every second round waits for the first report before it kills the child
             begin.resize(1);
             ASSERT_EQ(read(child.output, begin.data(), 1), 1);
         }

@@ -21,7 +21,7 @@
 
 namespace smemtune {
 
-/// Spaces with more configurations are sampled. The sample is always the same.
+/// A space with more configurations than this is sampled. The sample is always the same.
 constexpr std::size_t most_configurations = 200;
 
 inline std::size_t elements(int rows, int columns) {

@@ -134,7 +134,7 @@ protected:
         return result;
     }
 
-    // A mean error up to `least_mean` is accepted even if cuBLAS has a smaller one.
+    // A mean error up to `least_mean` is accepted even if cuBLAS has a smaller mean error.
     void expect_no_larger_than_cublas(const std::function<float(std::mt19937&)>& draw, double least_mean = 0) {
         const Cublas cublas(*backend);
         // Where C is small and K large, cuBLAS divides K among many thread blocks, which makes its errors small.

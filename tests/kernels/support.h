@@ -300,7 +300,7 @@ private:
         void* data = nullptr;
 
         [[nodiscard]] bool is_output() const { return argument->kind == Argument::Kind::output; }
-        /// Returns `before` in the bits of the matrix's type.
+        /// Converts `before` to the matrix's type. Returns the bytes.
         [[nodiscard]] std::vector<std::byte> content() const {
             const auto size = static_cast<std::size_t>(type->bytes);
             std::vector<std::byte> bytes(before.size() * size);

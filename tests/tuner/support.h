@@ -191,8 +191,8 @@ inline Finished run(const Scratch& scratch, const std::vector<std::string>& argu
     return Running(scratch, arguments, more).wait();
 }
 
-/// Polls until `condition` is true. Returns false if it is still false after 60,000 polls, about ten minutes. Polls are
-/// counted because a stalled machine then does not use up the time.
+/// Polls until `condition` is true. Returns false if it is still false after 60,000 polls, about ten minutes. The limit
+/// counts polls and not time, so that a machine that stalls does not reach the limit.
 inline bool soon(const std::function<bool()>& condition) {
     for (int polls = 0; !condition(); ++polls) {
         if (polls == 60'000) return false;

@@ -209,7 +209,8 @@ TEST_F(PortfolioTest, AMemberWhoseCodeIsFoundWrongAnywhereIsDeleted) {
     EXPECT_TRUE(std::holds_alternative<Rejection>(store.recall(rows, tile(16))->outcome));
 }
 
-// A portfolio that replaces another one gets new row numbers, and a different portfolio may get the old row numbers.
+// A portfolio that replaces another portfolio gets new row numbers, and a different portfolio may get the old row
+// numbers.
 TEST_F(PortfolioTest, IsReadAsItWasAtOneMoment) {
     set({16, 32});
     const std::jthread replacing([&](const std::stop_token& stop) {

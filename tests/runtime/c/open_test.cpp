@@ -246,7 +246,7 @@ TEST_F(CInterface, FirstCallsAreMeasuredIfTheOptionsSaySoAndWithinTheirBudget) {
 
 TEST_F(CInterface, WarmUpTakesSeveralProblemsAtOnceAndFailsIfOneDoes) {
     struct Logged {
-        std::mutex mutex;  // because several threads call `log`
+        std::mutex mutex;  // several threads may call `log`
         std::vector<std::string> messages{};
     } log;
     const auto& logged = log.messages;

@@ -93,8 +93,8 @@ TEST(OwnSources, WhatThePreprocessorAsksForIsAMacroEvenWithConfigurationH) {
     EXPECT_THAT(configuration_of(own(unused), {{{"TILE", 32}}}), HasSubstr("constexpr int TILE = 32;\n"));
 }
 
-// Older trials of a source with `#if TILE` were compiled as if it said `#if 0`. The new hash keeps them from being
-// used.
+// Older trials of a source with `#if TILE` were compiled as if the line were `#if 0`. The source has a new hash now, so
+// these trials are not used.
 TEST(OwnSources, AConditionThatNowWorksChangesTheHash) {
     const std::string include = "#include \"configuration.h\"\n";
     const auto with_condition = loaded(own(include + source));

@@ -167,7 +167,8 @@ TEST(ExplainCommand, ASizeThatOnlyAPortfolioServesShowsTheRanking) {
     EXPECT_NE(none.code, 0);
 }
 
-// The test edits the stored portfolio to look like one of an earlier smemtune, whose time models had different terms.
+// The test edits the stored portfolio to look like a portfolio of an earlier smemtune, whose time models had different
+// terms.
 TEST(PortfolioCommand, ARefitMakesAPortfolioOfEarlierTermsServeAgain) {
     const Scratch scratch;
     const auto built = report_of(run(scratch, portfolio({"--shapes", "6", "--extents", "8..24", "--json"})));

@@ -216,7 +216,7 @@ TEST(BashCompletion, ProposesFilesAndFoldersWhereTheyAreTaken) {
                             ElementsAre("mine/kernel.cu"), ElementsAre("cublas,my file.db"), IsEmpty()));
 }
 
-// Returns the function of the zsh script that completes `command`.
+// Returns the zsh script's function for the completion of `command`.
 std::string zsh_function_of(const std::string& script, const std::string& command) {
     auto name = "\n_smemtune_" + command + "() {\n";
     std::ranges::replace(name.begin() + 1, name.end() - 4, ' ', '_');

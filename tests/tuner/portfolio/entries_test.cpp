@@ -60,7 +60,7 @@ TEST_F(PortfolioEntries, AreTheFastestFourOfASampleThatTakeAtMost15PercentLonger
 TEST_F(PortfolioEntries, KnowWhereTheyWereFoundAndWhereTheyWon) {
     for (const auto& [value, us] : {std::pair{1, 100.0}, {4, 101}}) know(value, us);
     for (const auto& [value, us] : {std::pair{4, 200.0}, {8, 201}}) know(value, us, transpose(32));
-    know(12, 1, transpose(64));  // no sample
+    know(12, 1, transpose(64));  // transpose(64) is no sample
     const auto found = entries();
     ASSERT_EQ(found.size(), 3U);
     EXPECT_THAT(values(), ElementsAre(1, 4, 8));

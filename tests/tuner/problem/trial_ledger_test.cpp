@@ -148,7 +148,7 @@ TEST_F(TrialLedgerTest, AReplacedOutcomeIsStored) {
     EXPECT_EQ(stored->run, fake_.run->run_row);
 }
 
-// Tests stored trials whose verification identity is not "operation/testbed", the one of the run.
+// Tests stored trials whose verification identity is not "operation/testbed", the identity of the run.
 class ForeignTrials : public TrialLedgerTest {
 protected:
     void store_foreign(std::int64_t value, Outcome outcome, const std::string& verified_by = "before/testbed") {

@@ -32,7 +32,7 @@ inline CostFunction bowl(double at) {
     };
 }
 
-/// Returns the number of evaluations until a cost is at most `enough`, or `limit` if no cost is.
+/// Returns the number of evaluations until a cost is at most `enough`, or `limit` if no cost is that low.
 inline int evaluations_to(Search& search, const CostFunction& landscape, double enough, int limit = 4096) {
     for (int count = 1; count < limit; ++count) {
         const auto configuration = search.next();

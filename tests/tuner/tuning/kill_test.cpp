@@ -121,8 +121,7 @@ protected:
         }
         return sizes;
     }
-    // Runs the same command twice more. The first time, it completes the tuning. The second time, there is nothing to
-    // do.
+    // Runs the same command twice more. The first run completes the tuning. The second run has nothing to do.
     void go_on(const std::vector<std::string>& tune) const {
         release();
         const auto second = run(scratch_, tune);

@@ -73,7 +73,8 @@ std::string manifest(const std::string& name, const std::string& values) {
            "\nsummary = \"how\"\n[launch]\nblock = [\"64\"]\ngrid = [\"1\"]\n[requires]\nhost = true\n";
 }
 
-// Returns the source of a kernel that writes the expression `value` to element i of B. A loop up to `work` takes time.
+// Returns the source of a kernel that writes the expression `value` to element i of B. A loop with `work` iterations
+// makes the kernel slow.
 std::string kernel(const std::string& name, const std::string& work, const std::string& value) {
     return "#include \"configuration.h\"\nextern \"C\" __global__ void " + name +
            "(int M, int N, Element alpha, const Element* A, Element* B) {\n"

@@ -339,7 +339,7 @@ protected:
         for (std::size_t at = 0; at + sizeof size <= bytes.size(); at += size) {
             std::memcpy(&size, bytes.data() + at, sizeof size);
             at += sizeof size;
-            if (size > bytes.size() - at) break;  // more will arrive
+            if (size > bytes.size() - at) break;  // the rest will arrive later
             const auto request = decode_request({bytes.begin() + static_cast<std::ptrdiff_t>(at),
                                                  bytes.begin() + static_cast<std::ptrdiff_t>(at + size)});
             const auto* body = std::get_if<Body>(&std::get<Request>(request));
