@@ -14,8 +14,8 @@ inline constexpr std::int64_t register_unit = 256;
 /// four schedulers.
 inline constexpr std::int64_t warps_together = 4;
 
-/// Returns the number of registers that the hardware requires for a block. The hardware assumes that all schedulers
-/// have as many of the block's warps as the scheduler with the most. Returns the largest 64-bit number if the result
+/// Returns the number of registers that the hardware requires for a block. The hardware assumes that each scheduler
+/// gets as many of the block's warps as the busiest scheduler. Returns the largest 64-bit number if the result
 /// overflows.
 std::int64_t registers_per_block(const Launch& launch, const Device& device);
 

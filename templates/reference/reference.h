@@ -30,7 +30,7 @@ struct OperationReference {
     };
     Kind kind = Kind::kernel;
     std::map<std::string, Answer> answers;             ///< the stored values of each output
-    std::vector<std::string> command;                  ///< the program's command; words may have {inputs}, {outputs}
+    std::vector<std::string> command;                  ///< the program's command; words may have {inputs} and {outputs}
     std::map<std::string, std::string> program_files;  ///< words of `command` that name files -> content of the files
     int time_limit_s = 60;                             ///< time limit of the program, in seconds
     /// For Kind::configuration: the kernel whose default configuration is the reference. Inside that kernel,
