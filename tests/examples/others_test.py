@@ -22,7 +22,7 @@ def run(*command):
 
 
 def tune(smemtune, folder, sizes, database):
-    """What is wrong with a short tuning run on the host device, if anything."""
+    """Returns what is wrong with a short tuning run on the host device, or an empty text."""
     code, output = run(smemtune, "--device", "host", "--templates", folder, "--sizes", sizes, "--evaluations", "2",
                        "--db", database, "--json")
     if code != 0:
@@ -32,13 +32,13 @@ def tune(smemtune, folder, sizes, database):
 
 
 def check(smemtune, folder, sizes):
-    """What is wrong with any of the values for sm_90, if anything."""
+    """Returns what is wrong with any value of the parameters for sm_90, or an empty text."""
     code, output = run(smemtune, "check", folder, "--device", "sm_90", "--sizes", sizes)
     return "" if code == 0 else output
 
 
 def explain(smemtune, folder, sizes):
-    """What is wrong with the default configuration for sm_90, if anything."""
+    """Returns what is wrong with the default configuration for sm_90, or an empty text."""
     name = os.path.basename(folder)
     code, output = run(smemtune, "explain", name, "--templates", folder, "--device", "sm_90", "--sizes", sizes)
     return "" if code == 0 else output
