@@ -10,15 +10,15 @@ namespace smemtune {
 
 namespace {
 
-// The time of a trial's first try, and the run that made it.
+// When a trial was first tried, and the run that tried it.
 struct First {
     double at_ms = 0;
     std::int64_t run = 0;
 };
 
 // Returns when each trial was first tried. `rows` are in the order in which trials were first stored. A finalist's
-// stored date is late, because finals repeat it. So each trial gets the earliest date of itself and the trials after
-// it, with the run of that earliest trial.
+// stored date is too late, because the finals store the finalist again. A trial was tried before the trials after it.
+// So it gets the earliest date among its own and theirs, with the run of that date.
 std::vector<First> first_dates(const std::vector<const TrialRow*>& rows) {
     std::vector<First> dates(rows.size());
     for (std::size_t i = rows.size(); i-- > 0;) {
@@ -32,7 +32,7 @@ std::vector<First> first_dates(const std::vector<const TrialRow*>& rows) {
 Convergence converged(const std::vector<const TrialRow*>& rows) {
     Convergence result{.device = rows.front()->device, .problem = rows.front()->problem};
     const auto dates = first_dates(rows);
-    double before_ms = 0;  // duration of earlier runs
+    double before_ms = 0;  // the sum of the durations of earlier runs
     double begin_ms = 0;
     double at_ms = 0;
     for (std::size_t i = 0; i < rows.size(); ++i) {

@@ -14,7 +14,7 @@ namespace smemtune {
 struct Convergence {
     struct Step {
         std::size_t evaluations = 0;  ///< trials so far, including rejected ones
-        double seconds = 0;           ///< from the first trial's compile to this trial, without the pauses between runs
+        double seconds = 0;           ///< from the first trial's compile to this trial, without pauses between runs
         double best_us = 0;
         std::int64_t trial = 0;
     };

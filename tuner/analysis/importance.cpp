@@ -15,9 +15,9 @@ namespace smemtune {
 
 namespace {
 
-constexpr std::size_t most_points = 20'000;  // the forest predicts at no more valid configurations
+constexpr std::size_t most_points = 20'000;  // the forest predicts the times of this many valid configurations at most
 
-constexpr double no_variance = 1e-12;  // least variance of log t; equal times differ by rounding errors
+constexpr double no_variance = 1e-12;  // a smaller variance of log(time) is only rounding errors of equal times
 
 // The measured values of each parameter. The rank of a value among them is its level.
 class Levels {
@@ -101,7 +101,7 @@ public:
         return between(groups(column), all_.mean, points_.values.size()) / all_.variance;
     }
 
-    // Returns the share of both parameters together. It includes the share of each parameter alone.
+    // Returns the share of the variance that two parameters explain together. It includes the share of each alone.
     [[nodiscard]] double share(std::size_t first, std::size_t second) const {
         std::vector<Group> result(level_counts_[first] * level_counts_[second]);
         for (std::size_t i = 0; i < points_.values.size(); ++i) {
@@ -186,7 +186,7 @@ private:
         return points;
     }
 
-    // Predicts at valid configurations. Skips configurations with a value that was never measured.
+    // Predicts the times of valid configurations. Skips configurations with a parameter value that was never measured.
     [[nodiscard]] Points predicted_points(const RandomForest& forest, const Points& known) const {
         Points points{.table = {.columns = varied_.size()}};
         if (valid_ == nullptr) {
@@ -251,7 +251,7 @@ private:
     const ParameterSpace* valid_;
     Levels levels_;
     std::vector<std::size_t> varied_;                // parameters with several measured values
-    std::vector<std::vector<std::int64_t>> values_;  // the values of each of `varied_`, ascending
+    std::vector<std::vector<std::int64_t>> values_;  // the measured values of each parameter in `varied_`, ascending
     Importance result_;
 };
 

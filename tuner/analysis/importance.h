@@ -64,8 +64,9 @@ struct Importance {
     std::string too_little;
 };
 
-/// importance() gives no result below any of these limits: the number of measured configurations, their number for each
-/// parameter that varies, and Importance::explained.
+/// Below one of these limits, importance() returns no shares, unless the result is exact. The limits are for the number
+/// of measured configurations, for this number divided by the number of parameters that vary, and for
+/// Importance::explained.
 constexpr std::size_t least_measured = 30;
 constexpr std::size_t least_measured_per_parameter = 10;
 constexpr double least_explained = 0.5;

@@ -19,8 +19,8 @@ std::optional<KernelTemplate> readable_template(const Store& store, std::int64_t
     return std::nullopt;
 }
 
-// The trials of one device, template and problem. `mixed` means that they do not all have the same parameters, which
-// trials of an earlier schema may cause.
+// The trials of one device, template and problem. `mixed` is true if the trials have different parameters, which can
+// happen if an older version of the database schema stored some of them.
 struct TrialTable {
     TrialKey key;
     std::string device, kernel_template;

@@ -31,12 +31,12 @@ std::optional<std::pair<double, double>> median_interval(const Measurement& meas
 /// How much faster the second winner of a pair is than the first.
 struct SpeedChange {
     enum class Verdict { faster, slower, equal };
-    double ratio = 1;                  ///< time of the first / time of the second
+    double ratio = 1;                  ///< time of the first winner / time of the second winner
     double low = 1, high = 1;          ///< bounds of `ratio`, from both winners' median_interval()
     Verdict verdict = Verdict::equal;  ///< `equal` unless both bounds differ from 1 by more than noise_between_runs
 };
 
-/// Returns nothing if one of the winners is missing.
+/// Returns nothing if the pair lacks a winner.
 std::optional<SpeedChange> speed_change(const WinnerPair& pair);
 
 }  // namespace smemtune
