@@ -48,7 +48,7 @@ void find_without_effect(const KernelTemplate& kernel, const std::vector<Configu
         if (parameter.runtime || parameter.values.size() < 2) continue;
         // The configurations of a group differ only in this parameter.
         struct Group {
-            const std::vector<std::uint8_t>* code;  // of the group's first configuration
+            const std::vector<std::uint8_t>* code;  // the machine code of the group's first configuration
             bool compared = false;
             bool differs = false;
         };
@@ -66,8 +66,8 @@ void find_without_effect(const KernelTemplate& kernel, const std::vector<Configu
         const auto compared = std::ranges::any_of(groups, [](const auto& each) { return each.second.compared; });
         const auto differs = std::ranges::any_of(groups, [](const auto& each) { return each.second.differs; });
         if (!compared || differs) continue;
-        // A parameter may change only the launch, such as the order of the grid's dimensions. Its code is then the
-        // same.
+        // If a parameter changes only the launch, such as the order of the grid's dimensions, all of its values have
+        // the same machine code. That is no mistake.
         const bool in_launch = [&] {
             for (const auto* expressions : {&kernel.block, &kernel.grid}) {
                 for (const auto& each : *expressions) {

@@ -1,4 +1,5 @@
-// Checks a template without launching a kernel. The compiled configurations have every value of every parameter.
+// Checks a template without launching a kernel: compiles configurations that together have every value of every
+// parameter.
 #pragma once
 
 #include <string>
@@ -12,8 +13,9 @@ namespace smemtune {
 /// An error in a template, or a warning about it.
 struct Finding {
     bool is_error = false;  ///< whether a tuning run would fail, or would reject this configuration
-    std::string where;      ///< such as a configuration, a parameter, or the program "reference"
-    std::string what;       ///< what is wrong, often with what to do
+    /// What the finding is about, such as a configuration, a parameter, or the program "reference".
+    std::string where;
+    std::string what;  ///< what is wrong, often with what to do
 };
 
 struct TemplateCheck {

@@ -30,7 +30,7 @@ std::map<std::string, std::string> parameters_of(const std::string& source,
     for (std::sregex_iterator at(plain.begin(), plain.end(), definition), end; at != end; ++at) {
         found[(*at)[1]] = (*at)[2];
     }
-    // A macro with arguments, or whose value is no number, is not a parameter, even if a condition names it.
+    // A macro that has arguments, or whose value is no number, is not a parameter, even if a condition names it.
     static const std::regex function_like(R"(#[ \t]*define[ \t]+(\w+)(?:\(|[ \t]+[^\d\s(]))");
     for (std::sregex_iterator at(plain.begin(), plain.end(), function_like), end; at != end; ++at)
         found.erase((*at)[1]);

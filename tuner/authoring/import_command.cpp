@@ -31,7 +31,7 @@ std::string identifier_of(std::string name) {
     return name.empty() || std::isdigit(static_cast<unsigned char>(name.front())) != 0 ? "problem_" + name : name;
 }
 
-// Whether the folder of `manifest` has other manifests. `--templates FOLDER` then needs `--operation`, too.
+// Whether the folder of `manifest` has other manifests. If it does, `--templates FOLDER` needs `--operation`, too.
 bool has_neighbours(const std::filesystem::path& manifest) {
     const auto folder = manifest.has_parent_path() ? manifest.parent_path() : std::filesystem::path(".");
     const std::filesystem::directory_iterator entries(folder);

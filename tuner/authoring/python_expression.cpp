@@ -27,8 +27,8 @@ namespace {
 using Node = PythonExpression::Node;
 using Names = PythonExpression::Names;
 
-constexpr std::int64_t most_elements = 65'535;  // limit for the lists that `range` returns
-constexpr int most_nested = 500;                // limit for parentheses, signs and operators that nest
+constexpr std::int64_t most_elements = 65'535;  // the longest list that `range` returns
+constexpr int most_nested = 500;                // how deep parentheses, signs and operators may nest
 
 [[noreturn]] void fail(const std::string& what) { throw std::invalid_argument(what); }
 
@@ -105,7 +105,7 @@ private:
     template <class Next>
     Node chain(std::initializer_list<const char*> operators, Next next_level) {
         auto node = next_level();
-        for (int nested = 0;; ++nested) {  // each operator nests what is before it
+        for (int nested = 0;; ++nested) {  // `a + b + c` is (a + b) + c: each operator adds a level
             const auto* const found = std::ranges::find_if(operators, [&](const char* each) { return token_ == each; });
             if (found == operators.end()) return node;
             if (nested == most_nested) too_deep();
@@ -291,7 +291,7 @@ json called(const Node& node, const Names& names) {
         for (auto i = first; step > 0 ? i < last : i > last;) {
             if (list.size() == static_cast<std::size_t>(most_elements)) fail("'range' is too long");
             list.push_back(i);
-            if (__builtin_add_overflow(i, step, &i)) break;  // beyond every `last`
+            if (__builtin_add_overflow(i, step, &i)) break;  // the next number overflows, so it is beyond any `last`
         }
         return list;
     }

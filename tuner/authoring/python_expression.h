@@ -22,8 +22,8 @@ public:
     /// not in `names`.
     [[nodiscard]] nlohmann::json value(const Names& names) const;
 
-    /// Translates to the syntax of manifests. Names in `names` are replaced by their values, other names stay. Throws
-    /// std::invalid_argument if manifests lack an operator of the expression.
+    /// Translates the expression to the syntax of manifests. Names in `names` are replaced by their values, other names
+    /// stay. Throws std::invalid_argument if the syntax of manifests lacks an operator of the expression.
     [[nodiscard]] std::string in_manifest(const Names& names) const;
 
     struct Node;

@@ -20,7 +20,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr const char* macro_of_tuner = "kernel_tuner";  // a macro that Kernel Tuner defines, and sources test
+constexpr const char* macro_of_tuner = "kernel_tuner";  // Kernel Tuner defines this macro, and kernels' sources test it
 
 [[noreturn]] void refuse(const std::string& what) { throw std::invalid_argument(what); }
 
@@ -244,7 +244,8 @@ private:
         return *number;
     }
 
-    // Returns the file's 'ValidationThreshold'. Without one, returns a default that allows for sums in another order.
+    // Returns the file's 'ValidationThreshold'. If the file has none, returns a tolerance for sums whose terms are
+    // added in a different order.
     [[nodiscard]] std::string tolerance_of(const json& argument) const {
         for (const auto& each : member(specification_, "ReferenceArguments")) {
             const auto& threshold = member(each, "ValidationThreshold");
