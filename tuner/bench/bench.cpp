@@ -14,8 +14,8 @@ namespace smemtune {
 
 namespace {
 
-// Batches are longer than in a search. This way, even launches of milliseconds form a graph of several launches, which
-// hides the host's time per launch.
+// Batches are longer than in a search. Even launches of milliseconds then form a graph of several launches, which hides
+// the host's time per launch.
 constexpr SamplingPolicy sampling_policy{.batch_us = 6000};
 
 // One of the two kernels that are timed alternately.
@@ -60,7 +60,7 @@ public:
         try {
             measure(problem, result);
         } catch (const DeviceError& error) {
-            result.why_not = error.what();  // the device is usually out of memory; smaller problems may fit
+            result.why_not = error.what();  // the cause is usually too little memory, so smaller problems may fit
         }
         return result;
     }
@@ -212,8 +212,8 @@ std::vector<double> host_times(const std::vector<std::function<void()>>& calls, 
                                double launch_us) {
     using Clock = std::chrono::steady_clock;
     constexpr int bursts = 21;
-    // Launches per burst. There are few, so that the wait is short and the stream's queue of about a thousand launches
-    // does not fill.
+    // The number of launches per burst. It is small, so that the wait is short and the stream's queue of about a
+    // thousand launches does not fill.
     const auto each = static_cast<int>(std::clamp(20'000 / std::max(launch_us, 1.0), 1.0, 50.0));
     std::vector<std::vector<double>> samples(calls.size());
     for (int burst = 0; burst <= bursts; ++burst) {

@@ -20,7 +20,7 @@ struct BenchRequest {
     std::string kernel_template{};  ///< if not empty, the best kernel of this template is timed instead of the winner
     std::vector<Cache> caches{Cache::cold, Cache::warm};
     PairPolicy pairs{};
-    bool served = false;  ///< times the kernels that fetches return instead of winners; no host times
+    bool served = false;  ///< times the kernels that a fetch returns, not the winners; no host times
     unsigned seed = 1;    ///< seed of the random operands
     /// Called after every pair. Once this function returns true, the comparison ends with the results so far. From then
     /// on, it must always return true.
@@ -43,7 +43,7 @@ struct CacheResult {
 
 struct HostTime {
     std::string who;
-    double us = 0;  ///< duration of one call; the launched kernel may still run
+    double us = 0;  ///< host time until a call returns; its kernel may still run
 };
 
 struct ProblemBench {

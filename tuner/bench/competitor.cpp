@@ -102,8 +102,8 @@ private:
         return competitor_kernel(std::move(detail), std::move(best.kernel));
     }
 
-    // Returns the proposals that run, fastest first. `refused` receives the message of the last proposal that does not
-    // run.
+    // Returns cublasLt's proposals that run, fastest first. `refused` receives the message of the last proposal that
+    // does not run.
     std::vector<TimedProposal> by_time(std::vector<VendorKernel>& proposals, Testbed& testbed, std::string& refused) {
         std::vector<TimedProposal> timed;
         std::optional<double> best_us;
