@@ -21,7 +21,7 @@ struct Proposal {
     TemplateSearch* search = nullptr;
     Configuration configuration;
     std::shared_future<CompilePool::Result> compiled{};
-    bool compiled_before = false;  ///< the program was compiled before, for another problem or run-time arguments
+    bool compiled_before = false;  ///< the program was compiled before, for another problem or other run-time arguments
 
     [[nodiscard]] bool is_compiled() const {
         return compiled.wait_for(std::chrono::seconds(0)) == std::future_status::ready;

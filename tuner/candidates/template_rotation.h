@@ -8,8 +8,8 @@
 
 namespace smemtune {
 
-/// Lets the templates of a problem propose in turns. A slow template then costs little time, and a fast template leaves
-/// time for the others.
+/// Lets the templates of a problem propose in turns, so that a slow template costs little time, and a fast template
+/// leaves time for the others.
 class TemplateRotation {
 public:
     /// `evaluations` is the limit for all templates together. One turn has at most `evaluations` divided by the number

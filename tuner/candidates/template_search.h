@@ -29,8 +29,8 @@ public:
     void observe(const Configuration& configuration, std::optional<double> cost);
 
     /// Call this after observing the stored trials. After this call, the stored trials suffice to give up a template
-    /// that is too slow, however few they are. `complete` says whether the last run ended as "complete". If the search
-    /// had ended before, it then stays ended, because later trials came from other sizes.
+    /// that is too slow, however few they are. `complete` says whether the last run ended as "complete". If it did, and
+    /// its search of this template had ended, the search stays ended: the trials after that end came from other sizes.
     void resume(bool complete);
 
     /// Takes back a proposed configuration that was not tried. The configuration counts as untried, but is not proposed

@@ -13,7 +13,7 @@ constexpr std::size_t most_near_sizes = 3;         // how many sizes on this dev
 constexpr std::size_t most_devices = 3;            // how many other devices give start points, most similar first
 constexpr std::size_t most_sizes_of_a_layout = 2;  // how many sizes of each other layout give start points
 const double near_distance =
-    std::log(4.0) * std::sqrt(3.0);  // distance of a problem four times as large in three extents
+    std::log(4.0) * std::sqrt(3.0);  // distance of a problem whose three extents are each four times as large
 
 std::vector<TrialRow> nearest_first(const Store& store, std::int64_t device_row, const Problem& problem,
                                     const std::string& kernel_template) {
@@ -39,7 +39,7 @@ void add_winners(std::vector<Configuration>& winners, const std::vector<TrialRow
 
 double median_of(const TrialRow& row) { return std::get<Measurement>(row.record.outcome).median_us; }
 
-// The least time of a template's trials of a problem; nothing if none was measured, or one is damaged.
+// The shortest time of a template's trials of a problem. Nothing if no trial was measured, or if a row is damaged.
 std::optional<double> least_us_of(const Store& store, const TrialKey& key) {
     std::optional<double> best;
     try {
@@ -47,7 +47,7 @@ std::optional<double> least_us_of(const Store& store, const TrialKey& key) {
             const auto* measured = std::get_if<Measurement>(&trial.outcome);
             if (measured != nullptr) best = std::min(best.value_or(measured->median_us), measured->median_us);
         }
-    } catch (const DamagedRow&) {  // tuning that problem again replaces the damaged rows
+    } catch (const DamagedRow&) {  // when that problem is tuned again, the run replaces the damaged rows
         return std::nullopt;
     }
     return best;

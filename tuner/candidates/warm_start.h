@@ -16,8 +16,8 @@ struct WarmStart {
     /// those of other layouts, then those on the most similar other devices.
     std::vector<Configuration> starts;
     /// The template's best time divided by the best time of all templates, at the nearest tuned problem on this device.
-    /// That problem differs by a factor of four at most in every extent. Nothing if unknown. Trials that were cut short
-    /// count.
+    /// That problem differs by a factor of four at most in every extent. Trials that were cut short are included.
+    /// Nothing if there is no such problem.
     std::optional<double> behind;
 };
 
