@@ -40,7 +40,7 @@ std::optional<std::filesystem::path> system_databases() {
     return !error && std::filesystem::exists(beside, error) ? std::optional(beside) : std::nullopt;
 }
 
-// Returns the number in COLUMNS, or else the terminal's width. 0 if both are unknown.
+// Returns the environment variable COLUMNS, or else the terminal's width. Returns 0 if both are unknown.
 std::size_t terminal_columns() {
     const auto columns = std::strtoul(variable("COLUMNS").c_str(), nullptr, 10);
     if (columns > 0) return columns;
@@ -48,7 +48,7 @@ std::size_t terminal_columns() {
     return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
-// Returns the width of text for standard output. 0 means any width: standard output is not a terminal.
+// Returns the width of lines on standard output; 0 means any width. It is 0 if standard output is not a terminal.
 std::size_t output_width(std::size_t columns) {
     if (isatty(STDOUT_FILENO) == 0) return 0;
     return columns == 0 ? 80 : columns;
@@ -85,7 +85,8 @@ int failure(int code, const char* what) {
 
 int main(int argc, char** argv) {
     open_standard_descriptors();
-    // A process inherits an ignored SIGCHLD from its parent. waitpid() would then not return a worker's exit status.
+    // If the parent process ignores SIGCHLD, this process ignores it, too. waitpid() could not return a worker's exit
+    // status.
     std::signal(SIGCHLD, SIG_DFL);
     try {
         return dispatch(Arguments(argv + 1, argv + argc), read_environment());
