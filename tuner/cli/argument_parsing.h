@@ -60,7 +60,7 @@ constexpr const char* host_for_limits = "using the limits of the host CPU; name 
 /// Throws DeviceError, std::invalid_argument.
 Device any_device(const std::string& name);
 
-/// Equal devices, which can share work.
+/// Equal devices, which share the work of a run.
 struct DeviceGroup {
     Device device;
     std::vector<std::string> names;  ///< names that find_device() accepts, one for each worker

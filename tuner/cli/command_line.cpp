@@ -73,7 +73,7 @@ CommandLine::CommandLine(const ProcessEnvironment& process_environment, CommandH
 }
 
 void CommandLine::add(Option option) {
-    // Keeps --help and --version last.
+    // Inserts the option before --help and --version, which stay last.
     options_.insert(options_.size() < 2 ? options_.end() : options_.end() - 2, std::move(option));
 }
 

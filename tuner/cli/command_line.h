@@ -35,11 +35,12 @@ struct ProcessEnvironment {
     std::optional<std::filesystem::path> system_databases;
     std::string host_compiler;          ///< the environment variable CXX, else c++
     std::vector<std::string> toolkits;  ///< the environment variables CUDA_HOME and CUDA_PATH, if set
-    std::string commit;                 ///< COMMIT: the commit that this program was built from
-    std::string tf32_override;          ///< NVIDIA_TF32_OVERRIDE; `1` lets NVIDIA's libraries compute f32 in TF32
-    std::size_t help_columns = 80;      ///< width of help texts: COLUMNS, else the terminal's
-    std::size_t output_width = 0;       ///< columns of the terminal on standard output; 0 for a file or a pipe
-    bool redraws = false;               ///< whether standard error is a terminal that obeys control sequences
+    /// The environment variable COMMIT: the commit that this program was built from.
+    std::string commit;
+    std::string tf32_override;      ///< NVIDIA_TF32_OVERRIDE; `1` lets NVIDIA's libraries compute f32 in TF32
+    std::size_t help_columns = 80;  ///< width of help texts: COLUMNS, else the terminal's
+    std::size_t output_width = 0;   ///< columns of the terminal on standard output; 0 for a file or a pipe
+    bool redraws = false;           ///< whether standard error is a terminal that obeys control sequences
     /// If this is set, it receives what --help would print. Manual pages and shell completion are made with it.
     std::function<void(const CommandHelp&, const std::vector<Option>&)> take_help;
 };
@@ -58,13 +59,13 @@ struct Option {
     std::string name;                            ///< without dashes
     std::string value{};                         ///< placeholder of the value in the help; empty for a switch
     std::string summary{};                       ///< one or two short sentences
-    std::optional<std::string> default_value{};  ///< shown in the help unless empty
+    std::optional<std::string> default_value{};  ///< the default; the help shows it unless it is empty
     std::vector<std::string> choices{};          ///< the only valid values; empty if any value is valid
     std::optional<std::string> implicit{};       ///< the value if the option is written without one
     std::vector<std::string> old_names{};        ///< former names, accepted but not shown in the help
     std::string letter{};                        ///< the short name: `j` for `-j`
     bool hidden = false;                         ///< whether the help omits the option
-    std::vector<std::string> proposals{};        ///< values that a shell proposes; others are valid, too
+    std::vector<std::string> proposals{};        ///< values that a shell proposes; other values are valid, too
     bool list = false;                           ///< whether the value can be a list, separated by commas
     Paths paths = Paths::none;                   ///< the paths that a shell proposes; files if `value` is FILE
 };

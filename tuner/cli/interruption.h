@@ -1,4 +1,4 @@
-// Ctrl-C: the first signal asks a command to finish in order; the second one ends the program.
+// Ctrl-C: after the first signal, a command finishes its current step and reports. The second signal ends the program.
 #pragma once
 
 #include <atomic>

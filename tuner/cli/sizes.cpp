@@ -10,7 +10,7 @@ namespace smemtune {
 
 namespace {
 
-constexpr std::int64_t largest = 2147483647;  // kernels take extents as int
+constexpr std::int64_t largest = 2147483647;  // the largest extent, because kernels take extents as int
 constexpr std::size_t most_sizes = 100'000;
 
 [[noreturn]] void fail(std::string_view part, const std::string& why, const std::string& product = "4096x11008x128") {
@@ -58,7 +58,7 @@ std::string joined(const std::vector<std::string>& parts) {
     return text;
 }
 
-// The size with the extents `edge`. Extents that count matrices are `count`.
+// The size whose extents are `edge`. Extents that count matrices, such as BATCH, are `count` instead.
 std::vector<std::int64_t> cube(std::int64_t edge, const SizeForm& form, std::int64_t count = 1) {
     std::vector<std::int64_t> extents;
     for (const auto& name : form.names) extents.push_back(form.counts.contains(name) ? count : edge);

@@ -7,8 +7,8 @@
 
 namespace smemtune {
 
-/// The edit distance: how many steps turn `a` into `b` at least. A step inserts, deletes or replaces a letter, or swaps
-/// two neighbouring letters.
+/// The edit distance: the least number of steps that turn `a` into `b`. A step inserts, deletes or replaces a letter,
+/// or swaps two neighbouring letters.
 std::size_t edit_distance(std::string_view a, std::string_view b);
 
 /// The known word that `word` most likely means. It is the nearest one by edit distance, if the distance is at most a
