@@ -198,7 +198,8 @@ std::vector<Problem> read_problems(const CommandLine& line, const TemplateChoice
         }
         return drawn;
     }
-    // Checks type, layout and sizes, even if the database is empty. The size 64 stands in for `stored`.
+    // Checks --type, --layout and --sizes, even if the database is empty. For `stored`, which names no size, it checks
+    // with size 64.
     auto problems = make_problems(operation, line.text("sizes") == "stored" ? "64" : line.text("sizes"),
                                   line.text("type"), layout.empty() ? "nn" : layout, device);
     if (line.text("sizes") != "stored") return problems;

@@ -41,7 +41,7 @@ struct Subject {
     Device device;
     std::string origin;                   // the stored trial as text; empty if there is none
     std::optional<std::int64_t> trial{};  // the number of the stored trial
-    std::int64_t registers = 0;           // per thread, as the stored trial records; 0 if unknown
+    std::int64_t registers = 0;           // registers per thread, from the stored trial; 0 if unknown
 };
 
 struct Explanation {

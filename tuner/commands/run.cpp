@@ -62,7 +62,7 @@ struct Run {
     double bytes = 0;        // bytes that a launch must move at least
     bool unchecked = false;  // whether the operation has no reference
     Testbed::Verdict verdict;
-    Measurement measured;  // set if the result is right
+    Measurement measured;  // the time; set only if the result is right
 };
 
 Run measure(Runtime& runtime, const Kernel& kernel, const Operation& operation, const TestbedBinaries& binaries,

@@ -68,13 +68,14 @@ std::vector<std::string> searches_of(const CommandLine& line) {
     if (!line.flag("compare")) return {line.text("search")};
     if (line.given("search")) throw UsageError("--compare replays every search; leave --search out");
     auto every = search_names();
-    std::erase(every, "auto");  // `auto` is another name for one of these searches
+    std::erase(every, "auto");  // `auto` is another name for a search that is in the list already
     return every;
 }
 
 // The command that records all configurations of the landscape.
 std::string exhaustive_command(const Landscape& landscape, const std::string& file) {
-    const auto words = split(landscape.problem, ' ');  // operation, type, layout if any, size
+    // These words: operation, type, layout (if the operation has layouts), size.
+    const auto words = split(landscape.problem, ' ');
     const auto layout = words.size() == 4 && words[2] != "nn" ? " --layout " + words[2] : "";
     return "smemtune --search exhaustive --templates " + landscape.kernel + " --sizes " + words.back() + layout +
            " --db " + shell_word(file);
