@@ -11,7 +11,7 @@ namespace smemtune {
 
 namespace {
 
-constexpr std::size_t most_sources = 16;  // how many templates' sources are kept; few runs tune more
+constexpr std::size_t most_sources = 16;  // the sources of this many templates are kept; few runs tune more templates
 constexpr std::string_view generated = "configuration.h";
 
 // Compares all files of two programs except configuration.h, which is generated for each candidate.

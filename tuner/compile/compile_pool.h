@@ -53,7 +53,7 @@ public:
 private:
     using Task = std::packaged_task<Result()>;
     struct Known {
-        std::string key;  // everything that decides the machine code
+        std::string key;  // the text that decides the machine code
         std::shared_future<Result> result;
         bool asked_for;
     };
@@ -85,7 +85,7 @@ private:
     int throttles_ = 0;         // the number of results of throttle() that exist now
     std::list<Known> known_;    // results, most recently used first
     std::map<std::string, std::list<Known>::iterator, std::less<>> by_key_;
-    std::list<Sources> sources_;  // of recent programs, most recently used first
+    std::list<Sources> sources_;  // the sources of recent templates, most recently used first
     std::size_t most_kept_;
     std::vector<std::jthread> threads_;
 };

@@ -21,7 +21,7 @@ std::vector<CompilePool::LazyProgram> speculative_programs(const TemplateSearche
     if (configurations > most_configurations) return {};
 
     struct Expected {
-        std::int64_t registers;  // estimate of compile time: unrolled loops use more registers and compile longer
+        std::int64_t registers;  // a measure of compile time: unrolled loops use more registers and compile longer
         CompilePool::LazyProgram program;
     };
     std::vector<Expected> expected;
