@@ -10,8 +10,8 @@ namespace smemtune {
 namespace {
 
 constexpr int comparing_rounds = 3;         // rounds in which the winner and the baseline are compared
-constexpr double steady_us = 10'000;        // launches longer than this vary by about 0.1 %, so one round suffices
-constexpr std::size_t least_per_share = 2;  // least rounds per device: fewer are not worth a device's warm-up
+constexpr double steady_us = 10'000;        // launches that take longer vary by about 0.1 %, so one round suffices
+constexpr std::size_t least_per_share = 2;  // least rounds per device; fewer rounds are not worth a device's warm-up
 
 }  // namespace
 
@@ -135,7 +135,7 @@ void FinalsScheduler::learn(std::size_t entrant, const Measurement& measured) {
     if (by_time) {
         round.insert(round.end(), measured.samples_us.begin(), measured.samples_us.end());
     } else {
-        incomplete_ = incomplete_ || measured.energy_uj <= 0;  // an energy of 0: the counter failed
+        incomplete_ = incomplete_ || measured.energy_uj <= 0;  // an energy of 0 means that the device's counter failed
         round.push_back(measured.energy_uj);
     }
     auto all = measurement_of(times);
@@ -145,7 +145,7 @@ void FinalsScheduler::learn(std::size_t entrant, const Measurement& measured) {
         const auto enough = std::min(known.samples_us.size(), static_cast<std::size_t>(EliminationPolicy{}.rounds));
         if (!known.cut_short && times.size() < enough) all = known;
     }
-    // Not every round measures energy, so an energy that is known from before is kept.
+    // Not every round measures energy, so an energy from an earlier round or run is kept.
     const auto* before = std::get_if<Measurement>(&outcomes_[entrant]);
     all.energy_uj = measured.energy_uj;
     if (all.energy_uj <= 0 && before != nullptr) all.energy_uj = before->energy_uj;
@@ -184,8 +184,8 @@ std::optional<std::size_t> FinalsScheduler::smallest_equal() const {
     return smallest == equals_.end() ? std::nullopt : std::optional(*smallest);
 }
 
-// Returns the best of the valid finalists. If the new measurements are incomplete, it is the first valid one, because
-// the finalists are sorted by their earlier costs.
+// Returns the best of the valid finalists. If the new measurements are incomplete, returns the first valid finalist,
+// because the finalists are sorted by their earlier costs.
 std::optional<std::size_t> FinalsScheduler::next_best() const {
     std::optional<std::size_t> best;
     const auto cost = [&](std::size_t entrant) {

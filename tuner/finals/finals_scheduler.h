@@ -20,11 +20,12 @@ class FinalsScheduler {
 public:
     struct Settings {
         Objective objective = Objective::time;
-        std::size_t workers = 1;           ///< equal devices that share the rounds
-        double launch_us = 0;              ///< time of the best candidate; 0 if unknown
-        bool energy = false;               ///< measure the winner's energy at the end, too
-        bool verify_baseline = false;      ///< verify the baseline in full before the comparison
-        std::vector<Measurement> known{};  ///< earlier measurements, by entrant; used until new samples suffice
+        std::size_t workers = 1;       ///< equal devices that share the rounds
+        double launch_us = 0;          ///< time of the best candidate; 0 if unknown
+        bool energy = false;           ///< measure the winner's energy at the end, too
+        bool verify_baseline = false;  ///< verify the baseline in full before the comparison
+        /// Earlier measurements, by entrant; used while there are too few new samples.
+        std::vector<Measurement> known{};
         std::function<Launch(const Proposal&)> launch{};  ///< the launch of a compiled entrant, for the tie-break
     };
 
@@ -74,8 +75,8 @@ private:
     PairedElimination elimination_;
     std::deque<FinalTask> waiting_;
     std::size_t taken_ = 0;                                // tasks that workers have
-    std::map<std::size_t, std::vector<double>> round_;     // costs of this round, by entrant
-    std::map<std::size_t, std::vector<double>> times_us_;  // samples of all rounds, by entrant
+    std::map<std::size_t, std::vector<double>> round_;     // costs measured in this round, by entrant
+    std::map<std::size_t, std::vector<double>> times_us_;  // times in all rounds, by entrant
     std::map<std::size_t, Outcome> outcomes_;
     bool incomplete_ = false;            // a task lost its worker, or an energy is unknown
     std::vector<std::size_t> equals_;    // equal finalists, among which a tie-break decides

@@ -26,7 +26,7 @@ void PairedElimination::add(const std::vector<std::vector<double>>& samples) {
 
 void PairedElimination::drop(std::size_t finalist) {
     std::erase(equals_, finalist);
-    if (std::erase(remaining_, finalist) == 0) return;  // eliminated before, by another worker's share of this round
+    if (std::erase(remaining_, finalist) == 0) return;  // another worker's share of this round has eliminated it before
     if (remaining_.size() < 2) {
         equals_ = remaining_;
         remaining_.clear();
@@ -40,7 +40,7 @@ void PairedElimination::decide() {
     std::vector<std::size_t> left;
     for (const auto each : remaining_) {
         const auto [low, high] = ratio_interval(samples_[each], samples_[leader]);
-        if (low > 1 + policy_.equal) continue;  // certainly slower
+        if (low > 1 + policy_.equal) continue;  // this finalist is certainly slower than the leader
         left.push_back(each);
         certain = certain && high <= 1 + policy_.equal;
     }

@@ -24,7 +24,7 @@ public:
 
     /// The finalists that the next rounds measure, in ascending order. Empty once the finals are decided.
     [[nodiscard]] const std::vector<std::size_t>& remaining() const { return remaining_; }
-    /// Adds the samples of the remaining finalists: one list for each, one sample per round.
+    /// Adds the samples of the remaining finalists: one list for each finalist, with one sample for each round.
     void add(const std::vector<std::vector<double>>& samples);
     /// Eliminates a finalist that failed.
     void drop(std::size_t finalist);
