@@ -5,8 +5,8 @@
 
 namespace smemtune {
 
-/// The cache file of Kernel Tuner (github.com/KernelTuner/kernel_tuner, doc/source/cache_files.rst). The reader also
-/// takes the open file of an interrupted run.
+/// The cache file of Kernel Tuner (github.com/KernelTuner/kernel_tuner, doc/source/cache_files.rst). The reader accepts
+/// the file of an interrupted run, too, which lacks the closing braces.
 TuningResults parse_kernel_tuner(const std::string& path, const std::string& text);
 std::string kernel_tuner_text(const TuningResults& results);
 

@@ -6,8 +6,8 @@ namespace smemtune {
 
 namespace {
 
-// Parses a cache file of Kernel Tuner. An interrupted run leaves its file open: it ends after the comma of an entry, or
-// within an entry.
+// Parses a cache file of Kernel Tuner. The file of an interrupted run lacks its closing braces: it ends after the comma
+// of an entry, or within an entry.
 Fields open_or_closed(const std::string& path, std::string text) {
     auto parsed = python_parse(text);
     if (!parsed.is_discarded()) return parsed;

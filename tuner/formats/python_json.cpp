@@ -8,7 +8,8 @@ namespace smemtune {
 namespace {
 
 constexpr std::array<std::string_view, 3> non_finite{"-Infinity", "Infinity", "NaN"};
-constexpr std::string_view marked = "\"\\u0001";  // begins a string that no file contains
+// Marks the strings that stand for these numbers; no file has strings that begin with U+0001.
+constexpr std::string_view marked = "\"\\u0001";
 
 bool begins_with(const std::string& text, std::size_t at, std::string_view word) {
     return std::string_view(text).substr(at, word.size()) == word;

@@ -15,7 +15,8 @@ constexpr std::array<std::pair<const char*, const char*>, 6> time_names{{{"compi
                                                                          {"strategy_time", "search_algorithm"},
                                                                          {"verification_time", "validation"},
                                                                          {"times", "runtimes"}}};
-constexpr const char* older_compilation = "compilation";  // what Kernel Tuner writes, against its schema
+// Kernel Tuner writes this name, although its schema has `compilation_time`.
+constexpr const char* older_compilation = "compilation";
 
 // T4's names of failures, with Kernel Tuner's names. T4 distinguishes more kinds, so an entry also keeps its
 // "invalidity".
