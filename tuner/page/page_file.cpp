@@ -31,7 +31,7 @@ std::error_code write_and_rename(const fs::path& file, const std::string& text) 
     unfinished += ".unfinished-" + std::to_string(getpid());
     std::error_code ignored;
     fs::remove(unfinished, ignored);
-    // O_EXCL fails if the name exists. Otherwise, in a folder that others may write to, a link of this name could make
+    // O_EXCL fails if the name exists. Without it, a link of this name in a folder that others may write to could make
     // this program overwrite another file.
     const int created = ::open(unfinished.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (created < 0) return error_of_errno();

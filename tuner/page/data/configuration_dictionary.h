@@ -25,7 +25,7 @@ public:
 
 private:
     std::map<Configuration, std::size_t> numbers_;
-    std::vector<const Configuration*> ordered_;  // pointers to the keys of numbers_
+    std::vector<const Configuration*> ordered_;  // the keys of numbers_, in the order of their numbers
 };
 
 }  // namespace smemtune

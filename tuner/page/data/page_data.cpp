@@ -97,7 +97,7 @@ public:
 private:
     struct StoredProblem {
         Problem problem;
-        TrialKey key;  // of some trial of the problem; its template has the operation
+        TrialKey key;  // key of any trial of the problem; the trial's template has the operation
     };
     struct Fast {
         double time;

@@ -14,7 +14,7 @@ struct PageRequest {
     Store::Filter filter{};  ///< the trials to show; its order and its limit are ignored
     /// A database whose winners are compared with those of the page.
     std::optional<std::filesystem::path> against{};
-    std::string bench{};      ///< the output of `smemtune bench --json`; empty: no comparison with vendor libraries
+    std::string bench{};      ///< the output of `smemtune bench --json`; if empty, the page compares with no library
     bool unfinished = false;  ///< whether a run still writes the database; the page then reloads itself
 };
 
