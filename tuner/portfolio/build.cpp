@@ -20,13 +20,13 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::size_t samples_at_once = 16;  // how many samples are tuned together, with all their spaces in memory
+constexpr std::size_t samples_at_once = 16;  // so many samples are tuned together; all their spaces are in memory
 constexpr std::size_t samples_nearby = 20;   // each configuration is first timed at this many samples
 // The shares of the budget after which tuning and cross-timing end. On an H200 with 16 cores, tuning tries 16
 // candidates per second, limited by the compiler. Cross-timing times configurations at other samples, about a hundred
 // per second. Verification takes some seconds, and the budget does not limit it.
 constexpr double tuning_share = 0.6;
-constexpr double cross_share = 0.9;  // for tuning and cross-timing together
+constexpr double cross_share = 0.9;  // the sum of both shares: tuning, then cross-timing
 
 std::vector<std::size_t> numbers_to(std::size_t count) {
     std::vector<std::size_t> numbers(count);

@@ -40,12 +40,12 @@ struct PortfolioReport {
     };
     Device device;
     std::vector<Member> members;
-    std::vector<Served> served;      ///< for each sample: the losses of portfolios made without it
+    std::vector<Served> served;      ///< of each sample: the losses of portfolios that were built without the sample
     std::size_t configurations = 0;  ///< how many configurations were timed
     MeasureCounts counts;
     std::size_t wrong = 0;  ///< how many chosen members failed verification
     double tune_seconds = 0, cross_seconds = 0, verify_seconds = 0, seconds = 0;
-    std::string ended = "complete";  ///< or "budget"; or "interrupted", and no portfolio is stored
+    std::string ended = "complete";  ///< or "budget", or "interrupted", in which case no portfolio is stored
 };
 
 /// Builds and stores a portfolio in these steps:

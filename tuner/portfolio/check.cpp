@@ -35,7 +35,7 @@ public:
     PortfolioReport check() {
         const auto portfolio =
             resources_.store.portfolio({source_.device_row, like_.operation, like_.type, like_.layout});
-        const auto of_request = [this](const TrialRow& row) {  // owns nothing: the request outlives the pointer
+        const auto of_request = [this](const TrialRow& row) {  // the pointer owns nothing; the request lives longer
             return std::shared_ptr<const KernelTemplate>(std::shared_ptr<const void>(),
                                                          find_template(row.kernel_template, row.template_hash));
         };
@@ -207,7 +207,7 @@ private:
     Clock::time_point begin_ = Clock::now();
     const Problem& like_;
     EntrySource source_;
-    std::vector<Entry> entries_;  // the members of the portfolio come first
+    std::vector<Entry> entries_;  // the portfolio's members, then winners of tuned problems
     std::size_t members_ = 0;
     PortfolioReport report_;
 };

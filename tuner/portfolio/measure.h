@@ -65,7 +65,8 @@ private:
     std::mutex mutex_;  // guards the store and the members below
     std::vector<std::int64_t> problem_rows_;
     std::vector<std::vector<State>> states_;  // by sample, then by entry
-    std::vector<double> best_us_;             // of each sample, without trials that were cut short; 0 if none
+    // By sample: the shortest time, without trials that were cut short; 0 if none.
+    std::vector<double> best_us_;
     MeasureCounts counts_;
 };
 

@@ -9,8 +9,9 @@
 namespace smemtune {
 
 /// A table of the expected loss at problems that were left out, with a row for each kind of problem and a column for
-/// each rule. The rules are: the member that the models choose, the best member, the winner of the nearest sample, and
-/// the first member alone. After a refit, the table has a fifth rule: the models choose among the same members.
+/// each rule. The rules choose: the member that the models predict to be the fastest, the fastest member, the winner of
+/// the nearest sample, and always the first member. After a refit, the table has a fifth rule: the models choose among
+/// the present members.
 std::string to_text(const PortfolioReport& report, std::size_t width);
 nlohmann::json to_json(const PortfolioReport& report);
 

@@ -118,7 +118,7 @@ std::vector<std::size_t> spread_order(const std::vector<Sample>& samples) {
         for (std::size_t i = 0; i < samples.size(); ++i) {
             distances[i] = std::min(distances[i], squared_distance(places[next], places[i]));
         }
-        distances[next] = -1;  // no longer the largest; later minima keep -1
+        distances[next] = -1;  // negative, so that a sample in `order` is never the maximum again
         next = static_cast<std::size_t>(std::ranges::max_element(distances) - distances.begin());
     }
     return order;

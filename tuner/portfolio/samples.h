@@ -11,7 +11,7 @@ namespace smemtune {
 
 struct Sample {
     Problem problem;
-    double count = 1;  ///< how often the application asks for this problem
+    double count = 1;  ///< the weight of this problem: how often the application asks for it
 };
 
 /// The bounds of drawn extents, both included.

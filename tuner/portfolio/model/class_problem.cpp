@@ -11,9 +11,9 @@ namespace {
 
 constexpr std::int64_t most_even = 256;  // the highest power of two that a tile may need
 
-// Returns extents near `base`: multiples of 16 bytes if `multiple`, and otherwise no multiples. They are sorted by the
-// highest power of two that divides them, the lowest first. For each power, there is one extent above and one below
-// `base`. Example for f32, multiples of 16 bytes, and base 256: 260, 252, 264, 248, 272, 240, ..., 256.
+// Returns extents near `base`. With `multiple`, all of them are multiples of 16 bytes, and otherwise none is. They are
+// sorted by the highest power of two that divides them, the lowest first. For each power, there is one extent above and
+// one below `base`. Example for f32, multiples of 16 bytes, and base 256: 260, 252, 264, 248, 272, 240, ..., 256.
 std::vector<std::int64_t> forms_of(std::int64_t base, bool multiple, std::int64_t element_bytes) {
     const auto unit = 16 / std::gcd(std::int64_t{16}, element_bytes);
     std::vector<std::int64_t> forms;

@@ -12,7 +12,7 @@ namespace smemtune {
 struct CrossTimes {
     struct Cell {
         double us = 0;  ///< 0 if the configuration is not valid at the problem, is wrong, or was not timed
-        Terms terms{};  ///< all 0 if the configuration is not valid at the problem
+        Terms terms{};  ///< the terms of the time model; all 0 if the configuration is not valid there
 
         [[nodiscard]] bool is_valid() const { return terms[static_cast<std::size_t>(Term::launch)] > 0; }
     };

@@ -10,14 +10,16 @@ namespace smemtune {
 namespace {
 
 // Coefficients are regularised towards the common model of the template. The weight of the common model is the sum of
-// two parts. One is the share `shrinkage` of the weight of the configuration's own times. The other is the weight of
-// `common_times` measured times with average terms. It decides coefficients that the own times hardly determine.
+// two parts. The first part is the share `shrinkage` of the weight of the configuration's own times. The second part is
+// the weight of `common_times` measured times with average terms. It decides coefficients about which the
+// configuration's own times say little.
 constexpr double shrinkage = 0.03;
 constexpr double common_times = 0.5;
-constexpr double unknown_error = 0.3;  // the error of a model with fewer than three times
+constexpr double unknown_error = 0.3;  // the error that is assumed for a model of fewer than three times
 constexpr double share_within_error = 2.0 / 3;
-constexpr int sweeps_without = 100;    // limit for leave-one-out fits, which start near their solution
-constexpr double relevant_factor = 2;  // a residual is kept if time or prediction is at most this many times the best
+constexpr int sweeps_without = 100;  // limit for leave-one-out fits, which start near their solution
+// A residual is kept if measured or predicted time is within this factor of the best.
+constexpr double relevant_factor = 2;
 
 // The sums of a weighted least-squares problem: find the x that minimises the sum of weight * (x . terms / us - 1)^2.
 struct Sums {
@@ -26,7 +28,7 @@ struct Sums {
     double times = 0;
     double weights = 0;
 
-    // Adds the time of a cell. A negative weight removes a time that was added before.
+    // Adds the time of one configuration at one problem. A negative weight removes a time that was added before.
     void add(const CrossTimes::Cell& cell, double weight) {
         times += weight > 0 ? 1 : -1;
         weights += weight;

@@ -26,7 +26,7 @@ struct Timed {
     const KernelTemplate* kernel = nullptr;
     Configuration configuration;
     CompiledSize compiled;
-    std::map<Problem, TrialRow> rows;  // measured trials with the same machine code
+    std::map<Problem, TrialRow> rows;  // the trials that were measured; for a member, only those of its machine code
 };
 
 class Refit {
@@ -45,7 +45,7 @@ public:
         const auto times = cross_times();
         std::vector<std::size_t> problems(times.problems());
         std::iota(problems.begin(), problems.end(), std::size_t{0});
-        std::vector<std::size_t> members(portfolio_.members.size());  // members come first in timed_
+        std::vector<std::size_t> members(portfolio_.members.size());  // the first entries of timed_ are the members
         std::iota(members.begin(), members.end(), std::size_t{0});
         const auto models = fit_models(times, problems, members);
         for (const auto& left_out : check_left_out(times, members.size(), members)) {
@@ -184,7 +184,7 @@ private:
     Portfolio portfolio_;
     PortfolioReport report_;
     std::map<std::int64_t, const KernelTemplate*> kernels_;  // by the row of the template
-    std::map<ConfigurationKey, std::size_t> numbers_;        // the indices of the members in timed_
+    std::map<ConfigurationKey, std::size_t> numbers_;        // each member's index in timed_
     std::vector<Timed> timed_;                               // the members come first
     std::vector<Problem> problems_;
     std::vector<BinaryRecord> binaries_;
