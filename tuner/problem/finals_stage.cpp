@@ -43,19 +43,19 @@ FinalsStage::Trials FinalsStage::choose_further_finalists() const {
     return finalists;
 }
 
-// Whether an earlier run has decided among the same trials for the same objective. This is so if the stored winner has
-// its machine code and no trial is clearly better.
+// Whether an earlier run has decided among the same trials for the same objective. This is the case if the winner's
+// machine code is stored and no trial is clearly better than the stored winner.
 bool FinalsStage::is_settled(const TrialLedger::Trial& best) const {
     const auto stored = run_.resources.store.best(best.record.key.device, best.record.key.problem);
     if (!stored || !stored->winner || !has_its_code(*stored)) return false;
-    if (competes(*stored)) return true;  // the stored winner won against these trials, and is not one of them
+    if (competes(*stored)) return true;  // the stored winner has beaten these trials, and is not one of them
     const auto cost = ledger_.cost_of(measurement_in(*stored));
     const auto best_cost = ledger_.cost_of(*best.measurement());
     return cost && *cost <= (1 + pruning::least_finals_margin) * *best_cost;
 }
 
-// Whether the stored machine code of a winner is undamaged and the same that was verified. If not, finals follow, which
-// store it again.
+// Whether the stored machine code of a winner is undamaged and is the code that was verified. If not, finals follow,
+// which store the code again.
 bool FinalsStage::has_its_code(const TrialRow& stored) const {
     try {
         const auto& record = stored.record;
@@ -67,8 +67,9 @@ bool FinalsStage::has_its_code(const TrialRow& stored) const {
     }
 }
 
-// Whether a stored winner is a further competitor of this run's trials. It is not if it is one of them, if its template
-// has a newer version here, or if it was verified with other checks or another reference.
+// Whether a stored winner competes with this run's trials from outside. It does not compete in three cases: it is one
+// of these trials, this run has a newer version of its template, or it was verified with other checks or another
+// reference.
 bool FinalsStage::competes(const TrialRow& stored) const {
     const bool superseded = std::ranges::any_of(searches_, [&](const auto& search) {
         return search->kernel_template().name == stored.kernel_template &&
@@ -145,8 +146,8 @@ void FinalsStage::set_winner() {
     auto& winner = *entrants_[*chosen];
     auto record = renewed(*chosen);
     const auto stored = run_.resources.store.best(record.key.device, record.key.problem);
-    // An earlier run may have stored a faster winner: of a template that this run does not search, or a configuration
-    // that this run did not propose.
+    // An earlier run may have stored a faster winner, because it searched a template or proposed a configuration that
+    // this run did not.
     const bool stands =
         stored && stored->winner && competes(*stored) &&
         ledger_.cost_of(measurement_in(*stored)) < ledger_.cost_of(std::get<Measurement>(record.outcome));

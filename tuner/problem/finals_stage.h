@@ -38,9 +38,9 @@ public:
     /// Whether the winner is decided and stored.
     [[nodiscard]] bool is_over() const { return scheduler_ && scheduler_->is_over(); }
 
-    /// Returns the winner of the finals. If there were no finals, or if an earlier run's winner that took no part is
-    /// still the best, returns the trial of the stored winner. If the ledger lacks that trial, returns the verified
-    /// trial with the least cost. Null if no trial was verified.
+    /// Returns the winner of the finals. Returns the stored winner instead in two cases: there were no finals, or an
+    /// earlier run's winner took no part in the finals and is still the best. If the stored winner is not in the
+    /// ledger, returns the verified trial with the least cost. Null if no trial was verified.
     [[nodiscard]] const TrialLedger::Trial* winner() const;
     /// Makes winner() return the present winner until the next finals, even if faster trials follow.
     void keep_winner() { winner_ = winner(); }

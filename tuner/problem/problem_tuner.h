@@ -107,7 +107,7 @@ private:
     FinalsStage finals_;
     CrossSizeStage cross_size_;
     State state_ = State::unverified;
-    std::optional<Clock::time_point> begin_ = Clock::now();  // start of the work; empty before a transfer's first task
+    std::optional<Clock::time_point> begin_ = Clock::now();  // when work began; empty before a transfer's first task
     std::string ended_;                                      // why the search ended
 };
 

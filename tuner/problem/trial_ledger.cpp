@@ -14,8 +14,8 @@ namespace smemtune {
 
 namespace {
 
-constexpr std::size_t most_verified_again = 8;  // for each problem; the finals admit no more trials
-constexpr std::size_t most_retries = 8;         // for each problem in a run: each timeout takes its whole deadline
+constexpr std::size_t most_verified_again = 8;  // for each problem; the finals could admit no more trials
+constexpr std::size_t most_retries = 8;         // for each problem and run, because a timeout takes long
 constexpr std::int64_t most_attempts = 2;       // how often a configuration is tried with one toolchain
 
 std::string code_key(const TrialInput& input) {
@@ -65,7 +65,7 @@ void TrialLedger::load(const TemplateSearches& searches) {
     }
 }
 
-// Splits the stored trials into those that are tried again and those that are used as they are.
+// Divides the stored trials into those to try again and those to use as they are.
 void TrialLedger::sort_stored() {
     std::vector<Stored> others;
     for (auto& stored : stored_) {
@@ -85,7 +85,7 @@ void TrialLedger::sort_stored() {
         } else if (is_due_for_retry(stored.record)) {
             if (retries_.size() < most_retries) retries_.push_back({stored.search, stored.record.configuration});
         } else {
-            foreign_ = true;  // this configuration counts as untried, and the search may propose it
+            foreign_ = true;  // the search may propose this configuration like an untried one
         }
     }
     stored_ = std::move(others);
@@ -117,9 +117,9 @@ std::optional<TemplateConfiguration> TrialLedger::next_unverified() {
 bool TrialLedger::may_be_among_the_fastest(const TrialRecord& record) const {
     const auto cost = cost_of(std::get<Measurement>(record.outcome));
     if (!cost) return false;
-    // A run verifies each candidate that is faster than all verified ones. A stored measurement that was never verified
-    // is therefore not faster than the winner of its run. It is tried again only if it is clearly faster than the best
-    // now.
+    // A run verifies each candidate that is faster than all verified ones. If a stored measurement was never verified,
+    // the winner of its run was therefore at least as fast. Such a measurement is tried again only if it is clearly
+    // faster than the best trial now.
     const auto margin = record.verified_by.empty() ? -pruning::least_finals_margin : pruning::most_finals_margin;
     const auto is_behind = [&](const std::optional<double>& best) { return best && *cost > (1 + margin) * *best; };
     return !is_behind(best_stored_cost_) && !is_behind(best_cost_) &&
@@ -177,7 +177,7 @@ bool TrialLedger::still_counts(const TrialRecord& rejected) const {
     return rejected.verified_by.empty() || rejected.verified_by == identity_;
 }
 
-// Whether a crash or timeout is tried again. It may be the fault of another program, the compiler or the driver. So the
+// Whether a crash or timeout is tried again. Another program, the compiler or the driver may have caused it. So the
 // configuration is tried again once in a later run, when the device may be quiet, and again with each new toolchain.
 bool TrialLedger::is_due_for_retry(const TrialRecord& rejected) const {
     if (!rejected.may_be_retried() || rejected.run == run_.run_row) return false;

@@ -138,7 +138,8 @@ private:
     bool transfers_ = false;
     std::size_t added_ = 0;
     std::int64_t last_run_ = 0;
-    std::optional<double> best_stored_cost_;  // the least cost of stored trials with this run's identity
+    // The least cost among the stored trials with this run's verification identity.
+    std::optional<double> best_stored_cost_;
     std::optional<double> best_us_;
     std::optional<double> best_cost_;
     Progress::Best best_shown_;
