@@ -6,7 +6,8 @@ namespace smemtune {
 
 namespace {
 
-// A number without '.' and exponent is an integer. The parser gives it as a double only if it exceeds 64 bits.
+// A number without '.' and exponent is an integer. The JSON parser gives an integer as a double only if the integer
+// exceeds 64 bits.
 bool is_integer(const std::string& number) { return number.find_first_of(".eE") == std::string::npos; }
 
 class NumberCheck : public nlohmann::json_sax<nlohmann::json> {

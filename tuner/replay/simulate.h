@@ -42,12 +42,12 @@ struct ReplayResult {
     std::array<Mark, 3> marks{Mark{.evaluations = 50}, Mark{.evaluations = 100}, Mark{.evaluations = 200}};
     /// The point at which a tuning run would stop because further gain is unlikely, or else the end of the replay.
     struct Ending {
-        double evaluations = 0;  ///< median over the repeats
-        double fraction = 0;     ///< mean of optimum / best cost
-        unsigned short_of = 0;   ///< the number of repeats below 95 % of the optimum
+        double evaluations = 0;  ///< median of the evaluations over the repeats
+        double fraction = 0;     ///< mean of optimum / best cost over the repeats
+        unsigned short_of = 0;   ///< the number of repeats whose speed is below 95 % of the optimum's
     };
     Ending ending;
-    double evaluations = 0;        ///< mean per repeat; fewer than requested if the space is used up
+    double evaluations = 0;        ///< mean per repeat; fewer than requested if the space was used up
     double us_per_evaluation = 0;  ///< wall time in the search's next() and observe()
 };
 
