@@ -17,7 +17,7 @@ using namespace std::chrono_literals;
 
 constexpr auto redraw_period = 100ms;
 constexpr auto tick_period = 1s;   // the elapsed time is updated after this time if nothing else happens
-constexpr auto line_period = 30s;  // between two lines in Style::lines
+constexpr auto line_period = 30s;  // time between two lines in Style::lines
 
 std::string head_of(const ProgressState& state, bool with_left, bool with_size) {
     auto text = state.part.empty() ? std::string() : state.part + ", ";
@@ -145,7 +145,7 @@ ProgressState Progress::state() const {
         if (tried > 0 && done < total) state.left = (total - done) / tried * state.seconds;
     } else if (part_.empty() && sizes_done > 0 && sizes_done < sizes) {
         const auto left = done_seconds_ * sizes / sizes_done - state.seconds;
-        if (left > 0) state.left = left;  // `left` is negative if the finished sizes were recalled
+        if (left > 0) state.left = left;  // recalled sizes take no time, so the estimate may be negative
     }
     if (plan_.budget) {
         const auto rest = std::max(0.0, static_cast<double>(plan_.budget->count()) - state.seconds);

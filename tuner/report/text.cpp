@@ -25,7 +25,8 @@ std::string folded(const std::string& text, std::size_t width, std::size_t first
         const auto room = width == 0 ? text.size() : std::max<std::size_t>(width > indent ? width - indent : 0, 1);
         auto end = text.size();
         if (end - begin > room) {
-            // A space at which the line breaks may be just beyond the line's end. A comma must be on the line.
+            // The line may break at a space just beyond its end, because the space is dropped. A comma stays on the
+            // line.
             const auto space = text.rfind(' ', begin + room);
             const auto comma = text.rfind(',', begin + room - 1);
             end = begin + room;

@@ -21,7 +21,7 @@ struct TrialFacts {
     std::optional<double> flops;               ///< operations per second; nothing if rejected or unknown
     std::optional<double> share_of_peak;       ///< `flops` divided by the FP32 peak of the device
     std::optional<double> times_baseline;      ///< the best time of the baseline divided by this trial's time
-    std::optional<std::int64_t> faster_trial;  ///< for a winner: a trial with a shorter stored time
+    std::optional<std::int64_t> faster_trial;  ///< for a winner: a trial whose stored time is shorter than the winner's
 
     /// The parameters that differ from the defaults; all parameters if the defaults are unknown.
     [[nodiscard]] std::string differences() const;
