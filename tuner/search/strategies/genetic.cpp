@@ -31,7 +31,7 @@ private:
             if (index && random_below(2) == 0) index = changed(space(), *index, 1, random());
             if (index && untried().contains(*index)) return *index;
         }
-        for (int i = 0; i < tries; ++i) {  // the children found are all tried: mutate a parent
+        for (int i = 0; i < tries; ++i) {  // no child was valid and untried, so a parent mutates
             const auto index = changed(space(), parent(), 1 + random_below(3), random());
             if (index && untried().contains(*index)) return *index;
         }

@@ -75,8 +75,8 @@ private:
         feasible_.insert(std::ranges::upper_bound(feasible_, cost), cost);
     }
 
-    // Queues neighbours of the best start point: for each parameter, one that differs in this parameter by one step.
-    // They teach the model the effect of each parameter there.
+    // Queues neighbours of the best start point: for each parameter, a neighbour that differs in this parameter by one
+    // step. From these neighbours, the model learns the effect of each parameter there.
     void surround_start() {
         const auto centre = best_start();
         if (!centre) return;
@@ -182,7 +182,7 @@ private:
         for (auto i = known_.size(); i-- > 0 && found.size() < most_pending;) {
             if (!known_[i].cost) found.push_back(i);
         }
-        std::ranges::reverse(found);  // the order of proposals is mostly the order of outcomes
+        std::ranges::reverse(found);  // oldest proposal first, because outcomes mostly arrive in this order
         return found;
     }
 
