@@ -56,8 +56,8 @@ private:
         return known->second;
     }
 
-    // Returns the stored machine code with this hash, for the template's row in the copy. Returns nothing if there is
-    // none.
+    // Returns the stored machine code with this hash; nothing if there is none. `row` is the template's row in the
+    // source database; the result has its row in the copy.
     std::optional<BinaryRecord> code(std::int64_t row, const Configuration& configuration, const std::string& hash) {
         for (auto& binary : from_.binaries(row, configuration)) {
             if (sha256(std::as_bytes(std::span(binary.code))) != hash) continue;
