@@ -18,7 +18,7 @@ namespace smemtune {
 
 namespace {
 
-constexpr int most_sets = 64;  // most sets of rotating operands; small problems would need thousands of sets
+constexpr int most_sets = 64;  // the most sets of rotating operands, because small problems would need thousands
 enum Mode : int { uniform = 0, integer = 1, special = 2, poisoned = 3 };
 
 // Bytes of one set of matrices.
@@ -72,7 +72,7 @@ int integer_magnitude(std::int64_t terms, const Check& check, const Argument& ma
     double scale = 1;
     for (const auto& [name, value] : check.scalars) scale = std::max(scale, std::abs(value));
     const auto count = static_cast<double>(std::max<std::int64_t>(terms, 1));
-    if (check.wide.empty()) {  // all matrices have magnitude m: sums are exact while scale * count * m * m <= 2^24
+    if (check.wide.empty()) {  // all matrices have magnitude m; sums are exact if scale * count * m * m <= 2^24
         return std::clamp(static_cast<int>(std::sqrt(0x1p24 / (scale * count))), 1, 8);
     }
     // An output's initial values use an eighth of the range in which integers are exact. The sum may use the rest.
@@ -239,8 +239,8 @@ void OperandFactory::prepare(Operands& operands, const Check& check) {
                          ", or outside it; it may write to arguments with values = { prepared = true } alone");
 }
 
-// Fills a matrix. With `changed`, compares the elements with what it would write: each block writes the index of its
-// first element that differs, or -1, to `changed`.
+// Fills a matrix. With `changed`, writes no elements, but compares them with their values after a fill. Each block then
+// writes the index of its first element that differs, or -1, to `changed`.
 void OperandFactory::fill(const MatrixOperand& matrix, const Check& check, Memory* changed) {
     if (is_typed(operation_, element_)) {
         const auto how = fill_of(matrix, check, environment_, terms_);

@@ -124,8 +124,9 @@ private:
     std::int64_t blocks_;
     long long guard_;
     std::unique_ptr<LoadedKernel> kernel_;
-    std::unique_ptr<UserProgram> prepare_;                        // null if no program computes inputs
-    std::unique_ptr<Memory> first_changed_;                       // each block's report
+    std::unique_ptr<UserProgram> prepare_;  // null if no program computes inputs
+    // Each block's report: the index of its first changed element, or -1.
+    std::unique_ptr<Memory> first_changed_;
     std::map<const Argument*, std::unique_ptr<Memory>> sources_;  // the numbers of data files, by argument
 };
 

@@ -42,8 +42,8 @@ public:
 private:
     // One block's report.
     struct Errors {
-        double worst = 0;               // the largest error as a fraction of its bound, squared
-        double errors = 0, scales = 0;  // sums of squares over the elements
+        double worst = 0;               // the square of the largest error as a fraction of its bound
+        double errors = 0, scales = 0;  // the sums of the squares of the errors, and of the scales (tolerance.h)
     };
     [[nodiscard]] double bound_of(const Check& check, double value, double magnitude) const;
     std::optional<std::string> imprecise(const std::vector<Errors>& reports, const std::string& output,

@@ -15,9 +15,11 @@ struct SamplingPolicy {
     int least_samples = 3;
     int most_samples = 9;
     double steady_spread = 0.005;  ///< stop once half the interquartile range is below this share of the median
-    double behind = pruning::slow_candidate;  ///< stop if a candidate takes this many times as long as the best
-    double longest_us = 1e6;                  ///< stop after this much sampling time, unless samples are too few
-    bool energy = false;  ///< also measure energy, unless timing was cut short; takes a third of a second
+    /// Stop if the fastest sample is this many times the best candidate's time.
+    double behind = pruning::slow_candidate;
+    /// In microseconds: stop after this much sampling, but not with too few samples.
+    double longest_us = 1e6;
+    bool energy = false;  ///< also measure energy, for a third of a second, unless timing was cut short
 };
 
 class Sampling {

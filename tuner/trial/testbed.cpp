@@ -30,7 +30,8 @@ namespace {
 // Part of the verification identity. Raise this number when operands.cpp or output_comparison.cpp accept or reject
 // other kernels than before. Stored trials are then verified again.
 constexpr int rules_version = 1;
-// The same for typed operations. It also covers typed_fill.cpp and typed_comparison.cpp.
+// The counterpart of rules_version for typed operations. Raise it also when typed_fill.cpp or typed_comparison.cpp accept
+// or reject other kernels than before.
 constexpr int typed_rules_version = 1;
 
 // Finals alternate between up to eight finalists. Seven states are kept beside the current one, so that each finalist's
@@ -49,8 +50,8 @@ Binary must_compile(const Compiler& compiler, const Program& program) {
     return std::get<Binary>(std::move(result));
 }
 
-// Returns how many checks stay prepared: all of them if free memory suffices. Otherwise memory for one further check is
-// left, because checks that do not stay are prepared one at a time.
+// Returns how many checks stay prepared: all of them if free memory suffices. Otherwise, memory for one more check is
+// kept free, in which the remaining checks are prepared one at a time.
 std::size_t kept_checks(std::size_t count, double bytes, std::size_t free_bytes) {
     const auto room = 0.7 * static_cast<double>(free_bytes);
     if (bytes < room) return count;
@@ -73,7 +74,7 @@ struct Testbed::State {
     std::unique_ptr<OperandFactory> factory{};
     std::unique_ptr<OutputComparison> comparison{};
     std::optional<RotatingOperands> rotating{};
-    std::vector<std::optional<PreparedCheck>> prepared{};  // one for each check
+    std::vector<std::optional<PreparedCheck>> prepared{};  // by check; empty while the check is not prepared
     std::size_t kept = 0;  // the first `kept` checks stay prepared; memory has room for one more
     Cache cache = Cache::cold;
 

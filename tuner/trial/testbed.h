@@ -63,9 +63,9 @@ public:
     void use(const Configuration& configuration);
 
     struct Verdict {
-        std::optional<std::string> wrong;  ///< the first defect; nothing if all is right
-        double first_launch_us = 0;        ///< time of the first launch on the first check, with cold caches
-        double worst = 0;                  ///< largest error as a fraction of its bound
+        std::optional<std::string> wrong;  ///< the first defect; nothing if the outputs are right
+        double first_launch_us = 0;        ///< time of the first launch in the first check, with cold caches
+        double worst = 0;                  ///< the largest error as a fraction of its bound
     };
     /// Runs the kernel on all checks of the operation and compares every element of every output. Throws LaunchError,
     /// DeviceFault.
@@ -76,7 +76,7 @@ public:
     Verdict verify_other_checks(const BoundKernel& kernel);
 
     struct BatchVerdict {
-        std::optional<std::string> wrong;  ///< the first defect; nothing if all is right
+        std::optional<std::string> wrong;  ///< the first defect; nothing if the outputs are right
         double batch_us = 0;
         int launches = 0;
     };
@@ -88,7 +88,7 @@ public:
     /// Whether a launch finds its operands in the L2 cache. Operands that exceed the cache are read from device memory
     /// in both modes.
     enum class Cache {
-        cold,  ///< launches rotate among operand sets, together twice as large as the L2 cache
+        cold,  ///< launches rotate among sets, which together are twice as large as the L2 cache
         warm,  ///< every launch uses the same set
     };
     /// Sets the cache mode of later batches; the default is cold.

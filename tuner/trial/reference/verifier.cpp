@@ -9,7 +9,7 @@ namespace smemtune {
 
 namespace {
 
-constexpr std::size_t longest_message = 1024;  // bytes; documented in docs/templates.md
+constexpr std::size_t longest_message = 1024;  // in bytes; docs/templates.md documents this limit
 
 bool is_on_host(const Operation& operation) {
     return operation.reference.kind == OperationReference::Kind::verify_host;

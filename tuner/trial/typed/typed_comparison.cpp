@@ -93,18 +93,18 @@ TypedComparison::Rule TypedComparison::rule_of(const MatrixOperand& matrix, cons
         rule.equal_nans = tolerance->equal_nans ? 1 : 0;
         if (tolerance->has_distance) return rule;
     }
-    if (check.special) rule.equal_nans = 1;  // infinities in the inputs give NaNs in the outputs
+    if (check.special) rule.equal_nans = 1;  // this check puts infinities into inputs, so outputs have NaNs
     if (!type.is_floating) return rule;
     const auto u = type.unit_roundoff();
     rule.tiny = type.is_half() ? type.least : 0;
-    if (check.integers) {  // sums are exact, but an output of 16 bits may round them
+    if (check.integers) {  // sums of integers are exact, but an output of 16 bits may round them
         rule.relative = type.is_half() ? u : 0;
         rule.absolute = rule.tiny;
         return rule;
     }
     rule.has_bound = true;
     rule.unit_roundoff = u;
-    if (matrix.is_narrow()) {  // the sum has the wide type and is rounded once
+    if (matrix.is_narrow()) {  // a sum in the wide type, rounded once to the narrow type
         rule.unit_roundoff = matrix.element->wide_roundoff;
         rule.relative = u;
         rule.share = u / (rms_lambda * rule.unit_roundoff);

@@ -69,8 +69,8 @@ double narrow_magnitude(const MatrixOperand& matrix, const Check& check, std::in
 TypedFill fill_of(const MatrixOperand& matrix, const Check& check, const Environment& environment, std::int64_t terms) {
     const auto& argument = *matrix.argument;
     const bool is_output = argument.kind == Argument::Kind::output;
-    // The manifest may declare that an output is read. Otherwise, an output of narrow elements is read by checks that
-    // do not poison outputs.
+    // The kernel may read an output if the manifest says so. It may also read an output of narrow elements in a check
+    // that does not fill outputs with NaNs.
     if (is_output && !argument.is_read && (!matrix.is_narrow() || check.poison)) return {TypedFill::poisoned, 0, 0};
     if (argument.values) return fill_of(*argument.values, argument.is_integer(), environment);
     if (check.special) return {TypedFill::special, 0, 0};

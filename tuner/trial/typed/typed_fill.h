@@ -27,8 +27,8 @@ struct TypedFill {
     double first = -1, second = 1;
 };
 
-/// Returns how to fill an argument. An output that the kernel does not read is poisoned. Values in the manifest take
-/// precedence over those of the check. Throws ExpressionError.
+/// Returns how to fill an argument. An output that the kernel does not read is poisoned: filled with NaNs or random
+/// integers. Values in the manifest take precedence over those of the check. Throws ExpressionError.
 TypedFill fill_of(const MatrixOperand& matrix, const Check& check, const Environment& environment, std::int64_t terms);
 
 /// Throws std::invalid_argument if a dimension is not positive, a data file has the wrong length, or values do not fit
