@@ -13,7 +13,7 @@ namespace smemtune {
 
 namespace {
 
-// If more configurations of a template than this exceed the device's limits, they are counted, but not stored one by
+// If a template has more configurations beyond the device's limits than this limit, they are counted, but not stored one by
 // one.
 constexpr std::uint64_t most_over_limits = 1000;
 

@@ -113,8 +113,8 @@ bool Scheduler::begin_transfer() {
     return true;
 }
 
-// Whether other sizes may have new winners. Without a trial in this run, all winners are from earlier runs. The last of
-// these runs has already transferred them, unless it was cut short.
+// Whether other sizes may have new winners. If this run had no trial, all winners are from earlier runs. The last of
+// these runs has already transferred the winners, unless it was cut short.
 bool Scheduler::has_new_trials() const {
     if (run_.report.measured > 0 || !run_.report.rejected.empty()) return true;
     std::int64_t last_run = 0;
@@ -122,8 +122,8 @@ bool Scheduler::has_new_trials() const {
     return last_run > 0 && run_.resources.store.how_ended(last_run) != "complete";
 }
 
-// Submits programs of the transfer. Each problem has only a few, so while a worker is busy with one problem, the next
-// problems' programs are compiled.
+// Submits programs of the transfer. Each problem has only a few of them. So while a worker is busy with one problem,
+// the programs of the next problems are compiled.
 void Scheduler::compile_ahead() {
     auto room = run_.ahead;
     for (const auto& tuner : tuners_) room -= std::min(room, tuner->compile_ahead(room));
@@ -198,7 +198,7 @@ bool Scheduler::interrupted() {
     return true;
 }
 
-// Whether the budget is spent. If so, ends all searches. Problems that have begun still get a winner.
+// Whether the budget is spent. If it is, ends all searches. Problems that have begun still get a winner.
 bool Scheduler::budget_is_spent() {
     if (Clock::now() < deadline_) return false;
     const bool through = tuners_.size() == run_.request.problems.size() &&

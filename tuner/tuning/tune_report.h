@@ -17,7 +17,7 @@ namespace smemtune {
 
 /// How the time of a problem was spent, in seconds.
 struct Effort {
-    double compile = 0;  ///< summed over all threads
+    double compile = 0;  ///< compiling, summed over all compiler threads
     double verify = 0;   ///< verifying candidates, summed over all workers
     double time = 0;     ///< timing candidates, summed over all workers
     double finals = 0;   ///< measuring the finalists

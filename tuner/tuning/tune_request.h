@@ -23,7 +23,7 @@ struct TuneRequest {
     std::optional<std::size_t> evaluations;      ///< limit per problem, for all templates together
     std::optional<std::chrono::seconds> budget;  ///< time limit for the whole run
     std::optional<double> roofline;              ///< a problem's search ends at this share of peak arithmetic
-    StoppingPolicy stopping;                     ///< for the search of each template
+    StoppingPolicy stopping;                     ///< when the search of each template stops
     unsigned jobs = 1;                           ///< concurrent compiles
     unsigned seed = 0;
     bool retune = false;  ///< delete the stored trials of these problems and templates first

@@ -76,7 +76,8 @@ void time_in_turn(Validation& validation, const std::vector<PlannedSpace>& space
     const auto first = static_cast<std::size_t>(std::ranges::min_element(validation.winners, {}, &Winner::behind) -
                                                 validation.winners.begin());
     if (first != fastest) compare_with(first, validation, *measured);
-    // `behind` stays negative only if the ratios contradict one another, which is noise.
+    // All winners were compared with the fastest one. A negative `behind` means that the ratios contradict one another,
+    // which is noise.
     for (auto& winner : validation.winners) winner.behind = std::max(0.0, winner.behind);
     std::ranges::stable_sort(validation.winners, {}, &Winner::behind);
 }

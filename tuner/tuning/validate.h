@@ -15,10 +15,11 @@ struct Winner {
     std::string kernel_template;
     Configuration configuration;
     Configuration defaults{};       ///< the template's default configuration
-    std::vector<unsigned> seeds{};  ///< the seeds of the runs that found this winner
-    bool stored = false;            ///< whether the database has the same winner
+    std::vector<unsigned> seeds{};  ///< the seeds whose runs found this winner
+    bool stored = false;            ///< whether this configuration is also the winner in the database
     double us = 0;                  ///< median time, measured alternately with the other winners
-    double behind = 0;              ///< time divided by that of the fastest winner, minus 1: median over sample pairs
+    /// The median over pairs of samples of: its time / time of the fastest winner, minus 1.
+    double behind = 0;
 };
 
 struct Validation {
