@@ -79,7 +79,7 @@ void Worker::start() {
         const auto write_end = fcntl(up.write_end, F_DUPFD, 10);
         dup2(read_end, from_coordinator);
         dup2(write_end, to_coordinator);
-        dup2(STDERR_FILENO, STDOUT_FILENO);  // what kernels print must not get into --json output
+        dup2(STDERR_FILENO, STDOUT_FILENO);  // keeps what kernels print out of --json output
         close(read_end);
         close(write_end);
         execv(arguments[0], const_cast<char* const*>(arguments.data()));
@@ -182,8 +182,8 @@ Worker::Answer<Expected> Worker::ask(const Request& request, std::chrono::millis
     return answer;
 }
 
-// The operator or the system (out of memory) may kill a worker at any time. The request is not the cause then, so it is
-// sent once more to a new worker. Only a second loss counts.
+// The operator or the system (out of memory) may kill a worker at any time. In this case, the request is not the cause.
+// So a request is sent once more, to a new worker, and only a second loss counts.
 template <class Expected>
 Worker::Answer<Expected> Worker::ask_prepared(const Request& request, std::chrono::milliseconds limit) {
     ensure_prepared();

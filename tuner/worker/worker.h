@@ -92,7 +92,7 @@ private:
     struct Loss {
         enum class Cause { ended, overdue, malformed, fault, error };
         Cause cause;
-        std::string reason;      ///< a predicate for "the worker"; for a fault or an error, the worker's message
+        std::string reason;      ///< what the worker did, as in "the worker ..."; for a fault or an error, its message
         bool by_signal = false;  ///< whether a signal ended the process (cause `ended`)
 
         /// Whether something other than the request may be the cause.
@@ -104,9 +104,9 @@ private:
     void start();
     void stop();
     void ensure_prepared(const std::atomic<bool>* interrupted = nullptr);
-    /// Sends a request and waits for the answer until `limit` is over. An interruption ends the wait at once. If
-    /// the answer is a loss, the worker's process has ended. One exception: a request that is too long to be sent is a
-    /// loss, too, but the process keeps running.
+    /// Sends a request and waits for the answer until `limit` is over. An interruption ends the wait at once. After a
+    /// loss, the worker's process has ended, with one exception: if the request is too long to be sent, the process
+    /// keeps running.
     template <class Expected>
     Answer<Expected> ask(const Request& request, std::chrono::milliseconds limit,
                          const std::atomic<bool>* interrupted = nullptr);
