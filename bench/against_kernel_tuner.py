@@ -28,7 +28,7 @@ import time
 import tomllib
 
 STRATEGY = "adaptive_tabu_greywolf"
-LAUNCHES = 5  # launches of a winner in each timing
+LAUNCHES = 5  # how often a winner is launched in each timing
 OPTION = "-ftz=true"  # CuPy adds this option to every program
 
 
@@ -148,7 +148,8 @@ def space_of(folder, extents):
         rule = re.sub(r"!(?!=)", " not ", each["rule"].replace("&&", " and ").replace("||", " or "))
         for name, value in extents.items():
             rule = re.sub(rf"\b{name}\b", str(value), rule)
-        if any(re.search(rf"\b{name}\b", rule) for name in parameters):  # other rules are about the size alone
+        # Rules without parameters are about the size alone.
+        if any(re.search(rf"\b{name}\b", rule) for name in parameters):
             rules.append(rule.strip())
     return parameters, rules
 
@@ -180,7 +181,8 @@ def tune_with_kernel_tuner(folder, evaluations):
     seconds = time.perf_counter() - begin
     measured = [each for each in results if isinstance(each.get("time"), numbers.Real)]
     best = min(measured, key=lambda each: each["time"])
-    different = len({tuple(each[name] for name in parameters) for each in results})  # repeats are evaluations, too
+    # A repeated configuration is an evaluation, too.
+    different = len({tuple(each[name] for name in parameters) for each in results})
     return {"seconds": seconds, "evaluations": len(results), "different": different, "measured": len(measured),
             "us": 1000 * float(best["time"]),
             "configuration": {name: int(best[name]) for name in parameters}, "version": kernel_tuner.__version__,
@@ -309,7 +311,8 @@ def main():
         parameters, rules = space_of(folder, extents)
         begin = time.perf_counter()
         theirs = in_a_process("tune", folder, options.evaluations)
-        theirs["process_seconds"] = time.perf_counter() - begin  # also includes Python's start, imports and inputs
+        # Includes Python's start, its imports, and making the inputs.
+        theirs["process_seconds"] = time.perf_counter() - begin
         size = "x".join(map(str, extents.values()))
         nvrtc = theirs.pop("nvrtc")
         ours = tune_with_smemtune(options.smemtune, folder, options.evaluations, size, nvrtc)

@@ -29,8 +29,8 @@ if [ -z "${DATABASE:-}" ]; then
     "$program" portfolio "${common[@]}" --db "$DATABASE" ${BUILD:---shapes 200 --size 64 --budget 10m}
 fi
 
-# The searches of the first part store winners, so they use a copy of the database. The second part needs a database
-# without winners, because a size with its own winner would not use the portfolio.
+# The searches for the losses store winners, so they use a copy of the database. The ratios need a database without
+# winners, because a size with its own winner would not use the portfolio.
 cp "$DATABASE" "$scratch/checked.db"
 for part in ${PARTS:-loss ratio}; do
     case $part in

@@ -35,9 +35,9 @@ void fill(const std::filesystem::path& path, const Device& device, const Compile
 }
 
 struct Round {
-    double first_us = 0;    // constructs a Runtime and fetches once, which loads the machine code
-    double exact_us = 0;    // then fetches one more stored problem
-    double nearest_us = 0;  // then fetches problems that are not stored: the median
+    double first_us = 0;    // constructing a Runtime and the first fetch, which loads the machine code
+    double exact_us = 0;    // one more fetch, of another stored problem
+    double nearest_us = 0;  // fetches of problems that are not stored: the median time
 };
 
 Round measure(const std::filesystem::path& database, int count, int round) {

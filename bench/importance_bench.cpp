@@ -132,8 +132,8 @@ double kendall(const std::vector<double>& a, const std::vector<double>& b) {
 }
 
 struct Agreement {
-    std::vector<double> spearmans, kendalls, errors;  // one for each round with a result
-    unsigned first_right = 0;                         // rounds whose most important parameter is the right one
+    std::vector<double> spearmans, kendalls, errors;  // one value for each round whose sample was large enough
+    unsigned first_right = 0;                         // in how many rounds the most important parameter was found
 };
 
 void compare(const std::map<std::string, double>& exact, const Importance& found, Agreement& agreement) {

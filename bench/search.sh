@@ -11,7 +11,8 @@ trap 'rm -rf "$scratch"' EXIT
 teaching=naive,row_tile,row_column_tile,tiled,strip_tiled,rectangular_tiled,joint_tiled
 commit=${COMMIT:-$(git -C "$(dirname "$0")" rev-parse --short HEAD)}
 
-tune() { "$program" --device "$device" --templates "$teaching" --sizes "$sizes" --json "$@" | grep -v '^  "database": '; }  # leaves out a temporary path
+# tune OPTION...: prints the JSON report of a run, without the path of the temporary database.
+tune() { "$program" --device "$device" --templates "$teaching" --sizes "$sizes" --json "$@" | grep -v '^  "database": '; }
 {
     printf '{"benchmark": "search", "commit": "%s", "date": "%s",\n' "$commit" "$(date -u +%F)"
     printf '"driver": "%s",\n' "$(nvidia-smi --query-gpu=driver_version --format=csv,noheader 2>/dev/null | head -n 1)"

@@ -42,7 +42,8 @@ def tune(part, version):
         with open(os.path.join(scratch, "out"), "w+") as out, open(os.path.join(scratch, "err"), "w+") as err:
             started = time.perf_counter()
             child = subprocess.Popen(command, stdout=out, stderr=err)
-            _, status, usage = os.wait4(child.pid, 0)  # `usage` includes the workers: the program waits for them
+            # `usage` includes the workers, because the program waits for their end.
+            _, status, usage = os.wait4(child.pid, 0)
             wall = time.perf_counter() - started
             child.returncode = os.waitstatus_to_exitcode(status)
             out.seek(0)

@@ -21,6 +21,6 @@ end=$(date +%s.%N)
     printf '"second_run_seconds": %s,\n' "$(echo "$end $begin" | awk '{printf "%.3f", $1 - $2}')"
     printf '"second_run_measured": %s,\n' "$(sed -n 's/^  "measured": \([0-9]*\),*$/\1/p' "$scratch/second.json")"
     printf '"report": '
-    grep -v '^  "database": ' "$scratch/first.json"  # leaves out a temporary path
+    grep -v '^  "database": ' "$scratch/first.json"  # leaves out the path of the temporary database
     printf '}\n'
 } >"$output"
