@@ -11,8 +11,8 @@ endif()
 
 if(SMEMTUNE_PORTABLE)
     set(Boost_USE_STATIC_LIBS ON)
-    # The static SQLite is found here, before SQLiteCpp's package looks for SQLite. SQLiteCpp's SQLite::SQLite3 is then
-    # the static library, too.
+    # The static SQLite is found before SQLiteCpp's package looks for SQLite. SQLiteCpp then uses the static library,
+    # too.
     find_library(SQLite3_LIBRARY NAMES libsqlite3.a REQUIRED)
     find_library(ZLIB_LIBRARY NAMES libz.a REQUIRED)
     add_link_options(-static-libstdc++ -static-libgcc)

@@ -21,7 +21,8 @@ function(smemtune_layer name)
     target_compile_features(smemtune_${name} PUBLIC cxx_std_20)
     target_link_libraries(smemtune_${name} PUBLIC ${LAYER_PUBLIC} PRIVATE ${LAYER_PRIVATE} smemtune_options)
     if(SMEMTUNE_BUILD_FUZZERS)
-        target_compile_options(smemtune_${name} PRIVATE -fsanitize=fuzzer-no-link)  # records what code an input reaches
+        # For fuzzers: records which code an input reaches.
+        target_compile_options(smemtune_${name} PRIVATE -fsanitize=fuzzer-no-link)
     endif()
     if(NOT SMEMTUNE_PRECOMPILE)
         return()
@@ -46,8 +47,8 @@ function(smemtune_embed output function folder)
                 -P ${PROJECT_SOURCE_DIR}/cmake/Embed.cmake
         DEPENDS ${paths} ${PROJECT_SOURCE_DIR}/cmake/Embed.cmake
         VERBATIM)
-    # The command gets its own target without dependencies. As a part of the layer's target, it would wait for the
-    # libraries that the layer links, and every source of the layer would wait for it.
+    # The command gets its own target without dependencies. If it were a part of the layer's target, it would wait for
+    # the libraries that the layer links, and every source of the layer would wait for it.
     add_custom_target(smemtune_${function} DEPENDS ${output})
 endfunction()
 
