@@ -13,7 +13,7 @@ namespace smemtune {
 
 namespace {
 
-// If a template has more configurations beyond the device's limits than this limit, they are counted, but not stored one by
+// If a template has more configurations beyond the device's limits than this, they are only counted, not stored one by
 // one.
 constexpr std::uint64_t most_over_limits = 1000;
 
