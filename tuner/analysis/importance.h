@@ -17,7 +17,7 @@ namespace smemtune {
 struct OutcomeTable {
     struct Row {
         std::vector<std::int64_t> values;  ///< one value for each of `parameters`
-        double time = 0;                   ///< more than 0, in any unit
+        double time = 0;                   ///< the measured time, more than 0, in any unit
     };
     std::vector<std::string> parameters;
     std::vector<Row> rows;
@@ -56,7 +56,7 @@ struct Importance {
     bool exact = false;                 ///< every valid configuration was tried, so no model was needed
     std::string method;                 ///< names the method in one phrase, to be printed
     std::size_t measured = 0, rejected = 0, cut_short = 0;
-    std::optional<std::size_t> valid;  ///< the number of valid configurations, if known
+    std::optional<std::size_t> valid;  ///< the number of valid configurations; nothing if unknown
     /// The share of the variance that the random forest explains at configurations it was not trained on. 1 if `exact`.
     double explained = 0;
     /// Says what is missing and what to do if there are too few outcomes. In this case, `parameters` and `pairs` are

@@ -37,7 +37,7 @@ private:
         std::uint32_t right = 0;  ///< index of the right child; the left child follows its parent; 0 in a leaf
         std::uint16_t column = 0;
         std::uint16_t level = 0;  ///< rows with at most this level in `column` go left
-        double value = 0;         ///< the prediction of a leaf
+        double value = 0;         ///< the value that a leaf predicts
     };
     using Tree = std::vector<Node>;
     class Growth;

@@ -8,8 +8,8 @@
 namespace smemtune {
 
 struct ImportedProblem {
-    std::string manifest;               ///< in TOML
-    std::string sizes;                  ///< the size of the problem, for --sizes
+    std::string manifest;               ///< the manifest, as TOML
+    std::string sizes;                  ///< the size of the problem, in the form of --sizes
     std::vector<std::string> left_out;  ///< what the manifest omits or changes of the file's content, one text for each
 };
 

@@ -48,7 +48,7 @@ struct HostTime {
 
 struct ProblemBench {
     Problem problem;
-    KernelDescription kernel{};       ///< our kernel
+    KernelDescription kernel{};       ///< our kernel, which was measured
     bool stored = false;              ///< the database has a winner for the problem, or with `served`, any kernel
     std::string match{};              ///< Match of the served kernel, such as `exact`; empty for winners
     std::string wrong;                ///< why our winner cannot run or is wrong; empty if it is right

@@ -13,10 +13,10 @@ namespace smemtune {
 
 /// How, where and with what the figures of a report were measured.
 struct Provenance {
-    std::string command_line;  ///< the command that measured the figures
+    std::string command_line;  ///< the command line that measured the figures
     std::string version;       ///< smemtune's version
     std::string commit;        ///< smemtune's commit; empty when unknown
-    std::string date;          ///< date and time in UTC
+    std::string date;          ///< date and time of the measurement in UTC
     Device device;
     std::string platform;  ///< driver and CUDA versions; empty for the host device
     std::string compiler;

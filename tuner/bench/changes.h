@@ -27,8 +27,8 @@ struct Change {
 
 struct Changes {
     std::size_t compared = 0;
-    std::vector<Change> fallen;        ///< the worst first
-    std::vector<Change> risen;         ///< the best first
+    std::vector<Change> fallen;        ///< ratios that became worse for us, the worst first
+    std::vector<Change> risen;         ///< ratios that became better for us, the best first
     std::vector<std::string> missing;  ///< names of earlier ratios that were not measured now
 };
 

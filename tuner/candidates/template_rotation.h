@@ -26,7 +26,7 @@ private:
     const TemplateSearches& searches_;
     std::size_t share_;
     std::size_t turn_ = 0;      // index of the template that proposes
-    std::size_t proposed_ = 0;  // proposals in this turn
+    std::size_t proposed_ = 0;  // how many proposals this turn has had so far
 };
 
 }  // namespace smemtune

@@ -17,7 +17,7 @@ namespace smemtune {
 
 /// The templates that the user chose for a command.
 struct TemplateChoice {
-    std::vector<KernelTemplate> kernels;         ///< all of the same operation
+    std::vector<KernelTemplate> kernels;         ///< the chosen templates, all of the same operation
     std::vector<std::filesystem::path> folders;  ///< the folders in --templates, for Runtime::Options
     bool restricted = false;                     ///< whether the user gave --templates or --template
 

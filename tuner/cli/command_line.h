@@ -56,9 +56,9 @@ enum class Paths { none, files, folders };
 
 /// One option, for the parser, the help and the completion of shells.
 struct Option {
-    std::string name;                            ///< without dashes
+    std::string name;                            ///< the option's name, without dashes
     std::string value{};                         ///< placeholder of the value in the help; empty for a switch
-    std::string summary{};                       ///< one or two short sentences
+    std::string summary{};                       ///< what the option does, in one or two short sentences
     std::optional<std::string> default_value{};  ///< the default; the help shows it unless it is empty
     std::vector<std::string> choices{};          ///< the only valid values; empty if any value is valid
     std::optional<std::string> implicit{};       ///< the value if the option is written without one
@@ -72,12 +72,12 @@ struct Option {
 
 /// The texts of a command's help, except those of its options.
 struct CommandHelp {
-    std::string name;                           ///< such as `tune` or `db trials`
+    std::string name;                           ///< the command, such as `tune` or `db trials`
     std::string summary;                        ///< the first paragraph of the help
     std::string words{};                        ///< the words without a dash in the usage line, such as `[NAME]`
-    std::vector<HelpRow> examples{};            ///< commands, each with a comment
+    std::vector<HelpRow> examples{};            ///< example commands, each with a comment
     std::vector<HelpRow> columns{};             ///< columns of the table that the command prints
-    std::string notes{};                        ///< paragraphs after the options
+    std::string notes{};                        ///< paragraphs of the help after the options
     std::vector<HelpRow> commands{};            ///< subcommands
     std::vector<std::string> word_proposals{};  ///< values that a shell proposes for `words`, and files for FILE
 };

@@ -13,7 +13,7 @@ namespace smemtune {
 
 /// The names of an operation's extents, in the order in which a size lists their values.
 struct SizeForm {
-    std::vector<std::string> names;  ///< such as M, N, K
+    std::vector<std::string> names;  ///< the names of the extents, such as M, N, K
     std::set<std::string> counts{};  ///< the extents that count matrices, such as BATCH
 };
 SizeForm size_form(const Operation& operation);

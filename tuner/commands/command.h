@@ -40,7 +40,7 @@ int worker_command(const Arguments& arguments, const ProcessEnvironment& process
 
 struct Command {
     const char* name;
-    const char* summary;  ///< one line; empty for a command that the help omits
+    const char* summary;  ///< what the command does, in one line; empty for a command that the help omits
     CommandFunction function;
 };
 
@@ -49,7 +49,7 @@ struct ProgramHelp {
     std::string summary;
     std::vector<HelpRow> examples;
     std::vector<HelpRow> exit_codes;
-    std::vector<HelpRow> variables;  ///< environment variables
+    std::vector<HelpRow> variables;  ///< the environment variables that the program reads
 };
 const ProgramHelp& program_help();
 

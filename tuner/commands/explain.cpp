@@ -39,7 +39,7 @@ struct Subject {
     Configuration configuration;
     Problem problem;
     Device device;
-    std::string origin;                   // the stored trial as text; empty if there is none
+    std::string origin;                   // the stored trial as text; empty if no stored trial is explained
     std::optional<std::int64_t> trial{};  // the number of the stored trial
     std::int64_t registers = 0;           // registers per thread, from the stored trial; 0 if unknown
 };
@@ -299,7 +299,7 @@ bool is_only_predicted(const CommandLine& line) {
     const Store store(line.database(), Store::Access::read);
     try {
         return matching_rows(store, line, "").empty() && has_portfolio(store, line);
-    } catch (const UsageError&) {  // --sizes names several sizes
+    } catch (const UsageError&) {  // --sizes names several sizes, but a ranking is for one size
         return false;
     }
 }

@@ -164,7 +164,7 @@ struct Settings {
     std::chrono::seconds deadline;
     bool checked = false;
     Progress::Style progress = Progress::Style::silent;
-    std::size_t width = 0;  // of tables, in columns
+    std::size_t width = 0;  // the width of tables, in columns
     std::size_t validations = 0;
     std::size_t device_runs = 1;
 };

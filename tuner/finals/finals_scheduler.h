@@ -21,7 +21,7 @@ public:
     struct Settings {
         Objective objective = Objective::time;
         std::size_t workers = 1;       ///< equal devices that share the rounds
-        double launch_us = 0;          ///< time of the best candidate; 0 if unknown
+        double launch_us = 0;          ///< time of a launch of the best candidate; 0 if unknown
         bool energy = false;           ///< measure the winner's energy at the end, too
         bool verify_baseline = false;  ///< verify the baseline in full before the comparison
         /// Earlier measurements, by entrant; used while there are too few new samples.
@@ -74,7 +74,7 @@ private:
     Settings settings_;
     PairedElimination elimination_;
     std::deque<FinalTask> waiting_;
-    std::size_t taken_ = 0;                                // tasks that workers have
+    std::size_t taken_ = 0;                                // the number of tasks that workers have now
     std::map<std::size_t, std::vector<double>> round_;     // costs measured in this round, by entrant
     std::map<std::size_t, std::vector<double>> times_us_;  // times in all rounds, by entrant
     std::map<std::size_t, Outcome> outcomes_;

@@ -14,9 +14,10 @@ using Fields = nlohmann::ordered_json;  ///< a JSON object whose fields keep the
 /// The results for one kernel, device and problem, in the fields of Kernel Tuner's cache. The readers of other formats
 /// translate fields to Kernel Tuner's. A field that Kernel Tuner does not have keeps its name.
 struct TuningResults {
-    Fields header = Fields::object();     ///< such as device_name, kernel_name, problem_size, tune_params, objective
-    std::vector<std::string> parameters;  ///< names, in the order of Kernel Tuner's keys
-    std::vector<Fields> entries;          ///< each has the parameters, time (ms or failure), times, compile_time, ...
+    Fields header = Fields::object();  ///< such as device_name, kernel_name, problem_size, tune_params, objective
+    /// The parameters' names, in the order of their values in Kernel Tuner's keys.
+    std::vector<std::string> parameters;
+    std::vector<Fields> entries;  ///< each has the parameters, time (ms or failure), times, compile_time, ...
 
     bool operator==(const TuningResults&) const = default;
 };

@@ -10,8 +10,8 @@ namespace smemtune {
 
 /// A command with the tables that its --help prints.
 struct DocumentedCommand {
-    std::string name;     ///< such as `tune` or `db trials`
-    std::string summary;  ///< one line, as in the list of commands
+    std::string name;     ///< the command, such as `tune` or `db trials`
+    std::string summary;  ///< what the command does, in one line, as in the list of commands
     CommandHelp help;
     std::vector<Option> options;  ///< all options except hidden ones
 };

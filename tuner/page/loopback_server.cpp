@@ -173,7 +173,7 @@ private:
     beast::flat_buffer buffer_{most_header_bytes};
     std::optional<http::request_parser<http::empty_body>> parser_;
     Response response_;
-    std::deque<std::string> waiting_;  // events; the first one is being written
+    std::deque<std::string> waiting_;  // events to send; the first one is being written
 };
 
 void accept_next(LoopbackState& shared) {

@@ -20,7 +20,7 @@ struct LoopbackOptions {
     /// Called a few times per second. Whenever the returned text changes, the server sends it to every browser that
     /// listens to `/events`.
     std::function<std::string()> state;
-    std::size_t most_connections = 256;                             ///< further connections are closed at once
+    std::size_t most_connections = 256;                             ///< the server closes further connections at once
     std::chrono::milliseconds patience = std::chrono::seconds(10);  ///< time limit for a request, and for an answer
 };
 

@@ -53,7 +53,7 @@ void write_page(const fs::path& file, const std::string& html) {
     } else if (!fs::exists(known) && !fs::is_symlink(fs::symlink_status(file, ignored))) {
         error = write_and_rename(file, html);
     } else {
-        error = write_directly(file, html);  // a device or a pipe is not replaced
+        error = write_directly(file, html);  // a device or a pipe is written to, not replaced
     }
     if (!error) return;
     throw UsageError(fmt::format("{}: cannot be written ({}); choose another path", file.string(), error.message()));

@@ -32,7 +32,7 @@ struct PortfolioReport {
     };
     struct Served {
         Sample sample;
-        std::string kind;    ///< the result of kind_of()
+        std::string kind;    ///< the kind of the problem, from kind_of()
         double best_us = 0;  ///< the shortest time measured at the sample
         LeftOut left_out;
         bool searched = false;    ///< in check_portfolio(): whether a search tuned this sample

@@ -8,8 +8,8 @@ namespace smemtune {
 struct CheckRequest {
     std::vector<Sample> samples;  ///< all of one operation, type and layout; best if none of them was tuned before
     std::vector<KernelTemplate> templates;
-    std::size_t searches = 0;      ///< how many of the samples a search tunes
-    std::size_t evaluations = 64;  ///< configurations tried in each search
+    std::size_t searches = 0;      ///< how many of the samples are tuned by a search
+    std::size_t evaluations = 64;  ///< how many configurations each search tries
     std::optional<std::chrono::seconds> budget;
     unsigned jobs = 1;  ///< concurrent compiles
     unsigned seed = 0;

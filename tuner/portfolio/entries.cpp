@@ -109,7 +109,7 @@ void provide_code(const EntrySource& source, std::vector<Entry>& entries, const 
                 entry.code_hash = code_hash_of(*entry.binary);
                 continue;
             }
-        } catch (const DamagedRow&) {  // the entry is compiled again
+        } catch (const DamagedRow&) {  // the stored code is damaged, so the entry is compiled again
         }
         missing.push_back(&entry);
     }

@@ -144,7 +144,7 @@ void CrossTimer::measure(const SamplePairs& pairs, Progress& progress) {
         }
     }
     provide_code(context_.source, context_.entries, {needed.begin(), needed.end()});
-    std::vector<std::size_t> open;  // the samples with an entry to time
+    std::vector<std::size_t> open;  // the samples that have an entry to time
     std::vector<Problem> problems;
     SamplePairs untried(pairs.size());
     for (std::size_t sample = 0; sample < pairs.size(); ++sample) {

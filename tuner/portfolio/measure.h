@@ -62,9 +62,9 @@ private:
 
     const MeasureContext& context_;
     CrossTimes& times_;
-    std::mutex mutex_;  // guards the store and the members below
+    std::mutex mutex_;  // guards the store and all members below
     std::vector<std::int64_t> problem_rows_;
-    std::vector<std::vector<State>> states_;  // by sample, then by entry
+    std::vector<std::vector<State>> states_;  // the state of each cell, by sample, then by entry
     // By sample: the shortest time, without trials that were cut short; 0 if none.
     std::vector<double> best_us_;
     MeasureCounts counts_;

@@ -61,7 +61,7 @@ private:
     Trials entrants_;  // the finalists, then the baseline if it is no finalist
     std::size_t finalists_ = 0;
     std::optional<std::size_t> baseline_;  // the baseline's index among the entrants
-    std::vector<Proposal> proposals_;      // one for each entrant
+    std::vector<Proposal> proposals_;      // the proposals of the entrants, one for each
     std::optional<FinalsScheduler> scheduler_;
     const TrialLedger::Trial* winner_ = nullptr;
 };

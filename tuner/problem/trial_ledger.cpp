@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t most_verified_again = 8;  // for each problem; the finals could admit no more trials
 constexpr std::size_t most_retries = 8;         // for each problem and run, because a timeout takes long
-constexpr std::int64_t most_attempts = 2;       // how often a configuration is tried with one toolchain
+constexpr std::int64_t most_attempts = 2;       // a configuration is tried so often with one toolchain
 
 std::string code_key(const TrialInput& input) {
     const auto& launch = input.launch;

@@ -30,7 +30,7 @@ public:
     struct Trial {
         TemplateSearch* search = nullptr;
         TrialRecord record;
-        bool transferred = false;  ///< tried because it is the winner of a neighbouring size
+        bool transferred = false;  ///< whether the trial is of the winner of a neighbouring size
 
         /// Null if the trial was rejected.
         [[nodiscard]] const Measurement* measurement() const { return std::get_if<Measurement>(&record.outcome); }
@@ -129,7 +129,7 @@ private:
     std::string identity_;
     std::vector<Stored> stored_;     // trials that are not added yet, in the order in which they were stored
     std::deque<Stored> unverified_;  // measurements with a different verification identity or none, least cost first
-    std::deque<TemplateConfiguration> retries_;  // crashes and timeouts to try again
+    std::deque<TemplateConfiguration> retries_;  // configurations whose crash or timeout is due for a retry
     std::vector<Stored> awaited_;                // trials that next_unverified() returned, with pending outcomes
     std::size_t verified_again_ = 0;             // how many trials of next_unverified() were right
     bool foreign_ = false;

@@ -15,12 +15,12 @@ struct RecordedParameter {
 
 struct Recording {
     struct Entry {
-        std::vector<std::size_t> values;  ///< for each parameter: the index of its value
-        std::optional<double> cost;       ///< lower is better; nothing for a failure
+        std::vector<std::size_t> values;  ///< for each parameter: the index of the entry's value
+        std::optional<double> cost;       ///< the objective's value, lower is better; nothing for a failure
     };
     std::string device;
     std::string kernel;
-    std::string problem;    ///< such as `4096x4096`
+    std::string problem;    ///< the problem's size, such as `4096x4096`
     std::string objective;  ///< "ms" for "time"; otherwise its name, after "1 / " if Kernel Tuner maximises it
     std::vector<RecordedParameter> parameters;
     std::vector<Entry> entries;

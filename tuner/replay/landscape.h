@@ -24,7 +24,7 @@ struct Landscape {
     /// Tuner's caches.
     std::optional<std::size_t> valid{};
     std::size_t tried = 0;     ///< how many of the valid configurations were tried
-    bool of_database = false;  ///< whether the recording is a database, not a cache
+    bool of_database = false;  ///< true for a database, false for a cache
     /// For each parameter with values that are not whole numbers: element i is the text of value i.
     std::map<std::string, std::vector<std::string>, std::less<>> spellings;
 
@@ -44,7 +44,7 @@ struct LandscapeFilter {
     std::vector<std::string> kernel_templates{};
     std::vector<std::string> sizes{};
     std::vector<std::string> operations{};
-    std::string layout{};  ///< empty: any layout
+    std::string layout{};  ///< the layout; any layout if empty
 };
 
 constexpr std::size_t longest_cache = std::size_t{1} << 28;

@@ -20,7 +20,7 @@ struct ReplayRequest {
     unsigned seed = 1;          ///< seed of the first repeat; that of each further repeat is larger by 1
     std::size_t in_flight = 1;  ///< how many proposals are pending; the oldest one is observed first
     std::vector<Configuration> starts{};
-    StoppingPolicy stopping{};  ///< when a tuning run would stop; the replay goes on
+    StoppingPolicy stopping{};  ///< determines when a tuning run would stop; the replay goes on
     unsigned threads = 1;       ///< how many repeats run at once; the results do not depend on it
 };
 
@@ -29,8 +29,9 @@ struct ReplayResult {
     /// evaluations.
     struct Level {
         double fraction = 0;
-        double median = std::numeric_limits<double>::infinity();  ///< infinite for repeats that never reach the level
-        unsigned never = 0;                                       ///< the number of repeats that never reach the level
+        /// Median over the repeats; a repeat that never reaches the level counts as infinite.
+        double median = std::numeric_limits<double>::infinity();
+        unsigned never = 0;  ///< the number of repeats that never reach the level
     };
     /// The mean of optimum / best cost over the repeats, after `evaluations`. A repeat without a success counts as 0.
     struct Mark {
@@ -48,7 +49,7 @@ struct ReplayResult {
     };
     Ending ending;
     double evaluations = 0;        ///< mean per repeat; fewer than requested if the space was used up
-    double us_per_evaluation = 0;  ///< wall time in the search's next() and observe()
+    double us_per_evaluation = 0;  ///< microseconds spent in the search's next() and observe(), for each evaluation
 };
 
 /// Throws std::invalid_argument for an unknown search, and the search's own exceptions.

@@ -89,11 +89,11 @@ private:
     mutable std::mutex mutex_;  // guards the output and the members below
     std::condition_variable_any changed_;
     std::string part_, size_;
-    std::map<std::string, std::size_t> numbers_{};   // of each size, in the order of first trials
-    std::map<std::string, std::string> reported_{};  // the best of each finished size
+    std::map<std::string, std::size_t> numbers_{};   // the number of each size, in the order of first trials
+    std::map<std::string, std::string> reported_{};  // the best of each finished size, as last reported
     std::size_t trials_ = 0, recalled_ = 0;
     Best best_;
-    double done_seconds_ = 0;  // between the start and the latest finished size
+    double done_seconds_ = 0;  // seconds between the start and the latest finished size
     std::jthread ticker_;      // the last member, because its thread uses the others
 };
 

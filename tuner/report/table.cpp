@@ -13,8 +13,8 @@ namespace smemtune {
 
 namespace {
 
-constexpr std::size_t gap = 2;            // spaces between columns
-constexpr std::size_t detail_indent = 4;  // spaces before a detail below its row
+constexpr std::size_t gap = 2;            // the number of spaces between columns
+constexpr std::size_t detail_indent = 4;  // the number of spaces before a detail below its row
 
 using Cells = std::vector<std::string>;
 

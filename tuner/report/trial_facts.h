@@ -42,7 +42,8 @@ private:
     const Store& store_;
     std::map<std::int64_t, Device> devices_;
     std::map<std::int64_t, std::unique_ptr<KernelTemplate>> kernels_;  // null if the manifest cannot be read
-    std::map<std::string, std::string> baselines_;                     // by operation; an empty name means no baseline
+    // The baseline of each operation; an empty name means that it has none.
+    std::map<std::string, std::string> baselines_;
 };
 
 }  // namespace smemtune

@@ -24,7 +24,7 @@ public:
 private:
     struct ParameterColumn {
         std::size_t parameter;
-        std::vector<float> encoded;  // one number for each value of the parameter
+        std::vector<float> encoded;  // the encoded numbers, one for each value of the parameter
     };
     void add_parameter(std::size_t parameter);
     void add_features();

@@ -134,10 +134,10 @@ Covariance fitted(Covariance covariance, const Covariance& prior, const Rows& po
 // each candidate by the square of the candidate's number in this row.
 struct Posterior::State {
     Covariance covariance;
-    ArrayXXf candidates;   // one row for each candidate
-    ArrayXf variance;      // at each candidate
+    ArrayXXf candidates;   // the candidates' coordinates, one row for each candidate
+    ArrayXf variance;      // the variance at each candidate
     Index count = 0;       // number of points; `points`, `factor` and `explained` have room for more
-    ArrayXXf points;       // one row for each point
+    ArrayXXf points;       // the points' coordinates, one row for each point
     MatrixXd factor;       // the transpose of L, so that a row of L is contiguous
     MatrixXf explained{};  // the transpose of L^-1 C: one column for each point
 
@@ -182,7 +182,7 @@ void Posterior::add(const std::vector<float>& point) {
 
 Posterior::Prediction Posterior::predict(const std::vector<std::optional<double>>& values) const {
     const auto& s = *state_;
-    VectorXd whitened = VectorXd::Zero(s.count);  // L^-1 y
+    VectorXd whitened = VectorXd::Zero(s.count);  // this is L^-1 y
     for (Index i = 0; i < s.count; ++i) {
         const auto& value = values[static_cast<std::size_t>(i)];
         if (!value) continue;  // a pending value equals the predicted mean, so its whitened value is 0

@@ -13,7 +13,7 @@
 namespace smemtune {
 
 struct CompiledPortfolio {
-    std::size_t stored = 0;               ///< number of stored members
+    std::size_t stored = 0;               ///< how many members were stored
     std::vector<std::string> left_out{};  ///< the other members, each with its reason: `tiled TILE=16: reason`
 };
 

@@ -111,7 +111,7 @@ private:
     const Store& from_;
     Store& to_;
     std::map<std::int64_t, Device> devices_;
-    std::map<std::int64_t, std::int64_t> templates_;  // row in from_ -> row in to_
+    std::map<std::int64_t, std::int64_t> templates_;  // maps a template's row in from_ to its row in to_
 };
 
 }  // namespace

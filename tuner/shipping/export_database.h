@@ -11,7 +11,7 @@ namespace smemtune {
 
 struct Exported {
     std::size_t winners = 0;
-    std::size_t members = 0;              ///< number of members of portfolios
+    std::size_t members = 0;              ///< how many members of portfolios were copied
     std::vector<std::string> left_out{};  ///< winners and members that were not copied, with reasons
 };
 

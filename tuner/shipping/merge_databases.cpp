@@ -11,7 +11,7 @@ namespace {
 Configuration stored_defaults(const TemplateRecord& record) {
     try {
         return default_configuration(load_template(record.files));
-    } catch (const std::exception&) {  // from a newer smemtune: the defaults are unknown
+    } catch (const std::exception&) {  // a newer smemtune wrote the template, so its defaults are unknown
         return {};
     }
 }

@@ -59,7 +59,7 @@ std::vector<PortfolioText> portfolio_texts(const Store& store, const std::string
     std::vector<PortfolioText> texts;
     for (const auto& origin : store.portfolios()) {
         const auto device = std::ranges::find(devices, origin.key.device, &std::pair<std::int64_t, Device>::first);
-        if (device == devices.end()) continue;  // another process has removed the device
+        if (device == devices.end()) continue;  // another process has removed the portfolio's device
         texts.push_back(text_of(store, origin, device->second, commit));
     }
     return texts;

@@ -15,7 +15,7 @@
 
 namespace smemtune {
 
-constexpr std::int64_t block_threads = 256;  ///< block size of the testbed's own kernels
+constexpr std::int64_t block_threads = 256;  ///< threads per block of the testbed's own kernels
 /// The number of blocks in a launch that visits all elements of a matrix.
 std::int64_t matrix_blocks(const Device& device);
 
@@ -30,9 +30,9 @@ struct MatrixOperand {
     bool broadcast = false;  ///< one matrix for the whole batch: the kernel gets 0 as its batch stride
     std::unique_ptr<Memory> memory;
     std::uint64_t seed = 0;
-    long long guard = 0;                   ///< elements of each of the two guard bands
+    long long guard = 0;                   ///< the number of elements in each of the two guard bands
     std::unique_ptr<Memory> prepared{};    ///< what Operation::prepare_path computed, without padding; else null
-    const ElementType* element = nullptr;  ///< the problem's element type
+    const ElementType* element = nullptr;  ///< the element type of the problem
 
     [[nodiscard]] long long elements() const { return 2 * guard + count * batch_stride; }
     [[nodiscard]] long long bytes() const { return elements() * type.number->bytes; }
@@ -53,7 +53,7 @@ int integer_magnitude(std::int64_t terms, const Check& check, const Argument& ma
 
 /// One set of operands for one check. The set owns the values of all arguments, because a launch takes their addresses.
 struct Operands {
-    std::vector<MatrixOperand> matrices;  ///< in the order of the operation's arguments
+    std::vector<MatrixOperand> matrices;  ///< the matrices, in the order of the operation's arguments
     struct alignas(8) Number {
         std::array<std::byte, 8> bytes{};
     };

@@ -288,7 +288,8 @@ Testbed::BatchVerdict Testbed::verify_batch(const BoundKernel& kernel, int launc
     const auto sets = state.rotating->count();
     std::vector<const Operands*> operands;
     operands.reserve(static_cast<std::size_t>(sets));
-    for (int i = 0; i < sets; ++i) operands.push_back(&state.rotating->set(i));  // in the same order in every call
+    // The sets are in the same order in every call.
+    for (int i = 0; i < sets; ++i) operands.push_back(&state.rotating->set(i));
     for (const auto* each : operands) state.factory->refill_outputs(*each, check);
     state.backend.synchronize();
     // If the kernel may read outputs, each set of operands gets only one launch, because the reference is computed for

@@ -111,7 +111,7 @@ private:
     TestbedBinaries binaries_;
     std::uint64_t seed_;
     std::unique_ptr<State> state_;
-    std::vector<std::unique_ptr<State>> others_;  // states for other values of the operation's parameters
+    std::vector<std::unique_ptr<State>> others_;  // testbed states for other values of the operation's parameters
 };
 
 }  // namespace smemtune

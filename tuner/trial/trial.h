@@ -50,8 +50,8 @@ TrialReport try_candidate(Backend& backend, Testbed& testbed, const TrialInput& 
 TrialReport verify_candidate(Backend& backend, Testbed& testbed, const TrialInput& input, const SamplingPolicy& policy);
 
 struct BatchTime {
-    double batch_us = 0;   ///< time of all launches
-    double launch_us = 0;  ///< mean time of one launch
+    double batch_us = 0;   ///< microseconds for all launches of the batch
+    double launch_us = 0;  ///< mean microseconds for one launch
 };
 /// Times one batch of about `launches` launches (Testbed::batch()).
 BatchTime time_batch(Backend& backend, Testbed& testbed, const BoundKernel& kernel, int launches);

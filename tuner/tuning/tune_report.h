@@ -21,7 +21,7 @@ struct Effort {
     double verify = 0;   ///< verifying candidates, summed over all workers
     double time = 0;     ///< timing candidates, summed over all workers
     double finals = 0;   ///< measuring the finalists
-    double wait = 0;     ///< time that workers waited for a compiler
+    double wait = 0;     ///< seconds that workers waited for a compiler
     double total = 0;    ///< from the first proposal to the winner
 };
 
@@ -40,13 +40,13 @@ struct ProblemResult {
     struct Best {
         std::string kernel_template;
         Configuration configuration;
-        Configuration defaults;  ///< the defaults of the template
+        Configuration defaults;  ///< the default configuration of the template
         Measurement measurement;
         Resources resources;
     };
     Problem problem;
     double operations = 0;                  ///< arithmetic operations of one launch
-    std::optional<Best> best;               ///< the best of all requested templates
+    std::optional<Best> best;               ///< the winner among all requested templates
     std::optional<double> baseline_us;      ///< best time of the operation's baseline template
     std::map<std::string, double> best_us;  ///< the best time of each template, by its name
     std::size_t valid = 0;                  ///< the number of valid configurations of all templates
@@ -58,7 +58,7 @@ struct ProblemResult {
 
 struct TuneReport {
     Device device;
-    std::size_t devices = 1;  ///< the number of equal devices that shared the work
+    std::size_t devices = 1;  ///< how many equal devices shared the work
     std::string search;       ///< the name of the strategy; for `auto`, of the strategy that `auto` stands for
     std::vector<ProblemResult> problems;
     std::vector<WorkerTime> workers;
@@ -71,7 +71,7 @@ struct TuneReport {
     /// The number of configurations that were never tried because they exceed the device's limits, by template and
     /// limit.
     std::map<std::string, std::uint64_t> left_out{};
-    std::string ended = "complete";  ///< "complete", "interrupted" or "budget"
+    std::string ended = "complete";  ///< why the run ended: "complete", "interrupted" or "budget"
     double seconds = 0;
 };
 

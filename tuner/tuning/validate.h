@@ -24,8 +24,8 @@ struct Winner {
 
 struct Validation {
     Problem problem;
-    std::vector<Winner> winners;  ///< distinct, fastest first
-    std::size_t runs = 0;         ///< runs that found a winner
+    std::vector<Winner> winners;  ///< the distinct winners of all runs, fastest first
+    std::size_t runs = 0;         ///< how many runs found a winner
 
     /// The largest `behind` of the winners that runs found.
     [[nodiscard]] double worst() const;

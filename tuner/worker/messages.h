@@ -50,7 +50,7 @@ struct TrialReply {
     TrialReport report;
 };
 struct FinalReply {
-    std::vector<Measurement> measurements;  ///< one for each input
+    std::vector<Measurement> measurements;  ///< one measurement for each input
 };
 /// A kernel made the device unusable. The worker ends after this message.
 struct FaultReply {

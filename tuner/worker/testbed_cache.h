@@ -41,7 +41,7 @@ private:
 
     Backend& backend_;
     unsigned seed_;
-    std::list<Entry> entries_;  // the current problem is first
+    std::list<Entry> entries_;  // the prepared problems; the current problem is first
 };
 
 }  // namespace smemtune

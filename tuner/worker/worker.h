@@ -123,7 +123,7 @@ private:
     std::unique_ptr<Channel> channel_;
     std::optional<PrepareRequest> selected_;
     bool selected_is_current_ = false;  // whether the running worker has prepared `selected_`
-    std::vector<Problem> prepared_;     // what the running worker has prepared
+    std::vector<Problem> prepared_;     // the problems that the running worker has prepared
     std::vector<Problem> evictable_;    // evictable problems that the worker does not know of yet
     std::chrono::duration<double> starting_{};
 };

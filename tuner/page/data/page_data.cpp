@@ -129,7 +129,7 @@ private:
                 if (const auto record = store_.recall_template(row)) {
                     place->second = std::make_unique<KernelTemplate>(load_template(record->files));
                 }
-            } catch (const std::exception&) {  // the template is damaged, or of a newer smemtune
+            } catch (const std::exception&) {  // the template is damaged, or a newer smemtune wrote it
             }
         }
         return place->second.get();
@@ -242,9 +242,10 @@ private:
     Numbering device_, template_, problem_, run_;
     std::map<std::int64_t, Device> known_devices_;
     std::map<std::int64_t, std::unique_ptr<KernelTemplate>> kernels_;
-    std::vector<ConfigurationDictionary> dictionaries_;  // one for each template
+    std::vector<ConfigurationDictionary> dictionaries_;  // the configurations of each template
     std::vector<StoredProblem> problems_;
-    std::map<std::pair<std::size_t, std::size_t>, std::vector<Fast>> fastest_;  // by device and problem
+    // The fastest trials, by device and problem.
+    std::map<std::pair<std::size_t, std::size_t>, std::vector<Fast>> fastest_;
     std::vector<std::size_t> winners_;
     TrialColumns columns_;
     ImportanceData importance_;

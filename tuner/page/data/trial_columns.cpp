@@ -19,7 +19,7 @@ namespace {
 // Returns the letter for the outcome of a trial. tuner/page/web/data.js says what each letter means.
 char state_letter(const TrialRecord& trial) {
     if (const auto* rejection = std::get_if<Rejection>(&trial.outcome)) {
-        constexpr std::string_view letters = "LCAWXT";  // in the order of the enumerators of Stage
+        constexpr std::string_view letters = "LCAWXT";  // the stages' letters, in the order of the enumerators of Stage
         return letters.at(static_cast<std::size_t>(rejection->stage));
     }
     if (std::get<Measurement>(trial.outcome).cut_short) return 's';

@@ -15,9 +15,9 @@ namespace smemtune {
 struct LeftOut {
     std::size_t problem = 0;
     std::optional<double> predicted;    ///< the member with the smallest product of predicted time and 1 + error
-    std::optional<double> best_member;  ///< the fastest member
+    std::optional<double> best_member;  ///< the fastest member at this problem
     std::optional<double> nearest;      ///< the winner of the nearest problem whose winner runs at this one
-    std::optional<double> one_for_all;  ///< the member that was chosen first
+    std::optional<double> one_for_all;  ///< the member that was chosen first for the portfolio
     /// The same rule as for `predicted`, applied to the `members` that check_left_out() was given.
     std::optional<double> same_members;
 };

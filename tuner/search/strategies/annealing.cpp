@@ -68,7 +68,7 @@ private:
     double current_cost_ = infinity;
     std::size_t best_ = 0;
     double best_cost_ = infinity;
-    int rejected_moves_ = 0;  // since the last accepted move
+    int rejected_moves_ = 0;  // the number of rejected moves since the last accepted one
 };
 
 }  // namespace

@@ -28,7 +28,7 @@ public:
     /// with its message.
     struct Array {
         Memory* memory = nullptr;
-        std::ptrdiff_t begin = 0;  ///< in bytes
+        std::ptrdiff_t begin = 0;  ///< in bytes, from the start of `memory`
     };
     void call(const Operands& operands, std::span<const Array> arrays);
 

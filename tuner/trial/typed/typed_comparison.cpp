@@ -180,7 +180,8 @@ std::optional<std::string> TypedComparison::difference_without_reference(const M
                                                                          const Check& check) {
     const auto report = compare(matrix, nullptr, nullptr, {});
     if (report.outside >= 0) return outside_text(matrix, report.outside) + kind_text(check);
-    const bool is_filled = matrix.argument->is_read;  // the kernel may leave the initial values as they are
+    // The kernel reads this output, so it may leave the initial values as they are.
+    const bool is_filled = matrix.argument->is_read;
     if (is_filled || report.count < matrix.count * matrix.rows * matrix.columns) return std::nullopt;
     return "writes nothing to " + matrix.argument->name + kind_text(check);
 }

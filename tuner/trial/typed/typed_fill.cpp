@@ -24,7 +24,8 @@ TypedFill fill_of(const ArgumentValues& values, bool is_integer, const Environme
         case ArgumentValues::Kind::constant: return {uniform, first, first};
         case ArgumentValues::Kind::sorted: return {TypedFill::sorted, 0, second};
         case ArgumentValues::Kind::file: return {TypedFill::copied, 0, 0};
-        case ArgumentValues::Kind::prepared: return {uniform, 0, 0};  // zeros, until `prepare` computes the values
+        // The array has zeros until `prepare` computes its values.
+        case ArgumentValues::Kind::prepared: return {uniform, 0, 0};
         case ArgumentValues::Kind::permutation: break;
     }
     return {TypedFill::permutation, 0, 0};
