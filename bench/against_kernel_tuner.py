@@ -3,14 +3,16 @@
 
     against_kernel_tuner.py SMEMTUNE EXAMPLES OUTPUT.json [--evaluations N] [--pairs N] [KERNEL ...]
 
-Both get the same source, the same space (it is read from our manifest) and the same number of evaluations. Kernel Tuner
-uses the strategy that needed the fewest evaluations in replayed landscapes, and its default number of launches; it
-verifies nothing, which saves it time. smemtune verifies every configuration. Its time is that of the whole process; of
-Kernel Tuner it is the call of tune_kernel() alone. Then a process of its own compiles both winners with the same options
-and launches them in turn on the same arrays. `ratio` is the median of (time of Kernel Tuner's winner / time of ours).
-Everything is compiled by CuPy's NVRTC and with -ftz=true, which CuPy adds to all options.
+Both tuners get the same source, the same space (read from our manifest) and the same number of evaluations. Kernel
+Tuner uses the strategy that needed the fewest evaluations in replayed landscapes, and its default number of launches.
+Kernel Tuner verifies nothing, which saves it time, while smemtune verifies every configuration. The time of smemtune is
+that of its whole process. The time of Kernel Tuner is that of the call of tune_kernel() alone. Afterwards, another
+process compiles both winners with the same options and launches them in turn on the same arrays. `ratio` is the median
+of (time of Kernel Tuner's winner / time of ours). CuPy's NVRTC compiles everything, with -ftz=true, which CuPy adds to
+all options.
 
-Needs CuPy and Kernel Tuner; each tuner runs in a process of its own. EXAMPLES is examples/others after its ./fetch.
+Needs CuPy and Kernel Tuner. Each tuner runs in its own process. EXAMPLES is the folder examples/others, after its
+./fetch has run.
 """
 import argparse
 import datetime
@@ -120,12 +122,12 @@ def manifest_of(folder):
 
 
 def options_of(folder):
-    """The compiler's options for both tuners, without OPTION, which CuPy adds itself."""
+    """Returns the compiler's options of the manifest. They lack OPTION, which CuPy adds by itself."""
     return manifest_of(folder)["template"].get("options", [])
 
 
 def values_of(listed):
-    """The values of a parameter as the manifest writes them: a list, or ranges such as "16..128:16" and "1..32:*2"."""
+    """Returns the values that a manifest lists for a parameter: as a list, or as ranges like "16..128:16" or "1..32:*2"."""
     found = []
     for each in [listed] if isinstance(listed, str) else listed:
         if not isinstance(each, str):
@@ -140,7 +142,7 @@ def values_of(listed):
 
 
 def space_of(folder, extents):
-    """Parameters with their values, and the constraints as Python expressions over them."""
+    """Returns the parameters with their values, and the constraints as Python expressions of parameters."""
     manifest = manifest_of(folder)
     parameters = {each["name"]: values_of(each["values"]) for each in manifest["parameter"]}
     rules = []
@@ -155,7 +157,7 @@ def space_of(folder, extents):
 
 
 def count_valid(parameters, rules, block):
-    """Configurations that satisfy the constraints and have at most 1024 threads."""
+    """Counts the configurations that satisfy the constraints and have at most 1024 threads."""
     names, code = list(parameters), [compile(rule, rule, "eval") for rule in rules]
     count = 0
     for values in itertools.product(*parameters.values()):
@@ -190,13 +192,13 @@ def tune_with_kernel_tuner(folder, evaluations):
 
 
 def nvrtc_in_use():
-    """The file of the NVRTC that this process has loaded, or nothing if the process has none of its own."""
+    """Returns the path of the NVRTC that this process has loaded, or an empty text if it has loaded none."""
     maps = pathlib.Path("/proc/self/maps").read_text()
     return next((line.split()[-1] for line in maps.splitlines() if "libnvrtc.so" in line), "")
 
 
 def copy_with_option(folder, scratch):
-    """The example in `scratch`; its manifest has OPTION."""
+    """Copies the example to `scratch`, and adds OPTION to the options in its manifest."""
     copy = pathlib.Path(shutil.copytree(folder, pathlib.Path(scratch) / folder.name))
     manifest = next(copy.glob("*.toml"))
     lines = [line for line in manifest.read_text().splitlines() if not re.match(r"options\s*=", line)]
@@ -206,7 +208,7 @@ def copy_with_option(folder, scratch):
 
 
 def tune_with_smemtune(smemtune, folder, evaluations, size, nvrtc):
-    """With the NVRTC and the option that CuPy uses: others make other machine code of the same configuration."""
+    """Tunes with the NVRTC and the option of CuPy. With others, a configuration would have different machine code."""
     folders = [os.path.dirname(nvrtc), os.environ.get("LD_LIBRARY_PATH", "")]  # the driver may be in LD_LIBRARY_PATH
     environment = {**os.environ, "LD_LIBRARY_PATH": ":".join(filter(None, folders))}
     with tempfile.TemporaryDirectory() as scratch:
@@ -223,7 +225,7 @@ def tune_with_smemtune(smemtune, folder, evaluations, size, nvrtc):
 
 
 def time_in_turn(folder, first, second, pairs):
-    """Times of `second` / times of `first`: the median, a 95 % interval of it (bootstrap), and the median times."""
+    """Returns the median of (time of `second` / time of `first`), its 95 % interval (bootstrap), and the median times."""
     import cupy
     import numpy
     problem = KERNELS[folder.name](folder)
@@ -267,7 +269,7 @@ def time_in_turn(folder, first, second, pairs):
 
 
 def in_a_process(part, *arguments):
-    """Runs `part` of this program by itself and returns what it prints."""
+    """Runs `part` of this program in a new process, and returns what the process prints."""
     result = subprocess.run([sys.executable, __file__, "--part", part, *map(str, arguments)], stdout=subprocess.PIPE)
     if result.returncode != 0:
         sys.exit(f"{part} {arguments[0]} failed")

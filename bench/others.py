@@ -3,7 +3,8 @@
 
     others.py SMEMTUNE EXAMPLES OUTPUT.json [--device D] [--evaluations N]
 
-EXAMPLES is examples/others after its ./fetch. The output has a winner for each kernel, or what went wrong.
+EXAMPLES is the folder examples/others, after its ./fetch has run. The output has the winner of each kernel, or what
+went wrong.
 """
 import argparse
 import datetime

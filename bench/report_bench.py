@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""How long a report of 50,000 trials takes: report_bench.py SMEMTUNE [TRIALS]. Needs Chromium. See bench/record.sh.
+"""Measures how long a report of 50,000 trials takes: report_bench.py SMEMTUNE [TRIALS].
 
-The trials are those of the H200's sample and made-up ones: other values of its parameters, other times.
+Needs Chromium. See bench/record.sh. The trials are those of the H200's sample database, and copies of these with changed
+parameter values and times.
 """
 import gzip
 import json
@@ -23,7 +24,7 @@ rounds = 5
 
 
 def fill(path, wanted):
-    """Adds trials, spread over the problems and runs that are there."""
+    """Adds changed copies of stored trials until the database has `wanted` trials."""
     random.seed(1)
     with sqlite3.connect(path) as connection:
         rows = connection.execute("SELECT id, configuration, median_us FROM trials").fetchall()

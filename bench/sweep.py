@@ -3,7 +3,8 @@
 
     sweep.py PROGRAM DEVICE OUTPUT.json [--sizes S] [--type T] [--pairs N]
 
-Needs a GPU that nobody else uses. COMMIT in the environment names the commit; the one checked out by default.
+Needs a GPU that nobody else uses. The environment variable COMMIT names the commit to record. By default, it is the
+commit that is checked out.
 """
 import argparse
 import datetime

@@ -5,8 +5,9 @@
                       [--sizes-b S] [--evaluations N]
 
 OLD and NEW are programs. OLD_TEMPLATES is a folder with the old version's warp_tiled and the headers that it includes.
-Part a: seven teaching kernels, searched exhaustively. Both versions have the same kernels, so the same configurations.
-Part b: 60 evaluations of warp_tiled at each size by the default search; both versions tune the old kernel's sources.
+Part a searches seven teaching kernels exhaustively. Both versions have these kernels, so they try the same
+configurations. In part b, the default search makes 60 evaluations of warp_tiled at each size. Both versions tune the
+sources of the old version's warp_tiled.
 """
 import argparse
 import json
