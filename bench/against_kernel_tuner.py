@@ -127,7 +127,7 @@ def options_of(folder):
 
 
 def values_of(listed):
-    """Returns the values that a manifest lists for a parameter: as a list, or as ranges like "16..128:16" or "1..32:*2"."""
+    """Returns the values that a manifest gives a parameter: a list, or ranges such as "16..128:16" and "1..32:*2"."""
     found = []
     for each in [listed] if isinstance(listed, str) else listed:
         if not isinstance(each, str):
@@ -225,7 +225,7 @@ def tune_with_smemtune(smemtune, folder, evaluations, size, nvrtc):
 
 
 def time_in_turn(folder, first, second, pairs):
-    """Returns the median of (time of `second` / time of `first`), its 95 % interval (bootstrap), and the median times."""
+    """Returns the median of time of `second` / time of `first`, its 95 % interval (bootstrap), and the median times."""
     import cupy
     import numpy
     problem = KERNELS[folder.name](folder)

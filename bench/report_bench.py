@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Measures how long a report of 50,000 trials takes: report_bench.py SMEMTUNE [TRIALS].
 
-Needs Chromium. See bench/record.sh. The trials are those of the H200's sample database, and copies of these with changed
-parameter values and times.
+Needs Chromium. See bench/record.sh. The trials are those of the H200's sample database, and copies of these
+with changed parameter values and times.
 """
 import gzip
 import json
