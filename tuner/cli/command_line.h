@@ -29,16 +29,18 @@ struct Option;
 /// All inputs except the command line. Only main() reads them.
 struct ProcessEnvironment {
     std::string executable;          ///< path of this program, to start workers
-    std::filesystem::path database;  ///< SMEMTUNE_DB, else smemtune/tuning.db in the user's data folder
-    /// SMEMTUNE_SYSTEM_DATABASES, else share/smemtune/portfolios beside this program's folder if it exists.
-    /// std::nullopt means the folder of the installation. An empty path means no system databases.
+    std::filesystem::path database;  ///< the variable SMEMTUNE_DB, else smemtune/tuning.db in the user's data folder
+    /// The environment variable SMEMTUNE_SYSTEM_DATABASES, or else share/smemtune/portfolios beside this program's
+    /// folder, if it exists. std::nullopt means the folder of the installation. An empty path means no system
+    /// databases.
     std::optional<std::filesystem::path> system_databases;
     std::string host_compiler;          ///< the environment variable CXX, else c++
     std::vector<std::string> toolkits;  ///< the environment variables CUDA_HOME and CUDA_PATH, if set
     /// The environment variable COMMIT: the commit that this program was built from.
     std::string commit;
-    std::string tf32_override;      ///< NVIDIA_TF32_OVERRIDE; `1` lets NVIDIA's libraries compute f32 in TF32
-    std::size_t help_columns = 80;  ///< width of help texts: COLUMNS, else the terminal's
+    /// The variable NVIDIA_TF32_OVERRIDE; `1` lets NVIDIA's libraries compute f32 in TF32.
+    std::string tf32_override;
+    std::size_t help_columns = 80;  ///< width of help texts: the variable COLUMNS, else the terminal's width
     std::size_t output_width = 0;   ///< columns of the terminal on standard output; 0 for a file or a pipe
     bool redraws = false;           ///< whether standard error is a terminal that obeys control sequences
     /// If this is set, it receives what --help would print. Manual pages and shell completion are made with it.

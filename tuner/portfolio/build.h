@@ -17,7 +17,7 @@ struct PortfolioRequest {
     std::size_t size = 64;         ///< the largest number of members
     std::size_t evaluations = 48;  ///< how many configurations tuning tries for each sample
     std::optional<std::chrono::seconds> budget;
-    unsigned jobs = 1;  ///< concurrent compiles
+    unsigned jobs = 1;  ///< the number of concurrent compiles
     unsigned seed = 0;
     std::string text;  ///< the request as JSON, which the database records
 };

@@ -11,7 +11,7 @@ struct CheckRequest {
     std::size_t searches = 0;      ///< how many of the samples are tuned by a search
     std::size_t evaluations = 64;  ///< how many configurations each search tries
     std::optional<std::chrono::seconds> budget;
-    unsigned jobs = 1;  ///< concurrent compiles
+    unsigned jobs = 1;  ///< the number of concurrent compiles
     unsigned seed = 0;
     std::string text;  ///< the request as JSON, which the database records
 };

@@ -37,8 +37,8 @@ struct EntrySource {
     const std::vector<KernelTemplate>& templates;
     std::int64_t device_row = 0;
     std::string identity;   ///< the verification identity of the trials
-    std::string toolchain;  ///< compiler and driver
-    unsigned jobs = 1;      ///< concurrent compiles
+    std::string toolchain;  ///< names and versions of compiler and driver
+    unsigned jobs = 1;      ///< the number of concurrent compiles
 };
 
 /// Compiler and driver with their versions, in the form that trials record.

@@ -9,7 +9,7 @@ namespace smemtune {
 
 namespace {
 
-constexpr std::size_t most_neighbours = 4;  // how many sizes' winners are tried, nearest first
+constexpr std::size_t most_neighbours = 4;  // the winners of this many sizes are tried, nearest size first
 
 }  // namespace
 

@@ -12,7 +12,7 @@ namespace smemtune {
 
 namespace {
 
-constexpr std::size_t well_known = 32;  // evaluations after which is_well_known() is true
+constexpr std::size_t well_known = 32;  // the number of evaluations after which is_well_known() is true
 
 TemplateSearches make_searches(const TuneRun& run, const Problem& problem, const std::vector<PlannedSpace>& spaces) {
     auto& store = run.resources.store;

@@ -23,7 +23,7 @@ struct Landscape {
     /// The number of the template's valid configurations for the problem and device. Nothing if unknown, as for Kernel
     /// Tuner's caches.
     std::optional<std::size_t> valid{};
-    std::size_t tried = 0;     ///< how many of the valid configurations were tried
+    std::size_t tried = 0;     ///< the number of valid configurations that were tried
     bool of_database = false;  ///< true for a database, false for a cache
     /// For each parameter with values that are not whole numbers: element i is the text of value i.
     std::map<std::string, std::vector<std::string>, std::less<>> spellings;

@@ -14,7 +14,7 @@
 namespace smemtune {
 
 struct ReplayRequest {
-    std::string search;  ///< one of search_names()
+    std::string search;  ///< the search's name, one of search_names()
     std::size_t evaluations = 1000;
     unsigned repeats = 30;
     unsigned seed = 1;          ///< seed of the first repeat; that of each further repeat is larger by 1

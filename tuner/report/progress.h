@@ -20,7 +20,7 @@ struct ProgressState {
     std::string size_text;        ///< the current size, such as `512x512x512`
     std::size_t trials = 0;       ///< finished trials of all sizes, including recalled ones
     std::optional<double> share;  ///< share of the planned trials that are done; nothing if unknown
-    double seconds = 0;           ///< since the start of the run
+    double seconds = 0;           ///< seconds since the start of the run
     std::optional<double> left;   ///< estimated seconds left; nothing if unknown
     std::string best_time;        ///< the best time of the current size, `812 us`; empty at first
     std::string best;             ///< the best candidate: its template and its non-default parameters

@@ -12,7 +12,7 @@ std::optional<double> operations_of(const Operation& operation, const Problem& p
     try {
         const auto operations = operation.operations.evaluate(environment_of(operation, problem, device));
         return operations > 0 ? std::optional(static_cast<double>(operations)) : std::nullopt;
-    } catch (const std::exception&) {  // the manifest is of another version of smemtune
+    } catch (const std::exception&) {  // another version of smemtune wrote the manifest
         return std::nullopt;
     }
 }
@@ -64,7 +64,7 @@ const KernelTemplate* TrialReader::kernel(std::int64_t row) {
         if (const auto record = store_.recall_template(row)) {
             found->second = std::make_unique<KernelTemplate>(load_template(record->files));
         }
-    } catch (const ManifestError&) {  // the manifest is of another version of smemtune
+    } catch (const ManifestError&) {  // another version of smemtune wrote the manifest
     } catch (const DamagedRow&) {     // `smemtune db verify` lists the damaged rows
     }
     return found->second.get();

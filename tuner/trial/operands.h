@@ -30,8 +30,9 @@ struct MatrixOperand {
     bool broadcast = false;  ///< one matrix for the whole batch: the kernel gets 0 as its batch stride
     std::unique_ptr<Memory> memory;
     std::uint64_t seed = 0;
-    long long guard = 0;                   ///< the number of elements in each of the two guard bands
-    std::unique_ptr<Memory> prepared{};    ///< what Operation::prepare_path computed, without padding; else null
+    long long guard = 0;  ///< the number of elements in each of the two guard bands
+    /// What Operation::prepare_path computed, without padding; null if it computes nothing.
+    std::unique_ptr<Memory> prepared{};
     const ElementType* element = nullptr;  ///< the element type of the problem
 
     [[nodiscard]] long long elements() const { return 2 * guard + count * batch_stride; }

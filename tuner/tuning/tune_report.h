@@ -49,8 +49,8 @@ struct ProblemResult {
     std::optional<Best> best;               ///< the winner among all requested templates
     std::optional<double> baseline_us;      ///< best time of the operation's baseline template
     std::map<std::string, double> best_us;  ///< the best time of each template, by its name
-    std::size_t valid = 0;                  ///< the number of valid configurations of all templates
-    std::size_t evaluations = 0;            ///< the number of evaluations of this run and earlier ones
+    std::size_t valid = 0;                  ///< how many valid configurations all templates have
+    std::size_t evaluations = 0;            ///< evaluations of this run and of earlier runs
     std::string ended;                      ///< why the search ended
     bool unchecked = false;                 ///< the operation has no reference, so a wrong kernel may have won
     Effort effort;
@@ -64,10 +64,10 @@ struct TuneReport {
     std::vector<WorkerTime> workers;
     std::size_t planned = 0, recalled = 0, measured = 0;
     std::size_t verified_again = 0;  ///< stored measurements with another verification identity, verified anew
-    std::size_t retried = 0;         ///< stored crashes and timeouts that were tried again
-    std::size_t same_code = 0;       ///< measured candidates with the machine code of a different configuration
-    std::map<Stage, std::size_t> rejected{};       ///< rejections of this run, by stage
-    std::map<std::string, std::size_t> reasons{};  ///< how often each full reason occurred
+    std::size_t retried = 0;         ///< how many stored crashes and timeouts were tried again
+    std::size_t same_code = 0;       ///< how many measured candidates had the machine code of another configuration
+    std::map<Stage, std::size_t> rejected{};       ///< rejections of this run: the number for each stage
+    std::map<std::string, std::size_t> reasons{};  ///< rejections of this run: the number for each full reason
     /// The number of configurations that were never tried because they exceed the device's limits, by template and
     /// limit.
     std::map<std::string, std::uint64_t> left_out{};

@@ -20,13 +20,13 @@ struct TuneRequest {
     std::vector<KernelTemplate> templates;
     std::string search = "auto";
     Objective objective = Objective::time;
-    std::optional<std::size_t> evaluations;      ///< limit per problem, for all templates together
+    std::optional<std::size_t> evaluations;      ///< limit of evaluations per problem, for all templates together
     std::optional<std::chrono::seconds> budget;  ///< time limit for the whole run
     std::optional<double> roofline;              ///< a problem's search ends at this share of peak arithmetic
     StoppingPolicy stopping;                     ///< when the search of each template stops
-    unsigned jobs = 1;                           ///< concurrent compiles
+    unsigned jobs = 1;                           ///< the number of concurrent compiles
     unsigned seed = 0;
-    bool retune = false;  ///< delete the stored trials of these problems and templates first
+    bool retune = false;  ///< whether to delete the stored trials of these problems and templates first
     std::string text;     ///< the request as JSON, to be stored with the run
 };
 

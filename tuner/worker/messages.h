@@ -17,7 +17,7 @@ namespace smemtune {
 /// Prepares a problem: allocates its operands and computes its references.
 struct PrepareRequest {
     Problem problem;
-    SourceTree files;  ///< the files of any template of the problem's operation
+    SourceTree files;  ///< the source files of any template of the problem's operation
     TestbedBinaries binaries;
     bool only_if_room = false;         ///< keep the current problem prepared, too; do nothing if memory is short
     std::vector<Problem> evictable{};  ///< prepared problems to release first if memory is short
@@ -26,7 +26,7 @@ struct PrepareRequest {
 struct TrialRequest {
     TrialInput input;
     SamplingPolicy policy;
-    std::optional<double> best_us{};           ///< time of the fastest candidate so far
+    std::optional<double> best_us{};           ///< microseconds of the fastest candidate so far
     std::optional<double> verified_best_us{};  ///< time of the fastest one of its template that passed all checks
 };
 /// Verifies a candidate of the most recently prepared problem. The candidate was timed before. The answer is a

@@ -9,7 +9,7 @@ namespace smemtune {
 
 namespace {
 
-constexpr double most_of_free = 0.5;  // share of the free memory; other processes may use the rest
+constexpr double most_of_free = 0.5;  // problems get this share of the free memory; other processes may use the rest
 
 }  // namespace
 

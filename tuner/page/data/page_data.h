@@ -15,7 +15,7 @@ struct PageRequest {
     /// A database whose winners are compared with those of the page.
     std::optional<std::filesystem::path> against{};
     std::string bench{};      ///< the output of `smemtune bench --json`; if empty, the page compares with no library
-    bool unfinished = false;  ///< whether a run still writes the database; the page then reloads itself
+    bool unfinished = false;  ///< whether a run still writes the database, so that the page must reload itself
 };
 
 /// Returns JSON text, which tuner/page/web/data.js reads. Trials are stored as columns (TrialColumns) and

@@ -18,7 +18,7 @@ std::vector<std::size_t> choose_members(const CrossTimes& times, const std::vect
                                         const std::vector<std::size_t>& candidates, std::size_t size) {
     std::vector<double> best;       // the shortest time at each problem
     std::vector<double> now;        // at each problem, the best member's time divided by `best`
-    std::vector<std::size_t> rows;  // the problems at which some configuration runs
+    std::vector<std::size_t> rows;  // the problems at which at least one configuration runs
     for (const auto problem : problems) {
         if (times.best_us(problem) <= 0) continue;
         rows.push_back(problem);

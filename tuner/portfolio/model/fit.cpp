@@ -61,7 +61,7 @@ Terms solve(const Sums& sums, const Terms& start = {}, int most_sweeps = 3000) {
     for (int sweep = 0; sweep < most_sweeps; ++sweep) {
         double largest_move = 0;
         for (std::size_t i = 0; i < term_count; ++i) {
-            if (sums.squares[i][i] <= 0) continue;  // the term is 0 at every problem
+            if (sums.squares[i][i] <= 0) continue;  // the term is 0 at every problem, so its coefficient stays
             double rest = sums.products[i];
             for (std::size_t j = 0; j < term_count; ++j) rest -= j == i ? 0 : sums.squares[i][j] * x[j];
             const auto minimum = std::max(0.0, rest / sums.squares[i][i]);
