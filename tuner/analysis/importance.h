@@ -36,13 +36,13 @@ struct OutcomeTable {
 struct Importance {
     struct Level {
         std::int64_t value = 0;
-        double time = 0;           ///< the geometric mean over the configurations with this value
+        double time = 0;           ///< the geometric mean of the times of configurations with this value
         std::size_t measured = 0;  ///< number of measured configurations with this value
     };
     struct Parameter {
         std::string name;
         double share = 0;           ///< share of this parameter alone: Var(E[log t | parameter]) / Var(log t), 0 to 1
-        std::vector<Level> levels;  ///< in ascending order of `value`
+        std::vector<Level> levels;  ///< the values of the parameter, in ascending order
     };
     /// The interaction of two parameters: the share of the variance that both explain together, minus the shares of
     /// both alone. Lies between 0 and 1.
@@ -51,10 +51,11 @@ struct Importance {
         double share = 0;
     };
 
-    std::vector<Parameter> parameters;  ///< largest share first; parameters with a single value are left out
-    std::vector<Pair> pairs;            ///< all pairs of `parameters`, largest share first
-    bool exact = false;                 ///< every valid configuration was tried, so no model was needed
-    std::string method;                 ///< names the method in one phrase, to be printed
+    /// The most important parameter first; parameters with a single value are left out.
+    std::vector<Parameter> parameters;
+    std::vector<Pair> pairs;  ///< all pairs of `parameters`, the pair with the largest share first
+    bool exact = false;       ///< every valid configuration was tried, so no model was needed
+    std::string method;       ///< names the method in one phrase, to be printed
     std::size_t measured = 0, rejected = 0, cut_short = 0;
     std::optional<std::size_t> valid;  ///< the number of valid configurations; nothing if unknown
     /// The share of the variance that the random forest explains at configurations it was not trained on. 1 if `exact`.

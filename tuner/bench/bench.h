@@ -48,8 +48,9 @@ struct HostTime {
 
 struct ProblemBench {
     Problem problem;
-    KernelDescription kernel{};       ///< our kernel, which was measured
-    bool stored = false;              ///< the database has a winner for the problem, or with `served`, any kernel
+    KernelDescription kernel{};  ///< our kernel, which was measured
+    /// Whether the database has a winner, or with `served`, any kernel for the problem.
+    bool stored = false;
     std::string match{};              ///< Match of the served kernel, such as `exact`; empty for winners
     std::string wrong;                ///< why our winner cannot run or is wrong; empty if it is right
     std::string why_not;              ///< why measuring failed on the device; empty if it did not

@@ -24,7 +24,7 @@ struct Provenance {
     std::map<std::string, std::string> competitors;  ///< version of each competitor, by name
     PairPolicy pairs;
     unsigned seed = 0;
-    bool tf32_override = false;  ///< NVIDIA_TF32_OVERRIDE=1 was set: NVIDIA's libraries may compute in TF32
+    bool tf32_override = false;  ///< whether NVIDIA_TF32_OVERRIDE=1 let NVIDIA's libraries compute in TF32
 };
 
 struct BenchReport {

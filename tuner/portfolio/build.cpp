@@ -26,7 +26,7 @@ constexpr std::size_t samples_nearby = 20;   // each configuration is first time
 // candidates per second, limited by the compiler. Cross-timing times configurations at other samples, about a hundred
 // per second. Verification takes some seconds, and the budget does not limit it.
 constexpr double tuning_share = 0.6;
-constexpr double cross_share = 0.9;  // the sum of both shares: tuning, then cross-timing
+constexpr double cross_share = 0.9;  // tuning has ended by then, so this share includes tuning_share
 
 std::vector<std::size_t> numbers_to(std::size_t count) {
     std::vector<std::size_t> numbers(count);

@@ -41,7 +41,7 @@ struct EntrySource {
     unsigned jobs = 1;      ///< the number of concurrent compiles
 };
 
-/// Compiler and driver with their versions, in the form that trials record.
+/// Returns the names and versions of compiler and driver, in the form that trials record.
 std::string toolchain_of(const TuneResources& resources);
 
 /// Collects the few fastest configurations of each sample from stored trials. If several have the same machine code,

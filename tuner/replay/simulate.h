@@ -48,7 +48,7 @@ struct ReplayResult {
         unsigned short_of = 0;   ///< the number of repeats whose speed is below 95 % of the optimum's
     };
     Ending ending;
-    double evaluations = 0;        ///< mean per repeat; fewer than requested if the space was used up
+    double evaluations = 0;        ///< mean number per repeat; fewer than requested if the space was used up
     double us_per_evaluation = 0;  ///< microseconds spent in the search's next() and observe(), for each evaluation
 };
 

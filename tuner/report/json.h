@@ -15,7 +15,8 @@
 
 namespace smemtune {
 
-/// The version of the schema in docs/json.md. It increases when a key is renamed, removed, or changes its meaning.
+/// The version of the schema in docs/json.md. It increases when a key is renamed or removed, or when a key's meaning
+/// changes.
 constexpr int json_schema = 1;
 
 /// Adds two keys to the object `content`: the schema version, and the command that prints it, such as `db best`.

@@ -38,7 +38,7 @@ public:
 
     enum class Style {
         silent,
-        lines,    ///< one line for each finished size, and one every 30 s
+        lines,    ///< prints a line for each finished size, and a line every 30 s
         redrawn,  ///< one line that is redrawn; if the output is not a terminal, `lines` is used instead
     };
 

@@ -72,14 +72,15 @@ private:
     const std::vector<std::vector<PlannedSpace>>& spaces_;
     Clock::time_point deadline_;
     EventCount& events_;
-    std::mutex mutex_;  // guards everything below, the tuners, the store, the report and the progress
+    std::mutex mutex_;  // guards the members below, the tuners, the store, the report and the progress
     std::vector<WorkerSlot> slots_;
     std::size_t workers_ = 0;  // the number of workers that are not lost
     std::vector<std::unique_ptr<ProblemTuner>> tuners_;
     TestbedCompiles testbeds_;
     bool transfers_ = false;                        // whether the cross-size transfer has begun
     const ProblemTuner* speculated_for_ = nullptr;  // the problem for which the pool compiles speculatively
-    std::size_t speculated_searches_ = 0;           // open_searches() of that problem when those programs were chosen
+    // What open_searches() of that problem returned when its speculative programs were chosen.
+    std::size_t speculated_searches_ = 0;
     std::exception_ptr failure_;
 };
 

@@ -59,7 +59,7 @@ struct ProblemResult {
 struct TuneReport {
     Device device;
     std::size_t devices = 1;  ///< how many equal devices shared the work
-    std::string search;       ///< the name of the strategy; for `auto`, of the strategy that `auto` stands for
+    std::string search;       ///< the search's name; for `auto`, the name of the search that `auto` stands for
     std::vector<ProblemResult> problems;
     std::vector<WorkerTime> workers;
     std::size_t planned = 0, recalled = 0, measured = 0;

@@ -16,7 +16,7 @@ namespace smemtune {
 
 namespace {
 
-// A configuration with fewer times than this was only tried by searches, at a few problems. It is left out of the
+// A configuration with fewer times than this limit was tried only by searches, at a few problems. It is left out of the
 // common models.
 constexpr std::size_t least_times = 20;
 

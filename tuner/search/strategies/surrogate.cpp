@@ -260,7 +260,7 @@ private:
 
     void add_near_best(std::vector<std::size_t>& found) {
         constexpr std::size_t most_surrounded = 5;
-        constexpr int jumps = 60;  // random changes of each best point, in two or three parameters
+        constexpr int jumps = 60;  // random variants of each best point, which change two or three parameters
         auto best = selected(2 * most_surrounded);
         std::ranges::stable_sort(best, {}, [&](std::size_t i) { return *known_[i].cost; });
         best.resize(std::min(best.size(), most_surrounded));
@@ -294,7 +294,7 @@ private:
     Encoding encoding_;
     Covariance prior_;
     Covariance covariance_;
-    std::vector<Known> known_;  // in the order of proposals, or of outcomes if not proposed
+    std::vector<Known> known_;  // in the order of proposals; if not proposed, a point is added with its outcome
     std::unordered_map<std::size_t, std::size_t> known_of_;
     std::vector<double> feasible_;  // the costs of all points that were not rejected, lowest first
     bool prepared_ = false;
