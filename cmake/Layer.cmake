@@ -6,8 +6,9 @@ add_library(smemtune_options INTERFACE)
 target_compile_options(smemtune_options INTERFACE
     -Wall -Wextra -Wpedantic -Wconversion
     $<$<NOT:$<BOOL:$<TARGET_PROPERTY:SMEMTUNE_JOINED_TESTS>>>:-Wshadow>
-    -Wno-missing-field-initializers  # many aggregates are initialised with only some of their fields
-    $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>  # g++ 12 warns falsely about "literal" + string (GCC bug 105329)
+    -Wno-missing-field-initializers  # intended: many aggregates have initialisers for only some fields
+    # g++ 12 warns falsely about "literal" + string (GCC bug 105329).
+    $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>
     # g++ 12 also warns falsely in sources that are compiled as one unit. Only builds without -Werror compile them so.
     $<$<AND:$<CXX_COMPILER_ID:GNU>,$<NOT:$<BOOL:${SMEMTUNE_WERROR}>>>:-Wno-maybe-uninitialized>
     $<$<BOOL:${SMEMTUNE_WERROR}>:-Werror>)

@@ -18,7 +18,7 @@ constexpr double common_times = 0.5;
 constexpr double unknown_error = 0.3;  // the error that is assumed for a model of fewer than three times
 constexpr double share_within_error = 2.0 / 3;
 constexpr int sweeps_without = 100;  // limit for leave-one-out fits, which start near their solution
-// A residual is kept if measured or predicted time is within this factor of the best.
+// A residual is kept if the measured or the predicted time is at most this many times the best time at the problem.
 constexpr double relevant_factor = 2;
 
 // The sums of a weighted least-squares problem: find the x that minimises the sum of weight * (x . terms / us - 1)^2.
