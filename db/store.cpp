@@ -184,8 +184,11 @@ std::vector<std::pair<std::int64_t, Device>> Store::devices() const {
 }
 
 std::optional<Store::Known> Store::State::find_unchanged(const Problem& problem) {
-    const auto files = states_of(request.file, log_file);
-    if (files != unchanged.files) unchanged = {.files = files};
+    const auto files = states_of(request.file, unchanged.log);
+    if (files != unchanged.files) {
+        auto log = request.file.string() + "-wal";
+        unchanged = {.files = states_of(request.file, log), .log = std::move(log)};
+    }
     ++unchanged.lookups;
     if (!unchanged.is_complete) return std::nullopt;
     const auto found = unchanged.problems.find(problem);
@@ -203,8 +206,11 @@ void Store::State::read_unchanged() {
     auto now = unchanged;  // a copy, because read_together() may open the file again, which clears `unchanged`
     static const std::string every_device = select_devices();
     static const std::string some_problems = std::string(select_problems) + " LIMIT ?";
+    bool has_log = true;
     try {
         const auto problems = read_together([&] {
+            const auto mode = [](const SQLite::Statement& row) { return row.getColumn(0).getString(); };
+            has_log = !is_locked || query("PRAGMA journal_mode").first(mode) == "wal";
             now.devices = query(every_device).all(read_device);
             return query(some_problems).with(most_problems + 1).all(read_problem);
         });
@@ -213,7 +219,11 @@ void Store::State::read_unchanged() {
     } catch (const DamagedRow&) {
         return;
     }
-    now.is_complete = states_of(request.file, log_file) == now.files;
+    now.is_complete = states_of(request.file, now.log) == now.files;
+    if (!has_log) {  // a change to WAL mode would change the file
+        now.log.clear();
+        now.files.log = {};
+    }
     unchanged = std::move(now);
 }
 

@@ -20,7 +20,6 @@ struct Store::State {
     State(const OpenRequest& what, Access how) : State(what, how, open_file(what, how)) {}
 
     OpenRequest request;
-    std::filesystem::path log_file;  // the write-ahead log
     Access access;
     Connection connection;
     int schema;
@@ -44,6 +43,7 @@ struct Store::State {
         int lookups = 0;        // calls of known() in this state of the files
         bool was_read = false;  // whether read_unchanged() was tried in this state of the files
         bool is_complete = false;
+        std::filesystem::path log;  // the path of the file's write-ahead log; empty if the file is known to have none
         std::vector<std::pair<std::int64_t, Device>> devices{};
         std::map<Problem, std::int64_t> problems{};
     };
@@ -140,7 +140,6 @@ private:
 
     State(OpenRequest what, Access how, OpenDatabase file)
         : request(std::move(what)),
-          log_file(request.file.string() + "-wal"),
           access(how),
           connection{std::move(file.database)},
           schema(file.schema),

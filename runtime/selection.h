@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "db/store.h"
+#include "runtime/predict/leased_scratch.h"
 #include "runtime/predict/predictor.h"
 #include "runtime/runtime.h"
 #include "templates/manifest/kernel_template.h"
@@ -129,7 +130,7 @@ private:
     PredictorCache* predictors_;
     std::shared_ptr<const Predictor> predictor_;  // owns the members that `predictions_` points to
     std::optional<std::vector<Predictor::Prediction>> predictions_;
-    BoundLaunch::Scratch rule_values_;  // values of the members' rules for `problem_`
+    LeasedScratch rule_values_;  // values of the members' rules for `problem_`
     std::size_t prediction_ = 0;
     std::string why_not_;
     std::vector<std::string> hashes_;    // hashes of `kernel_template_`: this version's and `same_code_as`

@@ -42,7 +42,7 @@ bool FilesState::is_settled() const {
 }
 
 FilesState states_of(const std::filesystem::path& file, const std::filesystem::path& log) {
-    return {without_journal(file), without_journal(log)};
+    return {without_journal(file), log.empty() ? FileState{} : without_journal(log)};
 }
 
 bool is_replaced(const std::filesystem::path& file, const FileState& opened) {

@@ -51,11 +51,15 @@ BoundLaunch::BoundLaunch(const KernelTemplate& kernel_template, const Configurat
                        std::ranges::all_of(arguments, [](const auto& argument) { return argument.symbol.empty(); });
     workspace_place_ = arguments.size() + runtime_arguments_.size();
     for (const auto& constraint : kernel_template.constraints) {
-        rules_.push_back(line_->add(constraint.rule, environment));
+        const auto rule = line_->add(constraint.rule, environment);
+        const auto constant = line_->constant_at(rule);
+        if (!constant || !constant->exists || constant->number == 0) rules_.push_back(rule);
     }
     const auto bind = [&](const Expression& expression) {
-        needed_.push_back(line_->add(expression, environment));
-        return needed_.back();
+        const auto slot = line_->add(expression, environment);
+        const auto constant = line_->constant_at(slot);
+        if (!constant || !constant->exists) needed_.push_back(slot);
+        return slot;
     };
     for (const auto& derived : kernel_template.derived) {
         if (derived.constant) bind(derived.expression);

@@ -36,7 +36,7 @@ public:
     [[nodiscard]] std::optional<Terms> terms(const Problem& problem) const;
 
     /// Memory that several calls can reuse, to avoid allocations.
-    using Scratch = std::vector<StraightLine::Value>;
+    using Scratch = StraightLine::Values;
     [[nodiscard]] std::optional<Terms> terms(const Problem& problem, Scratch& scratch) const;
     /// Returns the terms for the problem for which StraightLine::evaluate() computed `values`.
     [[nodiscard]] std::optional<Terms> terms_at(const Scratch& values) const;
@@ -59,8 +59,8 @@ private:
     std::vector<int> runtime_arguments_;
     std::size_t workspace_place_ = 0;
     std::shared_ptr<StraightLine> line_;  // copies of this object share the line; only the constructor changes it
-    std::vector<Slot> rules_;             // the constraints, whose values must not be 0
-    std::vector<Slot> needed_;            // other expressions that must have a value
+    std::vector<Slot> rules_;   // the constraints that do not hold for every problem; their values must not be 0
+    std::vector<Slot> needed_;  // other expressions that must have a value, and have none for some problem
     std::array<Slot, 3> grid_{}, block_{};
     Slot static_shared_bytes_ = 0, dynamic_shared_bytes_ = 0;
     std::optional<Slot> workspace_bytes_, registers_;

@@ -27,7 +27,7 @@ std::uint32_t RowAlignment::of(std::span<const std::int64_t> extents) const {
     if (!line_ || extents.size() != names_.size()) return 0;
     Problem problem;
     for (std::size_t i = 0; i < names_.size(); ++i) problem.extents.emplace_back(names_[i], extents[i]);
-    std::vector<StraightLine::Value> values;
+    StraightLine::Values values;
     line_->evaluate(problem, values);
     std::uint32_t aligned = 0;
     for (std::size_t i = 0; i < matrices_.size(); ++i) {

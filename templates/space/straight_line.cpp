@@ -1,16 +1,28 @@
 #include "templates/space/straight_line.h"
 
 #include <algorithm>
+#include <atomic>
 
 namespace smemtune {
 
+namespace {
+
+std::uint64_t next_id() {
+    static std::atomic<std::uint64_t> last{0};
+    return ++last;
+}
+
+}  // namespace
+
 StraightLine::StraightLine(std::vector<std::string> variables)
-    : variables_(std::move(variables)),
+    : id_(next_id()),
+      variables_(std::move(variables)),
       initial_(variables_.size()),
       is_constant_(variables_.size()),
       is_truth_(variables_.size()) {}
 
 StraightLine::Slot StraightLine::add(const Expression& expression, const Environment& environment) {
+    id_ = next_id();
     grouped_.clear();
     batch_ends_.clear();
     std::vector<Slot> names;
@@ -172,9 +184,18 @@ StraightLine::Slot StraightLine::convert(const Expression& expression, std::size
     return {result, true};
 }
 
-void StraightLine::begin(const Problem& problem, std::vector<Value>& values) const {
-    values = initial_;
-    for (std::size_t i = 0; i < variables_.size(); ++i) values[i] = {problem.extents[i].second, true};
+std::optional<StraightLine::Value> StraightLine::constant_at(Slot slot) const {
+    return is_constant_[slot] ? std::optional(initial_[slot]) : std::nullopt;
+}
+
+// Writes constants and variables to `values`. Returns the address of slot 0.
+StraightLine::Value* StraightLine::begin(const Problem& problem, Values& values) const {
+    if (values.line_ != id_) {
+        values.values_ = initial_;
+        values.line_ = id_;
+    }
+    for (std::size_t i = 0; i < variables_.size(); ++i) values.values_[i] = {problem.extents[i].second, true};
+    return values.values_.data();
 }
 
 // A node's level is one more than the largest level of its operands. The nodes of a level do not need one another, so
@@ -223,9 +244,8 @@ void StraightLine::compute_batch(const Node* first, const Node* last, Value* val
     }
 }
 
-void StraightLine::evaluate(const Problem& problem, std::vector<Value>& values) const {
-    begin(problem, values);
-    auto* const slots = values.data();
+void StraightLine::evaluate(const Problem& problem, Values& values) const {
+    auto* const slots = begin(problem, values);
     if (grouped_.empty()) {
         for (const auto& node : nodes_) slots[node.to] = value_of(node, slots);
         return;
@@ -237,16 +257,15 @@ void StraightLine::evaluate(const Problem& problem, std::vector<Value>& values) 
     }
 }
 
-bool StraightLine::evaluate(const Problem& problem, std::span<const Slot> rules, std::vector<Value>& values) const {
-    begin(problem, values);
-    auto* const slots = values.data();
+bool StraightLine::evaluate(const Problem& problem, std::span<const Slot> rules, Values& values) const {
+    auto* const slots = begin(problem, values);
     auto node = nodes_.begin();
     const auto run_up_to = [&](Slot slot) {
         for (; node != nodes_.end() && node->to <= slot; ++node) slots[node->to] = value_of(*node, slots);
     };
     for (const auto rule : rules) {
         run_up_to(rule);
-        if (!values[rule].exists || values[rule].number == 0) return false;
+        if (!slots[rule].exists || slots[rule].number == 0) return false;
     }
     if (!nodes_.empty()) run_up_to(nodes_.back().to);
     return true;

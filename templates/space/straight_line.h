@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <tuple>
@@ -24,6 +25,18 @@ public:
         bool exists;  ///< whether there is a value: false after a division by zero or an overflow of 64 bits
     };
 
+    /// The values of all slots for one problem. Later calls of evaluate() with the same object reuse its memory. If
+    /// they are of the same line, they do not copy its constants again.
+    class Values {
+    public:
+        const Value& operator[](Slot slot) const { return values_[slot]; }
+
+    private:
+        friend class StraightLine;
+        std::uint64_t line_ = 0;  // StraightLine::id_ of the line whose constants are in `values_`
+        std::vector<Value> values_;
+    };
+
     /// The first slots belong to the variables, in this order.
     explicit StraightLine(std::vector<std::string> variables);
 
@@ -34,12 +47,15 @@ public:
     /// Groups equal operators, which makes evaluate(problem, values) faster. Call it after the last add().
     void group();
 
-    /// Computes the values of all slots and writes them to `values`. Allocates no memory if the capacity of `values`
-    /// suffices. Precondition: the variables are the problem's extents.
-    void evaluate(const Problem& problem, std::vector<Value>& values) const;
+    /// Returns the value of a slot if it is the same for every problem.
+    [[nodiscard]] std::optional<Value> constant_at(Slot slot) const;
+
+    /// Computes the values of all slots and writes them to `values`. Precondition: the variables are the problem's
+    /// extents.
+    void evaluate(const Problem& problem, Values& values) const;
     /// Like evaluate(problem, values), but stops and returns false as soon as one of `rules` is 0 or has no value.
     /// Otherwise returns true. Precondition: the rules were added in this order, before all other expressions.
-    bool evaluate(const Problem& problem, std::span<const Slot> rules, std::vector<Value>& values) const;
+    bool evaluate(const Problem& problem, std::span<const Slot> rules, Values& values) const;
 
 private:
     friend class LoopNest;
@@ -55,13 +71,14 @@ private:
     Slot node(Op op, Slot a, Slot b, Slot c = 0);
     Slot convert(const Expression& expression, std::size_t begin, std::size_t end, std::span<const Slot> names);
     [[nodiscard]] static Value value_of(const Node& node, const Value* values);
-    void begin(const Problem& problem, std::vector<Value>& values) const;
+    Value* begin(const Problem& problem, Values& values) const;
 
     // Computes the nodes from `first` to `last`, which all have the operator `op`.
     template <Op op>
     static void compute(const Node* first, const Node* last, Value* values);
     static void compute_batch(const Node* first, const Node* last, Value* values);
 
+    std::uint64_t id_;  // no other line has this number, and this line gets a new one when an expression is added
     std::vector<std::string> variables_;
     std::vector<Node> nodes_;              // in such an order that each node needs only values of earlier nodes
     std::vector<Node> grouped_;            // the nodes in the order of group(); empty before group()

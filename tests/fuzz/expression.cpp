@@ -22,7 +22,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         }
         StraightLine line(expression.names());
         const auto slot = line.add(expression, {});
-        std::vector<StraightLine::Value> values;
+        StraightLine::Values values;
         line.evaluate(problem, values);
         if (values[slot].exists != value.has_value() || (value && values[slot].number != *value)) __builtin_trap();
 

@@ -12,7 +12,7 @@ const Environment known{{"FOUR", 4}, {"ZERO", 0}, {"MOST", INT64_MAX}};
 std::optional<std::int64_t> line_value(const std::string& text, std::int64_t m, std::int64_t n) {
     StraightLine line({"M", "N"});
     const auto slot = line.add(Expression(text), known);
-    std::vector<StraightLine::Value> values;
+    StraightLine::Values values;
     line.evaluate({"any", "f32", "", {{"M", m}, {"N", n}}}, values);
     return values[slot].exists ? std::optional(values[slot].number) : std::nullopt;
 }
@@ -22,7 +22,7 @@ std::optional<std::int64_t> grouped_value(const std::string& text, std::int64_t 
     line.add(Expression("M * 3 + N * 5 - (M / 7 + N / 11) * (M % 13 + 2) + max(M, N) - min(M, 4)"), known);
     const auto slot = line.add(Expression(text), known);
     line.group();
-    std::vector<StraightLine::Value> values;
+    StraightLine::Values values;
     line.evaluate({"any", "f32", "", {{"M", m}, {"N", n}}}, values);
     return values[slot].exists ? std::optional(values[slot].number) : std::nullopt;
 }
@@ -117,12 +117,39 @@ TEST(StraightLine, ACommonPartHasOneSlotAndOneWithoutExtentsIsComputedAtOnce) {
     EXPECT_EQ(line.add(Expression("N"), known), 1);
 }
 
+TEST(StraightLine, ValuesMayBeUsedAgainForThisAndForOtherLines) {
+    StraightLine sum({"M", "N"});
+    const auto slot = sum.add(Expression("M + N + FOUR"), known);
+    StraightLine product({"M", "N"});
+    EXPECT_EQ(product.add(Expression("M * N * 7"), known), slot) << "the lines differ in operators and a constant";
+    StraightLine::Values values;
+    const auto value_in = [&](const StraightLine& line, std::int64_t m) {
+        line.evaluate({"any", "f32", "", {{"M", m}, {"N", 3}}}, values);
+        return values[slot].number;
+    };
+    EXPECT_EQ(value_in(sum, 2), 9);
+    EXPECT_EQ(value_in(sum, 5), 12);
+    EXPECT_EQ(value_in(product, 5), 105);
+    EXPECT_EQ(value_in(sum, 5), 12);
+    const auto later = sum.add(Expression("M - 11"), known);
+    EXPECT_EQ(value_in(sum, 5), 12);
+    EXPECT_EQ(values[later].number, -6);
+}
+
+TEST(StraightLine, AConstantIsTheSameForEveryProblem) {
+    StraightLine line({"M", "N"});
+    EXPECT_EQ(line.constant_at(line.add(Expression("FOUR * 2"), known))->number, 8);
+    EXPECT_FALSE(line.constant_at(line.add(Expression("1 / ZERO"), known))->exists);
+    EXPECT_FALSE(line.constant_at(line.add(Expression("M"), known)));
+    EXPECT_FALSE(line.constant_at(line.add(Expression("M * 2"), known)));
+}
+
 TEST(StraightLine, AnExpressionAddedAfterGroupingIsComputed) {
     StraightLine line({"M", "N"});
     line.add(Expression("M * N"), known);
     line.group();
     const auto sum = line.add(Expression("M + N"), known);
-    std::vector<StraightLine::Value> values;
+    StraightLine::Values values;
     line.evaluate({"any", "f32", "", {{"M", 2}, {"N", 3}}}, values);
     EXPECT_EQ(values[sum].number, 5);
 }
@@ -132,7 +159,7 @@ TEST(StraightLine, EndsAtTheFirstRuleThatDoesNotHold) {
     const std::vector rules{line.add(Expression("M % 4 == 0"), known), line.add(Expression("12 / N > 2"), known),
                             line.add(Expression("M"), known)};
     const auto product = line.add(Expression("M * N"), known);
-    std::vector<StraightLine::Value> values;
+    StraightLine::Values values;
     const auto holds = [&](std::int64_t m, std::int64_t n) {
         return line.evaluate({"any", "f32", "", {{"M", m}, {"N", n}}}, rules, values);
     };
