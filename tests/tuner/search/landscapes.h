@@ -1,11 +1,13 @@
 // Spaces with a known optimum, to test searches.
 #pragma once
 
+#include <deque>
 #include <functional>
 #include <limits>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "tuner/search/search.h"
 
@@ -42,6 +44,48 @@ inline int evaluations_to(Search& search, const CostFunction& landscape, double 
         if (cost && *cost <= enough) return count;
     }
     return limit;
+}
+
+/// Returns every `stride`-th of the first `count` proposals: the values of the parameters in alphabetical order, such
+/// as "6 1 8 3". A cost is observed when `awaited` later proposals were made.
+inline std::vector<std::string> sampled_proposals(Search& search, const CostFunction& landscape, int count, int stride,
+                                                  std::size_t awaited = 0) {
+    std::vector<std::string> sampled;
+    std::deque<Configuration> pending;
+    for (int i = 1; i <= count; ++i) {
+        auto configuration = search.next();
+        if (!configuration) break;
+        if (i % stride == 0) {
+            auto& text = sampled.emplace_back();
+            for (const auto& [name, value] : configuration->values) {
+                text += (text.empty() ? "" : " ") + std::to_string(value);
+            }
+        }
+        pending.push_back(std::move(*configuration));
+        if (pending.size() <= awaited) continue;
+        search.observe(pending.front(), landscape(pending.front()));
+        pending.pop_front();
+    }
+    return sampled;
+}
+
+/// Returns a cost function without symmetries. It rejects one configuration in seven, and its valley is curved.
+inline CostFunction valley() {
+    return [](const Configuration& configuration) -> std::optional<double> {
+        const auto at = [&](const char* name) { return static_cast<double>(configuration.values.at(name)); };
+        if (configuration.values.at("A") * 5 % 7 == configuration.values.at("B") * 3 % 7) return std::nullopt;
+        const auto bend = at("B") - at("A") * at("A") / 9;
+        const auto away = at("D") - at("C") / 2;
+        return 2 + 0.4 * bend * bend + 0.7 * (at("C") - 3) * (at("C") - 3) + 0.3 * away * away;
+    };
+}
+
+/// Returns a space of the parameters A to D with 100 points.
+inline std::shared_ptr<const ParameterSpace> hundred() {
+    return std::make_shared<ParameterSpace>(
+        std::vector<Parameter>{
+            {"A", {1, 2, 3, 5, 8}, 1, ""}, {"B", {1, 2, 3, 5, 8}, 1, ""}, {"C", {2, 6}, 2, ""}, {"D", {2, 6}, 2, ""}},
+        std::vector<Constraint>{}, Environment{});
 }
 
 }  // namespace smemtune
