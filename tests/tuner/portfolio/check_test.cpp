@@ -1,0 +1,178 @@
+#include "tuner/portfolio/check.h"
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+
+#include "tests/tuner/support/fake_run.h"
+#include "tuner/problem/trial_ledger.h"
+
+namespace smemtune {
+namespace {
+
+using ::testing::ElementsAre;
+
+// Checks a portfolio whose members are WORK=1 and WORK=4. All times are stored before, so nothing is measured. By the
+// models, WORK=1 takes 10 us and WORK=4 takes 12 us, at any problem. WORK=12 is not valid where M is 16.
+class CheckPortfolio : public ::testing::Test {
+protected:
+    void SetUp() override {
+        auto sources = read_sources(fixture("work"));
+        sources.at("work.toml") += "\n[[constraint]]\nrule = \"WORK != 12 || M != 16\"\nreason = \"for this test\"\n";
+        fake_.request.templates = load_templates(sources);
+        (void)fake_.start();
+        store_portfolio({"00", "11"});
+    }
+
+    [[nodiscard]] std::int64_t template_row() {
+        const auto& kernel = fake_.request.templates.front();
+        return fake_.store.remember(TemplateRecord{kernel.name, kernel.operation.name, kernel.hash, kernel.files});
+    }
+    [[nodiscard]] Binary code(std::int64_t value) const {
+        return std::get<Binary>(
+            fake_.compiler.compile(program_of(fake_.request.templates.front(), work(value), transpose(16))));
+    }
+    void store_portfolio(const std::vector<std::string>& classes) {
+        std::vector<PortfolioMember> members;
+        std::vector<BinaryRecord> binaries;
+        for (const auto& [value, us] : {std::pair{1, 10.0}, {4, 12.0}}) {
+            const auto binary = code(value);
+            members.push_back({.kernel_template = template_row(),
+                               .configuration = work(value),
+                               .model = {.coefficients = {us}},
+                               .registers = 32,
+                               .classes = classes,
+                               .verified_by = fake_.identity(),
+                               .code_hash = code_hash_of(binary)});
+            binaries.push_back({.kernel_template = template_row(),
+                                .configuration = work(value),
+                                .target = "fake f32",
+                                .compiler = binary.compiler,
+                                .code = binary.code});
+        }
+        fake_.store.set_portfolio({fake_.run->device_row, "transpose", "f32", ""}, members, binaries);
+    }
+    TrialRecord know(std::int64_t size, std::int64_t value, const Outcome& outcome) {
+        const TrialRecord trial{.key = {fake_.run->device_row, template_row(), fake_.store.remember(transpose(size))},
+                                .configuration = work(value),
+                                .outcome = outcome,
+                                .resources = {.registers = 32},
+                                .verified_by = fake_.identity(),
+                                .code_hash = code_hash_of(code(value))};
+        fake_.store.remember(trial);
+        return trial;
+    }
+    void know(std::int64_t size, const std::map<std::int64_t, double>& times) {
+        for (const auto& [value, us] : times) know(size, value, steady(us));
+    }
+    void tuned(std::int64_t size, std::int64_t value) {
+        const auto winner = know(size, value, steady(50));
+        fake_.store.set_winner(winner.key, winner.configuration, std::nullopt);
+    }
+    [[nodiscard]] PortfolioReport check(const std::vector<std::int64_t>& sizes) {
+        CheckRequest request{.samples = {}, .templates = fake_.request.templates, .text = "{}"};
+        for (const auto size : sizes) request.samples.push_back({transpose(size)});
+        return check_portfolio(request, fake_.resources, fake_.progress);
+    }
+
+    FakeRun fake_;
+};
+
+TEST_F(CheckPortfolio, TheLossOfEachRuleIsRelativeToTheShortestTimeKnown) {
+    tuned(20, 8);
+    tuned(1000, 12);
+    know(18, 16, steady(1));  // the fastest at 18, but not declared the winner
+    know(16, {{1, 10}, {4, 8}, {8, 9}});
+    know(500, {{1, 20}, {4, 30}, {8, 16}, {12, 24}});
+    know(64, {{1, 20}, {4, 30}, {8, 40}, {64, 10}});
+    const auto report = check({16, 500, 64});
+    EXPECT_EQ(report.ended, "complete");
+    EXPECT_EQ(report.device.name, fake_.device.name);
+    EXPECT_EQ(report.configurations, 4U) << "two members, and two winners of other problems";
+    EXPECT_EQ(report.counts.recalled, 10U);
+    EXPECT_EQ(report.counts.measured, 0U);
+    ASSERT_EQ(report.members.size(), 2U);
+    EXPECT_EQ(report.members[1].configuration, work(4));
+    EXPECT_EQ(report.members[1].defaults, work(64));
+    EXPECT_EQ(report.members[1].model.coefficients[0], 12);
+    EXPECT_THAT(report.members[1].classes, ElementsAre("00", "11"));
+
+    ASSERT_EQ(report.served.size(), 3U);
+    const auto& first = report.served[0];
+    EXPECT_EQ(first.sample.problem, transpose(16));
+    EXPECT_EQ(first.kind, "small");
+    EXPECT_EQ(first.best_us, 8);
+    EXPECT_EQ(first.predicted_us, 10);
+    EXPECT_FALSE(first.searched);
+    EXPECT_EQ(first.left_out.problem, 0U);
+    EXPECT_EQ(first.left_out.predicted, 0.25) << "WORK=1 is served";
+    EXPECT_EQ(first.left_out.one_for_all, 0.25) << "WORK=1 is the first member";
+    EXPECT_EQ(first.left_out.best_member, 0) << "WORK=4";
+    EXPECT_EQ(first.left_out.nearest, 0.125) << "WORK=8, the winner of 20";
+    const auto& second = report.served[1];
+    EXPECT_EQ(second.best_us, 16);
+    EXPECT_EQ(second.left_out.problem, 1U);
+    EXPECT_EQ(second.left_out.predicted, 0.25);
+    EXPECT_EQ(second.left_out.best_member, 0.25);
+    EXPECT_EQ(second.left_out.nearest, 0.5) << "WORK=12, the winner of 1000";
+    const auto& third = report.served[2];
+    EXPECT_EQ(third.best_us, 10) << "WORK=64, which is neither a member nor a winner";
+    EXPECT_EQ(third.left_out.predicted, 1);
+    EXPECT_EQ(third.left_out.nearest, 3);
+}
+
+TEST_F(CheckPortfolio, TheNearestWinnerIsTheNearestOneThatIsValidAndOfAnotherProblem) {
+    tuned(17, 12);  // the nearest, but WORK=12 is not valid at 16
+    tuned(128, 24);
+    tuned(64, 8);
+    know(16, {{1, 10}, {4, 10}, {8, 12}, {24, 20}});
+    tuned(16, 32);  // the winner of the sample itself takes 50 us
+    const auto report = check({16});
+    EXPECT_EQ(report.configurations, 5U) << "not the winner of the sample";
+    ASSERT_EQ(report.served.size(), 1U);
+    EXPECT_EQ(report.served[0].best_us, 10) << "not the time of the winner, which a member beats";
+    EXPECT_NEAR(report.served[0].left_out.nearest.value(), 0.2, 1e-12);
+}
+
+TEST_F(CheckPortfolio, AMemberThatFailedOrServesAnotherClassHasNoLoss) {
+    store_portfolio({"11"});
+    know(16, 1, Rejection{Stage::launch, "too large"});
+    know(16, 4, steady(8));
+    know(18, {{1, 10}, {4, 5}});
+    const auto report = check({16, 18, 40});
+    ASSERT_EQ(report.served.size(), 2U) << "nothing is known of 40";
+    const auto& failed = report.served[0].left_out;
+    EXPECT_EQ(report.served[0].predicted_us, 10);
+    EXPECT_EQ(failed.predicted, std::nullopt);
+    EXPECT_EQ(failed.one_for_all, std::nullopt);
+    EXPECT_EQ(failed.best_member, 0);
+    EXPECT_EQ(failed.nearest, std::nullopt) << "nothing else is tuned";
+    const auto& other = report.served[1].left_out;
+    EXPECT_EQ(report.served[1].predicted_us, 0) << "18 elements are no multiple of 16 bytes";
+    EXPECT_EQ(other.predicted, std::nullopt);
+    EXPECT_EQ(other.one_for_all, 1);
+    EXPECT_EQ(other.best_member, 0);
+}
+
+TEST_F(CheckPortfolio, ATemplateOfAnotherVersionGivesNeitherMembersNorWinners) {
+    tuned(20, 8);
+    know(16, {{1, 10}, {4, 8}, {8, 9}});
+    auto sources = fake_.request.templates.front().files;
+    sources.at("work.cu") += "// edited\nextern \"C\" __device__ int more;\n";
+    fake_.request.templates = load_templates(sources);
+    const auto report = check({16});
+    EXPECT_TRUE(report.members.empty());
+    EXPECT_EQ(report.configurations, 0U);
+    EXPECT_TRUE(report.served.empty());
+}
+
+TEST_F(CheckPortfolio, AnInterruptedCheckReportsNoLosses) {
+    know(16, {{1, 10}, {4, 8}});
+    fake_.interrupted = true;
+    const auto report = check({16});
+    EXPECT_EQ(report.ended, "interrupted");
+    EXPECT_TRUE(report.served.empty());
+}
+
+}  // namespace
+}  // namespace smemtune
