@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <set>
 
 #include "tests/tuner/search/landscapes.h"
@@ -25,6 +26,14 @@ TEST(SurrogateSearch, MakesTheSameProposalsForASeedOnEveryMachine) {
     EXPECT_THAT(sampled_proposals(*surrogate_search({cube("(A + B * C + D) % 5 != 0"), 11}), valley(), 60, 4),
                 ElementsAre("3 8 6 8", "1 6 8 5", "8 7 4 1", "4 8 2 1", "8 8 3 7", "8 6 4 2", "1 1 1 1", "8 5 3 1",
                             "5 1 1 8", "1 2 8 1", "4 6 4 3", "1 8 5 1", "5 1 1 1", "8 6 2 2", "1 4 5 1"));
+    const auto clipped = [](const Configuration& each) -> std::optional<double> {
+        const auto cost = valley()(each);
+        return cost ? std::optional(std::max(0.0, *cost - 6)) : std::nullopt;
+    };
+    EXPECT_THAT(sampled_proposals(*surrogate_search({hundred(), 5}), clipped, 60, 3),
+                ElementsAre("8 5 2 2", "1 8 6 2", "1 2 2 2", "5 5 2 2", "5 3 2 2", "3 2 2 2", "8 8 6 2", "2 1 2 2",
+                            "5 5 2 6", "3 3 2 2", "3 5 2 2", "1 3 2 2", "5 1 6 2", "2 2 2 2", "2 8 6 6", "8 2 2 2",
+                            "2 2 6 2", "2 1 6 2", "2 3 2 6", "5 1 6 6"));
     SearchSetup informed{
         hundred(), 5, {parse_configuration("A=5,B=3,C=2,D=6"), parse_configuration("A=3,B=1,C=2,D=2")}};
     informed.features = [](const Configuration& each) {
