@@ -57,7 +57,10 @@ TEST(PortfolioCommand, ACheckComparesWhatIsServedWithTheFastestTimeKnown) {
     const Scratch scratch;
     ASSERT_EQ(run(scratch, portfolio({"--shapes", "4", "--extents", "8..24"})).code, 0);
     const auto check = portfolio({"--check", "3", "--searches", "1", "--seed", "5", "--extents", "25..40", "--json"});
+    const auto before = trials_in(scratch / "t.db");
     const auto report = report_of(run(scratch, check));
+    EXPECT_EQ(trials_in(scratch / "t.db"), before + 9 + 1 + 1)
+        << "all of the first size, only the member of the others";
     ASSERT_EQ(report.at("samples").size(), 3);
     for (std::size_t i = 0; i < 3; ++i) {
         const auto& sample = report.at("samples").at(i);

@@ -139,8 +139,12 @@ TEST_F(CheckPortfolio, AMemberThatFailedOrServesAnotherClassHasNoLoss) {
     know(16, 1, Rejection{Stage::launch, "too large"});
     know(16, 4, steady(8));
     know(18, {{1, 10}, {4, 5}});
-    const auto report = check({16, 18, 40});
-    ASSERT_EQ(report.served.size(), 2U) << "nothing is known of 40";
+    know(80, 64, steady(5));  // neither a member nor the winner of another problem
+    const auto report = check({16, 18, 40, 80});
+    ASSERT_EQ(report.served.size(), 3U) << "nothing is known of 40";
+    EXPECT_EQ(report.served[2].best_us, 5);
+    EXPECT_EQ(report.served[2].left_out.problem, 3U);
+    EXPECT_EQ(report.served[2].left_out.best_member, std::nullopt) << "no member was timed";
     const auto& failed = report.served[0].left_out;
     EXPECT_EQ(report.served[0].predicted_us, 10);
     EXPECT_EQ(failed.predicted, std::nullopt);
