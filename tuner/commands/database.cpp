@@ -155,7 +155,8 @@ int show_command(const Arguments& arguments, const ProcessEnvironment& process_e
     if (line.words().empty()) throw UsageError("db show needs a trial's number; see 'smemtune db trials'");
     const auto& word = line.words().front();
     std::int64_t id = 0;
-    if (std::from_chars(word.data(), word.data() + word.size(), id).ptr != word.data() + word.size()) {
+    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), id);
+    if (error != std::errc() || end != word.data() + word.size()) {
         throw UsageError("db show '" + word + "': not a trial's number; see 'smemtune db trials'");
     }
     show(Store(line.database(), Store::Access::read), id, line.flag("json"), line.table_width());
