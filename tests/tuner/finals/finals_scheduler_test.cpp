@@ -52,11 +52,13 @@ TEST(FinalsScheduler, ABaselineThatWinsIsComparedWithNothing) {
 }
 
 TEST(FinalsScheduler, ComparesLaunchesThatLastLongOnce) {
-    auto finals = sole_finalist(43'000);
-    verify(finals, 0);
-    const auto task = finals.next();
-    ASSERT_TRUE(task);
-    EXPECT_EQ(task->rounds, 1);
+    for (const auto& [launch_us, rounds] : {std::pair{10'000.0, 3}, {10'001, 1}, {43'000, 1}}) {
+        auto finals = sole_finalist(launch_us);
+        verify(finals, 0);
+        const auto task = finals.next();
+        ASSERT_TRUE(task);
+        EXPECT_EQ(task->rounds, rounds) << launch_us;
+    }
 }
 
 // A single sample of the finals replaces several samples of the search only if the search cut its measurement short.
@@ -179,6 +181,83 @@ TEST(FinalsScheduler, AnEnergyThatWasNotCountedDecidesNothing) {
     verify(finals, 0);
     EXPECT_TRUE(finals.is_over());
     EXPECT_EQ(finals.winner(), 0) << "by the earlier measurements";
+}
+
+// The first finalist is the faster one, and the second needs less energy.
+TEST(FinalsScheduler, TheLeastEnergyWinsIfThatIsTheObjective) {
+    std::promise<CompilePool::Result> compiled;
+    compiled.set_value(Binary{});
+    const Proposal entrant{.compiled = compiled.get_future().share()};
+    FinalsScheduler finals({entrant, entrant, entrant}, 2, std::size_t{2},
+                           {.objective = Objective::energy, .workers = 4, .energy = true});
+    const Rejection wrong{Stage::wrong, "C[0,0] is nan"};
+    int tasks = 0;
+    auto task = finals.next();
+    for (; task && task->purpose == FinalTask::Purpose::decide; task = finals.next()) {
+        ++tasks;
+        EXPECT_EQ(task->rounds, 1);
+        EXPECT_FALSE(finals.next()) << "the devices do not share a measurement of energy";
+        finals.finish(*task, std::vector<Outcome>{Measurement{.samples_us = {100}, .energy_uj = 40},
+                                                  Measurement{.samples_us = {200}, .energy_uj = 30}});
+    }
+    EXPECT_EQ(tasks, 1);
+    ASSERT_TRUE(task);
+    EXPECT_EQ(task->entrants, (std::vector<std::size_t>{1}));
+    finals.finish(*task, std::vector<Outcome>{wrong});
+    verify(finals, 0);
+    const auto energy = finals.next();
+    ASSERT_TRUE(energy);
+    EXPECT_EQ(energy->purpose, FinalTask::Purpose::energy);
+    EXPECT_EQ(energy->entrants, (std::vector<std::size_t>{0}));
+    const auto compare = finals.next();
+    ASSERT_TRUE(compare);
+    EXPECT_EQ(compare->purpose, FinalTask::Purpose::compare);
+    EXPECT_EQ(finals.winner(), 0);
+}
+
+// The program of the first finalist does not compile any more, and the first of two equals is wrong.
+TEST(FinalsScheduler, TheNextOfTheEqualsIsVerifiedBeforeAnyOther) {
+    FakeRun fake;
+    (void)fake.start();
+    const auto searches = fake.searches();
+    std::vector<Proposal> entrants;
+    for (std::int64_t i = 0; i < 4; ++i) {
+        std::promise<CompilePool::Result> compiled;
+        if (i == 1) {
+            compiled.set_value(Rejection{Stage::compile, "line 1: wrong"});
+        } else {
+            compiled.set_value(Binary{});
+        }
+        entrants.push_back({searches.front().get(), work(i), compiled.get_future().share()});
+    }
+    FinalsScheduler finals(entrants, 4, std::nullopt, {.launch = [](const Proposal&) { return Launch{}; }});
+    const auto task = finals.next();
+    ASSERT_TRUE(task);
+    std::vector<Outcome> outcomes;
+    for (const auto us : {150.0, 100.0, 100.0, 100.0}) outcomes.emplace_back(steady(us));
+    finals.finish(*task, outcomes);
+    verify(finals, 2, Rejection{Stage::wrong, "C[0,0] is nan"});
+    EXPECT_EQ(finals.outcomes().at(1), Outcome(Rejection{Stage::compile, "line 1: wrong"}));
+    verify(finals, 3, Rejection{Stage::wrong, "C[0,0] is nan"});
+    verify(finals, 0);
+    EXPECT_TRUE(finals.is_over());
+    EXPECT_EQ(finals.winner(), 0);
+}
+
+TEST(FinalsScheduler, WhatArrivesAfterTheEndChangesNothing) {
+    std::promise<CompilePool::Result> compiled;
+    compiled.set_value(Binary{});
+    const Proposal entrant{.compiled = compiled.get_future().share()};
+    FinalsScheduler finals({entrant, entrant}, 1, std::size_t{1}, {.launch_us = 100, .energy = true});
+    const auto verification = finals.next();
+    ASSERT_TRUE(verification);
+    finals.finish(*verification, std::nullopt);
+    ASSERT_TRUE(finals.is_over());
+    EXPECT_TRUE(finals.was_interrupted());
+    EXPECT_FALSE(finals.next());
+    finals.finish(*verification, std::vector<Outcome>{steady(100)});
+    EXPECT_EQ(finals.winner(), std::nullopt);
+    EXPECT_TRUE(finals.verified().empty());
 }
 
 // Two workers measure three of the six rounds each.
