@@ -109,6 +109,7 @@ TEST(TemplateSearch, AStartHasTheDefaultsOfRunTimeArguments) {
     const WarmStart elsewhere{.starts = {parse_configuration("GROUP=2,THREADS=64,BACKWARDS=1")}};
     TemplateSearch search(spaces.front().front(), {}, request, request.problems.front(), device, elsewhere);
     EXPECT_EQ(search.next(), parse_configuration("GROUP=4,THREADS=64,BACKWARDS=0"));
+    EXPECT_EQ(search.next(), parse_configuration("GROUP=4,THREADS=32,BACKWARDS=0")) << "the default comes next";
 }
 
 // Uses a space of nine points. After four evaluations, the search is compared with the best of all templates.

@@ -1,5 +1,6 @@
 #include "tuner/candidates/warm_start.h"
 
+#include <SQLiteCpp/Database.h>
 #include <gmock/gmock.h>
 
 #include "tests/tuner/support.h"
@@ -64,7 +65,7 @@ TEST_F(WarmStartTest, OtherTemplatesAreNoStartButTellHowFarItIsBehind) {
     EXPECT_DOUBLE_EQ(naive.behind.value(), 3);
     EXPECT_DOUBLE_EQ(of(hopper, "tiled", 2048).behind.value(), 1);
     EXPECT_TRUE(of(hopper, "naive", 3072).behind) << "three times as large in every extent is near";
-    EXPECT_FALSE(of(hopper, "naive", 16384).behind) << "too far away to tell";
+    EXPECT_FALSE(of(hopper, "naive", 4200).behind) << "more than four times as large is too far away to tell";
 }
 
 TEST_F(WarmStartTest, TheSizeItselfDoesNotTellHowFarATemplateIsBehind) {
@@ -98,6 +99,29 @@ TEST_F(WarmStartTest, MoreSimilarDevicesComeBeforeLessSimilarOnesAndTheHostNever
     EXPECT_THAT(widths(of(hopper, "tiled", 1024)), ElementsAre(90, 80, 75));
     know(hopper, "tiled", 512, 5, 10);
     EXPECT_THAT(widths(of(hopper, "tiled", 1024)), ElementsAre(5, 90, 80, 75)) << "the device itself knows best";
+}
+
+TEST_F(WarmStartTest, ThreeDevicesGiveAStartTheWinnerOfTheNearestSizeEach) {
+    for (const std::int64_t count : {100, 130, 110, 120}) {
+        auto sibling = hopper;
+        sibling.name = std::to_string(count) + " multiprocessors";
+        sibling.multiprocessors = count;
+        know(sibling, "tiled", 1500, count, 10);
+        know(sibling, "tiled", 4096, 1, 10);
+    }
+    EXPECT_THAT(widths(of(hopper, "tiled", 1024)), ElementsAre(130, 120, 110));
+}
+
+TEST_F(WarmStartTest, AProblemWithADamagedTrialDoesNotTellHowFarATemplateIsBehind) {
+    know(hopper, "naive", 1024, 1, 90);
+    know(hopper, "tiled", 1024, 10, 30);
+    know(hopper, "naive", 1500, 1, 200);
+    know(hopper, "naive", 1500, 2, 210);
+    know(hopper, "tiled", 1500, 10, 100);
+    ASSERT_DOUBLE_EQ(of(hopper, "naive", 2048).behind.value(), 2);
+    SQLite::Database(scratch / "t.db", SQLite::OPEN_READWRITE)
+        .exec("UPDATE trials SET samples_us = '[\"none\"]' WHERE configuration = 'TILE_WIDTH=2'");
+    EXPECT_DOUBLE_EQ(of(hopper, "naive", 2048).behind.value(), 3) << "the next size tells";
 }
 
 TEST_F(WarmStartTest, TheNearestWinnersOfOtherLayoutsComeBeforeOtherDevices) {
