@@ -183,12 +183,12 @@ TEST(FinalsScheduler, AnEnergyThatWasNotCountedDecidesNothing) {
     EXPECT_EQ(finals.winner(), 0) << "by the earlier measurements";
 }
 
-// The first finalist is the faster one, and the second needs less energy.
+// The first finalist is the fastest, and needs the most energy.
 TEST(FinalsScheduler, TheLeastEnergyWinsIfThatIsTheObjective) {
     std::promise<CompilePool::Result> compiled;
     compiled.set_value(Binary{});
     const Proposal entrant{.compiled = compiled.get_future().share()};
-    FinalsScheduler finals({entrant, entrant, entrant}, 2, std::size_t{2},
+    FinalsScheduler finals({entrant, entrant, entrant, entrant}, 3, std::size_t{3},
                            {.objective = Objective::energy, .workers = 4, .energy = true});
     const Rejection wrong{Stage::wrong, "C[0,0] is nan"};
     int tasks = 0;
@@ -198,21 +198,22 @@ TEST(FinalsScheduler, TheLeastEnergyWinsIfThatIsTheObjective) {
         EXPECT_EQ(task->rounds, 1);
         EXPECT_FALSE(finals.next()) << "the devices do not share a measurement of energy";
         finals.finish(*task, std::vector<Outcome>{Measurement{.samples_us = {100}, .energy_uj = 40},
-                                                  Measurement{.samples_us = {200}, .energy_uj = 30}});
+                                                  Measurement{.samples_us = {200}, .energy_uj = 30},
+                                                  Measurement{.samples_us = {150}, .energy_uj = 35}});
     }
     EXPECT_EQ(tasks, 1);
     ASSERT_TRUE(task);
     EXPECT_EQ(task->entrants, (std::vector<std::size_t>{1}));
     finals.finish(*task, std::vector<Outcome>{wrong});
-    verify(finals, 0);
+    verify(finals, 2);
     const auto energy = finals.next();
     ASSERT_TRUE(energy);
     EXPECT_EQ(energy->purpose, FinalTask::Purpose::energy);
-    EXPECT_EQ(energy->entrants, (std::vector<std::size_t>{0}));
+    EXPECT_EQ(energy->entrants, (std::vector<std::size_t>{2}));
     const auto compare = finals.next();
     ASSERT_TRUE(compare);
     EXPECT_EQ(compare->purpose, FinalTask::Purpose::compare);
-    EXPECT_EQ(finals.winner(), 0);
+    EXPECT_EQ(finals.winner(), 2);
 }
 
 // The program of the first finalist does not compile any more, and the first of two equals is wrong.
