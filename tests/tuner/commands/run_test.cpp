@@ -1,0 +1,89 @@
+// Tests what `smemtune run` and `smemtune templates` print.
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "tests/tuner/support.h"
+
+namespace smemtune {
+namespace {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+// Returns the number and the unit that follow `label` in `text`.
+std::pair<double, std::string> quantity(const std::string& text, const std::string& label) {
+    const auto at = text.find("\n  " + label);
+    if (at == std::string::npos) return {0, "no line for " + label};
+    std::istringstream words(text.substr(at + 3 + label.size()));
+    std::pair<double, std::string> found;
+    words >> found.first >> found.second;
+    return found;
+}
+
+TEST(RunCommand, TheRateIsThatOfTheOperationsOrElseOfTheBytes) {
+    const Scratch scratch;
+    const auto expect_rate = [&](const std::string& size, const std::string& kernel, double amount,
+                                 const std::string& rate_unit) {
+        const auto finished =
+            run(scratch, {"run", "--sizes", size, "--device", "host", "--templates", kernel, "--db", "none.db"});
+        ASSERT_EQ(finished.code, 0) << finished.err;
+        const auto [time, time_unit] = quantity(finished.out, "time");
+        const auto seconds = time * (time_unit == "us" ? 1e-6 : time_unit == "ms" ? 1e-3 : 0);
+        const auto [rate, unit] = quantity(finished.out, "rate");
+        EXPECT_EQ(unit, rate_unit);
+        const auto expected = amount / seconds / 1e9;
+        EXPECT_NEAR(rate, expected, 0.01 + 0.02 * expected) << finished.out;
+    };
+    expect_rate("64", "naive", 524'288, "GFLOP/s");            // 2 * 64 * 64 * 64 operations
+    expect_rate("512", "tiled_transpose", 2'097'152, "GB/s");  // 2 * 512 * 512 * 4 bytes, no operations
+}
+
+TEST(RunCommand, AnExactMatchNamesTheProblemAndDeviceThatItWasTunedFor) {
+    const Scratch scratch;
+    const std::vector<std::string> more{"--device", "host", "--templates", fixture("work"), "--db", "t.db", "--json"};
+    std::vector<std::string> tune{"tune", "--sizes", "16", "--evaluations", "1"};
+    tune.insert(tune.end(), more.begin(), more.end());
+    ASSERT_EQ(run(scratch, tune).code, 0);
+    for (const auto* size : {"16", "20"}) {
+        std::vector<std::string> fetch{"run", "--sizes", size};
+        fetch.insert(fetch.end(), more.begin(), more.end());
+        const auto fetched = json::parse(run(scratch, fetch).out);
+        EXPECT_EQ(fetched.at("match"), std::string(size) == "16" ? "exact" : "nearest");
+        EXPECT_THAT(fetched.at("tuned_for").get<std::string>(), HasSubstr("16x16"));
+        EXPECT_EQ(fetched.at("tuned_on"), fetched.at("device").at("name"));
+        EXPECT_FALSE(fetched.contains("predicted_us"));
+        EXPECT_FALSE(fetched.contains("unchecked"));
+    }
+}
+
+TEST(TemplatesCommand, TellsCompiledParametersFromRunTimeArguments) {
+    const Scratch scratch;
+    const std::vector<std::string> grouped{"--templates", fixture("grouped")};
+    const auto templates = [&](std::vector<std::string> words) {
+        words.insert(words.begin(), "templates");
+        words.insert(words.end(), grouped.begin(), grouped.end());
+        return run(scratch, words).out;
+    };
+    const auto listed = json::parse(templates({"--json"})).at("templates").at(0);
+    EXPECT_EQ(listed.at("runtime_parameters"), (json{"GROUP", "BACKWARDS"}));
+    EXPECT_EQ(listed.at("parameters"), (json{{"GROUP", {2, 4, 8}}, {"THREADS", {32, 64}}, {"BACKWARDS", {0, 1}}}));
+    EXPECT_EQ(listed.at("compute_capability"), 75);
+    EXPECT_EQ(listed.at("host"), true);
+    EXPECT_THAT(templates({}), HasSubstr("elements in groups (3 parameters)"));
+    const auto text = templates({"grouped", "--size", "64", "--device", "sm_90"});
+    EXPECT_THAT(text, HasSubstr("compute capability 7.5 and higher, and the host"));
+    EXPECT_THAT(text, HasSubstr("12 configurations, 8 of them valid"));
+    EXPECT_THAT(text, HasSubstr("One of 32, 64 [default: 32]"));
+    EXPECT_THAT(text, Not(HasSubstr("[default: 32]; a run-time argument")));
+    EXPECT_THAT(text, HasSubstr("[default: 4]; a run-time"));
+    const auto one = run(scratch, {"templates", "--templates", fixture("work")}).out;
+    EXPECT_THAT(one, HasSubstr("(1 parameter)"));
+    EXPECT_THAT(run(scratch, {"templates", "work", "--templates", fixture("work"), "--device", "sm_90"}).out,
+                HasSubstr("No rule removes any."));
+}
+
+}  // namespace
+}  // namespace smemtune
