@@ -108,6 +108,8 @@ TEST(TemplateSearch, AStartHasTheDefaultsOfRunTimeArguments) {
     const auto spaces = plan(request, device);
     const WarmStart elsewhere{.starts = {parse_configuration("GROUP=2,THREADS=64,BACKWARDS=1")}};
     TemplateSearch search(spaces.front().front(), {}, request, request.problems.front(), device, elsewhere);
+    EXPECT_EQ(search.untried_among({parse_configuration("GROUP=2,THREADS=64,BACKWARDS=1")}),
+              (std::vector{parse_configuration("GROUP=4,THREADS=64,BACKWARDS=0")}));
     EXPECT_EQ(search.next(), parse_configuration("GROUP=4,THREADS=64,BACKWARDS=0"));
     EXPECT_EQ(search.next(), parse_configuration("GROUP=4,THREADS=32,BACKWARDS=0")) << "the default comes next";
 }
