@@ -200,5 +200,21 @@ TEST(ArgumentType, EveryNumberOf16BitsIsReadAndWritten) {
     }
 }
 
+TEST(ArgumentType, ANumberBeyondTheRangeOf16BitsIsStoredAsInfinity) {
+    const auto bits = [](const char* type, double value) {
+        std::uint16_t stored = 0;
+        store_number(*argument_type(type).number, value, std::as_writable_bytes(std::span(&stored, 1)));
+        return stored;
+    };
+    // The largest number of f16 is 65504, and numbers are 32 apart there. Half way to 65536, infinity is nearest.
+    EXPECT_EQ(bits("f16", 65519), 0x7bff);
+    for (const double value : {65520.0, 65536.0, 65568.0, 65600.0, 131072.0, 1e9, 1e300}) {
+        EXPECT_EQ(bits("f16", value), 0x7c00) << value;
+        EXPECT_EQ(bits("f16", -value), 0xfc00) << value;
+    }
+    EXPECT_EQ(bits("bf16", 0x1.fep127), 0x7f7f);
+    for (const double value : {0x1.ffp127, 0x1p128, 0x1.02p128, 1e300}) EXPECT_EQ(bits("bf16", value), 0x7f80) << value;
+}
+
 }  // namespace
 }  // namespace smemtune

@@ -125,5 +125,25 @@ TEST(DataFile, MessagesNameTheTypeFoundAndTheSizeOfTheTypeNeeded) {
     EXPECT_EQ(result_type("x.npy", numpy_file(number("f64"), {1}, "aaaabbbb"), number("bf16")), "f64");
 }
 
+TEST(DataFile, ALengthThatTheContentDoesNotHoldIsRefused) {
+    const auto file = npy("<i4", "False", "aaaabbbb", 2);
+    EXPECT_EQ(refusal("x.npy", file.substr(0, 11), "i32"), "is no .npy file") << "the length has four bytes";
+    auto header = std::string("{'descr': '<i4', 'fortran_order': False, 'shape': (2,), }");
+    header.resize(0x10000, ' ');
+    for (const char place : {char{2}, char{3}}) {  // a header of 2^16 bytes, said to have 2^16 and 2^24
+        std::string long_file = "\x93NUMPY";
+        long_file += std::string{2, 0, 0, 0, place == 2 ? char{1} : char{0}, place == 3 ? char{1} : char{0}};
+        EXPECT_EQ(refusal("x.npy", long_file + header + "aaaabbbb", "i32"),
+                  place == 2 ? "" : "has a header that is no .npy header of version 1 to 3; save it again");
+    }
+}
+
+TEST(DataFile, AWrittenFileMayHaveAHeaderOfMoreThan255Bytes) {
+    const auto file = numpy_file(number("u8"), std::vector<std::int64_t>(80, 1000), "a");
+    EXPECT_EQ(file.size() % 64, 1U);
+    EXPECT_GT(file.size(), 10U + 256U);
+    EXPECT_EQ(read_data_file("x.npy", file, number("u8")).bytes, "a");
+}
+
 }  // namespace
 }  // namespace smemtune

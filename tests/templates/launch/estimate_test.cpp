@@ -128,6 +128,11 @@ TEST(Estimate, EachPartTakesWhatTheHeaderSays) {
     EXPECT_DOUBLE_EQ(us("3", &Model::operations_per_phase, "256000"), 3);
     EXPECT_DOUBLE_EQ(us("1", &Model::loads_per_phase, "16000"), 1) << "16 floats, 64 bytes";
     EXPECT_DOUBLE_EQ(us("1", &Model::shared_loads_per_phase, "32000"), 1);
+    kernel.model->phases = Expression("1");
+    kernel.model->loads_per_phase = Expression("32000");
+    EXPECT_DOUBLE_EQ(estimated_us(kernel, {{{"TILE_WIDTH", 32}}}, gemm(32, 32, 32, "f16"), device).value(), 1)
+        << "32 numbers of 16 bits, 64 bytes";
+    kernel.model->loads_per_phase = Expression("0");
     // Two blocks of 1024 threads fit on a multiprocessor and share its rates. A third block waits.
     device.multiprocessors = 1;
     EXPECT_DOUBLE_EQ(us("1", &Model::operations_per_phase, "256000", 64), 2);

@@ -123,5 +123,31 @@ TEST(Launch, PassesTheWorkspaceBehindTheTensorMaps) {
     EXPECT_EQ(launch.workspace, (WorkspaceArgument{400, 15})) << "11 arguments, GROUP_M, three maps";
 }
 
+// A symbol is no parameter of the kernel, so the workspace comes one place earlier.
+TEST(Launch, CopiesAWholeBatchToASymbolThatTakesNoPlaceAmongTheArguments) {
+    auto kernel = builtin("batched_tiled");
+    auto& arguments = kernel.operation.arguments;
+    const auto b = std::ranges::find(arguments, "B", &Argument::name);
+    b->symbol = "table";
+    kernel.workspace_bytes = Expression("4 * M");
+    const auto launch = launch_of(kernel, tile(16), batched_gemm(5, 100, 30, 20), model_device("sm_90"));
+    const auto place = static_cast<std::size_t>(b - arguments.begin());
+    EXPECT_EQ(launch.symbols, (std::vector<SymbolArgument>{{"table", place, 5 * 20 * 30 * 4}}));
+    EXPECT_EQ(launch.workspace, (WorkspaceArgument{400, arguments.size() - 1}));
+}
+
+TEST(Launch, HasACopyAtEachOffsetFrom0On) {
+    auto kernel = builtin("wgmma_tiled");
+    const auto copy_at = [&](const char* offset) {
+        kernel.tensor_maps[0].copy_at = Expression(offset);
+        return launch_of(kernel, default_configuration(kernel), gemm(64, 64, 64, "f16"), model_device("sm_90"))
+            .tensor_maps[0]
+            .copy_at;
+    };
+    EXPECT_EQ(copy_at("0"), 0);
+    EXPECT_EQ(copy_at("128"), 128);
+    EXPECT_EQ(copy_at("-1"), std::nullopt);
+}
+
 }  // namespace
 }  // namespace smemtune

@@ -242,5 +242,15 @@ TEST(Limits, LongSumsOfTf32HaveConfigurationsAtEverySize) {
     }
 }
 
+TEST(Infeasibility, ARuleHoldsWithAnyValueBut0) {
+    auto kernel = builtin("tiled");
+    const auto why = [&](const std::string& rule) {
+        kernel.constraints = {{Expression(rule), "the reason", ""}};
+        return infeasibility(kernel, tile(16), gemm(64, 64, 64), model_device("sm_90"));
+    };
+    for (const auto* rule : {"1", "2", "TILE_WIDTH & 48", "-1"}) EXPECT_EQ(why(rule), std::nullopt) << rule;
+    for (const auto* rule : {"0", "TILE_WIDTH - 16", "TILE_WIDTH & 15"}) EXPECT_TRUE(why(rule)) << rule;
+}
+
 }  // namespace
 }  // namespace smemtune

@@ -78,6 +78,8 @@ TEST(Occupancy, GivesOutRegistersPerWarp) {
     // 224 x 32 = 7,168 registers per warp. 65,536 registers would hold 9 such warps, but each scheduler's 16,384 hold
     // only 2. 8 warps have no room for a block of 9 warps.
     EXPECT_EQ(occupancy(launch(288, 0, 224), device).by_registers, 0);
+    // The least that the hardware allocates to a warp is 256 registers: 65,536 registers hold 256 warps.
+    EXPECT_EQ(occupancy(launch(32, 0, 1), device).by_registers, 256);
 }
 
 TEST(Occupancy, AnUnfinishedWarpTakesAWholeOne) {

@@ -141,6 +141,20 @@ TEST(BoundLaunch, TheCompilersRegistersDecideHowManyBlocksAreResident) {
     EXPECT_EQ(waves(64), 4) << "65,536 registers hold one block of 1,024 threads";
 }
 
+// The compiler may have removed the shared memory that the manifest estimates.
+TEST(BoundLaunch, TheCompilersSharedMemoryCountsEvenIfItIsNone) {
+    auto device = model_device("sm_90");
+    device.multiprocessors = 1;
+    device.shared_bytes_per_multiprocessor = 12 * 1024;  // with the reserved KiB, room for one block of 8 KiB
+    const auto waves = [&](CompiledSize compiled) {
+        const BoundLaunch bound(built_in("tiled"), {{{"TILE_WIDTH", 32}}}, device, gemm(1, 1, 1), compiled);
+        return term(bound.terms(gemm(4 * 32, 32, 64)).value(), Term::waves);
+    };
+    EXPECT_EQ(waves({32, 8192}), 4);
+    EXPECT_EQ(waves({32, 0}), 2);
+    EXPECT_EQ(waves({}), 4) << "what the compiler reported is unknown";
+}
+
 TEST(BoundLaunch, AWorkspaceIsATerm) {
     const auto kernel = built_in("warp_tiled");
     const auto device = model_device("sm_90");
