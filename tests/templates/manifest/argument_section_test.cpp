@@ -190,6 +190,8 @@ TEST(TypedArgument, OnlyTheDataFilesThatAManifestNamesAreRead) {
     EXPECT_FALSE(tree.contains("unnamed.npy"));
     EXPECT_FALSE(tree.contains("data.rawer"));
     EXPECT_FALSE(tree.contains("noted.npy"));
+    std::ofstream(folder / "other.toml") << "values = \"unnamed.npy\"";  // the last character is the quote
+    EXPECT_EQ(read_sources(folder.path()).at("unnamed.npy"), "abcd");
     std::filesystem::resize_file(folder / "data.raw", largest_data_file);
     EXPECT_EQ(read_sources(folder.path()).at("data.raw").size(), largest_data_file);
     std::filesystem::resize_file(folder / "data.raw", largest_data_file + 1);
@@ -223,6 +225,34 @@ TEST(TypedArgument, ARangeMayHoldASingleNumber) {
     }
 }
 
+TEST(TypedArgument, DistancesAndSharesMayBeAtTheEndsOfTheirRanges) {
+    const auto tolerance = [](const std::string& text) {
+        return *argument_of("kind = \"output\", shape = [\"n\"], tolerance = { " + text + " }").tolerance;
+    };
+    EXPECT_EQ(tolerance("share = 1").share, 1);
+    EXPECT_EQ(tolerance("share = 0").share, 0);
+    EXPECT_EQ(tolerance("absolute = 0").absolute, 0);
+    EXPECT_TRUE(tolerance("absolute = 0").has_distance) << "outputs must be exact";
+    EXPECT_EQ(tolerance("relative = 3").relative, 3);
+}
+
+TEST(TypedArgument, ALimitIsOneLessThanTheWholeExpression) {
+    const auto second = [](const std::string& limit, std::int64_t n) {
+        return argument_of(R"(kind = "input", type = "i32", shape = ["n"], values = { below = ")" + limit + "\" }")
+            .values->second.value({{"n", n}});
+    };
+    EXPECT_EQ(second("n < 5 ? 100 : n", 4), 99);
+    EXPECT_EQ(second("n < 5 ? 100 : n", 9), 8);
+    EXPECT_EQ(second("n & 6", 7), 5);
+}
+
+TEST(TypedArgument, StructsMayBePrepared) {
+    EXPECT_EQ(argument_refusal(R"(kind = "input", type = "bytes:8", shape = ["n"], values = { constant = 0 })"), "");
+    EXPECT_THAT(argument_refusal(R"(kind = "input", type = "bytes:8", shape = ["n"], values = { prepared = true })"),
+                HasSubstr("has no 'prepare', which computes argument 'it'"))
+        << "the values themselves are accepted";
+}
+
 struct ArgumentMistake {
     std::string argument, message, check = "inputs = \"uniform\"";
 };
@@ -253,6 +283,8 @@ TEST(TypedArgument, MistakesAreNamedWithPlaceAndRemedy) {
         {R"(kind = "input", shape = ["n"], symbol = "a::b")", "'symbol' is 'a::b', which is no C++ identifier; name a"},
         {R"(kind = "input", rows = "n", columns = "n", stride = "lda", symbol = "s")",
          "'symbol' and a stride do not fit together: a symbol is dense; leave the stride out"},
+        {R"(kind = "input", rows = "n", columns = "n", count = "n", batch_stride = "sa", symbol = "s")",
+         "'symbol' and a stride do not fit together: a symbol is dense; leave the stride out"},
         {R"(kind = "input", shape = ["n"], values = { gamma = 1 })",
          "'values' knows no 'gamma'; known: uniform normal constant below sorted permutation file"},
         {R"(kind = "input", shape = ["n"], values = { uniform = [0, 1], constant = 1 })",
@@ -262,6 +294,8 @@ TEST(TypedArgument, MistakesAreNamedWithPlaceAndRemedy) {
         {R"(kind = "input", type = "u8", shape = ["n"], values = { uniform = [0, 256] })",
          "'values' holds a number that u8 does not have"},
         {R"(kind = "input", type = "u8", shape = ["n"], values = { constant = true })",
+         "holds what is neither a number nor an expression"},
+        {R"(kind = "input", type = "u8", shape = ["n"], values = { uniform = [false, true] })",
          "holds what is neither a number nor an expression"},
         {R"(kind = "input", type = "u8", shape = ["n"], values = { normal = [0, 1] })",
          "'normal', which is for floating types, but the type is u8"},

@@ -130,7 +130,9 @@ TEST(OwnSources, DefaultsWhereAMacroIsMissingThatIsDefined) {
     const auto text = std::string("#ifndef kernel_tuner\n#define TILE 256\n#endif\n") + source;
     EXPECT_THAT(message_of(own(text)), HasSubstr("replaces the value of 'TILE'"));
     EXPECT_EQ(message_of(own("extern \"C\" {\n#define kernel_tuner 1\n" + text + "}\n")), "");
-    EXPECT_EQ(message_of(own(text, "[template]\n", "[template]\noptions = [\"-Dkernel_tuner=1\"]\n")), "");
+    for (const std::string option : {"-Dkernel_tuner=1", "-Dkernel_tuner", "--define-macro=kernel_tuner=1"}) {
+        EXPECT_EQ(message_of(own(text, "[template]\n", "[template]\noptions = [\"" + option + "\"]\n")), "") << option;
+    }
     EXPECT_EQ(message_of(own("#define kernel_tuner\n#ifdef kernel_tuner\n#else\n#define TILE 2\n#endif\n" + text)), "");
 }
 
@@ -265,6 +267,7 @@ Parameter parameter(const std::string& values) {
 
 TEST(OwnSources, ValuesAreListsAndRanges) {
     EXPECT_THAT(parameter("\"3..6\"").values, ElementsAre(3, 4, 5, 6));
+    EXPECT_THAT(parameter("\"5..5\"").values, ElementsAre(5));
     EXPECT_THAT(parameter("\"-2..6:4\"").values, ElementsAre(-2, 2, 6));
     EXPECT_THAT(parameter("\"1..20:*3\"").values, ElementsAre(1, 3, 9));
     EXPECT_THAT(parameter("[0, \"4..8:4\", 100]").values, ElementsAre(0, 4, 8, 100));
@@ -450,6 +453,64 @@ TEST(Values, TextsDifferFromNumbersAndFromOneAnother) {
          {"", "4x", "a,b", "a=b", "a ", " a", "'a'", "\"", "1", "+16", "nan\n", "a\\", "a//b", "a/*"}) {
         EXPECT_FALSE(is_value_text(bad)) << bad;
     }
+}
+
+TEST(OwnSources, HeadersOfTheToolkitMayBeQuotedAndMissing) {
+    for (const std::string header :
+         {"cuda_fp16.h", "cuda/std/array", "cooperative_groups.h", "cooperative_groups/reduce.h", "cub/cub.cuh",
+          "thrust/pair.h", "nv/target", "cccl/cub/cub.cuh", "mma.h", "curand_kernel.h", "math.h"}) {
+        EXPECT_EQ(message_of(own("#include \"" + header + "\"\n" + source)), "") << header;
+        EXPECT_TRUE(loaded(own("#include \"" + header + "\"\n" + source)).source_needs.system_headers) << header;
+    }
+    for (const std::string header : {"cub", "my/cub/cub.cuh", "mycuda.h", "nvtx.h", "cubs/a.h"}) {
+        EXPECT_THAT(message_of(own("#include \"" + header + "\"\n" + source)), HasSubstr("is missing")) << header;
+    }
+}
+
+TEST(OwnSources, AnIncludeThatTheCompilerSkipsIsNoNeed) {
+    const auto needs =
+        loaded(own("#if 0\n#include \"configuration.h\"\n#include <cub/cub.cuh>\n#endif\n" + std::string(source)))
+            .source_needs;
+    EXPECT_TRUE(needs.configuration) << "smemtune includes it";
+    EXPECT_FALSE(needs.system_headers);
+    const auto others =
+        loaded(own("#include \"configuration.h\"\n#include <cub/cub.cuh>\n" + std::string(source))).source_needs;
+    EXPECT_FALSE(others.configuration);
+    EXPECT_TRUE(others.system_headers);
+}
+
+TEST(OwnSources, TheFolderOfTheManifestMayBeAnIncludeFolder) {
+    EXPECT_EQ(message_of(own(source, "[template]\n", "[template]\ninclude = [\".\"]\n")), "");
+}
+
+// Databases of earlier versions have such templates.
+TEST(OwnSources, AConditionOnARuntimeParameterIsRefusedUnlessTheTemplateIsStored) {
+    const auto tree = own(source, "values = [16, 32]", "values = [16, 32]\nruntime = true");
+    EXPECT_THAT(message_of(tree), HasSubstr("'TILE' is a run-time parameter, and a preprocessor condition"));
+    EXPECT_EQ(load_template(tree).name, "copy");
+}
+
+TEST(OwnSources, TextIsNoMacroWhereACppTemplateDeclaresItsName) {
+    const std::string rest = "\n\n[launch]\nblock = [\"TILE\"]\ngrid  = [\"ceil_div(n, TILE)\"]";
+    const auto macros = [&](const std::string& text) {
+        return loaded(own(text, "values = [16, 32]" + rest,
+                          "values = [\"float\", \"float4\"]\n[launch]\nblock = [\"32\"]\ngrid = [\"n\"]"))
+            .macros;
+    };
+    const std::string include = "#include \"configuration.h\"\n";
+    EXPECT_THAT(macros(include + "template <class TILE> __global__ void copy();\n"), testing::IsEmpty());
+    EXPECT_THAT(macros(include + "__global__ void copy(TILE*);\n"), ElementsAre("TILE"));
+}
+
+TEST(OwnSources, AnOperationOfOnesOwnReplacesABuiltInOneAndNoOther) {
+    auto tree = own("__global__ void copy() {}\n");
+    auto& toml = tree.at("copy.toml");
+    for (auto at = toml.find("\"copy\""); at != std::string::npos; at = toml.find("\"copy\"", at + 1)) {
+        toml.replace(at, 6, "\"gemm\"");
+    }
+    EXPECT_EQ(loaded(tree).operation.path, "copy.toml");
+    tree["other.toml"] = toml.substr(0, toml.find("[template]"));
+    EXPECT_EQ(message_of(tree), "other.toml:1: operation 'gemm' is also in copy.toml; rename one");
 }
 
 }  // namespace

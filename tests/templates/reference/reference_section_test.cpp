@@ -193,5 +193,30 @@ TEST(Reference, AConfigurationIsThatOfTheOnlyKernel) {
     EXPECT_THAT(refusal(tree), HasSubstr("it has two, 'doubled' and 'other'; give it another reference"));
 }
 
+TEST(Reference, ItsFunctionMayHaveAnyExtensionOfCpp) {
+    for (const std::string extension : {"cpp", "cc", "cxx"}) {
+        auto tree = sources("\"reference." + extension + "\"", constant_input, "terms = \"1\"\n");
+        tree["k/reference." + extension] = "void reference() {}";
+        EXPECT_EQ(load_templates(tree).at(0).operation.reference.kind, Kind::host) << extension;
+        EXPECT_TRUE(is_host_source("k/reference." + extension)) << extension;
+    }
+    for (const auto* path : {"a.cu", "a.c", "cpp", "a.cpp.cu", ""}) EXPECT_FALSE(is_host_source(path)) << path;
+}
+
+// The same bytes are other numbers in another type, and of other outputs.
+TEST(Reference, TheTypeAndTheOutputOfAnAnswerDecideWhatTrialsAreVerifiedAgainst) {
+    auto kernel = load_templates(sources("{ answer = { o = \"o.raw\" } }")).at(0);
+    const auto text = reference_text(kernel);
+    auto& answers = kernel.operation.reference.answers;
+    answers.at("o").type = "f64";
+    EXPECT_NE(reference_text(kernel), text);
+    answers.at("o").type = "f32";
+    EXPECT_EQ(reference_text(kernel), text);
+    auto renamed = answers.extract("o");
+    renamed.key() = "p";
+    answers.insert(std::move(renamed));
+    EXPECT_NE(reference_text(kernel), text);
+}
+
 }  // namespace
 }  // namespace smemtune
