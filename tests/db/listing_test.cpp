@@ -93,6 +93,8 @@ TEST_F(ListingTest, EachFilterLooksAtItsOwnColumnAndAllMustMatch) {
     EXPECT_THAT(ids({.rejected_only = true}), ElementsAre(2, 7));
     EXPECT_THAT(ids({.best_only = true, .rejected_only = true}), IsEmpty());
     EXPECT_THAT(ids({.devices = {"", "*a*"}}), ElementsAre(4)) << "an empty pattern matches an empty name alone";
+    for (const auto* pattern : {"_", "%", "\\", "?", "b_"})
+        EXPECT_THAT(ids({.devices = {pattern}}), IsEmpty()) << pattern;
 }
 
 TEST_F(ListingTest, ARowHasTheNamesAndDatesBehindItsNumbers) {

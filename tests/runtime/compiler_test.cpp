@@ -97,5 +97,67 @@ TEST(ProgramOfAReference, TakesTheArgumentsThenValueAndMagnitudeOfEachOutput) {
     EXPECT_THAT(check, HasSubstr("double* value of C, double* magnitude of C)"));
 }
 
+Argument& argument_of(KernelTemplate& kernel, const std::string& name) {
+    return *std::ranges::find(kernel.operation.arguments, name, &Argument::name);
+}
+
+TEST(ProgramOfAKernel, AloneHasTheTemplatesOptionsAndNoProgramHasItsNumbers) {
+    auto kernel = find_template(builtin_templates(), "tiled");
+    kernel.options = {"--use_fast_math"};
+    kernel.files["gemm/numbers.npy"] = "1234";
+    const auto program = program_of(kernel, default_configuration(kernel), gemm(4, 4, 4));
+    const auto reference = reference_program(kernel, gemm(4, 4, 4));
+    EXPECT_EQ(program.options, kernel.options);
+    EXPECT_TRUE(reference.options.empty());
+    for (const auto& each : {program, reference}) EXPECT_FALSE(each.files.contains("gemm/numbers.npy"));
+    EXPECT_TRUE(program.files.contains("gemm/tiled.cu"));
+}
+
+TEST(ProgramOfAKernel, NeedsItsConfigurationFirstIfItHasMacros) {
+    auto kernel = find_template(builtin_templates(), "tiled");
+    const auto needs = [&] {
+        return program_of(kernel, default_configuration(kernel), gemm(4, 4, 4)).needs.configuration;
+    };
+    kernel.source_needs.configuration = false;
+    kernel.macros.clear();
+    EXPECT_FALSE(needs());
+    kernel.macros = {"TILE_WIDTH"};
+    EXPECT_TRUE(needs());
+    kernel.source_needs.configuration = true;
+    kernel.macros.clear();
+    EXPECT_TRUE(needs());
+}
+
+TEST(ProgramOfAKernel, FindsASymbolInItsSourceAndAReferenceTakesItAsAnArgument) {
+    auto kernel = find_template(builtin_templates(), "tiled");
+    argument_of(kernel, "B").symbol = "filter";
+    const auto program = program_of(kernel, default_configuration(kernel), gemm(4, 4, 4));
+    EXPECT_EQ(program.symbols, std::vector<std::string>{"filter"});
+    EXPECT_THAT(check_in(program), AllOf(HasSubstr("const Element* A, long long lda, long long ldb, "),
+                                         HasSubstr("static_assert(sizeof(filter) > 0, \"symbol of argument B\");")));
+    const auto check = check_in(reference_program(kernel, gemm(4, 4, 4)));
+    EXPECT_THAT(check, HasSubstr("const Element* A, long long lda, const Element* B, long long ldb, "));
+    EXPECT_THAT(check, testing::Not(HasSubstr("sizeof(filter)")));
+}
+
+TEST(ProgramOfAVerifier, TakesTheInoutsFromBeforeAndThenItsAnswer) {
+    auto kernel = find_template(builtin_templates(), "tiled");
+    kernel.files["gemm/verify.cu"] = kernel.files["gemm/verify.cpp"] = "\n";
+    auto& operation = kernel.operation;
+    operation.reference.kind = OperationReference::Kind::verify_kernel;
+    operation.reference_path = "gemm/verify.cu";
+    auto program = reference_program(kernel, gemm(4, 4, 4));
+    EXPECT_EQ(program.entry, "verify");
+    EXPECT_FALSE(program.on_host);
+    EXPECT_THAT(check_in(program), HasSubstr("what verifies takes (int M, int N, int K, "));
+    EXPECT_THAT(check_in(program), HasSubstr("Element* C, long long ldc, long long* wrong)"));
+    argument_of(kernel, "C").is_read = true;
+    operation.reference.kind = OperationReference::Kind::verify_host;
+    operation.reference_path = "gemm/verify.cpp";
+    program = reference_program(kernel, gemm(4, 4, 4));
+    EXPECT_TRUE(program.on_host);
+    EXPECT_THAT(check_in(program), HasSubstr("long long ldc, const Element* C before, char* message)"));
+}
+
 }  // namespace
 }  // namespace smemtune

@@ -606,6 +606,9 @@ TEST(Distance, OfProblemsWithOtherNamesOrNumbersOfExtentsIsInfinite) {
     other = two;
     other.type = "f64";
     EXPECT_TRUE(std::isinf(distance(two, other)));
+    other = two;
+    other.layout = "nt";
+    EXPECT_TRUE(std::isinf(distance(two, other)));
 }
 
 TEST(BinaryKey, IsTheTargetTheTypeAndTheLayoutIfThereIsOne) {
@@ -634,8 +637,14 @@ TEST_F(Selection, ADifferenceOfSignaturesSaysWhichPartDiffers) {
               "its operation takes other arguments, or in another order");
     EXPECT_EQ(difference([](Operation& other) { other.arguments.pop_back(); }),
               "its operation takes other arguments, or in another order");
-    EXPECT_EQ(difference([&](Operation& other) { a_of(other).rows = Expression("9"); }),
-              "its argument A has another size");
+    for (const auto name : {&Argument::stride, &Argument::batch_stride, &Argument::name}) {
+        EXPECT_EQ(difference([&](Operation& other) { a_of(other).*name = "ldc"; }),
+                  "its operation takes other arguments, or in another order");
+    }
+    for (const auto size : {&Argument::rows, &Argument::columns, &Argument::count}) {
+        EXPECT_EQ(difference([&](Operation& other) { a_of(other).*size = Expression("9"); }),
+                  "its argument A has another size");
+    }
     EXPECT_EQ(difference([&](Operation& other) { a_of(other).rows = Expression("8 + 0"); }), "")
         << "another text of the same size";
 }

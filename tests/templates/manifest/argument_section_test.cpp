@@ -118,6 +118,19 @@ TEST(TypedArgument, AScalarsValueIsTheChecksOrItsOwn) {
     EXPECT_EQ(value_with("inputs = \"uniform\", scalars = { it = 3 }"), 3);
 }
 
+TEST(TypedArgument, AScalarWithoutCheckNeedsAValueOfItsOwn) {
+    auto text = manifest_with(
+        R"({ name = "it", kind = "scalar", type = "i32" }, { name = "o", kind = "output", shape = ["n"] })");
+    const std::string check = "check      = [{ inputs = \"uniform\" }]";
+    text.erase(text.find(check), check.size());
+    try {
+        (void)loaded(text);
+        ADD_FAILURE() << "nothing was thrown";
+    } catch (const ManifestError& error) {
+        EXPECT_THAT(error.what(), HasSubstr("gives scalar 'it' no value; write for example value = 1 there"));
+    }
+}
+
 TEST(TypedArgument, ATypeChangesTheTemplatesHash) {
     const auto hash_with = [](const std::string& type) {
         return loaded(manifest_with("{ name = \"o\", kind = \"output\", shape = [\"n\"]" + type + " }")).hash;

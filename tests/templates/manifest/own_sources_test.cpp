@@ -513,5 +513,14 @@ TEST(OwnSources, AnOperationOfOnesOwnReplacesABuiltInOneAndNoOther) {
     EXPECT_EQ(message_of(tree), "other.toml:1: operation 'gemm' is also in copy.toml; rename one");
 }
 
+// Trials that were stored before the manifest had the key keep their hash.
+TEST(OwnSources, AnEntryWithTheKernelsNameIsTheSameAsNone) {
+    const auto with_entry = [](const std::string& entry) {
+        return loaded(own(source, "[template]\n", "[template]\nentry = \"" + entry + "\"\n")).hash;
+    };
+    EXPECT_EQ(with_entry("copy"), loaded(own()).hash);
+    EXPECT_NE(with_entry("copy<TILE>"), loaded(own()).hash);
+}
+
 }  // namespace
 }  // namespace smemtune
