@@ -125,6 +125,10 @@ TEST(Sampling, ABatchHasAtLeastTheWantedTime) {
          {std::pair{1000.0, 1}, {999.0, 2}, {500.0, 2}, {499.0, 3}, {20.0, 50}, {19.0, 50}, {21.0, 48}}) {
         EXPECT_EQ(sampling.launches(launch_us), launches) << launch_us;
     }
+    const Sampling many(SamplingPolicy{.batch_us = 1000, .most_launches = 1'000'000});
+    for (const auto& [launch_us, launches] : {std::pair{0.0, 10'000}, {0.05, 10'000}, {0.1, 10'000}, {0.2, 5000}}) {
+        EXPECT_EQ(many.launches(launch_us), launches) << "no launch takes less than a tenth of a microsecond";
+    }
 }
 
 TEST(Sampling, AMeasurementOfSamplesIsTheirMedianAndHalfTheInterquartileRange) {
