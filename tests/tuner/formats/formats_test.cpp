@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
 #include <stdexcept>
 
 namespace smemtune {
@@ -108,6 +109,68 @@ TEST(Formats, T4HoldsOtherValuesBesideTheMeasurements) {
     expect_same(parse_t4("t4.json", text), results);
 }
 
+TEST(Formats, T4HasTheUnitOfEachMeasurement) {
+    auto results = read_cache();
+    results.entries[0]["time_of_reads"] = 3;
+    results.entries[0]["units"] = Fields{{"GFLOP/s", "GFLOP/s"}, {"time_of_reads", "us"}};
+    const auto text = t4_text(results);
+    std::map<std::string, std::string> units;
+    const auto file = python_parse(text);
+    for (const auto& each : file["results"][0]["measurements"]) units[each["name"]] = each["unit"];
+    EXPECT_EQ(units["time"], "ms");
+    EXPECT_EQ(units["GFLOP/s"], "GFLOP/s");
+    EXPECT_EQ(units["time_of_reads"], "us");
+    EXPECT_EQ(units["power"], "");
+    EXPECT_FALSE(units.contains("units"));
+    expect_same(parse_t4("t4.json", text), results);
+}
+
+TEST(Formats, T4KeepsObjectivesThatAreNotThoseOfAllResults) {
+    auto results = read_cache();
+    EXPECT_EQ(python_parse(t4_text(results))["results"][0]["objectives"], (Fields{"time"}));
+    EXPECT_FALSE(parse_t4("t4.json", t4_text(results)).entries[0].contains("objectives"));
+    results.entries[1]["objectives"] = {"power"};
+    expect_same(parse_t4("t4.json", t4_text(results)), results);
+    results.header["objective"] = "GFLOP/s";
+    EXPECT_EQ(python_parse(t4_text(results))["results"][0]["objectives"], (Fields{"GFLOP/s"}));
+    expect_same(parse_t4("t4.json", t4_text(results)), results);
+}
+
+// Kernel Tuner writes "compilation", against T4's schema.
+TEST(Formats, T4sNamesOfTimesAndFailuresBecomeThoseOfKernelTuner) {
+    const auto entry = [](const std::string& fields) {
+        return parse_t4("x", R"({"results": [{"configuration": {"P": 1}, )" + fields + "}]}").entries.at(0);
+    };
+    const auto times = entry(R"("times": {"compilation_time": 1, "benchmark": 2, "framework": 3, "search_algorithm": 4,
+                                          "validation": 5, "runtimes": [6], "other": 7})");
+    EXPECT_EQ(plain(times), nlohmann::json::parse(R"({"P": 1, "compile_time": 1, "benchmark_time": 2,
+        "framework_time": 3, "strategy_time": 4, "verification_time": 5, "times": [6], "other": 7})"));
+    EXPECT_EQ(entry(R"("times": {"compilation": 8})")["compile_time"], 8);
+    for (const auto& [invalidity, name] :
+         {std::pair("constraints", "InvalidConfig"), std::pair("compile", "CompilationFailedConfig"),
+          std::pair("runtime", "RuntimeFailedConfig"), std::pair("timeout", "RuntimeFailedConfig"),
+          std::pair("correctness", "RuntimeFailedConfig")}) {
+        EXPECT_EQ(entry(std::string(R"("invalidity": ")") + invalidity + '"')["__error__"], name) << invalidity;
+    }
+    EXPECT_FALSE(entry(R"("invalidity": "correct")").contains("__error__"));
+    for (const auto& [name, invalidity] :
+         {std::pair("InvalidConfig", "constraints"), std::pair("CompilationFailedConfig", "compile"),
+          std::pair("RuntimeFailedConfig", "runtime"), std::pair("ErrorConfig", "runtime")}) {
+        auto results = read_cache();
+        results.entries[0]["time"] = name;
+        EXPECT_EQ(python_parse(t4_text(results))["results"][0]["invalidity"], invalidity);
+    }
+}
+
+TEST(Formats, NumbersThatAreNotFiniteAreToldFromTheirNamesInTexts) {
+    const std::string text = R"({"a":"x \" NaN","b":NaN,"c":"Infinity","d":[-Infinity,Infinity],"e":"\\","f":NaN})";
+    const auto value = python_parse(text);
+    EXPECT_EQ(value["a"], "x \" NaN");
+    EXPECT_EQ(value["c"], "Infinity");
+    EXPECT_NE(value["b"], "NaN");
+    EXPECT_EQ(python_dump(value), text);
+}
+
 TEST(Formats, CsvComesBackEqual) {
     const auto results = read_cache();
     const auto back = parse_csv("x.csv", results_csv_text({results}));
@@ -134,6 +197,13 @@ TEST(Formats, CsvWithTheLineEndsOfWindowsIsReadAlike) {
     const auto back = parse_csv("x.csv", text);
     ASSERT_EQ(back.size(), 1);
     expect_same(back[0], results);
+}
+
+TEST(Formats, AQuoteWithinACsvCellIsALetterAndTheLastLineNeedsNoEnd) {
+    const auto read = parse_csv("x.csv", "parameter.P,note,time\n1,5\" wide,2.5\n2,\"\",3.5").at(0);
+    ASSERT_EQ(read.entries.size(), 2);
+    EXPECT_EQ(plain(read.entries[0]), (nlohmann::json{{"P", 1}, {"note", "5\" wide"}, {"time", 2.5}}));
+    EXPECT_EQ(plain(read.entries[1]), (nlohmann::json{{"P", 2}, {"time", 3.5}})) << "an empty cell is no value";
 }
 
 TEST(Formats, CsvHoldsSeveralProblems) {
@@ -272,6 +342,37 @@ TEST(Formats, AWisdomFileHoldsThreeExtents) {
     auto results = read_cache();
     results.header["problem_size"] = {1, 2, 3, 4};
     EXPECT_THROW((void)wisdom_text({results}), std::invalid_argument);
+    results.header["problem_size"] = {1, 2, 3};
+    EXPECT_EQ(json_lines(wisdom_text({results}))[1]["problem_size"], (nlohmann::json{1, 2, 3}));
+    results.header["problem_size"] = 7;
+    EXPECT_EQ(json_lines(wisdom_text({results}))[1]["problem_size"], nlohmann::json::array({7}));
+}
+
+TEST(Formats, AWisdomFileIsOfOneKernelAndOneObjective) {
+    auto results = read_cache();
+    auto other = results;
+    other.header["kernel_name"] = "product";
+    EXPECT_THROW((void)wisdom_text({results, other}), std::invalid_argument);
+    results.header["objective"] = "GFLOP/s";
+    results.entries.push_back(results.entries[0]);
+    results.entries.back()["GFLOP/s"] = 2;
+    results.entries.push_back(results.entries[0]);
+    results.entries.back().erase("GFLOP/s");
+    const auto lines = json_lines(wisdom_text({results}));
+    ASSERT_EQ(lines.size(), 3);
+    EXPECT_EQ(lines[0]["objective"], "GFLOP/s");
+    EXPECT_EQ(lines[1]["GFLOP/s"], 2);
+    EXPECT_EQ(lines[2]["GFLOP/s"], 12.5);
+}
+
+TEST(Formats, AWisdomFileMayHaveCommentsAndEmptyLinesAndItsMistakesHaveLines) {
+    const auto end = wisdom.find('\n') + 1;
+    const auto more = wisdom.substr(0, end) + "// another comment\n \t\r\n\n" + wisdom.substr(end);
+    EXPECT_EQ(parse_wisdom("x", more).size(), 2);
+    EXPECT_EQ(complaint_of(more + "{\"config\": [1], \"problem_size\": [1], \"environment\": {}}\n"),
+              "file.x: line 9 is no result; repair or remove it");
+    EXPECT_EQ(complaint_of("{\"tunable_parameters\": []}\n"),
+              "file.x: is a wisdom file of version (none); only version 1.0 can be read");
 }
 
 TEST(Formats, EachFormatIsToldFromItsText) {
@@ -279,6 +380,11 @@ TEST(Formats, EachFormatIsToldFromItsText) {
     for (const auto& format : result_formats()) EXPECT_EQ(format_of(results_text(format, {results})), format);
     EXPECT_EQ(format_of(R"({"cache": {}, "results": []})"), "kernel-tuner") << "the name that comes first decides";
     EXPECT_EQ(format_of(R"({"results": [], "cache": {}})"), "t4");
+    EXPECT_EQ(format_of(" \t\r\n{\"results\": []}"), "t4");
+    EXPECT_EQ(format_of("{}"), "kernel-tuner");
+    EXPECT_EQ(format_of("{\n\"tunable_parameters\": [], \"results\": []}"), "t4") << "only on the first line";
+    EXPECT_EQ(format_of(""), "csv");
+    EXPECT_EQ(format_of("[1]"), "csv");
     for (const auto& format : {"kernel-tuner", "t4"}) {
         EXPECT_THROW((void)results_text(format, {results, results}), std::invalid_argument) << format;
     }
