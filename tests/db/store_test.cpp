@@ -937,5 +937,17 @@ TEST(TrialRecord, SaysWhatMayServeWhatIsTriedAgainAndWhatItWasVerifiedAs) {
     EXPECT_TRUE(trial.was_verified_as("a"));
 }
 
+TEST_F(StoreTest, AWinnerThatIsDeclaredAgainIsDecidedAnew) {
+    const std::string long_ago = "2020-01-01T00:00:00.000Z";
+    for (const std::int64_t width : {8, 16, 16}) {
+        store.remember(measured(key, tile(width), 5));
+        store.set_winner(key, tile(width), std::nullopt);
+        const auto winner = store.best(key.device, key.problem).value();
+        EXPECT_EQ(winner.record.configuration, tile(width));
+        EXPECT_GT(winner.decided_at, long_ago);
+        execute(path, "UPDATE winners SET decided_at = '" + long_ago + "'");
+    }
+}
+
 }  // namespace
 }  // namespace smemtune

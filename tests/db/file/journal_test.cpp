@@ -81,5 +81,15 @@ TEST(Journal, ACommitIsSynchronisedWhereThereIsNoLog) {
     EXPECT_EQ(rollback.execAndGet("PRAGMA foreign_keys").getInt(), 1);
 }
 
+TEST(Journal, IsTheOneThatWasAskedFor) {
+    const Scratch scratch;
+    for (const bool rollback : {false, true}) {
+        const auto file = scratch / (rollback ? "rollback.db" : "log.db");
+        { const Store store(file, Store::Access::write, {.rollback_journal = rollback}); }
+        const bool has_log = !rollback && journal_at(file) == Journal::wal;
+        EXPECT_EQ(value_of(file, "PRAGMA journal_mode"), has_log ? "wal" : "delete");
+    }
+}
+
 }  // namespace
 }  // namespace smemtune
