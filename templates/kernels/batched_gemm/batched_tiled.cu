@@ -1,12 +1,13 @@
 // batched_tiled: square tiles of A and B in shared memory, for many products at once.
 //
-// Does for a batch, and in every layout, what `tiled` does for one product. blockIdx.x is the tile of C and blockIdx.y
-// the matrix. So a batch of small products fills a GPU, even if a single product is too small for it. gridDim.y can be
-// 65,535 at most. If there are more matrices, a block computes several, gridDim.y apart.
+// The kernel computes each product of a batch as `tiled` computes a single product, but in every layout. blockIdx.x is
+// the tile of C and blockIdx.y the matrix. So a batch of small products fills a GPU, even if a single product has too
+// few tiles to fill it. gridDim.y can be 65,535 at most. If a batch has more matrices, a block computes every
+// gridDim.y-th matrix, from matrix blockIdx.y on.
 //
 // Neighbouring threads read neighbouring elements in every layout: if a matrix is transposed, threadIdx.x runs along
-// the rows of the tile and threadIdx.y along K. Then threads write columns of the tile in shared memory. One extra
-// column per tile puts the elements of a column into different banks.
+// the rows of the tile and threadIdx.y along K. Neighbouring threads then write a column of the tile in shared memory.
+// One extra column per tile puts the elements of a column into different banks.
 #include "configuration.h"
 
 constexpr int THREADS = TILE_WIDTH * TILE_WIDTH;
@@ -24,7 +25,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     const int first_column = blockIdx.x % tiles_across * TILE_WIDTH;
     const int tx = threadIdx.x;
     const int ty = threadIdx.y;
-    // The element of each tile that this thread loads, and its place in the matrix.
+    // Row, column and k, in the tiles, of the element of A and of the element of B that this thread loads.
     const int a_row = TRANSPOSE_A ? tx : ty;
     const int a_k = TRANSPOSE_A ? ty : tx;
     const int b_k = TRANSPOSE_B ? tx : ty;
@@ -41,7 +42,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
         const Element* b = B + matrix * stride_b;
         Element sum = 0;
         for (int left = K; left > 0; left -= TILE_WIDTH) {
-            a_tile[a_row][a_k] = in_a && a_k < left ? *a : 0;  // zeros outside add nothing to the sums
+            a_tile[a_row][a_k] = in_a && a_k < left ? *a : 0;  // zeros beyond the edges add nothing to the sums
             b_tile[b_k][b_column] = in_b && b_k < left ? *b : 0;
             a += TRANSPOSE_A ? TILE_WIDTH * lda : TILE_WIDTH;
             b += TRANSPOSE_B ? TILE_WIDTH : TILE_WIDTH * ldb;

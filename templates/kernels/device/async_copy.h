@@ -1,13 +1,13 @@
 // Asynchronous copies from global to shared memory: a thread starts a copy now and waits for it later (PTX ISA,
-// "cp.async"). Before compute capability 8.0, and on a CPU, the same functions copy at once.
+// "cp.async"). Before compute capability 8.0, and on a CPU, the functions below are ordinary, synchronous copies.
 #pragma once
 
 #if defined(SMEMTUNE_HOST) || __CUDA_ARCH__ < 800
 #define SMEMTUNE_COPIES_AT_ONCE
 #endif
 
-/// Starts a copy of `bytes` bytes (4 or 16). Both addresses must be multiples of `bytes`. If the copy is not `wanted`,
-/// it reads nothing and writes zeros.
+/// Starts a copy of `bytes` bytes (4 or 16). Both addresses must be multiples of `bytes`. If `wanted` is false, the
+/// copy reads nothing and writes zeros.
 template <int bytes>
 __device__ __forceinline__ void copy_async(float* to, const float* from, bool wanted = true) {
     static_assert(bytes == 4 || bytes == 16, "what the instruction offers to one element, and to a vector of four");

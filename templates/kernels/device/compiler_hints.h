@@ -5,24 +5,25 @@
 // and any other instruction takes the issue slot of an FFMA. Second, registers lie in two banks: even and odd numbers.
 // Each bank delivers one register per cycle. An FFMA with three different operands takes one cycle only if it keeps one
 // operand of the previous FFMA (`.reuse`) and its other two operands lie in different banks. Otherwise it takes two
-// cycles: a bank conflict. ptxas assigns the registers, so a kernel can only make the wanted assignment the easiest
-// one.
+// cycles: a bank conflict. ptxas assigns the registers. A kernel can only be written so that ptxas is likely to find an
+// assignment with few conflicts.
 //
 // How the effects were seen: NVRTC 13.0 compiled warp_tiled for sm_90 with and without each trick. The instructions and
 // conflicts of the main loop were counted per 1024 FFMAs, for the configuration of gemm/warp_tiled/README.md unless
 // said otherwise. With all tricks the loop has 1114 instructions and 59 bank conflicts.
 //
-// Some tricks are only an order of statements. These are not in this file:
+// Some tricks are only an order of statements, so the code of these tricks is in other files:
 //   - load order (load_fragments in gemm/warp_tiled/fragment.h): the operand that is loaded first gets the lower
 //     register numbers. The compiler puts the lower number first in an FFMA, and an FFMA can keep an operand for the
-//     next FFMA (`.reuse`) only in the same operand slot. Seen as: one more conflict per column of accumulators in the
-//     wrong order.
+//     next FFMA (`.reuse`) only in the same operand slot. Seen as: one more conflict per column of accumulators if the
+//     operands are loaded in the wrong order.
 //   - dummy load (fix_register_order, same file): both fragment buffers get their registers before the loop, one after
 //     the other. Seen as: 125 conflicts without the dummy load.
 //   - back and forth (multiply, same file): neighbouring FFMAs share an operand.
 //   - scale first (warp_tiled_product in gemm/warp_tiled/product.h): alpha multiplies all accumulators before anything
-//     else reads them. A store of 16 bytes needs four consecutive registers; these are then registers of the products,
-//     not of the accumulators. Seen as: 67 conflicts and 5 instructions more if output.h multiplies by alpha.
+//     else reads them. A store of 16 bytes needs four consecutive registers. With the multiplication, these are
+//     registers of the products, not of the accumulators. Seen as: 67 conflicts, and 5 more instructions, if output.h
+//     multiplies by alpha instead.
 #pragma once
 
 #include "device/vector.h"
@@ -98,10 +99,10 @@ __device__ __forceinline__ void store_alone(float* to, float value) { *static_ca
 /// Stores four[j] + zero as 16 bytes at `to`, aligned to 16, if `wanted`. `zero` must be 0.
 /// Trick: store_four_sums. It adds a zero that the compiler does not know to be zero, in a single asm statement.
 /// Effect: a store of 16 bytes needs four consecutive registers. The addition gives these registers to the sums, so the
-/// accumulators can have other registers, which suit the banks in the main loop. The single asm statement leaves a
-/// quarter of the instructions to NVRTC's optimizer.
-/// Seen as: 173 conflicts instead of 100 without the addition (the winner at 4096 in layout nt). A program takes a
-/// sixth longer to compile if the same statements are written in C++.
+/// accumulators can have other registers, which suit the banks in the main loop. With a single asm statement, NVRTC's
+/// optimizer has to process only a quarter of the instructions.
+/// Seen as: 173 conflicts without the addition, 100 with it (the winner at 4096 in layout nt). A program takes a sixth
+/// longer to compile if the same statements are written in C++.
 __device__ __forceinline__ void store_four_sums(float* to, const float* four, float zero, bool wanted) {
 #ifdef SMEMTUNE_HOST
     for (int i = 0; i < 4 && wanted; ++i) to[i] = four[i] + zero;

@@ -48,7 +48,7 @@ __device__ __forceinline__ T from_float(float value) {
         rounded = 0x7fff;
     } else if (T::significand_bits == 8) {
         rounded = (word.bits + 0x7fffu + (word.bits >> 16 & 1)) >> 16;
-    } else if (word.bits >= 0x477ff000u) {  // 65520 and more: the largest f16 number is 65504
+    } else if (word.bits >= 0x477ff000u) {  // 65520 and more: infinity; the largest f16 is 65504
         rounded = 0x7c00;
     } else if (word.bits < 0x38800000u) {  // below 2^-14, f16 numbers are 2^-24 apart, like floats in [0.5, 1)
         word.value += 0.5f;                // rounds to a multiple of 2^-24

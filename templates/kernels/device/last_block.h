@@ -5,7 +5,7 @@
 /// Returns whether this block is the last of `blocks` blocks that call the function with the same `counter`. All
 /// threads of each block must call it, and all get the same result. The last block sees what the other blocks wrote
 /// before their calls. `counter` is in global memory. It must be 0 before the first call, and it is 0 again after the
-/// last.
+/// last call.
 __device__ __forceinline__ bool last_to_arrive(unsigned* counter, unsigned blocks) {
     __syncthreads();  // all threads of this block have written their results
     bool last = false;

@@ -9,7 +9,7 @@ __device__ __forceinline__ unsigned shared_address(const void* pointer) {
     return static_cast<unsigned>(__cvta_generic_to_shared(pointer));
 }
 
-/// Initialises a barrier, so that each phase expects `arrivals` arrivals. One thread calls it, and then
+/// Initialises a barrier, so that each phase expects `arrivals` arrivals. One thread must call this function, and then
 /// fence_barriers(). Before other threads use the barrier, they must be synchronised with this thread, for example by
 /// __syncthreads() or cluster_barrier().
 __device__ __forceinline__ void init_barrier(Barrier* barrier, int arrivals) {
@@ -31,7 +31,8 @@ __device__ __forceinline__ void arrive_and_expect(Barrier* barrier, int bytes) {
                  : "memory");
 }
 
-/// Arrives at a barrier of block `rank` of the cluster: the one at the same place in shared memory as `barrier`.
+/// Arrives at a barrier of block `rank` of the cluster. This barrier is at the same place in that block's shared memory
+/// as `barrier` is in this block's.
 __device__ __forceinline__ void arrive_at(Barrier* barrier, int rank) {
     unsigned there;
     asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(shared_address(barrier)), "r"(rank));

@@ -7,8 +7,8 @@
 // for each multiplication. A phase loads (TSZ_ROWS + TSZ_COLS) * TSZ_STRIPS elements for 2 * TSZ_ROWS * TSZ_COLS *
 // TSZ_STRIPS operations.
 //
-// The cost is registers. So fewer threads fit on a multiprocessor, too few to hide the latency of global memory.
-// Therefore each phase already loads the values of the next phase.
+// The cost is registers: with so many per thread, too few threads fit on a multiprocessor to hide the latency of global
+// memory. Therefore each phase already loads the values of the next phase.
 #include "configuration.h"
 #include "device/vector.h"
 
@@ -20,7 +20,7 @@ static_assert(TRANSPOSE_A == 0 && TRANSPOSE_B == 0, "written for layout nn");
 constexpr int SHARE = TSZ_STRIPS * TSZ_COLS / TSZ_ROWS;  // elements of B that a thread copies per phase
 constexpr int CHUNK = SHARE % 4 == 0 ? 4 : 1;            // neighbouring elements that a thread copies at a time
 
-/// Fetches TSZ_STRIPS values of a row of A. Only `count` values exist; zeros follow them.
+/// Fetches TSZ_STRIPS values of a row of A. If only `count` of these values exist, the others become zeros.
 __device__ __forceinline__ void fetch_a(Element (&values)[TSZ_STRIPS], const Element* row, int count, bool aligned) {
     if (aligned && count >= TSZ_STRIPS) {
 #pragma unroll

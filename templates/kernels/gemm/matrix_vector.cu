@@ -23,8 +23,9 @@
 static_assert(TILE % OWN == 0 && THREADS % ACROSS == 0, "whole threads tile a block");
 static_assert(ALONG_K != 0 || OWN % 4 == 0, "a thread reads four neighbouring outputs at once");
 
-/// The operands, whichever of A and B is the matrix. If ALONG_K, the matrix has `outputs` lines of K elements, else K
-/// lines of `outputs` elements. Line i starts at matrix + i * stride. Element k of the vector is vector[k * increment].
+/// The operands: one of A and B is the matrix, the other one is the vector. If ALONG_K, the matrix has `outputs` lines
+/// of K elements, else K lines of `outputs` elements. Line i starts at matrix + i * stride. Element k of the vector is
+/// vector[k * increment].
 struct Operands {
     const Element* matrix;
     long long stride;
@@ -33,15 +34,15 @@ struct Operands {
     int outputs;
     int K;
 
-    /// Whether reads of four elements are possible: they are aligned and stay inside of a line, and the vector is
-    /// contiguous.
+    /// Whether a thread can read four elements at once: such reads are aligned and stay inside of a line, and the
+    /// vector is contiguous.
     __device__ __forceinline__ bool aligned() const {
         if (increment != 1 || !rows_are_aligned(matrix, stride)) return false;
         return ALONG_K != 0 ? K % 4 == 0 && rows_are_aligned(vector, 0) : outputs % 4 == 0;
     }
 };
 
-/// Returns the output in the tile that is output i of a thread. `across` is the thread's index along the outputs.
+/// Returns the index, in the tile, of a thread's i-th output. `across` is the thread's index along the outputs.
 __device__ __forceinline__ int output_of(int across, int i) {
     return ALONG_K != 0 ? across + i * ACROSS : 4 * (across + i / 4 * ACROSS) + i % 4;
 }
@@ -57,10 +58,10 @@ constexpr int ROUND = SLICES * DEPTH;  // k-steps that all slices read in one ro
 /// The place from which a thread reads its next chunk. Elements beyond the last k-step are read as zeros.
 template <bool ALIGNED>
 struct Cursor {
-    const Element* matrix[OWN];  // next element of each output; with reads of four outputs, only every fourth is used
+    const Element* matrix[OWN];  // next element of each output; reads of four outputs use only matrix[0], [4], ...
     const Element* vector;
-    long long stride;     // distance from one k-step to the next in the matrix
-    long long increment;  // distance from one k-step to the next in the vector
+    long long stride;     // distance in elements from one k-step to the next in the matrix
+    long long increment;  // distance in elements from one k-step to the next in the vector
     int left;             // k-steps that are left to read
 
     /// Places the cursor at k-step k, with `count` k-steps left to read.
@@ -72,7 +73,7 @@ struct Cursor {
         constexpr int AT_ONCE = ALONG_K == 0 && ALIGNED ? 4 : 1;
         const long long line = ALONG_K != 0 ? from.stride : 1;
 #pragma unroll
-        for (int i = 0; i < OWN; ++i) {  // beyond the last output, existing outputs are read again
+        for (int i = 0; i < OWN; ++i) {  // instead of outputs beyond the last one, existing ones are read again
             const int output = min(first_output + output_of(across, i), from.outputs - AT_ONCE);
             matrix[i] = from.matrix + output * line + k * stride;
         }
@@ -111,7 +112,7 @@ struct Cursor {
     }
 };
 
-/// Adds the products of the chunks at k-steps k, k + ROUND, k + 2 * ROUND, ... below k + count to a thread's sums.
+/// Adds products to a thread's sums: those of the chunks at k-steps k, k + ROUND, k + 2 * ROUND, ... below k + count.
 template <bool ALIGNED>
 __device__ __forceinline__ void multiply(Element (&sums)[OWN], const Operands& from, int first_output, int across,
                                          long long k, int count) {
@@ -140,7 +141,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
     const int outputs = VECTOR_IS_B != 0 ? M : N;
     const int split = blockIdx.y;
     const int splits = gridDim.y;
-    const int which = blockIdx.z;  // index of the vector, if there are several
+    const int which = blockIdx.z;  // index of the vector, if the product has several vectors
     const int first_output = blockIdx.x * TILE;
     const Operands from =
         VECTOR_IS_B != 0 ? Operands{A, lda, B + which * (TRANSPOSE_B != 0 ? ldb : 1), TRANSPOSE_B != 0 ? 1 : ldb, M, K}
@@ -152,7 +153,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
     const long long first = begin_of_part(chunks, split, splits) * static_cast<long long>(DEPTH);
     const long long end =
         min(begin_of_part(chunks, split + 1, splits) * static_cast<long long>(DEPTH), static_cast<long long>(K));
-    const int count = static_cast<int>(end - first) - slice * DEPTH;  // not positive for slices beyond a short part
+    // Zero or negative if the part is so short that this slice has no k-steps.
+    const int count = static_cast<int>(end - first) - slice * DEPTH;
     Element sums[OWN] = {};
     if (from.aligned()) {
         multiply<true>(sums, from, first_output, across, first + slice * DEPTH, count);

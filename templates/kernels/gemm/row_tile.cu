@@ -2,8 +2,8 @@
 //
 // Each element of A is read once per block and used by the TILE_WIDTH threads of its row. B is not reused: a thread
 // reads an element of B for every 2 operations. So a phase loads TILE_WIDTH * PANEL_DEPTH elements of A, but TILE_WIDTH
-// times as many of B. Reusing only one of two operands saves less than half of the loads; `row_column_tile` reuses
-// both. A deeper panel needs fewer barriers and more shared memory.
+// times as many of B. Reusing only one of two operands saves less than half of the loads, so `row_column_tile` reuses
+// both operands. A deeper panel needs fewer barriers and more shared memory.
 #include "configuration.h"
 
 constexpr int THREADS = TILE_WIDTH * TILE_WIDTH;

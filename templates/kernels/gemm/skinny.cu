@@ -37,8 +37,8 @@ struct Operand {
     /// The number of neighbouring rows that a thread reads with one load.
     static constexpr int WIDTH = ALONG_K ? 1 : OWN % 4 == 0 ? 4 : OWN;
 
-    /// Returns the row that is the i-th row of a thread. thread_of and own_of are the inverse: they return `thread` and
-    /// `i` of a row.
+    /// Returns the row that is the i-th row of thread `thread`. For a given row, thread_of and own_of return `thread`
+    /// and `i`.
     static __device__ __forceinline__ int row(int thread, int i) {
         return WIDTH * (thread + i / WIDTH * THREADS_ACROSS) + i % WIDTH;
     }
@@ -53,7 +53,7 @@ struct Operand {
                                                 int length) {
         constexpr int PER_LINE = LENGTH / VECTOR;
         constexpr int UNITS = LINES * PER_LINE;
-        constexpr bool SAME_PLACE = THREADS % PER_LINE == 0;  // whether a thread copies the same place of every line
+        constexpr bool SAME_PLACE = THREADS % PER_LINE == 0;  // whether a thread copies the same place of each line
         const int first = threadIdx.x;
 #pragma unroll(VECTOR == 4 ? 4 : 1)
         for (int i = 0; i < (UNITS + THREADS - 1) / THREADS; ++i) {
@@ -109,7 +109,8 @@ struct Operand {
 using OperandA = Operand<BLOCK_M, THREAD_M, THREADS_M, TRANSPOSE_A == 0, ALONG_K_A != 0>;
 using OperandB = Operand<BLOCK_N, THREAD_N, THREADS_N, TRANSPOSE_B != 0, ALONG_K_B != 0>;
 
-/// Whether neighbouring threads are neighbours along M (else along N): the direction with more threads.
+/// Whether the tiles of neighbouring threads are neighbours along M; otherwise they are neighbours along N. The chosen
+/// direction is the one with more threads.
 constexpr bool M_FIRST = THREADS_M >= THREADS_N;
 
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
@@ -130,7 +131,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
     const int k_tiles = (K - 1) / BLOCK_K + 1;
     const int first_k_tile = begin_of_part(k_tiles, split, splits);
     const int end_k_tile = begin_of_part(k_tiles, split + 1, splits);
-    const auto start_copies = [&](int k_tile) {  // makes one group, which is empty beyond the last k-tile
+    const auto start_copies = [&](int k_tile) {  // commits one group, which is empty if `k_tile` is beyond the last one
         Element* const stage = shared + (k_tile - first_k_tile) % STAGES * STAGE_ELEMENTS;
         if (end_k_tile > k_tile) {
             OperandA::copy_tile(stage, A, lda, first_row, M, k_tile * BLOCK_K, K);

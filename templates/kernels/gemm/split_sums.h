@@ -4,15 +4,15 @@
 
 #include "device/last_block.h"
 
-/// Returns the first index of part `part`, if `total` things are divided into `parts` nearly equal parts. A part ends
-/// where the next one begins.
+/// Returns the index of the first item of part `part`, if items 0 .. total - 1 are divided into `parts` nearly equal
+/// parts. A part ends where the next part begins.
 __device__ __forceinline__ int begin_of_part(int total, int part, int parts) {
     return total / parts * part + min(part, total % parts);
 }
 
 /// For each of OUTPUTS outputs, adds up `load(source, output)` for source = 0 .. sources - 1 and passes the total to
-/// `store(output, total)`. If there are several threads per output, they form groups that divide the sources. `scratch`
-/// has THREADS elements in shared memory.
+/// `store(output, total)`. If there are at least two threads per output, the threads form groups, which divide the
+/// sources among them. `scratch` has THREADS elements in shared memory.
 template <int THREADS, int OUTPUTS, class Load, class Store>
 __device__ __forceinline__ void add_up(Element* scratch, int sources, const Load& load, const Store& store) {
     constexpr int GROUPS = THREADS / OUTPUTS > 1 ? THREADS / OUTPUTS : 1;
@@ -46,9 +46,9 @@ __device__ __forceinline__ void add_up(Element* scratch, int sources, const Load
     }
 }
 
-/// Adds up the sums of the SLICES slices of a block, which `load(slice, output)` returns. Then adds up the sums of the
-/// `splits` blocks that share a tile. The last of these blocks passes the totals to `store(output, total)`. `workspace`
-/// has `splits` * OUTPUTS + 1 elements for each tile.
+/// Adds up the sums of a block's SLICES slices: `load(slice, output)` returns the sum of one slice. Then adds up the
+/// sums of the `splits` blocks that share a tile. The last of these blocks passes the totals to `store(output, total)`.
+/// `workspace` has `splits` * OUTPUTS + 1 elements for each tile.
 template <int THREADS, int OUTPUTS, int SLICES, class Load, class Store>
 __device__ __forceinline__ void add_up_blocks(Element* scratch, Element* workspace, int tile, int split, int splits,
                                               const Load& load, const Store& store) {

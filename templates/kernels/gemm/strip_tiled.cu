@@ -4,7 +4,7 @@
 // STRIPS strips loads 2 * TILE_SIZE * STRIPS elements for 2 * TILE_SIZE^2 * STRIPS operations. It needs TILE_SIZE /
 // STRIPS times less shared memory than `tiled`, but as many times more barriers. There are two other costs. Most
 // threads load nothing: only STRIPS of the TILE_SIZE columns of threads load from A, and only STRIPS rows of threads
-// from B. And accesses to the rows of A are short.
+// from B. And a phase reads only STRIPS neighbouring elements of each row of A, a short access.
 #include "configuration.h"
 
 constexpr int THREADS = TILE_SIZE * TILE_SIZE;
@@ -30,7 +30,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     B += ty * ldb + first_column + tx;
     Element sum = 0;
     for (int left = K; left > 0; left -= STRIPS) {
-        if (tx < STRIPS) a_strips[ty][tx] = in_rows && tx < left ? *A : 0;  // zeros outside add nothing to the sums
+        if (tx < STRIPS) a_strips[ty][tx] = in_rows && tx < left ? *A : 0;  // zeros beyond the edges change no sum
         if (ty < STRIPS) b_strips[ty][tx] = in_columns && ty < left ? *B : 0;
         A += STRIPS;
         B += STRIPS * ldb;

@@ -27,15 +27,16 @@
 //
 // THE RING
 //
-// A warp has LOADS blocks on their way, and copies 16 bytes at a time.
+// A warp has a ring of LOADS places for blocks in shared memory. So LOADS blocks are on their way at the same time. The
+// warp copies them 16 bytes at a time:
 //
-//     large operand contiguous along K     A lane copies what its own fragments need, and reads it from where it put
-//     it.
-//                                          It waits for no other lane.
-//     contiguous along the rows            Neighbouring lanes copy neighbours in memory: 8 lanes 128 bytes (WARP_ROWS
-//                                          of 64), or 4 lanes 64 bytes. Other lanes read them, so the warp waits for
-//                                          all its lanes. The 32 bytes that lie side by side in memory of two lanes'
-//                                          own fragments would be too little for a request to the L2 cache.
+//     large operand contiguous along K     A lane copies the elements of its own fragments, and reads only what it has
+//                                          copied. So it waits for no other lane.
+//     contiguous along the rows            Neighbouring lanes copy neighbours in memory: 8 lanes copy 128 bytes if
+//                                          WARP_ROWS is 64, and 4 lanes copy 64 bytes if it is 32. Other lanes read
+//                                          these bytes, so the warp waits for the copies of all its lanes. If each lane
+//                                          copied its own fragments, only 32 bytes of neighbouring lanes would lie
+//                                          side by side, too few for a request to the L2 cache.
 //
 // Both arrangements in shared memory have no bank conflicts.
 //
@@ -59,8 +60,8 @@
 //
 //     large operand contiguous along K         a lane reads 8 k-steps of one row: 4 registers of fragments as they are.
 //                                              The lanes of a row read 64 bytes that lie side by side.
-//     contiguous along the rows                a lane reads OWN rows of one k-step. Those of k-steps 2p and 2p + 1
-//                                              are pair p of OWN rows once their halves are interleaved.
+//     contiguous along the rows                a lane reads OWN rows of one k-step. Interleaved, the elements of
+//                                              k-steps 2p and 2p + 1 are pair p of each of the OWN rows.
 //
 // Lanes read the small operand in the same order of k-steps: with loads of 16 bytes if the small operand is contiguous
 // along K, otherwise with ldmatrix, which transposes.
@@ -89,7 +90,7 @@
 #include "gemm/tensor_skinny/small.h"
 #include "gemm/tensor_skinny/sums.h"
 
-constexpr int RUN = LOADS % 2 == 0 ? 2 : 1;  // neighbouring blocks of one slice: with 2, they are 128 bytes of each row
+constexpr int RUN = LOADS % 2 == 0 ? 2 : 1;  // number of neighbouring blocks of one slice; 2 are 128 bytes of each row
 static_assert(PANEL == DEPTH * LOADS * SLICES_K, "a panel has LOADS blocks for each slice");
 static_assert(THREADS == 32 * WARPS_M * SLICES_K, "a warp for each part of a tile");
 
@@ -101,7 +102,8 @@ __device__ __forceinline__ int blocks_of(int blocks, int slice) {
     return blocks / (RUN * SLICES_K) * RUN + max(0, min(RUN, blocks % (RUN * SLICES_K) - slice * RUN));
 }
 
-/// sums += block * b, where b is the part of the panel with the same k-steps: its block with index `number`.
+/// sums += block * b, where b is the part of the panel with the k-steps of `block`. `number` is the index of this part
+/// in the panel.
 __device__ __forceinline__ void multiply_block(Sums& sums, const Block& block, const Element* panel, int number) {
     unsigned b[GROUPS][4];
 #pragma unroll
@@ -120,8 +122,9 @@ __device__ __forceinline__ void multiply_block(Sums& sums, const Block& block, c
     }
 }
 
-/// sums += all `count` blocks of a slice. `panels` are all of the part. `ring` is the warp's own. In round `panel`, the
-/// blocks of the panel are multiplied and those of the next one take their places.
+/// Adds to `sums` the products of all `count` blocks of a slice. The thread block's part of K has `panels` panels.
+/// `ring` has room for LOADS blocks of this warp. Round `panel` multiplies the blocks with the k-steps of this panel,
+/// and copies the blocks of the next panel to the same places.
 __device__ __forceinline__ void multiply_blocks(Sums& sums, Element* panel_stages, Element* ring, const Large& large,
                                                 const Small& small, int slice, int count, int panels) {
 #pragma unroll 1
@@ -135,7 +138,7 @@ __device__ __forceinline__ void multiply_blocks(Sums& sums, Element* panel_stage
 #pragma unroll 1
         for (int i = 0; i < LOADS; ++i) {
             wait_for_copies<LOADS - 1>();
-            if (!LARGE_ALONG_K) __syncwarp();  // the copies of all lanes are there
+            if (!LARGE_ALONG_K) __syncwarp();  // the copies of all lanes are complete
             if (panel >= 0 && i < left) multiply_block(sums, Block(ring + i * BLOCK), stage, block_of(i, slice));
             if (!LARGE_ALONG_K) __syncwarp();  // no lane still reads the block
             if (i + LOADS < left) large.copy(ring + i * BLOCK, panel * PANEL + DEPTH * block_of(i + LOADS, slice));
@@ -157,7 +160,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
     const int first_row = tile % row_tiles * TILE, first_column = tile / row_tiles * COLUMNS;
     const int warp = threadIdx.x / 32, slice = warp / WARPS_M, warp_row = warp % WARPS_M * WARP_ROWS;
 
-    const int all = K / DEPTH + (K % DEPTH != 0);  // number of blocks in K, which the thread blocks divide
+    const int all = K / DEPTH + (K % DEPTH != 0);  // number of blocks in K, which are divided among thread blocks
     const int begin = all / splits * split + min(split, all % splits);
     const int blocks = all / splits + (split < all % splits);
     const int first_k = DEPTH * begin;
@@ -182,7 +185,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
     auto* const all_sums = reinterpret_cast<float*>(shared);
     store_sums(all_sums + slice * SLICE_SUMS, sums, warp_row);
     __syncthreads();                                                                 // all sums are in shared memory
-    const int lines = LINES_ALONG_ROWS ? columns - first_column : rows - first_row;  // lines from the tile's start on
+    const int lines = LINES_ALONG_ROWS ? columns - first_column : rows - first_row;  // lines of C from this tile on
     const int length = LINES_ALONG_ROWS ? rows - first_row : columns - first_column;
     const long long step = NARROW_IS_B && LINES_ALONG_ROWS ? ldc : 1;
     Element* const to = C + (NARROW_IS_B ? first_row * ldc + first_column : first_column * ldc + first_row);

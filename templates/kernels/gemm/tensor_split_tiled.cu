@@ -58,7 +58,7 @@
 //     B in two parts               16      4 fragments of 2, twice
 //     A in two parts                8      1 fragment of 4, twice
 //     short sums                   16      4 fragments of 4
-//     addresses, counters          56      more than in tensor_warp_tiled, because the block may have to start again
+//     addresses, counters          56      more than in tensor_warp_tiled, because a block may have to multiply again
 //
 // Prefetching the next k-step would take another 24 registers. So the kernel does not prefetch: while a warp waits for
 // its loads, other warps multiply.

@@ -82,7 +82,7 @@
 // edges of M, N and K need no other code. Rows that do not start at multiples of 16 bytes (because of the pointer or
 // the leading dimension) cannot be copied this way. Rows of tf32 are then copied by the same pipeline, 4 bytes at a
 // time. cp.async cannot copy 2 bytes, so rows of 16-bit elements are copied element by element (multiply_guarded, one
-// stage), which is slow. Each block looks at A, lda, B and ldb and chooses the way. C is written a chunk at a time if
+// stage), which is slow. Each block chooses its way of copying by A, lda, B and ldb. C is written a chunk at a time if
 // its rows are aligned and the whole chunk is inside of C, and element by element otherwise.
 //
 //

@@ -115,8 +115,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, 512 / THREADS)
         }
     }
 
-    // A separate loop: otherwise the 16-byte stores below would decide the registers of the sums, which slows the main
-    // loop.
+    // Alpha multiplies the sums in a loop of its own. The 16-byte stores below need consecutive registers, which are
+    // then those of the products. Otherwise they would be those of the sums, which slows the main loop.
 #pragma unroll
     for (int i = 0; i < THREAD_M * THREAD_N; ++i) sums[i / THREAD_N][i % THREAD_N] *= alpha;
     C += first_row * ldc + first_column;
@@ -127,7 +127,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 512 / THREADS)
         for (int j = 0; j < THREAD_N; j += 4) {
             const int row = place(ty, i, THREADS_M);
             const int column = place(tx, j, THREADS_N);
-            const int count = row < rows ? columns - column : 0;  // how many of the four elements exist, if positive
+            const int count = row < rows ? columns - column : 0;  // how many of the four exist; none if negative
             Element* c = C + row * ldc + column;
             Element* four = &sums[i][j];
 #pragma unroll

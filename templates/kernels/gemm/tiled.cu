@@ -4,7 +4,7 @@
 // Each thread copies one element of each, and each element is used TILE_WIDTH times. So a phase loads 2 * TILE_WIDTH^2
 // elements for 2 * TILE_WIDTH^3 operations: TILE_WIDTH times fewer loads from global memory than in `naive`. With
 // TILE_WIDTH = 16, these are 512 loads for 8,192 operations. The costs are two barriers per phase, and one or two reads
-// of shared memory for each multiplication. `joint_tiled` needs fewer.
+// of shared memory for each multiplication. `joint_tiled` needs fewer of both.
 #include "configuration.h"
 
 constexpr int THREADS = TILE_WIDTH * TILE_WIDTH;
@@ -27,7 +27,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
 
     A += first_row * lda + ty * lda + tx;
     B += ty * ldb + first_column + tx;
-    Element a = in_rows && tx < K ? *A : 0;  // zeros outside add nothing to the sums
+    Element a = in_rows && tx < K ? *A : 0;  // zeros beyond the edges add nothing to the sums
     Element b = in_columns && ty < K ? *B : 0;
     Element sum = 0;
     for (int left = K; left > 0;) {

@@ -39,7 +39,7 @@
 //     BLOCK_M=128 BLOCK_N=128 STAGES=4 CONSUMERS=2, M = N = K = 4096
 //
 //     sums of a thread           64 * 128 / 128, twice       128
-//     left operand of a thread   64 * 32 / 128 + 4 * 4       32: a k-tile's, and big and small ones of two k-steps
+//     left operand of a thread   64 * 32 / 128 + 4 * 4       32: of a k-tile, and big and small parts for two k-steps
 //     products of a k-tile       2 * 3 * 32 / 8 of 64x64x8   24 wgmma of each consumer, 1536 cycles for both
 //     additions of a k-tile      4 * 64 * 128 / 128          256 of each thread, 512 cycles for both
 //     stages                     4 * (128 + 2 * 128) * 128   196,608 bytes

@@ -114,7 +114,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1) CLUSTER_DIMENSIONS
     const Repacked a{A, lda, A_ALONG_M ? K : M, A_ALONG_M ? M : K, reinterpret_cast<Chunk*>(parts.rest)};
     const Repacked b{B, ldb, B_ALONG_N ? K : N, B_ALONG_N ? N : K, a.copy + a.bytes() / sizeof(Chunk)};
     float* sums_of_parts = reinterpret_cast<float*>(parts.rest);
-    if (a.columns % CHUNK != 0 || b.columns % CHUNK != 0) {  // by the manifest, the workspace then has room for copies
+    if (a.columns % CHUNK != 0 || b.columns % CHUNK != 0) {  // in this case, the manifest has made room for copies
         repack(shared.note, a, copies_a ? 0 : a.units(), b, copies_b ? 0 : b.units(), parts.repack);
         copies_a = copies_b = true;
         sums_of_parts += (a.bytes() + b.bytes()) / sizeof(float);

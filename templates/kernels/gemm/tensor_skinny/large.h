@@ -10,7 +10,7 @@ constexpr int OWN = WARP_ROWS / 8;               // rows of a lane
 constexpr int LINES = LARGE_ALONG_K ? OWN : 8;   // lines of memory from which a lane's fragments of a block come
 constexpr int LENGTH = LARGE_ALONG_K ? 8 : OWN;  // elements that a lane has of each of these lines, side by side
 constexpr int CHUNKS = WARP_ROWS / 8;            // chunks of 16 bytes that a lane copies of a block
-constexpr int BLOCK = DEPTH * WARP_ROWS;         // elements
+constexpr int BLOCK = DEPTH * WARP_ROWS;         // elements of a block
 static_assert(WARP_ROWS % 16 == 0, "fragments of 16 rows");
 static_assert(LENGTH == 4 || LENGTH == 8, "a lane reads 8 or 16 bytes at once");
 
@@ -20,18 +20,19 @@ __device__ __forceinline__ int row_of(int i, int half) {
     return LARGE_ALONG_K ? 16 * i + 8 * half + g : OWN * g + 2 * i + half;
 }
 
-/// Large operand along K: the element of a block in shared memory where a lane's part of a line begins. The parts of a
-/// warp lie side by side.
+/// If the large operand is contiguous along K: returns the index, in a block in shared memory, of the first of the 8
+/// elements that this lane has of its line `line`. The elements of neighbouring lanes are neighbours.
 __device__ __forceinline__ int place_along_k(int line) { return (32 * line + static_cast<int>(threadIdx.x % 32)) * 8; }
 
-/// Along the rows: where rows 8 * chunk to 8 * chunk + 7 of k-step 8 * t + line begin. The exclusive or puts what
-/// neighbouring lanes write, and what they read, into different banks.
+/// If the large operand is contiguous along its rows: returns the index, in a block in shared memory, of the first of
+/// rows 8 * chunk .. 8 * chunk + 7 of k-step 8 * t + line. Because of the exclusive or, neighbouring lanes write to
+/// different banks, and they read from different banks.
 __device__ __forceinline__ int place_along_rows(int line, int t, int chunk) {
     return 8 * ((4 * line + t) * CHUNKS + (chunk ^ (CHUNKS == 8 ? 2 * t : t / 2 * 2)));
 }
 
-/// A lane's part of the large operand: rows of its warp, from k-step k on. Instead of rows beyond the last one, the
-/// last one is read again, because their sums are not written.
+/// The large operand: the rows of a lane's warp, from k-step k on. Instead of rows beyond the last one, existing rows
+/// are read again. The sums of rows beyond the last one are never written.
 struct Large {
     const Element* matrix;
     long long stride;
@@ -46,7 +47,7 @@ struct Large {
           rows(all_rows),
           present(K - k) {
         const auto address = reinterpret_cast<unsigned long long>(from);
-        const auto fits = [&](int count) {  // copies are aligned and stay inside of a line
+        const auto fits = [&](int count) {  // whether copies of `count` elements are aligned and stay inside of a line
             return address % (2 * count) == 0 && leading % count == 0 && (LARGE_ALONG_K || rows % count == 0);
         };
         unit = fits(8) ? 8 : fits(4) ? 4 : fits(2) ? 2 : 1;
@@ -69,24 +70,25 @@ struct Large {
     }
 
 private:
-    // A lane's chunks. Along K they are those of its own fragments: 8 k-steps of each of its rows. Along the rows,
-    // CHUNKS neighbouring lanes copy a whole k-step, so that a request to the L2 cache is 64 or 128 bytes, and other
-    // lanes read what they copied.
+    // The chunks that a lane copies. If the operand is contiguous along K, they are those of the lane's own fragments:
+    // 8 k-steps of each of its rows. If the operand is contiguous along the rows, CHUNKS neighbouring lanes copy a
+    // whole k-step, so that a request to the L2 cache is 64 or 128 bytes. Other lanes read what a lane has copied.
     static __device__ __forceinline__ int lane_chunk() { return threadIdx.x % 32 % CHUNKS; }
     static __device__ __forceinline__ int lane_t() { return threadIdx.x % 32 / CHUNKS % 4; }
     static __device__ __forceinline__ int line_of(int i) { return i * (8 / CHUNKS) + threadIdx.x % 32 / CHUNKS / 4; }
 
-    /// Where the lane's i-th chunk begins in a block in shared memory.
+    /// Returns the index, in a block in shared memory, of the first element of the lane's i-th chunk.
     static __device__ __forceinline__ int place(int i) {
         return LARGE_ALONG_K ? place_along_k(i) : place_along_rows(line_of(i), lane_t(), lane_chunk());
     }
 
-    /// The k-step, of a block's, of the n-th element of the lane's i-th chunk.
+    /// Returns the k-step, counted from the block's first one, of element n of the lane's i-th chunk.
     static __device__ __forceinline__ int step_of(int i, int n) {
         return LARGE_ALONG_K ? threadIdx.x % 4 * 8 + n : 8 * lane_t() + line_of(i);
     }
 
-    /// `count` elements from the n-th of the lane's i-th chunk on, of the block that begins k k-steps further on.
+    /// Returns the address in the matrix of elements n .. n + count - 1 of the lane's i-th chunk. `k` is the first
+    /// k-step of the block, counted from the constructor's k.
     __device__ __forceinline__ const Element* source(int i, int n, int count, int k) const {
         if (LARGE_ALONG_K) {
             return matrix + min(row + row_of(i / 2, i % 2), rows - 1) * stride + (k + step_of(i, n));
@@ -104,7 +106,7 @@ private:
     }
 
     __device__ __forceinline__ void copy_elements(Element* block, int k) const {
-        constexpr int AT_ONCE = 2;  // chunks
+        constexpr int AT_ONCE = 2;  // chunks whose loads are on their way at once
 #pragma unroll 1
         for (int first = 0; first < CHUNKS; first += AT_ONCE) {
             Element elements[AT_ONCE][8];

@@ -15,7 +15,7 @@ struct Small {
     const Element* from;
     long long along_k, across;  // distance in elements from one k-step to the next, and from one column to the next
     int columns;                // number of columns that exist, at most COLUMNS
-    int needed, present;        // k-steps that are multiplied; k-steps that exist (those beyond them become zeros)
+    int needed, present;        // number of k-steps to multiply; number that exist (others become zeros)
 
     /// line_chunk and k_chunk return the index of a chunk (16 bytes) in a panel, for two arrangements of a panel.
     ///
@@ -48,7 +48,8 @@ struct Small {
         }
     }
 
-    /// Loads the fragments of 8 columns for block `block` of a panel. b[i] is pair i of the lane's 8 k-steps.
+    /// Loads the fragments of columns 8 * group .. 8 * group + 7 for block `block` of a panel. b[i] becomes pair i of
+    /// the lane's 8 k-steps.
     static __device__ __forceinline__ void load(unsigned (&b)[4], const Element* panel, int block, int group) {
         const int lane = threadIdx.x % 32;
         if (SMALL_ALONG_K) {
@@ -61,7 +62,8 @@ struct Small {
     }
 
 private:
-    // The distance of a thread's chunks is AT_ONCE columns if the operand is contiguous along K, else AT_ONCE k-steps.
+    // A thread copies chunks that are AT_ONCE columns apart if the operand is contiguous along K. Otherwise they are
+    // AT_ONCE k-steps apart.
     __device__ __forceinline__ void copy_chunks(Element* panel, int k) const {
         constexpr int ACROSS = SMALL_ALONG_K ? PANEL / 8 : LINE_CHUNKS, AT_ONCE = THREADS / ACROSS;
         constexpr int COUNT = ((SMALL_ALONG_K ? COLUMNS : PANEL) + AT_ONCE - 1) / AT_ONCE;

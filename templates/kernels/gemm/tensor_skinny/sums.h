@@ -14,12 +14,13 @@ struct Sums {
     float of[FRAGMENTS_M][GROUPS][4];
 };
 
-// The elements of a tile are numbered line by line, where a line is contiguous in C. A tile of a vector is one line.
-// Four neighbours are a quad.
+// The elements of a tile are numbered line by line, where a line is contiguous in C. If C is a vector, a tile is one
+// line. Four neighbours of a line are a quad.
 constexpr bool LINES_ALONG_ROWS = !NARROW_IS_B || COLUMNS == 1;
 constexpr int LINE_LENGTH = LINES_ALONG_ROWS ? TILE : COLUMNS;
 constexpr int QUADS = TILE * COLUMNS / 4;
-// If there are at least twice as many threads as quads, TEAMS teams of threads divide the parts of each quad.
+// If there are at least twice as many threads as quads, TEAMS teams of threads divide the terms of each quad
+// among them.
 constexpr int TEAMS = THREADS >= 8 * QUADS ? 8 : THREADS >= 2 * QUADS ? THREADS / QUADS : 1;
 static_assert(LINE_PITCH % 4 == 0 && LINE_PITCH >= LINE_LENGTH, "quads are aligned");
 
@@ -110,9 +111,9 @@ __device__ __forceinline__ void add_up_tile(float* shared, float* parts, int spl
     }
 }
 
-/// C = alpha * total + beta * C for the first `count` of four elements; none if `count` is not positive. The elements
-/// are `step` apart in C. C is not read if beta is 0. If `aligned` and all four elements exist, they are written at
-/// once.
+/// C = alpha * total + beta * C for the first `count` of four elements. If `count` is zero or negative, nothing is
+/// written. The elements are `step` apart in C. C is not read if beta is 0. If `aligned` is true and all four elements
+/// exist, they are written at once.
 __device__ __forceinline__ void write_quad(Element* to, long long step, const float (&total)[4], int count,
                                            bool aligned, float alpha, float beta) {
     struct alignas(8) Four {

@@ -53,8 +53,8 @@ struct SplitFragments : Operands {
                 small_a[n] = parts.small;
             }
             // The small products come first, because after the big ones their last bits would be truncated. Each kind
-            // of product is computed for all fragments before the next kind, because the products of one fragment must
-            // wait for each other.
+            // of product is computed for all fragments before the next kind, because products that are added to the
+            // same sums must wait for one another.
             float sums[FRAGMENTS_N][4] = {}, apart[FRAGMENTS_N][4] = {};
             float(&big_sums)[FRAGMENTS_N][4] = CAREFUL ? apart : sums;
 #pragma unroll

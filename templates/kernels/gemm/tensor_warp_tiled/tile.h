@@ -67,7 +67,7 @@ struct TileCopy {
 
     const Element* from;  // the thread's first chunk of the present k-tile
     long long stride;     // distance between lines, in elements
-    int lines, elements;  // how many remain in the matrix, from `from` on
+    int lines, elements;  // lines of the matrix, and elements of a line, from `from` to the end
     int line, chunk;
 
     /// `side` is the tile's first row of op(A) or column of op(B), and `k` its first k-step. `sides` and `K` are the
@@ -130,8 +130,8 @@ private:
             const bool inside = i * LINES_AT_ONCE < lines;
 #pragma unroll
             for (int j = 0; j < CHUNK; ++j) {
-                const int element = j * Tile::CHUNKS + chunk;  // index of the element in the line
-                const int distance = element - CHUNK * chunk;  // its distance from the thread's first chunk
+                const int element = j * Tile::CHUNKS + chunk;  // index of the element in its line
+                const int distance = element - CHUNK * chunk;  // distance, in elements, from the thread's first chunk
                 Element* const to = tile + Tile::place(line + i * LINES_AT_ONCE, element / CHUNK) + element % CHUNK;
                 copy(to, source + distance, inside && distance < elements);
             }

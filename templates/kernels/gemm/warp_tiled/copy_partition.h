@@ -30,7 +30,7 @@ struct CopyPartition {
 
     static __device__ __forceinline__ int first_line() { return threadIdx.x / LANES; }
     static __device__ __forceinline__ int lane() { return threadIdx.x % LANES; }
-    /// line_offset(i) is the line of copy i minus first_line(). lane_offset(i) is its place in the line minus lane().
+    /// Copy i belongs to line first_line() + line_offset(i), and its place in that line is lane() + lane_offset(i).
     static __device__ constexpr int line_offset(int i) { return i / COPIES_PER_LINE * LINES_PER_PASS; }
     static __device__ constexpr int lane_offset(int i) { return i % COPIES_PER_LINE * LANES; }
     /// Whether this thread makes copy i. If EVEN is false, some threads have no line in the last pass, and the last

@@ -16,7 +16,7 @@
 ///                         i =  0..3   0..3   0..3   0..3   4..7   4..7   4..7   4..7
 template <int STRIDE, int COUNT, int LANES>
 struct Fragment {
-    SharedAddress from;  // this thread's value 0 in k-step 0 of the k-tile that is read
+    SharedAddress from;  // address of this thread's value 0 in k-step 0 of the k-tile that is read
     Element values[2][COUNT] = {};
 
     static __device__ __forceinline__ int element(int lane, int i) { return lane * 4 + i / 4 * 4 * LANES + i % 4; }

@@ -74,7 +74,7 @@ struct MnMajorLoader {
     /// k-tile that is copied next.
     const Element* from[Partition::PASSES];
     Element held[THROUGH_REGISTERS ? COPIES * WIDTH : 1];
-    long long k_stride;  // from one k-step to the next in global memory
+    long long k_stride;  // distance in elements from one k-step to the next in global memory
 
     /// Returns the first row or column to load for a tile that starts at `wanted`. If the tile would reach beyond the
     /// matrix, it is loaded from further up or left (but not before 0), so that no copy needs a guard.
@@ -163,7 +163,7 @@ struct KMajorLoader {
     /// k-tile that is copied next.
     const Element* from[Partition::PASSES];
     Element held[THROUGH_REGISTERS ? COPIES * WIDTH : 1];
-    long long k_stride;  // from one k-step to the next in global memory
+    long long k_stride;  // distance in elements from one k-step to the next in global memory
 
     /// Returns `wanted`. A tile at the edge of the matrix need not be loaded from further up or left, because the
     /// constructor repeats the last line of the matrix.

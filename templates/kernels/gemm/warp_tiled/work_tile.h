@@ -40,11 +40,11 @@
 /// If BLOCK_K does not divide K, k-tile 0 is short: it has K - (all_k_tiles - 1) * BLOCK_K k-steps, and zeros fill the
 /// rest. The main loop therefore sees only whole k-tiles.
 struct WorkTile {
-    int row, column;            // the tile's first element of C
-    int load_row, load_column;  // first element that is loaded and computed; before row and column at some edges
+    int row, column;            // row and column in C of the tile's first element
+    int load_row, load_column;  // row and column from which on the block computes; smaller at some edges
     int tiles, tile;            // number of tiles of C; index of this tile
-    int split;                  // index of this block or cluster among the SPLIT_K that share the tile
-    int rank, sharers;          // rank of this block in its cluster; number of its blocks that share the tile
+    int split;                  // index of this block or cluster among the SPLIT_K ones that share the tile
+    int rank, sharers;          // rank of this block in its cluster; number of the cluster's blocks that share the tile
     int k_tiles;                // number of k-tiles that this block multiplies
     int first_steps;            // number of k-steps of this block's first k-tile
     long long first_k;          // index of this block's first k-step

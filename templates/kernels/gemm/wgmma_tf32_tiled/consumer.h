@@ -3,12 +3,13 @@
 
 #include "gemm/wgmma_tf32_tiled/fragments.h"
 
-// In describe_tile's units of 16 bytes: from a k-step to the next one, and from the first to the second half of the
-// columns.
+// Distances in the units of describe_tile, which are 16 bytes: from one instruction's 8 k-steps to the next 8, and from
+// the first half of the columns to the second half.
 constexpr int STEP_OF_TILE = 8 * sizeof(Element) / 16;
 constexpr int HALF_OF_TILE = BLOCK_N / 2 * BLOCK_K * sizeof(Element) / 16;
 
-/// Of a consumer's ROWS x BLOCK_N elements of D, as multiply_rows has them.
+/// A thread's part of the sums of its consumer, which computes ROWS x BLOCK_N elements of D. values[i] belongs to rows
+/// i * 64 .. i * 64 + 63, in the order of multiply_rows.
 struct Sums {
     float values[BLOCKS_OF_64][BLOCK_N / 2];
 };
@@ -25,7 +26,7 @@ __device__ __forceinline__ void multiply(Sums& sums, const Fragments& left, cons
     }
 }
 
-/// The sums of one k-step, of half of the columns.
+/// A thread's sums for 8 k-steps and for half of the columns, in the order of multiply_rows.
 struct HalfOfColumns {
     float values[BLOCKS_OF_64][BLOCK_N / 4];
 
@@ -36,7 +37,8 @@ struct HalfOfColumns {
         for (int i = 0; i < BLOCKS_OF_64; ++i) multiply_rows<BLOCK_N / 2>(values[i], left.words[i], right, adds);
     }
 
-    /// Adds `values`, whose products have ended, to the first (`half` is 0) or second half of `sums`.
+    /// Adds `values` to the first half of `sums` if `half` is 0, to the second half if it is 1. The products of
+    /// `values` must be complete.
     __device__ __forceinline__ void add_to(Sums& sums, int half) {
 #pragma unroll
         for (int i = 0; i < BLOCKS_OF_64; ++i) {
@@ -47,7 +49,7 @@ struct HalfOfColumns {
     }
 };
 
-/// The k-tiles of one tile of D, for one consumer.
+/// Multiplies the k-tiles of a tile of D. `consumer` is the index of this warpgroup among the consumers.
 struct Consumer {
     Shared& shared;
     Pipeline& pipeline;
@@ -63,8 +65,8 @@ struct Consumer {
     }
 
 private:
-    // Tells the blocks that copy into this block's stages that this consumer is done with a stage. With several such
-    // blocks in the cluster, thread i tells block i.
+    // Tells the blocks that copy into this block's stages that this consumer is done with a stage. If several blocks of
+    // the cluster copy into them, thread i tells block i.
     __device__ __forceinline__ void leave(int stage) const {
         const int thread = threadIdx.x % WARPGROUP;
         if constexpr (SHARERS > 1) {
@@ -116,18 +118,18 @@ private:
         leave(previous);
     }
 
-    // Tensor cores cut sums off. A sum of theirs therefore starts from 0 and has only 8 products of each kind, the
-    // small ones first. FP32 units add it to `sums`, to nearest. The columns are two halves: while the FP32 units add
-    // one half, the tensor cores multiply the other one.
+    // Tensor cores truncate sums. So the tensor cores only form short sums: each starts from 0 and has 8 products of
+    // each kind, the small products first. FP32 units add the short sums to `sums`, rounding to nearest. The columns
+    // are divided into two halves: while the FP32 units add one half, the tensor cores multiply the other half.
     //
     //     tensor cores   first half, step 0   second half, step 0   first half, step 1    second half, step 1
     //     FP32 units                          first half, step 0    second half, step 0   first half, step 1
     //
-    // All products of a k-tile end before those of the next one start: ptxas 13.0 overlaps products and additions only
-    // in code without a loop, and otherwise waits behind each product (its note C7514).
+    // All products of a k-tile end before those of the next k-tile start. The reason: ptxas 13.0 overlaps products and
+    // additions only in code without a loop. Otherwise it waits after each product (its note C7514).
     __device__ __forceinline__ void consume_split(Sums& sums) const {
         Fragments rows;
-        StepFragments big[2], small[2];  // steps take turns, because the products of the step before read theirs still
+        StepFragments big[2], small[2];  // two of each, in turn: products may still read those of the previous step
         HalfOfColumns halves[2];
         sums = {};
         load_next(rows);
@@ -142,7 +144,7 @@ private:
 #pragma unroll
                 for (int half = 0; half < 2; ++half) {
                     if (step > 0) {
-                        wait_for_products<1>();  // those of this half in the step before
+                        wait_for_products<1>();  // the products of this half in the previous step
                         halves[half].add_to(sums, half);
                     }
                     const auto place = step * STEP_OF_TILE + half * HALF_OF_TILE;

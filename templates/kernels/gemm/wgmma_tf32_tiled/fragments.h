@@ -37,12 +37,13 @@ __device__ __forceinline__ int row_of_thread() {
     }
 }
 
-/// Of a k-step, as multiply_rows takes them.
+/// A thread's fragments for one instruction along K (8 k-steps), as multiply_rows takes them. words[i] is for rows
+/// i * 64 .. i * 64 + 63 of the consumer.
 struct StepFragments {
     unsigned words[BLOCKS_OF_64][4];
 };
 
-/// Of a k-tile.
+/// A thread's fragments for a k-tile.
 struct Fragments {
     unsigned words[BLOCKS_OF_64][STEPS][4];
 
@@ -85,8 +86,9 @@ struct Fragments {
         }
     }
 
-    /// Of k-step `step`: `big` gets the first 11 bits of each element, `small` 11 bits of what they leave. An infinity
-    /// leaves NaN there, and so does a number that is rounded to infinity, or one of the opposite sign.
+    /// Splits the fragments of instruction `step` along K. `big` becomes each element rounded to 11 bits, and `small`
+    /// becomes element - big, rounded to 11 bits. If an element is infinite, `small` is NaN. If a finite element is
+    /// rounded to infinity, `small` is the infinity of the opposite sign.
     __device__ __forceinline__ void split(int step, StepFragments& big, StepFragments& small) const {
 #pragma unroll
         for (int i = 0; i < BLOCKS_OF_64; ++i) {

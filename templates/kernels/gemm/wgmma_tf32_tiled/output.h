@@ -13,9 +13,9 @@ struct Output {
     int M, N;  // rows and columns of C
     Matrix left, right;
 
-    /// Writes all sums of a thread. `row` and `column` are the first ones of the block's tile of D. If an element that
-    /// was split is infinite, or is rounded to infinity, sums with this element are NaN. Such sums are computed again
-    /// without tensor cores.
+    /// Writes all sums of a thread. `row` and `column` are the first row and column of the block's tile of D. If an
+    /// element that was split is infinite, or is rounded to infinity, sums with this element are NaN. Such sums are
+    /// computed again without tensor cores.
     __device__ __forceinline__ void write(const Sums& sums, int row, int column) const {
         static_assert(BLOCKS_OF_64 * GROUPS_OF_64 <= 64, "a bit for each group");
         unsigned long long again = 0;
@@ -37,7 +37,7 @@ struct Output {
     }
 
     /// Writes four sums of a thread: values[i][4 * j] .. values[i][4 * j + 3] of Sums, where `group` is i * BLOCK_N / 8
-    /// + j. `row` and `column` are the first ones of the block's tile of D.
+    /// + j. `row` and `column` are the first row and column of the block's tile of D.
     __device__ __forceinline__ void write_group(int group, int row, int column, const float (&sums)[4]) const {
         if (PLANES == 2 && has_nan(sums)) {
             write_plain_sums(place(group, row, column));

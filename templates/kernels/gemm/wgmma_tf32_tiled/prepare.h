@@ -1,7 +1,7 @@
 // Copies operands to the workspace in a form that the copy engine and wgmma can use. All blocks of the grid do this
 // before the products (gemm/wgmma_tiled/tasks.h).
 //
-// The copy of the right operand has a row for each column of D, which is contiguous along K, as wgmma needs it.
+// In the copy of the right operand, each column of D is a row that is contiguous along K, as wgmma needs it.
 // Elements are rounded to TF32. With two planes, they are split: 32 rounded elements, then the 32 remainders, then the
 // next 32 rounded elements, and so on. Zeros fill the last group of 32. A warp copies 32 x 32 elements at once.
 //
@@ -33,7 +33,7 @@ struct Prepared {
         const int first = (RIGHT_ALONG_COLUMNS ? unit % column_tiles() : unit / k_tiles()) * 32;
         const int k = k_tile * BLOCK_K;
         float values[32];
-        if constexpr (RIGHT_ALONG_COLUMNS) {  // lanes are columns of D
+        if constexpr (RIGHT_ALONG_COLUMNS) {  // each lane loads one column of D
             const Element* const line = from.elements + k * from.leading + first + lane;
             const int count = first + lane < from.sides ? min(from.K - k, 32) : 0;
 #pragma unroll
@@ -44,7 +44,7 @@ struct Prepared {
             __syncwarp();
 #pragma unroll
             for (int i = 0; i < 32; ++i) values[i] = exchange[lane * 32 + (i ^ lane)];
-        } else {  // lanes are k-steps
+        } else {  // each lane loads one k-step
             const Element* const line = from.elements + first * from.leading + k + lane;
             const int count = k + lane < from.K ? min(from.sides - first, 32) : 0;
 #pragma unroll

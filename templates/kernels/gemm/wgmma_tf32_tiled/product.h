@@ -21,7 +21,7 @@ __device__ __forceinline__ void wgmma_tf32_product(int M, int N, float alpha, co
     float* rest = reinterpret_cast<float*>(parts.rest);
     const Repacked left_copy{left.elements, left.leading, LEFT_ALONG_ROWS ? K : left.sides,
                              LEFT_ALONG_ROWS ? left.sides : K, reinterpret_cast<Chunk*>(rest)};
-    // By the manifest, the workspace has room for a copy under this condition.
+    // Under this condition, `workspace_bytes` of the manifest includes room for a copy of the left operand.
     const bool left_has_copy = left_copy.columns % CHUNK != 0;
     if (left_has_copy) rest += left_copy.bytes() / sizeof(float);
     const int left_units = left_has_copy && !copies_left ? left_copy.units() : 0;

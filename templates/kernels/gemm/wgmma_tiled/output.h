@@ -33,9 +33,9 @@ struct Output {
             for (int strip = 0; strip < BLOCK_N / STRIP_COLUMNS; ++strip, turn ^= 1) {
                 Element* const buffer = shared.strips[warp][turn];
                 const int to_row = row + i * 64, to_column = column + strip * STRIP_COLUMNS;
-                if (lane == 0) {  // the store before the previous one must be done: it used the same buffer
+                if (lane == 0) {  // the last store from this buffer, the one before the previous, must be done
                     if (STRIPS % 2 != 0 && i + strip == 0) {
-                        wait_for_stores<0>();  // STRIPS is odd: the previous tile's last store used the buffer
+                        wait_for_stores<0>();  // STRIPS is odd: the last store used this same buffer
                     } else {
                         wait_for_stores<1>();
                     }
@@ -58,8 +58,8 @@ struct Output {
     }
 
     /// Writes four sums of a thread to C: values[i][4 * j] .. values[i][4 * j + 3] of Sums, with `group` = i * BLOCK_N
-    /// / 8 + j. They are two neighbours in a row, and the two elements 8 rows below. `row` and `column` are the first
-    /// ones of the block's tile.
+    /// / 8 + j. They are two neighbours in a row, and the two elements 8 rows below. `row` and `column` are the
+    /// first row and column of the block's tile.
     __device__ __forceinline__ void write_group(int group, int row, int column, const float (&sums)[4]) const {
         const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
         row += warp / 4 * ROWS + group / (BLOCK_N / 8) * 64 + warp % 4 * 16 + lane / 4;
@@ -104,7 +104,7 @@ private:
         for (int j = 0; j < CHUNKS; j += 2) {
             unsigned words[4];
 #pragma unroll
-            for (int n = 0; n < 4; ++n) {  // rows g and g + 8 of the columns from 8 * j and from 8 * (j + 1) on
+            for (int n = 0; n < 4; ++n) {  // in this order: row g, row g + 8; first of chunk j, then of chunk j + 1
                 const int at = 4 * (j + n / 2) + n % 2 * 2;
                 words[n] = pair(sums[at], sums[at + 1], row + g + n % 2 * 8, column + 8 * (j + n / 2) + 2 * t);
             }

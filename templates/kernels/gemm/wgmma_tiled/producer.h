@@ -4,24 +4,24 @@
 #include "gemm/wgmma_tiled/work.h"
 
 /// One operand, op(A) or op(B). Its side is the extent other than K: the rows of op(A) or the columns of op(B). A tile
-/// has SIDE rows or columns and BLOCK_K k-steps. ALONG_SIDE: the operand is contiguous along its side, not along K. If
-/// the copy engine copies the operand, each element may be PLANES numbers. Along K, 32 numbers of the first plane then
-/// alternate with 32 of the second plane.
+/// has SIDE rows or columns and BLOCK_K k-steps. If ALONG_SIDE is true, the operand is contiguous along its side,
+/// otherwise along K. If PLANES is 2, the copy engine copies two numbers for each element: along K, 32 numbers of the
+/// first plane alternate with 32 of the second plane.
 template <bool ALONG_SIDE, int SIDE, int PLANES = 1>
 struct Operand {
     const TensorMap& map;
     const Element* matrix;
     long long leading;
     int sides, K;
-    bool by_engine;  // whether the copy engine copies the operand; if not, the threads do
+    bool by_engine;  // whether the copy engine copies the operand; otherwise the producer's threads copy it
 
     static constexpr int BOXES = ALONG_SIDE ? SIDE / LINE : 1;
     static constexpr int BYTES = PLANES * SIDE * BLOCK_K * sizeof(Element);  // size of a tile
     static_assert(PLANES == 1 || !ALONG_SIDE, "planes are along K");
 
     /// Starts copies of the tile whose first row or column is `side` and first k-step is `k`. SHARERS blocks of the
-    /// cluster need the same tile. Each of them copies one part: this block copies part `part` to all of `blocks` (a
-    /// bit mask of ranks).
+    /// cluster need the same tile. Each of these blocks copies one part to all of them. This block copies part
+    /// `part`. `blocks` is the bit mask of their ranks.
     template <int SHARERS>
     __device__ __forceinline__ void start(Element* to, int side, int k, Barrier* full, int part, int blocks) const {
         if constexpr (ALONG_SIDE) {
@@ -71,7 +71,7 @@ private:
     }
 };
 
-/// Returns a mask of `count` blocks of a cluster, with bits 0, stride, 2 * stride, ...
+/// Returns a bit mask of `count` blocks of a cluster: those with ranks 0, stride, 2 * stride, ...
 __device__ constexpr int blocks_of(int count, int stride) {
     int blocks = 0;
     for (int i = 0; i < count; ++i) blocks |= 1 << i * stride;

@@ -53,8 +53,8 @@ __device__ __forceinline__ uint4 chunk_between(const uint4& low, const uint4& hi
 constexpr int UNITS_AT_ONCE = THREADS > 384 ? 4 : 8;  // units that a warp loads at once, limited by registers
 
 /// Copies `count` units with one warp: first, first + stride, first + 2 * stride, ... Units 0 .. units_a - 1 are those
-/// of `a`; units units_a .. units - 1 are those of `b`. Instead of a unit beyond the last one, the last one is copied
-/// again.
+/// of `a`; units units_a .. units - 1 are those of `b`. Instead of a unit beyond the last one, the last unit is
+/// copied again.
 __device__ __forceinline__ void copy_units(const Repacked& a, int units_a, const Repacked& b, int units, int first,
                                            int stride, int count) {
 #pragma unroll 1

@@ -2,20 +2,21 @@
 // same.
 //
 // First, each block of a cluster writes its sums to its own shared memory, in groups of four sums per thread. Then each
-// block adds up its share of the groups from the shared memory of all. If several clusters share the tile, the blocks
-// write these totals to the workspace. The last block to arrive adds up the totals of all clusters.
+// block adds up its share of the groups, which it reads from the shared memory of all blocks of the cluster. If several
+// clusters share the tile, the blocks write these totals to the workspace. Of the blocks with the same rank, the last
+// one to arrive adds up the totals of all clusters.
 #pragma once
 
 #include "device/cluster.h"
 #include "device/vector.h"
 #include "gemm/wgmma_tiled/work.h"
 
-constexpr int GROUPS = ROWS / 64 * (BLOCK_N / 8);  // a thread's groups of four sums
+constexpr int GROUPS = ROWS / 64 * (BLOCK_N / 8);  // number of groups of four sums that a thread has
 
 /// Returns whether this block is the last of `blocks` blocks to arrive at `counter`, which is in global memory. The
 /// last block sees what the other blocks wrote before they arrived. All threads of the consumers must call the
 /// function. `note` is in shared memory. The counter must be 0 before the first arrival, and it is 0 again after the
-/// last.
+/// last arrival.
 __device__ __forceinline__ bool last_of_consumers(int& note, unsigned* counter, int blocks) {
     consumer_barrier();  // all consumers have written their sums
     if (threadIdx.x == 0) {
@@ -30,12 +31,13 @@ __device__ __forceinline__ bool last_of_consumers(int& note, unsigned* counter, 
 }
 
 /// Adds up the sums of the blocks that share a tile, and writes the totals with `output`. All threads of the consumers
-/// must call it. The producer's threads take part only in its cluster barrier. `row` and `column` are the first
-/// ones of the block's tile. `workspace` has SPLIT_K * BLOCK_M * BLOCK_N sums for each tile.
+/// must call the function. The producer's threads do not call it, but must arrive at the cluster barrier in it
+/// (cluster_barrier_of_all). `row` and `column` are the first row and column of the block's tile.
+/// `workspace` has SPLIT_K * BLOCK_M * BLOCK_N sums for each tile.
 template <class Shared, class Sums, class Output>
 __device__ __forceinline__ void add_up_parts(Shared& shared, const Work& work, const Sums& sums, float* workspace,
                                              unsigned* counters, const Output& output, int row, int column) {
-    constexpr int PLACES = CONSUMERS * WARPGROUP * 4;             // distance of two groups of a thread, in floats
+    constexpr int PLACES = CONSUMERS * WARPGROUP * 4;             // distance between groups of a thread, in floats
     constexpr int AT_ONCE = CLUSTER_K < 16 ? 16 / CLUSTER_K : 1;  // groups whose loads are under way
     static_assert(CLUSTER_K == 1 || sizeof(float) * BLOCK_M * BLOCK_N <= sizeof(shared.a) + sizeof(shared.b),
                   "room for the sums");

@@ -20,8 +20,8 @@ __device__ __forceinline__ unsigned load_acquire(const unsigned* from) {
 /// threads that this thread already sees.
 __device__ __forceinline__ void fence_global() { asm volatile("fence.proxy.async.global;" ::: "memory"); }
 
-/// Returns how many of `pieces` pieces of work a warp does in each task: at most `most`, and so that all blocks get
-/// about equally many tasks.
+/// Returns how many of `pieces` pieces of work a warp does in each task. The number is at most `most`, and gives all
+/// blocks about equally many tasks.
 __device__ __forceinline__ int share_of_warp(int pieces, int most) {
     const int warps = WARPS * static_cast<int>(gridDim.x), rounds = (pieces - 1) / (most * warps) + 1;
     return (pieces - 1) / (rounds * warps) + 1;

@@ -35,9 +35,9 @@ struct Pipeline {
 /// a cluster computes CLUSTER_M x CLUSTER_N neighbouring tiles at a time. Otherwise, the CLUSTER_K blocks of a cluster
 /// compute one tile, which they may share with other clusters (SPLIT_K in all).
 struct Work {
-    int tiles, first, step;     // in units of a cluster's tiles: a block computes first, first + step, ... < tiles
+    int tiles, first, step;     // the tiles of one cluster count as one; a block computes first, first + step, ...
     int split, rank;            // the cluster's index among those that share a tile; the block's index in its cluster
-    int first_k_tile, k_tiles;  // if K = 0: one k-tile, number -1, which is all zeros
+    int first_k_tile, k_tiles;  // this block's part of K; if K is 0: -1 and 1, a k-tile of zeros
 
     __device__ __forceinline__ Work(int M, int N, int K, int group)
         : first(blockIdx.x / CLUSTER / SPLIT_K),
@@ -58,7 +58,7 @@ struct Work {
     struct Place {
         int row, column;
     };
-    /// Returns the first row and column of C of the block's tile, for a `tile` of the cluster.
+    /// Returns the first row and column, in C, of this block's tile. `tile` counts the tiles of one cluster as one.
     __device__ __forceinline__ Place place(int tile) const {
         const int group = tile / (group_rows * columns), in_group = tile % (group_rows * columns);
         const int height = min(group_rows, rows - group * group_rows);
