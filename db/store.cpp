@@ -197,7 +197,7 @@ std::optional<Store::Known> Store::State::find_unchanged(const Problem& problem)
 }
 
 void Store::State::read_unchanged() {
-    constexpr int first_lookups = 4;  // are not delayed, so a file that changes often is not read again and again
+    constexpr int first_lookups = 4;  // they use queries: a file that changes often must not be read as a whole
     constexpr std::int64_t most_problems = 4096;  // reading them takes a few milliseconds
     if (unchanged.was_read || unchanged.lookups < first_lookups || !unchanged.files.is_settled()) return;
     unchanged.was_read = true;
@@ -220,7 +220,7 @@ void Store::State::read_unchanged() {
         return;
     }
     now.is_complete = states_of(request.file, now.log) == now.files;
-    if (!has_log) {  // a change to WAL mode would change the file
+    if (!has_log) {  // no log is watched, because a change to WAL mode changes the file
         now.log.clear();
         now.files.log = {};
     }

@@ -106,7 +106,8 @@ struct Store::State {
 
     // Looks up a problem in `unchanged`. Returns nothing if the files have changed, or `unchanged` was not read.
     std::optional<Store::Known> find_unchanged(const Problem& problem);
-    // Reads the devices and all problems into `unchanged`, if that is worth its time.
+    // Reads the devices and all problems into `unchanged`, if the file has not changed during several lookups and has
+    // few problems.
     void read_unchanged();
 
     // read_template() and read_portfolio() run inside the caller's transaction.

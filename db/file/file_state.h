@@ -36,7 +36,8 @@ struct FilesState {
     bool operator==(const FilesState&) const = default;
 };
 
-/// `log` is the path of the write-ahead log; empty for a file with a rollback journal, whose commits change the file.
+/// `log` is the path of the write-ahead log. It is empty for a file with a rollback journal, because then every commit
+/// changes the file itself.
 FilesState states_of(const std::filesystem::path& file, const std::filesystem::path& log);
 
 /// Whether the path `file` now belongs to another file than the one whose state is `opened`. False if no file has this

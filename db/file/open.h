@@ -28,7 +28,7 @@ OpenRequest open_request(const std::filesystem::path& path, const StoreOptions& 
 
 struct OpenDatabase {
     SQLite::Database database;
-    int schema = 0;    ///< the file's schema version; readers of an older file still see the newest schema
+    int schema = 0;    ///< the file's schema version; views show an older file in the newest schema
     FileState opened;  ///< the state of the file when it was opened
     /// Whether the connection uses SQLite's locks, which keep query results consistent. Without locks, a result is
     /// valid only if the file is still in the state `opened` after the last row was read.
