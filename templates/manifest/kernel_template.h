@@ -43,7 +43,7 @@ const ElementType& element_type(std::string_view name);
 
 /// One argument of the kernel function.
 struct Argument {
-    // Hashes contain the numbers of these kinds. Therefore a new kind may only be appended.
+    // New kinds must come last, because hashes contain the numbers of the kinds.
     enum class Kind { extent, stride, scalar, input, output, batch_stride };
     std::string name;
     Kind kind = Kind::extent;
@@ -131,7 +131,7 @@ struct Model {
     Expression barriers_per_phase;
     Expression shared_loads_per_phase;
     Expression dependent_loads_per_phase;
-    Expression dependent_loads_per_block;  ///< those outside the phases
+    Expression dependent_loads_per_block;  ///< dependent loads outside the phases
     Expression stores_per_block;           ///< elements that a block stores
     Expression cluster_blocks;
 };
@@ -175,7 +175,8 @@ struct KernelTemplate {
     std::vector<std::string> types;
     std::vector<std::string> layouts;
     std::vector<Parameter> parameters;
-    /// For display and for configuration.h. All other expressions have the names of derived values already replaced.
+    /// The derived values, for display and for configuration.h. In all other expressions, their names are already
+    /// replaced by their expressions.
     std::vector<Derived> derived;
     std::vector<Constraint> constraints;
     std::array<Expression, 3> block;

@@ -78,7 +78,8 @@ toml::table parse_toml(const std::string& path, const std::string& text) {
                             std::to_string(most));
     };
     limit(text.size(), longest_manifest, " bytes");
-    // The parser limits the nesting of values, but not the number of parts of a key such as a.b.c.
+    // The parser recurses once for each part of a key such as a.b.c and does not limit the number of parts. The limit
+    // on dots keeps its stack from overflowing.
     limit(static_cast<std::size_t>(std::ranges::count(text, '.')), most_dots, " dots");
     try {
         return toml::parse(text, path);

@@ -1,6 +1,6 @@
 // Corrects the predictions of time models by their errors at nearby measured problems. The correction is a weighted
-// mean of the logarithmic residuals. Weights fall with the distance between the logarithms of the extents. Only
-// problems of the same row alignment count.
+// mean of the logarithmic residuals. Weights fall with the distance between the logarithms of the extents. A measured
+// problem has no weight if its row alignment is different.
 #pragma once
 
 #include <cstddef>
@@ -18,8 +18,8 @@ namespace smemtune {
 class Correction {
 public:
     Correction() = default;
-    /// Collects the measured problems of all `models`. The time of find() and of() is proportional to the number of
-    /// these problems that have one alignment.
+    /// Collects the measured problems of all `models`. The time of find() is proportional to the number of measured
+    /// problems that have the same alignment as the problem in question.
     explicit Correction(std::span<const TimeModel> models, RowAlignment alignment = {});
 
     /// The number of a nearby measured problem, and its weight in the correction.
@@ -44,7 +44,7 @@ private:
     };
     // The measured problems of one alignment.
     struct Group {
-        std::vector<std::size_t> problems;        // their numbers
+        std::vector<std::size_t> problems;        // the numbers of the problems
         std::vector<std::vector<double>> places;  // logarithms of extents: places[extent][index in `problems`]
     };
     RowAlignment alignment_;

@@ -5,7 +5,7 @@ namespace smemtune {
 namespace {
 
 constexpr std::int64_t unit_bytes = 16;
-constexpr std::size_t most_matrices = 32;  // a bit for each
+constexpr std::size_t most_matrices = 32;  // RowAlignment::of() has one bit for each matrix
 
 }  // namespace
 

@@ -14,7 +14,7 @@ namespace smemtune {
 
 class RowAlignment {
 public:
-    /// All problems have the same alignment, 0.
+    /// Makes an object for which of() returns 0 for every problem.
     RowAlignment() = default;
     /// Prepares the matrices of `operation` for problems with the type and layout of `like`, whose extents are ignored.
     /// Throws std::invalid_argument if the operation lacks the layout.
@@ -29,8 +29,8 @@ private:
         StraightLine::Slot columns;
         std::int64_t element_bytes;
     };
-    std::vector<std::string> names_;            // of the extents
-    std::shared_ptr<const StraightLine> line_;  // the numbers of columns; null if all problems are alike
+    std::vector<std::string> names_;            // names of the extents
+    std::shared_ptr<const StraightLine> line_;  // computes the numbers of columns; null if of() is always 0
     std::vector<Matrix> matrices_;
 };
 

@@ -38,7 +38,7 @@ public:
         std::uint64_t points = 0;
     };
 
-    /// Enumerates all valid points. `constants` has the values of the names in rules that are no parameters. Rules are
+    /// Enumerates all valid points. Names in rules that are not parameters get their values from `constants`. Rules are
     /// checked as early as possible, so the time grows with the number of valid points, not of raw points. Throws
     /// ExpressionError if a rule has no value, and std::length_error if there are more than `max_size` valid points.
     ParameterSpace(std::vector<Parameter> parameters, std::vector<Constraint> constraints,
@@ -62,7 +62,7 @@ public:
     [[nodiscard]] std::optional<std::size_t> find(std::span<const std::uint16_t> wanted) const;
     [[nodiscard]] std::optional<std::size_t> find(const Configuration& configuration) const;
     /// Returns the number of raw points, which is the product of all parameters' numbers of values. A raw point is
-    /// either valid, or counted by the census.
+    /// either valid, or counted in census().
     [[nodiscard]] std::uint64_t raw_size() const { return raw_size_; }
     [[nodiscard]] const std::vector<Removed>& census() const { return census_; }
     [[nodiscard]] const std::vector<Parameter>& parameters() const { return parameters_; }

@@ -25,8 +25,9 @@ public:
         bool exists;  ///< whether there is a value: false after a division by zero or an overflow of 64 bits
     };
 
-    /// The values of all slots for one problem. Later calls of evaluate() with the same object reuse its memory. If
-    /// they are of the same line, they do not copy its constants again.
+    /// The values of all slots for one problem. Later calls of evaluate() with the same object reuse its memory. A call
+    /// copies the line's constants into the object only if the previous call was of another
+    /// StraightLine.
     class Values {
     public:
         const Value& operator[](Slot slot) const { return values_[slot]; }
@@ -37,7 +38,7 @@ public:
         std::vector<Value> values_;
     };
 
-    /// The first slots belong to the variables, in this order.
+    /// The first slots belong to `variables`, in the same order.
     explicit StraightLine(std::vector<std::string> variables);
 
     /// Adds an expression and returns the slot of its value. `environment` has the values of all names that are not
@@ -78,7 +79,7 @@ private:
     static void compute(const Node* first, const Node* last, Value* values);
     static void compute_batch(const Node* first, const Node* last, Value* values);
 
-    std::uint64_t id_;  // no other line has this number, and this line gets a new one when an expression is added
+    std::uint64_t id_;  // unique to this line; changes when an expression is added
     std::vector<std::string> variables_;
     std::vector<Node> nodes_;              // in such an order that each node needs only values of earlier nodes
     std::vector<Node> grouped_;            // the nodes in the order of group(); empty before group()
@@ -103,8 +104,8 @@ public:
     static constexpr std::size_t none = SIZE_MAX;
 
     /// Sets variable `depth` - 1 to `value`, then checks `rules[depth]`. Returns the index of the first of these rules
-    /// that is 0 or has no value; `none` if there is no such rule. Call enter() for depth 0 first; it sets no variable.
-    /// After a call, call enter() again for all greater depths.
+    /// that is 0 or has no value; `none` if there is no such rule. The first call must be for depth
+    /// 0, which sets no variable. After a call, enter() must be called again for every greater depth.
     std::size_t enter(std::size_t depth, std::int64_t value);
     /// Whether the rule that failed in the last enter() has a value. If it has, the value is 0.
     [[nodiscard]] bool exists(Slot rule) const { return values_[rule].exists; }
