@@ -11,7 +11,7 @@ namespace {
 // The purpose of a program that a template brings along.
 enum class Role { kernel, reference, verify_kernel, verify_host, prepare };
 
-// The name of a role in messages.
+// What messages call a program with this role, such as "the kernel".
 std::string text_of(Role role) {
     switch (role) {
         case Role::kernel: return "the kernel";

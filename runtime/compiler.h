@@ -21,7 +21,7 @@ struct Program {
     std::string source_path;  ///< path of the source among `files`
     SourceTree files;
     std::vector<std::string> options;          ///< the template's options; HostCompiler uses only -D, -U and -std
-    std::vector<std::string> include_folders;  ///< folders to search for headers, named like the paths of `files`
+    std::vector<std::string> include_folders;  ///< where to search for headers; paths in the same tree as `files`
     SourceNeeds needs;
     std::vector<std::string> symbols{};  ///< arrays of the source that LoadedKernel::fill_symbol fills
     bool on_host = false;                ///< a C++ function for the CPU (HostFunction) instead of a kernel

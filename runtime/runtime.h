@@ -65,8 +65,8 @@ public:
     using std::runtime_error::runtime_error;
 };
 
-/// Other users can change a file or folder with code that the application would run. The message gives the file's
-/// owner, its mode and the remedy.
+/// A file or folder has code that the application would run, and other users can change this file or folder. The
+/// message gives the file's owner, its mode and the remedy.
 class UntrustedFile : public std::runtime_error {
 public:
     using std::runtime_error::runtime_error;

@@ -18,7 +18,7 @@ namespace {
 std::optional<Configuration> sane_default(const KernelTemplate& kernel, const Problem& problem, const Device& device) {
     const auto defaults = default_configuration(kernel);
     if (!infeasibility(kernel, defaults, problem, device)) return defaults;
-    for (const auto& parameter : kernel.parameters) {  // tries one changed parameter first: enumerating takes long
+    for (const auto& parameter : kernel.parameters) {  // tries to change one parameter: enumerating takes longer
         for (const auto value : parameter.values) {
             auto near = defaults;
             near.values[parameter.name] = value;
@@ -175,7 +175,7 @@ std::optional<Candidate> Candidates::next() {
 }
 
 std::optional<Candidate> Candidates::next_stored() {
-    // If the database is replaced by a different file, the row numbers that were read before are wrong: start again.
+    // If a different file replaces the database, the row numbers that were read before are wrong. Then start again.
     const auto was_replaced = [&] { return store_ != nullptr && store_->replacements() != replacements_; };
     for (;;) {
         if (was_replaced()) begin();

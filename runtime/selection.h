@@ -133,7 +133,7 @@ private:
     LeasedScratch rule_values_;  // values of the members' rules for `problem_`
     std::size_t prediction_ = 0;
     std::string why_not_;
-    std::vector<std::string> hashes_;    // hashes of `kernel_template_`: this version's and `same_code_as`
+    std::vector<std::string> hashes_;    // `kernel_template_`'s same_code_hashes()
     std::vector<StoredDevice> devices_;  // the stored devices, the most similar first
     std::vector<Step> steps_;            // all steps, in the order of execution
     std::size_t step_ = 0;               // index of the next step

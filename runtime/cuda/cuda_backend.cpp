@@ -312,8 +312,8 @@ public:
     [[nodiscard]] bool is_capturing(StreamHandle stream) override {
         auto status = cudaStreamCaptureStatusNone;
         const auto result = cudaStreamIsCapturing(stream, &status);
-        // This result means that `stream` is the default stream while another stream is captured. The function does not
-        // throw here, because CUDA will refuse the launch itself with a clearer message.
+        // cudaErrorStreamCaptureImplicit means that `stream` is the default stream while another stream is captured.
+        // The function does not throw here, because CUDA will refuse the launch itself with a clearer message.
         if (result == cudaErrorStreamCaptureImplicit) {
             (void)cudaGetLastError();
             return false;
@@ -418,7 +418,8 @@ private:
 
     int ordinal_;
     Device device_;
-    // These are opened at their first use, so that an application that only launches does not wait for them.
+    // Sensors, streams and events are made at their first use. An application that only launches needs none of them,
+    // so it does not wait for them.
     Lazy<GpuSensors> sensors_{[this] { return std::make_unique<GpuSensors>(cuda_bus_id(ordinal_)); }};
     Lazy<Stream> stream_{new_stream}, fill_stream_{new_stream};
     Lazy<Event> begin_{new_event}, end_{new_event};

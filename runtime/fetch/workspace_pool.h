@@ -14,10 +14,10 @@
 
 namespace smemtune {
 
-/// The memory of one stream. Each kernel has a part of this memory. When a launch starts, the kernel's part is zeroed
-/// or as the kernel's previous launch left it, because kernels rely on counters that are 0 before and after each
-/// launch. When the memory is used up, all parts are assigned anew. Nobody waits for this, because the stream itself
-/// zeroes a part after the earlier launches that used it.
+/// The memory of one stream. Each kernel has a part of this memory. When a launch starts, the kernel's part has only
+/// zeros or what the kernel's previous launch left there, because kernels rely on counters that are 0 before and after
+/// each launch. When the memory is used up, all parts are assigned anew. Nobody waits for this, because the stream
+/// itself zeroes a part after the earlier launches that used it.
 class StreamWorkspace {
 public:
     /// When the memory is used up, its size doubles, up to this limit. At the limit, the same memory is used again. The
@@ -36,7 +36,7 @@ public:
 private:
     [[nodiscard]] std::size_t capacity() const { return blocks_.empty() ? 0 : blocks_.back()->size(); }
 
-    std::vector<std::unique_ptr<Memory>> blocks_;  // new launches use the last, earlier ones perhaps the others
+    std::vector<std::unique_ptr<Memory>> blocks_;  // new launches use the last; earlier launches may use the others
     std::map<std::uint64_t, std::size_t> parts_;   // offset of each kernel's part, by the kernel's id
     std::size_t used_ = 0;
     std::size_t touched_ = 0;  // from this offset on, the last block was never used and is still zeroed
@@ -74,8 +74,8 @@ private:
 
 /// Returns `kernel` with a workspace from `pool`, or `kernel` itself if `launch` asks for no workspace. Callers pass
 /// all arguments but the workspace's address. Captured launches do not use the pool, because their graph may run at any
-/// later time: the kernel keeps separate memory for them, one block for each stream. Every launch takes locks. Throws
-/// OutOfMemory, here or at a launch.
+/// later time. The kernel keeps separate memory for captured launches, one block for each stream. Every launch takes
+/// locks. Throws OutOfMemory, here or at a launch.
 std::shared_ptr<const LoadedKernel> with_pooled_workspace(std::shared_ptr<const LoadedKernel> kernel,
                                                           const Launch& launch, std::shared_ptr<WorkspacePool> pool);
 

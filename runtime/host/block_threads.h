@@ -41,7 +41,8 @@ public:
     /// Throws DeviceError or std::bad_alloc if there is no memory for a block's stacks and shared memory.
     void run(const Work& work);
 
-    /// Time of all launches so far in microseconds: their CPU time, as if spread evenly over the threads.
+    /// The time of all launches so far, in microseconds: their CPU time divided by the number of threads that ran
+    /// blocks.
     [[nodiscard]] double total_us() const { return total_us_; }
 
 private:

@@ -20,7 +20,7 @@ public:
     SharedObject(const SharedObject&) = delete;
     SharedObject& operator=(const SharedObject&) = delete;
 
-    /// Sets `function` to the function of this name. Throws LaunchError if there is none.
+    /// Sets `function` to the function `name`. Throws LaunchError if the shared object lacks this function.
     template <class Function>
     void find(const char* name, Function*& function) const {
         if (!library_->find(name, function)) throw LaunchError(std::string("the kernel's code has no ") + name);

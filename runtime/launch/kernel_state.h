@@ -24,12 +24,13 @@ struct PreparedGemm {
     bool skips_products = false;  ///< whether launches with K = 0 or alpha = 0 skip the products (zero_extents.h)
 };
 
-/// An extent among the arguments. Every launch of the kernel must pass the value that the kernel was fetched for.
+/// An extent among the arguments. Every launch of the kernel must pass the value that the kernel was fetched for, or 0
+/// if `may_be_zero` is true.
 struct FetchedExtent {
     std::size_t position = 0;  ///< index among the arguments
     std::string name;
     std::int64_t value = 0;
-    bool may_be_zero = false;  ///< whether a launch may pass 0 instead, because one of the operation's checks uses 0
+    bool may_be_zero = false;  ///< whether a launch may pass 0, which one of the operation's checks verifies
     bool is_wide = false;      ///< whether the argument has 8 bytes instead of 4
 };
 
@@ -40,7 +41,7 @@ struct Kernel::State {
     std::shared_ptr<Backend> backend;            // must outlive `kernel`
     ConfiguredKernel kernel;
     std::optional<PreparedGemm> gemm;         // only for matrix products
-    std::vector<FetchedExtent> extents;       // checked if there is no `gemm`; else gemm->extents is checked
+    std::vector<FetchedExtent> extents;       // not used if `gemm` is set: launches then check gemm->extents
     std::shared_ptr<FirstCalls> first_calls;  // null if no other kernels are timed
 
     /// The state of the kernel that launches run now.

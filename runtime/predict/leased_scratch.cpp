@@ -7,7 +7,7 @@ namespace smemtune {
 
 namespace {
 
-constexpr std::size_t most_left = 4;  // one for each database that a fetch of several layers ranks
+constexpr std::size_t most_left = 4;  // enough for a fetch that ranks the members of four databases
 
 std::vector<std::unique_ptr<BoundLaunch::Scratch>>& left() {
     thread_local std::vector<std::unique_ptr<BoundLaunch::Scratch>> of_this_thread;
