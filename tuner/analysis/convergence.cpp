@@ -17,8 +17,9 @@ struct First {
 };
 
 // Returns when each trial was first tried. `rows` are in the order in which trials were first stored. A finalist's
-// stored date is too late, because the finals store the finalist again. A trial was tried before the trials after it.
-// So it gets the earliest date among its own and theirs, with the run of that date.
+// stored date is too late, because the finals store the finalist again. But each trial was first tried before the
+// trials behind it in `rows`. So each trial gets the earliest date among its own and those of the trials behind it, and
+// the run of that date.
 std::vector<First> first_dates(const std::vector<const TrialRow*>& rows) {
     std::vector<First> dates(rows.size());
     for (std::size_t i = rows.size(); i-- > 0;) {

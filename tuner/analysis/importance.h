@@ -60,8 +60,8 @@ struct Importance {
     std::optional<std::size_t> valid;  ///< the number of valid configurations; nothing if unknown
     /// The share of the variance that the random forest explains at configurations it was not trained on. 1 if `exact`.
     double explained = 0;
-    /// Says what is missing and what to do if there are too few outcomes. In this case, `parameters` and `pairs` are
-    /// empty.
+    /// If there are too few outcomes, this text says what is missing and what to do, and `parameters` and `pairs`
+    /// are empty. Otherwise the text is empty.
     std::string too_little;
 };
 

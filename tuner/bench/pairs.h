@@ -21,7 +21,7 @@ struct PairPolicy {
 struct Pair {
     double ours_us = 0;
     double theirs_us = 0;
-    std::int64_t clock_khz = 0;  ///< the lower clock of both samples; 0 if unknown
+    std::int64_t clock_khz = 0;  ///< the lower of the two samples' clocks; 0 if unknown
 };
 
 struct Ratio {

@@ -29,8 +29,9 @@ public:
     void observe(const Configuration& configuration, std::optional<double> cost);
 
     /// Call this after observing the stored trials. After this call, the stored trials suffice to give up a template
-    /// that is too slow, however few they are. `complete` says whether the last run ended as "complete". If it did, and
-    /// its search of this template had ended, the search stays ended: the trials after that end came from other sizes.
+    /// that is too slow, however few they are. `complete` says whether the last run ended as "complete". If that run
+    /// was complete and had ended its search of this template, the search stays ended, even if a later trial was a
+    /// gain. Such a trial came from the winner of another size and not from the search.
     void resume(bool complete);
 
     /// Takes back a proposed configuration that was not tried. The configuration counts as untried, but is not proposed
@@ -47,7 +48,8 @@ public:
     [[nodiscard]] bool may_propose(std::optional<double> best) const;
     /// Whether the template's best cost is close enough to `best`. False if the template has no valid trial.
     [[nodiscard]] bool keeps_up(double best) const;
-    /// Those of `winners` that are valid and untried here, each once, with run-time arguments at their defaults.
+    /// Returns the configurations of `winners` that are valid and untried here, each once. Their run-time arguments
+    /// have the default values.
     [[nodiscard]] std::vector<Configuration> untried_among(std::vector<Configuration> winners) const;
     /// All untried configurations, in the order of the space.
     [[nodiscard]] std::vector<Configuration> untried() const;

@@ -143,7 +143,8 @@ std::vector<std::string> stored_sizes(std::string_view text, const std::vector<S
 
 std::string automatic_sizes(const SizeForm& form, bool host) {
     if (form.counts.empty()) return host ? "64..256" : "512..8192";
-    // These sizes are batches, because a single small matrix is too little work for a device.
+    // A batched operation gets batches of several matrices, because a single small matrix is too little work for a
+    // device.
     std::string text;
     for (const std::int64_t edge : host ? std::vector{32, 64} : std::vector{64, 128, 256, 512}) {
         text += (text.empty() ? "" : ",") + joined(words(cube(edge, form, host ? 4 : 64)));

@@ -74,7 +74,7 @@ std::vector<std::string> searches_of(const CommandLine& line) {
 
 // The command that records all configurations of the landscape.
 std::string exhaustive_command(const Landscape& landscape, const std::string& file) {
-    // These words: operation, type, layout (if the operation has layouts), size.
+    // The words of a problem are its operation, its type, its layout (if the operation has layouts) and its size.
     const auto words = split(landscape.problem, ' ');
     const auto layout = words.size() == 4 && words[2] != "nn" ? " --layout " + words[2] : "";
     return "smemtune --search exhaustive --templates " + landscape.kernel + " --sizes " + words.back() + layout +

@@ -40,7 +40,8 @@ _smemtune() {
     local before=("${COMP_WORDS[@]:1:COMP_CWORD - 1}")
 )";
 
-// Returns the lines of the script that find the command of the command line. Options without a command belong to tune.
+// Returns the lines of the script that find the command in a command line. If a command line has options but no
+// command, the command is tune.
 std::string command_cases(std::span<const DocumentedCommand> commands) {
     std::vector<std::string> names;
     std::string subcommands;

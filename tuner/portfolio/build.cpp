@@ -20,7 +20,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::size_t samples_at_once = 16;  // so many samples are tuned together; all their spaces are in memory
+constexpr std::size_t samples_at_once = 16;  // limit of samples tuned together, because all their spaces are in memory
 constexpr std::size_t samples_nearby = 20;   // each configuration is first timed at this many samples
 // The shares of the budget after which tuning and cross-timing end. On an H200 with 16 cores, tuning tries 16
 // candidates per second, limited by the compiler. Cross-timing times configurations at other samples, about a hundred
@@ -78,7 +78,7 @@ private:
         });
     }
 
-    // Tunes the samples in spread_order(). Whenever the budget ends, the tuned samples are spread over all extents.
+    // Tunes the samples in spread_order(), so that the tuned samples cover all extents whenever the budget ends.
     void tune_samples() {
         std::vector<Problem> untuned;
         for (const auto i : spread_order(request_.samples)) {
@@ -173,7 +173,7 @@ private:
         }
         progress_.begin_part("verifying");
         const auto begin = Clock::now();
-        context.deadline = Clock::time_point::max();  // a member serves only classes that it was verified for
+        context.deadline = Clock::time_point::max();  // no deadline: a fetch uses no unverified member
         const auto classes = verify_classes(context, members, progress_);
         report_.verify_seconds = seconds_since(begin);
         if (!resources_.interrupted) store(members, models, classes);

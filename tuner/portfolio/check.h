@@ -6,7 +6,7 @@
 namespace smemtune {
 
 struct CheckRequest {
-    std::vector<Sample> samples;  ///< all of one operation, type and layout; best if none of them was tuned before
+    std::vector<Sample> samples;  ///< of one operation, type and layout; preferably not tuned before
     std::vector<KernelTemplate> templates;
     std::size_t searches = 0;      ///< how many of the samples are tuned by a search
     std::size_t evaluations = 64;  ///< how many configurations each search tries

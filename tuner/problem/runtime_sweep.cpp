@@ -9,7 +9,7 @@ namespace smemtune {
 
 namespace {
 
-constexpr std::size_t most_swept = 4;  // the sweep tries variants of so many configurations
+constexpr std::size_t most_swept = 4;  // how many configurations the sweep tries variants of
 
 }  // namespace
 

@@ -14,9 +14,9 @@ namespace smemtune {
 
 namespace {
 
-constexpr std::size_t most_verified_again = 8;  // limit for each problem; the finals could admit no more trials
+constexpr std::size_t most_verified_again = 8;  // limit for each problem; the finals admit no more finalists
 constexpr std::size_t most_retries = 8;         // limit for each problem and run, because each timeout takes long
-constexpr std::int64_t most_attempts = 2;       // a configuration is tried so often with one toolchain
+constexpr std::int64_t most_attempts = 2;       // how often a configuration is tried with one toolchain
 
 std::string code_key(const TrialInput& input) {
     const auto& launch = input.launch;

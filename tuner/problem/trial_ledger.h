@@ -63,7 +63,7 @@ public:
     /// Adds and stores a new trial. `timed` is false if the trial keeps the time of a stored one.
     const Trial& add(TemplateSearch& search, TrialRecord record, bool timed = true);
     /// Replaces the record of a trial that was measured again or rejected, and stores it as a trial of this run. A
-    /// trial that is now rejected no longer counts for best_us() and best_cost().
+    /// trial that is now rejected no longer affects best_us() and best_cost().
     void replace(Trial& trial, TrialRecord record);
     /// Does the same as replace(), and stores the trial as the winner in the same transaction.
     void replace_as_winner(Trial& trial, TrialRecord record, const BinaryRecord& binary);

@@ -32,7 +32,7 @@ private:
     std::size_t evaluations_ = 0;
     std::size_t found_at_ = 0;       // the number of the evaluation that brought the last gain
     std::optional<double> best_;     // the lowest cost observed so far
-    std::optional<double> to_beat_;  // the cost at the last gain; several small improvements on it add up to a gain
+    std::optional<double> to_beat_;  // the cost at the last gain; a cost that is lower by `gain` is the next gain
     bool was_unlikely_ = false;
 };
 

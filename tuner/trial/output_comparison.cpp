@@ -33,8 +33,8 @@ T element_of(Backend& backend, const Memory& memory, long long index) {
     return element;
 }
 
-// The number of rounded operations that give an element of an output. The error of a product counts as
-// ElementType::product_terms further operations. 0 means that the result must be exact.
+// The number of rounded operations that give an element of an output. 0 means that the result must be exact. If
+// products of this element type have errors of their own, adds ElementType::product_terms operations for these errors.
 std::int64_t terms_of(const Operation& operation, const Environment& environment, const ElementType& element) {
     const auto terms = operation.terms.evaluate(environment);
     return terms == 0 ? 0 : terms + element.product_terms;

@@ -201,7 +201,8 @@ std::unique_ptr<Testbed::State> Testbed::make_state(const Operation& operation, 
     state.comparison = std::make_unique<OutputComparison>(backend_, state.operation, problem_, state.environment,
                                                           binaries_.reference, binaries_.compare, binaries_.widen);
     const auto sets = rotating_sets(operation, state.environment, type.bytes, backend_.device());
-    // A reference on the host takes long, so all sets get the same values, and the reference is computed only once.
+    // If the host computes the reference or inputs, which takes long, all sets of operands get the same values. Then
+    // one computation suffices.
     const bool is_slow = operation.reference.is_on_host() || is_host_source(operation.prepare_path);
     state.rotating.emplace(*state.factory, state.operation.checks.front(), sets, seed_, is_slow ? 0 : 1000);
     state.prepared.resize(operation.checks.size());

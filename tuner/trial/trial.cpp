@@ -37,7 +37,7 @@ bool is_hopeless(const SamplingPolicy& policy, std::optional<double> best_us, do
 // trial, because they can take ten times as long as a launch. The winner of the finals passes every check in any case.
 bool is_new_best(const SamplingPolicy& policy, std::optional<double> verified_best_us, const Measurement& measured) {
     if (measured.cut_short) return false;
-    if (policy.energy || !verified_best_us) return true;  // for energy, because a slower kernel may need less
+    if (policy.energy || !verified_best_us) return true;  // a slower kernel may need less energy
     return measured.median_us < *verified_best_us;
 }
 

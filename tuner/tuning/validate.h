@@ -18,7 +18,7 @@ struct Winner {
     std::vector<unsigned> seeds{};  ///< the seeds whose runs found this winner
     bool stored = false;            ///< whether this configuration is also the winner in the database
     double us = 0;                  ///< median time, measured alternately with the other winners
-    /// The median over pairs of samples of: its time / time of the fastest winner, minus 1.
+    /// This winner's time divided by the fastest winner's time, minus 1: the median over pairs of samples.
     double behind = 0;
 };
 
@@ -41,8 +41,8 @@ struct ValidationReport {
     double seconds = 0;
 };
 
-/// Tunes `seeds` times, each time with the next seed after the request's. Each run uses a temporary database;
-/// `resources.store` is only read. A new process of the first worker then times the winners.
+/// Tunes `seeds` times, each time with the next seed after the request's. Each run writes to a temporary database, and
+/// `resources.store` does not change. Then the first worker starts a new process, which times the winners.
 ValidationReport validate(TuneRequest request, const std::vector<std::vector<PlannedSpace>>& spaces,
                           const TuneResources& resources, std::size_t seeds, Progress& progress);
 

@@ -27,7 +27,7 @@ struct TrialRequest {
     TrialInput input;
     SamplingPolicy policy;
     std::optional<double> best_us{};           ///< microseconds of the fastest candidate so far
-    std::optional<double> verified_best_us{};  ///< time of the fastest one of its template that passed all checks
+    std::optional<double> verified_best_us{};  ///< time of the fastest candidate of its template that passed all checks
 };
 /// Verifies a candidate of the most recently prepared problem. The candidate was timed before. The answer is a
 /// TrialReply.

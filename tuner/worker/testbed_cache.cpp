@@ -25,7 +25,7 @@ void TestbedCache::prepare(const PrepareRequest& request) {
     try {
         add(request);
     } catch (const OutOfMemory&) {
-        // Another process may take the free memory before it is allocated here.
+        // There was enough free memory, but another process may have taken it before it was allocated here.
         if (request.only_if_room) return;
         if (entries_.empty()) throw;
         entries_.clear();

@@ -182,8 +182,9 @@ Worker::Answer<Expected> Worker::ask(const Request& request, std::chrono::millis
     return answer;
 }
 
-// The operator or the system (out of memory) may kill a worker at any time. In this case, the request is not the cause.
-// So a request is sent once more, to a new worker, and only a second loss counts.
+// Sends a request. A user or the system (out of memory) may kill a worker at any time. So if something other than the
+// request may be the cause of a loss, sends the request once more, to a new worker. Returns the second answer, even if
+// it is a loss.
 template <class Expected>
 Worker::Answer<Expected> Worker::ask_prepared(const Request& request, std::chrono::milliseconds limit) {
     ensure_prepared();

@@ -22,7 +22,7 @@ struct CrossTimes {
     std::vector<std::vector<std::size_t>> found;  ///< of each configuration: the problems at which a search found it
     std::vector<std::vector<std::size_t>> won;    ///< of each configuration: the problems that it is the winner of
     std::vector<std::vector<Cell>> cells;         ///< by problem, then by configuration
-    RowAlignment alignment{};                     ///< of the problems' matrices
+    RowAlignment alignment{};                     ///< tells how the rows of a problem's matrices are aligned
 
     [[nodiscard]] std::size_t problems() const { return cells.size(); }
     [[nodiscard]] std::size_t configurations() const { return groups.size(); }

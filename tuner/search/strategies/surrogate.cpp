@@ -294,7 +294,7 @@ private:
     Encoding encoding_;
     Covariance prior_;
     Covariance covariance_;
-    std::vector<Known> known_;  // in the order of proposals; if not proposed, a point is added with its outcome
+    std::vector<Known> known_;  // all points that were proposed or observed, in this order
     std::unordered_map<std::size_t, std::size_t> known_of_;
     std::vector<double> feasible_;  // the costs of all points that were not rejected, lowest first
     bool prepared_ = false;
