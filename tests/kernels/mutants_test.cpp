@@ -31,7 +31,7 @@ bool is_harmless(const std::string& line, std::size_t at) {
     for (const std::string_view code : {
              "first_line() < LINES_PER_PASS",  // copies a line twice, which is harmless
              "line_offset(i) < steps",         // for one more k-step, an operand has zeros
-             "* WIDTH < steps",                // the same in the other loader of operands
+             "* WIDTH < steps",                // also for one more k-step, in a different loader
              "source < sources; source",       // adds zeros, because each load has its own guard
          }) {
         const auto begin = line.find(code);

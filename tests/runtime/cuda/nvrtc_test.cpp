@@ -26,8 +26,8 @@ std::vector<Problem> some_problems(const KernelTemplate& kernel) {
     return problems;
 }
 
-// Returns two configurations: the default, and either the last of the space, which needs the most resources, or one
-// from the middle.
+// Returns two configurations: the default and one more. If `last` is true, this is the last of the space, which needs
+// the most resources, and otherwise the one in the middle.
 std::vector<Configuration> sample(const KernelTemplate& kernel, const Problem& problem, const Device& device,
                                   bool last) {
     const auto space = feasible_space(kernel, problem, device);
@@ -39,7 +39,7 @@ std::vector<Configuration> sample(const KernelTemplate& kernel, const Problem& p
 struct Target {
     const char* model;
     const char* name;
-    bool last = false;  // whether the first problem gets the last configuration; the second gets the middle
+    bool last = false;  // `last` of sample() for the first problem; alternates from problem to problem
 };
 void PrintTo(const Target& target, std::ostream* stream) { *stream << target.name; }
 

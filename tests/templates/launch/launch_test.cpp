@@ -59,8 +59,8 @@ TEST(Launch, HasATensorMapOfEachMatrixAsItIsStored) {
     auto configuration = default_configuration(kernel);
     configuration.values["BLOCK_N"] = 96;
     const auto launch = launch_of(kernel, configuration, gemm(1000, 520, 304, "bf16", "tt"), model_device("sm_90"));
-    // index of the matrix, index of its stride, rows and columns of the matrix, rows and columns of the box, bytes of
-    // an element
+    // Each line has: index of the matrix, index of its stride, rows and columns of the matrix, rows and columns of the
+    // box, bytes of an element, whether the tile is swizzled.
     EXPECT_EQ(launch.tensor_maps, (std::vector<TensorMapArgument>{{4, 5, 304, 1000, 64, 64, 2, true},
                                                                   {6, 7, 520, 304, 96, 64, 2, true},
                                                                   {9, 10, 1000, 520, 16, 32, 2, true}}));

@@ -206,8 +206,8 @@ TEST(Catalog, KernelsThatShareAnOperationInAThirdOnesManifestLoadAlone) {
     }
 }
 
-// A reference in the source of one template may use this template's constants, which another template lacks. Before
-// this check, tuning worked or failed depending on the names of the files, and `smemtune run` failed.
+// The reference is in the source of one template and uses that template's constants. A second template lacks these
+// constants, so the reference would not compile with it.
 TEST(Catalog, AReferenceBesideAKernelsConstantsServesThatKernelAlone) {
     auto files = users();
     files["other.toml"] =

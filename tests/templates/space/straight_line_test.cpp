@@ -7,8 +7,7 @@ namespace {
 
 const Environment known{{"FOUR", 4}, {"ZERO", 0}, {"MOST", INT64_MAX}};
 
-// Two evaluations of an expression: by a StraightLine and by the expression itself. They return nothing if there is no
-// value.
+// These three functions evaluate an expression. They return nothing if it has no value. This one uses a StraightLine.
 std::optional<std::int64_t> line_value(const std::string& text, std::int64_t m, std::int64_t n) {
     StraightLine line({"M", "N"});
     const auto slot = line.add(Expression(text), known);
@@ -16,7 +15,7 @@ std::optional<std::int64_t> line_value(const std::string& text, std::int64_t m, 
     line.evaluate({"any", "f32", "", {{"M", m}, {"N", n}}}, values);
     return values[slot].exists ? std::optional(values[slot].number) : std::nullopt;
 }
-// The same for a line whose operators are grouped, with an expression of many operators beside this one.
+// Uses a StraightLine that also has a second expression with many operators, and groups equal operators.
 std::optional<std::int64_t> grouped_value(const std::string& text, std::int64_t m, std::int64_t n) {
     StraightLine line({"M", "N"});
     line.add(Expression("M * 3 + N * 5 - (M / 7 + N / 11) * (M % 13 + 2) + max(M, N) - min(M, 4)"), known);

@@ -40,8 +40,8 @@ std::string replaced(std::string text, const std::string& from, const std::strin
     return text.replace(at, from.size(), to);
 }
 
-// Writes the kernel and its manifest into the folder `own`. If the source contains `from`, `to` replaces it there, else
-// in the manifest.
+// Writes the kernel and its manifest into the folder `own`. Replaces `from` by `to` in the source, or in the manifest
+// if the source does not contain `from`.
 void write_kernel(const Scratch& scratch, const std::string& from = "", const std::string& to = "") {
     std::string source = replaced(row_kernel, "template <typename T>\n", "");
     source = replaced(replaced(source, "const T* __", "const float* __"), "T *out", "float *out");

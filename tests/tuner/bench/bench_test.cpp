@@ -223,7 +223,7 @@ TEST_F(BenchTest, AnInterruptionKeepsWhatWasMeasuredAndGivesNoIntervalOfTooFewPa
     int asked = 0;
     request.interrupted = [&] {
         return ++asked > 6;
-    };  // asks before the problem, the cache and the competitor, then after each of three pairs
+    };  // six calls: before the problem, the cache and the competitor, and after each of three pairs
     const auto results = play(request, someone(winner.kernel));
     ASSERT_EQ(results.size(), 1U);
     EXPECT_GT(results[0].caches.at(0).ours.median_us, 0);

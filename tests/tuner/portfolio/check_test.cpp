@@ -122,7 +122,7 @@ TEST_F(CheckPortfolio, TheLossOfEachRuleIsRelativeToTheShortestTimeKnown) {
 }
 
 TEST_F(CheckPortfolio, TheNearestWinnerIsTheNearestOneThatIsValidAndOfAnotherProblem) {
-    tuned(17, 12);  // the nearest, but WORK=12 is not valid at 16
+    tuned(17, 12);  // size 17 is the nearest to 16, but WORK=12 is not valid at 16
     tuned(128, 24);
     tuned(64, 8);
     know(16, {{1, 10}, {4, 10}, {8, 12}, {24, 20}});

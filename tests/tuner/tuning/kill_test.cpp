@@ -49,7 +49,7 @@ TEST(Kill, AtAnyMomentLosesAtMostTheTrialInFlight) {
     const auto begin = std::chrono::steady_clock::now();
     ASSERT_EQ(run(undisturbed, tune_work("16,32")).code, 0);
     const auto whole = duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - begin);
-    constexpr int most_kills = 16;  // the moments are spread over the duration of an undisturbed run
+    constexpr int most_kills = 16;  // the kills are spread over the duration of an undisturbed run
     const auto expected = winners_in(undisturbed / "t.db");
     ASSERT_EQ(expected,
               (std::vector<std::string>{"transpose f32 16x16 work WORK=1", "transpose f32 32x32 work WORK=1"}));

@@ -23,8 +23,8 @@ CrossTimes table(const std::vector<std::vector<double>>& us) {
 using Members = std::vector<std::size_t>;
 
 TEST(ChooseMembers, TakesWhatLowersTheMeanLossTheMostAndThenWhatComplementsIt) {
-    // Configuration 0 is good at all problems. Configuration 1 is the best at the first two problems, 2 at the third,
-    // and 3 at none.
+    // Configuration 0 is good at all problems. Configuration 1 is the best at the first two problems, configuration 2
+    // at the third problem, and configuration 3 at none.
     const auto times = table({{12, 10, 50, 13}, {12, 10, 50, 13}, {12, 50, 10, 13}});
     EXPECT_EQ(choose_members(times, {0, 1, 2}, {0, 1, 2, 3}, 1), Members{0});
     EXPECT_EQ(choose_members(times, {0, 1, 2}, {0, 1, 2, 3}, 3), (Members{0, 1, 2}));
