@@ -197,11 +197,11 @@ std::optional<Store::Known> Store::State::find_unchanged(const Problem& problem)
 }
 
 void Store::State::read_unchanged() {
-    constexpr int first_lookups = 4;  // they use queries: a file that changes often must not be read as a whole
+    constexpr int first_lookups = 4;  // the first lookups use queries, because the file may change again very soon
     constexpr std::int64_t most_problems = 4096;  // reading them takes a few milliseconds
     if (unchanged.was_read || unchanged.lookups < first_lookups || !unchanged.files.is_settled()) return;
     unchanged.was_read = true;
-    // A network filesystem may report an old state of a file. Local files are those that may be in WAL mode.
+    // A network filesystem may report an old state of a file. A file that may be in WAL mode is on a local filesystem.
     if (journal_at(request.file) != Journal::wal) return;
     auto now = unchanged;  // a copy, because read_together() may open the file again, which clears `unchanged`
     static const std::string every_device = select_devices();
