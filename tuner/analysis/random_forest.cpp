@@ -9,7 +9,7 @@ namespace smemtune {
 namespace {
 
 constexpr std::size_t forest_trees = 64;
-constexpr std::size_t most_examples_of_tree = 8192;  // examples per tree; more of them hardly change the shares
+constexpr std::size_t most_examples_of_tree = 8192;  // limit of examples per tree; more hardly change the shares
 constexpr std::size_t least_examples_of_leaf = 3;
 
 // std::uniform_int_distribution is not used, because its results differ between standard libraries.

@@ -81,7 +81,7 @@ struct CommandHelp {
     std::vector<HelpRow> columns{};             ///< columns of the table that the command prints
     std::string notes{};                        ///< paragraphs of the help after the options
     std::vector<HelpRow> commands{};            ///< subcommands
-    std::vector<std::string> word_proposals{};  ///< values that a shell proposes for `words`, and files for FILE
+    std::vector<std::string> word_proposals{};  ///< values that a shell proposes for `words`, except FILE
 };
 
 /// What a command's --device can name, for shell completion.

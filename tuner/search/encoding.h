@@ -9,8 +9,9 @@ namespace smemtune {
 
 /// Each parameter gives one column with the rank of its value. If the value's alignment differs from its rank, a second
 /// column has the alignment: how often the value can be halved. (96 is next to 80, but may perform like 32, because
-/// both 96 and 32 can be halved five times.) Each feature and the estimate of the setup also give one column. Its
-/// number is the share of a sample's values that are smaller, so the scale of a feature does not matter.
+/// both 96 and 32 can be halved five times.) Each feature and the estimate of the setup also give one column. The
+/// number in this column is the rank of the value in a sample, as a share of the sample, so the scale of a feature does
+/// not matter.
 class Encoding {
 public:
     /// Keeps a reference to `cache`, which must outlive this Encoding.

@@ -16,7 +16,7 @@ public:
 
 private:
     static constexpr std::size_t population = 20;
-    static constexpr std::size_t tournament = 3;  // members drawn at random; the best of them becomes a parent
+    static constexpr std::size_t tournament = 3;  // number of members drawn at random; the best becomes a parent
 
     struct Member {
         double cost;

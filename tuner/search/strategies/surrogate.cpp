@@ -28,13 +28,13 @@ public:
           covariance_(prior_) {}
 
 private:
-    static constexpr std::size_t first_sample = 10;  // proposals before the model is used
+    static constexpr std::size_t first_sample = 10;  // number of proposals before the model is used
     static constexpr std::size_t most_candidates = 2000;
-    static constexpr std::size_t most_modelled = 256;  // points with a known outcome in the model
-    static constexpr std::size_t most_pending = 64;    // pending points in the model, beside `most_modelled`
-    static constexpr std::size_t most_fitted = 128;    // points that the covariance is fitted to
+    static constexpr std::size_t most_modelled = 256;  // limit of points with a known outcome in the model
+    static constexpr std::size_t most_pending = 64;    // limit of pending points in the model
+    static constexpr std::size_t most_fitted = 128;    // limit of points that the covariance is fitted to
     static constexpr int fitting_steps = 12;
-    static constexpr float optimism = 2;  // standard deviations that the lower confidence bound subtracts
+    static constexpr float optimism = 2;  // number of standard deviations that the lower confidence bound subtracts
 
     struct Known {
         std::size_t index;
@@ -260,7 +260,7 @@ private:
 
     void add_near_best(std::vector<std::size_t>& found) {
         constexpr std::size_t most_surrounded = 5;
-        constexpr int jumps = 60;  // random variants of each best point, which change two or three parameters
+        constexpr int jumps = 60;  // number of random variants of a point; they change two or three parameters
         auto best = selected(2 * most_surrounded);
         std::ranges::stable_sort(best, {}, [&](std::size_t i) { return *known_[i].cost; });
         best.resize(std::min(best.size(), most_surrounded));
