@@ -15,8 +15,8 @@ struct Mutant {
     std::string source;
 };
 
-// Whether the bound at this place belongs to a loop over a thread's or a tile's own elements. One step too many would
-// leave a local array, which checked mode does not notice.
+// Whether this is the bound of a loop over a thread's or a tile's own elements. With one step too many, the loop would
+// access a local array out of bounds, which checked mode does not notice.
 bool is_constant_loop(const std::string& line, std::size_t at) {
     const auto loop = line.rfind("for (", at);
     if (loop == std::string::npos || line.substr(loop, at - loop).find(')') != std::string::npos) return false;

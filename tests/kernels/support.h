@@ -310,7 +310,7 @@ private:
             return bytes;
         }
         [[nodiscard]] long long elements() const { return shape.count * shape.rows * shape.columns; }
-        /// Returns the index that this element has without padding; nothing if it is padding.
+        /// Returns the index of element `at` without counting padding; nothing if element `at` is padding.
         [[nodiscard]] std::optional<std::size_t> place(std::size_t at) const {
             const auto i = static_cast<long long>(at);
             const auto matrix = batch_stride == 0 ? 0 : i / batch_stride;

@@ -20,8 +20,8 @@ bool has_only_powers_of_two(const Configuration& configuration) {
 
 class WarpTiledManifest : public testing::TestWithParam<std::string> {};
 
-// The host compiler evaluates the kernel's own constants. The manifest must not overestimate them. For powers of two,
-// its number of pointers must be exact.
+// The host compiler evaluates the kernel's own constants. The manifest's estimates must not exceed them. If all
+// parameters are powers of two, the manifest's number of pointers must be exact.
 TEST_P(WarpTiledManifest, EstimatesWhatTheLoadersHoldInRegisters) {
     const auto kernel = builtin("warp_tiled");
     const auto problem = problem_of(kernel, {384, 384, 4096}, GetParam());

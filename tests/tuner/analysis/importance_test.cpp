@@ -72,8 +72,8 @@ TEST(Importance, ALevelHasTheGeometricMeanOfItsTimes) {
     EXPECT_NEAR(levels[3].time / levels[0].time, std::exp(3), 1e-6);
 }
 
-// A sample of 10 % of the configurations gives the same most and least important parameter as the exact analysis, and
-// the same most important pair.
+// The exact analysis finds that A is the most important parameter, B the least important parameter, and C and D the
+// most important pair. A sample of 10 % of the configurations must give the same result.
 TEST(Importance, ASampleRanksParametersAsTheFullLandscapeDoes) {
     const auto space = cube();
     const auto found = importance(outcomes(*space, known_time, 10), space.get());

@@ -7,7 +7,8 @@
 namespace smemtune {
 namespace {
 
-// A change of the search changes these proposals. Such a commit also gives the figures that CONTRIBUTING.md asks for.
+// If you change the search, you must change these proposals. The commit then also gives the figures that
+// CONTRIBUTING.md asks for.
 TEST(AnnealingSearch, MakesTheSameProposalsForASeedOnEveryMachine) {
     const auto space = cube("(A + B * C + D) % 5 != 0");
     EXPECT_THAT(

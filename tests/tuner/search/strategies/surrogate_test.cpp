@@ -12,7 +12,8 @@ namespace {
 
 using ::testing::ElementsAre;
 
-// A change of the search changes these proposals. Such a commit also gives the figures that CONTRIBUTING.md asks for.
+// If you change the search, you must change these proposals. The commit then also gives the figures that
+// CONTRIBUTING.md asks for.
 TEST(SurrogateSearch, MakesTheSameProposalsForASeedOnEveryMachine) {
     EXPECT_THAT(
         sampled_proposals(*surrogate_search({hundred(), 5}), valley(), 100, 4),
