@@ -150,7 +150,7 @@ def space_of(folder, extents):
         rule = re.sub(r"!(?!=)", " not ", each["rule"].replace("&&", " and ").replace("||", " or "))
         for name, value in extents.items():
             rule = re.sub(rf"\b{name}\b", str(value), rule)
-        # Rules without parameters are about the size alone.
+        # Leaves out rules without parameters, because they only restrict the size.
         if any(re.search(rf"\b{name}\b", rule) for name in parameters):
             rules.append(rule.strip())
     return parameters, rules

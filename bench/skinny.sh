@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Compares `skinny` and `matrix_vector` with cuBLAS, for products with few rows or columns and for small products with a
 # deep K. The script tunes both templates from an empty database in every layout, then compares every winner. The output
-# also has the bandwidth of a copy within the device's memory. For each product, it has the share of that bandwidth that
-# the product reaches if each operand is counted once.
+# also has the bandwidth of a copy within the device's memory, and the bandwidth of each product as a share of it. The
+# bandwidth of a product counts each operand once.
 # The script needs nvcc and python3.
 # Usage: bench/skinny.sh PROGRAM DEVICE OUTPUT.json
 # The environment may set:
