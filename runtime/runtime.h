@@ -44,11 +44,9 @@ struct Choice {
     std::string configuration;  ///< such as `TILE_WIDTH=32`
     Match match = Match::untuned;
     std::string tuned_for;   ///< the problem that the configuration was tuned for; empty when predicted or untuned
-    double expected_us = 0;  ///< time measured on `device` for the problem `tuned_for`, or time predicted for the
-                             ///< problem of the fetch; 0 when untuned
+    double expected_us = 0;  ///< measured on `device` for `tuned_for`, or predicted for the problem; 0 when untuned
     std::string device;      ///< the device of the tuning; the Runtime's own device when untuned
-    double uncertainty = 0;  ///< relative error of a predicted `expected_us`: two of three predictions are within a
-                             ///< factor of 1 + uncertainty of the measured time
+    double uncertainty = 0;  ///< two of three predicted times are within a factor of 1 + uncertainty of measured ones
     std::string why{};       ///< the reason for a portfolio's member or a kernel timed in first launches; else empty
     std::string database{};  ///< the database that has the configuration; empty when untuned
 };
