@@ -32,8 +32,7 @@ struct ElementType {
     double wide_roundoff;     ///< the unit roundoff of a sum
     std::string_view number;  ///< the type of the numbers in memory
     int input_bits;           ///< how many significand bits of an input a product uses
-    int product_terms = 0;    ///< the error of a product, in units of u times its magnitude; 0: at most one rounding,
-                              ///< which Operation::terms includes
+    int product_terms = 0;    ///< a product's error in units of u * magnitude, unless Operation::terms includes it
 
     /// Whether products use fewer significand bits of an input than the 24 bits of a sum.
     [[nodiscard]] bool is_narrow() const { return input_bits < 24; }
@@ -118,8 +117,9 @@ struct Operation {
     std::string prepare_path;  ///< source of the kernel or C++ function `prepare`, which computes inputs; may be empty
     std::string path;          ///< path of the manifest that declares the operation
     std::string definition;    ///< text of arguments, terms and checks, without summaries; for hashes
-    bool typed = false;  ///< whether the typed testbed (tuner/trial/typed) verifies kernels of the operation, because
-                         ///< an argument has a type, values or a tolerance, or the reference is no kernel
+    /// Whether the typed testbed (tuner/trial/typed) verifies kernels of the operation. This is the case, for
+    /// example, if an argument has a type, values or a tolerance, or if the reference is no kernel.
+    bool typed = false;
 };
 
 /// The section [model] of a manifest: values for one block. They order candidates, and `explain` prints them. A
