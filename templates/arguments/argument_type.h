@@ -18,7 +18,7 @@ struct NumberType {
     std::int64_t bytes = 0;
     bool is_floating = false;
     bool is_signed = true;
-    int significand_bits = 0;  ///< of a floating type: bits of the significand, with the hidden bit
+    int significand_bits = 0;  ///< number of significand bits of a floating type, with the hidden bit
     double least = 0;          ///< integer type: the smallest value; floating type: the smallest subnormal number
     double most = 0;           ///< integer type: the largest value
 
@@ -33,7 +33,7 @@ struct NumberType {
 struct ArgumentType {
     const NumberType* number = nullptr;
     std::int64_t lanes = 1;
-    bool is_struct = false;  ///< a struct of `lanes` bytes; `number` is u8
+    bool is_struct = false;  ///< whether the type is a struct; its size is `lanes` bytes, and `number` is u8
 
     [[nodiscard]] std::int64_t bytes() const { return number->bytes * lanes; }
     [[nodiscard]] std::string name() const;      ///< name in manifests, such as "f32x2" or "bytes:24"

@@ -12,10 +12,10 @@ namespace smemtune {
 /// The values of a template's [model] for one block.
 struct ModelValues {
     std::int64_t phases = 0;
-    std::int64_t loads_per_phase = 0;       ///< elements read from global memory
-    std::int64_t operations_per_phase = 0;  ///< arithmetic operations
+    std::int64_t loads_per_phase = 0;       ///< number of elements read from global memory
+    std::int64_t operations_per_phase = 0;  ///< number of arithmetic operations
     std::int64_t barriers_per_phase = 0;
-    std::int64_t shared_loads_per_phase = 0;  ///< words that the warps read from shared memory; 0: not modelled
+    std::int64_t shared_loads_per_phase = 0;  ///< number of words that warps read from shared memory; 0: not modelled
 
     [[nodiscard]] double operations_per_load() const {
         return loads_per_phase == 0 ? 0

@@ -61,7 +61,7 @@ struct Launch {
     std::optional<WorkspaceArgument> workspace{};
     std::vector<SymbolArgument> symbols{};  ///< the symbols, in the order of the operation's arguments
 
-    // If a result overflows 64 bits, these functions return the largest 64-bit number, which exceeds every limit.
+    // If a result overflows 64 bits, the functions below return the largest 64-bit number, which exceeds every limit.
     [[nodiscard]] std::int64_t threads() const;
     [[nodiscard]] std::int64_t blocks() const;
     [[nodiscard]] std::int64_t shared_bytes() const;

@@ -87,7 +87,7 @@ struct Check {
     std::int64_t offset = 0;             ///< elements between an aligned address and the start of each matrix
     std::int64_t padding = 0;            ///< least number of elements between the rows of a matrix with a stride
     std::int64_t multiple = 1;           ///< strides are multiples of this number
-    std::int64_t batch_padding = 0;      ///< elements between matrices with a batch stride
+    std::int64_t batch_padding = 0;      ///< number of elements between matrices with a batch stride
     std::vector<std::string> broadcast;  ///< inputs with batch stride 0: the whole batch uses the same matrix
     std::map<std::string, double> scalars;
     std::map<std::string, std::int64_t> extents;  ///< extents that the check uses instead of the problem's
@@ -106,9 +106,9 @@ struct Operation {
     std::map<std::string, Environment> layouts;  ///< the constants of each layout; empty if there are no layouts
     std::vector<Argument> arguments;
     std::vector<Check> checks;
-    Expression operations;         ///< arithmetic operations of a problem, for FLOP/s
+    Expression operations;         ///< number of arithmetic operations of a problem, for FLOP/s
     Expression bytes;              ///< bytes to move if each input is read once and each output is written once
-    Expression terms;              ///< rounded operations per output element; 0 if the result must be exact
+    Expression terms;              ///< number of rounded operations per output element; 0 if the result must be exact
     OperationReference reference;  ///< the reference with which outputs are compared
     std::string reference_path;    ///< source of the reference, if it is a kernel in FP64 or a host function
     /// The kernel's parameters that shapes may use and the reference takes, with their default values. They are in the
@@ -131,8 +131,8 @@ struct Model {
     Expression barriers_per_phase;
     Expression shared_loads_per_phase;
     Expression dependent_loads_per_phase;
-    Expression dependent_loads_per_block;  ///< dependent loads outside the phases
-    Expression stores_per_block;           ///< elements that a block stores
+    Expression dependent_loads_per_block;  ///< number of dependent loads outside the phases
+    Expression stores_per_block;           ///< number of elements that a block stores
     Expression cluster_blocks;
 };
 
@@ -147,8 +147,8 @@ struct Derived {
 
 /// What a source needs from the compiler. Determined when the template is loaded.
 struct SourceNeeds {
-    bool configuration = false;   ///< the source does not include configuration.h, so the compiler adds it
-    bool system_headers = false;  ///< the source includes headers of the toolkit or the system
+    bool configuration = false;   ///< whether the compiler adds configuration.h, because the source does not include it
+    bool system_headers = false;  ///< whether the source includes headers of the toolkit or the system
 };
 
 /// A `[[tensor_map]]` of a manifest. It describes the tiles of a matrix argument to Hopper's copy engine. The kernel
@@ -156,7 +156,7 @@ struct SourceNeeds {
 struct TensorMap {
     std::string name;
     std::size_t matrix = 0;  ///< index of the matrix among the operation's arguments
-    Expression box_rows;     ///< rows of a tile
+    Expression box_rows;     ///< number of rows of a tile
     Expression box_columns;
     bool swizzle = false;               ///< whether rows of 32, 64 or 128 bytes are swizzled in shared memory
     std::optional<Expression> copy_at;  ///< see TensorMapArgument::copy_at; negative: the kernel makes no copy
@@ -184,7 +184,7 @@ struct KernelTemplate {
     Expression static_shared_bytes;
     Expression dynamic_shared_bytes;
     std::vector<TensorMap> tensor_maps;         ///< the kernel's arguments after the run-time parameters
-    std::optional<Expression> workspace_bytes;  ///< size of the workspace; the kernel's last argument is its address
+    std::optional<Expression> workspace_bytes;  ///< size of the workspace; its address is the kernel's last argument
     std::optional<Expression> registers;        ///< an estimate of the registers per thread
     std::int64_t compute_capability = 0;        ///< the lowest compute capability on which the kernel runs
     std::optional<std::int64_t> highest_compute_capability;

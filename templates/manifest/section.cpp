@@ -30,7 +30,8 @@ std::string Names::expand(const std::string& text) const {
         result += found == derived.end() ? word : "(" + found->second + ")";
         at = end;
         if (at != text.end()) result += *at++;
-        // The text doubles with each derived value if each uses the previous one twice. The limit stops this growth.
+        // If each derived value uses the previous derived value twice, the text doubles each time. The limit stops this
+        // growth.
         if (result.size() > longest_expression) {
             throw ExpressionError("expression '" + text + "' has more than " + std::to_string(longest_expression) +
                                   " characters once its [[derived]] names are written out; use fewer of them");

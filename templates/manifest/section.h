@@ -97,7 +97,8 @@ public:
     /// Returns the table of `[key]`; nothing if the key is absent.
     [[nodiscard]] std::optional<Section> section(const std::string& key) const;
 
-    /// Returns the content of the section without these keys, in a form that does not depend on layout and comments.
+    /// Returns the content of the section without the entries of `keys`, in a form that does not depend on layout and
+    /// comments.
     [[nodiscard]] std::string text_without(const std::set<std::string>& keys) const;
 
     [[nodiscard]] const std::string& path() const { return path_; }

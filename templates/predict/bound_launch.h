@@ -60,7 +60,7 @@ private:
     std::size_t workspace_place_ = 0;
     std::shared_ptr<StraightLine> line_;  // copies of this object share the line; only the constructor changes it
     std::vector<Slot> rules_;   // the constraints that do not hold for every problem; their values must not be 0
-    std::vector<Slot> needed_;  // other expressions that must have a value, and have none for some problem
+    std::vector<Slot> needed_;  // other expressions that must have a value but lack one for some problems
     std::array<Slot, 3> grid_{}, block_{};
     Slot static_shared_bytes_ = 0, dynamic_shared_bytes_ = 0;
     std::optional<Slot> workspace_bytes_, registers_;

@@ -106,7 +106,8 @@ private:
         std::string second;
         return words >> first && first == digit && !(words >> second);
     }
-    // Splits `condition` at each operator `joint`, and returns the names in the operands that match `expression`.
+    // Splits `condition` into operands at each operator `joint`. Returns the name in each operand that matches
+    // `expression`.
     static std::set<std::string> decisive(const std::string& condition, const std::string& joint,
                                           const std::regex& expression) {
         std::set<std::string> names;
@@ -145,7 +146,7 @@ std::string without_comments(const std::string& source) {
         }
     };
     const auto is_prefix = [](char c) { return c == 'L' || c == 'u' || c == 'U' || c == '8'; };
-    bool of_include = false;  // whether a quoted text is the file name of an `#include`, and no literal
+    bool of_include = false;  // whether a quoted text is the file name of an `#include` and not a literal
     for (std::size_t at = 0; at < source.size();) {
         at = source.find_first_of("/R\"'\ni", at);
         if (at == std::string::npos) break;

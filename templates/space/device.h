@@ -22,7 +22,7 @@ struct Device {
     std::int64_t static_shared_bytes_per_block = 0;  ///< the most bytes of `__shared__` arrays in a block
     std::int64_t shared_bytes_per_block = 0;         ///< the opt-in maximum of a block's dynamic shared memory
     std::int64_t shared_bytes_per_multiprocessor = 0;
-    std::int64_t shared_bytes_reserved_per_block = 0;  ///< shared memory that the system takes for each resident block
+    std::int64_t shared_bytes_reserved_per_block = 0;  ///< bytes that the system takes for each resident block
     std::int64_t registers_per_thread = 0;
     std::int64_t registers_per_block = 0;
     std::int64_t registers_per_multiprocessor = 0;

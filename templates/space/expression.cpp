@@ -35,7 +35,7 @@ private:
         int precedence;
         Op op;
     };
-    // Longer tokens first, so that `<=` is not read as `<`.
+    // Longer tokens come first, so that `<=` is not read as `<`.
     static constexpr std::array binaries{
         Binary{"<<", 8, Op::shift_left},    Binary{">>", 8, Op::shift_right}, Binary{"<=", 7, Op::less_equal},
         Binary{">=", 7, Op::greater_equal}, Binary{"==", 6, Op::equal},       Binary{"!=", 6, Op::not_equal},

@@ -31,16 +31,17 @@ struct Constraint {
 
 class ParameterSpace {
 public:
-    /// A constraint with the number of raw points that it removed. Points that an earlier check removed are not
-    /// counted.
+    /// A constraint with the number of combinations of values that it removed. Combinations that an earlier check
+    /// removed are not counted.
     struct Removed {
         Constraint constraint;
         std::uint64_t points = 0;
     };
 
     /// Enumerates all valid points. Names in rules that are not parameters get their values from `constants`. Rules are
-    /// checked as early as possible, so the time grows with the number of valid points, not of raw points. Throws
-    /// ExpressionError if a rule has no value, and std::length_error if there are more than `max_size` valid points.
+    /// checked as early as possible, so the time grows with the number of valid points, not of all combinations of
+    /// values. Throws ExpressionError if a rule has no value, and std::length_error if there are more than `max_size`
+    /// valid points.
     ParameterSpace(std::vector<Parameter> parameters, std::vector<Constraint> constraints,
                    const Environment& constants);
 
@@ -61,8 +62,8 @@ public:
     /// Returns the index of a point; nothing if the point is not valid. Takes O(log size()).
     [[nodiscard]] std::optional<std::size_t> find(std::span<const std::uint16_t> wanted) const;
     [[nodiscard]] std::optional<std::size_t> find(const Configuration& configuration) const;
-    /// Returns the number of raw points, which is the product of all parameters' numbers of values. A raw point is
-    /// either valid, or counted in census().
+    /// Returns the number of combinations of values: the product of all parameters' numbers of values. Each combination
+    /// is either valid, or counted in census().
     [[nodiscard]] std::uint64_t raw_size() const { return raw_size_; }
     [[nodiscard]] const std::vector<Removed>& census() const { return census_; }
     [[nodiscard]] const std::vector<Parameter>& parameters() const { return parameters_; }
