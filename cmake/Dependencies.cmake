@@ -11,7 +11,7 @@ endif()
 
 if(SMEMTUNE_PORTABLE)
     set(Boost_USE_STATIC_LIBS ON)
-    # The static SQLite is found before SQLiteCpp's package looks for SQLite. SQLiteCpp then uses the static library,
+    # Finds the static SQLite before SQLiteCpp's package looks for SQLite, so that SQLiteCpp uses the static library,
     # too.
     find_library(SQLite3_LIBRARY NAMES libsqlite3.a REQUIRED)
     find_library(ZLIB_LIBRARY NAMES libz.a REQUIRED)

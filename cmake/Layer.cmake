@@ -9,7 +9,7 @@ target_compile_options(smemtune_options INTERFACE
     -Wno-missing-field-initializers  # intended: many aggregates have initialisers for only some fields
     # g++ 12 warns falsely about "literal" + string (GCC bug 105329).
     $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>
-    # g++ 12 also warns falsely in sources that are compiled as one unit. Only builds without -Werror compile them so.
+    # g++ 12 also warns falsely in unity builds. No unity build with g++ uses -Werror.
     $<$<AND:$<CXX_COMPILER_ID:GNU>,$<NOT:$<BOOL:${SMEMTUNE_WERROR}>>>:-Wno-maybe-uninitialized>
     $<$<BOOL:${SMEMTUNE_WERROR}>:-Werror>)
 

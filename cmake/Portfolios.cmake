@@ -1,5 +1,5 @@
 # Compiles the portfolios of db/portfolios/ with NVRTC, which needs no GPU, into one database for each architecture.
-# Installs the databases where the runtime looks for those of the system.
+# Installs the databases where the runtime looks for system databases.
 set(default_targets)
 if(PROJECT_IS_TOP_LEVEL)
     set(default_targets all)

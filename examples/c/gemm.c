@@ -71,7 +71,7 @@ static void from_device(float* memory, float* values, size_t count) {
 enum { M = 65, N = 70, K = 48 };
 static float a[M * K], b[K * N], c[M * N], turned[N * M];
 
-/* Fills with small integers. Their products are exact, so that a right result equals the expected one. */
+/* Fills `matrix` with small integers. Their products are exact, so that a right result equals the expected one. */
 static void fill(float* matrix, size_t count, unsigned seed) {
     size_t i;
     for (i = 0; i < count; ++i) {
@@ -134,7 +134,7 @@ static int fetch_and_multiply(smemtune_runtime* runtime) {
     return is_right(1, 0, 0);
 }
 
-/* Transposes. Any operation but gemm is called like this: its manifest names the extents and arguments. */
+/* Transposes. Operations other than gemm are called like this; their manifests name extents and arguments. */
 static int transpose(smemtune_runtime* runtime) {
     const smemtune_problem problem = {"transpose", "f32", NULL, {{"M", M}, {"N", N}}};
     smemtune_kernel* kernel = NULL;

@@ -93,7 +93,7 @@ double worst_error(const Matrix& a, const Matrix& b, const Matrix& c, std::int64
         }
         const double bound = static_cast<double>(k) * std::ldexp(1.0, -24) * magnitude;
         const double error = std::abs(static_cast<double>(c[at]) - sum) / bound;
-        if (!(error <= worst)) worst = error;  // also true for NaN
+        if (!(error <= worst)) worst = error;  // the condition also holds if `error` is NaN
         if (std::isnan(worst)) return worst;
     }
     return worst;

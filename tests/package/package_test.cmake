@@ -32,7 +32,7 @@ endforeach()
 set(prefix ${SCRATCH}/root/usr)
 
 file(GLOB_RECURSE files RELATIVE ${prefix} ${prefix}/*)
-list(FILTER files EXCLUDE REGEX "^lib/cmake/smemtune/smemtune_(shared|static)-[a-z]+\\.cmake$")  # per build type
+list(FILTER files EXCLUDE REGEX "^lib/cmake/smemtune/smemtune_(shared|static)-[a-z]+\\.cmake$")  # one per build type
 list(SORT files)
 set(expected
     bin/smemtune
@@ -43,7 +43,7 @@ set(expected
     lib/pkgconfig/smemtune-static.pc lib/pkgconfig/smemtune.pc
     share/doc/libsmemtune-dev/copyright share/doc/libsmemtune0.1/copyright
     share/doc/smemtune/LICENSES share/doc/smemtune/copyright)
-file(GLOB portfolios RELATIVE ${BUILD} ${BUILD}/portfolios/*.db)  # depends on the architectures that this build ships
+file(GLOB portfolios RELATIVE ${BUILD} ${BUILD}/portfolios/*.db)  # one for each architecture that this build ships
 list(TRANSFORM portfolios PREPEND share/smemtune/)
 list(APPEND expected ${portfolios})
 file(GLOB pages RELATIVE ${BUILD}/manual ${BUILD}/manual/share/man/man1/*.1)  # tests/tuner/manual tests the pages
