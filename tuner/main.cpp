@@ -85,8 +85,8 @@ int failure(int code, const char* what) {
 
 int main(int argc, char** argv) {
     open_standard_descriptors();
-    // If the parent process ignores SIGCHLD, this process ignores it, too. waitpid() could not return a worker's exit
-    // status.
+    // A process whose parent ignores SIGCHLD ignores it, too. waitpid() would then return no exit status of a worker.
+    // So the default handling is restored here.
     std::signal(SIGCHLD, SIG_DFL);
     try {
         return dispatch(Arguments(argv + 1, argv + argc), read_environment());

@@ -16,10 +16,10 @@ struct First {
     std::int64_t run = 0;
 };
 
-// Returns when each trial was first tried. `rows` are in the order in which trials were first stored. A finalist's
-// stored date is too late, because the finals store the finalist again. But each trial was first tried before the
-// trials behind it in `rows`. So each trial gets the earliest date among its own and those of the trials behind it, and
-// the run of that date.
+// Returns when each trial was first tried. `rows` are in the order in which trials were first stored. The finals store
+// a finalist again, so its stored date is too late. But each trial was first tried before all trials behind it in
+// `rows`. The result for a trial is therefore the earliest date of the trial and of all trials behind it, with the run
+// of that date.
 std::vector<First> first_dates(const std::vector<const TrialRow*>& rows) {
     std::vector<First> dates(rows.size());
     for (std::size_t i = rows.size(); i-- > 0;) {

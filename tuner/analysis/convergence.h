@@ -13,7 +13,7 @@ namespace smemtune {
 /// The best time so far, over the trials of all templates for one device and problem.
 struct Convergence {
     struct Step {
-        std::size_t evaluations = 0;  ///< trials so far, including rejected ones
+        std::size_t evaluations = 0;  ///< number of trials so far, including rejected trials
         double seconds = 0;           ///< from the first trial's compile to this trial, without pauses between runs
         double best_us = 0;
         std::int64_t trial = 0;

@@ -27,7 +27,7 @@ struct Baselines {
 /// previous report. A list without libraries and databases means both libraries. Throws std::invalid_argument.
 Baselines parse_baselines(const std::string& list);
 
-/// Returns a text about the ratios of `report` that differ from those of `previous` by more than noise.
+/// Returns a text about the ratios of `report` that differ from the ratios of `previous` by more than noise.
 std::string changes_since(const PreviousReport& previous, const BenchReport& report);
 
 }  // namespace smemtune

@@ -54,7 +54,7 @@ struct ProblemBench {
     std::string match{};              ///< Match of the served kernel, such as `exact`; empty for winners
     std::string wrong;                ///< why our winner cannot run or is wrong; empty if it is right
     std::string why_not;              ///< why measuring failed on the device; empty if it did not
-    double operations = 0;            ///< operations of one launch; 0 if the operation does not declare its number
+    double operations = 0;            ///< number of operations of one launch; 0 if the operation does not declare it
     std::vector<CacheResult> caches;  ///< results; warm only if it differs from cold, or if only warm was requested
     std::vector<HostTime> host;       ///< empty on the host device, where a launch returns after the kernel
 };

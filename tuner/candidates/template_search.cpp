@@ -19,8 +19,8 @@ constexpr std::size_t most_opening = 48;
 std::size_t opening_of(const ParameterSpace& space, const WarmStart& elsewhere) {
     const auto wanted = static_cast<std::size_t>(1.5 * std::sqrt(static_cast<double>(space.size())));
     const auto opening = std::clamp(wanted, least_opening, most_opening);
-    // If a template was slow at a neighbouring size, its winner there is tried first here. This one trial shows whether
-    // the template is slow here, too.
+    // If a template was slow at a neighbouring size, the winner of that size is tried first. This one trial shows
+    // whether the template is slow at this size, too.
     return elsewhere.behind && *elsewhere.behind > pruning::slow_template ? 1 : opening;
 }
 

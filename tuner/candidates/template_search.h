@@ -48,8 +48,8 @@ public:
     [[nodiscard]] bool may_propose(std::optional<double> best) const;
     /// Whether the template's best cost is close enough to `best`. False if the template has no valid trial.
     [[nodiscard]] bool keeps_up(double best) const;
-    /// Returns the configurations of `winners` that are valid and untried here, each once. Their run-time arguments
-    /// have the default values.
+    /// Returns the configurations of `winners` that are untried and valid in this space, each once. Their run-time
+    /// arguments have the default values.
     [[nodiscard]] std::vector<Configuration> untried_among(std::vector<Configuration> winners) const;
     /// All untried configurations, in the order of the space.
     [[nodiscard]] std::vector<Configuration> untried() const;

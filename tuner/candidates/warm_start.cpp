@@ -47,7 +47,7 @@ std::optional<double> least_us_of(const Store& store, const TrialKey& key) {
             const auto* measured = std::get_if<Measurement>(&trial.outcome);
             if (measured != nullptr) best = std::min(best.value_or(measured->median_us), measured->median_us);
         }
-    } catch (const DamagedRow&) {  // when that problem is tuned again, the run replaces the damaged rows
+    } catch (const DamagedRow&) {  // a new tuning run of this problem replaces the damaged rows
         return std::nullopt;
     }
     return best;

@@ -6,7 +6,8 @@ namespace smemtune {
 
 namespace {
 
-// Returns where to break a line of more than `room` letters: at a space, else after a slash or comma, else at `room`.
+// Returns where to break a line of more than `room` letters: at a space if possible, otherwise after a slash or comma,
+// and otherwise at `room`.
 std::size_t break_of(std::string_view line, std::size_t room) {
     const auto space = line.rfind(' ', room);
     if (space != std::string_view::npos && space > 0) return space;

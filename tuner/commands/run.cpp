@@ -58,8 +58,8 @@ struct Run {
     Problem problem;
     Device device;
     Choice choice;
-    double operations = 0;   // arithmetic operations of one launch
-    double bytes = 0;        // bytes that a launch must move at least
+    double operations = 0;   // number of arithmetic operations of one launch
+    double bytes = 0;        // the least number of bytes that a launch must move
     bool unchecked = false;  // whether the operation has no reference
     Testbed::Verdict verdict;
     Measurement measured;  // the time; set only if the result is right

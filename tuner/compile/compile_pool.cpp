@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t most_sources = 16;  // the sources of this many templates are kept; few runs tune more templates
 constexpr std::string_view generated = "configuration.h";
 
-// Compares all files of two programs except configuration.h, which is generated for each candidate.
+// Whether all files of two programs are equal. Ignores configuration.h, which is generated for each candidate.
 bool same_sources(const SourceTree& a, const SourceTree& b) {
     auto other = b.begin();
     const auto skip = [](auto at, const SourceTree& tree) {
@@ -42,8 +42,9 @@ CompilePool::~CompilePool() {
     for (auto& thread : threads_) thread.request_stop();
 }
 
-// Returns a text that is the same for programs with the same machine code. Compares the sources with those of earlier
-// programs first, which is far cheaper than a digest. The digest of each template's sources is then computed only once.
+// Returns a key: programs with the same key have the same machine code. The key has a digest of the template's sources.
+// Sources that equal those of an earlier program get that program's digest, because comparing is far cheaper than
+// computing a digest.
 std::string CompilePool::key_of(const Program& program) {
     auto known = std::ranges::find_if(
         sources_, [&](const Sources& sources) { return same_sources(sources.files, program.files); });

@@ -80,8 +80,8 @@ private:
     std::deque<Task> queue_;
     std::deque<LazyProgram> speculative_;
     unsigned width_;            // number of threads
-    unsigned compiling_ = 0;    // threads that compile now
-    unsigned speculating_ = 0;  // how many of those threads compile speculatively
+    unsigned compiling_ = 0;    // number of threads that compile now
+    unsigned speculating_ = 0;  // number of threads that compile a speculative program now
     int throttles_ = 0;         // the number of results of throttle() that exist now
     std::list<Known> known_;    // results, most recently used first
     std::map<std::string, std::list<Known>::iterator, std::less<>> by_key_;

@@ -35,7 +35,7 @@ std::vector<CompilePool::LazyProgram> speculative_programs(const TemplateSearche
                 expected.push_back({launch.registers, [&kernel, &problem, configuration = std::move(configuration)] {
                                         return program_of(kernel, configuration, problem);
                                     }});
-            } catch (const ExpressionError&) {  // a trial would reject this configuration, too
+            } catch (const ExpressionError&) {  // a configuration without a valid launch would be rejected
             }
         }
     }

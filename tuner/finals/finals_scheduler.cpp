@@ -10,7 +10,7 @@ namespace smemtune {
 namespace {
 
 constexpr int comparing_rounds = 3;         // rounds in which the winner and the baseline are compared
-constexpr double steady_us = 10'000;        // launches that take longer vary by about 0.1 %, so one round suffices
+constexpr double steady_us = 10'000;        // limit; longer launches vary by about 0.1 %, so one round suffices
 constexpr std::size_t least_per_share = 2;  // least rounds per device; fewer rounds are not worth a device's warm-up
 
 }  // namespace

@@ -60,7 +60,7 @@ private:
         const auto begin = Clock::now();
         stamp_ = stamp_of(database_);
         try {
-            // The database is opened anew, because another file may have replaced the one that was read before.
+            // The database is opened anew, because another file may have replaced the file that was read before.
             data_ = page_data(Store(database_, Store::Access::read), request_);
             ++number_;
         } catch (const std::exception&) {

@@ -26,7 +26,7 @@ constexpr std::size_t samples_nearby = 20;   // each configuration is first time
 // candidates per second, limited by the compiler. Cross-timing times configurations at other samples, about a hundred
 // per second. Verification takes some seconds, and the budget does not limit it.
 constexpr double tuning_share = 0.6;
-constexpr double cross_share = 0.9;  // tuning has ended by then, so this share includes tuning_share
+constexpr double cross_share = 0.9;  // a share of the whole budget, so it includes tuning_share
 
 std::vector<std::size_t> numbers_to(std::size_t count) {
     std::vector<std::size_t> numbers(count);
@@ -173,7 +173,7 @@ private:
         }
         progress_.begin_part("verifying");
         const auto begin = Clock::now();
-        context.deadline = Clock::time_point::max();  // no deadline: a fetch uses no unverified member
+        context.deadline = Clock::time_point::max();  // no deadline, because a fetch uses only verified members
         const auto classes = verify_classes(context, members, progress_);
         report_.verify_seconds = seconds_since(begin);
         if (!resources_.interrupted) store(members, models, classes);

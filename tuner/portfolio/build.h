@@ -36,7 +36,7 @@ struct PortfolioReport {
         double best_us = 0;  ///< the shortest time measured at the sample
         LeftOut left_out;
         bool searched = false;    ///< in check_portfolio(): whether a search tuned this sample
-        double predicted_us = 0;  ///< in check_portfolio(): the predicted time of the served member
+        double predicted_us = 0;  ///< in check_portfolio(): the time that the models predict for the served member
     };
     Device device;
     std::vector<Member> members;
@@ -45,7 +45,7 @@ struct PortfolioReport {
     MeasureCounts counts;
     std::size_t wrong = 0;  ///< how many chosen members failed verification
     double tune_seconds = 0, cross_seconds = 0, verify_seconds = 0, seconds = 0;
-    std::string ended = "complete";  ///< or "budget", or "interrupted", in which case no portfolio is stored
+    std::string ended = "complete";  ///< "complete", "budget", or "interrupted", which stores no portfolio
 };
 
 /// Builds and stores a portfolio in these steps:

@@ -27,8 +27,8 @@ bool counts_as_found(const TrialRecord& record, const EntrySource& source) {
            (record.verified_by.empty() || record.verified_by == source.identity);
 }
 
-// Returns the configurations that were the fastest at a problem, the fastest first. Of those with the same machine
-// code, returns only the fastest.
+// Returns the configurations that were the fastest at a problem, the fastest first. If several have the same machine
+// code, returns only the fastest of them.
 std::vector<Found> fastest_of(const EntrySource& source, const std::vector<std::int64_t>& template_rows,
                               std::int64_t problem_row) {
     std::vector<Found> all;

@@ -103,10 +103,10 @@ void CrossTimer::recall(std::size_t sample) {
         if (found == trials->second.end()) continue;
         const auto& record = found->second;
         const auto* measured = std::get_if<Measurement>(&record.outcome);
-        // A measurement is used if it has the entry's machine code, a rejection if it has this run's verification
-        // identity.
+        // A stored measurement is used if it has the entry's machine code. A stored rejection is used if it has this
+        // run's verification identity.
         const bool counts = measured != nullptr ? record.code_hash == entry.code_hash
-                                                : record.verified_by == source.identity;  // for a rejection
+                                                : record.verified_by == source.identity;  // the record is a rejection
         if (!counts) continue;
         states_[sample][i] = State::known;
         ++counts_.recalled;

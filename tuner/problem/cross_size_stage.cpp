@@ -39,8 +39,8 @@ std::optional<TemplateConfiguration> CrossSizeStage::next() {
     return candidate;
 }
 
-// Earlier finals have compared the winner with the trials of this problem's own search. Only transferred trials are
-// new.
+// Earlier finals have compared the winner with the trials of this problem's own search. So only transferred trials are
+// compared with the winner now.
 FinalsStage::Trials CrossSizeStage::choose_finalists(const TrialLedger::Trial* winner) const {
     const auto verified = ledger_.verified_by_cost();
     if (verified.empty()) return {};

@@ -48,14 +48,14 @@ FinalsStage::Trials FinalsStage::choose_further_finalists() const {
 bool FinalsStage::is_settled(const TrialLedger::Trial& best) const {
     const auto stored = run_.resources.store.best(best.record.key.device, best.record.key.problem);
     if (!stored || !stored->winner || !has_its_code(*stored)) return false;
-    if (competes(*stored)) return true;  // the stored winner has beaten these trials, and is not one of them
+    if (competes(*stored)) return true;  // the stored winner beat this run's trials, and is not one of them
     const auto cost = ledger_.cost_of(measurement_in(*stored));
     const auto best_cost = ledger_.cost_of(*best.measurement());
     return cost && *cost <= (1 + pruning::least_finals_margin) * *best_cost;
 }
 
-// Whether the stored machine code of a winner is undamaged and is the code that was verified. If not, finals follow,
-// which store the code again.
+// Whether the stored machine code of a winner is undamaged and is the code that was verified. If the code is damaged or
+// different, new finals store it again.
 bool FinalsStage::has_its_code(const TrialRow& stored) const {
     try {
         const auto& record = stored.record;
@@ -68,7 +68,7 @@ bool FinalsStage::has_its_code(const TrialRow& stored) const {
 }
 
 // Whether a stored winner competes with this run's trials from outside. It does not compete in three cases: it is one
-// of these trials, this run has a newer version of its template, or it was verified with other checks or another
+// of this run's trials, this run has a newer version of its template, or it was verified with other checks or another
 // reference.
 bool FinalsStage::competes(const TrialRow& stored) const {
     const bool superseded = std::ranges::any_of(searches_, [&](const auto& search) {

@@ -28,8 +28,8 @@ public:
     std::size_t fill_with_unverified(std::size_t most);
     /// Submits a candidate to the compiler, unless its outcome is stored or it exceeds a limit of the device.
     void submit(TemplateConfiguration candidate);
-    /// Drops the waiting candidates of templates whose search ended early, because further gain is unlikely. If a
-    /// search ended because its space is used up, its candidates stay.
+    /// If the search of a template ended because further gain is unlikely, drops the template's waiting candidates. If
+    /// the search ended because its space is used up, the candidates stay.
     void drop_ended();
     /// Drops all waiting candidates.
     void clear() { waiting_.clear(); }

@@ -44,14 +44,14 @@ public:
 
     /// Reads the stored trials of all templates. Call release() before the searches begin.
     void load(const TemplateSearches& searches);
-    /// Returns the next stored configuration to try again before the searches begin. Measurements come first that may
-    /// be among the fastest and have another verification identity, or none. Crashes and timeouts that are due for a
-    /// retry come last. Returns nothing if no configuration is left, or if the next choice depends on outcomes that are
-    /// still pending.
+    /// Returns the next stored configuration to try again before the searches begin. First come measurements that may
+    /// be among the fastest, but lack this run's verification identity. Crashes and timeouts that are due for a retry
+    /// come last. Returns nothing if no configuration is left, or if the next choice depends on outcomes that are still
+    /// pending.
     std::optional<TemplateConfiguration> next_unverified();
     /// Adds those stored trials that this run can use as they are, and reports them to the searches.
     void release();
-    /// Whether a stored trial has a different verification identity.
+    /// Whether a stored trial has a verification identity other than that of this run.
     [[nodiscard]] bool has_foreign_trials() const { return foreign_; }
     /// Returns the stored trial of a configuration if it was measured completely with this machine code, but has
     /// another verification identity. Such a candidate need only be verified again, not timed.
@@ -60,7 +60,7 @@ public:
                                                           const std::string& code_hash) const;
     /// Adds the stored trial of one configuration. Returns false if there is none that this run can use as it is.
     bool recall(TemplateSearch& search, const Configuration& configuration);
-    /// Adds and stores a new trial. `timed` is false if the trial keeps the time of a stored one.
+    /// Adds and stores a new trial. `timed` is false if the trial keeps the time of a stored trial.
     const Trial& add(TemplateSearch& search, TrialRecord record, bool timed = true);
     /// Replaces the record of a trial that was measured again or rejected, and stores it as a trial of this run. A
     /// trial that is now rejected no longer affects best_us() and best_cost().
@@ -68,7 +68,7 @@ public:
     /// Does the same as replace(), and stores the trial as the winner in the same transaction.
     void replace_as_winner(Trial& trial, TrialRecord record, const BinaryRecord& binary);
     /// Whether a stored winner may stay the winner if trials of this run are slower. It may if it was verified with the
-    /// same checks and the same reference, or if this was not recorded.
+    /// checks and the reference of this run, or if its verification was not recorded.
     [[nodiscard]] bool may_stand(const TrialRecord& stored) const;
     /// Adds to a new outcome the hash of its machine code and the toolchain. Also adds the verification identity if the
     /// candidate passed every check (`verified`) or was rejected. `binary` is null if the candidate did not compile.
@@ -128,7 +128,7 @@ private:
     const Problem& problem_;
     std::string identity_;
     std::vector<Stored> stored_;     // trials that are not added yet, in the order in which they were stored
-    std::deque<Stored> unverified_;  // measurements with a different verification identity or none, least cost first
+    std::deque<Stored> unverified_;  // measurements without this run's verification identity, least cost first
     std::deque<TemplateConfiguration> retries_;  // configurations whose crash or timeout is due for a retry
     std::vector<Stored> awaited_;                // trials that next_unverified() returned, with pending outcomes
     std::size_t verified_again_ = 0;             // how many trials of next_unverified() were right

@@ -17,7 +17,7 @@ struct ReplayRequest {
     std::string search;  ///< the search's name, one of search_names()
     std::size_t evaluations = 1000;
     unsigned repeats = 30;
-    unsigned seed = 1;          ///< seed of the first repeat; that of each further repeat is larger by 1
+    unsigned seed = 1;          ///< seed of the first repeat; each further repeat uses the next seed
     std::size_t in_flight = 1;  ///< how many proposals are pending; the oldest one is observed first
     std::vector<Configuration> starts{};
     StoppingPolicy stopping{};  ///< determines when a tuning run would stop; the replay goes on

@@ -63,7 +63,7 @@ public:
 
     /// Counts one more finished trial of `size`.
     void step(const std::string& size, const Best& best, bool recalled);
-    /// Reports that `size` is done. A size that is done again is reported again only if its best has changed.
+    /// Reports that `size` is done. A size that is done again is reported again only if its best candidate has changed.
     void finish(const std::string& size, const Best& best, std::size_t trials, double seconds, const std::string& why);
     /// Starts a new part of the run, such as `run 2 of 5`. The sizes are counted from 1 again.
     void begin_part(const std::string& name);

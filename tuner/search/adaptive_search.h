@@ -53,7 +53,7 @@ protected:
     /// Returns a uniform random number in [0, 1).
     double random_fraction() { return static_cast<double>(random_() >> 11) * 0x1.0p-53; }
     template <typename T>
-    void shuffle(std::vector<T>& values) {  // not std::shuffle, whose order differs between standard libraries
+    void shuffle(std::vector<T>& values) {  // std::shuffle's order differs between standard libraries
         for (std::size_t i = values.size(); i > 1; --i) std::swap(values[i - 1], values[random_below(i)]);
     }
 

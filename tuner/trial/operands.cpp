@@ -21,7 +21,7 @@ namespace {
 constexpr int most_sets = 64;  // the most sets of rotating operands, because small problems would need thousands
 enum Mode : int { uniform = 0, integer = 1, special = 2, poisoned = 3 };
 
-// Bytes of one set of matrices.
+// Returns the size of one set of matrices in bytes.
 double operand_bytes(const Operation& operation, const Environment& environment, long long element_bytes) {
     double bytes = 0;
     for (const auto& argument : operation.arguments) {
@@ -33,14 +33,14 @@ double operand_bytes(const Operation& operation, const Environment& environment,
     return bytes;
 }
 
-// Bytes of an element's reference: value and magnitude.
+// Returns the size of an element's reference in bytes: a value and a magnitude.
 std::int64_t reference_bytes_of(const Argument& output) {
     if (output.is_integer()) return output.type->bytes();
     const auto lanes = output.type ? output.type->lanes : 1;
     return lanes * static_cast<std::int64_t>(sizeof(double)) * (output.has_magnitude() ? 2 : 1);
 }
 
-// Bytes of all references for one check.
+// Returns the size of all references for one check in bytes.
 double reference_bytes(const Operation& operation, const Environment& environment) {
     double bytes = 0;
     for (const auto& argument : operation.arguments) {
@@ -50,7 +50,7 @@ double reference_bytes(const Operation& operation, const Environment& environmen
     return bytes;
 }
 
-// Bytes of the FP32 copies of narrow operands, which exist while the reference is computed.
+// Returns the size of the FP32 copies of narrow operands in bytes. They exist while the reference is computed.
 double widened_bytes(const Operation& operation, const Environment& environment, const ElementType& element) {
     return element.is_narrow() ? operand_bytes(operation, environment, element_type(element.wide).bytes) : 0;
 }

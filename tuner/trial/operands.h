@@ -27,11 +27,11 @@ struct MatrixOperand {
     const Argument* argument = nullptr;
     ArgumentType type;
     long long rows = 0, columns = 0, stride = 0, count = 0, batch_stride = 0;
-    bool broadcast = false;  ///< one matrix for the whole batch: the kernel gets 0 as its batch stride
+    bool broadcast = false;  ///< whether the whole batch uses one matrix; the kernel then gets 0 as the batch stride
     std::unique_ptr<Memory> memory;
     std::uint64_t seed = 0;
     long long guard = 0;  ///< the number of elements in each of the two guard bands
-    /// What Operation::prepare_path computed, without padding; null if it computes nothing.
+    /// The values that Operation::prepare_path computed, without padding; null if it computes none for this argument.
     std::unique_ptr<Memory> prepared{};
     const ElementType* element = nullptr;  ///< the element type of the problem
 
@@ -71,7 +71,7 @@ double elements_of(const Argument& argument, const Environment& environment);
 /// launch.
 bool reads_outputs(const Operation& operation, const Check& check);
 
-/// Bytes of the operands and references of all checks.
+/// Returns the size of the operands and references of all checks in bytes.
 double check_bytes(const Operation& operation, const Environment& environment, long long element_bytes);
 
 /// The number of operand sets that launches use in rotation. Together they are at least twice as large as the L2 cache,
@@ -79,7 +79,8 @@ double check_bytes(const Operation& operation, const Environment& environment, l
 int rotating_sets(const Operation& operation, const Environment& environment, long long element_bytes,
                   const Device& device);
 
-/// The bytes that a testbed allocates for the problem: operands and references of all checks, and rotating operands.
+/// Returns how many bytes a testbed allocates for the problem: for operands and references of all checks, and for
+/// rotating operands.
 double testbed_bytes(const Operation& operation, const Problem& problem, const Device& device);
 
 /// Throws std::invalid_argument if the device's memory is too small for a testbed, or if an argument's values do not

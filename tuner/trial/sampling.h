@@ -17,7 +17,7 @@ struct SamplingPolicy {
     double steady_spread = 0.005;  ///< stop once half the interquartile range is below this share of the median
     /// Stop if the fastest sample is this many times the best candidate's time.
     double behind = pruning::slow_candidate;
-    /// In microseconds: stop after this much sampling, but not with too few samples.
+    /// Stop after this many microseconds of sampling, unless there are too few samples.
     double longest_us = 1e6;
     bool energy = false;  ///< also measure energy, for a third of a second, unless timing was cut short
 };

@@ -98,7 +98,7 @@ struct Testbed::State {
         kernel.fill_symbols(nullptr, operands.pointers);
         backend.synchronize();
     }
-    // A wrong kernel may have overwritten any operands, so the next candidate gets new ones.
+    // A wrong kernel may have overwritten any operands, so the next candidate gets new operands.
     void discard_operands() {
         std::ranges::fill(prepared, std::nullopt);
         rotating->clear();

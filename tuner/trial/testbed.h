@@ -70,8 +70,8 @@ public:
     /// Runs the kernel on all checks of the operation and compares every element of every output. Throws LaunchError,
     /// DeviceFault.
     Verdict verify(const BoundKernel& kernel);
-    /// Together, these two functions do what verify() does. The operands of the first check have the same form as those
-    /// for timing.
+    /// verify_first_check() and verify_other_checks() together do what verify() does. The operands of the first check
+    /// have the same form as those for timing.
     Verdict verify_first_check(const BoundKernel& kernel);
     Verdict verify_other_checks(const BoundKernel& kernel);
 

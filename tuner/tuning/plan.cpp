@@ -13,8 +13,8 @@ namespace smemtune {
 
 namespace {
 
-// If a template has more configurations beyond the device's limits than this, they are only counted, not stored one by
-// one.
+// If more configurations of a template than this number exceed the device's limits, they are only counted, not stored
+// one by one.
 constexpr std::uint64_t most_over_limits = 1000;
 
 // Returns the space that a search gets. A search that learns gets the feasible configurations in which run-time

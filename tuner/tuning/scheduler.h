@@ -79,7 +79,7 @@ private:
     TestbedCompiles testbeds_;
     bool transfers_ = false;                        // whether the cross-size transfer has begun
     const ProblemTuner* speculated_for_ = nullptr;  // the problem for which the pool compiles speculatively
-    // What open_searches() of that problem returned when its speculative programs were chosen.
+    // What open_searches() of the problem `speculated_for_` returned when the speculative programs were chosen.
     std::size_t speculated_searches_ = 0;
     std::exception_ptr failure_;
 };

@@ -45,12 +45,12 @@ struct ProblemResult {
         Resources resources;
     };
     Problem problem;
-    double operations = 0;                  ///< arithmetic operations of one launch
+    double operations = 0;                  ///< number of arithmetic operations of one launch
     std::optional<Best> best;               ///< the winner among all requested templates
     std::optional<double> baseline_us;      ///< best time of the operation's baseline template
     std::map<std::string, double> best_us;  ///< the best time of each template, by its name
     std::size_t valid = 0;                  ///< how many valid configurations all templates have
-    std::size_t evaluations = 0;            ///< evaluations of this run and of earlier runs
+    std::size_t evaluations = 0;            ///< number of evaluations of this run and of earlier runs
     std::string ended;                      ///< why the search ended
     bool unchecked = false;                 ///< the operation has no reference, so a wrong kernel may have won
     Effort effort;

@@ -62,8 +62,9 @@ function parameterPlots(report, selection, template, rows, varied, byParameter) 
   }));
 }
 
-// Plots the relative time for each pair of values of two parameters. For one size it is the best time, and for several
-// sizes the median. The best time of each size is 1, so over several sizes many pairs would have a best time of 1.
+// Plots the relative time for each pair of values of two parameters. For one size, the plot shows the best time of each
+// pair. For several sizes, it shows the median, because the best time of each size is 1 and many pairs would have a
+// best time of 1.
 function pairPlot(report, selection, template, rows, [p, q]) {
   const ofKind = selection.scope === 'kind';
   const cells = new Map();

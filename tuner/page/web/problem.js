@@ -75,7 +75,7 @@ function distributionPlot(report, selection, trials) {
     const key = `${bin} ${report.trials.template[trial]}`;
     counts.set(key, (counts.get(key) || 0) + 1);
   }
-  const heights = new Map();  // of the bars in each bin so far; bars of several templates are stacked
+  const heights = new Map();  // height of the bars in each bin so far; bars of several templates are stacked
   const bars = [...counts].map(([key, count]) => {
     const [bin, template] = key.split(' ').map(Number);
     const base = heights.get(bin) || 0;

@@ -81,7 +81,7 @@ function firstDates(report, trials) {
 // For each of a problem's trials, the seconds since the problem's first trial began. The time between runs is left out.
 function secondsOf(report, trials) {
   const dates = firstDates(report, trials);
-  let before = 0;  // milliseconds of earlier runs
+  let before = 0;  // the sum of the durations of earlier runs
   let begin;
   return dates.map(({ at, run }, index) => {
     const previous = dates[index - 1];

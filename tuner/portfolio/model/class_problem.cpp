@@ -52,7 +52,7 @@ std::optional<Problem> problem_near(const Problem& sample, const std::string& wa
         if (is_valid(problem)) break;
     }
     if (form == most) return std::nullopt;
-    for (std::size_t i = 0; i < forms.size(); ++i) {  // gives each extent its first form that is valid
+    for (std::size_t i = 0; i < forms.size(); ++i) {  // gives each extent the first of its forms that is valid
         for (std::size_t lower = 0; lower <= form; ++lower) {
             set(i, lower);
             if (is_valid(problem)) break;

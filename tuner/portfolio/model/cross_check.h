@@ -9,16 +9,16 @@
 
 namespace smemtune {
 
-/// The loss of several rules at one problem that was left out. Each rule chooses a configuration. The loss is the time
-/// of this configuration divided by the best time known at the problem, minus 1. Nothing if the rule finds no
-/// configuration that runs.
+/// The losses of several rules at a problem that was left out when the portfolio was built. Each rule chooses a
+/// configuration. The loss is the time of this configuration divided by the best time known at the problem, minus 1.
+/// Nothing if the rule finds no configuration that runs.
 struct LeftOut {
     std::size_t problem = 0;
-    std::optional<double> predicted;    ///< the member with the smallest product of predicted time and 1 + error
-    std::optional<double> best_member;  ///< the fastest member at this problem
-    std::optional<double> nearest;      ///< the winner of the nearest problem whose winner runs at this one
-    std::optional<double> one_for_all;  ///< the member that was chosen first for the portfolio
-    /// The same rule as for `predicted`, applied to the `members` that check_left_out() was given.
+    std::optional<double> predicted;    ///< loss of the member with the least product of predicted time and 1 + error
+    std::optional<double> best_member;  ///< loss of the fastest member at this problem
+    std::optional<double> nearest;      ///< loss of the winner of the nearest problem whose winner runs at this one
+    std::optional<double> one_for_all;  ///< loss of the member that was chosen first for the portfolio
+    /// The loss by the rule of `predicted`, applied to the `members` that check_left_out() was given.
     std::optional<double> same_members;
 };
 

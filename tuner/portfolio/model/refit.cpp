@@ -159,7 +159,7 @@ private:
     }
 
     void store(const std::vector<TimeModel>& models) {
-        // Stores the present manifest, because the stored one may lack keys that the terms need.
+        // Stores the present manifest, because the stored manifest may lack keys that the terms need.
         for (const auto& [row, kernel] : kernels_) {
             (void)row;
             store_.remember(

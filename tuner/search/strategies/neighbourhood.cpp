@@ -7,9 +7,9 @@ namespace smemtune {
 
 namespace {
 
-// Whether the neighbours of value number `from` of a parameter include value number `to`. They include all values up to
-// 64 steps away, and beyond only those at a distance that is a power of two. A parameter may have thousands of values,
-// and each neighbour costs a look-up.
+// Whether the neighbours of value number `from` of a parameter include value number `to`. All values up to 64 steps
+// away are neighbours. Farther away, only values at a distance that is a power of two are neighbours. This limits the
+// number of look-ups, because a parameter may have thousands of values.
 bool reaches(int from, int to) {
     const auto distance = std::abs(to - from);
     constexpr int near = 64;

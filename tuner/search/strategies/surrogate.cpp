@@ -76,7 +76,7 @@ private:
     }
 
     // Queues neighbours of the best start point: for each parameter, a neighbour that differs in this parameter by one
-    // step. From these neighbours, the model learns the effect of each parameter there.
+    // step. From these neighbours, the model learns the effect of each parameter near the start point.
     void surround_start() {
         const auto centre = best_start();
         if (!centre) return;
