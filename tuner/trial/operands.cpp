@@ -239,8 +239,8 @@ void OperandFactory::prepare(Operands& operands, const Check& check) {
                          ", or outside it; it may write to arguments with values = { prepared = true } alone");
 }
 
-// Fills a matrix. With `changed`, compares instead: a block writes the index of its first element that differs from
-// what the fill would write, or -1, to `changed`.
+// Fills a matrix. With `changed`, compares instead of filling: a block writes the index of its first element that
+// differs from what the fill would write, or -1, to `changed`.
 void OperandFactory::fill(const MatrixOperand& matrix, const Check& check, Memory* changed) {
     if (is_typed(operation_, element_)) {
         const auto how = fill_of(matrix, check, environment_, terms_);

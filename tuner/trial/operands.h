@@ -92,8 +92,8 @@ void must_fit(const Operation& operation, const Problem& problem, const Device& 
 /// factory.
 class OperandFactory {
 public:
-    /// `fill` is the binary of kernels/fill.cu, or of typed/kernels/fill.cu for a typed operation. `prepare` is that of
-    /// prepare_program(), for an operation that has one. In checked mode, matrices have no guard bands, because checked
+    /// `fill` is the binary of kernels/fill.cu, or of typed/kernels/fill.cu for a typed operation. If the operation has
+    /// a prepare_program(), `prepare` is its binary. In checked mode, matrices have no guard bands, because checked
     /// kernels report each access out of bounds themselves. `fill` is then a checked binary.
     OperandFactory(Backend& backend, const Operation& operation, const Environment& environment,
                    const ElementType& element, const Binary& fill, const Binary& prepare = {});

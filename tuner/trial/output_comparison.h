@@ -20,7 +20,7 @@ namespace smemtune {
 /// object.
 class OutputComparison {
 public:
-    /// `reference` is the binary of reference_program(). `compare` is that of kernels/compare.cu or, for a typed
+    /// `reference` is the binary of reference_program(). `compare` is the binary of kernels/compare.cu or, for a typed
     /// operation, of typed/kernels/compare.cu. `widen` is as in make_reference_source(). Throws OutOfMemory,
     /// LaunchError.
     OutputComparison(Backend& backend, const Operation& operation, const Problem& problem,
@@ -33,8 +33,9 @@ public:
 
     /// Describes what is wrong with the outputs; returns nothing if they are right. An output is wrong if an element
     /// differs from its reference by more than its bound (tolerance.h), if the kernel wrote outside the matrices, or if
-    /// the errors are too large on average. The bound is 0 for integer inputs. Infinities and NaNs must be those of the
-    /// reference. Raises `worst` to the largest error as a fraction of its bound.
+    /// the errors are too large on average. The bound is 0 for integer inputs. Where the reference is an infinity or a
+    /// NaN, the output must be the same infinity or a NaN. Raises `worst` to the largest error as a fraction of its
+    /// bound.
     std::optional<std::string> first_difference(const Operands& operands,
                                                 const std::vector<OutputReference>& references, const Check& check,
                                                 double& worst);

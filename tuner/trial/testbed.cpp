@@ -22,7 +22,7 @@ namespace smemtune {
 
 /// The files of kernels/, embedded at build time.
 const std::map<std::string, std::string>& testbed_sources();
-/// The files of typed/kernels/ and those that they include.
+/// The files of typed/kernels/ and the files that they include.
 const std::map<std::string, std::string>& typed_testbed_sources();
 
 namespace {

@@ -96,9 +96,9 @@ public:
     /// Whether more than one set of operands rotates. With a single set, cold and warm are the same.
     [[nodiscard]] bool rotates() const;
 
-    /// Prepares `count` launches of `kernel`. If arguments must be restored before each launch, they are restored here
-    /// instead, and each launch gets a set of operands of its own. The result then has at most as many launches as
-    /// there are sets. `kernel` must outlive the launches. Their operands stay valid until a verification fails.
+    /// Prepares `count` launches of `kernel`. If arguments must be restored before each launch, this function restores
+    /// them in advance, and each launch gets a set of operands of its own. The result then has at most as many launches
+    /// as there are sets. `kernel` must outlive the launches. Their operands stay valid until a verification fails.
     std::vector<Backend::Call> batch(const BoundKernel& kernel, int count);
 
 private:

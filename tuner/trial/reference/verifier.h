@@ -13,7 +13,7 @@ namespace smemtune {
 /// Calls `verify`, a kernel or C++ function of the operation. `backend` and `operation` must outlive the object.
 class Verifier {
 public:
-    /// `binary` is that of reference_program(). Throws OutOfMemory, LaunchError.
+    /// `binary` is the compiled reference_program(). Throws OutOfMemory, LaunchError.
     Verifier(Backend& backend, const Operation& operation, const Binary& binary);
 
     /// Copies the values of inouts, because `verify` needs the values from before the launch. Must be called before
