@@ -53,8 +53,8 @@ struct Explanation {
     bool compiles = true;
 };
 
-// The number of registers is that of the stored trial, if known. Otherwise the configuration is compiled. Without a
-// compiler, the number is the manifest's estimate.
+// The number of registers comes from the stored trial, if known there. Otherwise it comes from a compile of the
+// configuration or, without a compiler, from the manifest's estimate.
 Explanation examine(const Subject& subject, const ProcessEnvironment& process_environment) {
     const auto& [kernel, configuration, problem, device, origin, trial, registers] = subject;
     Explanation result{.launch = launch_of(kernel, configuration, problem, device),

@@ -19,8 +19,8 @@ namespace smemtune {
 
 namespace {
 
-// The problem that the user asks about, and the portfolio of its device. The device is that of --device. Without
-// --device, it is the only device in the database, or else that of this machine.
+// The problem that the user asks about, and the portfolio of its device. --device names the device. Without --device,
+// it is the only device in the database, or else the device of this machine.
 struct Asked {
     Problem problem;
     Device device;

@@ -25,7 +25,7 @@ FinalsScheduler::FinalsScheduler(std::vector<Proposal> entrants, std::size_t fin
     if (!elimination_.remaining().empty()) {
         start_round();
     } else if (finalists_ == 1 && !settings_.known.empty() && settings_.known.front().cut_short) {
-        // The only finalist was cut short, so its time is not known yet.
+        // The timing of the only finalist was cut short, so its time is not known yet.
         waiting_.push_back(task(FinalTask::Purpose::decide, {0}, EliminationPolicy{}.rounds));
     } else {
         choose_winner(elimination_.equals());

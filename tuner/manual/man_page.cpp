@@ -52,7 +52,8 @@ std::string italic(const std::string& text) { return "\\fI" + roff_text(text) + 
 
 std::string reference(const std::string& page) { return bold(page) + "(1)"; }
 
-// Returns the head of a page. It turns hyphenation off, because a reader could take its hyphens for those of options.
+// Returns the head of a page. The head turns hyphenation off, because a reader could take a hyphen at the end of a line
+// for a part of an option.
 std::string page_head(const std::string& page, const std::string& purpose) {
     auto title = page;
     std::ranges::transform(title, title.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });

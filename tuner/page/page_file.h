@@ -37,7 +37,7 @@ private:
     std::chrono::milliseconds period_;
     std::mutex mutex_;
     std::condition_variable_any stopped_;
-    std::jthread thread_;  // the last member, because the thread uses the others
+    std::jthread thread_;  // the last member, because the thread uses the other members
 };
 
 }  // namespace smemtune

@@ -68,8 +68,8 @@ public:
     void give_back(Task task);
     void add_wait(double seconds) { effort_.wait += seconds; }
     /// Begins to try the winners of the nearest sizes, except those that this problem has tried before. Finals then
-    /// compare the problem's winner with those that are nearly as fast or faster. Does nothing if the problem is not
-    /// done, or if there are no such winners.
+    /// compare the problem's winner with the tried winners that are nearly as fast or faster. Does nothing if the
+    /// problem is not done, or if there are no such winners.
     void begin_transfer();
     /// Submits candidates to the compiler until `most` of them wait for a worker. Returns how many wait.
     std::size_t compile_ahead(std::size_t most);

@@ -10,7 +10,7 @@ namespace smemtune {
 
 struct RecordedParameter {
     std::string name;
-    std::vector<std::string> values;  ///< distinct texts: declared values first, then those that only entries have
+    std::vector<std::string> values;  ///< distinct texts: declared values first, then values that only entries have
 };
 
 struct Recording {

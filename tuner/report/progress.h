@@ -94,7 +94,7 @@ private:
     std::size_t trials_ = 0, recalled_ = 0;
     Best best_;
     double done_seconds_ = 0;  // seconds between the start and the latest finished size
-    std::jthread ticker_;      // the last member, because its thread uses the others
+    std::jthread ticker_;      // the last member, because its thread uses the other members
 };
 
 }  // namespace smemtune

@@ -143,8 +143,8 @@ void Scheduler::speculate(bool waits) {
 }
 
 // Prepares the next problem that the worker has not prepared, in the order in which problems are tuned. With a budget,
-// only problems whose search has begun are prepared, because the run may never reach the others. Returns false if there
-// is no such problem or memory is short.
+// only problems whose search has begun are prepared, because the run may never reach the other problems. Returns false
+// if there is no such problem or memory is short.
 bool Scheduler::prepare_ahead(WorkerSlot& slot, std::size_t problems, Lock& lock) {
     auto& worker = *slot.worker;
     const bool open_ended = deadline_ == Clock::time_point::max();

@@ -32,8 +32,8 @@ Winner& winner_of(Validation& validation, const std::string& kernel_template, co
     return validation.winners.emplace_back(Winner{.kernel_template = kernel_template, .configuration = configuration});
 }
 
-// Sets `behind` of each winner to its time divided by that of winner number `reference`, minus 1. This is the median
-// over pairs of samples.
+// Sets `behind` of each winner to its time divided by the time of winner number `reference`, minus 1. This is the
+// median over pairs of samples.
 void compare_with(std::size_t reference, Validation& validation, const std::vector<Measurement>& measured) {
     for (std::size_t i = 0; i < measured.size(); ++i) {
         std::vector<double> ratios;

@@ -16,8 +16,8 @@ namespace smemtune {
 
 namespace {
 
-// A configuration with fewer times than this limit was tried only by searches, at a few problems. It is left out of the
-// common models.
+// A configuration with fewer times than this limit was tried only by searches, at a few problems. Such a configuration
+// is left out of the common models.
 constexpr std::size_t least_times = 20;
 
 using ConfigurationKey = std::pair<std::int64_t, std::string>;  // row of the template, configuration as text
@@ -26,7 +26,7 @@ struct Timed {
     const KernelTemplate* kernel = nullptr;
     Configuration configuration;
     CompiledSize compiled;
-    std::map<Problem, TrialRow> rows;  // the trials that were measured; for a member, only those of its machine code
+    std::map<Problem, TrialRow> rows;  // the measured trials; for a member, only trials of the member's machine code
 };
 
 class Refit {
