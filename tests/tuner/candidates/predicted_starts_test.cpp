@@ -44,9 +44,17 @@ TEST_F(PredictedStarts, OfANarrowProductAreOfTheTemplateForIt) {
     EXPECT_TRUE(starts.at("warp_tiled").empty()) << "its members are predicted to be far behind";
 }
 
+TEST_F(PredictedStarts, OfBf16AreOfTensorCores) {
+    const auto starts = at(gemm(4096, 4096, 4096, "bf16"), hopper);
+    ASSERT_EQ(starts.count("wgmma_tiled"), 1U);
+    EXPECT_FALSE(starts.at("wgmma_tiled").empty());
+    EXPECT_EQ(starts.count("warp_tiled"), 0U) << "it computes f32 alone";
+}
+
 TEST_F(PredictedStarts, ThereAreNoneWhereNoPortfolioIsShipped) {
     EXPECT_THAT(at(gemm(1024, 1024, 1024), model_device("sm_80")), IsEmpty()) << "another architecture";
-    EXPECT_THAT(at(gemm(1024, 1024, 1024, "bf16"), hopper), IsEmpty()) << "another type";
+    EXPECT_THAT(at(gemm(1024, 1024, 1024, "tf32"), hopper), IsEmpty()) << "another type";
+    EXPECT_THAT(at(gemm(1024, 1024, 1024, "bf16", "tn"), hopper), IsEmpty()) << "another layout";
 }
 
 }  // namespace
