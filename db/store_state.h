@@ -1,6 +1,7 @@
 // The implementation state of a Store, for the files that implement it.
 #pragma once
 
+#include <chrono>
 #include <map>
 #include <set>
 #include <type_traits>
@@ -37,13 +38,15 @@ struct Store::State {
     std::optional<KnownDevices> known_devices{};
     // What Store::known() returns as long as nobody writes to the file. Class Runtime calls known() for each new
     // problem, and SQLite needs about ten system calls to find out that nothing has changed. Only readers have this
-    // cache.
+    // cache. Time stamps tell of changes. In case they do not (a writer in WAL mode that is stopped in the middle of a
+    // commit), SQLite is asked once a second.
     struct Unchanged {
         FilesState files{};
-        int lookups = 0;        // calls of known() in this state of the files
-        bool was_read = false;  // whether read_unchanged() was tried in this state of the files
-        bool is_complete = false;
         std::filesystem::path log;  // the path of the file's write-ahead log; empty if the file is known to have none
+        std::int64_t lookups = 0;   // calls of known() in this state of the files
+        bool is_complete = false;   // whether read_unchanged() has read what follows
+        std::int64_t data_version = 0;
+        std::chrono::steady_clock::time_point asked{};  // when SQLite last said that nothing has changed
         std::vector<std::pair<std::int64_t, Device>> devices{};
         std::map<Problem, std::int64_t> problems{};
     };
@@ -106,9 +109,10 @@ struct Store::State {
 
     // Looks up a problem in `unchanged`. Returns nothing if the files have changed, or `unchanged` was not read.
     std::optional<Store::Known> find_unchanged(const Problem& problem);
-    // Reads the devices and all problems into `unchanged`, if the file has not changed during several lookups and has
-    // few problems.
+    // Reads the devices and all problems into `unchanged`, if that is worth its time. Throws nothing: if the file cannot
+    // be read, the next query says so. For code inside read_together().
     void read_unchanged();
+    [[nodiscard]] std::int64_t data_version() { return query("PRAGMA data_version").first(read_id).value_or(0); }
 
     // read_template() and read_portfolio() run inside the caller's transaction.
     std::optional<TemplateRecord> read_template(std::int64_t id);

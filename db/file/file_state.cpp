@@ -37,8 +37,9 @@ FileState state_of(const std::filesystem::path& file) {
 }
 
 bool FilesState::is_settled() const {
-    const auto latest = std::max(file.status_changed_ns, log.status_changed_ns);
-    return now() - std::chrono::nanoseconds(latest) > settled;
+    constexpr std::chrono::seconds longest_step{3};
+    const auto latest = std::max(file.modified_ns, log.modified_ns);
+    return file.inode != 0 && now() - std::chrono::nanoseconds(latest) > longest_step;
 }
 
 FilesState states_of(const std::filesystem::path& file, const std::filesystem::path& log) {

@@ -24,20 +24,17 @@ struct FileState {
 
 FileState state_of(const std::filesystem::path& file);
 
-/// The states of a database file and of its write-ahead log, without the field has_pending_journal. On a local
-/// filesystem, they are equal to earlier ones only if nobody wrote to the database in between. Precondition: the
-/// earlier states were settled.
+/// The states of a database file and of its write-ahead log, without the field has_pending_journal.
 struct FilesState {
     FileState file, log;
 
-    /// Whether the last change of both files was at least 20 ms ago. Time stamps advance in steps of up to 10 ms, so
-    /// two changes in quick succession can have the same time stamp.
+    /// Whether the file exists, and every write from now on changes this state. On a local filesystem, this is so if
+    /// the last write to either file was at least 3 s ago, because time stamps advance in steps of at most 2 s.
     [[nodiscard]] bool is_settled() const;
     bool operator==(const FilesState&) const = default;
 };
 
-/// `log` is the path of the write-ahead log. It is empty for a file with a rollback journal, because then every commit
-/// changes the file itself.
+/// `log` is the path of the write-ahead log; empty for a file with a rollback journal, whose commits change the file.
 FilesState states_of(const std::filesystem::path& file, const std::filesystem::path& log);
 
 /// Whether the path `file` now belongs to another file than the one whose state is `opened`. False if no file has this
@@ -45,7 +42,8 @@ FilesState states_of(const std::filesystem::path& file, const std::filesystem::p
 bool is_replaced(const std::filesystem::path& file, const FileState& opened);
 
 /// Returns the state of a file that will be read without locks. First waits, for at most 20 ms, until the file's last
-/// change is 20 ms old (FilesState::is_settled).
+/// change is 20 ms old. Reason: on most filesystems, time stamps advance in steps of up to 10 ms, so two changes in
+/// quick succession can have the same time stamp.
 FileState settled_state_of(const std::filesystem::path& file);
 
 }  // namespace smemtune

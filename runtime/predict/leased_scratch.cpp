@@ -9,24 +9,39 @@ namespace {
 
 constexpr std::size_t most_left = 4;  // enough for a fetch that ranks the members of four databases
 
-std::vector<std::unique_ptr<BoundLaunch::Scratch>>& left() {
-    thread_local std::vector<std::unique_ptr<BoundLaunch::Scratch>> of_this_thread;
-    return of_this_thread;
+// What this thread's objects have left. Destructors of other thread-local or static objects may fetch kernels after
+// this object is destroyed, so a trivial flag tells whether it still exists.
+struct Left {
+    std::vector<std::unique_ptr<BoundLaunch::Scratch>> scratches;
+
+    ~Left() { ended = true; }
+    static constinit thread_local bool ended;
+};
+constinit thread_local bool Left::ended = false;
+
+std::vector<std::unique_ptr<BoundLaunch::Scratch>>* left() {
+    if (Left::ended) return nullptr;
+    thread_local Left of_this_thread;
+    return &of_this_thread.scratches;
 }
 
 }  // namespace
 
 LeasedScratch::LeasedScratch() {
-    if (left().empty()) {
+    auto* const scratches = left();
+    if (scratches == nullptr || scratches->empty()) {
         scratch_ = std::make_unique<BoundLaunch::Scratch>();
     } else {
-        scratch_ = std::move(left().back());
-        left().pop_back();
+        scratch_ = std::move(scratches->back());
+        scratches->pop_back();
     }
 }
 
 LeasedScratch::~LeasedScratch() {
-    if (scratch_ != nullptr && left().size() < most_left) left().push_back(std::move(scratch_));
+    auto* const scratches = left();
+    if (scratch_ != nullptr && scratches != nullptr && scratches->size() < most_left) {
+        scratches->push_back(std::move(scratch_));
+    }
 }
 
 }  // namespace smemtune
