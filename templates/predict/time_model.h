@@ -29,7 +29,7 @@ inline constexpr std::size_t term_count = 9;
 inline constexpr std::array<std::string_view, term_count> term_names{
     "launch", "waves", "blocks", "latency", "arithmetic", "loads", "memory", "workspace", "dependent_loads"};
 /// This number increases whenever a term changes its meaning. Coefficients of other versions are not used.
-inline constexpr int terms_version = 3;
+inline constexpr int terms_version = 4;
 
 /// A number for each Term.
 using Terms = std::array<double, term_count>;

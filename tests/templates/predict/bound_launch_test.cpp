@@ -267,6 +267,23 @@ TEST(BoundLaunch, AProblemWithOtherExtentsIsNotValidAndTheExtentsOfTheFirstOneDo
     EXPECT_TRUE(bound.terms(gemm(8, 8, 8)));
 }
 
+// Blocks that share K compute one tile each, others several tiles one after another. With about the same K, the
+// multiprocessors have about the same work in both cases.
+TEST(BoundLaunch, TheWorkOfAMultiprocessorIsCountedOnceHoweverItsBlocksShareIt) {
+    const auto kernel = built_in("wgmma_tf32_tiled");
+    const auto device = model_device("sm_90");
+    const auto terms_at = [&](const char* changes, std::int64_t k) {
+        const auto problem = gemm(4096, 4096, k, "tf32", "nt");
+        const auto configuration = completed(parse_configuration(changes), default_configuration(kernel));
+        return BoundLaunch(kernel, configuration, device, problem).terms(problem).value();
+    };
+    const auto alone = terms_at("BLOCK_M=128,BLOCK_N=128,CLUSTER_K=1", 6144);
+    const auto shared = terms_at("BLOCK_M=128,BLOCK_N=128,CLUSTER_K=2", 6176);
+    for (const auto term_of : {Term::latency, Term::arithmetic, Term::loads}) {
+        EXPECT_NEAR(term(shared, term_of) / term(alone, term_of), 1, 0.05) << static_cast<int>(term_of);
+    }
+}
+
 TEST(TimeModel, APredictionIsTheSumOfItsShares) {
     const TimeModel model{.coefficients = {2, 0, 3, 0, 0, 0, 0, 1, 5}, .error = 0};
     const Terms terms{1, 7, 10, 1, 1, 1, 1, 4, 2};

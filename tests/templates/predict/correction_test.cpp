@@ -76,9 +76,13 @@ TEST(Correction, OnlyProblemsOfTheSameRowAlignmentCount) {
 }
 
 TEST(Correction, TheExtentsAtAPlaceAreThoseOfTheProblem) {
-    for (const std::int64_t extent : {1, 2, 63, 4095, 4999}) {
-        const std::vector place{std::round(1e4 * std::log(static_cast<double>(extent))) * 1e-4};
+    for (const std::int64_t extent : {1, 2, 63, 4095, 4999, 16384, 28672, 2147483647}) {
+        const std::vector place{std::log(static_cast<double>(extent))};
         EXPECT_EQ(extents_at(place), std::vector{extent});
+        const std::vector rounded{std::round(1e4 * place[0]) * 1e-4};
+        if (extent <= 5000) {
+            EXPECT_EQ(extents_at(rounded), std::vector{extent});
+        }
     }
     EXPECT_EQ(extents_at(std::vector{0.0, 1e9}).front(), 1) << "a logarithm that no problem has is no error";
 }

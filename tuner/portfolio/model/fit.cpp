@@ -126,9 +126,7 @@ TimeModel fit_model(const CrossTimes& times, const std::vector<std::size_t>& pro
         const auto log_ratio = predicted > 0 ? std::log(cell.us / predicted) : unknown_error;
         errors.push_back(std::exp(std::abs(log_ratio)) - 1);
         if (std::min(predicted, cell.us) > relevant_factor * times.best_us(problem)) continue;
-        Residual residual{.place = times.places[problem], .log_ratio = rounded(log_ratio)};
-        std::ranges::transform(residual.place, residual.place.begin(), rounded);
-        model.residuals.push_back(std::move(residual));
+        model.residuals.push_back({.place = times.places[problem], .log_ratio = rounded(log_ratio)});
     }
     if (errors.size() >= 3) model.error = quantile(errors, share_within_error);
     return model;
