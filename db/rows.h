@@ -45,7 +45,8 @@ std::string select_trials(const std::string& rest);
 TrialRecord read_trial(const SQLite::Statement& row);
 
 /// Returns SQL that selects trials for read_row and ends with `rest`. In `rest`, a trial is `t`, its device `d`, its
-/// template `k` and its problem `p`. The columns of `w` are NULL unless the trial is the winner.
+/// template `k` and its problem `p`. `w` is the row of the table `winners` for the trial. If the trial is not the
+/// winner, the columns of `w` are NULL.
 std::string select_rows(const std::string& rest);
 TrialRow read_row(const SQLite::Statement& row);
 

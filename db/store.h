@@ -38,8 +38,8 @@ struct StoreOptions {
     /// local, the Store always does so.
     bool rollback_journal = false;
     /// Called with the absolute path of an existing file before the Store opens the file. If another file replaces the
-    /// opened file, the function is called again before the Store opens the new file. An exception that it throws
-    /// reaches the caller of the Store's function.
+    /// opened file, the function is called again before the Store opens the new file. If the function throws, the
+    /// exception reaches the caller of the Store's function.
     std::function<void(const std::filesystem::path& file)> before_opening{};
 };
 
@@ -123,8 +123,8 @@ public:
                                                 const std::string& kernel_template = {},
                                                 const std::vector<std::string>& hashes = {}) const;
 
-    /// Some of the rows of best_of, those of the nearest problems first. The distance of two problems is the Euclidean
-    /// distance between the logarithms of their first four extents.
+    /// Some of the rows that best_of() returns. The row of the nearest problem comes first. The distance of two
+    /// problems is the Euclidean distance between the logarithms of their first four extents.
     struct Nearest {
         std::vector<TrialRow> rows;  ///< the rows, without damaged rows
         bool is_last = false;        ///< whether no stored problem is farther away

@@ -28,9 +28,9 @@ struct Store::State {
     bool is_locked;
     std::int64_t replacements = 0;
     bool in_snapshot = false;
-    // The cached devices, with the value of `PRAGMA data_version` at the time. SQLite changes this value when another
-    // connection commits. A new connection may have the same value, so reopen() discards the cache. Only readers have
-    // the cache, because data_version does not change with commits of its own connection.
+    // The cached devices, with the value that `PRAGMA data_version` had when they were read. SQLite changes this value
+    // when another connection commits. A new connection may have the same value, so reopen() discards the cache. Only
+    // readers have the cache, because the commits of a connection do not change its own data_version.
     struct KnownDevices {
         std::int64_t data_version = 0;
         std::vector<std::pair<std::int64_t, Device>> devices{};

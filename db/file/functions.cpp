@@ -58,7 +58,7 @@ int near_function(sqlite3_rtree_query_info* info) {
         }
         sum += outside * outside;
     }
-    info->eWithin = PARTLY_WITHIN;  // not FULLY_WITHIN, because SQLite would then not score each entry of a box
+    info->eWithin = PARTLY_WITHIN;  // with FULLY_WITHIN, SQLite would not score each entry of a box
     info->rScore = sum;
     return SQLITE_OK;
 }

@@ -40,8 +40,8 @@ std::string row_sha256(const BinaryRecord& binary) {
                           std::to_string(resources.dynamic_shared_bytes)});
 }
 
-// The migration step to schema version 4 repeats the expressions of templates and machine code, and is never edited. A
-// change of these expressions needs a new migration step.
+// The migration step to schema version 4 repeats the SQL expressions for templates and machine code, and is never
+// edited. If you change one of these expressions, add a migration step.
 std::string template_sha256_in_sql(const std::string& hash) {
     return "smemtune_sha256(name, operation, " + hash +
            ", (SELECT group_concat(smemtune_sha256(path, text), '') FROM (SELECT path, text FROM template_files "

@@ -21,15 +21,15 @@ std::string row_sha256(const TemplateRecord& kernel_template);
 std::string row_sha256(const BinaryRecord& binary);
 
 /// Returns the SQL expression for the SHA-256 of a row of the table `portfolio`. The hash covers all columns except
-/// `id` and `sha256`. Each parameter's default value is a column of the row. A caller may pass a different SQL
-/// expression in place of the column.
+/// `id` and `sha256`. The function's arguments are SQL expressions that the hash uses in place of columns. By default,
+/// each argument is the column itself.
 std::string portfolio_sha256_in_sql(const std::string& kernel_template = "template",
                                     const std::string& configuration = "configuration");
 
 /// template_sha256_in_sql() and binary_sha256_in_sql() return SQL expressions for the hash that row_sha256() computes,
 /// over a row of the table `templates` or `binaries`. SQL statements that change a row of these tables use the
-/// expressions. Each parameter's default value is a column of the row. A caller may pass a different SQL expression in
-/// place of the column.
+/// expressions. The functions' arguments are SQL expressions that the hash uses in place of columns. By default, each
+/// argument is the column itself.
 std::string template_sha256_in_sql(const std::string& hash = "hash");
 std::string binary_sha256_in_sql(const std::string& kernel_template = "template",
                                  const std::string& configuration = "configuration");

@@ -34,8 +34,8 @@ std::map<std::int64_t, Value> as_map(std::vector<std::pair<std::int64_t, Value>>
     return {std::make_move_iterator(rows.begin()), std::make_move_iterator(rows.end())};
 }
 
-// Returns all trials. The SQL silently omits a trial that refers to a missing row, so this function compares the number
-// of trials and throws UnreadableRow if one was omitted.
+// Returns all trials. If a trial refers to a missing row, the SQL silently omits the trial. This function therefore
+// also counts the rows of the table `trials`, and throws UnreadableRow if a trial was omitted.
 template <class State>
 std::vector<DatedTrial> read_trials(State& state) {
     static const std::string sql = select_rows("ORDER BY t.id");

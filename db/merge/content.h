@@ -36,7 +36,7 @@ struct DatabaseContent {
     std::vector<DatedTrial> trials;  ///< the trials, in the order in which they were first stored
     std::vector<BinaryRecord> binaries;
     std::vector<StoredPortfolio> portfolios;
-    /// The portfolios whose time models have a `terms_version` other than the present one. They are not in
+    /// The portfolios whose time models have a different `terms_version` than the present version. They are not in
     /// `portfolios`.
     std::vector<PortfolioKey> outdated_portfolios{};
 

@@ -30,26 +30,26 @@ private:
         std::set<std::size_t> databases{};
     };
 
-    // These functions are defined in rows.cpp.
+    // The functions from devices() to templates() are defined in rows.cpp.
     void devices();
     void problems();
     void runs();
     void templates();
 
-    // These functions are defined in merge.cpp.
+    // The functions from trials() to sort_trials() are defined in merge.cpp.
     void trials();
     void add(DatedTrial trial, std::size_t database, const std::string& first_at);
     void winners();
     void sort_trials();
 
-    // These functions are defined in code.cpp.
+    // The functions from portfolios() to verified_at() are defined in code.cpp.
     void portfolios();
     void drop_wrong_members();
     void machine_code();
     void forget_verification_with(const std::set<CodeAt>& replaced);
     [[nodiscard]] std::map<CodeAt, std::string> verified_at() const;
 
-    /// Returns the configuration with defaults for parameters that it lacks and the merged template has.
+    /// Returns the configuration with all parameters of the merged template. Missing parameters get their defaults.
     [[nodiscard]] Configuration complete(Number kernel_template, const Configuration& configuration) const;
     static TrialPlace place_of(const TrialRecord& trial);
     static CodeAt code_of(const TrialRecord& trial);

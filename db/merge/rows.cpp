@@ -100,8 +100,8 @@ void Merge::runs() {
     }
 }
 
-// Templates get their numbers in the order of their first trials, because other code takes a higher number for a newer
-// version.
+// Templates get their row numbers in the order of their first trials. Other code assumes that, of two versions of a
+// template, the version with the higher row number is newer.
 void Merge::templates() {
     using Key = std::pair<std::string, std::string>;  // name and hash of a template
     std::map<Key, Version> versions;

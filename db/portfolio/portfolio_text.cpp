@@ -87,8 +87,8 @@ std::string residuals_text(const std::vector<Residual>& residuals, const Places&
 }
 
 std::string member_text(const PortfolioRow& row, const PortfolioText& portfolio, const Places& places) {
-    // If PortfolioMember or TimeModel gets a new field, these bindings no longer compile. Then write the field here,
-    // and read it in class Reader.
+    // If PortfolioMember or TimeModel gets a new field, these structured bindings no longer compile. Then write the
+    // field here, and read it in class Reader.
     const auto& [kernel_template, configuration, model, registers, static_shared_bytes, classes, verified_by, code] =
         row.member;
     const auto& [coefficients, error, residuals] = model;
