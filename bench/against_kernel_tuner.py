@@ -122,7 +122,7 @@ def manifest_of(folder):
 
 
 def options_of(folder):
-    """Returns the compiler's options of the manifest. They lack OPTION, which CuPy adds by itself."""
+    """Returns the compiler options in the manifest, without OPTION, which CuPy adds by itself."""
     return manifest_of(folder)["template"].get("options", [])
 
 
@@ -208,7 +208,7 @@ def copy_with_option(folder, scratch):
 
 
 def tune_with_smemtune(smemtune, folder, evaluations, size, nvrtc):
-    """Tunes with the NVRTC and the option of CuPy. With others, a configuration would have different machine code."""
+    """Tunes with CuPy's NVRTC and OPTION, so that a configuration has the same machine code in both tuners."""
     folders = [os.path.dirname(nvrtc), os.environ.get("LD_LIBRARY_PATH", "")]  # the driver may be in LD_LIBRARY_PATH
     environment = {**os.environ, "LD_LIBRARY_PATH": ":".join(filter(None, folders))}
     with tempfile.TemporaryDirectory() as scratch:

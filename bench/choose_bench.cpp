@@ -111,7 +111,7 @@ int main(int argc, char** argv) try {
     if (shapes < 1) throw std::invalid_argument("SHAPES is not a number from 1 on");
     const std::filesystem::path database = argv[1];
     measure(database, shapes);
-    // The JIT is off, as with a database of another toolchain. Every kernel comes from stored machine code.
+    // Compiling at run time is forbidden, so every kernel comes from stored machine code.
     const auto device = Store(database, Store::Access::read).devices().front().second;
     auto without_gpu = RuntimeInspector::on(std::make_shared<FactsOnly>(device),
                                             {.database = database, .system_databases = "", .trust = {.jit = false}});

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Measures the kernels that the runtime takes from a portfolio at N shapes that nobody tuned. The shapes are drawn
+# Measures how fast the runtime's choice from a portfolio is, for N shapes that nobody tuned. The shapes are drawn
 # log-uniformly, with 16 to 12,000 per extent. The script measures the loss against the fastest known time, and the
 # losses of two simpler rules, "nearest" and "one for all". It also measures the ratios to cuBLAS and to the best of
 # cublasLt.

@@ -28,7 +28,7 @@ def fill(path, wanted):
     random.seed(1)
     with sqlite3.connect(path) as connection:
         rows = connection.execute("SELECT id, configuration, median_us FROM trials").fetchall()
-        known = {}  # the values of each parameter that occur
+        known = {}  # the values that occur in trials, by parameter
         for _, text, _ in rows:
             for part in text.split(","):
                 name, value = part.split("=")
