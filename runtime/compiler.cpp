@@ -123,8 +123,9 @@ template <class, class> constexpr bool smemtune_same = false;
 template <class SmemtuneT> constexpr bool smemtune_same<SmemtuneT, SmemtuneT> = true;
 static_assert(smemtune_same<SmemtuneOf<decltype(&)";
 
-// The check for an operation that declares types. It also tells integers from floating-point numbers, and pointers to
-// integers from pointers to floating-point numbers. A pointer to void or to a struct (code 1000) fits any pointer.
+// The check for an operation that declares types. Besides sizes, the check compares kinds of types. It tells integers
+// from floating-point numbers, and pointers to integers from pointers to floating-point numbers. A pointer to void or
+// to a struct (code 1000) fits any pointer.
 constexpr const char* check_of_types = R"(
 template <class SmemtuneT> constexpr int smemtune_size = sizeof(SmemtuneT) + (__is_class(SmemtuneT) ? 200 : 0);
 template <> constexpr int smemtune_size<float> = 104;

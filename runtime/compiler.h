@@ -30,8 +30,8 @@ struct Program {
 /// Text in a compiler's message about a kernel whose parameters differ from the manifest's. It separates the path of
 /// the source from the name of the entry point.
 constexpr const char* signature_check_mark = ": its manifest's entry point '";
-/// Returns a compiler's error without line and column if it comes from the check of a kernel's parameters. smemtune
-/// appends this check, so its lines are not in the user's source.
+/// Returns the line of a compiler's error. If the error comes from the check of a kernel's parameters, removes line and
+/// column. smemtune appends this check, so its lines are not in the user's source.
 std::string readable_error(std::string line);
 
 /// The program of one candidate. It does not depend on the problem's extents.

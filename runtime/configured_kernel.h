@@ -16,7 +16,7 @@ enum class FillSymbols { at_launch, when_asked };
 
 class ConfiguredKernel final : public BoundKernel {
 public:
-    /// If `launch` asks for a workspace, `kernel` must already provide one, such as the result of with_workspace().
+    /// If `launch` asks for a workspace, `kernel` must add the workspace to its arguments, as with_workspace() does.
     ConfiguredKernel(std::shared_ptr<const LoadedKernel> kernel, Launch launch,
                      FillSymbols fill = FillSymbols::at_launch)
         : kernel_(std::move(kernel)),

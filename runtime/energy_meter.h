@@ -11,7 +11,7 @@ namespace smemtune {
 class EnergyMeter {
 public:
     static constexpr double least_ms = 300;  ///< minimum time between the two updates; a GPU updates every 20 to 100 ms
-    static constexpr double most_ms = 3000;  ///< limit of the time since the first reading
+    static constexpr double most_ms = 3000;  ///< at the latest, the measurement ends this long after the first reading
 
     /// Adds a reading of the counter, taken at time `ms`. `launches` is the number of launches since the previous
     /// reading; it is ignored for the first reading.

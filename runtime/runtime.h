@@ -238,7 +238,7 @@ public:
     struct Options {
         /// The first database to search, such as the user's. The constructor throws if this database cannot be used.
         std::filesystem::path database;
-        /// If true, `database` may name a file that does not exist. If false, the constructor then throws.
+        /// Whether the file `database` may be absent. If false and the file is absent, the constructor throws.
         bool database_may_be_absent = false;
         /// Databases that are searched after `database`, in this order, such as the application's own (smemtune db
         /// export). The Runtime calls `log` and leaves a database out if it is absent, damaged, not trusted, or of a

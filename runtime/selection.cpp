@@ -18,7 +18,7 @@ namespace {
 std::optional<Configuration> sane_default(const KernelTemplate& kernel, const Problem& problem, const Device& device) {
     const auto defaults = default_configuration(kernel);
     if (!infeasibility(kernel, defaults, problem, device)) return defaults;
-    for (const auto& parameter : kernel.parameters) {  // tries to change one parameter: enumerating takes longer
+    for (const auto& parameter : kernel.parameters) {  // one change is tried first: enumerating takes longer
         for (const auto value : parameter.values) {
             auto near = defaults;
             near.values[parameter.name] = value;
@@ -101,7 +101,7 @@ void Candidates::sort_devices() {
         return std::isinf(distance_of(known)) || (is_checked(known.second) && known.second != device_);
     });
     std::ranges::stable_sort(devices_, {}, distance_of);
-    // Several devices may have distance 0. Among these, this very device must come first.
+    // Several devices may have distance 0. Of these, the device that is equal to `device_` must come first.
     std::stable_partition(devices_.begin(), devices_.end(),  // clang 14 rejects the std::ranges version
                           [&](const auto& known) { return known.second == device_; });
 }
@@ -338,8 +338,8 @@ void Candidates::predict() {
     });
 }
 
-// A portfolio of another device with this compute capability is evaluated with the properties of this device: its clock
-// and multiprocessors scale the terms, and its limits decide which members are valid.
+// A portfolio of another device with the same compute capability is evaluated with the properties of `device_`. The
+// clock and multiprocessors of `device_` scale the terms, and its limits decide which members are valid.
 std::optional<Candidate> Candidates::next_predicted() {
     if (current_ == nullptr || current_->what != Step::What::portfolio) return std::nullopt;
     if (!predictions_) predict();

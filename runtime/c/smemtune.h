@@ -84,7 +84,7 @@ typedef struct smemtune_options {
     const char* const* template_folders;  // folders of the application's templates; a null pointer ends the list
     const char* host_compiler;            // C++ compiler for the host device; default "c++"
     uint32_t flags;
-    size_t remembered_problems;  // limit, default 4096; beyond it, the problems least recently fetched are forgotten
+    size_t remembered_problems;  // limit (default 4096), above which the least recently fetched problems are forgotten
     smemtune_log_function log;
     void* log_user;             // first argument of `log`
     size_t measure_candidates;  // how many kernels are timed in an untuned problem's first launches; default 0
@@ -225,12 +225,12 @@ typedef struct smemtune_argument {
     const void* address;  // device address of an input or an output
 } smemtune_argument;
 
-// Describes the kernel's argument number `index`, counted from 0. If the argument is an extent, also writes its value.
-// All other values become 0. Returns SMEMTUNE_INVALID_ARGUMENT if `index` is not less than the number of arguments.
+// Describes the kernel's argument number `index`, counted from 0: its name, its kind and, for an extent, its value. All
+// other fields become 0. Returns SMEMTUNE_INVALID_ARGUMENT if `index` is not less than the number of arguments.
 smemtune_status smemtune_kernel_argument(const smemtune_kernel* kernel, size_t index, smemtune_argument* argument);
 // Launches a kernel of any operation. `arguments` has each of the kernel's arguments once, in any order. The launch is
-// fastest if `arguments` keeps the kernel's own order. Extents may be left out. Those that are given must equal the
-// extents of the problem.
+// fastest if `arguments` keeps the kernel's own order. Extents may be left out. A given extent must equal the problem's
+// extent.
 smemtune_status smemtune_launch(const smemtune_kernel* kernel, smemtune_stream stream,
                                 const smemtune_argument* arguments, size_t count);
 

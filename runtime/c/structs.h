@@ -34,7 +34,7 @@ Struct read_struct(const Struct& given, std::size_t smallest, const char* name) 
     return result;
 }
 
-/// Writes the fields that the caller's struct has. Those that this library's version lacks become 0. Throws CallError
+/// Writes the fields that the caller's struct has. Fields that this library's version lacks become 0. Throws CallError
 /// if struct_size is wrong.
 template <class Struct>
 void write_struct(const Struct& result, Struct& to, std::size_t smallest, const char* name) {

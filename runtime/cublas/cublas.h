@@ -34,8 +34,8 @@ struct VendorKernel {
 /// backend. A launch throws LaunchError if cuBLAS refuses the call.
 class Cublas {
 public:
-    /// Opens libcublas by the first of `names`, a list of file names, that can be opened, and never closes it. By
-    /// default the list is toolkit_library_names(). Throws VendorError.
+    /// Opens libcublas, and never closes it. Tries the file names in `names` in order; by default, these are
+    /// toolkit_library_names(). Throws VendorError.
     explicit Cublas(Backend& backend, const std::vector<std::string>& names = usual_names());
     static std::vector<std::string> usual_names();
     /// The element types of the products that cuBLAS computes, as in Problem::type.

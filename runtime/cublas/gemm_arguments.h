@@ -58,7 +58,7 @@ struct ColumnMajorGemm {
     struct Matrix {
         const void* data = nullptr;
         bool transposed = false;
-        std::int64_t rows = 0, columns = 0, stride = 0, batch_stride = 0;  ///< as the library sees the memory
+        std::int64_t rows = 0, columns = 0, stride = 0, batch_stride = 0;  ///< of the column-major matrix
     };
     int batch = 1;
     int m = 0, n = 0, k = 0;  ///< extents of the transposed product: m is the N of the row-major product, n its M

@@ -25,7 +25,7 @@ namespace {
     (void)cudaGetLastError();  // clears the error, which later calls would report again
     const auto text = std::string(what) + ": " + cudaGetErrorString(error) + " (" + cudaGetErrorName(error) + ")";
     switch (error) {
-        // After these errors the context is unusable.
+        // After each of the errors from IllegalAddress to LaunchFailure, the CUDA context is unusable.
         case cudaErrorIllegalAddress:
         case cudaErrorLaunchTimeout:
         case cudaErrorAssert:
@@ -153,8 +153,8 @@ public:
         library_.reset(library);
         check(cudaLibraryGetKernel(&kernel_, library, mangled_name(binary.code, binary.entry).c_str()),
               "find the kernel");
-        // The attribute is set once, at load, because setting it at each launch would race with launches from other
-        // threads.
+        // The limit of dynamic shared memory is set once, at load. Setting it at each launch would race with launches
+        // from other threads.
         if (dynamic_shared_bytes > 0) {
             check(cudaFuncSetAttribute(function(), cudaFuncAttributeMaxDynamicSharedMemorySize,
                                        static_cast<int>(dynamic_shared_bytes)),

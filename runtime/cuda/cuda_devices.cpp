@@ -89,7 +89,7 @@ std::string cuda_bus_id(int ordinal) {
 std::vector<Device> cuda_devices() {
     int count = 0;
     if (cudaGetDeviceCount(&count) != cudaSuccess) {
-        (void)cudaGetLastError();  // without a suitable driver there is no GPU; clears the error
+        (void)cudaGetLastError();  // clears the error; without a suitable driver there is no GPU
         return {};
     }
     // The driver is asked only once, because the GPUs of a process never change and the driver takes milliseconds to

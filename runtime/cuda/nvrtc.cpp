@@ -40,7 +40,7 @@ public:
     decltype(&nvrtcAddNameExpression) add_name_expression = nullptr;
     decltype(&nvrtcSetFlowCallback) set_flow_callback = nullptr;  // null before CUDA 12.9
 
-    /// The path of the library.
+    /// The path of the libnvrtc that was loaded.
     [[nodiscard]] std::string path() const {
         Dl_info info{};
         return dladdr(reinterpret_cast<const void*>(version), &info) != 0 ? info.dli_fname : "";

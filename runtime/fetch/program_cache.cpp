@@ -28,7 +28,7 @@ std::shared_ptr<const LoadedKernel> ProgramCache::find(const std::string& key) c
 }
 
 void ProgramCache::remember(const std::string& key, const std::shared_ptr<const LoadedKernel>& kernel) {
-    std::vector<std::shared_ptr<const LoadedKernel>> unused;  // these are unloaded after the lock is released
+    std::vector<std::shared_ptr<const LoadedKernel>> unused;  // unloaded by the destructor, after the lock is released
     const std::scoped_lock lock(mutex_);
     if (loaded_.size() >= most_) {
         for (auto at = loaded_.begin(); at != loaded_.end();) {

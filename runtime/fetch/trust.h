@@ -6,11 +6,11 @@
 
 namespace smemtune {
 
-/// Why users other than the effective user and root could change `path`, with its owner, its mode and the remedy. Empty
-/// if the path and every folder above it belong to the effective user or root, and nobody else may write any of them.
-/// There are two exceptions. The owner's private group may write, because some systems create every file with such
-/// permissions. A folder with the sticky bit, such as /tmp, may be writable by others, because there they cannot
-/// replace files of the owner. If `path` is a symbolic link, its target is checked.
+/// Returns the reason why users other than the effective user and root could change `path`. The text has the owner, the
+/// mode and the remedy. It is empty if the path and every folder above it belong to the effective user or root, and
+/// nobody else may write any of them. There are two exceptions. The owner's private group may write, because some
+/// systems create every file with such permissions. A folder with the sticky bit, such as /tmp, may be writable by
+/// others, because there they cannot replace files of the owner. If `path` is a symbolic link, its target is checked.
 std::string why_untrusted(const std::filesystem::path& path);
 
 /// Throws UntrustedFile (runtime.h) if other users could change the database or SQLite's journal beside it.

@@ -16,8 +16,8 @@ namespace smemtune {
 
 /// The memory of one stream. Each kernel has a part of this memory. When a launch starts, the kernel's part has only
 /// zeros or what the kernel's previous launch left there, because kernels rely on counters that are 0 before and after
-/// each launch. When the memory is used up, all parts are assigned anew. Nobody waits for this, because the stream
-/// itself zeroes a part after the earlier launches that used it.
+/// each launch. When the memory is used up, all parts are assigned anew. No thread waits for a new part to become free:
+/// the stream itself zeroes the part, after the earlier launches that used it.
 class StreamWorkspace {
 public:
     /// When the memory is used up, its size doubles, up to this limit. At the limit, the same memory is used again. The
@@ -50,10 +50,11 @@ public:
 
     explicit WorkspacePool(std::shared_ptr<Backend> backend) : backend_(std::move(backend)) {}
 
-    /// Allocates memory with room for `bytes` bytes ahead, for the next stream that needs memory. Throws OutOfMemory.
+    /// Allocates memory in advance, with room for `bytes` bytes. The next stream that needs memory gets it. Throws
+    /// OutOfMemory.
     void reserve(std::size_t bytes);
-    /// Calls `launch(address)` with the part of kernel `id` in the stream's memory. A lock keeps other threads from
-    /// launching with that memory during the call. Throws OutOfMemory and what `launch` throws.
+    /// Calls `launch(address)` with the address of kernel `id`'s part of the stream's memory. A lock keeps other
+    /// threads from launching with that memory during the call. Throws OutOfMemory and what `launch` throws.
     void with_part(std::uint64_t id, std::size_t bytes, StreamHandle stream, const std::function<void(void*)>& launch);
 
     [[nodiscard]] Backend& backend() const { return *backend_; }

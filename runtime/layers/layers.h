@@ -30,8 +30,7 @@ public:
     /// Adds a database that is opened at its first use. If it is absent, damaged, not trusted, or of a schema that is
     /// too new, `warn` is called once, and the database is left out from then on.
     void add(const std::filesystem::path& file);
-    /// Adds each `.db` file of a folder, in the order of their names. A folder that does not exist is the same as an
-    /// empty one.
+    /// Adds each `.db` file of a folder, in the order of their names. If the folder does not exist, adds nothing.
     void add_folder(const std::filesystem::path& folder);
 
     [[nodiscard]] std::size_t count() const { return layers_.size(); }

@@ -25,9 +25,9 @@ void AsymmetricFence::heavy() {
     if (!is_available() || membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED)) return;
     // After a fork, the new process may have to register again.
     if (membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) && membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED)) return;
-    // A filter of system calls was installed that refuses membarrier. From now on the light side uses sequentially
-    // consistent stores. The light side's earlier stores become visible within microseconds, when they leave the store
-    // buffers. The sleep waits for them.
+    // The process has installed a filter of system calls, and this filter refuses membarrier. From now on the light
+    // side uses sequentially consistent stores. The light side's earlier stores become visible within microseconds,
+    // when they leave the store buffers. The sleep waits for them.
     available_ = false;
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
 }

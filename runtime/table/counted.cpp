@@ -9,8 +9,8 @@ Counted::~Counted() {
     for (auto& each : counters_) const std::unique_ptr<const Counter> last(each.load());
 }
 
-// Only the thread that has the cell calls this, if no earlier thread of the cell made a counter. Returns false if there
-// is no memory; the thread then uses the shared counter.
+// Makes the counter of a cell. Only the thread that has the cell calls this function, and only if the cell has no
+// counter of an earlier thread. Returns false if there is no memory; the thread then uses the shared counter.
 bool Counted::make_counter(ThreadCell cell) {
     counters_.at(cell.index) = new (std::nothrow) Counter;  // NOLINT(*-owning-memory): the array owns it
     return counters_.at(cell.index) != nullptr;
