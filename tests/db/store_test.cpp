@@ -629,7 +629,7 @@ TEST_F(StoreTest, DevicesAndAProblemAreReadTogetherAsByTwoCalls) {
         EXPECT_EQ(known.devices, reader.devices());
         EXPECT_EQ(known.problem, reader.find(problem));
     }
-    const auto added = store.remember(gemm(7, 7, 7));  // `reader` sees this only if it has no open transaction
+    const auto added = store.remember(gemm(7, 7, 7));  // `reader` sees the new row only if it has no open transaction
     EXPECT_EQ(reader.known(gemm(7, 7, 7)).problem, added);
 }
 

@@ -10,7 +10,7 @@
 namespace smemtune {
 namespace {
 
-constexpr int configurations = 40, launches_of_each = 70;  // at most 2,800 launches of each kernel
+constexpr int configurations = 40, launches_of_each = 70;  // per kernel: at most 40 * 70 = 2,800 launches
 
 struct RandomCase {
     std::string name, type, layout;

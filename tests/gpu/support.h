@@ -21,7 +21,7 @@
 
 namespace smemtune {
 
-/// A space with more configurations than this is sampled. The sample is always the same.
+/// If a space has more configurations than this limit, only a sample is tested. Every run takes the same sample.
 constexpr std::size_t most_configurations = 200;
 
 inline std::size_t elements(int rows, int columns) {

@@ -26,12 +26,12 @@ bool is_constant_loop(const std::string& line, std::size_t at) {
     return std::ranges::none_of(bound, [](unsigned char c) { return std::islower(c); });
 }
 
-// Whether a changed bound at this place gives the same results.
+// Whether results stay right if the comparison at position `at` of `line` is changed.
 bool is_harmless(const std::string& line, std::size_t at) {
     for (const std::string_view code : {
              "first_line() < LINES_PER_PASS",  // copies a line twice, which is harmless
-             "line_offset(i) < steps",         // for one more k-step, an operand has zeros
-             "* WIDTH < steps",                // also for one more k-step, in a different loader
+             "line_offset(i) < steps",         // an additional k-step, for which an operand has zeros
+             "* WIDTH < steps",                // an additional k-step with zeros, in another loader
              "source < sources; source",       // adds zeros, because each load has its own guard
          }) {
         const auto begin = line.find(code);
@@ -40,9 +40,9 @@ bool is_harmless(const std::string& line, std::size_t at) {
     return false;
 }
 
-// Returns all mutants of a file whose result is wrong for at least one problem. Leaves out changes of `left > 0` (an
-// additional phase of zeros), of `>=` before a vector access (the slow path is also right), and of the bounds in static
-// assertions.
+// Returns the mutants of a file. Each mutant gives a wrong result for at least one problem. Three kinds of changes are
+// left out, because the results stay right. A change of `left > 0` adds a phase of zeros. A change of `>=` before a
+// vector access selects the slow path. A bound in a static assertion does nothing at run time.
 std::vector<Mutant> mutants_of(const std::string& path, const std::string& source) {
     struct Change {
         std::string from, to;

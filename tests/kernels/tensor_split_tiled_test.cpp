@@ -63,7 +63,7 @@ protected:
         return result;
     }
 
-    // Returns the product of every number with every number, computed with K = 1.
+    // Returns the products of all pairs of `numbers`, computed with K = 1.
     std::vector<float> products(const Binary& binary, const std::vector<float>& numbers) {
         const auto count = static_cast<int>(numbers.size());
         return product(binary, numbers, numbers, count, count, 1);

@@ -15,8 +15,8 @@ inline const std::vector<float>& numbers_beyond_tf32() {
     return numbers;
 }
 
-/// Returns the product of every number with every number, row-major. Both factors are rounded to 11 bits, to nearest,
-/// ties away from zero. The products are exact in FP32.
+/// Returns the products of all pairs of `numbers`, as a row-major matrix. Both factors are rounded to 11 bits, to
+/// nearest, ties away from zero. The products are exact in FP32.
 inline std::vector<float> products_in_tf32(const std::vector<float>& numbers) {
     const auto rounded = [](float number) {
         int exponent = 0;

@@ -138,7 +138,7 @@ public:
     Running(const Running&) = delete;
     Running& operator=(const Running&) = delete;
 
-    static constexpr const char* unset = "\1";  ///< a variable with this value is not set
+    static constexpr const char* unset = "\1";  ///< the value of a variable that the process must not get
 
     [[nodiscard]] pid_t process() const { return process_; }
     void signal(int number) const { kill(process_, number); }

@@ -24,7 +24,7 @@ TEST(ParallelFor, RunsAsManyAtOnceAsItHasThreads) {
     parallel_for(3, 3, [&](std::size_t) { all_there.arrive_and_wait(); });  // would hang with fewer than 3 threads
 }
 
-// Counts a latch down when the thread ends that owns this object.
+// Counts a latch down when the thread that owns this object ends.
 struct AtExit {
     std::latch* gone = nullptr;
     ~AtExit() {

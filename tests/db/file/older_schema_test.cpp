@@ -1,4 +1,4 @@
-// Tests database files of the previous schema version and of a possible later one.
+// Tests database files of the previous schema version, and of a later version that a newer smemtune might write.
 #include "db/file/older_schema.h"
 
 #include "tests/db/scratch.h"

@@ -186,7 +186,7 @@ TEST(Open, DamageFoundLaterIsAStoreErrorToo) {
     const auto file = stored(scratch / "tuned.db", 2000);
     Store store(file);
     const auto key = key_in(store);
-    in_child([&](int) {                                   // the parent would lose its locks by closing the file
+    in_child([&](int) {                                   // a close in the parent would release the parent's locks
         Store(file).remember(measured(key, tile(3), 1));  // makes `store` read its pages again
         overwrite(file, 30 * 4096, 40 * 4096);
         _exit(0);

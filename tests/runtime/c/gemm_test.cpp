@@ -36,7 +36,7 @@ TEST_F(CInterface, AProductIsRightInItsLayout) {
     }
 }
 
-// Multiplies the same matrices in 16-bit types. The scalars are not of 16 bits.
+// Multiplies matrices with 16-bit elements. The scalars alpha and beta are doubles in the C interface.
 TEST_F(CInterface, AProductOfSixteenBitsIsRightInItsType) {
     const auto runtime = open();
     using Halves = std::vector<std::uint16_t>;

@@ -26,8 +26,8 @@ std::vector<Problem> some_problems(const KernelTemplate& kernel) {
     return problems;
 }
 
-// Returns two configurations: the default and one more. If `last` is true, this is the last of the space, which needs
-// the most resources, and otherwise the one in the middle.
+// Returns two configurations. The first is the default. The second depends on `last`: if true, it is the last of the
+// space, which needs the most resources; if false, it is the middle one.
 std::vector<Configuration> sample(const KernelTemplate& kernel, const Problem& problem, const Device& device,
                                   bool last) {
     const auto space = feasible_space(kernel, problem, device);

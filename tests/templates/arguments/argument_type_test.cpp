@@ -206,7 +206,8 @@ TEST(ArgumentType, ANumberBeyondTheRangeOf16BitsIsStoredAsInfinity) {
         store_number(*argument_type(type).number, value, std::as_writable_bytes(std::span(&stored, 1)));
         return stored;
     };
-    // The largest number of f16 is 65504, and numbers are 32 apart there. Half way to 65536, infinity is nearest.
+    // The largest number of f16 is 65504, and the next number would be 65536. From 65520 on, half way between the two,
+    // numbers are stored as infinity.
     EXPECT_EQ(bits("f16", 65519), 0x7bff);
     for (const double value : {65520.0, 65536.0, 65568.0, 65600.0, 131072.0, 1e9, 1e300}) {
         EXPECT_EQ(bits("f16", value), 0x7c00) << value;

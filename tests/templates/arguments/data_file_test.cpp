@@ -130,7 +130,7 @@ TEST(DataFile, ALengthThatTheContentDoesNotHoldIsRefused) {
     EXPECT_EQ(refusal("x.npy", file.substr(0, 11), "i32"), "is no .npy file") << "the length has four bytes";
     auto header = std::string("{'descr': '<i4', 'fortran_order': False, 'shape': (2,), }");
     header.resize(0x10000, ' ');
-    for (const char place : {char{2}, char{3}}) {  // a header of 2^16 bytes, said to have 2^16 and 2^24
+    for (const char place : {char{2}, char{3}}) {  // the header has 2^16 bytes; the file says 2^16 or 2^24
         std::string long_file = "\x93NUMPY";
         long_file += std::string{2, 0, 0, 0, place == 2 ? char{1} : char{0}, place == 3 ? char{1} : char{0}};
         EXPECT_EQ(refusal("x.npy", long_file + header + "aaaabbbb", "i32"),

@@ -123,7 +123,7 @@ TEST(Launch, PassesTheWorkspaceBehindTheTensorMaps) {
     EXPECT_EQ(launch.workspace, (WorkspaceArgument{400, 15})) << "11 arguments, GROUP_M, three maps";
 }
 
-// A symbol is no parameter of the kernel, so the workspace comes one place earlier.
+// An argument that is copied to a symbol is not passed to the kernel, so the workspace comes one place earlier.
 TEST(Launch, CopiesAWholeBatchToASymbolThatTakesNoPlaceAmongTheArguments) {
     auto kernel = builtin("batched_tiled");
     auto& arguments = kernel.operation.arguments;

@@ -126,7 +126,7 @@ TEST(Limits, TheFeasibleSpaceHoldsTheFeasibleConfigurations) {
     auto odd = builtin("tiled_transpose");
     odd.constraints.clear();  // without constraints, only the limits remove points
     for (auto& parameter : odd.parameters) {
-        if (parameter.name == "ROWS_PER_THREAD") parameter.values = {1, 2, 4, 8, 128};  // 128 leaves a block no threads
+        if (parameter.name == "ROWS_PER_THREAD") parameter.values = {1, 2, 4, 8, 128};  // 128: a block has no threads
     }
     odd.registers = Expression("TILE_WIDTH * 4");
     odd.dynamic_shared_bytes = Expression("(PAD - 1) * -1024 + (TILE_WIDTH - 64)");

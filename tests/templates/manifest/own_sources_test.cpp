@@ -101,7 +101,7 @@ TEST(OwnSources, AConditionThatNowWorksChangesTheHash) {
     EXPECT_THAT(with_condition.macros, ElementsAre("TILE"));
     EXPECT_EQ(loaded(own(include + "void f();\n")).macros.size(), 0U);
     for (const auto& kernel : builtin_templates()) {
-        // Only the wgmma templates, which are newer than macros, have a condition on parameters in their source.
+        // Of the built-in sources, only those of the wgmma templates have preprocessor conditions on parameters.
         EXPECT_EQ(kernel.macros.size(), kernel.name.starts_with("wgmma") ? 3U : 0U) << kernel.name;
         EXPECT_FALSE(kernel.source_needs.configuration || kernel.source_needs.system_headers) << kernel.name;
         EXPECT_FALSE(kernel.reference_needs.configuration || kernel.reference_needs.system_headers) << kernel.name;
@@ -445,7 +445,7 @@ TEST(Values, TextsDifferFromNumbersAndFromOneAnother) {
     EXPECT_NE(text_value("float4"), text_value("float"));
     EXPECT_EQ(value_text(text_value("float4")), "float4");
     EXPECT_EQ(value_text(-7), "-7");
-    // Databases and other processes store this number for this text.
+    // This number stands for this text in databases and other processes, so it must never change.
     EXPECT_EQ(text_value("row_major"), -2769816627127315440LL);
     for (const auto* good : {"float", "_x", "::ns::type", "a b", "0.5", "-1e-3", "vec<4>"})
         EXPECT_TRUE(is_value_text(good)) << good;
@@ -483,7 +483,7 @@ TEST(OwnSources, TheFolderOfTheManifestMayBeAnIncludeFolder) {
     EXPECT_EQ(message_of(own(source, "[template]\n", "[template]\ninclude = [\".\"]\n")), "");
 }
 
-// Databases of earlier versions have such templates.
+// Earlier versions accepted a preprocessor condition on a run-time parameter, so databases may have such a template.
 TEST(OwnSources, AConditionOnARuntimeParameterIsRefusedUnlessTheTemplateIsStored) {
     const auto tree = own(source, "values = [16, 32]", "values = [16, 32]\nruntime = true");
     EXPECT_THAT(message_of(tree), HasSubstr("'TILE' is a run-time parameter, and a preprocessor condition"));
@@ -513,7 +513,7 @@ TEST(OwnSources, AnOperationOfOnesOwnReplacesABuiltInOneAndNoOther) {
     EXPECT_EQ(message_of(tree), "other.toml:1: operation 'gemm' is also in copy.toml; rename one");
 }
 
-// Trials that were stored before the manifest had the key keep their hash.
+// If an author adds an `entry` that equals the kernel's name, the hash stays the same. Stored trials remain usable.
 TEST(OwnSources, AnEntryWithTheKernelsNameIsTheSameAsNone) {
     const auto with_entry = [](const std::string& entry) {
         return loaded(own(source, "[template]\n", "[template]\nentry = \"" + entry + "\"\n")).hash;

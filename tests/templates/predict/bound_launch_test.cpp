@@ -145,7 +145,7 @@ TEST(BoundLaunch, TheCompilersRegistersDecideHowManyBlocksAreResident) {
 TEST(BoundLaunch, TheCompilersSharedMemoryCountsEvenIfItIsNone) {
     auto device = model_device("sm_90");
     device.multiprocessors = 1;
-    device.shared_bytes_per_multiprocessor = 12 * 1024;  // with the reserved KiB, room for one block of 8 KiB
+    device.shared_bytes_per_multiprocessor = 12 * 1024;  // room for one block: 8 KiB, and 1 KiB reserved
     const auto waves = [&](CompiledSize compiled) {
         const BoundLaunch bound(built_in("tiled"), {{{"TILE_WIDTH", 32}}}, device, gemm(1, 1, 1), compiled);
         return term(bound.terms(gemm(4 * 32, 32, 64)).value(), Term::waves);

@@ -203,7 +203,7 @@ TEST(Reference, ItsFunctionMayHaveAnyExtensionOfCpp) {
     for (const auto* path : {"a.cu", "a.c", "cpp", "a.cpp.cu", ""}) EXPECT_FALSE(is_host_source(path)) << path;
 }
 
-// The same bytes are other numbers in another type, and of other outputs.
+// The bytes of an answer file are other numbers if the type changes, and another output's result if the name changes.
 TEST(Reference, TheTypeAndTheOutputOfAnAnswerDecideWhatTrialsAreVerifiedAgainst) {
     auto kernel = load_templates(sources("{ answer = { o = \"o.raw\" } }")).at(0);
     const auto text = reference_text(kernel);

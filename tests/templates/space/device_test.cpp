@@ -63,7 +63,7 @@ TEST(Device, LimitsGivenByHandChangeAModel) {
     EXPECT_EQ(device.shared_bytes_per_block, 65536);
     EXPECT_EQ(device.multiprocessors, 2);
     EXPECT_EQ(device.threads_per_multiprocessor, 2048);
-    EXPECT_NE(device.name, "sm_90");  // a changed model has another name
+    EXPECT_NE(device.name, "sm_90");  // a model with changed limits has a different name
 }
 
 TEST(Device, OfLimitsGivenByHandAloneTheOthersDoNotLimit) {

@@ -7,7 +7,8 @@ namespace {
 
 const Environment known{{"FOUR", 4}, {"ZERO", 0}, {"MOST", INT64_MAX}};
 
-// These three functions evaluate an expression. They return nothing if it has no value. This one uses a StraightLine.
+// line_value(), grouped_value() and value() evaluate an expression, and return nothing if the expression has no value.
+// line_value() uses a StraightLine.
 std::optional<std::int64_t> line_value(const std::string& text, std::int64_t m, std::int64_t n) {
     StraightLine line({"M", "N"});
     const auto slot = line.add(Expression(text), known);
@@ -15,7 +16,7 @@ std::optional<std::int64_t> line_value(const std::string& text, std::int64_t m, 
     line.evaluate({"any", "f32", "", {{"M", m}, {"N", n}}}, values);
     return values[slot].exists ? std::optional(values[slot].number) : std::nullopt;
 }
-// Uses a StraightLine that also has a second expression with many operators, and groups equal operators.
+// Uses a StraightLine with one more expression, which has many operators. group() has grouped the equal operators.
 std::optional<std::int64_t> grouped_value(const std::string& text, std::int64_t m, std::int64_t n) {
     StraightLine line({"M", "N"});
     line.add(Expression("M * 3 + N * 5 - (M / 7 + N / 11) * (M % 13 + 2) + max(M, N) - min(M, 4)"), known);

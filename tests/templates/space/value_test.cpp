@@ -23,7 +23,7 @@ TEST(Value, TextsOfTheseKindsAreValues) {
 }
 
 TEST(Value, ATextHasTheSameNumberInEveryProcessAndIsNoNumberOfAParameter) {
-    // Databases and other processes store this number for this text.
+    // This number stands for this text in databases and other processes, so it must never change.
     EXPECT_EQ(text_value("float4"), -2569011788753943719LL);
     for (const auto* text : {"", "a", "0.5", "float4", "row_major"}) {
         const auto value = text_value(text);

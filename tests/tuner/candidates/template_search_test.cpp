@@ -99,7 +99,7 @@ TEST_F(HundredPoints, WhatIsGivenBackCountsAsUntried) {
     EXPECT_EQ(search.untried().size(), 99U);
 }
 
-// A search that learns leaves run-time arguments at their defaults. The sweep tries their other values.
+// A search that learns leaves run-time arguments at their defaults. A sweep after the search tries other values.
 TEST(TemplateSearch, AStartHasTheDefaultsOfRunTimeArguments) {
     const TuneRequest request{
         .problems = {{.operation = "grouping", .type = "f32", .layout = "", .extents = {{"N", 64}}}},

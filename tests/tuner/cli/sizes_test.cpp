@@ -143,7 +143,7 @@ TEST(StoredSizes, OfANumberAreThoseOfEveryOperation) {
     EXPECT_NE(complaint([] { stored_sizes("abc", {gemm_form}); }), "");
 }
 
-// An earlier version compared each size with all sizes before it, and needed minutes for 100,000 sizes.
+// If each size were compared with all sizes before it, 100,000 sizes would take minutes.
 TEST(Sizes, AsManyAsAreAllowedAreRead) {
     const SizeForm form{.names = {"M"}, .counts = {}};
     EXPECT_EQ(parse_sizes("1..100000:1,7", form).size(), 100'000U) << "7 is there already";

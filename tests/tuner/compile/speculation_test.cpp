@@ -65,7 +65,7 @@ TEST_F(Speculation, LeaveOutATemplateThatIsFarBehind) {
     EXPECT_EQ(texts(1.0).size(), all - spaces_[0].space->size());
 }
 
-// A search of the whole space also has configurations that only the device's limits remove.
+// The space of an exhaustive search also contains configurations that break the device's limits.
 TEST_F(Speculation, LeaveOutWhatBreaksTheDevicesLimits) {
     request_.search = "exhaustive";
     device_.threads_per_block = 256;

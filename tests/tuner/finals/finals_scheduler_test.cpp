@@ -216,7 +216,7 @@ TEST(FinalsScheduler, TheLeastEnergyWinsIfThatIsTheObjective) {
     EXPECT_EQ(finals.winner(), 2);
 }
 
-// The program of the first finalist does not compile any more, and the first of two equals is wrong.
+// The program of the first finalist does not compile any more, and the first of two equal finalists is wrong.
 TEST(FinalsScheduler, TheNextOfTheEqualsIsVerifiedBeforeAnyOther) {
     FakeRun fake;
     (void)fake.start();

@@ -96,7 +96,7 @@ protected:
     TuneRequest& request_ = fake_.request;
     std::unique_ptr<ProblemTuner> tuner_;
     std::map<std::string, double> us_, uj_;
-    std::vector<std::string> tasks_;  // in order, without a task that equals the one before it
+    std::vector<std::string> tasks_;  // in order; if a task occurs several times in a row, only once
 };
 
 TEST_F(CrossSizeTransfer, AWinnerOfAnotherSizeMeetsTheWinner) {
@@ -320,7 +320,7 @@ TEST_F(CrossSizeTransfer, TheRunTimeArgumentsOfATransferredOneAreSwept) {
     EXPECT_EQ(tuner_->result().evaluations, 5U);
 }
 
-// The finals have places for eight trials. One is the winner's, although all eight transferred trials are faster.
+// The finals take eight trials: the winner, although it is the slowest, and seven of the eight transferred trials.
 TEST(CrossSizeStage, ChoosesTheWinnerAndSevenTransferredTrials) {
     FakeRun fake;
     const auto& run = fake.start();

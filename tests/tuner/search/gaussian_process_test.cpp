@@ -51,7 +51,7 @@ TEST(GaussianProcess, TheFitFindsWhichColumnMatters) {
     EXPECT_LT(kernel.noise, 0.01);
 }
 
-// Fitted to a single point without a prior, the noise would become as large as allowed.
+// Without a prior, a fit to a single point would make the noise as large as allowed.
 TEST(GaussianProcess, AFitToLittleStaysNearThePrior) {
     const Covariance prior{{1.0}, 0.01};
     const auto kernel = fitted(prior, prior, {{0.5F}}, {3.0}, 50);

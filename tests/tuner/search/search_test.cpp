@@ -206,8 +206,8 @@ TEST_P(EveryAdaptiveSearch, FindsTheBestNearAStartSoonerThanWithout) {
     EXPECT_LT(with, without);
 }
 
-// An earlier version used guessed costs of proposals in flight as if they were outcomes. New guesses were then computed
-// from old guesses, and the search never recovered.
+// The search guesses the costs of proposals in flight. If guesses counted as outcomes, new guesses would be computed
+// from old guesses, and the search would never recover.
 TEST(Surrogate, NeedsLittleMoreWhileEightAreAwaited) {
     const auto rugged = [](const Configuration& configuration) {
         const auto cost = std::log(*bowl(6)(configuration));

@@ -15,7 +15,8 @@ constexpr auto interrupt_noticed = "interrupted: finishing the trial in flight";
 class HeldRun : public ::testing::Test {
 protected:
     /// Writes the modified copy of the fixture `name` and returns its folder. If `condition` is true for the first
-    /// thread, it waits as described above. Then each thread for which `condition` is true executes the code `then`.
+    /// thread, the first thread creates `entered` and waits while `hold` exists. Each thread for which `condition` is
+    /// true executes the code `then`.
     [[nodiscard]] std::string held(const std::string& name, const std::string& condition,
                                    const std::string& then = "") const {
         const std::filesystem::path folder = scratch_ / "kernels";

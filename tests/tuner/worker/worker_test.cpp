@@ -472,7 +472,8 @@ TEST_F(FakeWorkerTest, AStoppedWorkerIsEndedAtTheDeadline) {
     EXPECT_EQ(std::get<Rejection>(stopped.trial({}, std::nullopt).outcome).stage, Stage::timeout) << "a new worker";
 }
 
-// The database would refuse such a measurement, and the refusal would end the run.
+// The database refuses a measurement with a negative or infinite value. If the worker's answer with such a value were
+// accepted, the database's error would end the run.
 TEST_F(FakeWorkerTest, AMeasurementThatCannotBeIsAMalformedAnswer) {
     constexpr auto infinite = std::numeric_limits<double>::infinity();
     for (const auto& impossible :

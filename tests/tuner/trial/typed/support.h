@@ -52,7 +52,7 @@ inline const Compiler& typed_compiler() {
     return *compiler;
 }
 
-/// Returns the testbed's kernels for typed operations. The reference among them does nothing.
+/// Returns the testbed's kernels for typed operations, with a reference that does nothing.
 inline const TestbedBinaries& typed_binaries() {
     static const auto binaries = [] {
         const auto source = "__global__ void reference(int, const int*, int*) {}\n";
