@@ -95,7 +95,7 @@ public:
     [[nodiscard]] std::optional<TrialRecord> recall(const TrialKey& key, const Configuration& configuration) const;
     /// All trials of a key, in the order in which they were first stored.
     [[nodiscard]] std::vector<TrialRecord> trials(const TrialKey& key) const;
-    /// Deletes all trials of a key, also the winner if it is one of them. The option `--retune` does this.
+    /// Deletes all trials of a key, including a winner among them. The option `--retune` does this.
     void forget(const TrialKey& key);
 
     /// Deletes the damaged trials of a key and the damaged machine code of its template, so that tuning makes them

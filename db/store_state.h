@@ -151,8 +151,8 @@ private:
           opened(file.opened),
           is_locked(file.is_locked) {}
 
-    // Whether to open the file again. Without locks, any change of the file since it was opened requires this. With
-    // locks, SQLite itself notices changes, and only a new file in the place of the old file requires it.
+    // Whether to open the file again. Without locks: whether the file has changed since it was opened. With locks:
+    // whether a new file has taken the place of the file, because SQLite itself notices all other changes.
     [[nodiscard]] bool has_changed() const {
         return is_locked ? is_replaced(request.file, opened) : state_of(request.file) != opened;
     }

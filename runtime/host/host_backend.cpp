@@ -73,8 +73,8 @@ public:
     }
 
 private:
-    // The state that a backend shares with its kernels and memories. They keep the state alive after the backend is
-    // destroyed.
+    // The state that a backend shares with its kernels and memories. The kernels and memories keep the state alive
+    // after the backend is destroyed.
     struct Shared {
         explicit Shared(const BackendOptions& options)
             : threads(options.threads != 0 ? options.threads : std::max(1U, std::thread::hardware_concurrency()),

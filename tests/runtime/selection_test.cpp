@@ -296,7 +296,7 @@ TEST_F(Selection, AWinnerWhoseMachineCodeWasReplacedIsNoExactMatch) {
     EXPECT_EQ(choice.tuned_for, "gemm f32 nn 64x64x64");
 }
 
-// The row numbers of devices, problems and templates that were read from the first file are wrong in the second.
+// The row numbers of devices, problems and templates that were read from the first file are wrong in the second file.
 TEST_F(Selection, AFileThatTakesThePlaceOfTheDatabaseIsReadFromTheBeginning) {
     const auto& tiled = find_template(templates, "tiled");
     {

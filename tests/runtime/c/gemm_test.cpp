@@ -14,7 +14,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// The operands of a product of a 2 x 3 and a 3 x 2 matrix of small integers, as they are and transposed.
+// The operands of a product: a 2 x 3 and a 3 x 2 matrix of small integers, each as it is and transposed.
 const std::vector<float> matrix_a{1, 2, 3, 4, 5, 6};
 const std::vector<float> a_transposed{1, 4, 2, 5, 3, 6};
 const std::vector<float> matrix_b{1, 0, 2, 1, 0, 3};

@@ -22,7 +22,7 @@ constexpr std::int64_t tuned_shapes = 10;  // shape(100), shape(200), ..., shape
 
 Problem shape(std::int64_t i) { return gemm(i, 64, 64); }
 
-// Shapes that smemtune tunes while the threads fetch. The nearest winner of a shape(i) never becomes one of these,
+// Shapes that smemtune tunes while the threads fetch. A far_shape() never becomes the nearest winner of a shape(i),
 // because a tuned shape(j) is always nearer.
 Problem far_shape(std::int64_t i) { return gemm(200 + 8 * i, 16, 16); }
 constexpr std::int64_t far_shapes = 2;

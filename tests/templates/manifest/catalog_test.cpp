@@ -386,7 +386,7 @@ TEST(Catalog, TheHashesOfTheBuiltInTemplatesAreThoseOfStoredTrials) {
     EXPECT_EQ(identities, verified);
 }
 
-// Replaces `from` by `to` in a file of the user's kernel. Returns the operation's identity after that.
+// Replaces `from` by `to` in a file of the user's kernel. Returns the operation's identity with the changed file.
 std::string identity_with(const std::string& file, const std::string& from, const std::string& to,
                           const std::string& layout = "") {
     auto tree = users();

@@ -142,8 +142,8 @@ TEST(OwnSources, AConditionOnARuntimeParameterIsRefused) {
     EXPECT_THAT(message, HasSubstr("take runtime = true away"));
 }
 
-// Databases contain templates that were stored before conditions could use parameters and before overrides were
-// rejected.
+// In an earlier version of smemtune, preprocessor conditions could not use parameters, and a source could replace a
+// parameter's value. Databases may contain templates that this version stored.
 TEST(OwnSources, AStoredTemplateCompilesAsItDidWhenItWasStored) {
     const auto kernel = loaded(own(std::string("#include \"configuration.h\"\n") + source));
     const auto plain = std::string("#include \"configuration.h\"\nvoid f();\n");
