@@ -22,7 +22,7 @@ SELECT id FROM portfolio WHERE device = ? AND operation = ? AND type = ? AND lay
 ORDER BY id)sql";
 
 // If max() is the only aggregate of a query, SQLite takes the other columns, here the toolchain, from the row with the
-// maximum. The order of the portfolios needs min(), so an outer query computes it.
+// maximum. The order of the portfolios needs min(), so an outer query computes min().
 constexpr auto origins = R"sql(
 SELECT device, operation, type, layout, toolchain, measured_at
 FROM (SELECT f.device AS device, f.operation AS operation, f.type AS type, f.layout AS layout,

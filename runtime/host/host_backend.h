@@ -8,8 +8,8 @@
 
 namespace smemtune {
 
-/// The CPU as a Device. A CPU has no limits such as threads per block. These limits are those of an sm_90 GPU, so that
-/// the same configurations are feasible.
+/// The CPU as a Device. A CPU has no limits such as threads per block, so the Device gets the limits of an sm_90 GPU.
+/// The same configurations are then feasible on the CPU and on the GPU.
 Device host_device();
 
 std::unique_ptr<Backend> open_host(const BackendOptions& options);

@@ -19,8 +19,8 @@
 namespace smemtune {
 
 /// Maps a problem and the name of a template ("" for any) to a shared, immutable Value. Any thread may use the table.
-/// It has at most `capacity` entries. When there would be more, the table forgets a quarter of them. It first forgets
-/// the entries that were not looked up since the last time it forgot entries.
+/// It has at most `capacity` entries. If a new entry would exceed the capacity, the table forgets a quarter of its
+/// entries. It first forgets the entries that were not looked up since the last time it forgot entries.
 template <class Value>
 class ShapeTable {
 public:

@@ -71,7 +71,7 @@ TEST_F(StoredOnHost, MachineCodeThatIsNotWhatTheTrialWasVerifiedWithIsNeverLoade
 }
 
 // The database has the machine code of one trial. Another trial of the same source was verified with different machine
-// code, so its kernel is compiled instead.
+// code, so the kernel of that other trial is compiled from source.
 TEST_F(StoredOnHost, TwoTrialsOfOneSourceAreServedWithTheirOwnMachineCode) {
     auto sources = stepping_sources();
     const auto kernel = load_templates(sources).front();

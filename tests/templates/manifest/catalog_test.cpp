@@ -347,8 +347,8 @@ TEST(Catalog, TheHashDoesNotChangeWithWords) {
     EXPECT_EQ(hash(tree), before);
 }
 
-// Stored trials and shipped portfolios contain these hashes. A hash may change only with the checks, the references or
-// the kernels. Then every trial must be verified or timed again.
+// Stored trials and shipped portfolios contain these hashes. A hash may change only if the checks, the references or
+// the kernels change. Every trial must then be verified or timed again.
 TEST(Catalog, TheHashesOfTheBuiltInTemplatesAreThoseOfStoredTrials) {
     std::map<std::string, std::string> hashes;
     std::map<std::string, std::string> identities;
