@@ -1,9 +1,9 @@
 // batched_tiled: square tiles of A and B in shared memory, for many products at once.
 //
-// The kernel computes each product of a batch as `tiled` computes a single product, but in every layout. blockIdx.x is
-// the tile of C and blockIdx.y the matrix. So a batch of small products fills a GPU, even if a single product has too
-// few tiles to fill it. gridDim.y can be 65,535 at most. If a batch has more matrices, a block computes every
-// gridDim.y-th matrix, from matrix blockIdx.y on.
+// The kernel works like `tiled`, but computes many products, in every layout. blockIdx.x selects the tile of C, and
+// blockIdx.y selects the product. So a batch of small products fills a GPU, even if a single product has too few tiles
+// to fill it. gridDim.y can be 65,535 at most. If a batch has more products, a block computes products blockIdx.y,
+// blockIdx.y + gridDim.y, blockIdx.y + 2 * gridDim.y, ...
 //
 // Neighbouring threads read neighbouring elements in every layout: if a matrix is transposed, threadIdx.x runs along
 // the rows of the tile and threadIdx.y along K. Neighbouring threads then write a column of the tile in shared memory.
@@ -25,7 +25,8 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     const int first_column = blockIdx.x % tiles_across * TILE_WIDTH;
     const int tx = threadIdx.x;
     const int ty = threadIdx.y;
-    // Row, column and k, in the tiles, of the element of A and of the element of B that this thread loads.
+    // In each phase, this thread loads one element of A and one of B. In the tiles, these elements have the indices
+    // (a_row, a_k) and (b_k, b_column).
     const int a_row = TRANSPOSE_A ? tx : ty;
     const int a_k = TRANSPOSE_A ? ty : tx;
     const int b_k = TRANSPOSE_B ? tx : ty;

@@ -1,9 +1,9 @@
 // batched_warp_tiled: computes each product of a batch like warp_tiled (gemm/warp_tiled/README.md).
 //
-// The x dimension of the grid is the grid of warp_tiled. The y dimension is the matrix. If the batch has more matrices
-// than gridDim.y allows, the z dimension continues the count. A loop over matrices, as in batched_tiled, would need
-// registers, and warp_tiled already uses all of them. Copies of 16 bytes need matrices that start at multiples of 16
-// bytes, so such copies are possible only if the batch strides are multiples of 4 elements.
+// blockIdx.x has the same meaning as in warp_tiled. A block computes product blockIdx.y + gridDim.y * blockIdx.z of the
+// batch. A loop over the products, as in batched_tiled, would need registers, and warp_tiled already uses all of them.
+// Copies of 16 bytes need matrices that start at multiples of 16 bytes, so such copies are possible only if the batch
+// strides are multiples of 4 elements.
 #include "gemm/warp_tiled/product.h"
 
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM) CLUSTER_OF(CLUSTER_K)

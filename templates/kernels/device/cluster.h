@@ -5,8 +5,8 @@
 #if !defined(SMEMTUNE_HOST) && __CUDA_ARCH__ >= 900
 #define SMEMTUNE_CLUSTERS
 constexpr int MOST_BLOCKS_OF_A_CLUSTER = 16;
-/// An attribute that follows a kernel's launch bounds: `blocks` blocks, neighbours in x, form a cluster. If `blocks` is
-/// 1, each block is launched as a cluster of one.
+/// An attribute that follows a kernel's launch bounds. With it, `blocks` neighbouring blocks in x form a cluster. If
+/// `blocks` is 1, each block is launched as a cluster of one.
 #define CLUSTER_OF(blocks) __cluster_dims__(blocks, 1, 1)
 #else
 constexpr int MOST_BLOCKS_OF_A_CLUSTER = 1;
@@ -22,7 +22,8 @@ __device__ __forceinline__ int cluster_rank() {
     return rank;
 }
 
-/// Waits for all threads of the cluster. After the barrier, each thread sees what the others wrote before it.
+/// Waits for all threads of the cluster. After the barrier, each thread sees what the others wrote before
+/// the barrier.
 __device__ __forceinline__ void cluster_barrier() {
 #ifdef SMEMTUNE_CLUSTERS
     asm volatile(

@@ -12,14 +12,14 @@
 // conflicts of the main loop were counted per 1024 FFMAs, for the configuration of gemm/warp_tiled/README.md unless
 // said otherwise. With all tricks the loop has 1114 instructions and 59 bank conflicts.
 //
-// Some tricks are only an order of statements, so the code of these tricks is in other files:
+// Some tricks need no function of their own, only a certain order of statements. Their code is in other files:
 //   - load order (load_fragments in gemm/warp_tiled/fragment.h): the operand that is loaded first gets the lower
 //     register numbers. The compiler puts the lower number first in an FFMA, and an FFMA can keep an operand for the
 //     next FFMA (`.reuse`) only in the same operand slot. Seen as: one more conflict per column of accumulators if the
 //     operands are loaded in the wrong order.
 //   - dummy load (fix_register_order, same file): both fragment buffers get their registers before the loop, one after
 //     the other. Seen as: 125 conflicts without the dummy load.
-//   - back and forth (multiply, same file): neighbouring FFMAs share an operand.
+//   - back and forth (multiply, same file): consecutive FFMAs share an operand.
 //   - scale first (warp_tiled_product in gemm/warp_tiled/product.h): alpha multiplies all accumulators before anything
 //     else reads them. A store of 16 bytes needs four consecutive registers. With the multiplication, these are
 //     registers of the products, not of the accumulators. Seen as: 67 conflicts, and 5 more instructions, if output.h
@@ -31,7 +31,7 @@
 /// Returns `address`, which must be in shared memory.
 /// Trick: pin_register. The address goes through a shuffle in which each lane reads its own value.
 /// Effect: the address stays in one register, because the compiler cannot compute the result of a shuffle again.
-/// Without the trick, when registers are scarce, it computes the address from threadIdx again before each use.
+/// Without the trick, when registers are scarce, the compiler computes the address from threadIdx before each use.
 /// Seen as: 28 more instructions without the trick, in a loop of 1189 (BLOCK_M=16, BLOCK_N=192, BLOCK_K=32).
 template <class T>
 __device__ __forceinline__ T* pin_register(T* address) {
@@ -90,17 +90,18 @@ __device__ __forceinline__ void load_four_in_place(int opaque_true, float* to, S
 
 /// Stores one value.
 /// Trick: store_alone. The store is volatile, so the compiler cannot merge four stores into one of 16 bytes.
-/// Effect: the values may stay in any registers. A store of 16 bytes needs four consecutive registers. If it stores
-/// accumulators, this need can decide the banks of the accumulators during the whole main loop.
+/// Effect: the values may stay in any registers. A store of 16 bytes needs four consecutive registers. If accumulators
+/// are stored in this way, ptxas may keep them in such registers during the whole main loop, in unsuitable banks.
 /// Seen as: no measured effect with NVRTC 13.0: 80 conflicts per 1024 FFMAs without the trick and 81 with it (split-K,
-/// the loop of 1189 instructions of pin_register above). The trick is kept because the machine code changes without it.
+/// the loop of 1189 instructions of pin_register above). The trick is kept because its removal would change the machine
+/// code, and stored trials would no longer be valid.
 __device__ __forceinline__ void store_alone(float* to, float value) { *static_cast<volatile float*>(to) = value; }
 
-/// Stores four[j] + zero as 16 bytes at `to`, aligned to 16, if `wanted`. `zero` must be 0.
+/// If `wanted`, stores four[j] + zero (j = 0 .. 3) as 16 bytes at `to`, which is aligned to 16. `zero` must be 0.
 /// Trick: store_four_sums. It adds a zero that the compiler does not know to be zero, in a single asm statement.
 /// Effect: a store of 16 bytes needs four consecutive registers. The addition gives these registers to the sums, so the
-/// accumulators can have other registers, which suit the banks in the main loop. With a single asm statement, NVRTC's
-/// optimizer has to process only a quarter of the instructions.
+/// accumulators can have other registers, which suit the banks in the main loop. NVRTC's optimizer handles an asm
+/// statement as one instruction, so it has to process only a quarter as many.
 /// Seen as: 173 conflicts without the addition, 100 with it (the winner at 4096 in layout nt). A program takes a sixth
 /// longer to compile if the same statements are written in C++.
 __device__ __forceinline__ void store_four_sums(float* to, const float* four, float zero, bool wanted) {

@@ -1,5 +1,5 @@
-// Asynchronous copies of 16 bytes, the last of which may lie beyond the edge of a matrix and then become zeros. As for
-// other asynchronous copies, threads wait with commit_copies() and wait_for_copies() of device/async_copy.h.
+// Asynchronous copies of 16 bytes. Bytes beyond the edge of a matrix become zeros. As for other asynchronous copies,
+// threads wait with commit_copies() and wait_for_copies() of device/async_copy.h.
 #pragma once
 
 #include "device/async_copy.h"

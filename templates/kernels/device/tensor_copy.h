@@ -1,6 +1,7 @@
 // Copies whole tiles between global and shared memory with the copy engine, TMA (from compute capability 9.0 on; PTX
 // ISA, "cp.async.bulk.tensor"). A tensor map describes a matrix: its address and size, the size of a tile, and the
-// arrangement of a tile in shared memory. The manifest declares it in [[tensor_map]]. A single thread starts a copy.
+// arrangement of a tile in shared memory. [[tensor_map]] in the manifest declares a tensor map. A single thread starts
+// a copy.
 #pragma once
 
 #include "device/mbarrier.h"

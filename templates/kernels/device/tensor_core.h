@@ -1,6 +1,6 @@
 // The instructions of tensor cores (from compute capability 8.0 on; PTX ISA, "mma" and "ldmatrix"). `T` is the
 // `Element` of f16, bf16 or tf32. All 32 lanes of a warp must call load_matrices and multiply_add together. On a CPU,
-// C++ code imitates the hardware: each lane gets the same elements, and sums are truncated instead of rounded.
+// C++ code imitates the hardware: each lane gets the same elements as on a GPU, and sums are truncated, not rounded.
 //
 // In the comments below, g = lane / 4 and t = lane % 4. A word is the content of a 32-bit register: two neighbouring
 // elements of 16 bits, the first one in the low half, or one element of tf32.
@@ -109,7 +109,7 @@ inline float truncated_sum(const double* terms, int count) {
 template <class T>
 __device__ __forceinline__ void multiply_add(float (&c)[4], const unsigned (&a)[4], unsigned b0, unsigned b1) {
 #ifdef SMEMTUNE_HOST
-    constexpr int EACH = 4 / sizeof(T), DEPTH = 8 * EACH;  // elements of one word and of all 8 words along K
+    constexpr int EACH = 4 / sizeof(T), DEPTH = 8 * EACH;  // number of elements in a word, and in 8 words
     const auto both = [](unsigned low, unsigned high) { return low | static_cast<unsigned long long>(high) << 32; };
     const int lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
     double rows[2][DEPTH], columns[2][DEPTH];  // rows g and g + 8 of a; columns 2t and 2t + 1 of b

@@ -9,7 +9,8 @@
 
 #include "device/mbarrier.h"
 
-/// Must be called before multiply_tiles and multiply_rows if registers of their sums or rows were written.
+/// If a thread has written registers of `sums` or `rows`, it must call this function before it passes them to
+/// multiply_tiles or multiply_rows.
 __device__ __forceinline__ void fence_sums() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
 
 /// Makes one group of all products (multiply_tiles, multiply_rows) that were started since the last commit_products().
@@ -118,8 +119,8 @@ __device__ __forceinline__ void multiply_tiles(float (&sums)[COLUMNS / 2], unsig
         : "r"(rows[0]), "r"(rows[1]), "r"(rows[2]), "r"(rows[3]), "l"(tile_b), "r"(adds))
 
 /// sums += a * b for tf32, where a is 64 x 8, in registers, and b is 8 x COLUMNS. If `adds` is 0, sums = a * b. `rows`
-/// must keep its values until the products are complete. `sums` is distributed as by multiply_tiles. Lane 4 * g + t of
-/// warp w of the warpgroup has these elements of a:
+/// must keep its values until the products are complete. A lane has the same elements of `sums` as in multiply_tiles.
+/// Lane 4 * g + t of warp w of the warpgroup has these elements of a:
 ///
 ///     rows[0], rows[1]    rows 16 * w + g and 16 * w + g + 8, k-step t
 ///     rows[2], rows[3]    the same rows, k-step t + 4

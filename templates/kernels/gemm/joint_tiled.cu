@@ -1,11 +1,11 @@
 // joint_tiled: A in registers, B in shared memory, several elements of C per thread.
 //
 // A thread computes TSZ_COLS elements of one row of C. In each phase it needs TSZ_STRIPS values of A, each of them
-// TSZ_COLS times. No other thread needs these values, so they are in the thread's registers. All TSZ_ROWS threads need
-// the same TSZ_STRIPS x TSZ_COLS elements of B, so these are in shared memory. All threads of a warp read the same 16
-// bytes of shared memory at once, so there is one read for four multiplications. In `tiled` there is more than one read
-// for each multiplication. A phase loads (TSZ_ROWS + TSZ_COLS) * TSZ_STRIPS elements for 2 * TSZ_ROWS * TSZ_COLS *
-// TSZ_STRIPS operations.
+// TSZ_COLS times. No other thread needs these values, so they are in the thread's registers. All TSZ_ROWS threads of
+// the block need the same TSZ_STRIPS x TSZ_COLS elements of B, so these are in shared memory. All threads of a warp
+// read the same 16 bytes of shared memory at once, so there is one read for four multiplications. In `tiled` there is
+// more than one read for each multiplication. A phase loads (TSZ_ROWS + TSZ_COLS) * TSZ_STRIPS elements for 2 *
+// TSZ_ROWS * TSZ_COLS * TSZ_STRIPS operations.
 //
 // The cost is registers: with so many per thread, too few threads fit on a multiprocessor to hide the latency of global
 // memory. Therefore each phase already loads the values of the next phase.
@@ -17,10 +17,10 @@ static_assert(TSZ_STRIPS * TSZ_COLS % TSZ_ROWS == 0, "every thread stages as muc
 static_assert(TSZ_STRIPS * TSZ_COLS <= 1024, "outputs and two runs of A must fit a thread's registers");
 static_assert(TRANSPOSE_A == 0 && TRANSPOSE_B == 0, "written for layout nn");
 
-constexpr int SHARE = TSZ_STRIPS * TSZ_COLS / TSZ_ROWS;  // elements of B that a thread copies per phase
-constexpr int CHUNK = SHARE % 4 == 0 ? 4 : 1;            // neighbouring elements that a thread copies at a time
+constexpr int SHARE = TSZ_STRIPS * TSZ_COLS / TSZ_ROWS;  // number of elements of B that a thread copies per phase
+constexpr int CHUNK = SHARE % 4 == 0 ? 4 : 1;            // number of neighbouring elements per copy
 
-/// Fetches TSZ_STRIPS values of a row of A. If only `count` of these values exist, the others become zeros.
+/// Fetches TSZ_STRIPS values of a row of A. If only `count` of them lie inside of A, the others become zeros.
 __device__ __forceinline__ void fetch_a(Element (&values)[TSZ_STRIPS], const Element* row, int count, bool aligned) {
     if (aligned && count >= TSZ_STRIPS) {
 #pragma unroll
@@ -31,8 +31,8 @@ __device__ __forceinline__ void fetch_a(Element (&values)[TSZ_STRIPS], const Ele
     }
 }
 
-/// Fetches this thread's share of the phase's elements of B. Only `depth` rows and `columns` columns of B exist;
-/// elements outside become zeros.
+/// Fetches the elements of B that this thread copies in one phase. `B` points to the phase's first element. From there,
+/// B still has `depth` rows and `columns` columns. Elements beyond them become zeros.
 __device__ __forceinline__ void fetch_b(Element (&share)[SHARE], const Element* B, long long ldb, int depth,
                                         int columns, bool aligned) {
 #pragma unroll

@@ -4,8 +4,8 @@
 // No element of the matrix is used twice, so the matrix goes from global memory straight to registers, without shared
 // memory and without barriers. Little's law says how many bytes must be on their way: bandwidth x latency. To read
 // 4.2 TB/s with a latency of 0.8 us, 3.4 MB must be on their way at any time, or 26 KB for each of 132 multiprocessors.
-// So every thread keeps the loads of LOADS chunks on their way. After it has used a chunk, it loads the chunk that it
-// needs LOADS rounds later.
+// A thread multiplies one chunk of the matrix per round. It keeps the loads of LOADS chunks on their way: after it has
+// used a chunk, it loads the chunk that it needs LOADS rounds later.
 //
 // The elements of C are called outputs. A block computes a tile of TILE outputs. A thread computes OWN of them, for one
 // of SLICES shares of K. What a chunk is depends on the layout:
@@ -23,9 +23,9 @@
 static_assert(TILE % OWN == 0 && THREADS % ACROSS == 0, "whole threads tile a block");
 static_assert(ALONG_K != 0 || OWN % 4 == 0, "a thread reads four neighbouring outputs at once");
 
-/// The operands: one of A and B is the matrix, the other one is the vector. If ALONG_K, the matrix has `outputs` lines
-/// of K elements, else K lines of `outputs` elements. Line i starts at matrix + i * stride. Element k of the vector is
-/// vector[k * increment].
+/// The operands: one of A and B is the matrix, the other one is the vector. A line is contiguous in memory. If ALONG_K,
+/// the matrix has `outputs` lines of K elements, else K lines of `outputs` elements. Line i starts at matrix + i *
+/// stride. Element k of the vector is vector[k * increment].
 struct Operands {
     const Element* matrix;
     long long stride;
@@ -34,8 +34,8 @@ struct Operands {
     int outputs;
     int K;
 
-    /// Whether a thread can read four elements at once: such reads are aligned and stay inside of a line, and the
-    /// vector is contiguous.
+    /// Whether a thread can read four elements at once. Such reads must be aligned and stay inside of a line, and the
+    /// vector must be contiguous.
     __device__ __forceinline__ bool aligned() const {
         if (increment != 1 || !rows_are_aligned(matrix, stride)) return false;
         return ALONG_K != 0 ? K % 4 == 0 && rows_are_aligned(vector, 0) : outputs % 4 == 0;
@@ -47,22 +47,22 @@ __device__ __forceinline__ int output_of(int across, int i) {
     return ALONG_K != 0 ? across + i * ACROSS : 4 * (across + i / 4 * ACROSS) + i % 4;
 }
 
-/// What a thread reads at once: OWN outputs x DEPTH k-steps of the matrix, and DEPTH elements of the vector.
+/// What a thread reads in one round: OWN outputs x DEPTH k-steps of the matrix, and DEPTH elements of the vector.
 struct Chunk {
     Element matrix[OWN][DEPTH];
     Element vector[DEPTH];
 };
 
-constexpr int ROUND = SLICES * DEPTH;  // k-steps that all slices read in one round
+constexpr int ROUND = SLICES * DEPTH;  // number of k-steps that all slices together read in one round
 
-/// The place from which a thread reads its next chunk. Elements beyond the last k-step are read as zeros.
+/// The place from which a thread reads its next chunk. Elements beyond the last k-step become zeros in the chunk.
 template <bool ALIGNED>
 struct Cursor {
-    const Element* matrix[OWN];  // next element of each output; reads of four outputs use only matrix[0], [4], ...
+    const Element* matrix[OWN];  // next element of each output; if four are read at once, only [0], [4], ... are used
     const Element* vector;
     long long stride;     // distance in elements from one k-step to the next in the matrix
     long long increment;  // distance in elements from one k-step to the next in the vector
-    int left;             // k-steps that are left to read
+    int left;             // number of k-steps that are left to read
 
     /// Places the cursor at k-step k, with `count` k-steps left to read.
     __device__ __forceinline__ Cursor(const Operands& from, int first_output, int across, long long k, int count)
@@ -73,7 +73,7 @@ struct Cursor {
         constexpr int AT_ONCE = ALONG_K == 0 && ALIGNED ? 4 : 1;
         const long long line = ALONG_K != 0 ? from.stride : 1;
 #pragma unroll
-        for (int i = 0; i < OWN; ++i) {  // instead of outputs beyond the last one, existing ones are read again
+        for (int i = 0; i < OWN; ++i) {  // an index beyond the last output is replaced by an existing one
             const int output = min(first_output + output_of(across, i), from.outputs - AT_ONCE);
             matrix[i] = from.matrix + output * line + k * stride;
         }
@@ -112,7 +112,8 @@ struct Cursor {
     }
 };
 
-/// Adds products to a thread's sums: those of the chunks at k-steps k, k + ROUND, k + 2 * ROUND, ... below k + count.
+/// Adds the products of a thread's chunks to its sums. The chunks begin at k-steps k, k + ROUND, k + 2 * ROUND, ...,
+/// below k + count.
 template <bool ALIGNED>
 __device__ __forceinline__ void multiply(Element (&sums)[OWN], const Operands& from, int first_output, int across,
                                          long long k, int count) {
@@ -141,7 +142,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
     const int outputs = VECTOR_IS_B != 0 ? M : N;
     const int split = blockIdx.y;
     const int splits = gridDim.y;
-    const int which = blockIdx.z;  // index of the vector, if the product has several vectors
+    const int which = blockIdx.z;  // index of the vector; 0 if there is only one
     const int first_output = blockIdx.x * TILE;
     const Operands from =
         VECTOR_IS_B != 0 ? Operands{A, lda, B + which * (TRANSPOSE_B != 0 ? ldb : 1), TRANSPOSE_B != 0 ? 1 : ldb, M, K}
@@ -153,7 +154,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
     const long long first = begin_of_part(chunks, split, splits) * static_cast<long long>(DEPTH);
     const long long end =
         min(begin_of_part(chunks, split + 1, splits) * static_cast<long long>(DEPTH), static_cast<long long>(K));
-    // Zero or negative if the part is so short that this slice has no k-steps.
+    // If the block's part of K is so short that this slice has no k-steps, `count` is zero or negative.
     const int count = static_cast<int>(end - first) - slice * DEPTH;
     Element sums[OWN] = {};
     if (from.aligned()) {

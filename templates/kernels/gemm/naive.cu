@@ -1,4 +1,4 @@
-// naive: one thread per element of C, which reads both operands from global memory.
+// naive: one thread per element of C. Each thread reads both operands from global memory.
 //
 // The kernel does not try to reuse anything. A thread reads 2 elements for every 2 operations, so a product of n x n
 // matrices reads 2 n^3 elements. Only the caches make it faster, so the shape of the block matters: threads in a row of
@@ -23,8 +23,8 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     A += first_row * lda + ty * lda;
     B += first_column + tx;
     Element sum = 0;
-    // Elements are addressed by index. With a pointer that is moved along, each address would wait for the previous
-    // one.
+    // Each address is computed from k. If a pointer were advanced instead, each address would wait for the previous
+    // address.
 #pragma unroll 16
     for (int k = 0; k < K; ++k) sum += A[k] * B[k * ldb];
 

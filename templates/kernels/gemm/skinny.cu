@@ -3,11 +3,12 @@
 //
 // A tile of C has all of the few columns (or rows), so no other tile needs the same part of the large operand. There is
 // little reuse, so speed depends on how many bytes are on their way at any time. Asynchronous copies bring k-tiles of
-// both operands, in the same order as in global memory, to STAGES stages of shared memory. They need no registers.
+// both operands, in the same order as in global memory, to STAGES stages of shared memory. The copies need no
+// registers.
 //
 // Few columns also mean few elements of C, too few for all threads of the GPU. So the threads divide K, in two ways:
 //
-//     k-steps of a k-tile   the threads of a block form SLICES_K slices, which take four k-steps at a time in turn
+//     k-steps of a k-tile   the threads of a block form SLICES_K slices, and each in turn takes four k-steps
 //     k-tiles               if there are fewer tiles than multiprocessors, several blocks share a tile
 //
 // How many blocks share a tile depends on the size of the product. The kernel reads this number from the grid
@@ -37,8 +38,8 @@ struct Operand {
     /// The number of neighbouring rows that a thread reads with one load.
     static constexpr int WIDTH = ALONG_K ? 1 : OWN % 4 == 0 ? 4 : OWN;
 
-    /// Returns the row that is the i-th row of thread `thread`. For a given row, thread_of and own_of return `thread`
-    /// and `i`.
+    /// Returns the index of the i-th row of thread `thread`. thread_of and own_of are the inverse: they return `thread`
+    /// and `i` for a given row.
     static __device__ __forceinline__ int row(int thread, int i) {
         return WIDTH * (thread + i / WIDTH * THREADS_ACROSS) + i % WIDTH;
     }
@@ -46,14 +47,14 @@ struct Operand {
     static __device__ __forceinline__ int own_of(int row) { return row / WIDTH / THREADS_ACROSS * WIDTH + row % WIDTH; }
 
     /// Starts copying the operand's part of a stage, from `from` on, VECTOR elements at a time. Only `lines` lines of
-    /// `length` elements exist; all other elements become zeros. The caller ensures that of the VECTOR elements of a
-    /// copy, either all or none exist. So no copy needs a branch.
+    /// `length` elements lie inside of the matrix; all other elements become zeros. The caller ensures that the VECTOR
+    /// elements of a copy lie either all inside or all outside. So no copy needs a branch.
     template <int VECTOR>
     static __device__ __forceinline__ void copy(Element* shared, const Element* from, long long stride, int lines,
                                                 int length) {
         constexpr int PER_LINE = LENGTH / VECTOR;
         constexpr int UNITS = LINES * PER_LINE;
-        constexpr bool SAME_PLACE = THREADS % PER_LINE == 0;  // whether a thread copies the same place of each line
+        constexpr bool SAME_PLACE = THREADS % PER_LINE == 0;  // whether `place` is the same for all of its copies
         const int first = threadIdx.x;
 #pragma unroll(VECTOR == 4 ? 4 : 1)
         for (int i = 0; i < (UNITS + THREADS - 1) / THREADS; ++i) {
@@ -81,7 +82,7 @@ struct Operand {
         }
     }
 
-    /// Reads a thread's elements of k-steps k .. k + 3 from shared memory.
+    /// Reads the elements of a thread's rows at k-steps k .. k + 3 from shared memory.
     static __device__ __forceinline__ void load(Element (&fragment)[OWN][4], const Element* shared, int thread, int k) {
         if (ALONG_K) {
 #pragma unroll
@@ -109,8 +110,8 @@ struct Operand {
 using OperandA = Operand<BLOCK_M, THREAD_M, THREADS_M, TRANSPOSE_A == 0, ALONG_K_A != 0>;
 using OperandB = Operand<BLOCK_N, THREAD_N, THREADS_N, TRANSPOSE_B != 0, ALONG_K_B != 0>;
 
-/// Whether the tiles of neighbouring threads are neighbours along M; otherwise they are neighbours along N. The chosen
-/// direction is the one with more threads.
+/// Whether neighbouring threads compute neighbouring rows of the tile (true) or neighbouring columns (false). The
+/// direction with more threads is chosen.
 constexpr bool M_FIRST = THREADS_M >= THREADS_N;
 
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)

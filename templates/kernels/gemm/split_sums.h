@@ -1,5 +1,5 @@
-// Adds up sums that several threads and several blocks have computed in parts. The order of the additions is fixed, so
-// results repeat bit for bit.
+// Adds up partial sums of several threads and several blocks. The order of the additions is fixed, so results repeat
+// bit for bit.
 #pragma once
 
 #include "device/last_block.h"
@@ -16,7 +16,7 @@ __device__ __forceinline__ int begin_of_part(int total, int part, int parts) {
 template <int THREADS, int OUTPUTS, class Load, class Store>
 __device__ __forceinline__ void add_up(Element* scratch, int sources, const Load& load, const Store& store) {
     constexpr int GROUPS = THREADS / OUTPUTS > 1 ? THREADS / OUTPUTS : 1;
-    constexpr int AT_ONCE = 8;  // loads that are on their way at once
+    constexpr int AT_ONCE = 8;  // number of loads that are on their way at once
     const int group = threadIdx.x / OUTPUTS;
     if (GROUPS > 1 && group >= GROUPS) sources = 0;
     for (int output = GROUPS > 1 ? threadIdx.x % OUTPUTS : threadIdx.x; output < OUTPUTS; output += THREADS) {

@@ -2,7 +2,7 @@
 //
 // Strips allow the same reuse as the tiles of `tiled`: each loaded element is used by TILE_SIZE threads. A phase of
 // STRIPS strips loads 2 * TILE_SIZE * STRIPS elements for 2 * TILE_SIZE^2 * STRIPS operations. It needs TILE_SIZE /
-// STRIPS times less shared memory than `tiled`, but as many times more barriers. There are two other costs. Most
+// STRIPS times less shared memory than `tiled`, but TILE_SIZE / STRIPS times as many barriers. Two other costs: most
 // threads load nothing: only STRIPS of the TILE_SIZE columns of threads load from A, and only STRIPS rows of threads
 // from B. And a phase reads only STRIPS neighbouring elements of each row of A, a short access.
 #include "configuration.h"

@@ -32,8 +32,8 @@
 //
 //     large operand contiguous along K     A lane copies the elements of its own fragments, and reads only what it has
 //                                          copied. So it waits for no other lane.
-//     contiguous along the rows            Neighbouring lanes copy neighbours in memory: 8 lanes copy 128 bytes if
-//                                          WARP_ROWS is 64, and 4 lanes copy 64 bytes if it is 32. Other lanes read
+//     contiguous along the rows            Neighbouring lanes copy neighbours in memory. If WARP_ROWS is 64, 8 lanes
+//                                          copy 128 bytes; if it is 32, 4 lanes copy 64 bytes. Other lanes read
 //                                          these bytes, so the warp waits for the copies of all its lanes. If each lane
 //                                          copied its own fragments, only 32 bytes of neighbouring lanes would lie
 //                                          side by side, too few for a request to the L2 cache.
@@ -56,12 +56,12 @@
 // and 2t + 9 of rows g and g + 8. The k-steps of the matrix may be assigned to those of the instruction in any order,
 // if both operands have the same order. The rows may be assigned in any order, too, if C has the same order. This
 // kernel chooses orders that allow copies of 16 bytes: a lane has k-steps 8t .. 8t + 7 of a block. These are 4 pairs,
-// for two instructions.
+// and each of two instructions takes 2 of them.
 //
-//     large operand contiguous along K         a lane reads 8 k-steps of one row: 4 registers of fragments as they are.
+//     large operand contiguous along K         a lane reads 8 k-steps of one row. They fill 4 registers as they are.
 //                                              The lanes of a row read 64 bytes that lie side by side.
-//     contiguous along the rows                a lane reads OWN rows of one k-step. Interleaved, the elements of
-//                                              k-steps 2p and 2p + 1 are pair p of each of the OWN rows.
+//     contiguous along the rows                a lane reads OWN rows of one k-step. Pair p of a row has k-steps 2p and
+//                                              2p + 1, so the lane interleaves the elements of these two k-steps.
 //
 // Lanes read the small operand in the same order of k-steps: with loads of 16 bytes if the small operand is contiguous
 // along K, otherwise with ldmatrix, which transposes.
@@ -90,7 +90,7 @@
 #include "gemm/tensor_skinny/small.h"
 #include "gemm/tensor_skinny/sums.h"
 
-constexpr int RUN = LOADS % 2 == 0 ? 2 : 1;  // number of neighbouring blocks of one slice; 2 are 128 bytes of each row
+constexpr int RUN = LOADS % 2 == 0 ? 2 : 1;  // number of neighbouring blocks of a slice; 2 have 128 bytes of each row
 static_assert(PANEL == DEPTH * LOADS * SLICES_K, "a panel has LOADS blocks for each slice");
 static_assert(THREADS == 32 * WARPS_M * SLICES_K, "a warp for each part of a tile");
 
@@ -102,8 +102,7 @@ __device__ __forceinline__ int blocks_of(int blocks, int slice) {
     return blocks / (RUN * SLICES_K) * RUN + max(0, min(RUN, blocks % (RUN * SLICES_K) - slice * RUN));
 }
 
-/// sums += block * b, where b is the part of the panel with the k-steps of `block`. `number` is the index of this part
-/// in the panel.
+/// sums += block * b, where b is part `number` of the panel: the small operand's part with the same k-steps as `block`.
 __device__ __forceinline__ void multiply_block(Sums& sums, const Block& block, const Element* panel, int number) {
     unsigned b[GROUPS][4];
 #pragma unroll
@@ -140,12 +139,12 @@ __device__ __forceinline__ void multiply_blocks(Sums& sums, Element* panel_stage
             wait_for_copies<LOADS - 1>();
             if (!LARGE_ALONG_K) __syncwarp();  // the copies of all lanes are complete
             if (panel >= 0 && i < left) multiply_block(sums, Block(ring + i * BLOCK), stage, block_of(i, slice));
-            if (!LARGE_ALONG_K) __syncwarp();  // no lane still reads the block
+            if (!LARGE_ALONG_K) __syncwarp();  // no lane reads the block any more
             if (i + LOADS < left) large.copy(ring + i * BLOCK, panel * PANEL + DEPTH * block_of(i + LOADS, slice));
             if (i == 0 && panel + 1 < panels) {
                 small.copy(panel_stages + ((panel + 1) & 1) * PANEL_ELEMENTS, PANEL * (panel + 1));
             }
-            commit_copies();  // also if nothing was copied: wait_for_copies counts one group per block
+            commit_copies();  // the group may be empty: wait_for_copies counts one group per block
         }
     }
 }
@@ -160,7 +159,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
     const int first_row = tile % row_tiles * TILE, first_column = tile / row_tiles * COLUMNS;
     const int warp = threadIdx.x / 32, slice = warp / WARPS_M, warp_row = warp % WARPS_M * WARP_ROWS;
 
-    const int all = K / DEPTH + (K % DEPTH != 0);  // number of blocks in K, which are divided among thread blocks
+    const int all = K / DEPTH + (K % DEPTH != 0);  // number of blocks along K
     const int begin = all / splits * split + min(split, all % splits);
     const int blocks = all / splits + (split < all % splits);
     const int first_k = DEPTH * begin;
@@ -185,7 +184,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
     auto* const all_sums = reinterpret_cast<float*>(shared);
     store_sums(all_sums + slice * SLICE_SUMS, sums, warp_row);
     __syncthreads();                                                                 // all sums are in shared memory
-    const int lines = LINES_ALONG_ROWS ? columns - first_column : rows - first_row;  // lines of C from this tile on
+    const int lines = LINES_ALONG_ROWS ? columns - first_column : rows - first_row;  // number of lines left of C
     const int length = LINES_ALONG_ROWS ? rows - first_row : columns - first_column;
     const long long step = NARROW_IS_B && LINES_ALONG_ROWS ? ldc : 1;
     Element* const to = C + (NARROW_IS_B ? first_row * ldc + first_column : first_column * ldc + first_row);

@@ -1,6 +1,6 @@
 // tensor_split_tiled: C = alpha * op(A) * op(B) + beta * C of floats, as precise as FP32, on tensor cores (compute
-// capability 8.0 and up). Any layout, shape, stride and alignment is allowed. The type is 3xtf32. This kernel has not
-// been timed on a GPU yet.
+// capability 8.0 and up). Any layout, shape, stride and alignment is allowed. smemtune calls the type 3xtf32. This
+// kernel has not been timed on a GPU yet.
 //
 // Tiles, shared memory, pipeline, edges, grid and split-K are those of tensor_warp_tiled; the top of
 // tensor_warp_tiled.cu explains them. Only the fragments and their products differ
@@ -25,11 +25,11 @@
 // SUMS
 //
 // Tensor cores multiply exactly, but truncate sums instead of rounding them. Each addition of 8 products to a long sum
-// would have an error of about u / 2 of the partial sum, always towards zero: K / 16 u in the end. So the tensor cores
-// only form short sums, of one k-step: from 0, with 8 products of each of the three kinds, the small products first.
-// FP32 units add the short sums to the accumulators, rounding to nearest. That is one addition per k-step, an eighth as
-// many as in an FP32 kernel, so the error of the additions is smaller. For 16 x 8 elements of C, a k-step has 3
-// mma.sync and 4 additions of each lane.
+// would have an error of about u / 2 of the partial sum, always towards zero. The K / 8 additions would have an error
+// of (K / 16) u together. So the tensor cores only form short sums, one for each k-step. A short sum starts from 0 and
+// adds up 8 products of each of the three kinds, the small products first. FP32 units add the short sums to the
+// accumulators, rounding to nearest. That is one addition per k-step, an eighth as many as in an FP32 kernel, so the
+// error of the additions is smaller. For 16 x 8 elements of C, a k-step has 3 mma.sync and 4 additions of each lane.
 //
 //
 // INFINITIES, NAN, THE LARGEST AND THE SMALLEST NUMBERS

@@ -30,8 +30,8 @@
 // A STAGE OF SHARED MEMORY
 //
 // A stage holds a k-tile: BLOCK_K columns of op(A), then BLOCK_K rows of op(B). A line is a run of elements that are
-// contiguous in global memory. In shared memory lines stay contiguous, so all copies have 16 bytes: a chunk, which is 8
-// elements, or 4 of tf32. Where a fragment needs the transpose, ldmatrix transposes.
+// contiguous in global memory. In shared memory lines stay contiguous, so all copies have 16 bytes. A chunk is 16
+// bytes: 8 elements, or 4 of tf32. Where a fragment needs the transpose, ldmatrix transposes.
 //
 //     A in layouts n., B in layouts .t    contiguous along K: a line is a row of op(A) or a column of op(B) and has
 //                                         BLOCK_K elements
@@ -82,7 +82,7 @@
 // edges of M, N and K need no other code. Rows that do not start at multiples of 16 bytes (because of the pointer or
 // the leading dimension) cannot be copied this way. Rows of tf32 are then copied by the same pipeline, 4 bytes at a
 // time. cp.async cannot copy 2 bytes, so rows of 16-bit elements are copied element by element (multiply_guarded, one
-// stage), which is slow. Each block chooses its way of copying by A, lda, B and ldb. C is written a chunk at a time if
+// stage), which is slow. A, lda, B and ldb decide which of these ways a block uses. C is written a chunk at a time if
 // its rows are aligned and the whole chunk is inside of C, and element by element otherwise.
 //
 //
@@ -91,9 +91,9 @@
 //     gridDim.x = tiles * SPLIT_K       part = blockIdx.x / tiles       tile = blockIdx.x % tiles
 //
 // Tile numbers run down GROUP_M rows of tiles, then continue in the next column. So blocks that run at the same time
-// share rows of A and columns of B in the L2 cache. SPLIT_K blocks share a tile. Of all k-tiles, part p has k-tiles
-// all * p / SPLIT_K .. all * (p + 1) / SPLIT_K - 1. Each of these blocks writes its sums to the workspace. The last
-// block to arrive adds up the sums in the order of the parts, so the same configuration gives the same bits.
+// share rows of A and columns of B in the L2 cache. SPLIT_K blocks share a tile. If K has T k-tiles, part p consists
+// of k-tiles T * p / SPLIT_K .. T * (p + 1) / SPLIT_K - 1. Each of these blocks writes its sums to the workspace. The
+// last block to arrive adds up the sums in the order of the parts, so the same configuration gives the same bits.
 //
 //
 // ONE CONFIGURATION, WORKED THROUGH

@@ -2,8 +2,8 @@
 //
 // A thread owns THREAD_M x THREAD_N elements of C. For each step along K it reads THREAD_M values of A and THREAD_N
 // values of B from shared memory, and multiplies each value of A by each value of B. At 8 x 8, it reads 16 values for
-// 64 products: a quarter of a value per product, while `joint_tiled` reads a whole one. A phase loads (BLOCK_M +
-// BLOCK_N) * BLOCK_K elements for 2 * BLOCK_M * BLOCK_N * BLOCK_K operations.
+// 64 products. That is a quarter of a value per product; in `joint_tiled` it is one value per product. A phase loads
+// (BLOCK_M + BLOCK_N) * BLOCK_K elements for 2 * BLOCK_M * BLOCK_N * BLOCK_K operations.
 //
 // A thread reads four neighbouring values at once. The tile of A is therefore stored by columns. A thread's rows and
 // columns form groups of four, with the groups of other threads between them. So neighbouring threads read neighbouring
@@ -31,12 +31,12 @@ static_assert(BLOCK_M * BLOCK_K % (4 * THREADS) == 0 && BLOCK_N * BLOCK_K % (4 *
               "every thread fetches the same number of vectors");
 static_assert(TRANSPOSE_A == 0 && TRANSPOSE_B == 0, "written for layout nn");
 
-/// A thread's part of a tile of ROWS x COLUMNS elements, in registers between global and shared memory. The thread
-/// fetches four neighbours of a row at a time.
+/// A thread's part of a tile of ROWS x COLUMNS elements, in registers on its way from global to shared memory. The
+/// thread fetches four neighbours of a row at a time.
 template <int ROWS, int COLUMNS>
 struct Share {
     static_assert(4 * THREADS % COLUMNS == 0, "the threads fetch whole rows at once");
-    static constexpr int ROWS_AT_ONCE = 4 * THREADS / COLUMNS;  // rows that all threads fetch at once
+    static constexpr int ROWS_AT_ONCE = 4 * THREADS / COLUMNS;  // number of rows that all threads fetch at once
     static constexpr int SIZE = ROWS * COLUMNS / THREADS;
     Element values[SIZE];
 
@@ -44,8 +44,8 @@ struct Share {
     static __device__ __forceinline__ int row(int n) { return 4 * threadIdx.x / COLUMNS + n / 4 * ROWS_AT_ONCE; }
     static __device__ __forceinline__ int column(int n) { return 4 * threadIdx.x % COLUMNS + n % 4; }
 
-    /// Fetches the values from global memory. Only `rows` x `columns` elements of the tile exist; the others become
-    /// zeros.
+    /// Fetches the values from global memory. Only `rows` x `columns` elements of the tile lie inside of the
+    /// matrix; the others become zeros.
     __device__ __forceinline__ void fetch(const Element* tile, long long stride, int rows, int columns, bool aligned) {
         if (aligned && rows >= ROWS && columns >= COLUMNS) {
 #pragma unroll
@@ -60,7 +60,8 @@ struct Share {
     }
 };
 
-/// Maps row i of a thread to its row in the tile, if `threads` threads divide the rows. Maps columns in the same way.
+/// Returns the index, in the tile, of a thread's row i. `threads` threads divide the rows among them. For columns, the
+/// function works in the same way.
 __device__ __forceinline__ int place(int thread, int i, int threads) { return 4 * (thread + i / 4 * threads) + i % 4; }
 
 extern "C" __global__ void __launch_bounds__(THREADS, 512 / THREADS)
@@ -115,8 +116,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, 512 / THREADS)
         }
     }
 
-    // Alpha multiplies the sums in a loop of its own. The 16-byte stores below need consecutive registers, which are
-    // then those of the products. Otherwise they would be those of the sums, which slows the main loop.
+    // The 16-byte stores below need consecutive registers. A loop of its own multiplies the sums by alpha, so that only
+    // the products must be in such registers. If the sums had to be in such registers, the main loop would be slower.
 #pragma unroll
     for (int i = 0; i < THREAD_M * THREAD_N; ++i) sums[i / THREAD_N][i % THREAD_N] *= alpha;
     C += first_row * ldc + first_column;
@@ -127,7 +128,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 512 / THREADS)
         for (int j = 0; j < THREAD_N; j += 4) {
             const int row = place(ty, i, THREADS_M);
             const int column = place(tx, j, THREADS_N);
-            const int count = row < rows ? columns - column : 0;  // how many of the four exist; none if negative
+            const int count = row < rows ? columns - column : 0;  // how many of the four to write; none if negative
             Element* c = C + row * ldc + column;
             Element* four = &sums[i][j];
 #pragma unroll

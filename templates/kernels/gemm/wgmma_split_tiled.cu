@@ -1,5 +1,5 @@
 // wgmma_split_tiled: C = alpha * op(A) * op(B) + beta * C of floats, as precise as FP32, on Hopper's tensor cores
-// (compute capability 9.0 only). Any layout, shape, stride and alignment is allowed. The type is 3xtf32.
+// (compute capability 9.0 only). Any layout, shape, stride and alignment is allowed. smemtune calls the type 3xtf32.
 //
 // tensor_split_tiled.cu explains how three products of TF32 replace one of FP32, and how exact the result is.
 // wgmma_tf32_tiled.cu explains the structure of this kernel. This page explains only the differences from both.
@@ -18,9 +18,9 @@
 // SUMS
 //
 // A consumer has two sets of sums. For each 8 k-steps, the tensor cores start from 0 and add up 3 * 8 products for each
-// element, the small ones first: small * big, big * small, then big * big. Because they cut sums off, longer sums would
-// be less precise than FP32. FP32 units add the result to the other set, to nearest. They do this for one half of the
-// columns while the tensor cores multiply the other half (consumer.h).
+// element, the small ones first: small * big, big * small, then big * big. Tensor cores truncate sums, so longer sums
+// would be less precise than FP32. FP32 units add the result to the other set, rounding to nearest. They add one half
+// of the columns while the tensor cores multiply the other half (consumer.h).
 //
 //
 // INFINITIES, NAN AND THE LARGEST NUMBERS

@@ -28,15 +28,16 @@
 // TF32
 //
 // An element is a float in memory. TF32 has 11 bits of significand. The left operand is rounded to TF32 in registers
-// (cvt.rna.tf32.f32: to nearest, ties away from zero). If the right operand is transposed first, it is rounded then.
-// Otherwise the tensor cores truncate it. Sums, alpha, beta and C are FP32. Tensor cores truncate sums, so a sum has at
-// most 6144 products (LONGEST_SUM of the manifest). If K is larger, it is split.
+// (cvt.rna.tf32.f32: to nearest, ties away from zero). If the right operand is copied to the workspace first, its copy
+// is rounded in the same way. Otherwise the tensor cores truncate its elements. Sums, alpha, beta and C are FP32.
+// Tensor cores truncate sums, so a sum has at most 6144 products (LONGEST_SUM of the manifest). A larger K is divided
+// among several blocks.
 //
 //
 // ROWS THAT ARE NOT ALIGNED
 //
-// As in wgmma_tiled, if the length of packed rows of an operand is not a multiple of 16 bytes, the operand is copied to
-// the workspace before the products. If only the stride or address that a call passes is not such a multiple, the
+// If the length of packed rows of an operand is not a multiple of 16 bytes, the operand is copied to the workspace
+// before the products, as in wgmma_tiled. If only the stride or the address of a call is not such a multiple, the
 // producer's threads copy the operand element by element, which is slow. C needs no alignment, because the consumers'
 // threads write it from registers.
 //

@@ -61,8 +61,8 @@
 //
 // If the extents are such that packed rows of A or B (without padding) do not start at these multiples, the manifest
 // asks for a workspace with room for both operands. Before the products, all blocks copy the operands that the engine
-// cannot address to the workspace. They read aligned groups of 16 bytes, so they also read up to 14 bytes before and
-// after an operand. This reads and writes the operand once; if C is large, the products cost much more.
+// cannot address to the workspace. The blocks read aligned groups of 16 bytes, so they also read up to 14 bytes before
+// and after an operand. Each copied operand is read and written once. If C is large, the products cost much more.
 //
 // With other extents, the workspace has no such room. If a call then passes a stride or an address that the engine
 // cannot use, the producer's 128 threads copy that operand element by element, which is slow.
@@ -114,7 +114,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1) CLUSTER_DIMENSIONS
     const Repacked a{A, lda, A_ALONG_M ? K : M, A_ALONG_M ? M : K, reinterpret_cast<Chunk*>(parts.rest)};
     const Repacked b{B, ldb, B_ALONG_N ? K : N, B_ALONG_N ? N : K, a.copy + a.bytes() / sizeof(Chunk)};
     float* sums_of_parts = reinterpret_cast<float*>(parts.rest);
-    if (a.columns % CHUNK != 0 || b.columns % CHUNK != 0) {  // in this case, the manifest has made room for copies
+    if (a.columns % CHUNK != 0 || b.columns % CHUNK != 0) {  // in this case, the workspace has room for copies
         repack(shared.note, a, copies_a ? 0 : a.units(), b, copies_b ? 0 : b.units(), parts.repack);
         copies_a = copies_b = true;
         sums_of_parts += (a.bytes() + b.bytes()) / sizeof(float);
@@ -144,14 +144,14 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1) CLUSTER_DIMENSIONS
         const Operand<A_ALONG_M, BLOCK_M> operand_a{A_TILES, A, lda, M, K, copies_a};
         const Operand<B_ALONG_N, BLOCK_N> operand_b{B_TILES, B, ldb, N, K, copies_b};
         if (copies_a && copies_b && threadIdx.x % WARPGROUP != 0) {
-            // Thread 0 of the producer starts all copies, so its other threads have nothing to do.
+            // Thread 0 of the producer starts all copies, so the producer's other threads have nothing to do.
         } else {
             for (int tile = work.first; tile < work.tiles; tile += work.step) {
                 const auto [row, column] = work.place(tile);
                 produce(shared, pipeline, operand_a, operand_b, row, column, work);
             }
         }
-        if constexpr (CLUSTER_K > 1) cluster_barrier_of_all();  // the consumers are at this barrier in add_up_parts
+        if constexpr (CLUSTER_K > 1) cluster_barrier_of_all();  // the consumers reach this barrier in add_up_parts
     } else {
         take_registers<CONSUMER_REGISTERS>();
         const Output output{C_TILES, alpha, beta, C, ldc, M, N};

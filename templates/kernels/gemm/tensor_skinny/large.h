@@ -4,13 +4,13 @@
 #include "configuration.h"
 #include "device/stream.h"
 
-constexpr int DEPTH = 32;                        // k-steps of a block
-constexpr int FRAGMENTS_M = WARP_ROWS / 16;      // fragments of a warp, 16 rows each
-constexpr int OWN = WARP_ROWS / 8;               // rows of a lane
-constexpr int LINES = LARGE_ALONG_K ? OWN : 8;   // lines of memory from which a lane's fragments of a block come
-constexpr int LENGTH = LARGE_ALONG_K ? 8 : OWN;  // elements that a lane has of each of these lines, side by side
-constexpr int CHUNKS = WARP_ROWS / 8;            // chunks of 16 bytes that a lane copies of a block
-constexpr int BLOCK = DEPTH * WARP_ROWS;         // elements of a block
+constexpr int DEPTH = 32;                        // number of k-steps of a block
+constexpr int FRAGMENTS_M = WARP_ROWS / 16;      // number of fragments of a warp, 16 rows each
+constexpr int OWN = WARP_ROWS / 8;               // number of rows of a lane
+constexpr int LINES = LARGE_ALONG_K ? OWN : 8;   // number of lines in memory that have elements of a lane's fragments
+constexpr int LENGTH = LARGE_ALONG_K ? 8 : OWN;  // number of a lane's elements in each of these lines, side by side
+constexpr int CHUNKS = WARP_ROWS / 8;            // number of 16-byte chunks of a block that a lane copies
+constexpr int BLOCK = DEPTH * WARP_ROWS;         // number of elements of a block
 static_assert(WARP_ROWS % 16 == 0, "fragments of 16 rows");
 static_assert(LENGTH == 4 || LENGTH == 8, "a lane reads 8 or 16 bytes at once");
 
@@ -25,20 +25,20 @@ __device__ __forceinline__ int row_of(int i, int half) {
 __device__ __forceinline__ int place_along_k(int line) { return (32 * line + static_cast<int>(threadIdx.x % 32)) * 8; }
 
 /// If the large operand is contiguous along its rows: returns the index, in a block in shared memory, of the first of
-/// rows 8 * chunk .. 8 * chunk + 7 of k-step 8 * t + line. Because of the exclusive or, neighbouring lanes write to
-/// different banks, and they read from different banks.
+/// rows 8 * chunk .. 8 * chunk + 7 of k-step 8 * t + line. Because of the exclusive or, neighbouring lanes use
+/// different banks, both when they write and when they read.
 __device__ __forceinline__ int place_along_rows(int line, int t, int chunk) {
     return 8 * ((4 * line + t) * CHUNKS + (chunk ^ (CHUNKS == 8 ? 2 * t : t / 2 * 2)));
 }
 
-/// The large operand: the rows of a lane's warp, from k-step k on. Instead of rows beyond the last one, existing rows
-/// are read again. The sums of rows beyond the last one are never written.
+/// The part of the large operand that a warp multiplies: its WARP_ROWS rows, from k-step k on. Instead of rows beyond
+/// the last one, existing rows are read again. The sums of rows beyond the last one are never written.
 struct Large {
     const Element* matrix;
     long long stride;
     int row, rows;  // the warp's first row; number of rows of the matrix
     int present;    // number of k-steps that exist from k on
-    int unit;       // elements that are copied at once: 8, 4 or 2 with asynchronous copies, or 1 without
+    int unit;       // number of elements per copy: 8, 4 or 2 with asynchronous copies, or 1 without
 
     __device__ __forceinline__ Large(const Element* from, long long leading, int first_row, int all_rows, int k, int K)
         : matrix(from + k * (LARGE_ALONG_K ? 1 : leading)),
@@ -106,7 +106,7 @@ private:
     }
 
     __device__ __forceinline__ void copy_elements(Element* block, int k) const {
-        constexpr int AT_ONCE = 2;  // chunks whose loads are on their way at once
+        constexpr int AT_ONCE = 2;  // number of chunks whose loads are on their way at once
 #pragma unroll 1
         for (int first = 0; first < CHUNKS; first += AT_ONCE) {
             Element elements[AT_ONCE][8];
@@ -129,7 +129,7 @@ private:
 
 /// A lane's part of a block in registers, with two elements in a word.
 struct Block {
-    static constexpr int LINE = LENGTH / 2;  // words that a lane reads at once
+    static constexpr int LINE = LENGTH / 2;  // number of words that a lane reads at once
     unsigned words[LINES * LINE];
 
     __device__ __forceinline__ explicit Block(const Element* block) {

@@ -15,7 +15,7 @@ struct Small {
     const Element* from;
     long long along_k, across;  // distance in elements from one k-step to the next, and from one column to the next
     int columns;                // number of columns that exist, at most COLUMNS
-    int needed, present;        // number of k-steps to multiply; number that exist (others become zeros)
+    int needed, present;        // number of k-steps to multiply; number of existing ones (others are zeros)
 
     /// line_chunk and k_chunk return the index of a chunk (16 bytes) in a panel, for two arrangements of a panel.
     ///
@@ -48,22 +48,23 @@ struct Small {
         }
     }
 
-    /// Loads the fragments of columns 8 * group .. 8 * group + 7 for block `block` of a panel. b[i] becomes pair i of
-    /// the lane's 8 k-steps.
+    /// Loads the fragments of columns 8 * group .. 8 * group + 7 for block `block` (32 k-steps) of a panel. In b[i],
+    /// lane 4 * g + t gets k-steps 8t + 2i and 8t + 2i + 1 of the block.
     static __device__ __forceinline__ void load(unsigned (&b)[4], const Element* panel, int block, int group) {
         const int lane = threadIdx.x % 32;
         if (SMALL_ALONG_K) {
             load_words<4>(b, panel + 8 * (COLUMNS == 1 ? block * 4 + lane % 4 : (block * GROUPS + group) * 32 + lane));
         } else {
-            // Matrix i of ldmatrix has pair i of all lanes. Its rows 2t and 2t + 1 are k-steps 8t + 2i and 8t + 2i + 1.
+            // ldmatrix loads four matrices. For t = 0 .. 3, rows 2t and 2t + 1 of matrix i are k-steps 8t + 2i and
+            // 8t + 2i + 1.
             const int k = lane % 8 / 2 * 8 + lane / 8 * 2 + lane % 2;
             load_matrices<true>(b, panel + 8 * (block * 32 * LINE_CHUNKS + line_chunk(k, group)));
         }
     }
 
 private:
-    // A thread copies chunks that are AT_ONCE columns apart if the operand is contiguous along K. Otherwise they are
-    // AT_ONCE k-steps apart.
+    // If the operand is contiguous along K, the chunks that a thread copies are AT_ONCE columns apart. Otherwise the
+    // chunks are AT_ONCE k-steps apart.
     __device__ __forceinline__ void copy_chunks(Element* panel, int k) const {
         constexpr int ACROSS = SMALL_ALONG_K ? PANEL / 8 : LINE_CHUNKS, AT_ONCE = THREADS / ACROSS;
         constexpr int COUNT = ((SMALL_ALONG_K ? COLUMNS : PANEL) + AT_ONCE - 1) / AT_ONCE;
@@ -88,7 +89,7 @@ private:
     }
 
     __device__ __forceinline__ void copy_elements(Element* panel, int k) const {
-        constexpr int AT_ONCE = 8;  // loads that are on their way at once
+        constexpr int AT_ONCE = 8;  // number of loads that are on their way at once
         const int last = min(PANEL, needed - k), count = PANEL * columns;
 #pragma unroll 1
         for (int first = threadIdx.x; first < count; first += AT_ONCE * THREADS) {

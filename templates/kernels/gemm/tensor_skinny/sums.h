@@ -24,7 +24,8 @@ constexpr int QUADS = TILE * COLUMNS / 4;
 constexpr int TEAMS = THREADS >= 8 * QUADS ? 8 : THREADS >= 2 * QUADS ? THREADS / QUADS : 1;
 static_assert(LINE_PITCH % 4 == 0 && LINE_PITCH >= LINE_LENGTH, "quads are aligned");
 
-/// Writes a lane's sums to the sums of its slice in shared memory. `row` is the warp's first row in the tile.
+/// Writes a lane's sums to `shared`, where its slice collects its sums of the tile. `row` is the warp's first row in
+/// the tile.
 __device__ __forceinline__ void store_sums(float* shared, const Sums& sums, int row) {
 #pragma unroll
     for (int i = 0; i < FRAGMENTS_M; ++i) {
@@ -44,7 +45,7 @@ __device__ __forceinline__ void store_sums(float* shared, const Sums& sums, int 
 /// are added to `total`.
 template <class Load>
 __device__ __forceinline__ void add_up(float (&total)[4], int first, int step, int sources, const Load& load) {
-    constexpr int AT_ONCE = 4;  // loads that are on their way at once
+    constexpr int AT_ONCE = 4;  // number of loads that are on their way at once
 #pragma unroll 1
     for (int source = first; source < sources; source += AT_ONCE * step) {
         float values[AT_ONCE][4] = {};
@@ -61,7 +62,7 @@ __device__ __forceinline__ void add_up(float (&total)[4], int first, int step, i
 }
 
 /// Adds up the sums of the slices in shared memory, then those of the `splits` thread blocks that share the tile. The
-/// last of these blocks calls `store(quad, total)` for each quad. `parts` is the tile's workspace, with
+/// thread block that arrives last calls `store(quad, total)` for each quad. `parts` is the tile's workspace, with
 /// `splits` * 4 * QUADS + 4 floats.
 template <class Store>
 __device__ __forceinline__ void add_up_tile(float* shared, float* parts, int split, int splits, const Store& store) {

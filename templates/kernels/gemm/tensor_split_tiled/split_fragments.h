@@ -12,8 +12,8 @@ struct Split {
 
 __device__ __forceinline__ bool is_finite(unsigned word) { return (word & 0x7fffffffu) < 0x7f800000u; }
 
-/// Splits a float. If the float is infinite or NaN, `small` is NaN. If rounding to 11 bits makes a finite float
-/// infinite, `big` is infinite, unless CAREFUL: then `big` is truncated instead, and `small` has 13 bits.
+/// Splits a float. If the float is infinite or NaN, `small` is NaN. Rounding to 11 bits may make a finite float
+/// infinite. If CAREFUL, such a float is truncated instead, and `small` has 13 bits. Otherwise `big` is infinite.
 template <bool CAREFUL>
 __device__ __forceinline__ Split split(unsigned word) {
     const float value = __uint_as_float(word);
@@ -22,14 +22,14 @@ __device__ __forceinline__ Split split(unsigned word) {
     return {big, __float_as_uint(value - __uint_as_float(big))};
 }
 
-/// The fragments of one k-step as in shared memory. multiply() splits them into big and small parts. Tensor cores
-/// truncate sums, so the sums of each k-step start from 0, and FP32 units add them to the accumulators, rounding to
-/// nearest. An infinite element makes all its sums NaN, unless CAREFUL: then the sum of the small products is left out
-/// if it is not finite.
+/// The fragments of one k-step, with unchanged bits as in shared memory. multiply() splits them into big and small
+/// parts. Tensor cores truncate sums, so the sums of each k-step start from 0, and FP32 units add them to the
+/// accumulators, rounding to nearest. If CAREFUL, a sum of small products that is not finite is left out. Otherwise,
+/// all sums with an infinite element become NaN.
 template <bool CAREFUL>
 struct SplitFragments : Operands {
-    // No prefetch: while a warp waits for its loads, other warps multiply. Also, with the unrolled k-steps of the
-    // prefetch, NVRTC 13.0 mixes the products of different k-steps and spills.
+    // The kernel needs no prefetch: while a warp waits for its loads, other warps multiply. Also, a prefetch unrolls
+    // the loop over k-steps. NVRTC 13.0 then mixes the products of different k-steps, and spills.
     static constexpr bool PREFETCHES = false;
 
     __device__ __forceinline__ void multiply(Accumulators& accumulators) const {
@@ -76,7 +76,8 @@ struct SplitFragments : Operands {
     }
 };
 
-/// Whether any sum of any thread of the block is NaN. All threads of the block must call it, and get the same result.
+/// Whether any sum of any thread of the block is NaN. All threads of the block must call the
+/// function, and get the same result.
 __device__ __forceinline__ bool block_has_nan(const Accumulators& accumulators) {
     bool has_nan = false;
 #pragma unroll

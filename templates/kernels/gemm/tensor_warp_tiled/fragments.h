@@ -12,7 +12,7 @@ constexpr int STAGE = TileA::ELEMENTS + TileB::ELEMENTS;
 constexpr int K_STEPS = BLOCK_K / STEP;
 static_assert(BLOCK_M % WARP_M == 0 && BLOCK_N % WARP_N == 0, "whole warps tile a block");
 static_assert(WARP_M % 16 == 0 && WARP_N % 16 == 0 && BLOCK_K % STEP == 0, "fragments of 16 x STEP");
-constexpr int FRAGMENTS_M = WARP_M / 16, FRAGMENTS_N = WARP_N / 8;  // fragments of a warp: 16 rows or 8 columns each
+constexpr int FRAGMENTS_M = WARP_M / 16, FRAGMENTS_N = WARP_N / 8;  // numbers of a warp's fragments of A and of B
 
 /// A thread's sums, in the order of multiply_add.
 struct Accumulators {

@@ -5,7 +5,7 @@
 #include "gemm/tensor_warp_tiled/work_tile.h"
 
 /// Multiplies the k-tile of a stage. `Fragments` is a class with the interface of Fragments in fragments.h. If
-/// Fragments::PREFETCHES is true, the fragments of the next k-step are loaded while those of a k-step are multiplied.
+/// Fragments::PREFETCHES is true, the fragments of k-step s + 1 are loaded while those of k-step s are multiplied.
 template <class Fragments>
 __device__ __forceinline__ void multiply_stage(Accumulators& accumulators, const Element* stage, int warp_row,
                                                int warp_column) {
@@ -41,7 +41,7 @@ __device__ __forceinline__ void multiply_pipelined(Accumulators& accumulators, E
             a.advance();
             b.advance();
         }
-        commit_copies();  // also beyond the last k-tile: wait_for_copies counts one group per k-tile
+        commit_copies();  // the group may be empty: wait_for_copies counts one group per k-tile
     };
 #pragma unroll
     for (int i = 0; i < STAGES - 1; ++i) start(i);

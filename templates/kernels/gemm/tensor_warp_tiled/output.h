@@ -12,7 +12,8 @@
 /// `tile_workspace` has the sums of all parts, then a counter.
 __device__ __forceinline__ bool add_parts(Accumulators& accumulators, float* tile_workspace, int part) {
     constexpr int PART = BLOCK_M * BLOCK_N;
-    // Returns the address of this thread's sums[i][j] of a part. Neighbouring threads have neighbouring addresses.
+    // Returns the address of this thread's sums[i][j] in the workspace of a part. Neighbouring threads have
+    // neighbouring addresses.
     const auto group = [&](int of_part, int i, int j) {
         return tile_workspace + of_part * PART + ((i * FRAGMENTS_N + j) * THREADS + static_cast<int>(threadIdx.x)) * 4;
     };

@@ -6,22 +6,22 @@
 #include "device/partial_copy.h"
 #include "device/tensor_core.h"
 
-constexpr int CHUNK = 16 / sizeof(Element);  // elements in 16 bytes, the size of a copy and of a row of ldmatrix
+constexpr int CHUNK = 16 / sizeof(Element);  // number of elements in 16 bytes: in a copy, and in a row of ldmatrix
 constexpr int STEP = 2 * CHUNK;              // depth of an mma.sync along K: 16 elements of f16 or bf16, 8 of tf32
 
 /// A k-tile of one operand in shared memory: SIDE rows of op(A) or columns of op(B), with BLOCK_K elements along K. A
 /// line is contiguous in global and in shared memory. If K_MAJOR, a line is a row of op(A) or a column of op(B).
-/// Otherwise a line is the elements with the same k.
+/// Otherwise a line has the elements with the same k.
 template <int SIDE, bool K_MAJOR>
 struct Tile {
     static constexpr int LINES = K_MAJOR ? SIDE : BLOCK_K;
-    static constexpr int CHUNKS = (K_MAJOR ? BLOCK_K : SIDE) / CHUNK;  // chunks (16 bytes) per line
+    static constexpr int CHUNKS = (K_MAJOR ? BLOCK_K : SIDE) / CHUNK;  // number of 16-byte chunks per line
     static constexpr int ELEMENTS = LINES * CHUNKS * CHUNK;
-    // ldmatrix cannot transpose elements of 32 bits, so lanes read them one by one.
+    // ldmatrix cannot transpose elements of 32 bits, so lanes read such elements one by one.
     static constexpr bool BY_ELEMENT = !K_MAJOR && sizeof(Element) == 4;
     // The chunks of a line are permuted within groups of SPAN, so that a warp reads from different banks (XOR swizzle).
     // ldmatrix reads one chunk from each of 8 lines. 8 / SPAN lines fill all banks once, so every 8 / SPAN lines the
-    // permutation changes. If lanes read BY_ELEMENT, a warp reads two chunks from each of 4 lines. Then pairs of chunks
+    // permutation changes. If lanes read BY_ELEMENT, a warp reads two chunks from each of 4 lines. So pairs of chunks
     // are permuted.
     static constexpr int SPAN = CHUNKS % 8 == 0 ? 8 : CHUNKS % 4 == 0 ? 4 : 2;
     static_assert(SPAN == 8 || (!BY_ELEMENT && (SPAN == 4 || CHUNKS == 2)), "other lengths have conflicts of banks");
@@ -31,15 +31,15 @@ struct Tile {
     }
 
     /// Loads the fragments of k-step `step` of rows (or columns) side .. side + 15. Each of the four registers has 8 of
-    /// these rows and one half of the k-step. If SIDE_FIRST, registers 0 and 1 differ in the rows: the order of A in
-    /// mma.sync. Otherwise they differ in the half of the k-step: the order of two fragments of B. Floats are not
-    /// rounded to TF32.
+    /// these rows and one half of the k-step. If SIDE_FIRST, registers 0 and 1 have different rows, as
+    /// mma.sync needs for A. Otherwise registers 0 and 1 have different halves of the k-step, as mma.sync needs for B.
+    /// Floats are not rounded to TF32.
     template <bool SIDE_FIRST, class T>
     static __device__ __forceinline__ void load(unsigned (&to)[4], const T* tile, int side, int step) {
         const int lane = threadIdx.x % 32;
         if constexpr (BY_ELEMENT) {
-            // The same addresses as those of place(), without divisions. With place(), NVRTC keeps a 64-bit address for
-            // each element, and spills.
+            // Computes the same addresses as place(), but without divisions. With place(), NVRTC keeps a 64-bit address
+            // for each element, and spills.
             const T* const line = tile + (STEP * step + lane % 4) * SIDE;
             const int first = (side + lane / 4) ^ (lane % 4 * 8), second = first ^ 8;
 #pragma unroll
@@ -57,8 +57,8 @@ struct Tile {
     }
 };
 
-/// Copies the k-tiles of an operand to shared memory, one after another. A thread copies chunk number `chunk` of COUNT
-/// lines.
+/// Copies the k-tiles of an operand to shared memory, one after another. A thread copies one chunk (16 bytes) of each
+/// of COUNT lines: the chunk with index `chunk` in its line.
 template <class Tile, bool K_MAJOR>
 struct TileCopy {
     static constexpr int LINES_AT_ONCE = THREADS / Tile::CHUNKS;
@@ -67,7 +67,7 @@ struct TileCopy {
 
     const Element* from;  // the thread's first chunk of the present k-tile
     long long stride;     // distance between lines, in elements
-    int lines, elements;  // lines of the matrix, and elements of a line, from `from` to the end
+    int lines, elements;  // from `from` to the end: number of lines of the matrix, and of elements of a line
     int line, chunk;
 
     /// `side` is the tile's first row of op(A) or column of op(B), and `k` its first k-step. `sides` and `K` are the

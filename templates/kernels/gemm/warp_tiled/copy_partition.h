@@ -33,8 +33,8 @@ struct CopyPartition {
     /// Copy i belongs to line first_line() + line_offset(i), and its place in that line is lane() + lane_offset(i).
     static __device__ constexpr int line_offset(int i) { return i / COPIES_PER_LINE * LINES_PER_PASS; }
     static __device__ constexpr int lane_offset(int i) { return i % COPIES_PER_LINE * LANES; }
-    /// Whether this thread makes copy i. If EVEN is false, some threads have no line in the last pass, and the last
-    /// THREADS % LANES threads have no line in any pass.
+    /// Whether this thread makes copy i. If EVEN is false, some threads copy nothing in the last pass over the k-tile's
+    /// lines, and the last THREADS % LANES threads of the block never copy anything.
     static __device__ __forceinline__ bool has(int i) {
         return EVEN || (first_line() < LINES_PER_PASS && first_line() + line_offset(i) < LINES);
     }

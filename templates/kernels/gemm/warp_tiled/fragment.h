@@ -42,9 +42,9 @@ __device__ __forceinline__ void load_fragments(FragmentA& a, FragmentB& b, int s
     if (A_FIRST) b.load(step, buffer, opaque_true);
 }
 
-/// Loads dummy values into buffer 1, right after the first load into buffer 0. This load makes the compiler allocate
-/// the registers of both buffers before the main loop, one buffer after the other. The values are overwritten before
-/// any use.
+/// Loads dummy values into fragment buffer 1, right after the first load into buffer 0. This load makes the compiler
+/// allocate the registers of both buffers before the main loop, one buffer after the other. The values are overwritten
+/// before any use.
 __device__ __forceinline__ void fix_register_order(FragmentA& a, FragmentB& b, int opaque_true) {
     load_fragments(a, b, 0, 1, opaque_true);
 }

@@ -1,5 +1,5 @@
 // The main loop: adds up the products over a block's share of K. There are two versions: multiply_pipelined, and
-// multiply_guarded for the blocks that the pipelined version cannot take.
+// multiply_guarded for blocks that do not meet the requirements of multiply_pipelined.
 #pragma once
 
 #include "device/async_copy.h"
@@ -7,12 +7,12 @@
 #include "gemm/warp_tiled/tile_loader.h"
 
 /// accumulators += op(A) * op(B) over `k_tiles` k-tiles. Requires k_tiles >= 2; a comment in the loop says why. Also
-/// requires that `fits` is true for both loaders: no copy needs a guard at an edge of the matrix.
+/// requires that `fits` is true for both loaders, which means that no copy needs a guard at an edge of the matrix.
 ///
 /// Shared memory holds STAGES stages. k-tile t is in stage t % STAGES. While the block multiplies k-tile t, it starts
 /// the copies of k-tile t + STAGES - 1, which overwrite k-tile t - 1. Step COPY_STEP of k-tile t starts the copies. The
-/// last step of k-tile t + STAGES - 2 waits for them. In between, the copies have this many k-tiles of time (with a
-/// real quotient; 2.375 for STAGES = 4, SLICE_STEPS = 8, COPY_STEP = 4):
+/// last step of k-tile t + STAGES - 2 waits for them. In between, the block multiplies this many k-tiles (the
+/// quotient is not rounded; 2.375 for STAGES = 4, SLICE_STEPS = 8, COPY_STEP = 4):
 ///
 ///     STAGES - 2 + (SLICE_STEPS - 1 - COPY_STEP) / SLICE_STEPS
 ///
@@ -108,8 +108,8 @@ __device__ __forceinline__ void multiply_pipelined(Element (&accumulators)[ACCUM
 
 /// accumulators += op(A) * op(B) for any matrices and any number of k-tiles. Copies one k-tile at a time to stage 0 and
 /// guards every element. A single stage needs two barriers per k-tile: one before the copies and one after them.
-/// `a_tile` and `b_tile` point to the tile's first element at the block's first k-step. From there, `room_m` rows of
-/// op(A) and `room_n` columns of op(B) exist.
+/// `a_tile` and `b_tile` point to the tile's first element at the block's first k-step. From there to the edges, op(A)
+/// has `room_m` rows and op(B) has `room_n` columns.
 __device__ __forceinline__ void multiply_guarded(Element (&accumulators)[ACCUMULATORS], FragmentA& a, FragmentB& b,
                                                  Element* shared, const Element* a_tile, long long lda, int room_m,
                                                  const Element* b_tile, long long ldb, int room_n, int k_tiles,

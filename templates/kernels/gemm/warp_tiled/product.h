@@ -48,7 +48,7 @@ __device__ __forceinline__ void warp_tiled_product(int M, int N, int K, Element 
     for (int i = 0; i < ACCUMULATORS; ++i) accumulators[i] *= alpha;
 
     const Output output(C, ldc, M, N, beta, work);
-    if (CLUSTER_K * SPLIT_K > 1) {  // a compile-time constant: the compiler drops one of the two ways to write C
+    if (CLUSTER_K * SPLIT_K > 1) {  // a compile-time constant, so the compiler drops one of the ways to write C
         Element* const tile_workspace =
             SPLIT_K > 1 ? workspace + (matrix * work.tiles + work.tile) * TILE_WORKSPACE : nullptr;
         reduce_split_k(accumulators, shared, tile_workspace, work, thread, output);

@@ -33,10 +33,10 @@ __device__ __forceinline__ void reduce_slices(Element (&accumulators)[ACCUMULATO
     }
 }
 
-/// Adds up `count` partial sums of a tile, in groups of four accumulators i .. i + 3. Each pair of warp and lane has
-/// ACCUMULATORS / 4 groups, which are divided among the blocks that share the tile and the slices of each block. For
-/// each of its groups, a thread calls `load(source, i, four)` for source = 0 .. count - 1, adds the results in
-/// this order, and passes the total to `store(i, total)`. `count` is at most MOST.
+/// Adds up `count` partial sums of a tile, in groups of four accumulators i .. i + 3. In all slices of all blocks that
+/// share the tile, the threads with equal warp and lane have sums of the same ACCUMULATORS / 4 groups. These threads
+/// divide the groups among them. For each of its groups, a thread calls `load(source, i, four)` for source = 0 ..
+/// count - 1, adds the results in this order, and passes the total to `store(i, total)`. `count` is at most MOST.
 template <int MOST, class Load, class Store>
 __device__ __forceinline__ void add_up(const WorkTile& work, const ThreadCoord& thread, int count, const Load& load,
                                        const Store& store) {
@@ -71,8 +71,8 @@ __device__ __forceinline__ void add_up(const WorkTile& work, const ThreadCoord& 
 __device__ __forceinline__ void reduce_split_k(const Element (&accumulators)[ACCUMULATORS], Element* shared,
                                                Element* tile_workspace, const WorkTile& work, const ThreadCoord& thread,
                                                const Output& output) {
-    // Where this thread's accumulators i .. i + 3 (i a multiple of 4) are in shared memory and in the workspace, in
-    // elements. The groups of neighbouring lanes are neighbours.
+    // Returns the offset, in elements, of this thread's accumulators i .. i + 3 (i a multiple of 4) in shared memory,
+    // and in the workspace. The groups of neighbouring lanes are neighbours.
     const auto group_of = [&](int i) { return 32 * SLICE_WARPS * i + 4 * (thread.warp * 32 + thread.lane); };
     __syncthreads();  // no thread reads the previous contents of shared memory any more
     if (thread.slice == 0) {

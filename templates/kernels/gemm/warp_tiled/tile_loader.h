@@ -46,8 +46,8 @@
 #include "device/vector.h"
 #include "gemm/warp_tiled/copy_partition.h"
 
-/// Starts a copy of WIDTH neighbours: asynchronously to `to` in shared memory, or into the registers `held`. If the
-/// copy is not `wanted`, it reads nothing and writes zeros.
+/// Starts a copy of WIDTH neighbouring elements: asynchronously to `to` in shared memory, or into the registers `held`.
+/// If the copy is not `wanted`, it reads nothing and writes zeros.
 template <bool THROUGH_REGISTERS, int WIDTH>
 __device__ __forceinline__ void start_copy(Element* to, Element* held, const Element* from, bool wanted) {
     if (!THROUGH_REGISTERS) {
@@ -70,8 +70,8 @@ struct MnMajorLoader {
     static constexpr bool THROUGH_REGISTERS = ASYNC == 0;
 
     Element* to;  // destination of copy 0 in stage 0
-    /// The source of each pass. At first it is in k-tile 0. After first_copy it is always BLOCK_K k-steps before the
-    /// k-tile that is copied next.
+    /// The source address of this thread in each pass. At first it is in k-tile 0. After first_copy it is always
+    /// BLOCK_K k-steps before the k-tile that is copied next.
     const Element* from[Partition::PASSES];
     Element held[THROUGH_REGISTERS ? COPIES * WIDTH : 1];
     long long k_stride;  // distance in elements from one k-step to the next in global memory
@@ -123,8 +123,8 @@ struct MnMajorLoader {
         }
     }
 
-    /// Copies one k-tile of any matrix into stage 0. Only `steps` k-steps with `room` elements each exist. All other
-    /// elements of the stage become zeros.
+    /// Copies one k-tile of any matrix into stage 0. Only `steps` k-steps of the k-tile, with `room` elements each, lie
+    /// inside of the matrix. All other elements of the stage become zeros.
     static __device__ __forceinline__ void copy_guarded(Element* shared, const Element* matrix, long long stride,
                                                         int steps, int room) {
 #pragma unroll 1
@@ -149,8 +149,8 @@ private:
 };
 
 /// Copies an operand that is contiguous along K: element (k, x) is matrix[x * stride + k]. Each copy moves WIDTH
-/// neighbours along K. They go to different rows of shared memory, because they belong to different k-steps. A line of
-/// the CopyPartition is a row of op(A) or a column of op(B).
+/// neighbours along K. The neighbours go to different rows of shared memory, because they belong to different k-steps.
+/// A line of the CopyPartition is a row of op(A) or a column of op(B).
 template <int EXTENT, int STRIDE, int WIDTH>
 struct KMajorLoader {
     static_assert(WIDTH == 1 || WIDTH == 4, "asynchronous copies are of 4 or 16 bytes");
@@ -159,21 +159,22 @@ struct KMajorLoader {
     static constexpr bool THROUGH_REGISTERS = ASYNC == 0 || WIDTH == 4;
 
     Element* to;  // destination of copy 0 in stage 0
-    /// The source of each pass. At first it is in k-tile 0. After first_copy it is always BLOCK_K k-steps before the
-    /// k-tile that is copied next.
+    /// The source address of this thread in each pass. At first it is in k-tile 0. After first_copy it is always
+    /// BLOCK_K k-steps before the k-tile that is copied next.
     const Element* from[Partition::PASSES];
     Element held[THROUGH_REGISTERS ? COPIES * WIDTH : 1];
     long long k_stride;  // distance in elements from one k-step to the next in global memory
 
     /// Returns `wanted`. A tile at the edge of the matrix need not be loaded from further up or left, because the
-    /// constructor repeats the last line of the matrix.
+    /// constructor repeats the last row of op(A) or column of op(B).
     static __device__ __forceinline__ int load_origin(int wanted, int) { return wanted; }
     static __device__ __forceinline__ bool fits(const Element* matrix, long long stride, int K, int, int) {
         return WIDTH == 1 || (rows_are_aligned(matrix, stride) && K % WIDTH == 0);
     }
 
-    /// `matrix` points to the tile's first line at the block's first k-step. From there, `room` lines exist. Lines
-    /// beyond them are copied from the last existing line, so that no copy needs a guard.
+    /// `matrix` points to the tile's first row of op(A) (or column of op(B)) at the block's first k-step. From there to
+    /// the edge, the matrix has `room` rows. Instead of rows beyond the edge, the last row is copied again, so that no
+    /// copy needs a guard.
     __device__ __forceinline__ KMajorLoader(Element* shared, const Element* matrix, long long stride, int room)
         : to(pin_register(shared + (Partition::lane() * WIDTH * STRIDE + Partition::first_line()))),
           held{},

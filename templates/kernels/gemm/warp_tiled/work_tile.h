@@ -7,8 +7,8 @@
 
 /// The tile of C that a block computes, and its share of K.
 ///
-/// The grid. There are whole_tiles, each computed by one block, and shared_tiles, each computed by the CLUSTER_K blocks
-/// of a cluster. If K is also split among SPLIT_K clusters or blocks, the grid is SPLIT_K times as large:
+/// The grid. `whole_tiles` tiles are computed by one block each, and `shared_tiles` tiles by the CLUSTER_K blocks of a
+/// cluster each. If K is also split among SPLIT_K clusters or blocks, the grid is SPLIT_K times as large:
 ///
 ///     gridDim.x = (whole_tiles + shared_tiles * CLUSTER_K) * SPLIT_K
 ///
@@ -41,9 +41,9 @@
 /// rest. The main loop therefore sees only whole k-tiles.
 struct WorkTile {
     int row, column;            // row and column in C of the tile's first element
-    int load_row, load_column;  // row and column from which on the block computes; smaller at some edges
+    int load_row, load_column;  // first row and column that the block computes; further up or left at edges
     int tiles, tile;            // number of tiles of C; index of this tile
-    int split;                  // index of this block or cluster among the SPLIT_K ones that share the tile
+    int split;                  // index of this block or cluster among the SPLIT_K that share the tile
     int rank, sharers;          // rank of this block in its cluster; number of the cluster's blocks that share the tile
     int k_tiles;                // number of k-tiles that this block multiplies
     int first_steps;            // number of k-steps of this block's first k-tile

@@ -65,8 +65,8 @@ struct Consumer {
     }
 
 private:
-    // Tells the blocks that copy into this block's stages that this consumer is done with a stage. If several blocks of
-    // the cluster copy into them, thread i tells block i.
+    // Reports that this consumer is done with a stage, so that the stage can be filled again. If the blocks of the
+    // cluster copy into each other's stages, thread i reports this to block i.
     __device__ __forceinline__ void leave(int stage) const {
         const int thread = threadIdx.x % WARPGROUP;
         if constexpr (SHARERS > 1) {
@@ -98,7 +98,7 @@ private:
             const int stage = pipeline.stage;
             pipeline.advance();
             if (tile > 0) {
-                wait_for_products<1>();  // the products of the previous k-tile, which read the registers of `next`
+                wait_for_products<1>();  // waits for the products of the previous k-tile, which read `next`
                 leave(previous);
             }
             previous = stage;
@@ -126,10 +126,11 @@ private:
     //     FP32 units                          first half, step 0    second half, step 0   first half, step 1
     //
     // All products of a k-tile end before those of the next k-tile start. The reason: ptxas 13.0 overlaps products and
-    // additions only in code without a loop. Otherwise it waits after each product (its note C7514).
+    // additions only in code without a loop. If products continued into the next round of the loop over k-tiles, ptxas
+    // would wait after each product (its note C7514).
     __device__ __forceinline__ void consume_split(Sums& sums) const {
         Fragments rows;
-        StepFragments big[2], small[2];  // two of each, in turn: products may still read those of the previous step
+        StepFragments big[2], small[2];  // used in turn, because products may still read the previous step's
         HalfOfColumns halves[2];
         sums = {};
         load_next(rows);
@@ -144,7 +145,7 @@ private:
 #pragma unroll
                 for (int half = 0; half < 2; ++half) {
                     if (step > 0) {
-                        wait_for_products<1>();  // the products of this half in the previous step
+                        wait_for_products<1>();  // waits for this half's products of the previous step
                         halves[half].add_to(sums, half);
                     }
                     const auto place = step * STEP_OF_TILE + half * HALF_OF_TILE;

@@ -1,6 +1,6 @@
 // Loads rows of the left operand from a stage of shared memory into registers.
 //
-// An instruction multiplies 64 rows and 8 k-steps. For it, lane 4 * g + t of warp w holds the elements of two rows at
+// An instruction multiplies 64 rows and 8 k-steps. Lane 4 * g + t of warp w then holds the elements of two rows at
 // k-steps t and t + 4 (device/wgmma.h). A thread may choose any two rows, because its sums are then simply those of the
 // same rows of D. The choice depends on how the left operand is stored:
 //
@@ -23,8 +23,8 @@
 #include "device/tensor_core.h"
 #include "gemm/wgmma_tf32_tiled/stages.h"
 
-constexpr int STEPS = BLOCK_K / 8;                   // instructions along K in a k-tile
-constexpr int BLOCKS_OF_64 = ROWS / 64;              // instructions along the rows of a consumer
+constexpr int STEPS = BLOCK_K / 8;                   // number of instructions along K in a k-tile
+constexpr int BLOCKS_OF_64 = ROWS / 64;              // number of instructions along a consumer's rows
 constexpr int SECOND_ROW = LEFT_ALONG_ROWS ? 1 : 8;  // distance from a thread's first row to its second one
 
 /// Returns the thread's first row among the 64 rows of an instruction of its warpgroup.

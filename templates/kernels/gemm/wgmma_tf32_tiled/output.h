@@ -3,14 +3,14 @@
 
 #include "gemm/wgmma_tf32_tiled/consumer.h"
 
-constexpr int GROUPS_OF_64 = BLOCK_N / 8;  // a thread's groups of four sums, for 64 rows of the tile
+constexpr int GROUPS_OF_64 = BLOCK_N / 8;  // number of a thread's groups of four sums, for 64 rows of the tile
 
 /// Writes C from registers. The lanes of a warp write at least 32 neighbouring bytes of each row of C at once.
 struct Output {
     float alpha, beta;
     Element* C;
     long long ldc;
-    int M, N;  // rows and columns of C
+    int M, N;  // numbers of rows and columns of C
     Matrix left, right;
 
     /// Writes all sums of a thread. `row` and `column` are the first row and column of the block's tile of D. If an
@@ -47,8 +47,8 @@ struct Output {
     }
 
 private:
-    /// The first row and column of D of a thread's group of four sums. Sums 0 and 1 are neighbours in this row. Sums 2
-    /// and 3 are neighbours in the thread's second row.
+    /// Row and column of D of the first of a thread's four sums. Sums 0 and 1 are neighbours in this row. Sums 2 and 3
+    /// are in the same columns of the thread's second row.
     struct Place {
         int row, column;
     };

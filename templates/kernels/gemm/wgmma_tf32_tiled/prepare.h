@@ -2,8 +2,9 @@
 // before the products (gemm/wgmma_tiled/tasks.h).
 //
 // In the copy of the right operand, each column of D is a row that is contiguous along K, as wgmma needs it.
-// Elements are rounded to TF32. With two planes, they are split: 32 rounded elements, then the 32 remainders, then the
-// next 32 rounded elements, and so on. Zeros fill the last group of 32. A warp copies 32 x 32 elements at once.
+// Elements are rounded to TF32. If PLANES is 2, the copy also has the remainders: 32 rounded elements, then their 32
+// remainders, then the next 32 rounded elements, and so on. Zeros fill the last group of 32. A warp copies 32 x 32
+// elements at once.
 //
 // The left operand is copied only if its rows do not begin at multiples of 16 bytes. The copy has the
 // same elements in the same order (repack.h).
@@ -24,21 +25,21 @@ struct Prepared {
         return static_cast<long long>(from.sides) * k_tiles() * (PLANES * BLOCK_K * sizeof(float));
     }
 
-    /// Copies one k-tile of 32 columns of D, with one warp. `exchange` has 1024 floats in shared memory for this warp
-    /// only.
+    /// Copies unit `unit` with one warp. A unit is 32 k-steps of 32 columns of the right operand. `exchange` has 1024
+    /// floats in shared memory for this warp only.
     __device__ __forceinline__ void copy_unit(int unit, float* exchange) const {
         const int lane = threadIdx.x % 32;
-        // Neighbouring warps read neighbouring memory.
+        // Units are numbered so that neighbouring warps read neighbouring memory.
         const int k_tile = RIGHT_ALONG_COLUMNS ? unit / column_tiles() : unit % k_tiles();
         const int first = (RIGHT_ALONG_COLUMNS ? unit % column_tiles() : unit / k_tiles()) * 32;
         const int k = k_tile * BLOCK_K;
         float values[32];
-        if constexpr (RIGHT_ALONG_COLUMNS) {  // each lane loads one column of D
+        if constexpr (RIGHT_ALONG_COLUMNS) {  // each lane loads one column
             const Element* const line = from.elements + k * from.leading + first + lane;
             const int count = first + lane < from.sides ? min(from.K - k, 32) : 0;
 #pragma unroll
             for (int i = 0; i < 32; ++i) values[i] = i < count ? line[i * from.leading] : 0;
-            __syncwarp();  // all lanes have read the previous unit from `exchange`
+            __syncwarp();  // all lanes have read the previous unit's elements from `exchange`
 #pragma unroll
             for (int i = 0; i < 32; ++i) exchange[i * 32 + (lane ^ i)] = values[i];
             __syncwarp();
@@ -68,7 +69,8 @@ __device__ __forceinline__ void prepare(Shared& shared, const Repacked& left, in
                                         RepackCounters* counters) {
     static_assert(!PREPARES_RIGHT || sizeof(shared.a) + sizeof(shared.b) >= WARPS * 1024 * sizeof(float),
                   "room for the exchange");
-    // A piece of work is one unit of the right operand, or UNITS_AT_ONCE units of the left one.
+    // A warp copies one piece at a time: one unit of the right operand (32 x 32 elements), or UNITS_AT_ONCE units of
+    // the left operand (32 chunks of a row each).
     const int left_pieces = (units + UNITS_AT_ONCE - 1) / UNITS_AT_ONCE, pieces = left_pieces + right.units();
     if (pieces == 0) return;
     const int pieces_of_warp = share_of_warp(pieces, 4), warp = threadIdx.x / 32;

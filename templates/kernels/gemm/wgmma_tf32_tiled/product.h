@@ -61,14 +61,14 @@ __device__ __forceinline__ void wgmma_tf32_product(int M, int N, float alpha, co
         const Operand<LEFT_ALONG_ROWS, BLOCK_M> a{left_map, left.elements, left.leading, left.sides, K, copies_left};
         const Operand<false, BLOCK_N, PLANES> b{right_map, right.elements, right.leading, right.sides, K, copies_right};
         if (copies_left && copies_right && threadIdx.x % WARPGROUP != 0) {
-            // Thread 0 of the producer starts all copies, so its other threads have nothing to do.
+            // Thread 0 of the producer starts all copies, so the producer's other threads have nothing to do.
         } else {
             for (int tile = work.first; tile < work.tiles; tile += work.step) {
                 const auto [row, column] = work.place(tile);
                 produce(shared, pipeline, a, b, row, column, work);
             }
         }
-        if constexpr (CLUSTER_K > 1) cluster_barrier_of_all();  // the consumers are at this barrier in add_up_parts
+        if constexpr (CLUSTER_K > 1) cluster_barrier_of_all();  // the consumers reach this barrier in add_up_parts
     } else {
         take_registers<CONSUMER_REGISTERS>();
         const Output output{alpha, beta, C, ldc, M, N, left, right};

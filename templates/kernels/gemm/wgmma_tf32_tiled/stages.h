@@ -19,8 +19,8 @@ __device__ __forceinline__ Shared& shared_of_block() {
     return *reinterpret_cast<Shared*>(shared_memory + ((address + 1023) / 1024 * 1024 - address));
 }
 
-/// The left or right operand of D. `sides` is the number of rows (left) or columns (right) of D; `leading` is the
-/// leading dimension.
+/// The left or right operand of D = left * right. `sides` is the number of rows (left) or columns (right) of D;
+/// `leading` is the leading dimension.
 struct Matrix {
     const Element* elements;
     long long leading;

@@ -11,7 +11,7 @@ struct Sums {
 
 /// Multiplies the k-tiles of one tile of C. `consumer` is the index of this warpgroup among the consumers.
 __device__ __forceinline__ void consume(Shared& shared, Pipeline& pipeline, int consumer, int k_tiles, Sums& sums) {
-    constexpr int NEXT = LINE * BLOCK_K * sizeof(Element);  // bytes to the next 64 elements along M or N
+    constexpr int NEXT = LINE * BLOCK_K * sizeof(Element);  // distance in bytes of 64 elements along M or N
     constexpr int DEEPER = 16 * sizeof(Element) / 16;       // distance of 16 k-steps, in units of 16 bytes
     constexpr int LINES_DEEPER = 16 * LINE * sizeof(Element) / 16;
     // Other blocks of the cluster copy into this block's stages, so they must wait for its consumers. Thread i tells

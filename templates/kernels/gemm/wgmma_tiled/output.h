@@ -22,7 +22,8 @@ struct Output {
     /// Writes a consumer's sums to C. `row` is the consumer's first row of C, `column` the block's first column.
     __device__ __forceinline__ void write(Shared& shared, const Sums& sums, int row, int column) const {
         const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-        // The copy engine stores whole chunks of 16 bytes. If a row ends within a chunk, it would write beyond the row.
+        // The copy engine stores whole chunks of 16 bytes. If a row ended within a chunk, the engine would write beyond
+        // the row.
         const bool by_engine = engine_can_address(C, ldc) && N % CHUNK == 0;
         row += warp % 4 * 16;
         constexpr int STRIPS = ROWS / 64 * (BLOCK_N / STRIP_COLUMNS);
@@ -33,9 +34,9 @@ struct Output {
             for (int strip = 0; strip < BLOCK_N / STRIP_COLUMNS; ++strip, turn ^= 1) {
                 Element* const buffer = shared.strips[warp][turn];
                 const int to_row = row + i * 64, to_column = column + strip * STRIP_COLUMNS;
-                if (lane == 0) {  // the last store from this buffer, the one before the previous, must be done
+                if (lane == 0) {  // waits until the last store from `buffer`, two strips ago, is done
                     if (STRIPS % 2 != 0 && i + strip == 0) {
-                        wait_for_stores<0>();  // STRIPS is odd: the last store used this same buffer
+                        wait_for_stores<0>();  // the previous tile's last store used `buffer`, too
                     } else {
                         wait_for_stores<1>();
                     }
@@ -58,8 +59,8 @@ struct Output {
     }
 
     /// Writes four sums of a thread to C: values[i][4 * j] .. values[i][4 * j + 3] of Sums, with `group` = i * BLOCK_N
-    /// / 8 + j. They are two neighbours in a row, and the two elements 8 rows below. `row` and `column` are the
-    /// first row and column of the block's tile.
+    /// / 8 + j. The first two sums are neighbours in a row of C. The other two sums are 8 rows below. `row` and
+    /// `column` are the first row and column of the block's tile.
     __device__ __forceinline__ void write_group(int group, int row, int column, const float (&sums)[4]) const {
         const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
         row += warp / 4 * ROWS + group / (BLOCK_N / 8) * 64 + warp % 4 * 16 + lane / 4;
@@ -104,7 +105,7 @@ private:
         for (int j = 0; j < CHUNKS; j += 2) {
             unsigned words[4];
 #pragma unroll
-            for (int n = 0; n < 4; ++n) {  // in this order: row g, row g + 8; first of chunk j, then of chunk j + 1
+            for (int n = 0; n < 4; ++n) {  // chunk j: rows g and g + 8; then chunk j + 1: the same rows
                 const int at = 4 * (j + n / 2) + n % 2 * 2;
                 words[n] = pair(sums[at], sums[at + 1], row + g + n % 2 * 8, column + 8 * (j + n / 2) + 2 * t);
             }
@@ -112,8 +113,8 @@ private:
         }
     }
 
-    // Stores a strip to C, two neighbours at once, at multiples of 4 bytes. If a row does not begin at such a multiple,
-    // its first element is stored alone.
+    // Stores a strip to C, two neighbouring elements at once, at multiples of 4 bytes. If a row of the strip does not
+    // begin at such a multiple, the row's first element is stored alone.
     __device__ __forceinline__ void store_elements(const Element* buffer, int row, int column) const {
         constexpr int PAIRS = STRIP_COLUMNS / 2, ROWS_AT_ONCE = 32 / PAIRS;
         const int lane = threadIdx.x % 32;

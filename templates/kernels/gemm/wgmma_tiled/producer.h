@@ -16,12 +16,12 @@ struct Operand {
     bool by_engine;  // whether the copy engine copies the operand; otherwise the producer's threads copy it
 
     static constexpr int BOXES = ALONG_SIDE ? SIDE / LINE : 1;
-    static constexpr int BYTES = PLANES * SIDE * BLOCK_K * sizeof(Element);  // size of a tile
+    static constexpr int BYTES = PLANES * SIDE * BLOCK_K * sizeof(Element);  // size of a tile in bytes
     static_assert(PLANES == 1 || !ALONG_SIDE, "planes are along K");
 
     /// Starts copies of the tile whose first row or column is `side` and first k-step is `k`. SHARERS blocks of the
     /// cluster need the same tile. Each of these blocks copies one part to all of them. This block copies part
-    /// `part`. `blocks` is the bit mask of their ranks.
+    /// `part`. `blocks` is the bit mask of the SHARERS blocks' ranks.
     template <int SHARERS>
     __device__ __forceinline__ void start(Element* to, int side, int k, Barrier* full, int part, int blocks) const {
         if constexpr (ALONG_SIDE) {

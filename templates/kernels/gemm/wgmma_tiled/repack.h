@@ -1,5 +1,5 @@
-// Copies operands whose rows do not begin at multiples of 16 bytes to the workspace, because the copy engine needs such
-// rows. All blocks of the grid share this work (tasks.h).
+// The copy engine can read a matrix only if its rows begin at multiples of 16 bytes. This file copies other operands to
+// the workspace, where their rows begin at such multiples. All blocks of the grid share this work (tasks.h).
 #pragma once
 
 #include "gemm/wgmma_tiled/tasks.h"
@@ -15,12 +15,12 @@ struct Repacked {
     __device__ __forceinline__ int chunks() const { return (columns + CHUNK - 1) / CHUNK; }
     __device__ __forceinline__ int segments() const { return (chunks() + 31) / 32; }
     __device__ __forceinline__ int units() const { return rows * segments(); }
-    /// Returns the size of the copy, rounded up to a multiple of 128.
+    /// Returns the size of the copy in bytes, rounded up to a multiple of 128.
     __device__ __forceinline__ long long bytes() const { return (16LL * rows * chunks() + 127) / 128 * 128; }
 
-    /// A lane's chunk of a unit, and the chunk's place in the copy. Lanes beyond the end of a row also copy its last
-    /// chunk. This avoids branches, so loads of several units can be under way at once. Elements of the copy beyond the
-    /// end of a row have no defined value, and nothing reads them.
+    /// A lane's chunk of a unit, and the chunk's place in the copy. Lanes beyond the end of a row copy the row's last
+    /// chunk again. This avoids branches, so loads of several units can be under way at once. Elements of the copy
+    /// beyond the end of a row have no defined value, and nothing reads them.
     struct Place {
         const Element* from;
         int last;  // index of the chunk's last element that is in the matrix
@@ -33,7 +33,7 @@ struct Repacked {
     }
 };
 
-/// Loads the two aligned groups of 16 bytes that contain a chunk. They also contain bytes before and after the chunk.
+/// Loads the two aligned groups of 16 bytes that contain a chunk. The groups also contain bytes around the chunk.
 __device__ __forceinline__ void load_around(const Repacked::Place& place, uint4& low, uint4& high) {
     low = *reinterpret_cast<const uint4*>(reinterpret_cast<unsigned long long>(place.from) / 16 * 16);
     high = *reinterpret_cast<const uint4*>(reinterpret_cast<unsigned long long>(place.from + place.last) / 16 * 16);
@@ -50,7 +50,7 @@ __device__ __forceinline__ uint4 chunk_between(const uint4& low, const uint4& hi
                       __funnelshift_r(words[2], words[3], bits), __funnelshift_r(words[3], words[4], bits));
 }
 
-constexpr int UNITS_AT_ONCE = THREADS > 384 ? 4 : 8;  // units that a warp loads at once, limited by registers
+constexpr int UNITS_AT_ONCE = THREADS > 384 ? 4 : 8;  // number of units that a warp loads at once, limited by registers
 
 /// Copies `count` units with one warp: first, first + stride, first + 2 * stride, ... Units 0 .. units_a - 1 are those
 /// of `a`; units units_a .. units - 1 are those of `b`. Instead of a unit beyond the last one, the last unit is

@@ -3,8 +3,8 @@
 //
 // First, each block of a cluster writes its sums to its own shared memory, in groups of four sums per thread. Then each
 // block adds up its share of the groups, which it reads from the shared memory of all blocks of the cluster. If several
-// clusters share the tile, the blocks write these totals to the workspace. Of the blocks with the same rank, the last
-// one to arrive adds up the totals of all clusters.
+// clusters share the tile, the blocks write these totals to the workspace. Of the blocks with the same rank in their
+// clusters, the last one to arrive adds up the totals of all clusters.
 #pragma once
 
 #include "device/cluster.h"
@@ -31,14 +31,14 @@ __device__ __forceinline__ bool last_of_consumers(int& note, unsigned* counter, 
 }
 
 /// Adds up the sums of the blocks that share a tile, and writes the totals with `output`. All threads of the consumers
-/// must call the function. The producer's threads do not call it, but must arrive at the cluster barrier in it
+/// must call the function. The producer's threads do not call it, but must arrive at its cluster barrier
 /// (cluster_barrier_of_all). `row` and `column` are the first row and column of the block's tile.
 /// `workspace` has SPLIT_K * BLOCK_M * BLOCK_N sums for each tile.
 template <class Shared, class Sums, class Output>
 __device__ __forceinline__ void add_up_parts(Shared& shared, const Work& work, const Sums& sums, float* workspace,
                                              unsigned* counters, const Output& output, int row, int column) {
     constexpr int PLACES = CONSUMERS * WARPGROUP * 4;             // distance between groups of a thread, in floats
-    constexpr int AT_ONCE = CLUSTER_K < 16 ? 16 / CLUSTER_K : 1;  // groups whose loads are under way
+    constexpr int AT_ONCE = CLUSTER_K < 16 ? 16 / CLUSTER_K : 1;  // number of groups whose loads are under way
     static_assert(CLUSTER_K == 1 || sizeof(float) * BLOCK_M * BLOCK_N <= sizeof(shared.a) + sizeof(shared.b),
                   "room for the sums");
     const auto write = [&](int group, const float(&total)[4]) { output.write_group(group, row, column, total); };

@@ -1,5 +1,5 @@
-// Divides work that must be complete before the products among all blocks of the grid, and waits until all of it is
-// done.
+// Some work must be complete before the products start. This file divides such work among all blocks of the grid, and
+// waits until all of it is done.
 //
 // A block must not wait for a block that does not run yet, because other kernels may occupy the multiprocessors. So the
 // work consists of tasks that running blocks take one after another. Once the last task is taken, every task is done or
@@ -16,12 +16,12 @@ __device__ __forceinline__ unsigned load_acquire(const unsigned* from) {
     return value;
 }
 
-/// Makes writes to global memory visible to the copy engine (TMA): the writes of this thread, and those of other
-/// threads that this thread already sees.
+/// Makes writes to global memory visible to the copy engine (TMA): the writes of this thread, and all writes of other
+/// threads that are already visible to this thread.
 __device__ __forceinline__ void fence_global() { asm volatile("fence.proxy.async.global;" ::: "memory"); }
 
-/// Returns how many of `pieces` pieces of work a warp does in each task. The number is at most `most`, and gives all
-/// blocks about equally many tasks.
+/// Returns how many pieces of work a warp does in each task, if there are `pieces` pieces in all. The number is at most
+/// `most`, and gives all blocks about equally many tasks.
 __device__ __forceinline__ int share_of_warp(int pieces, int most) {
     const int warps = WARPS * static_cast<int>(gridDim.x), rounds = (pieces - 1) / (most * warps) + 1;
     return (pieces - 1) / (rounds * warps) + 1;
@@ -36,7 +36,7 @@ __device__ __forceinline__ void do_tasks(int& note, int tasks, RepackCounters* c
     if (threadIdx.x == 0) note = atomicAdd(&counters->taken, 1U);
     __syncthreads();
     for (int task = note; task < tasks; task = note, ++done) {
-        if (threadIdx.x == 0) next = atomicAdd(&counters->taken, 1U);  // its latency overlaps with the task below
+        if (threadIdx.x == 0) next = atomicAdd(&counters->taken, 1U);  // the latency overlaps with do_task
         do_task(task);
         __syncthreads();  // all threads have read the number of this task from `note`
         if (threadIdx.x == 0) note = next;

@@ -6,11 +6,11 @@
 #include "device/wgmma.h"
 
 constexpr int WARPGROUP = 128;
-constexpr int SHARERS = CLUSTER_M * CLUSTER_N;  // blocks of a cluster that share operands and copy them for each other
+constexpr int SHARERS = CLUSTER_M * CLUSTER_N;  // number of blocks that copy operands for each other
 constexpr int CLUSTER = SHARERS * CLUSTER_K;
-constexpr int ROWS = BLOCK_M / CONSUMERS;    // rows of C per consumer
-constexpr int LINE = 128 / sizeof(Element);  // elements of a line of 128 bytes
-constexpr int CHUNK = 16 / sizeof(Element);  // elements in 16 bytes
+constexpr int ROWS = BLOCK_M / CONSUMERS;    // number of rows of C per consumer
+constexpr int LINE = 128 / sizeof(Element);  // number of elements in a line (128 bytes)
+constexpr int CHUNK = 16 / sizeof(Element);  // number of elements in a chunk (16 bytes)
 static_assert(BLOCK_K == LINE && BLOCK_M % (64 * CONSUMERS) == 0, "whole instructions");
 static_assert(SHARERS == 1 || CLUSTER_K == 1, "a cluster shares operands or K");
 static_assert(SPLIT_K == 1 || CLUSTER_K > 1, "clusters add up first");
@@ -33,11 +33,12 @@ struct Pipeline {
 
 /// The tiles of C that a block computes, one after another, and its part of K. There are two cases. If CLUSTER_K is 1,
 /// a cluster computes CLUSTER_M x CLUSTER_N neighbouring tiles at a time. Otherwise, the CLUSTER_K blocks of a cluster
-/// compute one tile, which they may share with other clusters (SPLIT_K in all).
+/// compute one tile, which they may share with other clusters (SPLIT_K clusters in all). `tiles`, `first` and `step`
+/// count the tiles of one cluster as one tile.
 struct Work {
-    int tiles, first, step;     // the tiles of one cluster count as one; a block computes first, first + step, ...
+    int tiles, first, step;     // number of tiles; a block computes tiles first, first + step, ...
     int split, rank;            // the cluster's index among those that share a tile; the block's index in its cluster
-    int first_k_tile, k_tiles;  // this block's part of K; if K is 0: -1 and 1, a k-tile of zeros
+    int first_k_tile, k_tiles;  // this block's part of K; if K is 0: -1 and 1, for one k-tile of zeros
 
     __device__ __forceinline__ Work(int M, int N, int K, int group)
         : first(blockIdx.x / CLUSTER / SPLIT_K),
@@ -73,7 +74,7 @@ private:
 
 /// Counters of do_tasks (tasks.h) in the workspace. They are 0 before and after a launch.
 struct RepackCounters {
-    unsigned taken, done, left;  // tasks that are taken; tasks that are done; blocks that have finished waiting
+    unsigned taken, done, left;  // numbers of tasks taken, of tasks done, and of blocks that finished waiting
 };
 
 /// The workspace: first counters, then copies of operands and the sums of parts of K. The place of the counters does
