@@ -109,8 +109,8 @@ struct Store::State {
 
     // Looks up a problem in `unchanged`. Returns nothing if the files have changed, or `unchanged` was not read.
     std::optional<Store::Known> find_unchanged(const Problem& problem);
-    // Reads the devices and all problems into `unchanged`, if that is worth its time. Throws nothing: if the file cannot
-    // be read, the next query says so. For code inside read_together().
+    // Reads the devices and all problems into `unchanged`, if that is worth its time. Throws nothing: if the file
+    // cannot be read, the next query says so. For code inside read_together().
     void read_unchanged();
     [[nodiscard]] std::int64_t data_version() { return query("PRAGMA data_version").first(read_id).value_or(0); }
 
