@@ -174,6 +174,21 @@ TEST(PtxasReport, OfAnotherKernelSaysNothing) {
     EXPECT_EQ(parse_ptxas_report("", "tiled"), Resources{});
 }
 
+TEST(PtxasReport, OfAKernelWithoutSharedMemoryTakesNoneFromTheNextKernel) {
+    constexpr const char* two =
+        "ptxas info    : Compiling entry function 'naive' for 'sm_90a'\n"
+        "ptxas info    : Function properties for naive\n"
+        "    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads\n"
+        "ptxas info    : Used 40 registers, used 0 barriers\n"
+        "ptxas info    : Compiling entry function 'tiled' for 'sm_90a'\n"
+        "ptxas info    : Function properties for tiled\n"
+        "    8 bytes stack frame, 8 bytes spill stores, 8 bytes spill loads\n"
+        "ptxas info    : Used 32 registers, used 1 barriers, 2048 bytes smem\n";
+    EXPECT_EQ(parse_ptxas_report(two, "naive"), (Resources{.registers = 40}));
+    EXPECT_EQ(parse_ptxas_report(two, "tiled"),
+              (Resources{.registers = 32, .spill_bytes = 16, .static_shared_bytes = 2048}));
+}
+
 TEST(PtxasReport, OlderOnesSayOneSpillPerLineAndListConstantMemory) {
     constexpr const char* older =
         "ptxas info    : Compiling entry function 'tiled' for 'sm_80'\n"
