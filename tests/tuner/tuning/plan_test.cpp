@@ -47,6 +47,21 @@ TEST(Plan, HasWhatBreaksTheDevicesLimitsUnlessThatIsTooMuch) {
     EXPECT_EQ(plan(request, device).front().front().space->size(), 1U);
 }
 
+// The template's own rule removes 1001 configurations, and the device's limits remove one.
+TEST(Plan, DoesNotCountWhatTheTemplatesRulesRemoveAsBreakingTheDevicesLimits) {
+    TuneRequest request;
+    request.problems = {gemm(64, 64, 64)};
+    request.templates = builtin_templates();
+    std::erase_if(request.templates, [](const auto& kernel) { return kernel.name != "tiled"; });
+    request.search = "exhaustive";
+    auto& kernel = request.templates.front();
+    auto& width = kernel.parameters.front();
+    kernel.constraints = {{Expression(width.name + " <= 33"), "wider tiles are not tried"}};
+    width.values = {16, 33};
+    for (std::int64_t value = 34; value <= 1034; ++value) width.values.push_back(value);
+    EXPECT_EQ(plan(request, model_device("sm_90")).front().front().space->size(), 2U);
+}
+
 TEST(Plan, BeginsWithTheTemplateThatReusesTheMost) {
     TuneRequest request;
     request.problems = {gemm(1024, 1024, 1024)};
