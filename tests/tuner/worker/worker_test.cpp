@@ -397,6 +397,16 @@ TEST_F(FakeWorkerTest, ASecondMalformedAnswerIsLaidToTheCandidate) {
     EXPECT_EQ(worker.trial({}, std::nullopt), measured) << "the next trial meets a new worker";
 }
 
+TEST_F(FakeWorkerTest, AfterALossNoProblemIsPreparedUntilTheNextWorkerSaysSo) {
+    const auto prepared = message(encode(Reply{PrepareReply{}, {gemm(1, 1, 1)}}));
+    answers(prepared + message({1, 2, 3}));
+    EXPECT_EQ(rejection_of_a_trial().stage, Stage::crash);
+    EXPECT_FALSE(worker.is_prepared(gemm(1, 1, 1)));
+    answers(prepared + message(encode(Reply{TrialReply{measured}, {gemm(1, 1, 1)}})));
+    EXPECT_EQ(worker.trial({}, std::nullopt), measured);
+    EXPECT_TRUE(worker.is_prepared(gemm(1, 1, 1)));
+}
+
 TEST_F(FakeWorkerTest, AFinalRoundWithOtherMeasurementsThanInputsIsLost) {
     answers(replies(PrepareReply{}, FinalReply{{{.median_us = 8}}}));
     EXPECT_FALSE(worker.final_round({{}, {}}, 1).has_value());
