@@ -102,6 +102,17 @@ TEST(T1, GlobalSizesAreBlocksOrThreads) {
     EXPECT_THAT(imported.manifest, HasSubstr("grid  = [\"ceil_div(4096 / BLOCK, BLOCK)\", \"ceil_div(2, 1)\", \"1\"]"));
 }
 
+// Trailing dimensions of 1 are left out, but not the only dimension.
+TEST(T1, AProblemOfSizeOneKeepsItsExtent) {
+    for (const auto& size : {json::array({1}), json::array({1, 1, 1})}) {
+        auto file = scale_file();
+        file["KernelSpecification"]["ProblemSize"] = size;
+        const auto imported = import_t1(file, "scale", scale_source);
+        EXPECT_EQ(imported.sizes, "1") << size;
+        EXPECT_THAT(imported.manifest, HasSubstr("rule = \"size_x == 1\"")) << size;
+    }
+}
+
 TEST(T1, ArgumentsInAnotherOrderAreFoundByTheirNames) {
     auto file = scale_file();
     auto& arguments = file["KernelSpecification"]["Arguments"];
