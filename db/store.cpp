@@ -186,8 +186,8 @@ std::vector<std::pair<std::int64_t, Device>> Store::devices() const {
 std::optional<Store::Known> Store::State::find_unchanged(const Problem& problem) {
     const auto files = states_of(request.file, unchanged.log);
     if (files != unchanged.files || files.file.inode == 0) {
-        auto log = request.file.string() + "-wal";
-        unchanged = {.files = states_of(request.file, log), .log = std::move(log)};
+        unchanged = {.log = request.file.string() + "-wal"};
+        unchanged.files = states_of(request.file, unchanged.log);
     }
     ++unchanged.lookups;
     constexpr std::chrono::seconds trusted{1};

@@ -9,18 +9,22 @@ namespace {
 
 constexpr std::size_t most_left = 4;  // enough for a fetch that ranks the members of four databases
 
-// What this thread's objects have left. Destructors of other thread-local or static objects may fetch kernels after
-// this object is destroyed, so a trivial flag tells whether it still exists.
+// Whether the thread has destroyed its Left. Destructors of other thread-local or static objects may fetch kernels
+// afterwards. The flag has no destructor, so it can still be read then.
+bool& has_ended() {
+    constinit thread_local bool ended = false;
+    return ended;
+}
+
+// What this thread's objects have left.
 struct Left {
     std::vector<std::unique_ptr<BoundLaunch::Scratch>> scratches;
 
-    ~Left() { ended = true; }
-    static constinit thread_local bool ended;
+    ~Left() { has_ended() = true; }
 };
-constinit thread_local bool Left::ended = false;
 
 std::vector<std::unique_ptr<BoundLaunch::Scratch>>* left() {
-    if (Left::ended) return nullptr;
+    if (has_ended()) return nullptr;
     thread_local Left of_this_thread;
     return &of_this_thread.scratches;
 }
