@@ -191,10 +191,11 @@ std::optional<Store::Known> Store::State::find_unchanged(const Problem& problem)
     }
     ++unchanged.lookups;
     constexpr std::chrono::seconds trusted{1};
-    if (!unchanged.is_complete || std::chrono::steady_clock::now() - unchanged.asked > trusted) return std::nullopt;
+    const bool is_usable = unchanged.is_complete && known_devices;
+    if (!is_usable || std::chrono::steady_clock::now() - unchanged.asked > trusted) return std::nullopt;
     const auto found = unchanged.problems.find(problem);
     const bool is_known = found != unchanged.problems.end();
-    return Store::Known{unchanged.devices, is_known ? std::optional(found->second) : std::nullopt};
+    return Store::Known{known_devices->devices, is_known ? std::optional(found->second) : std::nullopt};
 }
 
 void Store::State::read_unchanged() {
@@ -203,9 +204,9 @@ void Store::State::read_unchanged() {
     constexpr std::int64_t problems_per_lookup = 2;
     constexpr std::int64_t first_lookups = 4;
     constexpr std::int64_t most_problems = 4096;
-    static const std::string every_device = select_devices();
+    if (!known_devices) return;
     try {
-        const auto version = data_version();
+        const auto version = known_devices->data_version;
         const auto asked = std::chrono::steady_clock::now();
         if (unchanged.is_complete && version == unchanged.data_version) {
             unchanged.asked = asked;
@@ -222,7 +223,6 @@ void Store::State::read_unchanged() {
         const bool has_log = !is_locked || query("PRAGMA journal_mode").first(mode) == "wal";
         now.data_version = version;
         now.asked = asked;
-        now.devices = query(every_device).all(read_device);
         now.problems.clear();
         for (auto& [row, problem] : query(select_problems).all(read_problem)) now.problems.emplace(problem, row);
         now.is_complete = states_of(request.file, now.log) == now.files;

@@ -47,7 +47,6 @@ struct Store::State {
         bool is_complete = false;   // whether read_unchanged() has read what follows
         std::int64_t data_version = 0;
         std::chrono::steady_clock::time_point asked{};  // when SQLite last said that nothing has changed
-        std::vector<std::pair<std::int64_t, Device>> devices{};
         std::map<Problem, std::int64_t> problems{};
     };
     Unchanged unchanged{};
@@ -109,10 +108,9 @@ struct Store::State {
 
     // Looks up a problem in `unchanged`. Returns nothing if the files have changed, or `unchanged` was not read.
     std::optional<Store::Known> find_unchanged(const Problem& problem);
-    // Reads the devices and all problems into `unchanged`, if that is worth its time. Throws nothing: if the file
-    // cannot be read, the next query says so. For code inside read_together().
+    // Reads all problems into `unchanged`, if that is worth its time. Throws nothing: if the file cannot be read, the
+    // next query says so. Precondition: devices() has been called in the same read_together().
     void read_unchanged();
-    [[nodiscard]] std::int64_t data_version() { return query("PRAGMA data_version").first(read_id).value_or(0); }
 
     // read_template() and read_portfolio() run inside the caller's transaction.
     std::optional<TemplateRecord> read_template(std::int64_t id);
