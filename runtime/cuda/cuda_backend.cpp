@@ -169,10 +169,14 @@ public:
         }
         struct Driver {
             decltype(cuKernelGetFunction)* find = driver_function<decltype(cuKernelGetFunction)>("cuKernelGetFunction");
-            decltype(cuLaunchKernel)* enqueue = driver_function<decltype(cuLaunchKernel)>("cuLaunchKernel");
+            decltype(cuLaunchKernelEx)* enqueue = driver_function<decltype(cuLaunchKernelEx)>("cuLaunchKernelEx");
         };
         static const Driver driver;
         if (driver.find != nullptr && driver.find(&in_context_, kernel_) == CUDA_SUCCESS) enqueue_ = driver.enqueue;
+        // Stream captures accept the attribute from CUDA 12.3 on.
+        int driver_version = 0;
+        check(cudaDriverGetVersion(&driver_version), "driver version");
+        may_start_early_ = driver_version >= 12030 && waits_for_previous_kernel(binary.code);
     }
 
     ~CudaKernel() override {
@@ -197,9 +201,21 @@ public:
     void launch(StreamHandle stream, const Launch& launch, void* const* arguments) const override {
         const auto size = [](std::int64_t value) { return static_cast<unsigned>(value); };
         const auto& [grid, block] = std::tie(launch.grid, launch.block);
-        if (enqueue_ == nullptr || enqueue_(in_context_, size(grid[0]), size(grid[1]), size(grid[2]), size(block[0]),
-                                            size(block[1]), size(block[2]), size(launch.dynamic_shared_bytes), stream,
-                                            const_cast<void**>(arguments), nullptr) != CUDA_SUCCESS) {
+        CUlaunchAttribute early{};
+        early.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
+        early.value.programmaticStreamSerializationAllowed = 1;
+        const CUlaunchConfig config{size(grid[0]),
+                                    size(grid[1]),
+                                    size(grid[2]),
+                                    size(block[0]),
+                                    size(block[1]),
+                                    size(block[2]),
+                                    size(launch.dynamic_shared_bytes),
+                                    stream,
+                                    &early,
+                                    may_start_early_ ? 1U : 0U};
+        if (enqueue_ == nullptr ||
+            enqueue_(&config, in_context_, const_cast<void**>(arguments), nullptr) != CUDA_SUCCESS) {
             launch_by_runtime(stream, launch, arguments);
         }
     }
@@ -228,8 +244,9 @@ private:
     int ordinal_;
     Library library_;
     cudaKernel_t kernel_ = nullptr;
-    CUfunction in_context_ = nullptr;              // the kernel in the device's primary context
-    decltype(cuLaunchKernel)* enqueue_ = nullptr;  // null if launches must go through the CUDA runtime
+    CUfunction in_context_ = nullptr;                // the kernel in the device's primary context
+    decltype(cuLaunchKernelEx)* enqueue_ = nullptr;  // null if launches must go through the CUDA runtime
+    bool may_start_early_ = false;                   // before the previous kernel of the stream has ended
 };
 
 class CudaMemory : public Memory {

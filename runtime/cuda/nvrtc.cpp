@@ -288,6 +288,11 @@ std::string mangled_name(const std::vector<std::uint8_t>& cubin, const std::stri
     return found.size() == 1 ? *found.begin() : "";
 }
 
+bool waits_for_previous_kernel(const std::vector<std::uint8_t>& cubin) {
+    const std::string_view text(reinterpret_cast<const char*>(cubin.data()), cubin.size());
+    return text.find("smemtune_waits_for_previous_kernel") != std::string_view::npos;
+}
+
 std::string ptxas_complaint(const std::string& log) {
     static const std::regex pattern(R"(\((C750[89]|C751[0-9])\) ?([^\n]*))");
     std::smatch match;

@@ -28,6 +28,10 @@ private:
 /// of this name, or several.
 std::string mangled_name(const std::vector<std::uint8_t>& cubin, const std::string& entry);
 
+/// Whether the kernels of a cubin wait for the previous kernel of their stream themselves
+/// (templates/kernels/device/dependent_launch.h). They may then start while that kernel still runs.
+bool waits_for_previous_kernel(const std::vector<std::uint8_t>& cubin);
+
 /// The warning of ptxas that it had to generate code several times slower than the source asks for: wgmma instructions
 /// that wait for one another, or a setmaxnreg that is ignored (C7508 to C7519). Empty if ptxas gave no such warning.
 std::string ptxas_complaint(const std::string& log);

@@ -70,3 +70,19 @@ template <>
 __device__ __forceinline__ float from_float<float>(float value) {
     return value;
 }
+
+/// Converts two floats to numbers of 16 bits like from_float. The result of `low` is in the lower half of the word.
+template <class T>
+__device__ __forceinline__ unsigned two_from_float(float low, float high) {
+#if defined(SMEMTUNE_HALF_IN_SOFTWARE) || __CUDA_ARCH__ < 800
+    return from_float<T>(low).bits | static_cast<unsigned>(from_float<T>(high).bits) << 16;
+#else
+    unsigned both;
+    if (T::significand_bits == 8) {
+        asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(both) : "f"(high), "f"(low));
+    } else {
+        asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(both) : "f"(high), "f"(low));
+    }
+    return both;
+#endif
+}

@@ -85,6 +85,7 @@
 //     on their way             8 warps * 4 blocks * 2048                             65,536 bytes
 //     panels                   4 * 8 * 32 k-steps * 16 * 2                           32,768 bytes, twice; 4 rounds
 //     traffic                  32 * 4096 * 2 of A, 4096 * 16 * 2 of B                262,144 and 131,072 bytes a tile
+#include "device/dependent_launch.h"
 #include "device/shared.h"
 #include "gemm/tensor_skinny/large.h"
 #include "gemm/tensor_skinny/small.h"
@@ -178,6 +179,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
     Sums sums = {};
     Element* const ring = shared + 2 * PANEL_ELEMENTS + warp * LOADS * BLOCK;
     const Large large(NARROW_IS_B ? A : B, NARROW_IS_B ? lda : ldb, first_row + warp_row, rows, first_k, K);
+    wait_for_previous_kernel(min(first_k, first_row));
     multiply_blocks(sums, shared, ring, large, small, slice, count, panels);
 
     __syncthreads();  // no thread reads panels and blocks any more

@@ -62,6 +62,7 @@
 //
 // Prefetching the next k-step would take another 24 registers. So the kernel does not prefetch: while a warp waits for
 // its loads, other warps multiply.
+#include "device/dependent_launch.h"
 #include "gemm/tensor_split_tiled/split_fragments.h"
 #include "gemm/tensor_warp_tiled/main_loop.h"
 #include "gemm/tensor_warp_tiled/output.h"
@@ -70,6 +71,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
     tensor_split_tiled(int M, int N, int K, float alpha, const Element* __restrict__ A, long long lda,
                        const Element* __restrict__ B, long long ldb, float beta, Element* __restrict__ C, long long ldc,
                        int GROUP_M, float* workspace) {
+    wait_for_previous_kernel();
     Element* const shared = dynamic_shared<Element>();
     const WorkTile work(M, N, K, GROUP_M);
     Accumulators accumulators = {};

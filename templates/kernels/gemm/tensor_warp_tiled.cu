@@ -3,7 +3,7 @@
 // op(A) is A or its transpose and has M x K elements; op(B) has K x N.
 //
 // Reading order: this page, device/tensor_core.h (which lane has which element), tile.h (shared memory), fragments.h,
-// main_loop.h (the pipeline), work_tile.h, output.h (the epilogue). This kernel has not been timed on a GPU yet.
+// main_loop.h (the pipeline), work_tile.h, output.h (the epilogue).
 //
 //
 // BLOCK, WARP, FRAGMENT
@@ -110,6 +110,7 @@
 //     output strips            4 warps * 16 rows * (64 + 8) * 4                  18,432 bytes, in the same memory
 //     grid                     4096 / 128 * 4096 / 128                           1024 blocks of 128 k-tiles
 //     traffic                  256 * 32 * 2 bytes for 2 * 128 * 128 * 32 FLOP    64 FLOP for each byte copied
+#include "device/dependent_launch.h"
 #include "gemm/tensor_warp_tiled/main_loop.h"
 #include "gemm/tensor_warp_tiled/output.h"
 
@@ -118,6 +119,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
                       const Element* __restrict__ B, long long ldb, float beta, Element* __restrict__ C, long long ldc,
                       int GROUP_M, float* workspace) {
     const WorkTile work(M, N, K, GROUP_M);
+    wait_for_previous_kernel(min(work.row, work.k));
     Accumulators accumulators = {};
     multiply_k_tiles<Fragments>(accumulators, dynamic_shared<Element>(), work, A, lda, B, ldb, M, N, K);
     write_tile(accumulators, work, alpha, beta, C, ldc, M, N, workspace);

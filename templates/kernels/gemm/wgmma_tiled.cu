@@ -2,8 +2,8 @@
 // are f16 or bf16, sums are FP32. The matrices are row-major. Any layout, shape, stride and alignment is allowed.
 //
 // Reading order: this page, device/mbarrier.h, device/tensor_copy.h and device/wgmma.h (the instructions), pipeline.h
-// (stages), work.h (which tiles a block computes), producer.h, consumer.h, output.h; then repack.h, tasks.h and
-// split.h.
+// (stages), work.h (which tiles a block computes), producer.h, consumer.h, output.h; then device/dependent_launch.h,
+// repack.h, tasks.h and split.h.
 //
 //
 // WHO DOES WHAT
@@ -77,6 +77,14 @@
 // them to a strip in shared memory (stmatrix) and starts a copy of the strip to C. Each warp uses two strips in turn.
 //
 //
+// SMALL PRODUCTS: TIME BEFORE THE FIRST COPY
+//
+// The kernel may start while the previous kernel of the stream still runs. It then initialises its barriers, fetches
+// the tensor maps and determines its first tile. Only then does it wait for the previous kernel
+// (device/dependent_launch.h). If two blocks fit on a multiprocessor (BLOCKS_PER_SM), or if the previous kernel leaves
+// some multiprocessors free, all this takes no time of its own.
+//
+//
 // ONE CONFIGURATION, WORKED THROUGH
 //
 //     BLOCK_M=128 BLOCK_N=256 STAGES=4 CONSUMERS=2, M = N = K = 4096
@@ -88,7 +96,7 @@
 //     strips                   8 warps * 2 * 16 * 64 * 2    32,768 bytes
 //     tiles                    4096 / 128 * 4096 / 256      512: 3.9 for each of 132 multiprocessors
 #include "device/cluster.h"
-#include "device/shared.h"
+#include "device/dependent_launch.h"
 #include "gemm/wgmma_tiled/consumer.h"
 #include "gemm/wgmma_tiled/output.h"
 #include "gemm/wgmma_tiled/producer.h"
@@ -101,7 +109,7 @@
 #define CLUSTER_DIMENSIONS
 #endif
 
-extern "C" __global__ void __launch_bounds__(THREADS, 1) CLUSTER_DIMENSIONS
+extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM) CLUSTER_DIMENSIONS
     wgmma_tiled(int M, int N, int K, float alpha, const Element* __restrict__ A, long long lda,
                 const Element* __restrict__ B, long long ldb, float beta, Element* __restrict__ C, long long ldc,
                 int GROUP_M, const __grid_constant__ TensorMap A_TILES, const __grid_constant__ TensorMap B_TILES,
@@ -109,24 +117,19 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1) CLUSTER_DIMENSIONS
     Shared& shared = shared_of_block();
     const Work work(M, N, K, GROUP_M);
     const Workspace parts(workspace, work);
-    // With K = 0, A and B may be null, so they are not read. The only k-tile is then all zeros (see Work).
-    bool copies_a = K > 0 && engine_can_address(A, lda), copies_b = K > 0 && engine_can_address(B, ldb);
     const Repacked a{A, lda, A_ALONG_M ? K : M, A_ALONG_M ? M : K, reinterpret_cast<Chunk*>(parts.rest)};
     const Repacked b{B, ldb, B_ALONG_N ? K : N, B_ALONG_N ? N : K, a.copy + a.bytes() / sizeof(Chunk)};
-    float* sums_of_parts = reinterpret_cast<float*>(parts.rest);
-    if (a.columns % CHUNK != 0 || b.columns % CHUNK != 0) {  // in this case, the workspace has room for copies
-        repack(shared.note, a, copies_a ? 0 : a.units(), b, copies_b ? 0 : b.units(), parts.repack);
-        copies_a = copies_b = true;
-        sums_of_parts += (a.bytes() + b.bytes()) / sizeof(float);
-    }
+    const bool has_room = a.columns % CHUNK != 0 || b.columns % CHUNK != 0;  // the workspace has room for copies
+    // With K = 0, A and B may be null, so they are not read. The only k-tile is then all zeros (see Work).
+    const bool fits_a = K > 0 && engine_can_address(A, lda), fits_b = K > 0 && engine_can_address(B, ldb);
+    const bool copies_a = fits_a || has_room, copies_b = fits_b || has_room;
+    // The shuffle tells the compiler that the value is equal in all lanes of a warp. So the compiler keeps addresses of
+    // tiles in uniform registers.
+    const int warpgroup = __shfl_sync(0xffffffffU, threadIdx.x / WARPGROUP, 0);
     if (threadIdx.x == CONSUMERS * WARPGROUP) {  // the thread that starts the copies
-        for (int stage = 0; stage < STAGES; ++stage) {
-            init_barrier(&shared.full[stage], copies_a && copies_b ? 1 : WARPGROUP);
-            init_barrier(&shared.empty[stage], CONSUMERS * SHARERS);
-        }
-        fence_barriers();
         if (copies_a) prefetch_map(A_TILES);
         if (copies_b) prefetch_map(B_TILES);
+        init_stages(shared, copies_a && copies_b ? 1 : WARPGROUP);
     }
     if constexpr (SHARERS > 1) {
         cluster_barrier();
@@ -135,25 +138,22 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1) CLUSTER_DIMENSIONS
     } else {
         __syncthreads();
     }
-    Pipeline pipeline;
-    // The shuffle tells the compiler that the value is equal in all lanes of a warp. So the compiler keeps addresses of
-    // tiles in uniform registers.
-    const int warpgroup = __shfl_sync(0xffffffffU, threadIdx.x / WARPGROUP, 0);
+    float* sums_of_parts = reinterpret_cast<float*>(parts.rest);
+    if (has_room) {
+        wait_for_previous_kernel();
+        repack(shared.note, a, fits_a ? 0 : a.units(), b, fits_b ? 0 : b.units(), parts.repack);
+        sums_of_parts += (a.bytes() + b.bytes()) / sizeof(float);
+    }
     if (warpgroup == CONSUMERS) {
         release_registers<PRODUCER_REGISTERS>();
         const Operand<A_ALONG_M, BLOCK_M> operand_a{A_TILES, A, lda, M, K, copies_a};
         const Operand<B_ALONG_N, BLOCK_N> operand_b{B_TILES, B, ldb, N, K, copies_b};
-        if (copies_a && copies_b && threadIdx.x % WARPGROUP != 0) {
-            // Thread 0 of the producer starts all copies, so the producer's other threads have nothing to do.
-        } else {
-            for (int tile = work.first; tile < work.tiles; tile += work.step) {
-                const auto [row, column] = work.place(tile);
-                produce(shared, pipeline, operand_a, operand_b, row, column, work);
-            }
-        }
+        produce_all(shared, operand_a, operand_b, work);
         if constexpr (CLUSTER_K > 1) cluster_barrier_of_all();  // the consumers reach this barrier in add_up_parts
     } else {
         take_registers<CONSUMER_REGISTERS>();
+        wait_for_previous_kernel();
+        Pipeline pipeline;
         const Output output{C_TILES, alpha, beta, C, ldc, M, N};
         for (int tile = work.first; tile < work.tiles; tile += work.step) {
             const auto [row, column] = work.place(tile);

@@ -53,6 +53,22 @@ TEST(NvrtcSources, EntriesWithoutCLinkageAreFoundByTheirMangledName) {
     EXPECT_EQ(mangled_name(c.code, "k"), "k");
 }
 
+TEST(NvrtcSources, OnlyKernelsThatWaitForThePreviousOneMayStartEarly) {
+    const auto& templates = builtin_templates();
+    const auto& kernel = *std::ranges::find(templates, "wgmma_tiled", &KernelTemplate::name);
+    auto program = program_of(kernel, default_configuration(kernel), gemm(512, 512, 512, "f16", "nn"));
+    const auto waits = [&](const std::string& call) {
+        program.files[program.source_path] = "#include \"device/dependent_launch.h\"\nextern \"C\" __global__ void " +
+                                             program.entry + "(float* out) { " + call + " *out = 1; }\n";
+        return waits_for_previous_kernel(must_compile(*sm_90(), program).code);
+    };
+    EXPECT_TRUE(waits("wait_for_previous_kernel();"));
+    EXPECT_TRUE(waits("if (threadIdx.x > 3) wait_for_previous_kernel(threadIdx.x);"));
+    EXPECT_FALSE(waits(""));  // the header alone is not enough
+    program.files.at("device/dependent_launch.h") += "\n";
+    EXPECT_TRUE(waits("wait_for_previous_kernel();"));
+}
+
 TEST(NvrtcSources, AnEntryThatIsNotThereIsRejectedWithARemedy) {
     EXPECT_THAT(rejection_of(plain("__global__ void other(float* out) { *out = 1; }\n")),
                 AllOf(StartsWith("k.cu: no kernel k"), HasSubstr("entry")));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "device/cluster.h"
+#include "device/dependent_launch.h"
 #include "gemm/wgmma_tf32_tiled/output.h"
 #include "gemm/wgmma_tf32_tiled/prepare.h"
 #include "gemm/wgmma_tiled/producer.h"
@@ -11,6 +12,7 @@ __device__ __forceinline__ void wgmma_tf32_product(int M, int N, float alpha, co
                                                    float beta, Element* C, long long ldc, int group,
                                                    const TensorMap& left_map, const TensorMap& right_map,
                                                    unsigned char* workspace) {
+    wait_for_previous_kernel();
     Shared& shared = shared_of_block();
     const int K = left.K;
     const Work work(left.sides, right.sides, K, group);
@@ -38,39 +40,28 @@ __device__ __forceinline__ void wgmma_tf32_product(int M, int N, float alpha, co
                parts.repack);
         copies_right = copies_right || right_has_copy;
     }
+    // The shuffle tells the compiler that the value is equal in all lanes of a warp. So the compiler keeps addresses of
+    // tiles in uniform registers.
+    const int warpgroup = __shfl_sync(0xffffffffU, threadIdx.x / WARPGROUP, 0);
     if (threadIdx.x == CONSUMERS * WARPGROUP) {  // the thread that starts the copies
-        for (int stage = 0; stage < STAGES; ++stage) {
-            init_barrier(&shared.full[stage], copies_left && copies_right ? 1 : WARPGROUP);
-            init_barrier(&shared.empty[stage], CONSUMERS * SHARERS);
-        }
-        fence_barriers();
         if (copies_left) prefetch_map(left_map);
         if (copies_right) prefetch_map(right_map);
+        init_stages(shared, copies_left && copies_right ? 1 : WARPGROUP);
     }
     if constexpr (SHARERS > 1) {
         cluster_barrier();
     } else {
         __syncthreads();
     }
-    Pipeline pipeline;
-    // The shuffle tells the compiler that the value is equal in all lanes of a warp. So the compiler keeps addresses of
-    // tiles in uniform registers.
-    const int warpgroup = __shfl_sync(0xffffffffU, threadIdx.x / WARPGROUP, 0);
     if (warpgroup == CONSUMERS) {
         release_registers<PRODUCER_REGISTERS>();
         const Operand<LEFT_ALONG_ROWS, BLOCK_M> a{left_map, left.elements, left.leading, left.sides, K, copies_left};
         const Operand<false, BLOCK_N, PLANES> b{right_map, right.elements, right.leading, right.sides, K, copies_right};
-        if (copies_left && copies_right && threadIdx.x % WARPGROUP != 0) {
-            // Thread 0 of the producer starts all copies, so the producer's other threads have nothing to do.
-        } else {
-            for (int tile = work.first; tile < work.tiles; tile += work.step) {
-                const auto [row, column] = work.place(tile);
-                produce(shared, pipeline, a, b, row, column, work);
-            }
-        }
+        produce_all(shared, a, b, work);
         if constexpr (CLUSTER_K > 1) cluster_barrier_of_all();  // the consumers reach this barrier in add_up_parts
     } else {
         take_registers<CONSUMER_REGISTERS>();
+        Pipeline pipeline;
         const Output output{alpha, beta, C, ldc, M, N, left, right};
         const Consumer consumer{shared, pipeline, warpgroup, work.k_tiles};
         for (int tile = work.first; tile < work.tiles; tile += work.step) {

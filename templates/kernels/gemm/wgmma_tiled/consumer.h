@@ -25,6 +25,7 @@ __device__ __forceinline__ void consume(Shared& shared, Pipeline& pipeline, int 
         }
     };
     int previous = 0;
+#pragma unroll 1  // unrolled code would be longer, and each part of it is loaded at its first use
     for (int tile = 0; tile < k_tiles; ++tile) {
         wait_for_phase(&shared.full[pipeline.stage], pipeline.parity);
         const auto a = describe_tile(shared_address(shared.a[pipeline.stage]) + consumer * (ROWS * BLOCK_K * 2), NEXT);

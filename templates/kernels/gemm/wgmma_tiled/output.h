@@ -21,40 +21,13 @@ struct Output {
 
     /// Writes a consumer's sums to C. `row` is the consumer's first row of C, `column` the block's first column.
     __device__ __forceinline__ void write(Shared& shared, const Sums& sums, int row, int column) const {
-        const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
         // The copy engine stores whole chunks of 16 bytes. If a row ended within a chunk, the engine would write beyond
         // the row.
         const bool by_engine = engine_can_address(C, ldc) && N % CHUNK == 0;
-        row += warp % 4 * 16;
-        constexpr int STRIPS = ROWS / 64 * (BLOCK_N / STRIP_COLUMNS);
-        int turn = 0;
-#pragma unroll
-        for (int i = 0; i < ROWS / 64; ++i) {
-#pragma unroll
-            for (int strip = 0; strip < BLOCK_N / STRIP_COLUMNS; ++strip, turn ^= 1) {
-                Element* const buffer = shared.strips[warp][turn];
-                const int to_row = row + i * 64, to_column = column + strip * STRIP_COLUMNS;
-                if (lane == 0) {  // waits until the last store from `buffer`, two strips ago, is done
-                    if (STRIPS % 2 != 0 && i + strip == 0) {
-                        wait_for_stores<0>();  // the previous tile's last store used `buffer`, too
-                    } else {
-                        wait_for_stores<1>();
-                    }
-                }
-                __syncwarp();
-                fill(buffer, sums.values[i] + strip * (STRIP_COLUMNS / 2), to_row, to_column);
-                if (by_engine) {
-                    fence_shared();
-                    __syncwarp();
-                    if (lane == 0) {
-                        store_tile(map, to_column, to_row, buffer);
-                        commit_stores();
-                    }
-                } else {
-                    __syncwarp();
-                    store_elements(buffer, to_row, to_column);
-                }
-            }
+        if (by_engine && beta == 0) {
+            write_strips<true>(shared, sums, row, column, true);
+        } else {
+            write_strips<false>(shared, sums, row, column, by_engine);
         }
     }
 
@@ -70,7 +43,7 @@ struct Output {
         for (int i = 0; i < 2; ++i) {
             const int r = row + i * 8;
             if (r >= M || column >= N) continue;
-            const unsigned both = pair(sums[2 * i], sums[2 * i + 1], r, column);
+            const unsigned both = pair<false>(sums[2 * i], sums[2 * i + 1], r, column);
             Element* const to = C + r * ldc + column;
             if (in_pairs) {
                 *reinterpret_cast<unsigned*>(to) = both;
@@ -88,17 +61,58 @@ private:
         return row * STRIP_COLUMNS + (chunk ^ row / (8 / CHUNKS) % CHUNKS) * 8;
     }
 
+    // If SIMPLE is true, beta is 0 and the copy engine stores the strips. This case has code of its own: most
+    // instructions of an epilogue run only once, so loading them takes longer than running them.
+    template <bool SIMPLE>
+    __device__ __forceinline__ void write_strips(Shared& shared, const Sums& sums, int row, int column,
+                                                 bool by_engine) const {
+        const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+        row += warp % 4 * 16;
+        int turn = 0;
+#pragma unroll
+        for (int i = 0; i < ROWS / 64; ++i) {
+#pragma unroll
+            for (int strip = 0; strip < BLOCK_N / STRIP_COLUMNS; ++strip) {
+                Element* const buffer = shared.strips[warp][turn];
+                const int to_row = row + i * 64, to_column = column + strip * STRIP_COLUMNS;
+                if (lane == 0) {  // waits until the last store from `buffer` is done
+                    if (STRIPS % 2 != 0 && i + strip == 0) {
+                        wait_for_stores<0>();  // the previous tile's last store used `buffer`, too
+                    } else {
+                        wait_for_stores<1>();  // the last store from `buffer` was two strips ago
+                    }
+                }
+                __syncwarp();
+                fill<SIMPLE>(buffer, sums.values[i] + strip * (STRIP_COLUMNS / 2), to_row, to_column);
+                if (SIMPLE || by_engine) {
+                    fence_shared();
+                    __syncwarp();
+                    if (lane == 0) {
+                        store_tile(map, to_column, to_row, buffer);
+                        commit_stores();
+                    }
+                } else {
+                    __syncwarp();
+                    store_elements(buffer, to_row, to_column);
+                }
+                turn = (turn + 1) % STRIP_BUFFERS;
+            }
+        }
+    }
+
+    template <bool BETA_IS_0>
     __device__ __forceinline__ unsigned pair(float low, float high, int row, int column) const {
         low *= alpha;
         high *= alpha;
-        if (beta != 0 && row < M) {
+        if (!BETA_IS_0 && beta != 0 && row < M) {
             const Element* const old = C + row * ldc + column;
             if (column < N) low += beta * to_float(old[0]);
             if (column + 1 < N) high += beta * to_float(old[1]);
         }
-        return from_float<Element>(low).bits | static_cast<unsigned>(from_float<Element>(high).bits) << 16;
+        return two_from_float<Element>(low, high);
     }
 
+    template <bool BETA_IS_0>
     __device__ __forceinline__ void fill(Element* buffer, const float* sums, int row, int column) const {
         const int lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
 #pragma unroll
@@ -107,7 +121,8 @@ private:
 #pragma unroll
             for (int n = 0; n < 4; ++n) {  // chunk j: rows g and g + 8; then chunk j + 1: the same rows
                 const int at = 4 * (j + n / 2) + n % 2 * 2;
-                words[n] = pair(sums[at], sums[at + 1], row + g + n % 2 * 8, column + 8 * (j + n / 2) + 2 * t);
+                words[n] =
+                    pair<BETA_IS_0>(sums[at], sums[at + 1], row + g + n % 2 * 8, column + 8 * (j + n / 2) + 2 * t);
             }
             store_matrices(buffer + place(lane % 16, j + lane / 16), words);
         }

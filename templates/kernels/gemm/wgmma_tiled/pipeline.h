@@ -8,7 +8,7 @@ constexpr bool A_ALONG_M = TRANSPOSE_A != 0, B_ALONG_N = TRANSPOSE_B == 0;
 struct alignas(1024) Shared {
     Element a[STAGES][BLOCK_M * BLOCK_K];
     Element b[STAGES][BLOCK_N * BLOCK_K];
-    Element strips[CONSUMERS * 4][2][16 * STRIP_COLUMNS];  // two strips of C for each warp
+    Element strips[CONSUMERS * 4][STRIP_BUFFERS][16 * STRIP_COLUMNS];  // strips of C, for each warp
     Barrier full[STAGES], empty[STAGES];
     int note;  // a value that one thread passes to all threads
 };

@@ -1,6 +1,7 @@
 // The producer: the warpgroup that loads k-tiles into the stages.
 #pragma once
 
+#include "device/dependent_launch.h"
 #include "gemm/wgmma_tiled/work.h"
 
 /// One operand, op(A) or op(B). Its side is the extent other than K: the rows of op(A) or the columns of op(B). A tile
@@ -78,28 +79,51 @@ __device__ constexpr int blocks_of(int count, int stride) {
     return blocks;
 }
 
-/// Loads the k-tiles of one tile of C into the stages. If the copy engine copies both operands, one thread calls this
-/// function. Otherwise all threads of the producer call it.
-template <class Shared, class A, class B>
+/// Loads the k-tiles of one tile of C into the stages. If BY_ENGINE is true, the copy engine copies both operands, and
+/// one thread calls this function. Otherwise all threads of the producer call it.
+template <bool BY_ENGINE, class Shared, class A, class B>
 __device__ __forceinline__ void produce(Shared& shared, Pipeline& pipeline, const A& a, const B& b, int row, int column,
                                         const Work& work) {
     const int rank = work.rank % SHARERS, rank_m = rank % CLUSTER_M, rank_n = rank / CLUSTER_M;
     constexpr int SAME_COLUMNS = blocks_of(CLUSTER_M, 1), SAME_ROWS = blocks_of(CLUSTER_N, CLUSTER_M);
-    const bool starts = threadIdx.x % WARPGROUP == 0;
+    const bool starts = BY_ENGINE || threadIdx.x % WARPGROUP == 0;
+    const bool engine_a = BY_ENGINE || a.by_engine, engine_b = BY_ENGINE || b.by_engine;
+#pragma unroll 1
     for (int tile = 0; tile < work.k_tiles; ++tile, pipeline.advance()) {
         const int k = (work.first_k_tile + tile) * BLOCK_K;
         Barrier* const full = &shared.full[pipeline.stage];
         wait_for_phase(&shared.empty[pipeline.stage], pipeline.parity ^ 1);
         Element *const to_a = shared.a[pipeline.stage], *const to_b = shared.b[pipeline.stage];
-        if (!a.by_engine) a.copy_elements(to_a, row, k);
-        if (!b.by_engine) b.copy_elements(to_b, column, k);
-        if (!a.by_engine || !b.by_engine) fence_shared();
+        if (!engine_a) a.copy_elements(to_a, row, k);
+        if (!engine_b) b.copy_elements(to_b, column, k);
+        if (!engine_a || !engine_b) fence_shared();
         if (!starts) {
             arrive(full);
             continue;
         }
-        arrive_and_expect(full, (a.by_engine ? A::BYTES : 0) + (b.by_engine ? B::BYTES : 0));
-        if (a.by_engine) a.template start<CLUSTER_N>(to_a, row, k, full, rank_n, SAME_ROWS << rank_m);
-        if (b.by_engine) b.template start<CLUSTER_M>(to_b, column, k, full, rank_m, SAME_COLUMNS << rank_n * CLUSTER_M);
+        arrive_and_expect(full, (engine_a ? A::BYTES : 0) + (engine_b ? B::BYTES : 0));
+        if (engine_a) a.template start<CLUSTER_N>(to_a, row, k, full, rank_n, SAME_ROWS << rank_m);
+        if (engine_b) b.template start<CLUSTER_M>(to_b, column, k, full, rank_m, SAME_COLUMNS << rank_n * CLUSTER_M);
+    }
+}
+
+/// Loads the k-tiles of all tiles of C that this block computes. BY_ENGINE and the threads are those of produce().
+template <bool BY_ENGINE, class Shared, class A, class B>
+__device__ __forceinline__ void produce_tiles(Shared& shared, const A& a, const B& b, const Work& work) {
+    Pipeline pipeline;
+    for (int tile = work.first; tile < work.tiles; tile += work.step) {
+        const auto [row, column] = work.place(tile);
+        wait_for_previous_kernel(min(row, column));
+        produce<BY_ENGINE>(shared, pipeline, a, b, row, column, work);
+    }
+}
+
+/// Does the producer's work. All its threads call this function.
+template <class Shared, class A, class B>
+__device__ __forceinline__ void produce_all(Shared& shared, const A& a, const B& b, const Work& work) {
+    if (!a.by_engine || !b.by_engine) {
+        produce_tiles<false>(shared, a, b, work);
+    } else if (threadIdx.x % WARPGROUP == 0) {  // one thread starts all copies
+        produce_tiles<true>(shared, a, b, work);
     }
 }

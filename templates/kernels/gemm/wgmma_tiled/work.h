@@ -96,6 +96,18 @@ __device__ __forceinline__ void consumer_barrier() {
     asm volatile("bar.sync 1, %0;" ::"n"(CONSUMERS * WARPGROUP) : "memory");
 }
 
+/// Initialises the barriers of all stages. One thread calls it. `arrivals` is the number of threads that arrive at
+/// full[s].
+template <class Shared>
+__device__ __forceinline__ void init_stages(Shared& shared, int arrivals) {
+#pragma unroll
+    for (int stage = 0; stage < STAGES; ++stage) {
+        init_barrier(&shared.full[stage], arrivals);
+        init_barrier(&shared.empty[stage], CONSUMERS * SHARERS);
+    }
+    fence_barriers();
+}
+
 /// Makes the consumers wait until the first warp of the producer has arrived here. That warp does not wait.
 __device__ __forceinline__ void await_producer() {
     constexpr int ALL = CONSUMERS * WARPGROUP + 32;

@@ -1,0 +1,32 @@
+// Programmatic dependent launch (from compute capability 9.0 on; PTX ISA, "griddepcontrol"): a kernel may start while
+// the previous kernel of its stream still runs. Its blocks are then set up before they are needed. On older GPUs and on
+// a CPU, the function below does nothing.
+#pragma once
+
+/// Waits until all previous kernels of the stream are complete and their writes are visible. Then lets the next kernel
+/// start, once all blocks of this kernel have called the function. Each thread must call the function before it
+/// accesses global memory. It may call the function more than once.
+///
+/// `known` is a value that is needed right after the wait; it must not be negative. The wait depends on it, so the
+/// compiler does not compute it after the wait.
+///
+/// The runtime starts a kernel early only if its machine code has the variable below. The compiler keeps the variable
+/// only in kernels that call this function.
+__device__ __forceinline__ void wait_for_previous_kernel(int known = 0) {
+#if !defined(SMEMTUNE_HOST) && __CUDA_ARCH__ >= 900
+    static unsigned char smemtune_waits_for_previous_kernel;
+    // If the next kernel could start before this wait is over, blocks of several kernels would wait side by side. Their
+    // places on the multiprocessors would then be uneven.
+    asm volatile(
+        "{\n"
+        ".reg .pred always;\n"
+        "setp.ge.s32 always, %1, 0;\n"
+        "@always griddepcontrol.wait;  // %0\n"
+        "griddepcontrol.launch_dependents;\n"
+        "}" ::"l"(&smemtune_waits_for_previous_kernel),
+        "r"(known)
+        : "memory");
+#else
+    static_cast<void>(known);
+#endif
+}
