@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <optional>
+#include <tuple>
 
 #include "db/portfolio/portfolio_text.h"
 #include "runtime/predict/predictor.h"
 #include "runtime/selection.h"
+#include "templates/manifest/catalog.h"
 #include "tuner/trial/pruning_policy.h"
 
 namespace smemtune {
@@ -17,15 +19,19 @@ namespace {
 
 constexpr std::size_t most_of_a_template = 3;
 
+// Kernels for f16 and for bf16 take equally long, and those for other layouts take similarly long.
 std::optional<PortfolioText> portfolio_for(const Problem& problem, const Device& device) {
+    const auto bytes = element_type(problem.type).bytes;
+    const auto difference = [&](const PortfolioText& portfolio) {
+        return std::tuple(portfolio.layout != problem.layout, portfolio.type != problem.type,
+                          distance(portfolio.device, device));
+    };
     std::optional<PortfolioText> nearest;
     for (const auto& [path, text] : shipped_portfolios()) {
         auto portfolio = parse_portfolio_text(path, text);
-        const bool is_like = portfolio.operation == problem.operation && portfolio.type == problem.type &&
-                             portfolio.layout == problem.layout &&
+        const bool is_like = portfolio.operation == problem.operation && element_type(portfolio.type).bytes == bytes &&
                              portfolio.device.compute_capability == device.compute_capability;
-        if (!is_like) continue;
-        if (nearest && distance(nearest->device, device) <= distance(portfolio.device, device)) continue;
+        if (!is_like || (nearest && difference(*nearest) <= difference(portfolio))) continue;
         nearest = std::move(portfolio);
     }
     return nearest;
@@ -44,7 +50,11 @@ std::map<std::string, std::vector<Configuration>> predicted_starts(const Problem
         kernels[planned.kernel_template->name] = {std::shared_ptr<const void>(), planned.kernel_template};
     }
     for (auto& row : text->members) {
-        row.member.kernel_template = std::distance(kernels.begin(), kernels.find(row.kernel_template));
+        const auto found = kernels.find(row.kernel_template);
+        row.member.kernel_template = std::distance(kernels.begin(), found);
+        // The predictor leaves out members that were not verified for this type and layout. The search verifies its
+        // start points.
+        if (found != kernels.end()) row.member.verified_by = operation_identity(*found->second, problem) + "/";
     }
     const Predictor predictor({.members = std::move(text->members), .damages = {}}, problem, device,
                               [&](const TrialRow& row) -> std::shared_ptr<const KernelTemplate> {

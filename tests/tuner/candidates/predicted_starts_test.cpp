@@ -51,10 +51,23 @@ TEST_F(PredictedStarts, OfBf16AreOfTensorCores) {
     EXPECT_EQ(starts.count("warp_tiled"), 0U) << "it computes f32 alone";
 }
 
+TEST_F(PredictedStarts, OfOtherTypesAndLayoutsAreThoseOfTheMostSimilarPortfolio) {
+    for (const auto& [type, layout] : {std::pair{"f16", "nn"}, {"f16", "tn"}, {"bf16", "tt"}}) {
+        const auto problem = gemm(4096, 2048, 1024, type, layout);
+        const auto starts = at(problem, hopper);
+        ASSERT_EQ(starts.count("wgmma_tiled"), 1U) << to_text(problem);
+        EXPECT_FALSE(starts.at("wgmma_tiled").empty()) << to_text(problem);
+        const auto kernel = std::ranges::find(kernels, "wgmma_tiled", &KernelTemplate::name);
+        const auto space = feasible_space(*kernel, problem, hopper);
+        for (const auto& each : starts.at("wgmma_tiled")) EXPECT_TRUE(space.find(each)) << to_text(each);
+    }
+    const auto of_f32 = at(gemm(4096, 4096, 4096, "f32", "tn"), hopper);
+    EXPECT_NE(of_f32, at(gemm(4096, 4096, 4096, "f32", "nn"), hopper)) << "each layout of f32 has its own portfolio";
+}
+
 TEST_F(PredictedStarts, ThereAreNoneWhereNoPortfolioIsShipped) {
     EXPECT_THAT(at(gemm(1024, 1024, 1024), model_device("sm_80")), IsEmpty()) << "another architecture";
-    EXPECT_THAT(at(gemm(1024, 1024, 1024, "tf32"), hopper), IsEmpty()) << "another type";
-    EXPECT_THAT(at(gemm(1024, 1024, 1024, "bf16", "tn"), hopper), IsEmpty()) << "another layout";
+    EXPECT_THAT(at(gemm(1024, 1024, 1024, "tf32"), hopper), IsEmpty()) << "templates of f32 do not compute tf32";
 }
 
 }  // namespace
