@@ -39,7 +39,7 @@ public:
     void launch(StreamHandle stream, std::span<void* const> arguments) const override {
         if (is_plain_) return kernel_->launch(stream, launch_, arguments.data());
         if (fill_ == FillSymbols::at_launch) fill_symbols(stream, arguments);
-        std::array<void*, most_arguments> all;  // NOLINT(*-member-init): filling takes as long as all the rest
+        std::array<void*, most_arguments> all;  // NOLINT(*-member-init): zeroing all of them takes too long
         auto* next = all.begin();
         auto begin = arguments.begin();
         for (const auto& symbol : launch_.symbols) {

@@ -64,7 +64,7 @@ protected:
     }
 };
 
-// Without this test, the others could pass because no kernel starts early.
+// Shows that kernels start early here. If they did not, the other tests would prove nothing.
 TEST_F(DependentLaunch, AKernelThatDoesNotWaitReadsOldValues) {
     const std::string copies = R"(
         __device__ unsigned char smemtune_waits_for_previous_kernel;

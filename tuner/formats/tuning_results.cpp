@@ -41,7 +41,8 @@ std::string format_of(std::string_view text) {
 
 namespace {
 
-// Returns the error's message without the JSON library's prefix, such as `type must be string, but is object`.
+// Removes the JSON library's prefix from the error's message. What is left is text such as `type must be string, but is
+// object`.
 std::string reason_of(const nlohmann::json::exception& error) {
     const std::string text = error.what();
     return text.substr(text.find("] ") + 2);

@@ -99,8 +99,7 @@ void FollowingPage::follow(const std::stop_token& stop) {
         try {
             if (fs::exists(database_)) write(true);
         } catch (const std::exception&) {
-            // Ignores the error, because the next page may be written without an error. Only the last page reports
-            // errors.
+            // Ignores the error, because writing the next page may succeed. Only an error of the last page is reported.
         }
         wait = std::max<std::chrono::steady_clock::duration>(period_, 20 * (std::chrono::steady_clock::now() - begin));
     }

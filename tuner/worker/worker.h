@@ -116,7 +116,7 @@ private:
     template <class Expected>
     Answer<Expected> ask_prepared(const Request& request, std::chrono::milliseconds limit);
     TrialReport report_on(const Request& request);
-    /// Kills the worker process and waits for its end. Returns a loss with the cause `ended`.
+    /// Kills the worker process and waits for its end. Returns how the process ended; the cause is `ended`.
     Loss reap();
 
     WorkerOptions options_;

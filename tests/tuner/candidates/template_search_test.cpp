@@ -39,8 +39,8 @@ TEST(TemplateSearch, ALateGainReopensItUnlessTheRunWasComplete) {
     EXPECT_FALSE(complete.is_open(50)) << "it came from another size";
 }
 
-// A search over 100 invented configurations. After 1.5 * sqrt(100) = 15 evaluations, its opening, it is compared with
-// the best of all templates.
+// A search over 100 invented configurations. After 1.5 * sqrt(100) = 15 evaluations, its best cost is compared with the
+// least cost of all templates.
 class HundredPoints : public ::testing::Test {
 protected:
     HundredPoints() {
@@ -114,7 +114,8 @@ TEST(TemplateSearch, AStartHasTheDefaultsOfRunTimeArguments) {
     EXPECT_EQ(search.next(), parse_configuration("GROUP=4,THREADS=32,BACKWARDS=0")) << "the default comes next";
 }
 
-// Uses a space of nine points. After four evaluations, the search is compared with the best of all templates.
+// Uses a space of nine points. After four evaluations, the search's best cost is compared with the least cost of all
+// templates.
 TEST(TemplateSearch, OneThatDoesNotKeepUpProposesNoMoreThanItsOpeningUntilThatIsJudged) {
     const TuneRequest request{
         .problems = {{.operation = "transpose", .type = "f32", .layout = "", .extents = {{"M", 16}, {"N", 16}}}},
