@@ -169,14 +169,16 @@ public:
         }
         struct Driver {
             decltype(cuKernelGetFunction)* find = driver_function<decltype(cuKernelGetFunction)>("cuKernelGetFunction");
-            decltype(cuLaunchKernelEx)* enqueue = driver_function<decltype(cuLaunchKernelEx)>("cuLaunchKernelEx");
+            decltype(cuLaunchKernel)* enqueue = driver_function<decltype(cuLaunchKernel)>("cuLaunchKernel");
+            decltype(cuLaunchKernelEx)* enqueue_early = driver_function<decltype(cuLaunchKernelEx)>("cuLaunchKernelEx");
         };
         static const Driver driver;
-        if (driver.find != nullptr && driver.find(&in_context_, kernel_) == CUDA_SUCCESS) enqueue_ = driver.enqueue;
-        // Stream captures accept the attribute from CUDA 12.3 on.
-        int driver_version = 0;
-        check(cudaDriverGetVersion(&driver_version), "driver version");
-        may_start_early_ = driver_version >= 12030 && waits_for_previous_kernel(binary.code);
+        if (driver.find == nullptr || driver.find(&in_context_, kernel_) != CUDA_SUCCESS) return;
+        enqueue_ = driver.enqueue;
+        // Stream captures accept early launches from CUDA 12.3 on.
+        int version = 0;
+        check(cudaDriverGetVersion(&version), "driver version");
+        if (version >= 12030 && waits_for_previous_kernel(binary.code)) enqueue_early_ = driver.enqueue_early;
     }
 
     ~CudaKernel() override {
@@ -199,28 +201,40 @@ public:
 
     // Launches through the driver, because a launch through the CUDA runtime takes about 100 ns longer.
     void launch(StreamHandle stream, const Launch& launch, void* const* arguments) const override {
-        const auto size = [](std::int64_t value) { return static_cast<unsigned>(value); };
+        const bool enqueued =
+            enqueue_early_ != nullptr ? enqueue_early(stream, launch, arguments) : enqueue(stream, launch, arguments);
+        if (!enqueued) launch_by_runtime(stream, launch, arguments);
+    }
+
+private:
+    static unsigned size(std::int64_t value) { return static_cast<unsigned>(value); }
+
+    [[nodiscard]] bool enqueue(StreamHandle stream, const Launch& launch, void* const* arguments) const {
+        const auto& [grid, block] = std::tie(launch.grid, launch.block);
+        return enqueue_ != nullptr && enqueue_(in_context_, size(grid[0]), size(grid[1]), size(grid[2]), size(block[0]),
+                                               size(block[1]), size(block[2]), size(launch.dynamic_shared_bytes),
+                                               stream, const_cast<void**>(arguments), nullptr) == CUDA_SUCCESS;
+    }
+
+    // The kernel may start before the previous kernel of the stream has ended.
+    [[nodiscard]] bool enqueue_early(StreamHandle stream, const Launch& launch, void* const* arguments) const {
         const auto& [grid, block] = std::tie(launch.grid, launch.block);
         CUlaunchAttribute early{};
         early.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
         early.value.programmaticStreamSerializationAllowed = 1;
-        const CUlaunchConfig config{size(grid[0]),
-                                    size(grid[1]),
-                                    size(grid[2]),
-                                    size(block[0]),
-                                    size(block[1]),
-                                    size(block[2]),
-                                    size(launch.dynamic_shared_bytes),
-                                    stream,
-                                    &early,
-                                    may_start_early_ ? 1U : 0U};
-        if (enqueue_ == nullptr ||
-            enqueue_(&config, in_context_, const_cast<void**>(arguments), nullptr) != CUDA_SUCCESS) {
-            launch_by_runtime(stream, launch, arguments);
-        }
+        const CUlaunchConfig config{.gridDimX = size(grid[0]),
+                                    .gridDimY = size(grid[1]),
+                                    .gridDimZ = size(grid[2]),
+                                    .blockDimX = size(block[0]),
+                                    .blockDimY = size(block[1]),
+                                    .blockDimZ = size(block[2]),
+                                    .sharedMemBytes = size(launch.dynamic_shared_bytes),
+                                    .hStream = stream,
+                                    .attrs = &early,
+                                    .numAttrs = 1};
+        return enqueue_early_(&config, in_context_, const_cast<void**>(arguments), nullptr) == CUDA_SUCCESS;
     }
 
-private:
     // Launches through the CUDA runtime after the driver has refused the launch. The runtime makes a context current if
     // the thread has none, and its errors have names.
     void launch_by_runtime(StreamHandle stream, const Launch& launch, void* const* arguments) const {
@@ -231,10 +245,10 @@ private:
                               std::to_string(current) + " is current; call cudaSetDevice(" + std::to_string(ordinal_) +
                               ") first");
         }
-        const auto size = [](const std::array<std::int64_t, 3>& v) {
-            return dim3(static_cast<unsigned>(v[0]), static_cast<unsigned>(v[1]), static_cast<unsigned>(v[2]));
+        const auto extents = [](const std::array<std::int64_t, 3>& v) {
+            return dim3(size(v[0]), size(v[1]), size(v[2]));
         };
-        check(cudaLaunchKernel(function(), size(launch.grid), size(launch.block), const_cast<void**>(arguments),
+        check(cudaLaunchKernel(function(), extents(launch.grid), extents(launch.block), const_cast<void**>(arguments),
                                static_cast<std::size_t>(launch.dynamic_shared_bytes), stream),
               "launch");
     }
@@ -244,9 +258,9 @@ private:
     int ordinal_;
     Library library_;
     cudaKernel_t kernel_ = nullptr;
-    CUfunction in_context_ = nullptr;                // the kernel in the device's primary context
-    decltype(cuLaunchKernelEx)* enqueue_ = nullptr;  // null if launches must go through the CUDA runtime
-    bool may_start_early_ = false;                   // before the previous kernel of the stream has ended
+    CUfunction in_context_ = nullptr;                      // the kernel in the device's primary context
+    decltype(cuLaunchKernel)* enqueue_ = nullptr;          // null if launches must go through the CUDA runtime
+    decltype(cuLaunchKernelEx)* enqueue_early_ = nullptr;  // null if the kernel must not start early
 };
 
 class CudaMemory : public Memory {
