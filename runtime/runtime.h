@@ -46,7 +46,7 @@ struct Choice {
     std::string tuned_for;   ///< the problem that the configuration was tuned for; empty when predicted or untuned
     double expected_us = 0;  ///< measured on `device` for `tuned_for`, or predicted for the problem; 0 when untuned
     std::string device;      ///< the device of the tuning; the Runtime's own device when untuned
-    double uncertainty = 0;  ///< for two of three times t, the prediction is between t / (1 + this) and t * (1 + this)
+    double uncertainty = 0;  ///< for two thirds of all times t, the prediction is from t / (1 + this) to t * (1 + this)
     std::string why{};       ///< the reason for a portfolio's member or a kernel timed in first launches; else empty
     std::string database{};  ///< the database that has the configuration; empty when untuned
 };

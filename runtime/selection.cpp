@@ -18,7 +18,8 @@ namespace {
 std::optional<Configuration> sane_default(const KernelTemplate& kernel, const Problem& problem, const Device& device) {
     const auto defaults = default_configuration(kernel);
     if (!infeasibility(kernel, defaults, problem, device)) return defaults;
-    for (const auto& parameter : kernel.parameters) {  // one change is tried first: enumerating takes longer
+    // Tries changes of a single parameter first, because enumerating the space takes longer.
+    for (const auto& parameter : kernel.parameters) {
         for (const auto value : parameter.values) {
             auto near = defaults;
             near.values[parameter.name] = value;

@@ -15,8 +15,8 @@
 
 namespace smemtune {
 
-/// The device time that all measurements of a Runtime together may still lose (FirstCallsOptions::most_lost_ms). Any
-/// thread may use the object.
+/// The device time that a Runtime may still lose by timing kernels other than the fastest
+/// (FirstCallsOptions::most_lost_ms). Any thread may use the object.
 class LostTime {
 public:
     explicit LostTime(double most_ms) : left_ns_(static_cast<std::int64_t>(most_ms * 1e6)) {}

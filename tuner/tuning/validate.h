@@ -41,8 +41,9 @@ struct ValidationReport {
     double seconds = 0;
 };
 
-/// Tunes `seeds` times, each time with the next seed after the request's. Each run writes to a temporary database, and
-/// `resources.store` does not change. Then the first worker starts a new process, which times the winners.
+/// Tunes `seeds` times: with the request's seed plus 1, then plus 2, and so on. Each run writes to a temporary database
+/// of its own, and `resources.store` does not change. Then the first of `resources.workers` times the winners of each
+/// problem in a fresh process.
 ValidationReport validate(TuneRequest request, const std::vector<std::vector<PlannedSpace>>& spaces,
                           const TuneResources& resources, std::size_t seeds, Progress& progress);
 

@@ -79,7 +79,7 @@ void Worker::start() {
         const auto write_end = fcntl(up.write_end, F_DUPFD, 10);
         dup2(read_end, from_coordinator);
         dup2(write_end, to_coordinator);
-        dup2(STDERR_FILENO, STDOUT_FILENO);  // keeps what kernels print out of --json output
+        dup2(STDERR_FILENO, STDOUT_FILENO);  // what kernels print goes to stderr, because stdout has the --json output
         close(read_end);
         close(write_end);
         execv(arguments[0], const_cast<char* const*>(arguments.data()));

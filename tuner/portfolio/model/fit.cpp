@@ -15,7 +15,7 @@ namespace {
 // configuration's own times say little.
 constexpr double shrinkage = 0.03;
 constexpr double common_times = 0.5;
-constexpr double unknown_error = 0.3;  // the error that is assumed for a model of fewer than three times
+constexpr double unknown_error = 0.3;  // the assumed error of a model that is fitted to fewer than 3 measured times
 constexpr double share_within_error = 2.0 / 3;
 constexpr int sweeps_without = 100;  // limit for leave-one-out fits, which start near their solution
 // A residual is kept if the measured or the predicted time is at most this many times the best time at the problem.
