@@ -273,15 +273,26 @@ std::vector<std::string> NvrtcCompiler::options_of(const Program& program) const
     return options;
 }
 
-std::string mangled_name(const std::vector<std::uint8_t>& cubin, const std::string& entry) {
-    // Each kernel has a section `.text.NAME`. A mangled name contains the identifier's length, then the identifier.
-    const std::string_view text(reinterpret_cast<const char*>(cubin.data()), cubin.size());
-    const auto part = std::to_string(entry.size()) + entry;
+namespace {
+
+// Returns the names of the sections with machine code: each kernel has a section `.text.NAME`.
+std::set<std::string> code_sections(std::string_view cubin) {
     constexpr std::string_view prefix = ".text.";
-    std::set<std::string> found;
-    for (auto at = text.find(prefix); at != std::string_view::npos; at = text.find(prefix, at + 1)) {
+    std::set<std::string> names;
+    for (auto at = cubin.find(prefix); at != std::string_view::npos; at = cubin.find(prefix, at + 1)) {
         const auto begin = at + prefix.size();
-        std::string name(text.substr(begin, text.find('\0', begin) - begin));
+        names.emplace(cubin.substr(begin, cubin.find('\0', begin) - begin));
+    }
+    return names;
+}
+
+}  // namespace
+
+std::string mangled_name(const std::vector<std::uint8_t>& cubin, const std::string& entry) {
+    // A mangled name contains the identifier's length, then the identifier.
+    const auto part = std::to_string(entry.size()) + entry;
+    std::set<std::string> found;
+    for (const auto& name : code_sections({reinterpret_cast<const char*>(cubin.data()), cubin.size()})) {
         if (name == entry) return name;
         if (name.starts_with("_Z") && name.find(part) != std::string::npos) found.insert(name);
     }
@@ -290,7 +301,8 @@ std::string mangled_name(const std::vector<std::uint8_t>& cubin, const std::stri
 
 bool waits_for_previous_kernel(const std::vector<std::uint8_t>& cubin) {
     const std::string_view text(reinterpret_cast<const char*>(cubin.data()), cubin.size());
-    return text.find("smemtune_waits_for_previous_kernel") != std::string_view::npos;
+    if (text.find("smemtune_waits_for_previous_kernel") == std::string_view::npos) return false;
+    return code_sections(text).size() == 1;  // the variable does not say which of several kernels waits
 }
 
 std::string ptxas_complaint(const std::string& log) {

@@ -28,8 +28,9 @@ private:
 /// of this name, or several.
 std::string mangled_name(const std::vector<std::uint8_t>& cubin, const std::string& entry);
 
-/// Whether the kernels of a cubin wait for the previous kernel of their stream themselves
-/// (templates/kernels/device/dependent_launch.h). They may then start while that kernel still runs.
+/// Whether the only kernel of a cubin waits for the previous kernel of its stream itself
+/// (templates/kernels/device/dependent_launch.h). It may then start while that kernel still runs. False if the cubin has
+/// several kernels or functions.
 bool waits_for_previous_kernel(const std::vector<std::uint8_t>& cubin);
 
 /// The warning of ptxas that it had to generate code several times slower than the source asks for: wgmma instructions

@@ -2,19 +2,27 @@
 #pragma once
 
 #include <map>
+#include <set>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "db/portfolio/portfolio_text.h"
 #include "templates/space/configuration.h"
 #include "tuner/tuning/plan.h"
 
 namespace smemtune {
 
+/// Returns the portfolio that is the most similar to `problem` and `device`, or null. It is for the same operation,
+/// size of elements and compute capability, and has a member of one of `templates`. Of several, the best one has the
+/// same layout, then the same type, then the most similar device.
+const PortfolioText* most_similar(std::span<const PortfolioText> portfolios, const Problem& problem,
+                                  const Device& device, const std::set<std::string>& templates);
+
 /// Returns start points by template name: at most three members of a portfolio for each template, the fastest first
 /// according to the portfolio's time models. Members that are predicted to be slower than the fastest by more than the
-/// factor pruning::slow_template are left out. The portfolio is for the operation of `problem`, elements of the same
-/// size and the same compute capability; preferably also for the same layout, then for the same type, then for a similar
-/// device. Empty if there is no such portfolio.
+/// factor pruning::slow_template are left out. The portfolio is the most_similar() one of those that are part of the
+/// program. Empty if there is none.
 std::map<std::string, std::vector<Configuration>> predicted_starts(const Problem& problem, const Device& device,
                                                                    const std::vector<PlannedSpace>& templates);
 

@@ -3,15 +3,19 @@
 // a CPU, the function below does nothing.
 #pragma once
 
-/// Waits until all previous kernels of the stream are complete and their writes are visible. Then lets the next kernel
-/// start, once all blocks of this kernel have called the function. Each thread must call the function before it
-/// accesses global memory. It may call the function more than once.
+/// Waits until the previous kernel of the stream is complete and its writes are visible. Earlier kernels are then
+/// complete, too, if each of them also waited or was launched as usual. Then lets the next kernel start, once all
+/// blocks of this kernel have called the function.
+///
+/// Each thread must call the function before it accesses global memory, and at least one thread of each launch must
+/// call it. A thread may call it more than once. Data that the previous kernel may write must not be read through
+/// pointers that are both const and __restrict__: the compiler may assume that such data does not change.
 ///
 /// `known` is a value that is needed right after the wait; it must not be negative. The wait depends on it, so the
 /// compiler does not compute it after the wait.
 ///
-/// The runtime starts a kernel early only if its machine code has the variable below. The compiler keeps the variable
-/// only in kernels that call this function.
+/// The runtime starts a kernel early only if its machine code has the variable below and no other kernel. The compiler
+/// keeps the variable only if the kernel calls this function.
 __device__ __forceinline__ void wait_for_previous_kernel(int known = 0) {
 #if !defined(SMEMTUNE_HOST) && __CUDA_ARCH__ >= 900
     static unsigned char smemtune_waits_for_previous_kernel;

@@ -151,9 +151,8 @@ __device__ __forceinline__ void multiply_blocks(Sums& sums, Element* panel_stage
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
-    tensor_skinny(int M, int N, int K, float alpha, const Element* __restrict__ A, long long lda,
-                  const Element* __restrict__ B, long long ldb, float beta, Element* __restrict__ C, long long ldc,
-                  float* workspace) {
+    tensor_skinny(int M, int N, int K, float alpha, const Element* A, long long lda, const Element* B, long long ldb,
+                  float beta, Element* __restrict__ C, long long ldc, float* workspace) {
     const int rows = NARROW_IS_B ? M : N, columns = NARROW_IS_B ? N : M;
     const int row_tiles = (rows - 1) / TILE + 1;
     const int tile = blockIdx.x, split = blockIdx.y, splits = gridDim.y;

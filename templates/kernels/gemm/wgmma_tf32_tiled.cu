@@ -61,10 +61,9 @@
 #endif
 
 extern "C" __global__ void __launch_bounds__(THREADS, 1) CLUSTER_DIMENSIONS
-    wgmma_tf32_tiled(int M, int N, int K, float alpha, const Element* __restrict__ A, long long lda,
-                     const Element* __restrict__ B, long long ldb, float beta, Element* __restrict__ C, long long ldc,
-                     int GROUP_M, const __grid_constant__ TensorMap A_TILES, const __grid_constant__ TensorMap B_TILES,
-                     unsigned char* workspace) {
+    wgmma_tf32_tiled(int M, int N, int K, float alpha, const Element* A, long long lda, const Element* B, long long ldb,
+                     float beta, Element* C, long long ldc, int GROUP_M, const __grid_constant__ TensorMap A_TILES,
+                     const __grid_constant__ TensorMap B_TILES, unsigned char* workspace) {
     const Matrix a{A, lda, M, K}, b{B, ldb, N, K};
     wgmma_tf32_product(M, N, alpha, TURNED ? b : a, TURNED ? a : b, beta, C, ldc, GROUP_M, TURNED ? B_TILES : A_TILES,
                        TURNED ? A_TILES : B_TILES, workspace);

@@ -74,15 +74,16 @@
 // EPILOGUE
 //
 // A warp has the sums of 16 rows. It handles STRIP_COLUMNS columns at a time: it scales and rounds the sums, writes
-// them to a strip in shared memory (stmatrix) and starts a copy of the strip to C. Each warp uses two strips in turn.
+// them to a strip in shared memory (stmatrix) and starts a copy of the strip to C. If a tile has several
+// strips, each warp uses two of them in turn.
 //
 //
 // SMALL PRODUCTS: TIME BEFORE THE FIRST COPY
 //
 // The kernel may start while the previous kernel of the stream still runs. It then initialises its barriers, fetches
 // the tensor maps and determines its first tile. Only then does it wait for the previous kernel
-// (device/dependent_launch.h). If two blocks fit on a multiprocessor (BLOCKS_PER_SM), or if the previous kernel leaves
-// some multiprocessors free, all this takes no time of its own.
+// (device/dependent_launch.h). If the previous kernel leaves room on the multiprocessors, for example because two
+// blocks fit on each (BLOCKS_PER_SM), all this takes no time of its own.
 //
 //
 // ONE CONFIGURATION, WORKED THROUGH
@@ -110,10 +111,10 @@
 #endif
 
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM) CLUSTER_DIMENSIONS
-    wgmma_tiled(int M, int N, int K, float alpha, const Element* __restrict__ A, long long lda,
-                const Element* __restrict__ B, long long ldb, float beta, Element* __restrict__ C, long long ldc,
-                int GROUP_M, const __grid_constant__ TensorMap A_TILES, const __grid_constant__ TensorMap B_TILES,
-                const __grid_constant__ TensorMap C_TILES, unsigned char* workspace) {
+    wgmma_tiled(int M, int N, int K, float alpha, const Element* A, long long lda, const Element* B, long long ldb,
+                float beta, Element* C, long long ldc, int GROUP_M, const __grid_constant__ TensorMap A_TILES,
+                const __grid_constant__ TensorMap B_TILES, const __grid_constant__ TensorMap C_TILES,
+                unsigned char* workspace) {
     Shared& shared = shared_of_block();
     const Work work(M, N, K, GROUP_M);
     const Workspace parts(workspace, work);

@@ -63,8 +63,10 @@ TEST(NvrtcSources, OnlyKernelsThatWaitForThePreviousOneMayStartEarly) {
         return waits_for_previous_kernel(must_compile(*sm_90(), program).code);
     };
     EXPECT_TRUE(waits("wait_for_previous_kernel();"));
-    EXPECT_TRUE(waits("if (threadIdx.x > 3) wait_for_previous_kernel(threadIdx.x);"));
+    EXPECT_TRUE(waits("if (threadIdx.x == 0) wait_for_previous_kernel(blockIdx.x); else return;"));
     EXPECT_FALSE(waits(""));  // the header alone is not enough
+    // Another kernel of the same source waits, and this one may not.
+    EXPECT_FALSE(waits("*out = 2; } extern \"C\" __global__ void other(float* out) { wait_for_previous_kernel();"));
     program.files.at("device/dependent_launch.h") += "\n";
     EXPECT_TRUE(waits("wait_for_previous_kernel();"));
 }

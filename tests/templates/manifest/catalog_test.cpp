@@ -369,16 +369,16 @@ TEST(Catalog, TheHashesOfTheBuiltInTemplatesAreThoseOfStoredTrials) {
                                                     {"row_tile", "985702ba-d7c7-52f0-836d-4587e2ab8997"},
                                                     {"skinny", "933fd945-dd8c-5cd3-a75f-2f90c3cf12cd"},
                                                     {"strip_tiled", "5420300a-c55e-55c5-9693-def48f5b30b8"},
-                                                    {"tensor_skinny", "ff33d3ca-c42d-5aa4-a28f-fb07e8b52214"},
-                                                    {"tensor_split_tiled", "56ccf318-21e4-5398-8177-fdf67ca03bb8"},
-                                                    {"tensor_warp_tiled", "6419e53b-a594-52ca-ba5b-6bd917381502"},
+                                                    {"tensor_skinny", "8c789fb8-7297-5720-8740-caf9fe2702fa"},
+                                                    {"tensor_split_tiled", "8cebef91-a28e-5985-9aba-a632fb99e6f0"},
+                                                    {"tensor_warp_tiled", "cf811b85-242f-5421-b0f2-eafbc020a9e4"},
                                                     {"thread_tiled", "7e92eb9a-c960-5caf-a511-a1f05c835ec1"},
                                                     {"tiled", "f53311fb-aafb-55bd-9c66-bc9919a26ddf"},
                                                     {"tiled_transpose", "48dd4b02-830a-5f75-893b-2eab3baf21d9"},
                                                     {"warp_tiled", "24e731b0-8d91-5162-8f57-25a711d4493e"},
-                                                    {"wgmma_split_tiled", "bbade92d-1007-5538-adc9-e513fc9a6ba8"},
-                                                    {"wgmma_tf32_tiled", "71aacd44-6ae3-55f3-88a1-2bf7f4a428a2"},
-                                                    {"wgmma_tiled", "fa04ee39-c77c-50df-b294-6fc6a62636f9"}};
+                                                    {"wgmma_split_tiled", "fdace1a8-87a9-5725-af87-5ff3915d4a33"},
+                                                    {"wgmma_tf32_tiled", "ed655344-7f4e-562e-bfbf-cf407be4218b"},
+                                                    {"wgmma_tiled", "4b438a9b-99ae-56e7-b1cb-ee4146276d0d"}};
     EXPECT_EQ(hashes, stored);
     const std::map<std::string, std::string> verified{{"batched_gemm", "87b23f65f54cf560ddc7961e364e64a2"},
                                                       {"gemm", "e019d4e0e1d38da25b083885d22f567f"},

@@ -65,6 +65,29 @@ TEST_F(PredictedStarts, OfOtherTypesAndLayoutsAreThoseOfTheMostSimilarPortfolio)
     EXPECT_NE(of_f32, at(gemm(4096, 4096, 4096, "f32", "nn"), hopper)) << "each layout of f32 has its own portfolio";
 }
 
+TEST_F(PredictedStarts, LayoutDecidesBeforeTypeAndTypeBeforeDevice) {
+    auto fewer = hopper;
+    fewer.multiprocessors /= 2;
+    const auto portfolio = [&](const std::string& type, const std::string& layout, const Device& device,
+                               const std::string& kernel = "k") {
+        PortfolioText text{.device = device, .operation = "gemm", .type = type, .layout = layout};
+        text.members.push_back({.kernel_template = kernel});
+        return text;
+    };
+    const auto chosen = [&](const std::vector<PortfolioText>& portfolios) {
+        const auto* const found = most_similar(portfolios, gemm(64, 64, 64, "f16", "tn"), hopper, {"k"});
+        return found == nullptr ? -1 : static_cast<int>(found - portfolios.data());
+    };
+    EXPECT_EQ(chosen({portfolio("f16", "nn", hopper), portfolio("bf16", "tn", fewer)}), 1);
+    EXPECT_EQ(chosen({portfolio("bf16", "tn", hopper), portfolio("f16", "tn", fewer)}), 1);
+    EXPECT_EQ(chosen({portfolio("f16", "tn", fewer), portfolio("f16", "tn", hopper)}), 1);
+    EXPECT_EQ(chosen({portfolio("bf16", "nn", fewer)}), 0);
+    EXPECT_EQ(chosen({portfolio("f32", "tn", hopper)}), -1) << "elements of another size";
+    EXPECT_EQ(chosen({portfolio("f16", "tn", hopper, "other")}), -1) << "no template of the search";
+    EXPECT_EQ(chosen({portfolio("f16", "tn", model_device("sm_80"))}), -1) << "another compute capability";
+    EXPECT_EQ(chosen({}), -1);
+}
+
 TEST_F(PredictedStarts, ThereAreNoneWhereNoPortfolioIsShipped) {
     EXPECT_THAT(at(gemm(1024, 1024, 1024), model_device("sm_80")), IsEmpty()) << "another architecture";
     EXPECT_THAT(at(gemm(1024, 1024, 1024, "tf32"), hopper), IsEmpty()) << "templates of f32 do not compute tf32";

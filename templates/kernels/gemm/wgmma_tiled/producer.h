@@ -107,7 +107,8 @@ __device__ __forceinline__ void produce(Shared& shared, Pipeline& pipeline, cons
     }
 }
 
-/// Loads the k-tiles of all tiles of C that this block computes. BY_ENGINE and the threads are those of produce().
+/// Loads the k-tiles of all tiles of C that this block computes. BY_ENGINE has the same meaning as in produce(), and
+/// the same threads call both functions.
 template <bool BY_ENGINE, class Shared, class A, class B>
 __device__ __forceinline__ void produce_tiles(Shared& shared, const A& a, const B& b, const Work& work) {
     Pipeline pipeline;
