@@ -29,8 +29,8 @@ private:
 std::string mangled_name(const std::vector<std::uint8_t>& cubin, const std::string& entry);
 
 /// Whether the only kernel of a cubin waits for the previous kernel of its stream itself
-/// (templates/kernels/device/dependent_launch.h). It may then start while that kernel still runs. False if the cubin has
-/// several kernels or functions.
+/// (templates/kernels/device/dependent_launch.h). It may then start while that kernel still runs. False if the cubin
+/// has several kernels or functions.
 bool waits_for_previous_kernel(const std::vector<std::uint8_t>& cubin);
 
 /// The warning of ptxas that it had to generate code several times slower than the source asks for: wgmma instructions

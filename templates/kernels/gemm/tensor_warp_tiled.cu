@@ -116,7 +116,8 @@
 
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
     tensor_warp_tiled(int M, int N, int K, float alpha, const Element* A, long long lda, const Element* B,
-                      long long ldb, float beta, Element* C, long long ldc, int GROUP_M, float* workspace) {
+                      long long ldb, float beta, Element* __restrict__ C, long long ldc, int GROUP_M,
+                      float* workspace) {
     const WorkTile work(M, N, K, GROUP_M);
     wait_for_previous_kernel(min(work.row, work.k));
     Accumulators accumulators = {};

@@ -371,7 +371,7 @@ TEST(Catalog, TheHashesOfTheBuiltInTemplatesAreThoseOfStoredTrials) {
                                                     {"strip_tiled", "5420300a-c55e-55c5-9693-def48f5b30b8"},
                                                     {"tensor_skinny", "8c789fb8-7297-5720-8740-caf9fe2702fa"},
                                                     {"tensor_split_tiled", "8cebef91-a28e-5985-9aba-a632fb99e6f0"},
-                                                    {"tensor_warp_tiled", "cf811b85-242f-5421-b0f2-eafbc020a9e4"},
+                                                    {"tensor_warp_tiled", "ea0b5a94-334a-57b6-82d9-d66d5c9a70ca"},
                                                     {"thread_tiled", "7e92eb9a-c960-5caf-a511-a1f05c835ec1"},
                                                     {"tiled", "f53311fb-aafb-55bd-9c66-bc9919a26ddf"},
                                                     {"tiled_transpose", "48dd4b02-830a-5f75-893b-2eab3baf21d9"},
