@@ -88,8 +88,7 @@ TEST_P(WaitingKernels, ReadWhatThePreviousKernelWritesLast) {
     auto [name, type, layout, m, n, k] = GetParam();
     const auto& kernel = *std::ranges::find(builtin_templates(), name, &KernelTemplate::name);
     const auto problem = gemm(m, n, k, type, layout);
-    const bool is_16_bits = element_type(type).bytes == 2;
-    const auto& number = *std::ranges::find(number_types(), is_16_bits ? type : "f32", &NumberType::name);
+    const auto& number = number_type_of(type);
     const auto bytes = static_cast<std::size_t>(number.bytes);
     // A, B and C in one piece of memory
     const std::array counts{elements(m, k), elements(k, n), elements(m, n)};
@@ -107,31 +106,21 @@ TEST_P(WaitingKernels, ReadWhatThePreviousKernelWritesLast) {
     void *a = operands->data(), *b = operands->data() + begin[1], *c = operands->data() + begin[2];
     const std::vector<void*> arguments{&m, &n, &k, &alpha, &a, &lda, &b, &ldb, &beta, &c, &ldc};
 
-    const auto space = feasible_space(kernel, problem, device);
-    constexpr std::size_t drawn = 12;
-    ASSERT_GE(space.size(), drawn);
-    for (std::size_t i = 0; i < drawn; ++i) {
-        const auto configuration = space[i * (space.size() - 1) / (drawn - 1)];
-        SCOPED_TRACE(to_text(problem) + " " + to_text(configuration));
-        const auto result = compiler->compile(program_of(kernel, configuration, problem));
-        ASSERT_TRUE(std::holds_alternative<Binary>(result)) << std::get<Rejection>(result).reason;
-        EXPECT_TRUE(waits_for_previous_kernel(std::get<Binary>(result).code));
-        const auto launch = launch_of(kernel, configuration, problem, device);
-        const ConfiguredKernel configured(
-            with_workspace(backend->load(std::get<Binary>(result), launch.dynamic_shared_bytes), launch, *backend),
-            launch);
-        backend->copy_to_device(*operands, values);
-        backend->synchronize();
-        configured.launch(nullptr, arguments);
-        const auto right = bytes_of(*operands);
-        EXPECT_NE(right, values);
-        for (int repeat = 0; repeat < 2; ++repeat) {
-            backend->fill_with_zeros(operands->data(), operands->size(), nullptr);
-            copy_late(*operands, *source);
+    for_spread_configurations(
+        *backend, *compiler, kernel, problem, 12, [&](const auto& configured, const auto& binary) {
+            EXPECT_TRUE(waits_for_previous_kernel(binary.code));
+            backend->copy_to_device(*operands, values);
+            backend->synchronize();
             configured.launch(nullptr, arguments);
-            EXPECT_TRUE(bytes_of(*operands) == right) << "the kernel read or wrote C, A or B too early";
-        }
-    }
+            const auto right = bytes_of(*operands);
+            EXPECT_NE(right, values);
+            for (int repeat = 0; repeat < 2; ++repeat) {
+                backend->fill_with_zeros(operands->data(), operands->size(), nullptr);
+                copy_late(*operands, *source);
+                configured.launch(nullptr, arguments);
+                EXPECT_TRUE(bytes_of(*operands) == right) << "the kernel read or wrote C, A or B too early";
+            }
+        });
 }
 
 // C of each launch is A of the next one.
@@ -140,8 +129,7 @@ TEST_P(WaitingKernels, ComputeTheSameChainAsWithPausesBetweenLaunches) {
     const auto& kernel = *std::ranges::find(builtin_templates(), name, &KernelTemplate::name);
     int side = n, rows = layout[0] == 't' ? side : m;  // B has side x side elements, so C can be the next A
     const auto problem = gemm(rows, side, side, type, layout);
-    const bool is_16_bits = element_type(type).bytes == 2;
-    const auto& number = *std::ranges::find(number_types(), is_16_bits ? type : "f32", &NumberType::name);
+    const auto& number = number_type_of(type);
     const auto bytes = static_cast<std::size_t>(number.bytes);
     const auto memory_of = [&](std::size_t count, double scale) {
         std::vector<std::byte> values(count * bytes);
@@ -158,18 +146,7 @@ TEST_P(WaitingKernels, ComputeTheSameChainAsWithPausesBetweenLaunches) {
     const auto b = memory_of(elements(side, side), 0.2 / std::sqrt(side));
     std::vector<std::unique_ptr<Memory>> matrices;
     for (std::size_t i = 0; i <= links; ++i) matrices.push_back(memory_of(elements(rows, side), i == 0 ? 0.125 : 0));
-    const auto space = feasible_space(kernel, problem, device);
-    constexpr std::size_t drawn = 6;
-    ASSERT_GE(space.size(), drawn);
-    for (std::size_t i = 0; i < drawn; ++i) {
-        const auto configuration = space[i * (space.size() - 1) / (drawn - 1)];
-        SCOPED_TRACE(to_text(problem) + " " + to_text(configuration));
-        const auto result = compiler->compile(program_of(kernel, configuration, problem));
-        ASSERT_TRUE(std::holds_alternative<Binary>(result)) << std::get<Rejection>(result).reason;
-        const auto launch = launch_of(kernel, configuration, problem, device);
-        const ConfiguredKernel configured(
-            with_workspace(backend->load(std::get<Binary>(result), launch.dynamic_shared_bytes), launch, *backend),
-            launch);
+    for_spread_configurations(*backend, *compiler, kernel, problem, 6, [&](const auto& configured, const auto&) {
         const auto chain = [&](bool pauses) {
             for (std::size_t link = 1; link <= links; ++link) {
                 backend->fill_with_zeros(matrices[link]->data(), matrices[link]->size(), nullptr);
@@ -188,7 +165,7 @@ TEST_P(WaitingKernels, ComputeTheSameChainAsWithPausesBetweenLaunches) {
         const auto right = chain(true);
         EXPECT_NE(right, std::vector<std::byte>(right.size()));
         for (int repeat = 0; repeat < 3; ++repeat) EXPECT_TRUE(chain(false) == right) << "a link started too early";
-    }
+    });
 }
 
 INSTANTIATE_TEST_SUITE_P(Templates, WaitingKernels,

@@ -35,11 +35,7 @@ protected:
         return gemm(m, n, extent(most), GetParam().type, GetParam().layout);
     }
 
-    // The type of elements in memory: floats for tf32 and 3xtf32.
-    [[nodiscard]] static const NumberType& number_type() {
-        const auto is_16_bits = element_type(GetParam().type).bytes == 2;
-        return *std::ranges::find(number_types(), is_16_bits ? GetParam().type : "f32", &NumberType::name);
-    }
+    [[nodiscard]] static const NumberType& number_type() { return number_type_of(GetParam().type); }
 
     [[nodiscard]] std::unique_ptr<Memory> ones(std::size_t count) const {
         const auto bytes = static_cast<std::size_t>(number_type().bytes);

@@ -14,7 +14,9 @@
 #include <vector>
 
 #include "runtime/backend.h"
+#include "runtime/configured_kernel.h"
 #include "runtime/workspace.h"
+#include "templates/arguments/argument_type.h"
 #include "templates/launch/limits.h"
 #include "templates/manifest/catalog.h"
 #include "tuner/compile/compile_pool.h"
@@ -96,6 +98,31 @@ inline void for_configurations(const Device& device, const Problem& problem, con
         each.launch.static_shared_bytes = binary->resources.static_shared_bytes;
         visit(each.name, *binary, each.launch);
     }
+}
+
+/// Calls `visit` for `count` configurations of `kernel` that are spread over the space of `problem`.
+inline void for_spread_configurations(
+    Backend& backend, const Compiler& compiler, const KernelTemplate& kernel, const Problem& problem, std::size_t count,
+    const std::function<void(const ConfiguredKernel& configured, const Binary& binary)>& visit) {
+    const auto space = feasible_space(kernel, problem, backend.device());
+    ASSERT_GE(space.size(), count) << to_text(problem);
+    for (std::size_t i = 0; i < count; ++i) {
+        const auto configuration = space[i * (space.size() - 1) / std::max<std::size_t>(1, count - 1)];
+        SCOPED_TRACE(to_text(problem) + " " + to_text(configuration));
+        const auto compiled = compiler.compile(program_of(kernel, configuration, problem));
+        ASSERT_TRUE(std::holds_alternative<Binary>(compiled)) << std::get<Rejection>(compiled).reason;
+        const auto& binary = std::get<Binary>(compiled);
+        const auto launch = launch_of(kernel, configuration, problem, backend.device());
+        visit(ConfiguredKernel(with_workspace(backend.load(binary, launch.dynamic_shared_bytes), launch, backend),
+                               launch),
+              binary);
+    }
+}
+
+/// The type of elements of `type` in memory: floats for tf32 and 3xtf32.
+inline const NumberType& number_type_of(const std::string& type) {
+    const auto* const name = element_type(type).bytes == 2 ? type.c_str() : "f32";
+    return *std::ranges::find(number_types(), std::string_view(name), &NumberType::name);
 }
 
 }  // namespace smemtune

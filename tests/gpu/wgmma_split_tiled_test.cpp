@@ -50,19 +50,8 @@ protected:
 
     // Calls `visit` for `count` configurations that are spread over the space.
     void for_each(const Extents& extents, std::size_t count, const std::function<void(const BoundKernel&)>& visit) {
-        const auto problem = extents.problem();
-        const auto space = feasible_space(kernel, problem, device);
-        ASSERT_GE(space.size(), count);
-        for (std::size_t i = 0; i < count; ++i) {
-            const auto configuration = space[i * (space.size() - 1) / std::max<std::size_t>(1, count - 1)];
-            SCOPED_TRACE(to_text(problem) + " " + to_text(configuration));
-            const auto compiled = compiler->compile(program_of(kernel, configuration, problem));
-            ASSERT_TRUE(std::holds_alternative<Binary>(compiled)) << std::get<Rejection>(compiled).reason;
-            const auto launch = launch_of(kernel, configuration, problem, device);
-            const auto loaded = with_workspace(backend->load(std::get<Binary>(compiled), launch.dynamic_shared_bytes),
-                                               launch, *backend);
-            visit(ConfiguredKernel(loaded, launch));
-        }
+        for_spread_configurations(*backend, *compiler, kernel, extents.problem(), count,
+                                  [&](const ConfiguredKernel& by, const Binary&) { visit(by); });
     }
 };
 

@@ -29,14 +29,19 @@ TEST(Plan, IsTheSameWithManyThreadsAsWithOne) {
     }
 }
 
-// The space contains configurations with too many threads per block if there are at most 1000 of them, so that each is
-// stored as rejected. If there are more, the space contains none of them.
-TEST(Plan, HasWhatBreaksTheDevicesLimitsUnlessThatIsTooMuch) {
+TuneRequest exhaustive_search_of_tiled() {
     TuneRequest request;
     request.problems = {gemm(64, 64, 64)};
     request.templates = builtin_templates();
     std::erase_if(request.templates, [](const auto& kernel) { return kernel.name != "tiled"; });
     request.search = "exhaustive";
+    return request;
+}
+
+// The space contains configurations with too many threads per block if there are at most 1000 of them, so that each is
+// stored as rejected. If there are more, the space contains none of them.
+TEST(Plan, HasWhatBreaksTheDevicesLimitsUnlessThatIsTooMuch) {
+    auto request = exhaustive_search_of_tiled();
     request.templates.front().constraints.clear();
     auto& values = request.templates.front().parameters.front().values;
     values = {16};
@@ -49,11 +54,7 @@ TEST(Plan, HasWhatBreaksTheDevicesLimitsUnlessThatIsTooMuch) {
 
 // The template's own rule removes 1001 configurations, and the device's limits remove one.
 TEST(Plan, DoesNotCountWhatTheTemplatesRulesRemoveAsBreakingTheDevicesLimits) {
-    TuneRequest request;
-    request.problems = {gemm(64, 64, 64)};
-    request.templates = builtin_templates();
-    std::erase_if(request.templates, [](const auto& kernel) { return kernel.name != "tiled"; });
-    request.search = "exhaustive";
+    auto request = exhaustive_search_of_tiled();
     auto& kernel = request.templates.front();
     auto& width = kernel.parameters.front();
     kernel.constraints = {{Expression(width.name + " <= 33"), "wider tiles are not tried"}};
