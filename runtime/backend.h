@@ -93,7 +93,7 @@ public:
 class StreamTimer {
 public:
     virtual ~StreamTimer() = default;
-    /// Ends the measured time after the earlier launches on the stream where the timer was started.
+    /// Marks the end of the measured time: the moment when the timer's stream has done all launches enqueued so far.
     virtual void end() = 0;
     /// The measured time in microseconds; nullopt until the stream has done the measured work. May be called while a
     /// thread captures a stream.
@@ -113,12 +113,12 @@ public:
     /// Makes this device current for the calling thread. The thread's launches on the default stream then run on this
     /// device.
     virtual void make_current() {}
-    /// Loads machine code. `dynamic_shared_bytes` is the largest dynamic shared memory of later launches. load() and
-    /// allocate() also work while a thread captures a stream, in every capture mode. Throws LaunchError.
+    /// Loads machine code. `dynamic_shared_bytes` is the most dynamic shared memory that a later launch uses. load()
+    /// and allocate() also work while a thread captures a stream, in every capture mode. Throws LaunchError.
     [[nodiscard]] virtual std::unique_ptr<LoadedKernel> load(const Binary& binary,
                                                              std::int64_t dynamic_shared_bytes) = 0;
     /// Allocates `bytes` bytes. On a GPU the memory is aligned to at least 256 bytes. On the host device it is aligned
-    /// to 16 bytes, and any access past its last byte is out of bounds. Throws OutOfMemory.
+    /// to 16 bytes, and addresses that fault begin at most 15 bytes after its end. Throws OutOfMemory.
     [[nodiscard]] virtual std::unique_ptr<Memory> allocate(std::size_t bytes) = 0;
     /// Like allocate(), with every byte set to 0.
     [[nodiscard]] virtual std::unique_ptr<Memory> allocate_zeroed(std::size_t bytes) = 0;

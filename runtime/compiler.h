@@ -70,8 +70,8 @@ public:
     /// Returns machine code, or a rejection with the compiler's first error and its line. Many threads may call
     /// compile() at once. Throws CompilerError.
     [[nodiscard]] virtual std::variant<Binary, Rejection> compile(const Program& program) const = 0;
-    /// target() is the Binary::target, and version() the Binary::compiler, of all machine code from this compiler.
-    /// Stored machine code can be reused if both are equal.
+    /// All machine code from this compiler has target() as its Binary::target and version() as its Binary::compiler.
+    /// Stored machine code can be reused if it has the same two values.
     [[nodiscard]] virtual std::string target() const = 0;
     [[nodiscard]] virtual std::string version() const = 0;
 };

@@ -255,12 +255,12 @@ ProgramCache::Loaded Runtime::State::load_or_compile(const Candidate& candidate,
             return {nullptr, error.what()};
         }
     };
-    std::string damage;  // why the stored machine code is damaged; if it is, the kernel is compiled from source
+    std::string damage;  // message about stored machine code that is damaged; the kernel is then compiled from source
     try {
         if (const auto stored = stored_code(candidate, problem)) {
             auto known =
                 loaded({kernel.entry_name(), compiler->target(), stored->compiler, stored->code, stored->resources});
-            if (known.kernel) return known;  // code that does not load here is compiled again below
+            if (known.kernel) return known;  // if the code does not load here, the source is compiled below
         }
     } catch (const DamagedRow& error) {
         damage = error.what() + std::string("; ");
@@ -272,7 +272,7 @@ ProgramCache::Loaded Runtime::State::load_or_compile(const Candidate& candidate,
         if (const auto* rejection = std::get_if<Rejection>(&compiled)) return {nullptr, damage + rejection->reason};
         return loaded(std::get<Binary>(compiled));
     } catch (const CompilerError& error) {
-        return {nullptr, damage + error.what()};  // no exception: the next candidate may have stored machine code
+        return {nullptr, damage + error.what()};  // not rethrown: the next candidate may have stored machine code
     }
 }
 

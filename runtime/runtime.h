@@ -46,8 +46,8 @@ struct Choice {
     std::string tuned_for;   ///< the problem that the configuration was tuned for; empty when predicted or untuned
     double expected_us = 0;  ///< measured on `device` for `tuned_for`, or predicted for the problem; 0 when untuned
     std::string device;      ///< the device of the tuning; the Runtime's own device when untuned
-    double uncertainty = 0;  ///< for two thirds of all times t, the prediction is from t / (1 + this) to t * (1 + this)
-    std::string why{};       ///< the reason for a portfolio's member or a kernel timed in first launches; else empty
+    double uncertainty = 0;  ///< two thirds of measured times lie within a factor of 1 + this of a predicted time
+    std::string why{};       ///< why a portfolio's member, or a kernel timed in first launches, was chosen; else empty
     std::string database{};  ///< the database that has the configuration; empty when untuned
 };
 
@@ -101,10 +101,10 @@ struct FirstCallsOptions {
     double most_lost_ms = 1000;
 };
 
-/// C = alpha * op(A) * op(B) + beta * C, row-major. The pointers are device addresses. Strides are in elements; 0 means
-/// packed rows. In a batch, a batch stride is the distance between the starts of consecutive matrices. By default one
-/// matrix follows the other. With a batch stride of 0, all products read the same A or B. The matrices of C may
-/// interleave, but must not share elements.
+/// C = alpha * op(A) * op(B) + beta * C, row-major. The pointers are device addresses. Leading dimensions are in
+/// elements; 0 means packed rows. In a batch, a batch stride is the distance, in elements, between the starts of
+/// consecutive matrices. By default the matrices follow one another without a gap. With a batch stride of 0, all
+/// products read the same A or B. The matrices of C may interleave, but must not share elements.
 struct GemmOperands {
     const void* a = nullptr;
     const void* b = nullptr;
@@ -154,9 +154,10 @@ public:
     [[nodiscard]] const Choice& choice() const;
     [[nodiscard]] const Problem& problem() const;
 
-    /// Enqueues the kernel on `stream` (null: the default stream) of the Runtime's GPU, which must be current. On the
-    /// host device the kernel runs at once, one launch at a time. Throws std::invalid_argument if the kernel is neither
-    /// gemm nor batched_gemm or a stride is invalid, std::runtime_error if the device refuses the launch.
+    /// Enqueues the kernel on `stream` (null means the default stream). The Runtime's GPU must be the current device of
+    /// the calling thread. On the host device the kernel runs at once, one launch at a time. Throws
+    /// std::invalid_argument if a stride is invalid or the kernel's operation is neither gemm nor batched_gemm;
+    /// std::runtime_error if the device refuses the launch.
     ///
     /// A kernel without a workspace takes no lock and allocates nothing at a launch. A kernel with a workspace takes
     /// locks. All kernels of a Runtime share one block of memory for each stream. The first launch on a stream
@@ -261,7 +262,8 @@ public:
         /// Times several kernels of a problem in its first launches, on the application's own operands. Every launch
         /// gives a right result, but the first launches run different kernels, whose results may differ in rounding.
         /// Later launches run the fastest kernel, as long as the problem is remembered. Kernels without stored machine
-        /// code are not timed. A launch that is captured runs the first choice and is not timed.
+        /// code are not timed. Captured launches are not timed; until the fastest kernel is known, they run the first
+        /// choice.
         FirstCallsOptions measure_first_calls{};
         /// Called when a problem is fetched for the first time and when a database is left out. Several threads may
         /// call the function at once. It must not use the Runtime.

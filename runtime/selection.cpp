@@ -108,7 +108,7 @@ void Candidates::sort_devices() {
 }
 
 // Portfolios of other devices of the same compute capability come before this device's winners of other problems,
-// because a portfolio loses far less than the nearest winner does.
+// because the member that a portfolio predicts has a far smaller loss than the winner of the nearest problem.
 void Candidates::plan_steps() {
     using What = Step::What;
     steps_.clear();

@@ -10,7 +10,7 @@ namespace smemtune {
 namespace {
 
 // Converts a leading dimension of the C interface to a leading dimension of GemmOperands, where 0 means packed rows. In
-// the C interface, 0 is an error, because a caller who forgot to set the value passes 0.
+// the C interface, 0 is an error, because it is probably a value that the caller forgot to set.
 std::int64_t leading_dimension(std::int64_t given, const char* name) {
     if (given == 0) throw std::invalid_argument(std::string(name) + "=0; write SMEMTUNE_PACKED for packed rows");
     return given == SMEMTUNE_PACKED ? 0 : given;

@@ -88,7 +88,7 @@ typedef struct smemtune_options {
     smemtune_log_function log;
     void* log_user;             // first argument of `log`
     size_t measure_candidates;  // how many kernels are timed in an untuned problem's first launches; default 0
-    double measure_lost_ms;     // limit, in ms, of the device time that measure_candidates may lose; default 1000
+    double measure_lost_ms;     // limit, in ms, of the device time that is lost to slower kernels; default 1000
     // Databases that are searched after `database`, in this order. A null pointer ends the list. A database that is
     // absent, damaged, too new or not trusted is left out, and `log` is called.
     const char* const* databases;
@@ -115,12 +115,12 @@ typedef struct CUstream_st* smemtune_stream;
 // follow one another without a gap.
 #define SMEMTUNE_PACKED (-1)
 
-// C = alpha * op(A) * op(B) + beta * C, row-major, enqueued on `stream` of the runtime's GPU, which must be current.
-// `type` is the type of the elements: "f32", or for smemtune_gemm also "f16", "bf16", "tf32" (floats, multiplied with
-// 11 significant bits) and "3xtf32" (floats; about as precise as "f32", on tensor cores). `layout` is "nn", "nt", "tn"
-// or "tt". A first letter t means that A is transposed (stored as K x M). A second letter t means that B is transposed
-// (stored as N x K). op(A) is M x K, op(B) is K x N, C is M x N. The pointers are device addresses. Leading dimensions
-// are in elements. If alpha is 0, A and B are not read. If beta is 0, C is not read.
+// C = alpha * op(A) * op(B) + beta * C, row-major, enqueued on `stream`. The runtime's GPU must be the current device
+// of the calling thread. `type` is the type of the elements: "f32", or for smemtune_gemm also "f16", "bf16", "tf32"
+// (floats, multiplied with 11 significant bits) and "3xtf32" (floats; about as precise as "f32", on tensor cores).
+// `layout` is "nn", "nt", "tn" or "tt". A first letter t means that A is transposed (stored as K x M). A second letter
+// t means that B is transposed (stored as N x K). op(A) is M x K, op(B) is K x N, C is M x N. The pointers are device
+// addresses. Leading dimensions are in elements. If alpha is 0, A and B are not read. If beta is 0, C is not read.
 //
 // The first call with a problem chooses a kernel and loads or compiles it. Later calls take no lock and allocate
 // nothing, unless the kernel needs a workspace.
@@ -191,10 +191,10 @@ typedef struct smemtune_choice {
     const char* configuration;  // such as "TILE_WIDTH=32"
     const char* tuned_for;      // the problem that the configuration was tuned for; "" when predicted or untuned
     const char* device;         // the device of the tuning; the runtime's own device when untuned
-    const char* why;            // the reason for a portfolio's member or for a kernel timed in first launches; else ""
+    const char* why;            // why a portfolio's member, or a kernel timed in first launches, was chosen; else ""
     smemtune_match match;
     double expected_us;  // time measured for `tuned_for` on `device`, or predicted for this problem; 0 when untuned
-    double uncertainty;  // error of a prediction: two of three measured times are within a factor of 1 + uncertainty
+    double uncertainty;  // two thirds of measured times lie within a factor of 1 + this of a predicted expected_us
 } smemtune_choice;
 #define SMEMTUNE_CHOICE_INIT \
     { sizeof(smemtune_choice), NULL, NULL, NULL, NULL, NULL, SMEMTUNE_MATCH_UNTUNED, 0, 0 }

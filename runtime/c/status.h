@@ -8,7 +8,7 @@
 
 namespace smemtune {
 
-/// An error for which the code that throws it chooses the status.
+/// An error whose status is chosen by the code that throws it.
 class CallError : public std::runtime_error {
 public:
     CallError(smemtune_status status, const std::string& message) : std::runtime_error(message), status_(status) {}

@@ -1,4 +1,4 @@
-// Makes kernels of the algorithms that cublasLt's heuristic proposes.
+// Makes kernels from the algorithms that cublasLt's heuristic proposes.
 #include <array>
 
 #include "runtime/cublas/cublas_session.h"

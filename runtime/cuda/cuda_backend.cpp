@@ -175,7 +175,7 @@ public:
         static const Driver driver;
         if (driver.find == nullptr || driver.find(&in_context_, kernel_) != CUDA_SUCCESS) return;
         enqueue_ = driver.enqueue;
-        // Stream captures accept early launches from CUDA 12.3 on.
+        // A stream capture accepts programmatic dependent launches (enqueue_early) only from CUDA 12.3 on.
         int version = 0;
         check(cudaDriverGetVersion(&version), "driver version");
         if (version >= 12030 && waits_for_previous_kernel(binary.code)) enqueue_early_ = driver.enqueue_early;
@@ -216,7 +216,7 @@ private:
                                                stream, const_cast<void**>(arguments), nullptr) == CUDA_SUCCESS;
     }
 
-    // The kernel may start before the previous kernel of the stream has ended.
+    // A programmatic dependent launch: the kernel may start before the previous kernel of the stream has ended.
     [[nodiscard]] bool enqueue_early(StreamHandle stream, const Launch& launch, void* const* arguments) const {
         const auto& [grid, block] = std::tie(launch.grid, launch.block);
         CUlaunchAttribute early{};

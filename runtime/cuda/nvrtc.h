@@ -28,13 +28,13 @@ private:
 /// of this name, or several.
 std::string mangled_name(const std::vector<std::uint8_t>& cubin, const std::string& entry);
 
-/// Whether the only kernel of a cubin waits for the previous kernel of its stream itself
-/// (templates/kernels/device/dependent_launch.h). It may then start while that kernel still runs. False if the cubin
-/// has several kernels or functions.
+/// Whether a cubin's only kernel has the code that waits for the previous kernel of its stream
+/// (templates/kernels/device/dependent_launch.h). The kernel may then be started while the previous kernel still runs.
+/// False if the cubin has several kernels or functions.
 bool waits_for_previous_kernel(const std::vector<std::uint8_t>& cubin);
 
-/// The warning of ptxas that it had to generate code several times slower than the source asks for: wgmma instructions
-/// that wait for one another, or a setmaxnreg that is ignored (C7508 to C7519). Empty if ptxas gave no such warning.
+/// The warning of ptxas that it makes wgmma instructions wait for one another, or that it ignores a setmaxnreg (C7508
+/// to C7519). Such code can be several times slower. Empty if ptxas gave no such warning.
 std::string ptxas_complaint(const std::string& log);
 
 /// Parses the registers, spills and static shared memory of kernel `entry` from the output of ptxas -v.

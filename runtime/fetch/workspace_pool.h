@@ -50,8 +50,8 @@ public:
 
     explicit WorkspacePool(std::shared_ptr<Backend> backend) : backend_(std::move(backend)) {}
 
-    /// Allocates memory in advance, with room for `bytes` bytes. The next stream that needs memory gets it. Throws
-    /// OutOfMemory.
+    /// Allocates a block of memory in advance, with room for `bytes` bytes. The next stream that needs a block of at
+    /// most this size gets it. Throws OutOfMemory.
     void reserve(std::size_t bytes);
     /// Calls `launch(address)` with the address of kernel `id`'s part of the stream's memory. A lock keeps other
     /// threads from launching with that memory during the call. Throws OutOfMemory and what `launch` throws.
@@ -67,7 +67,7 @@ private:
     std::shared_ptr<Backend> backend_;  // declared first, because it must outlive all memory
     std::atomic<std::uint64_t> last_id_ = 0;
     std::mutex mutex_;
-    std::vector<std::unique_ptr<Memory>> spares_;  // for streams that have no memory yet, the smallest first
+    std::vector<std::unique_ptr<Memory>> spares_;  // blocks that no stream has got yet, the smallest first
     std::size_t largest_ = 0;                      // bytes of the largest block so far
     std::uint64_t uses_ = 0;
     std::map<StreamKey, std::shared_ptr<StreamWorkspace>> streams_;

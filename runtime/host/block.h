@@ -20,8 +20,8 @@ struct HostEntry {
 };
 
 /// Runs the threads of a block as fibers. Between two barriers the fibers run one after another, in a random order that
-/// depends on the seed and changes at each barrier. A kernel that lacks a barrier therefore reads stale values and
-/// gives wrong results.
+/// depends on the seed and changes at each barrier. A kernel that lacks a necessary barrier therefore reads stale
+/// values and gives wrong results.
 class BlockRunner {
 public:
     explicit BlockRunner(unsigned seed);

@@ -37,8 +37,8 @@ void BlockThreads::run(const Work& work) {
     if (!fault_.empty()) throw DeviceFault(fault_);
     double total = 0;
     for (const auto each : cpu_us_) total += each;
-    // Divides the CPU time by the number of threads, as if the blocks were spread evenly. CPU time does not include
-    // other load on the machine.
+    // The time of a launch is its CPU time divided by the number of threads, as if the blocks were spread evenly. CPU
+    // time is used because, unlike elapsed time, it does not grow with other load on the machine.
     total_us_ += total / static_cast<double>(std::min<std::int64_t>(work.blocks, std::ssize(threads_)));
 }
 

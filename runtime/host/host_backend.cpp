@@ -85,8 +85,8 @@ private:
         std::vector<const GuardedMemory*> memories;
     };
 
-    // Measures the CPU time of all launches between its start and end(), also of other threads' launches. Launches are
-    // done when they return, so the time is known at end().
+    // Measures the CPU time of all launches between its start and end(), including launches from other threads. A
+    // launch is done when launch() returns, so the time is known at end().
     class Timer : public StreamTimer {
     public:
         explicit Timer(std::shared_ptr<Shared> shared) : shared_(std::move(shared)), begin_us_(now_us()) {}

@@ -27,8 +27,8 @@ void FirstCalls::launch(StreamHandle stream, std::span<void* const> arguments) {
     current().kernel.launch(stream, arguments);
 }
 
-// The very first launch finds a cold cache and a low clock, which makes its time too long. So it runs the kernel that
-// is the least likely to be the fastest.
+// The very first launch finds a cold cache and a low clock, so its measured time is too long. This does the least harm
+// if that launch runs the kernel that is the least likely to be the fastest: the last rival.
 void FirstCalls::launch_timed(std::size_t turn, StreamHandle stream, std::span<void* const> arguments) {
     const auto which = (turn + count_ - 1) % count_;
     std::unique_ptr<StreamTimer> timer;

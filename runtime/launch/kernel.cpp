@@ -142,7 +142,7 @@ void Kernel::launch(CUstream_st* stream, std::span<void* const> arguments) const
     }
     auto given = gemm_arguments(arguments.data(), gemm->kind);
     const auto& fetched = gemm->extents;
-    // A launch may also pass K = 0. It then computes C = beta * C, as with alpha = 0.
+    // A launch may also pass K = 0. The kernel then computes C = beta * C, as with alpha = 0.
     const bool same = given.batch == fetched.batch && given.m == fetched.m && given.n == fetched.n &&
                       (given.k == fetched.k || (given.k == 0 && gemm->skips_products));
     if (!same) {

@@ -54,7 +54,7 @@ struct Kernel::State {
 /// Returns the extents among the arguments of `operation`, with their values in `problem`.
 std::vector<FetchedExtent> fetched_extents(const Operation& operation, const Problem& problem);
 
-/// Returns nullopt if `operation` is no matrix product. `problem` must be a problem of `operation`.
+/// Returns nullopt if `operation` is not a matrix product. `problem` must be a problem of `operation`.
 inline std::optional<PreparedGemm> prepared_gemm(const Operation& operation, const Problem& problem) {
     const auto kind = gemm_kind(operation);
     if (!kind) return std::nullopt;

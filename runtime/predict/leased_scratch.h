@@ -1,4 +1,4 @@
-// Memory for the values of a Predictor's rules, which the next ranking of the same thread uses again.
+// Memory for the values of a Predictor's rules. The next ranking on the same thread uses this memory again.
 #pragma once
 
 #include <memory>

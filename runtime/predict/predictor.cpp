@@ -20,7 +20,7 @@ TrialRow row_of(const PortfolioRow& stored) {
     return row;
 }
 
-// A template and the present identity of its operation. `kernel` is null if the template cannot compute the problems.
+// A template, and its operation's identity as it is now. `kernel` is null if the template cannot compute the problems.
 struct FoundTemplate {
     std::shared_ptr<const KernelTemplate> kernel;
     std::string identity;
@@ -35,8 +35,8 @@ bool is_verified_as_now(const TrialRow& row, const FoundTemplate& found) {
 Predictor::Predictor(const Portfolio& portfolio, const Problem& like, const Device& device,
                      const FindTemplate& find_template)
     : damages_(portfolio.damages) {
-    // Computing the identity of an operation takes a hash, and many members share a template. So each template is
-    // looked up once.
+    // Each template is looked up only once, because many members share a template, and each look-up computes the hash
+    // that identifies its operation.
     std::map<std::int64_t, FoundTemplate> known;  // the key is the template's row
     const auto find = [&](const TrialRow& row) -> const FoundTemplate& {
         const auto place = known.find(row.record.key.kernel_template);

@@ -34,7 +34,7 @@ public:
     struct Prediction {
         const Member* member = nullptr;
         double us = 0;
-        double error = 0;  ///< two of three measured times lie between us / (1 + error) and us * (1 + error)
+        double error = 0;  ///< two thirds of measured times lie between us / (1 + error) and us * (1 + error)
         double factor =
             1;  ///< correction from measurements at problems nearby: `us` is the sum of the terms times `factor`
         Terms shares{};  ///< each term's part of `us`

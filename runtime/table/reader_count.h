@@ -34,7 +34,7 @@ public:
             const auto count = count_.load(std::memory_order_relaxed) + 1;
             if (AsymmetricFence::is_available()) {
                 count_.store(count, std::memory_order_relaxed);
-                std::atomic_signal_fence(std::memory_order_seq_cst);  // keeps the compiler from moving loads up
+                std::atomic_signal_fence(std::memory_order_seq_cst);  // keeps later loads behind the store
             } else {
                 count_.store(count);
             }

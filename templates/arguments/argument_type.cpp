@@ -86,7 +86,7 @@ std::string floating_text(double value, int digits) {
     return text.data();
 }
 
-// Parses the size of a struct, such as the 24 of `bytes:24`. Returns 0 if `text` is no valid size.
+// Parses the size of a struct, such as the 24 of `bytes:24`. Returns 0 if `text` is not a valid size.
 std::int64_t struct_bytes(std::string_view text) {
     std::int64_t bytes = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), bytes);

@@ -35,8 +35,8 @@ ModelValues model_values(const KernelTemplate& kernel_template, const Configurat
 /// - global memory: 64 bytes per cycle and multiprocessor, the rate of the L2 cache (DeepGEMM's and CUTLASS's
 /// performance models use the same rate);
 /// - shared memory: 32 words per cycle, one for each bank (CUDA C++ Programming Guide, "Shared Memory");
-/// - latency: a phase of a block takes at least the time of one memory access and of its barriers; resident blocks wait
-/// at the same time.
+/// - latency: a phase of a block takes at least the time of one memory access and of its barriers; the waits of
+/// resident blocks overlap.
 std::optional<double> estimated_us(const KernelTemplate& kernel_template, const Configuration& configuration,
                                    const Problem& problem, const Device& device);
 

@@ -30,7 +30,8 @@ struct TensorMapArgument {
     std::int64_t element_bytes = 0;
     bool swizzle = false;
     /// Offset in bytes, in the workspace, of a copy of the matrix. The kernel makes the copy if the matrix's address or
-    /// stride is no multiple of 16 bytes. The map then describes the copy, whose rows have row_bytes_of_copy() bytes.
+    /// stride is not a multiple of 16 bytes. The map then describes the copy, whose rows have row_bytes_of_copy()
+    /// bytes.
     std::optional<std::int64_t> copy_at{};
     /// Whether the kernel always copies the matrix. If so, `rows` and `columns` are the size of the copy.
     bool is_copy = false;

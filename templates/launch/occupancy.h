@@ -10,8 +10,8 @@ namespace smemtune {
 
 /// The hardware allocates registers to a warp in multiples of this number.
 inline constexpr std::int64_t register_unit = 256;
-/// When registers are allocated, the number of warps is rounded to a multiple of four, because a multiprocessor has
-/// four schedulers.
+/// Registers are allocated as if warps came in groups of this size, one warp for each scheduler of a multiprocessor:
+/// the number of a block's warps is rounded up, and the number of warps that fit on a multiprocessor is rounded down.
 inline constexpr std::int64_t warps_together = 4;
 
 /// Returns the number of registers that the hardware requires for a block. The hardware assumes that each scheduler
@@ -33,9 +33,9 @@ struct Occupancy {
 };
 
 /// Computes the occupancy by the rules of the hardware. Registers are allocated per warp in units of 256, and the
-/// number of warps is rounded down to a multiple of four. Shared memory is allocated in units of 128 bytes (256 before
-/// compute capability 8), plus the bytes reserved per block. Source: CUDA C++ Programming Guide, "Compute
-/// Capabilities", and the arithmetic of its occupancy calculator.
+/// number of warps whose registers fit is rounded down to a multiple of four. Shared memory, with the bytes reserved
+/// per block, is allocated in units of 128 bytes (256 before compute capability 8.0). Source: CUDA C++ Programming
+/// Guide, "Compute Capabilities", and the arithmetic of CUDA's occupancy calculator.
 Occupancy occupancy(const Launch& launch, const Device& device);
 
 }  // namespace smemtune

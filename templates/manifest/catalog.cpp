@@ -545,8 +545,8 @@ KernelTemplate load_template(const SourceTree& files, const std::string& stored_
         throw ManifestError("a stored template has " + std::to_string(templates.size()) + " manifests instead of one");
     }
     auto kernel = std::move(templates.front());
-    // Earlier versions of smemtune defined no macros. The same files then had a different hash and compiled to
-    // different machine code.
+    // Earlier versions of smemtune defined no macros, so the same files had a different hash and compiled to different
+    // machine code. A kernel that such a version stored is loaded without macros.
     if (!stored_hash.empty() && kernel.hash != stored_hash && !kernel.source_needs.configuration) {
         auto without_macros = kernel;
         without_macros.macros.clear();

@@ -39,8 +39,9 @@ std::string operation_identity(const KernelTemplate& kernel_template, const Prob
 /// Whether `identity` begins with the operation_identity() of an operation whose manifest has `reference = "none"`.
 bool is_unchecked(std::string_view identity);
 
-/// Loads a stored kernel. `files` is the KernelTemplate::files of the kernel. If `stored_hash`, the hash under which
-/// the kernel was stored, is given, the kernel compiles to the same machine code as then. Throws ManifestError.
+/// Loads a stored kernel. `files` is the KernelTemplate::files of the kernel. `stored_hash` is the hash under which the
+/// kernel was stored. If it is given, the kernel compiles to the same machine code as when it was stored. Throws
+/// ManifestError.
 KernelTemplate load_template(const SourceTree& files, const std::string& stored_hash = {});
 
 }  // namespace smemtune

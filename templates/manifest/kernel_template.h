@@ -32,7 +32,7 @@ struct ElementType {
     double wide_roundoff;     ///< the unit roundoff of a sum
     std::string_view number;  ///< the type of the numbers in memory
     int input_bits;           ///< how many significand bits of an input a product uses
-    int product_terms = 0;    ///< a product's error in units of u * magnitude, unless Operation::terms includes it
+    int product_terms = 0;    ///< a product's own error in units of u * magnitude; added to Operation::terms
 
     /// Whether products use fewer significand bits of an input than the 24 bits of a sum.
     [[nodiscard]] bool is_narrow() const { return input_bits < 24; }
@@ -118,12 +118,12 @@ struct Operation {
     std::string path;          ///< path of the manifest that declares the operation
     std::string definition;    ///< text of arguments, terms and checks, without summaries; for hashes
     /// Whether the typed testbed (tuner/trial/typed) verifies kernels of the operation. This is the case, for
-    /// example, if an argument has a type, values or a tolerance, or if the reference is no kernel.
+    /// example, if an argument has a type, values or a tolerance, or if the reference is not a kernel.
     bool typed = false;
 };
 
 /// The section [model] of a manifest: values for one block. They order candidates, and `explain` prints them. A
-/// manifest may leave out the last five.
+/// manifest may leave out the last five of these members.
 struct Model {
     Expression phases;
     Expression loads_per_phase;

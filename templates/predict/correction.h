@@ -1,6 +1,6 @@
 // Corrects the predictions of time models by their errors at nearby measured problems. The correction is a weighted
 // mean of the logarithmic residuals. Weights fall with the distance between the logarithms of the extents. A measured
-// problem has no weight if its row alignment is different.
+// problem has no weight if its row alignment (row_alignment.h) differs from that of the predicted problem.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@ class Correction {
 public:
     Correction() = default;
     /// Collects the measured problems of all `models`. The time of find() is proportional to the number of measured
-    /// problems that have the same alignment as the problem in question.
+    /// problems that have the same alignment as the problem that find() is called for.
     explicit Correction(std::span<const TimeModel> models, RowAlignment alignment = {});
 
     /// The number of a nearby measured problem, and its weight in the correction.

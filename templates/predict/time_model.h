@@ -45,7 +45,7 @@ struct Residual {
 /// The model of one configuration on one device.
 struct TimeModel {
     Terms coefficients{};  ///< never negative, so that a prediction grows with each term
-    double error = 0;      ///< for two thirds of all times t, the prediction is from t / (1 + error) to t * (1 + error)
+    double error = 0;      ///< two thirds of measured times lie within a factor of 1 + error of the prediction
     std::vector<Residual> residuals{};  ///< errors at measured problems; correction.h corrects predictions with them
 
     /// Returns the part of the predicted time that each term contributes, in microseconds.

@@ -26,8 +26,8 @@ void complete_reference(const Section& section, Operation& operation);
 /// missing or malformed.
 void attach_reference(KernelTemplate& kernel, const SourceTree& tree, const SourceTree& library);
 
-/// Returns the kind of the reference and what decides its values, except for source files, as a text for hashes. Empty
-/// for Kind::kernel.
+/// Returns a text for hashes: the kind of the reference and everything that decides the reference's values, except for
+/// source files. Empty for Kind::kernel.
 std::string reference_text(const KernelTemplate& kernel);
 
 }  // namespace smemtune

@@ -178,7 +178,7 @@ private:
         emit(Op::constant, 1, value);
     }
 
-    // Parses a quoted text: a parameter's value that is no whole number.
+    // Parses a quoted text: a parameter's value that is not a whole number.
     void text() {
         const auto end = text_.find(text_[at_], at_ + 1);
         if (end == std::string::npos) fail("the quote is not closed");
