@@ -72,8 +72,8 @@ protected:
 };
 
 TEST_F(ListingTest, RowsAreSortedByTimeWithinTheirDeviceAndProblemOrByDateOrNumber) {
-    // Rows are sorted by the device's name, then by operation, type and layout, then by time. Rejected trials are last,
-    // in the order of their numbers.
+    // Rows are sorted by the device's name, then by operation, type and layout, then by measured time. Rejected trials
+    // are last, in the order of their numbers.
     EXPECT_THAT(ids({}), ElementsAre(4, 3, 1, 2, 7, 5, 6));
     EXPECT_THAT(ids({.sort = Sort::date}), ElementsAre(3, 1, 6, 5, 4, 7, 2)) << "of one date, the latest row first";
     EXPECT_THAT(ids({.sort = Sort::id}), ElementsAre(1, 2, 3, 4, 5, 6, 7));
@@ -219,7 +219,7 @@ TEST_F(ListingTest, ARunComesBackWithEveryFieldAndWithoutOneAsAnEmptyObject) {
     EXPECT_EQ(store.recall_run(run)->finished_at.size(), day(1).size());
 }
 
-// Compares filters and orders with the same rules written in C++, for all combinations of a few patterns.
+// Compares the filters of the SQL queries with the same rules written in C++, for all combinations of a few patterns.
 TEST_F(ListingTest, FiltersFindWhatAPlainSearchFinds) {
     const auto matches = [](const std::vector<std::string>& patterns, const std::string& name) {
         return patterns.empty() || std::ranges::any_of(patterns, [&](const std::string& pattern) {

@@ -1,4 +1,4 @@
-// Several processes use one database file, and some of them are killed.
+// Tests several processes that use one database file. Some of them are killed.
 #include <sched.h>
 #include <sys/mount.h>
 

@@ -1,4 +1,4 @@
-// Applications without write permission read a database file while other processes tune into it.
+// Tests applications without write permission. They read a database file while other processes store trials in it.
 #include <SQLiteCpp/Database.h>
 
 #include "db/file/journal.h"
@@ -10,7 +10,7 @@ namespace {
 using std::filesystem::path;
 using Access = Store::Access;
 
-// Repeats a query until it returns all trials. Each answer must have been the content of the file at some moment.
+// Repeats a query until it returns all trials. Each answer must equal the content that the file had at some moment.
 std::string read_until_complete(int output, const path& file, const StoreOptions& options, int total) {
     const Store store(file, Access::read, options);
     say(output, "r");

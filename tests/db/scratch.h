@@ -115,7 +115,7 @@ inline void execute(const std::filesystem::path& file, const std::string& sql) {
 }
 
 /// Executes `sql` in a child process that ends without closing the file, as if it were killed. The change stays in the
-/// log.
+/// write-ahead log.
 inline void execute_and_die(const std::filesystem::path& file, const std::string& sql) {
     in_child([&](int) {
         SQLite::Database database(file.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
@@ -158,7 +158,7 @@ inline TrialRecord measured(const TrialKey& key, const Configuration& configurat
             .verified_by = "operation/testbed"};
 }
 
-/// Returns the trial with the hash of this machine code.
+/// Returns `trial` with the hash of the machine code `code`.
 inline TrialRecord with_code(TrialRecord trial, const std::vector<std::uint8_t>& code) {
     trial.code_hash = sha256(std::as_bytes(std::span(code)));
     return trial;

@@ -638,8 +638,8 @@ void write_an_hour_ago(const std::filesystem::path& file) {
     std::filesystem::last_write_time(file, std::filesystem::file_time_type::clock::now() - std::chrono::hours(1));
 }
 
-// After some lookups in a file at rest, a reading Store answers from memory. A lock of another process shows this,
-// because SQLite would wait for the lock.
+// After some lookups in a file that nobody writes, a Store opened for reading answers from memory. The test locks the
+// file, so a query of the file would fail.
 TEST_F(StoreTest, AFileThatNobodyWritesIsLookedUpInMemoryUntilItChanges) {
     const auto file = scratch / "rollback.db";
     const StoreOptions options{.patience = std::chrono::milliseconds(0), .rollback_journal = true};

@@ -20,7 +20,7 @@ using namespace smemtune;
 
 namespace {
 
-// A template with a short text, because each input parses it.
+// A template with a short text, because the template is parsed for each fuzz input.
 const SourceTree sources{{"scale.toml", R"toml([operation]
 name       = "scale"
 summary    = "B = alpha * A"

@@ -5,7 +5,7 @@
 
 using namespace smemtune;
 
-// Fuzzes expressions. Three evaluations of each must agree: alone, in a straight line, and in nested loops.
+// Fuzzes expressions. Expression, StraightLine and LoopNest evaluate each expression, and their results must agree.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     try {
         const Expression expression(std::string(reinterpret_cast<const char*>(data), size));

@@ -33,8 +33,8 @@ static_shared_bytes  = "0"
 dynamic_shared_bytes = "4 * K"
 )toml";
 
-// A program is loaded with permission for the dynamic shared memory of one problem. A launch that needs more than this
-// memory and more than 48 KiB fails.
+// A loaded program has opted in to the dynamic shared memory of one problem. A launch fails if it needs more than that
+// and more than 48 KiB.
 TEST(LoadedPrograms, AreSharedOnlyByProblemsWithTheSameDynamicSharedMemory) {
     const TemporaryFolder folder;
     folder.write("row_in_shared.cu", source);

@@ -96,8 +96,8 @@ TEST_F(SharedProducts, OfOneTileAreRightThroughMemory) {
     }
 }
 
-// Each stream needs its own workspace, because streams run at the same time. The first launch on a stream may be
-// captured.
+// Each stream needs its own workspace, because streams run at the same time. Even the first launch on a stream may be
+// captured in a graph.
 TEST_F(SharedProducts, AreRightInGraphsOnSeveralStreamsAtOnce) {
     const auto problem = gemm(13, 31, 64 * 4 * 8 + 5);
     const auto [kernel, launch] = load(problem, 1, 64);

@@ -119,7 +119,7 @@ inline void for_spread_configurations(
     }
 }
 
-/// The type of elements of `type` in memory: floats for tf32 and 3xtf32.
+/// The type in which elements of `type` are stored: FP32 for f32, tf32 and 3xtf32.
 inline const NumberType& number_type_of(const std::string& type) {
     const auto* const name = element_type(type).bytes == 2 ? type.c_str() : "f32";
     return *std::ranges::find(number_types(), std::string_view(name), &NumberType::name);

@@ -55,8 +55,8 @@ protected:
     }
 };
 
-// With K = 1, each element of C is one product: of floats that are split into parts, of infinities, or of numbers that
-// rounding makes infinite.
+// With K = 1, each element of C is the product of two numbers. Among the numbers are floats that are split into parts,
+// infinities, and floats so large that rounding to 11 bits makes them infinite.
 TEST_F(WgmmaSplitTiled, GivesInfinitiesNanAndTheLargestNumbersAsIeee754Says) {
     const std::vector<float> numbers{0,         -0.0F,        1,       -1,       1 + 0x1p-11F, 1 + 0x1p-23F,
                                      infinity,  -infinity,    largest, -largest, 0x1.ffep127F, 0x1.345679p9F,
@@ -105,7 +105,7 @@ TEST_F(WgmmaSplitTiled, AnInfinityInALongSumIsTheResult) {
     });
 }
 
-// The errors against FP64, in units of 2^-24 times the sum of the absolute values.
+// The errors against FP64. The unit is 2^-24 times the sum of the products' absolute values.
 class WgmmaSplitErrors : public WgmmaSplitTiled {
 protected:
     struct Errors {

@@ -1,5 +1,5 @@
 // Tests that no kernel accesses memory outside its operands or its shared memory. The tests use checked mode and
-// operands without spare elements.
+// operands without memory behind their last element.
 #include "tests/kernels/support.h"
 
 namespace smemtune {

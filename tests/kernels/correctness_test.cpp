@@ -43,7 +43,7 @@ TEST_P(Correctness, EveryConfigurationIsRightForEveryShape) {
     const auto problems = problems_of(kernel, GetParam().layout);
     const bool all = std::getenv("SMEMTUNE_ALL_CONFIGURATIONS") != nullptr;
     // The configurations are feasible for a size whose rows are whole vectors of 16 bytes, so that some of them use
-    // 16-byte copies. Each of them is launched on all sizes.
+    // 16-byte copies. is_sampled() decides at which sizes each of them is launched.
     const auto aligned = aligned_problem_of(kernel, GetParam().layout);
     const auto configurations = configurations_of(kernel, aligned, all ? 0 : 5);
     std::vector<std::shared_future<CompilePool::Result>> compiled;
@@ -103,8 +103,8 @@ TEST(CorrectnessOfWarpTiled, ItsSampleHasEveryWayInEveryLayout) {
 
 class SplitK : public testing::TestWithParam<Laid> {};
 
-// At some sizes, K has fewer k-tiles than there are blocks to share it. The order of blocks and threads must not change
-// any bit of the result.
+// At some sizes, there are fewer k-tiles than blocks that share K. The order of blocks and threads must not change any
+// bit of the result.
 TEST_P(SplitK, ThroughMemoryIsRightAndTheSameInAnyOrder) {
     const auto kernel = builtin(GetParam().kernel);
     const auto compiler = make_compiler(host_device(), {.host_compiler = SMEMTUNE_CXX});

@@ -1,5 +1,6 @@
-// Mutation tests. Each mutant is a copy of a built-in kernel with barriers that lacks one barrier or has one shifted
-// bound. The host device in checked mode must detect every mutant, by a wrong result or an access out of bounds.
+// Mutation tests. A mutant is a copy of a built-in kernel with one wrong change, such as a missing barrier or a shifted
+// bound. On the host device in checked mode, every mutant must give a wrong result or access memory out of bounds. The
+// tests cover the built-in kernels that have barriers.
 #include <cctype>
 #include <iostream>
 #include <sstream>
@@ -102,8 +103,8 @@ std::vector<std::string> own_files(const KernelTemplate& kernel) {
     return files;
 }
 
-// Returns configurations that are small enough for several phases and tiles. They have spare threads where guards are
-// needed. A mutant survives only if no configuration detects it.
+// Returns configurations whose tiles are so small that problems have several phases and tiles. If a kernel has guards
+// for spare threads, a configuration has spare threads. A mutant survives only if no configuration detects it.
 std::vector<Configuration> configurations_for(const KernelTemplate& kernel) {
     if (kernel.name == "rectangular_tiled") return {parse_configuration("TILE_ROWS=32,TILE_COLUMNS=32,TILE_DEPTH=16")};
     if (kernel.name == "thread_tiled") {  // two groups of four columns and several loads per thread
@@ -137,8 +138,8 @@ std::vector<Configuration> configurations_for(const KernelTemplate& kernel) {
                                     "BLOCKS_PER_SM=1")};
     }
     if (kernel.name == "matrix_vector") {
-        // The configurations cover matrices whose rows lie along the outputs and along K, and blocks that do and do not
-        // share K.
+        // The configurations cover matrices that are contiguous along the elements of C, matrices that are contiguous
+        // along K, and blocks that do and do not share K.
         return {parse_configuration("VECTOR_IS_B=0,TILE=16,OWN=4,THREADS=128,LOADS=2,BLOCKS_PER_SM=1"),
                 parse_configuration("VECTOR_IS_B=1,TILE=4,OWN=2,THREADS=128,LOADS=2,BLOCKS_PER_SM=1"),
                 parse_configuration("VECTOR_IS_B=0,TILE=64,OWN=8,THREADS=128,LOADS=1,BLOCKS_PER_SM=1")};

@@ -1,5 +1,5 @@
-// Shared by the tests of kernels: problems of awkward sizes, samples of configurations, and operands without spare
-// elements.
+// Shared by the tests of kernels: problems of awkward sizes, samples of configurations, and operands without memory
+// behind their last element.
 #pragma once
 
 #include <algorithm>
@@ -30,14 +30,15 @@
 
 namespace smemtune {
 
-/// The built-in templates. They are loaded once, because the test program names its cases after all of them.
+/// The built-in templates.
 inline const std::vector<KernelTemplate>& builtins() {
     static const auto& templates = builtin_templates();
     return templates;
 }
 
-/// Whether the tests of all templates run this template. They leave out templates for tensor cores, because the
-/// emulation takes long with tiles of usual sizes. tensor_warp_tiled_test.cpp tests these with small tiles.
+/// Whether tests that go through all templates run this template. They leave out templates for tensor cores, because
+/// the host device emulates tensor cores too slowly for tiles of usual sizes. tensor_warp_tiled_test.cpp tests these
+/// templates with small tiles.
 inline bool is_tested_with_all(const KernelTemplate& kernel) { return kernel.host && kernel.types.front() == "f32"; }
 
 inline std::vector<std::string> builtin_names() {
@@ -54,7 +55,7 @@ inline KernelTemplate builtin(const std::string& name) {
     return *found;
 }
 
-/// A built-in template with one of its layouts; "" if its operation has no layouts.
+/// A built-in template with one of its layouts. The layout is "" if the template's operation has no layouts.
 struct Laid {
     std::string kernel, layout;
 };

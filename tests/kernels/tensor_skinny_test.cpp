@@ -53,8 +53,8 @@ protected:
 };
 
 // The configurations cover: a vector; one to four chunks in a line of a panel; pieces of lines of 8 and of 16 bytes;
-// odd and even numbers of blocks in flight; one and several warps along the rows; more and fewer threads than quads of
-// a tile; more and fewer threads than k-steps of a panel.
+// odd and even numbers of blocks in flight; one and several warps along the rows; more and fewer threads than groups of
+// four elements in a tile; more and fewer threads than k-steps of a panel.
 const std::vector<std::string> narrow_ways{
     "COLUMNS=1,WARP_ROWS=32,WARPS_M=1,SLICES_K=2,LOADS=2,BLOCKS_PER_SM=1",
     "COLUMNS=8,WARP_ROWS=32,WARPS_M=4,SLICES_K=2,LOADS=1,BLOCKS_PER_SM=1",

@@ -70,8 +70,8 @@ protected:
     }
 };
 
-// The largest relative error of one product, with u = 2^-24. The bits of a significand that a float has no room for are
-// rounded, and one bit of each number may be lost. That makes 8 u in all.
+// The largest relative error of one product. With u = 2^-24, a product of split numbers has an error of at most 8 u
+// (tuner/trial/tolerance.h). Another 2 u are for rounding the result and the expected value.
 constexpr double most_error = 8 * 0x1p-24 + 0x1p-23;
 
 // Expects each product to be what IEEE 754 gives, within a relative error of `error`.
@@ -143,8 +143,8 @@ TEST_F(TensorSplitTiled, AnInfinityInALongSumIsTheResult) {
     }
 }
 
-// The least number of TF32 is 2^-136. An element loses its bits below 2^-136. The product's error is this loss times
-// the other element.
+// The smallest positive number of TF32 is 2^-136, so an element loses its bits below 2^-136. The product's error is
+// this loss times the other element.
 TEST_F(TensorSplitTiled, ElementsBelowTwoToTheMinus114AreExactToTwoToTheMinus136) {
     const std::vector<float> tiny{0x1.fffffep-115F, 0x1.234567p-120F, -0x1.fedcbap-126F, 0x1.28p-128F,
                                   0x1.8p-136F,      0x1p-137F,        0x1p-149F,         0};
@@ -163,7 +163,7 @@ struct ErrorsOfSums {
     double largest = 0, mean = 0;
 };
 
-// The errors against FP64, in units of 2^-24 times the sum of the absolute values.
+// The errors against FP64. The unit is 2^-24 times the sum of the products' absolute values.
 class SumErrors : public TensorSplitTiled {
 protected:
     static constexpr int side = 32;

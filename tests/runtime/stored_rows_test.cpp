@@ -28,8 +28,8 @@ protected:
                bool with_code = true) const {
         Store store(database);
         const auto& templates = builtin_templates();
-        // Stores a different version of a built-in template, because the runtime does not read a version that it has
-        // itself from the database.
+        // Stores a different version of a built-in template. The runtime would not read a version from the database if
+        // it had the same version itself.
         auto chosen = find_template(templates, kernel);
         chosen.hash = "of an earlier version of " + kernel;
         const auto values = parse_configuration(configuration);

@@ -187,7 +187,7 @@ TEST(Open, DamageFoundLaterIsAStoreErrorToo) {
     Store store(file);
     const auto key = key_in(store);
     in_child([&](int) {                                   // a close in the parent would release the parent's locks
-        Store(file).remember(measured(key, tile(3), 1));  // makes `store` read its pages again
+        Store(file).remember(measured(key, tile(3), 1));  // makes `store` read the file again
         overwrite(file, 30 * 4096, 40 * 4096);
         _exit(0);
     })

@@ -1,4 +1,4 @@
-// Damaged or edited rows are never returned.
+// Tests that a Store never returns a damaged or edited row.
 #include "tests/db/scratch.h"
 
 namespace smemtune {

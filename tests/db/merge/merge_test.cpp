@@ -380,7 +380,7 @@ TEST(Merge, TrialsThatDifferInOneFieldAloneAreMergedTheSameInAnyOrder) {
         changed.trials[0].record.outcome = other;
         EXPECT_EQ(merged({content, changed}).content, merged({changed, content}).content) << other.reason;
     }
-    // If the trials differ only in their runs, the order of the databases must not matter.
+    // If two trials differ only in the run that made them, the order of the databases must not matter.
     auto content = content_at(1);
     content.runs[1] = {{"{}", "{}", "{}"}, "2026-01-01T00:00:00.000Z", "", ""};
     content.runs[2] = {{"{}", "{}", "{}"}, "2026-01-02T00:00:00.000Z", "", ""};

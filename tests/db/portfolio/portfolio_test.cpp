@@ -209,8 +209,8 @@ TEST_F(PortfolioTest, AMemberWhoseCodeIsFoundWrongAnywhereIsDeleted) {
     EXPECT_TRUE(std::holds_alternative<Rejection>(store.recall(rows, tile(16))->outcome));
 }
 
-// A portfolio that replaces another portfolio gets new row numbers, and a different portfolio may get the old row
-// numbers.
+// When a portfolio replaces another portfolio, its rows get new numbers, and a portfolio of a different layout may get
+// the old numbers. A reader must not mix the two.
 TEST_F(PortfolioTest, IsReadAsItWasAtOneMoment) {
     set({16, 32});
     const std::jthread replacing([&](const std::stop_token& stop) {

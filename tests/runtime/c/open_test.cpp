@@ -25,7 +25,7 @@ TEST_F(CInterface, OptionsMayBeLeftOutAndHandlesMayBeNull) {
     EXPECT_EQ(smemtune_open(&options, nullptr), SMEMTUNE_INVALID_ARGUMENT);
     EXPECT_STREQ(smemtune_error_message(), "runtime is null");
     smemtune_runtime* opened = nullptr;
-    const auto status = smemtune_open(nullptr, &opened);  // opens "auto", which fails without a GPU
+    const auto status = smemtune_open(nullptr, &opened);  // opens the device "auto", which fails without a GPU
     EXPECT_TRUE(status == SMEMTUNE_NO_DEVICE || status == SMEMTUNE_OK);
     smemtune_close(opened);
     smemtune_close(nullptr);

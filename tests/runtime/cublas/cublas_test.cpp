@@ -141,7 +141,7 @@ TEST_F(CublasTest, ItsDefaultComputesABatchWithGapsAndWithOneMatrixForAll) {
     }
 }
 
-// The substitute library refuses a call if the precision to compute in does not belong to the element type.
+// The substitute library refuses a call whose compute type does not belong to the element type.
 TEST_F(CublasTest, EveryTypeIsComputedInItsOwnWay) {
     const Cublas library(*backend, {SMEMTUNE_FAKE_CUBLAS});
     for (const std::string type : {"f16", "bf16", "tf32"}) {

@@ -64,8 +64,8 @@ TEST(NvrtcSources, OnlyKernelsThatWaitForThePreviousOneMayStartEarly) {
     };
     EXPECT_TRUE(waits("wait_for_previous_kernel();"));
     EXPECT_TRUE(waits("if (threadIdx.x == 0) wait_for_previous_kernel(blockIdx.x); else return;"));
-    EXPECT_FALSE(waits(""));  // the header alone is not enough
-    // Another kernel of the same source waits, and this one may not.
+    EXPECT_FALSE(waits(""));  // includes the header, but does not call the function
+    // Only another kernel of the same source waits, so this kernel must not start early.
     EXPECT_FALSE(waits("*out = 2; } extern \"C\" __global__ void other(float* out) { wait_for_previous_kernel();"));
     program.files.at("device/dependent_launch.h") += "\n";
     EXPECT_TRUE(waits("wait_for_previous_kernel();"));

@@ -89,7 +89,8 @@ INSTANTIATE_TEST_SUITE_P(Architectures, NvrtcTarget,
                                          Target{"sm_120", "sm_120a"}),
                          [](const auto& instance) { return instance.param.name; });
 
-// The database stores the compiler's version with every result, so the text of the version must not change.
+// The compiler's version is part of every trial's verification identity. If the text of the version changed, all stored
+// trials would have to be verified again.
 TEST(Nvrtc, TheVersionTellsTheOptionsThatEveryProgramGets) {
     EXPECT_THAT(NvrtcCompiler(90, {}).version(),
                 MatchesRegex(R"(nvrtc [0-9]+\.[0-9]+ -std=c\+\+17 --ptxas-options=-v --no-cache)"));

@@ -1,5 +1,5 @@
-// Many threads fetch while smemtune tunes into the same database. The threads launch nothing, because ThreadSanitizer
-// cannot follow the fibers of the host device.
+// Tests many threads that fetch kernels while smemtune stores winners in the same database. The threads launch nothing,
+// because ThreadSanitizer cannot follow the fibers of the host device.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <sys/prctl.h>
@@ -27,7 +27,7 @@ Problem shape(std::int64_t i) { return gemm(i, 64, 64); }
 Problem far_shape(std::int64_t i) { return gemm(200 + 8 * i, 16, 16); }
 constexpr std::int64_t far_shapes = 2;
 
-// A process of smemtune that tunes `far_shapes`.
+// A smemtune process that tunes far_shape(0) and far_shape(1).
 class Tuner {
 public:
     Tuner(const std::filesystem::path& database, const TemporaryFolder& scratch) : log_(scratch / "tuner.log") {

@@ -80,7 +80,7 @@ public:
         int count = 0;
         std::memcpy(&count, workspace + bytes_ - sizeof(int), sizeof(int));
         out = count++;
-        std::memset(workspace, 0x55, std::min<std::size_t>(bytes_ - sizeof(int), 4096));  // sums, never reset to 0
+        std::memset(workspace, 0x55, std::min<std::size_t>(bytes_ - sizeof(int), 4096));  // stands for a kernel's sums
         std::memcpy(workspace + bytes_ - sizeof(int), &count, sizeof(int));
     }
 
@@ -231,8 +231,8 @@ TEST_F(PooledWorkspaces, WithoutMemoryForOneAKernelIsRefused) {
     EXPECT_EQ(used_before(load(1000)), 0);
 }
 
-// A graph may run long after its capture, when other kernels use the pool's memory. Captured launches therefore use
-// memory of their kernel alone.
+// A graph may run long after its capture, when other kernels use the memory of the pool. Captured launches therefore
+// use memory that belongs to their kernel alone.
 TEST_F(PooledWorkspaces, OfACapturedLaunchAreItsKernelsAlone) {
     const auto captured = load(1000);
     backend->capturing = true;

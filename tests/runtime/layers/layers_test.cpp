@@ -42,7 +42,7 @@ protected:
         store_winner(store, host_device(), kernel, problem, values, 10, &code);
     }
 
-    // Fetches with compiling excluded, so only kernels with stored machine code can be chosen.
+    // Fetches a kernel without permission to compile, so only kernels with stored machine code can be chosen.
     Choice serve(Runtime::Options options, const Problem& problem = gemm(64, 64, 64)) {
         options.device = "host";
         options.trust.jit = false;

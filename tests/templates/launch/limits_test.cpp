@@ -225,8 +225,8 @@ TEST(Limits, DeclaredAreTheTemplatesRulesAlone) {
               feasible_space(kernel, gemm(64, 64, 64), device).size());
 }
 
-// Tensor cores cut bits off sums instead of rounding them. The kernels therefore split a long sum along K, even if the
-// tiles alone would fill the device.
+// Tensor cores cut bits off sums instead of rounding them, so the error of a long sum is large. The kernels therefore
+// split a long sum along K, even if the tiles alone would fill the device.
 TEST(Limits, LongSumsOfTf32HaveConfigurationsAtEverySize) {
     const auto device = model_device("sm_90");
     for (const auto& [name, type] : {std::pair("wgmma_tf32_tiled", "tf32"), std::pair("wgmma_split_tiled", "3xtf32"),

@@ -315,7 +315,7 @@ TEST(Manifest, AKernelTakesAsManyTensorMapsAsALaunchHasRoomFor) {
                 HasSubstr("has 5 [[tensor_map]]; a kernel takes at most 4"));
 }
 
-// In this test, each of 30 names uses the name before it twice. A manifest of 1 KB would become expressions of 835 MB.
+// In this test, each of 30 names uses the name before it twice. Written out, the last expression would have 10 GiB.
 TEST(Manifest, DerivedNamesThatDoubleAreRefused) {
     const auto doubling = [](int count) {
         std::string entries = "[[derived]]\nname = \"D0\"\nvalue = \"WIDTH\"\n";
@@ -362,8 +362,8 @@ TEST(Manifest, KeysAreNotNestedWithoutLimit) {
     EXPECT_THAT(refusal("a = " + std::string(100'000, '[')), HasSubstr("not valid TOML"));
 }
 
-// toml++ 3.3.0 asserts that a table header begins with a valid character of a key. Such text must give an error message
-// instead.
+// toml++ 3.3.0 asserts that a table header begins with a valid character of a key. A header that breaks this assertion
+// must give an error message and not end the process.
 TEST(Manifest, TextThatBreaksAnAssertionOfTheParserIsAnErrorWithItsLine) {
     for (const std::string header : {"[=]", "[[,]]", "[.a]", "[ # a\n]", "[\xC3\xA9]", "[\n", "[["}) {
         EXPECT_THAT(

@@ -247,7 +247,7 @@ TEST(OwnSources, EntryPointsAreCppExpressionsWithTheParametersValues) {
     const auto kernel = loaded(tree);
     EXPECT_EQ(entry_of(kernel, {{{"TILE", 32}}}), "ns::copy_<float, 32>");
     EXPECT_EQ(kernel.entry_name(), "copy_");
-    // TILE must not be a macro, because a macro would replace the name of the template's parameter by a number.
+    // TILE must not be a macro, because a macro would replace the name of the C++ template parameter by a number.
     EXPECT_EQ(kernel.macros.size(), 0U);
     EXPECT_NE(kernel.hash, loaded(own(tree.at("copy.cu"))).hash);
     EXPECT_EQ(loaded(own()).entry_name(), "copy");

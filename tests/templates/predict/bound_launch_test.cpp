@@ -212,7 +212,7 @@ TEST(BoundLaunch, LoadsThatWaitForOneAnotherAreATerm) {
 
 // The 132 multiprocessors form 7 groups of 17 and one group of 13. A cluster must fit into one group. Clusters of 4
 // blocks use 7 * 16 + 12 = 124 multiprocessors, clusters of 8 use 7 * 16 + 8 = 120, clusters of 16 use 7 * 16 = 112.
-// Clusters of 2 use all.
+// Clusters of 2 use all 132, because 17 is an average and real groups have even numbers of multiprocessors.
 TEST(BoundLaunch, ClustersLeaveMultiprocessorsEmptyWhereNoFurtherOneFits) {
     const auto kernel = built_in("warp_tiled");
     const auto device = model_device("sm_90");
@@ -267,8 +267,8 @@ TEST(BoundLaunch, AProblemWithOtherExtentsIsNotValidAndTheExtentsOfTheFirstOneDo
     EXPECT_TRUE(bound.terms(gemm(8, 8, 8)));
 }
 
-// Blocks that share K compute one tile each, others several tiles one after another. With about the same K, the
-// multiprocessors have about the same work in both cases.
+// Blocks that share K compute one tile each. Blocks that do not share K compute several tiles one after another. With
+// about the same K, the multiprocessors have about the same work in both cases.
 TEST(BoundLaunch, TheWorkOfAMultiprocessorIsCountedOnceHoweverItsBlocksShareIt) {
     const auto kernel = built_in("wgmma_tf32_tiled");
     const auto device = model_device("sm_90");
@@ -324,7 +324,7 @@ TEST(BoundLaunch, EachTermIsWhatItsPartTakes) {
     device.clock_khz = 0;
     EXPECT_DOUBLE_EQ(term(terms(32), Term::dependent_loads), 5 * 3 * 0.6) << "thousands of cycles";
     device.multiprocessors = 0;
-    expect(terms(64), 2, 1);  // 0 multiprocessors are taken as one
+    expect(terms(64), 2, 1);  // 0 multiprocessors count as one
     device.compute_capability = 0;
     expect(terms(64), 2, 2);  // the host device runs one block at a time
     model.dependent_loads_per_block = Expression("4");

@@ -20,7 +20,7 @@ RowAlignment of_products(const std::string& type, const std::string& layout) {
 
 std::uint32_t bits(const RowAlignment& alignment, std::vector<std::int64_t> extents) { return alignment.of(extents); }
 
-// A row of A has K elements, a row of B or C has N. The first bit is that of A.
+// A row of A has K elements, a row of B or C has N elements. The lowest bit is that of A.
 TEST(RowAlignment, HasABitForEachMatrixWhoseRowsAreMultiplesOf16Bytes) {
     const auto f32 = of_products("f32", "nn");
     EXPECT_EQ(bits(f32, {5, 8, 12}), 0b111);

@@ -203,7 +203,8 @@ TEST(Reference, ItsFunctionMayHaveAnyExtensionOfCpp) {
     for (const auto* path : {"a.cu", "a.c", "cpp", "a.cpp.cu", ""}) EXPECT_FALSE(is_host_source(path)) << path;
 }
 
-// The bytes of an answer file are other numbers if the type changes, and another output's result if the name changes.
+// If the type of an answer changes, the bytes of its file mean other numbers. If the output of an answer changes, the
+// file is compared with another result.
 TEST(Reference, TheTypeAndTheOutputOfAnAnswerDecideWhatTrialsAreVerifiedAgainst) {
     auto kernel = load_templates(sources("{ answer = { o = \"o.raw\" } }")).at(0);
     const auto text = reference_text(kernel);

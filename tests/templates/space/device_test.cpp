@@ -29,7 +29,8 @@ TEST(Device, EveryNamedModelIsComplete) {
             const bool may_be_zero = field.name == "memory_bytes" || field.name == "shared_bytes_reserved_per_block";
             EXPECT_TRUE(may_be_zero || device.*field.member > 0) << name << " " << field.name;
         }
-        // A block with the most shared memory fits, including the memory that is reserved for it.
+        // A block with the most shared memory fits on a multiprocessor together with the memory that the system
+        // reserves for the block.
         EXPECT_LE(device.shared_bytes_per_block + device.shared_bytes_reserved_per_block,
                   device.shared_bytes_per_multiprocessor)
             << name;

@@ -87,7 +87,7 @@ TEST(Importance, ASampleRanksParametersAsTheFullLandscapeDoes) {
     EXPECT_EQ(found.pairs[0].first + found.pairs[0].second, "CD");
 }
 
-// Like a search, the sample has most of its measurements in one corner of the space. The computed shares must still be
+// As after a search, most measurements of the sample lie in one corner of the space. The computed shares must still be
 // those of all valid configurations.
 TEST(Importance, ManyMeasurementsInOneCornerDoNotHideAParameter) {
     const auto space = cube();

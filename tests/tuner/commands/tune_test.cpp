@@ -113,7 +113,7 @@ TEST(TuneCommand, AReportShowsTheTrialsOfThisDeviceAndOperationAndExcludesAValid
     EXPECT_FALSE(std::filesystem::exists(scratch / "other.html"));
 }
 
-// Kernels in checked mode are many times slower, so their times are those of another device.
+// Kernels in checked mode are many times slower, so their times are stored for a device of their own.
 TEST(TuneCommand, CheckedTrialsAreThoseOfAnotherDevice) {
     const Scratch scratch;
     for (const auto& more : {std::vector<std::string>{}, {"--checked"}}) {

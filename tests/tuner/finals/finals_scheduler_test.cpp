@@ -166,7 +166,7 @@ TEST(FinalsScheduler, OfEqualsTheOneWithTheLeastSharedMemoryWinsThenTheOneWithTh
     EXPECT_EQ(winner_of_equals({few, few}), 0U) << "the order of the configurations' texts";
 }
 
-// The counter failed for the second finalist. Its energy is unknown, not 0.
+// The energy counter failed for the second finalist. This finalist's energy is unknown, not 0.
 TEST(FinalsScheduler, AnEnergyThatWasNotCountedDecidesNothing) {
     std::promise<CompilePool::Result> compiled;
     compiled.set_value(Binary{});
@@ -216,7 +216,8 @@ TEST(FinalsScheduler, TheLeastEnergyWinsIfThatIsTheObjective) {
     EXPECT_EQ(finals.winner(), 2);
 }
 
-// The program of the first finalist does not compile any more, and the first of two equal finalists is wrong.
+// Finalists 1, 2 and 3 are equally fast. The program of finalist 1 does not compile any more, and the finalists 2 and 3
+// are wrong. The slower finalist 0 then wins.
 TEST(FinalsScheduler, TheNextOfTheEqualsIsVerifiedBeforeAnyOther) {
     FakeRun fake;
     (void)fake.start();

@@ -136,7 +136,7 @@ TEST(Formats, T4KeepsObjectivesThatAreNotThoseOfAllResults) {
     expect_same(parse_t4("t4.json", t4_text(results)), results);
 }
 
-// Kernel Tuner writes "compilation", against T4's schema.
+// Kernel Tuner writes the compile time as "compilation", which T4's schema does not allow.
 TEST(Formats, T4sNamesOfTimesAndFailuresBecomeThoseOfKernelTuner) {
     const auto entry = [](const std::string& fields) {
         return parse_t4("x", R"({"results": [{"configuration": {"P": 1}, )" + fields + "}]}").entries.at(0);

@@ -12,8 +12,8 @@ namespace {
 
 using ::testing::ElementsAre;
 
-// Checks a portfolio whose members are WORK=1 and WORK=4. All times are stored before, so nothing is measured. By the
-// models, WORK=1 takes 10 us and WORK=4 takes 12 us, at any problem. WORK=12 is not valid where M is 16.
+// Checks a portfolio whose members are WORK=1 and WORK=4. All times are stored beforehand, so nothing is measured. The
+// models predict 10 us for WORK=1 and 12 us for WORK=4, at any problem. WORK=12 is not valid where M is 16.
 class CheckPortfolio : public ::testing::Test {
 protected:
     void SetUp() override {

@@ -96,7 +96,7 @@ protected:
     TuneRequest& request_ = fake_.request;
     std::unique_ptr<ProblemTuner> tuner_;
     std::map<std::string, double> us_, uj_;
-    std::vector<std::string> tasks_;  // in order; if a task occurs several times in a row, only once
+    std::vector<std::string> tasks_;  // in order; equal tasks in a row are listed once
 };
 
 TEST_F(CrossSizeTransfer, AWinnerOfAnotherSizeMeetsTheWinner) {

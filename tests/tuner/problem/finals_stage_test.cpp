@@ -33,14 +33,14 @@ protected:
             fake_.compiler.compile(program_of(fake_.request.templates.front(), work(value), fake_.problem()));
         return code_hash_of(std::get<Binary>(compiled));
     }
-    // Performs the finals. `us` gives the time for each value of WORK.
-    // If `decide` is false, only verifications get a time, and all other tasks lose their worker.
+    // Performs the finals. `us` gives the time for each value of WORK. If `decide` is false, only verifications get a
+    // time, and all other tasks lose their worker.
     void measure(const std::map<std::int64_t, double>& us, bool decide = true) {
         stage_->start(stage_->choose_finalists());
         const auto next = [&] {
             EXPECT_TRUE(soon([&] { return !stage_->is_compiling(); }));
             auto task = stage_->next(1);
-            return task || stage_->is_over() ? std::move(task) : stage_->next(1);  // the last call began new finals
+            return task || stage_->is_over() ? std::move(task) : stage_->next(1);  // the first call began new finals
         };
         while (auto task = next()) {
             std::vector<Outcome> outcomes;

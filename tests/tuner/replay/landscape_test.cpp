@@ -211,7 +211,7 @@ TEST(Landscape, RefusesGzipThatWasCutOrDamaged) {
                 AllOf(HasSubstr("damaged.gz: is damaged gzip data ("), HasSubstr("); copy it again")));
 }
 
-// The gzip file is about 1 MB long, but the limit for its unpacked content is 256 MiB.
+// The gzip file is only about 1 MB long. Its unpacked content may have at most 256 MiB.
 TEST(Landscape, RefusesGzipThatUnpacksBeyondTheLimit) {
     const Scratch scratch;
     const auto of_size = [&](std::size_t size) {

@@ -30,8 +30,8 @@ ReplayResult walk(const std::vector<double>& costs, ReplayRequest request = {}) 
 }
 
 TEST(Simulate, CountsEvaluationsToEachFractionOfTheOptimum) {
-    // The optimum is 1. A cost of 1.12 reaches less than 90 % of it (1 / 1.12), 1.11 more than 90 %, and 1.05 more than
-    // 95 %.
+    // The optimal cost is 1. A cost of 1.12 gives less than 90 % of the optimum's performance (1 / 1.12), 1.11 gives
+    // more than 90 %, and 1.05 gives more than 95 %.
     const auto result = walk({0, 2, 1.12, 1.11, 0, 1.05, 1.02, 1});
     EXPECT_EQ(result.levels[0].median, 4) << "failures count";
     EXPECT_EQ(result.levels[1].median, 6);

@@ -23,7 +23,7 @@ public:
         {
             std::unique_lock lock(mutex_);
             begun_.push_back(text);
-            changed_.wait_for(lock, 10min, [&] { return !is_held(text); });  // the wait ends if a test fails, too
+            changed_.wait_for(lock, 10min, [&] { return !is_held(text); });  // 10min: a failing test releases nothing
         }
         std::this_thread::sleep_for(delay);
         if (text == "broken") throw CompilerError("the compiler is gone");

@@ -1,5 +1,5 @@
 // Tests products of f16, bf16 and tf32. Right kernels must pass at every K, and kernels that lose precision in any step
-// must be found.
+// must be detected.
 #include <gmock/gmock.h>
 
 #include "runtime/configured_kernel.h"

@@ -43,8 +43,8 @@ TEST(Operands, WhatTheMemoryCannotHoldIsRefusedAndWithoutALimitNothingIs) {
     EXPECT_NO_THROW(must_fit(operation, gemm(16384, 16384, 16384), device));
 }
 
-// `needed` is in GiB, for 4096x4096x4096. It is the size of the operands of one check, the rotating operands, the wide
-// copies, and a reference of 16 bytes for each element of C.
+// `needed` is what 4096x4096x4096 needs, in GiB: the operands of one check, the rotating operands, copies of narrow
+// operands in FP32, and a reference of 16 bytes for each element of C.
 TEST(Operands, OfNarrowElementsNeedRoomForTheirWideCopies) {
     const auto operation = gemm_operation();
     const Device device{.name = "made up", .memory_bytes = 1LL << 28};
@@ -71,8 +71,8 @@ TEST(Operands, FitUntilTheMemoryIsUsedUpToTheLastByte) {
     const auto operation = gemm_operation();
     const auto problem = gemm(256, 256, 256);
     Device device{.name = "made up", .l2_bytes = 1};
-    // Memory is needed for the three matrices of a check, the three of one rotating set, and a reference of two doubles
-    // for each element of C.
+    // Memory is needed for the three matrices of a check, the three matrices of one rotating set, and a reference of
+    // two doubles for each element of C.
     const std::int64_t needed = 2 * (3 * 256 * 256 * 4) + 256 * 256 * 16;
     device.memory_bytes = needed;
     EXPECT_NO_THROW(must_fit(operation, problem, device));

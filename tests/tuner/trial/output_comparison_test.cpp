@@ -7,7 +7,7 @@
 namespace smemtune {
 namespace {
 
-// The integers of the wide input have more bits than TF32, so every kernel that rounds to TF32 is found. Every sum
+// The integers of the wide input have more bits than TF32, so every kernel that rounds to TF32 is detected. Every sum
 // still fits into the 24 bits of a float.
 TEST(Integers, OfTheWideInputNeedMoreBitsThanTf32AtEveryDepth) {
     const Check check{.integers = true, .wide = "A", .scalars = {{"alpha", 2}, {"beta", -3}}};

@@ -1,5 +1,5 @@
-// Kernels that are less precise than their type must be found at every K, from their errors alone. The errors of right
-// kernels must stay below half of the bound.
+// Kernels that are less precise than their type must be detected at every K, from their errors alone. The errors of
+// right kernels must stay below half of the bound.
 #include <gmock/gmock.h>
 
 #include <iostream>
@@ -148,8 +148,8 @@ TEST_P(Precision, IsToldAsTheShareOfTheBoundThatTheWorstElementTakes) {
     }
 }
 
-// Rule 1 of tolerance.h limits the error of each element to 8 u s. Rule 2 limits the root mean square of all errors to
-// 2 u s.
+// With u and s as in tolerance.h, rule 1 limits the error of each element to 8 u s. Rule 2 limits the root mean square
+// of all errors to 2 u rms(s).
 TEST_P(Precision, OfErrorsThatAllElementsShareIsFoundThoughEachIsWithinItsBound) {
     const auto verdict_of = [](const std::string& share) {
         return verdicts_of("x * y + (k == 0 ? " + share + " * 0x1p-24f * scale(A + row * lda, B + column, ldb, K) : 0)",

@@ -1,4 +1,5 @@
-// Tests that every served kernel was verified in full, against the present checks, with the stored machine code.
+// Tests that every kernel that an application gets was verified in full, against the present checks, with the stored
+// machine code.
 #include <gmock/gmock.h>
 
 #include <nlohmann/json.hpp>
@@ -179,8 +180,8 @@ TEST_F(VerifiedAgain, AKernelThatWasCutShortAfterItsFirstCheckIsNeverServed) {
     EXPECT_TRUE(winners().empty());
 }
 
-// Compiles with a C++ compiler whose version the test chooses. Kernels read the version from COMPILER_BUILD, and some
-// compute a wrong result for version 2, as if it miscompiled them.
+// Compiles with a C++ compiler whose version the test chooses. Kernels read the version from COMPILER_BUILD. Some
+// kernels compute a wrong result for version 2, as if that version miscompiled them.
 class OtherCompiler : public VerifiedAgain {
 protected:
     void SetUp() override {

@@ -78,7 +78,7 @@ host = true
     }
 
     const Scratch scratch;
-    // The deadline is so long that only a kernel that never ends exceeds it, even on a slow machine.
+    // The deadline of `worker` is so long that only a kernel that never ends exceeds it, even on a slow machine.
     Worker worker{{.executable = program(), .device = "host", .trial_deadline = 10min}};
     Worker impatient{{.executable = program(), .device = "host", .trial_deadline = 1s}};
 };

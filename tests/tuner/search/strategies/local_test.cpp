@@ -7,7 +7,7 @@
 namespace smemtune {
 namespace {
 
-// If you change the search, you must change these proposals. The commit then also gives the figures that
+// If you change the search, change these proposals, too. The commit message must then give the figures that
 // CONTRIBUTING.md asks for.
 TEST(LocalSearch, MakesTheSameProposalsForASeedOnEveryMachine) {
     const auto space = cube("(A + B * C + D) % 5 != 0");

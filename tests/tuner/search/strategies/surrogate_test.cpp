@@ -12,7 +12,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-// If you change the search, you must change these proposals. The commit then also gives the figures that
+// If you change the search, change these proposals, too. The commit message must then give the figures that
 // CONTRIBUTING.md asks for.
 TEST(SurrogateSearch, MakesTheSameProposalsForASeedOnEveryMachine) {
     EXPECT_THAT(

@@ -121,7 +121,8 @@ TEST(TypedComparison, IntegersAreComparedToTheLastBit) {
     EXPECT_THAT(bytes.difference(), HasSubstr("it[0] is -1, not 1"));
 }
 
-// After 4 operations, the bound is about 4 units of roundoff. For an f16, a unit is 2^-11.
+// After 4 operations, the bound is about 4 units of roundoff. `unit` is the distance from 1 to the next number of the
+// type, which is 2 units of roundoff.
 TEST(TypedComparison, TheErrorBoundIsThatOfTheType) {
     for (const auto& [type, unit] :
          {std::pair{"f64", 0x1p-52}, std::pair{"f32", 0x1p-23}, std::pair{"f16", 0x1p-10}, std::pair{"bf16", 0x1p-7}}) {
