@@ -1,5 +1,5 @@
-// Measures how many programs per second NVRTC compiles in the pool that tuning uses, for each number of threads. Needs
-// the CUDA Toolkit, but no GPU. Usage: compile_bench [THREADS,...] [PROGRAMS] [ROUNDS]
+// Measures how many programs per second NVRTC compiles in the thread pool that tuning uses, for each number of threads.
+// Needs the CUDA Toolkit, but no GPU. Usage: compile_bench [THREADS,...] [PROGRAMS] [ROUNDS]
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Computes a matrix product through the CUDA driver alone, as an application that launches its own kernel.
+// Computes a matrix product through the CUDA driver alone, like an application that launches its own kernel.
 #pragma once
 
 #include <cuda.h>

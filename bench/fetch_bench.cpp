@@ -1,5 +1,6 @@
 // Measures how long an application's first fetch of a problem takes, for several numbers of stored problems. No fetch
-// compiles, because all problems share one stored machine code. Prints members of a JSON object for bench/record.sh.
+// compiles, because all problems share the stored machine code of one kernel. Prints members of a JSON object for
+// bench/record.sh.
 //
 //     fetch_bench [PROBLEMS...]
 #include <fmt/format.h>
@@ -20,7 +21,8 @@ namespace {
 
 using namespace smemtune;
 
-// Returns problem number i. The problems are distinct, and their M and N are spread evenly over three decades.
+// Returns problem number i. The problems are distinct. Their M and N lie between 39 and about 7,200, and are spread
+// roughly evenly on a logarithmic scale.
 Problem problem_of(int i) {
     const auto extent = [&](double step) {
         return 32 + std::llround(std::exp2(10 * std::fmod(i * step, 1.0)) * 7) + i % 3;

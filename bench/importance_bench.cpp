@@ -30,9 +30,10 @@ Outcome outcome_of(const std::optional<double>& cost) {
     return Measurement{.median_us = *cost};
 }
 
-// Computes the main effects from their definition, without using tuner/analysis. The main effect of a parameter is the
-// variance of the mean of log t over all measured configurations with the same value, as a share of the variance of log
-// t.
+// Computes the main effects from their definition, without using tuner/analysis. t is the time of a configuration. For
+// each value of a parameter, log t has a mean over all measured configurations with this value. The main effect of the
+// parameter is the variance of these means, weighted by the number of configurations, as a share of the variance of
+// log t.
 std::map<std::string, double> exact_main_effects(const Landscape& landscape) {
     struct Sum {
         double of_logs = 0;

@@ -144,8 +144,8 @@ void measure_fetches(Runtime& runtime) {
     fmt::print("}},\n");
 }
 
-// Measures processes of this program. Each process computes one product. A mode is a way to compute the product, given
-// as the arguments of the process.
+// Starts this program in new processes, each of which computes one product, and measures how long they run. A mode is a
+// way to compute the product, given as the arguments of the process.
 void compare_starts(const std::string& program, const std::vector<std::vector<std::string>>& modes) {
     constexpr int rounds = 20;
     std::vector<Way> ways;

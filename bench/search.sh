@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Measures how much time the default search saves and how much speed it loses. The script tunes the teaching kernels
-# exhaustively, and then with the default search from an empty database. Then it tunes them with five other seeds. A
-# fresh process times the winners of all seeds and the winners of the exhaustive search in turn. In the report, `behind`
-# is the median of the paired ratios, minus 1.
+# Measures how much tuning time the default search saves compared with an exhaustive search, and how much slower its
+# winners are. The script tunes the teaching kernels exhaustively, and then with the default search from an empty
+# database. Then it tunes them with five other seeds. A fresh process times the winners of these seeds and the winners
+# of the exhaustive search in turn. In the report, `behind` is the median of the paired ratios, minus 1.
 # Usage: bench/search.sh PROGRAM DEVICE OUTPUT.json [SIZES]
 set -eu
 program=$1 device=$2 output=$3 sizes=${4:-512..8192}

@@ -6,7 +6,7 @@ set(text "// Generated from the files it names. Do not edit.\n#include <map>\n#i
 string(APPEND text "namespace smemtune {\n\nconst std::map<std::string, std::string>& ${FUNCTION}() {\n")
 string(APPEND text "    static const std::map<std::string, std::string> files{\n")
 foreach(file IN LISTS FILES)
-    # The contents must not pass through a list command of CMake, because it would change `;` and `[` in a source.
+    # The contents must not pass through a list command of CMake, because such a command would change `;` and `[`.
     file(READ "${FOLDER}/${file}" content)
     string(APPEND text "        {\"${file}\", R\"smemtune(${content})smemtune\"},\n")
 endforeach()

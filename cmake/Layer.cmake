@@ -1,5 +1,5 @@
 # smemtune_layer(NAME HEADERS ... SOURCES ... PUBLIC ... PRIVATE ... PRECOMPILE ...): makes the static library
-# smemtune::NAME of the sources of one folder. PRECOMPILE lists headers that most sources of this layer include, in
+# smemtune::NAME from the sources of one folder. PRECOMPILE lists headers that most sources of this layer include, in
 # addition to the headers that are precompiled for every layer.
 
 add_library(smemtune_options INTERFACE)

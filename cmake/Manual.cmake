@@ -1,5 +1,5 @@
 # Installs shell completions and manual pages. The program writes them from the tables of its --help. A cross-compiled
-# program cannot run here, so a cross build installs none.
+# program cannot run here, so a cross build installs neither.
 if(CMAKE_CROSSCOMPILING)
     return()
 endif()

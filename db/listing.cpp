@@ -7,8 +7,8 @@ namespace smemtune {
 
 namespace {
 
-// The tables to which the user's filters refer. A trial is `t`, its device `d`, its template `k`, and its problem `p`.
-// `w` is the row of the table `winners` for the trial. If the trial is not the winner, the columns of `w` are NULL.
+// The tables to which the user's filters refer, with their aliases: `t` is the trial, `d` its device, `k` its template,
+// `p` its problem, and `w` its row in the table `winners`. If the trial is not the winner, the columns of `w` are NULL.
 constexpr auto joined_trials = R"sql(
 trials AS t JOIN devices AS d ON d.id = t.device JOIN templates AS k ON k.id = t.template
 JOIN problems AS p ON p.id = t.problem

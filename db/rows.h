@@ -39,14 +39,14 @@ std::pair<std::int64_t, Device> read_device(const SQLite::Statement& row);
 std::string upsert_trial();
 void bind(SQLite::Statement& upsert, const TrialRecord& trial);
 
-/// Returns SQL that selects trials for read_trial and ends with `rest`, such as a WHERE clause. A trial is `t` in
-/// `rest`.
+/// Returns SQL that selects trials for read_trial and ends with `rest`, such as a WHERE clause. In `rest`, the table of
+/// the trials has the alias `t`.
 std::string select_trials(const std::string& rest);
 TrialRecord read_trial(const SQLite::Statement& row);
 
-/// Returns SQL that selects trials for read_row and ends with `rest`. In `rest`, a trial is `t`, its device `d`, its
-/// template `k` and its problem `p`. `w` is the row of the table `winners` for the trial. If the trial is not the
-/// winner, the columns of `w` are NULL.
+/// Returns SQL that selects trials for read_row and ends with `rest`. In `rest`, the tables have aliases: `t` is the
+/// trial, `d` its device, `k` its template, `p` its problem, and `w` its row in the table `winners`. If the trial is
+/// not the winner, the columns of `w` are NULL.
 std::string select_rows(const std::string& rest);
 TrialRow read_row(const SQLite::Statement& row);
 

@@ -14,9 +14,9 @@ struct ProcessResult {
     std::string output;  ///< standard output and error together
 };
 
-/// Runs program `arguments[0]`, which is searched on PATH, to its end. Kills the program if it runs longer than
-/// `limit`. The calling process may handle or ignore SIGCHLD, and may have closed descriptors 0 to 2. This function
-/// does not change them.
+/// Runs program `arguments[0]`, which is looked up on PATH, to its end. Kills the program if it runs longer than
+/// `limit`. Also works if the calling process handles or ignores SIGCHLD, or has closed descriptors 0 to 2. Changes
+/// neither the handling of SIGCHLD nor these descriptors.
 ProcessResult run_process(const std::vector<std::string>& arguments, std::chrono::milliseconds limit);
 
 struct Pipe {

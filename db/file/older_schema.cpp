@@ -36,8 +36,8 @@ std::optional<std::string> text_of(SQLite::Database& database, const std::string
 }
 
 // Filled: a migration step added this column and gave it `value`. Removed: the migration step to version `schema`
-// deleted the rows that do not meet the condition `keeps`. A reader sees a file without these steps as if the steps had
-// run.
+// deleted the rows that do not meet the condition `keeps`. If these steps have not run on a file, a reader sees the
+// file as if they had.
 struct Filled {
     std::string_view table, column, value;
 };

@@ -27,8 +27,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// Returns the oldest schema version that can read the file: a program with an older schema cannot read it. Returns
-// nothing if the file is so old that it lacks the table `compatibility`.
+// Returns the oldest schema version whose programs can read the file. Returns nothing if the file is so old that it
+// lacks the table `compatibility`.
 std::optional<int> oldest_reader(SQLite::Database& database) {
     if (!database.tableExists("compatibility")) return std::nullopt;
     return database.execAndGet("SELECT oldest_reader FROM compatibility").getInt();

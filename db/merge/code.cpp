@@ -1,5 +1,5 @@
 // Merges portfolios and machine code. Trials that were verified with replaced machine code become `unrecorded`, and
-// portfolio members that were verified with it are left out.
+// portfolio members that were verified with replaced machine code are left out.
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <span>

@@ -64,7 +64,7 @@ private:
     std::map<Number, Configuration> defaults_{};  ///< defaults of the templates whose files differ between databases
     std::map<TrialPlace, DatedTrial> trials_{};
     std::map<TrialPlace, std::string> first_at_{};  ///< the latest possible date of each trial's first attempt
-    std::map<TrialPlace, bool> shared_{};           ///< for a trial in several databases: whether it differs in them
+    std::map<TrialPlace, bool> shared_{};           ///< for a trial in several databases: whether its copies differ
     std::map<std::pair<Number, Number>, Declared> declared_{};        ///< the declared winners by device and problem
     std::map<std::pair<Number, CodeAt>, std::string> measured_at_{};  ///< date of the newest trial, by device and code
 };

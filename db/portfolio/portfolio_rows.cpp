@@ -35,7 +35,7 @@ ORDER BY (SELECT min(id) FROM portfolio AS f
           WHERE f.device = o.device AND f.operation = o.operation AND f.type = o.type AND f.layout = o.layout))sql";
 
 // Returns the text of the column `coefficients`: a coefficient for each term, then the list of residuals. A residual
-// has the logarithms of the problem's extents, and last the logarithm of measured over predicted time. An example:
+// has the logarithms of the problem's extents, and last the logarithm of measured time / predicted time. An example:
 //     [0, 1.5, ..., 0, [[4.1589, 5, 2.0794, -0.03], ...]]
 std::string text_of(const TimeModel& model) {
     nlohmann::json json(model.coefficients);
