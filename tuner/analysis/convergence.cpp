@@ -17,9 +17,9 @@ struct First {
 };
 
 // Returns when each trial was first tried. `rows` are in the order in which trials were first stored. The finals store
-// a finalist again, so its stored date is too late. But each trial was first tried before all trials behind it in
-// `rows`. The result for a trial is therefore the earliest date of the trial and of all trials behind it, with the run
-// of that date.
+// a finalist again, with a later date. The stored date of a finalist is therefore too late, but the finalist was first
+// tried before all trials that follow it in `rows`. So the result for a trial is the earliest stored date among this
+// trial and all that follow, with the run of the trial that has this date.
 std::vector<First> first_dates(const std::vector<const TrialRow*>& rows) {
     std::vector<First> dates(rows.size());
     for (std::size_t i = rows.size(); i-- > 0;) {

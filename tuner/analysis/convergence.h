@@ -10,7 +10,7 @@
 
 namespace smemtune {
 
-/// The best time so far, over the trials of all templates for one device and problem.
+/// How the best time improved from trial to trial, over all templates, for one device and problem.
 struct Convergence {
     struct Step {
         std::size_t evaluations = 0;  ///< number of trials so far, including rejected trials

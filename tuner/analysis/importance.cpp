@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t most_points = 20'000;  // the forest predicts the times of this many valid configurations at most
 
-constexpr double no_variance = 1e-12;  // a smaller variance of log(time) is only rounding errors of equal times
+constexpr double no_variance = 1e-12;  // a smaller variance of log(time) is rounding error: the times are equal
 
 // The measured values of each parameter. The rank of a value among them is its level.
 class Levels {
@@ -26,7 +26,7 @@ public:
 
     void know(std::size_t column, std::int64_t value) { values_[column].insert(value); }
 
-    // Returns the numbers of the columns with more than one value.
+    // Returns the indices of the columns that have more than one value.
     [[nodiscard]] std::vector<std::size_t> varied() const {
         std::vector<std::size_t> columns;
         for (std::size_t i = 0; i < values_.size(); ++i) {
@@ -165,7 +165,7 @@ public:
 private:
     [[nodiscard]] std::string too_few() const {
         if (varied_.empty()) return "no parameter has two measured values; tune with more --evaluations";
-        // Few configurations suffice for an exact result.
+        // An exact result needs no minimum: it covers every valid configuration, even if these are few.
         if (result_.exact) return {};
         const auto needed = std::max(least_measured, least_measured_per_parameter * varied_.size());
         if (result_.measured >= needed) return {};

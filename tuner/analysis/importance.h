@@ -23,7 +23,7 @@ struct OutcomeTable {
     std::vector<Row> rows;
     std::size_t rejected = 0;
     /// The number of `rows` whose sampling ended early, because the configuration was clearly slower than the best.
-    /// Their times are means of fewer samples. They are used like all other times.
+    /// Their times are medians of fewer samples. They are used like all other times.
     std::size_t cut_short = 0;
 
     /// Adds the outcome of a configuration. Throws std::invalid_argument if the configuration has other parameters than
@@ -65,9 +65,9 @@ struct Importance {
     std::string too_little;
 };
 
-/// Below one of these limits, importance() returns no shares, unless the result is exact. The limits are for the number
-/// of measured configurations, for this number divided by the number of parameters that vary, and for
-/// Importance::explained.
+/// importance() returns no shares if one of three values is below its limit, unless the result is exact. The values
+/// are, in the order of the limits: the number of measured configurations, this number divided by the number of
+/// parameters that vary, and Importance::explained.
 constexpr std::size_t least_measured = 30;
 constexpr std::size_t least_measured_per_parameter = 10;
 constexpr double least_explained = 0.5;
@@ -77,8 +77,8 @@ constexpr double least_explained = 0.5;
 ///
 /// Otherwise a random forest learns the times, and the shares are computed from its predictions (functional ANOVA:
 /// Hutter et al., An Efficient Approach for Assessing Hyperparameter Importance, 2014). The forest predicts at up to
-/// 20,000 points of `valid`, or at the measured configurations if `valid` is null. Points of `valid` remove a bias: a
-/// search tries more configurations near the best ones.
+/// 20,000 points of `valid`, or at the measured configurations if `valid` is null. Measured configurations would give
+/// biased shares, because a search tries more configurations near the best ones. Points of `valid` have no such bias.
 ///
 /// Shares may add up to more than 1, because constraints make parameters depend on each other. The same outcomes always
 /// give the same result.

@@ -9,7 +9,7 @@ namespace smemtune {
 namespace {
 
 constexpr std::size_t forest_trees = 64;
-constexpr std::size_t most_examples_of_tree = 8192;  // limit of examples per tree; more hardly change the shares
+constexpr std::size_t most_examples_of_tree = 8192;  // more examples per tree hardly change the shares
 constexpr std::size_t least_examples_of_leaf = 3;
 
 // std::uniform_int_distribution is not used, because its results differ between standard libraries.
@@ -52,7 +52,7 @@ private:
         double gain = 0;
     };
 
-    // Returns the split with the least squared error. This split maximises sum_left^2 / n_left + sum_right^2 / n_right.
+    // Returns the split that gives the least squared error. It maximises sum_left^2 / n_left + sum_right^2 / n_right.
     Split best_split(std::span<const std::uint32_t> members, double sum) {
         Split best;
         if (members.size() < 2 * least_examples_of_leaf) return best;

@@ -33,7 +33,7 @@ struct SpeedChange {
     enum class Verdict { faster, slower, equal };
     double ratio = 1;                  ///< time of the first winner / time of the second winner
     double low = 1, high = 1;          ///< bounds of `ratio`, from both winners' median_interval()
-    Verdict verdict = Verdict::equal;  ///< `equal` unless both bounds differ from 1 by more than noise_between_runs
+    Verdict verdict = Verdict::equal;  ///< `equal` unless low > 1 + noise_between_runs or high < 1 - noise_between_runs
 };
 
 /// Returns nothing if the pair lacks a winner.

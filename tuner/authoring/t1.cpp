@@ -212,7 +212,7 @@ private:
     }
 
     // Sorts the arguments of the file into the kernel's order, by their names. If the names are not those of the
-    // kernel's arguments, the file lists the arguments in the kernel's order.
+    // kernel's arguments, keeps the file's order, which is then taken to be the kernel's.
     json in_order(const json& listed, const std::vector<DeclaredArgument>& declared) {
         auto ordered = json::array();
         for (const auto& each : declared) {
@@ -245,7 +245,7 @@ private:
     }
 
     // Returns the file's 'ValidationThreshold'. If the file has none, returns a tolerance for sums whose terms are
-    // added in a different order.
+    // added in a different order than in the reference.
     [[nodiscard]] std::string tolerance_of(const json& argument) const {
         for (const auto& each : member(specification_, "ReferenceArguments")) {
             const auto& threshold = member(each, "ValidationThreshold");

@@ -1,4 +1,4 @@
-// What winners are compared with, as `smemtune bench --against` lists it.
+// What winners are compared with: the list that `smemtune bench --against` takes.
 #pragma once
 
 #include <filesystem>

@@ -14,8 +14,8 @@ namespace smemtune {
 
 namespace {
 
-// Batches are longer than in a search. Even launches of milliseconds then form a graph of several launches, which hides
-// the host's time per launch.
+// Batches are longer than in a search. Even a kernel that runs for milliseconds is then launched several times per
+// batch. The launches of a batch form a CUDA graph, which hides the host's time per launch.
 constexpr SamplingPolicy sampling_policy{.batch_us = 6000};
 
 // One of the two kernels that are timed alternately.
@@ -118,8 +118,8 @@ private:
                             Testbed& testbed) {
         Comparison result{.competitor = competitor, .kernel = theirs.description};
         try {
-            // Verifies with the first check only, because only that check's operands are packed like the operands that
-            // are timed.
+            // Verifies with the first check only, because only its operands have the same layout in memory as the
+            // operands that are timed.
             const auto verdict = testbed.verify_first_check(*theirs.kernel);
             result.why_not = verdict.wrong.value_or("");
             result.wrong = verdict.wrong.has_value();
@@ -212,8 +212,8 @@ std::vector<double> host_times(const std::vector<std::function<void()>>& calls, 
                                double launch_us) {
     using Clock = std::chrono::steady_clock;
     constexpr int bursts = 21;
-    // The number of launches per burst. It is small, so that the wait is short and the stream's queue of about a
-    // thousand launches does not fill.
+    // The number of launches per burst. It is small, so that the wait between bursts is short and the stream's queue,
+    // which holds about a thousand launches, does not fill.
     const auto each = static_cast<int>(std::clamp(20'000 / std::max(launch_us, 1.0), 1.0, 50.0));
     std::vector<std::vector<double>> samples(calls.size());
     for (int burst = 0; burst <= bursts; ++burst) {

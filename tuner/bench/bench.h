@@ -20,7 +20,7 @@ struct BenchRequest {
     std::string kernel_template{};  ///< if not empty, the best kernel of this template is timed instead of the winner
     std::vector<Cache> caches{Cache::cold, Cache::warm};
     PairPolicy pairs{};
-    bool served = false;  ///< times the kernels that a fetch returns, not the winners; no host times
+    bool served = false;  ///< whether to time the kernels that a fetch returns, not the winners; without host times
     unsigned seed = 1;    ///< seed of the random operands
     /// Called after every pair. Once this function returns true, the comparison ends with the results so far. From then
     /// on, it must always return true.
@@ -55,8 +55,8 @@ struct ProblemBench {
     std::string wrong;                ///< why our winner cannot run or is wrong; empty if it is right
     std::string why_not;              ///< why measuring failed on the device; empty if it did not
     double operations = 0;            ///< number of operations of one launch; 0 if the operation does not declare it
-    std::vector<CacheResult> caches;  ///< results; warm only if it differs from cold, or if only warm was requested
-    std::vector<HostTime> host;       ///< empty on the host device, where a launch returns after the kernel
+    std::vector<CacheResult> caches;  ///< by cache setting; if both were requested but do not differ, only cold
+    std::vector<HostTime> host;       ///< empty on the host device, where a launch returns when the kernel has ended
 };
 
 /// Calls `report` after each problem, even if the device had too little memory for it. Competitors are verified and

@@ -13,9 +13,9 @@ namespace smemtune {
 
 namespace {
 
-// Smaller changes are noise. The time of one kernel differs by up to this share between two processes, because its
-// addresses differ. Pairs within one process do not show this difference. The finals use the same share to call
-// finalists equal.
+// Smaller changes are noise. The time of one kernel differs by up to this share between two processes, because memory
+// has different addresses in each process. The interval of a ratio does not cover this difference, because all its
+// pairs are from one process. The finals use the same share to call finalists equal.
 constexpr double least_change = 0.005;
 
 std::string name_of(const Problem& problem, std::string_view cache, const std::string& competitor) {

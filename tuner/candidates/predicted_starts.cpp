@@ -28,7 +28,8 @@ const std::vector<PortfolioText>& parsed_portfolios() {
 
 }  // namespace
 
-// Kernels for f16 and for bf16 take equally long, and those for other layouts take similarly long.
+// Accepts other types and layouts, because kernels for f16 and for bf16 take equally long, and kernels for different
+// layouts take similarly long.
 const PortfolioText* most_similar(std::span<const PortfolioText> portfolios, const Problem& problem,
                                   const Device& device, const std::set<std::string>& templates) {
     const auto difference = [&](const PortfolioText& portfolio) {
@@ -64,8 +65,8 @@ std::map<std::string, std::vector<Configuration>> predicted_starts(const Problem
     for (auto& row : members) {
         const auto found = kernels.find(row.kernel_template);
         row.member.kernel_template = std::distance(kernels.begin(), found);
-        // The predictor leaves out members that were not verified for this type and layout. The search verifies its
-        // start points.
+        // The predictor leaves out members that were not verified for this type and layout. Here, every member counts
+        // as verified, because the search verifies its start points itself.
         if (found != kernels.end()) row.member.verified_by = operation_identity(*found->second, problem) + "/";
     }
     const Predictor predictor({.members = std::move(members), .damages = {}}, problem, device,

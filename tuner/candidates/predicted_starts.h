@@ -1,4 +1,4 @@
-// Start points of a search, from the portfolios in db/portfolios, which are part of the program.
+// Start points of a search, from the portfolios in db/portfolios. The program contains the text of these portfolios.
 #pragma once
 
 #include <map>
@@ -13,9 +13,9 @@
 
 namespace smemtune {
 
-/// Returns the portfolio that is the most similar to `problem` and `device`, or null. It is for the same operation,
-/// size of elements and compute capability, and has a member of one of `templates`. Of several, the best one has the
-/// same layout, then the same type, then the most similar device.
+/// Returns the portfolio that fits `problem` and `device` best, or null if none fits. A portfolio fits if it is for the
+/// same operation, element size and compute capability, and has a member of one of `templates`. Among those that fit,
+/// one of the same layout is preferred, then one of the same type, then the one of the most similar device.
 const PortfolioText* most_similar(std::span<const PortfolioText> portfolios, const Problem& problem,
                                   const Device& device, const std::set<std::string>& templates);
 

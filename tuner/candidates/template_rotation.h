@@ -12,8 +12,8 @@ namespace smemtune {
 /// leaves time for the others.
 class TemplateRotation {
 public:
-    /// `evaluations` is the limit for all templates together. One turn has at most `evaluations` divided by the number
-    /// of templates. `searches` must outlive the rotation.
+    /// `evaluations` is the limit for all templates together. The number of proposals in one turn is at most
+    /// `evaluations` divided by the number of templates. `searches` must outlive the rotation.
     TemplateRotation(const TemplateSearches& searches, std::optional<std::size_t> evaluations);
 
     /// Returns the next candidate; nothing if no template is worth another proposal. `best_cost` is the least cost so

@@ -19,8 +19,8 @@ constexpr std::size_t most_opening = 48;
 std::size_t opening_of(const ParameterSpace& space, const WarmStart& elsewhere) {
     const auto wanted = static_cast<std::size_t>(1.5 * std::sqrt(static_cast<double>(space.size())));
     const auto opening = std::clamp(wanted, least_opening, most_opening);
-    // If a template was slow at a neighbouring size, the winner of that size is tried first. This one trial shows
-    // whether the template is slow at this size, too.
+    // If the template was slow at a neighbouring size, its best configuration at that size is tried first. This one
+    // trial shows whether the template is slow at this size, too.
     return elsewhere.behind && *elsewhere.behind > pruning::slow_template ? 1 : opening;
 }
 
@@ -43,7 +43,7 @@ std::vector<double> features_of(const KernelTemplate& kernel, const Configuratio
             reuse.operations_per_load()};
 }
 
-// Sets run-time parameters to their defaults, because the sweep tries their other values for each problem.
+// Sets run-time parameters to their defaults, because the sweep after the search tries their other values.
 void with_default_arguments(const KernelTemplate& kernel, std::vector<Configuration>& winners) {
     for (const auto& parameter : kernel.parameters) {
         if (!parameter.runtime) continue;
@@ -150,7 +150,7 @@ bool TemplateSearch::may_propose(std::optional<double> best) const {
 }
 
 // A template keeps up if its best cost is at most a certain multiple of `best`. The multiple is slow_template while the
-// whole space is untried, and shrinks to 1 with the untried share of the space.
+// whole space is untried. It falls linearly with the untried share of the space, down to 1 when nothing is untried.
 bool TemplateSearch::keeps_up(double best) const {
     const auto untried = static_cast<double>(left_) / static_cast<double>(tried_.size());
     return stopping_.best() && *stopping_.best() <= (1 + (pruning::slow_template - 1) * untried) * best;

@@ -29,9 +29,9 @@ public:
     void observe(const Configuration& configuration, std::optional<double> cost);
 
     /// Call this after observing the stored trials. After this call, the stored trials suffice to give up a template
-    /// that is too slow, however few they are. `complete` says whether the last run ended as "complete". If that run
-    /// was complete and had ended its search of this template, the search stays ended, even if a later trial was a
-    /// gain. Such a trial came from the winner of another size and not from the search.
+    /// that is too slow, however few they are. `complete` says whether the last run ended as "complete". If it did, and
+    /// had ended its search of this template, the search stays ended, even if a later trial had a lower cost. Such a
+    /// trial was the winner of another size (cross-size transfer), not a proposal of the search.
     void resume(bool complete);
 
     /// Takes back a proposed configuration that was not tried. The configuration counts as untried, but is not proposed

@@ -15,9 +15,9 @@ struct WarmStart {
     /// Winners of the template, each once. First come those of the nearest sizes of this layout on this device, then
     /// those of other layouts, then those on the most similar other devices.
     std::vector<Configuration> starts;
-    /// The template's best time divided by the best time of all templates, at the nearest tuned problem on this device.
-    /// That problem differs by a factor of four at most in every extent. Trials that were cut short are included.
-    /// Nothing if there is no such problem.
+    /// The template's best time divided by the best time of all templates, at the nearest tuned problem on this device
+    /// that has a measured trial of the template. Trials that were cut short count, too. Nothing if there is no such
+    /// problem within a certain distance: that of a problem whose three extents are each four times as large.
     std::optional<double> behind;
 };
 

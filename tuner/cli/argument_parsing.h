@@ -1,4 +1,4 @@
-// Converts the values of options that several commands have to templates, devices and problems.
+// Options that several commands share: converts their values into templates, devices and problems.
 #pragma once
 
 #include <chrono>
@@ -41,8 +41,9 @@ KernelTemplate find_template(const std::string& list, const std::string& name);
 /// text may suggest a similar name, as in did_you_mean().
 std::string did_you_mean_stored(const Store& store, const std::vector<std::string>& names);
 
-/// The template of `choice` with the best kernel for `problem`: the closest match first, then the shortest expected
-/// time. Empty if the user did not restrict the templates. Throws FetchError if no template of `choice` has a kernel.
+/// The template of `choice` with the best kernel for `problem`. The closest match is the best; among equally close
+/// matches, the one with the shortest expected time. Empty if the user did not restrict the templates. Throws
+/// FetchError if `choice` has several templates and none of them has a kernel.
 std::string best_template(Runtime& runtime, const Problem& problem, const TemplateChoice& choice);
 
 /// The options of the Runtime that a command creates. The Runtime searches the database of --db, which may be absent,

@@ -176,7 +176,8 @@ std::vector<Problem> stored_problems(const std::filesystem::path& database, cons
             for (const auto& best : store.best_of(*row, operation.name, line.text("type"), each)) add(best.problem);
             continue;
         }
-        // If the user names a template, the runtime serves only its current code. Trials of other code are left out.
+        // If the user names a template, the runtime serves only kernels of the template's current code. So trials of
+        // other code are left out here.
         for (const auto& kernel : choice.kernels) {
             const auto rows =
                 store.best_of(*row, operation.name, line.text("type"), each, kernel.name, kernel.same_code_hashes());
@@ -198,8 +199,8 @@ std::vector<Problem> read_problems(const CommandLine& line, const TemplateChoice
         }
         return drawn;
     }
-    // Checks --type, --layout and --sizes, even if the database is empty. For `stored`, which names no size, it checks
-    // with size 64.
+    // Checks --type, --layout and --sizes, even if the database is empty. `--sizes stored` names no size, so size 64
+    // takes its place in this check.
     auto problems = make_problems(operation, line.text("sizes") == "stored" ? "64" : line.text("sizes"),
                                   line.text("type"), layout.empty() ? "nn" : layout, device);
     if (line.text("sizes") != "stored") return problems;

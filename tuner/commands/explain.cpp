@@ -53,7 +53,7 @@ struct Explanation {
     bool compiles = true;
 };
 
-// The number of registers comes from the stored trial, if known there. Otherwise it comes from a compile of the
+// The number of registers comes from the stored trial, if the trial has one. Otherwise it comes from a compile of the
 // configuration or, without a compiler, from the manifest's estimate.
 Explanation examine(const Subject& subject, const ProcessEnvironment& process_environment) {
     const auto& [kernel, configuration, problem, device, origin, trial, registers] = subject;

@@ -96,8 +96,8 @@ std::string missing_part(const Landscape& landscape, const std::string& file) {
 }
 
 // Throws UsageError if the database `file` lacks valid configurations. If `partial` is true, prints a warning instead.
-// Such a database mostly has configurations that its own search preferred, so it compares searches unfairly. A cache of
-// Kernel Tuner does not say whether it is complete, and is accepted.
+// Such a database mostly has configurations that its own search preferred, so other searches would be at a
+// disadvantage. A cache of Kernel Tuner does not say whether it is complete, and is accepted.
 void check_complete(const Landscape& landscape, const std::string& file, bool partial) {
     const auto part = landscape.of_database ? missing_part(landscape, file) : "";
     if (part.empty()) return;

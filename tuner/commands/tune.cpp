@@ -234,7 +234,7 @@ void hold(DeviceRun& device_run, const Settings& settings) {
     }
 }
 
-// Different kinds of devices run at the same time, each on its own thread.
+// Runs all of `device_runs` at the same time, each on its own thread.
 void run_all(std::vector<DeviceRun>& device_runs, const Settings& settings) {
     std::vector<std::jthread> threads;
     threads.reserve(device_runs.size());

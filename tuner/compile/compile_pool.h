@@ -31,10 +31,10 @@ public:
     CompilePool(const CompilePool&) = delete;
     CompilePool& operator=(const CompilePool&) = delete;
 
-    /// Submits a program. A program that is kept or queued is not compiled again. The future throws the compiler's
-    /// exceptions.
+    /// Submits a program. The program is not compiled again if its result is kept or its compile is queued or running.
+    /// The future throws the compiler's exceptions.
     std::shared_future<Result> submit(const Program& program);
-    /// Whether the program was submitted before and is still kept. Speculative compiles do not count.
+    /// Whether the program was submitted before and its result is still kept. Speculative compiles do not count.
     [[nodiscard]] bool was_asked_for(const Program& program);
 
     /// A function that creates a program. The pool calls it just before the compile, and holds its lock meanwhile. The
@@ -53,7 +53,7 @@ public:
 private:
     using Task = std::packaged_task<Result()>;
     struct Known {
-        std::string key;  // the text that decides the machine code
+        std::string key;  // from key_of(): programs with equal keys have the same machine code
         std::shared_future<Result> result;
         bool asked_for;
     };

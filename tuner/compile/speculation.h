@@ -1,4 +1,4 @@
-// Chooses programs that idle compilers compile ahead, because a search may ask for them later.
+// Chooses programs that idle compiler threads compile ahead, because a search may ask for them later.
 #pragma once
 
 #include <optional>

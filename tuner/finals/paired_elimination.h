@@ -16,8 +16,8 @@ struct EliminationPolicy {
 
 /// Eliminates finalists by their samples. A round takes one sample of each finalist, so that a drifting clock affects
 /// all alike. A finalist that is certainly slower than the leader is eliminated. The finals are decided when all
-/// remaining finalists are certainly equal. When the rounds are used up, the remaining finalists count as equal within
-/// the noise.
+/// remaining finalists are certainly equal. They are also decided when the rounds are used up. A remaining finalist
+/// then counts as equal if its median cost exceeds the leader's by at most EliminationPolicy::equal.
 class PairedElimination {
 public:
     PairedElimination(std::size_t finalists, const EliminationPolicy& policy);

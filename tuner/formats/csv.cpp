@@ -16,7 +16,7 @@ namespace {
 constexpr std::string_view header_prefix = "header.";
 constexpr std::string_view parameter_prefix = "parameter.";
 
-// Whether value_at() would read a cell with this text as something else than this text, or reject it.
+// Whether value_at() would reject a cell with this text, or read it as anything but this text.
 bool means_a_value(const std::string& text) {
     try {
         return !python_parse(text).is_discarded();

@@ -1,4 +1,5 @@
-// One reader and one writer for each file format. All of them throw std::invalid_argument as in tuning_results.h.
+// One reader and one writer for each file format. They throw std::invalid_argument in the cases that tuning_results.h
+// names for parse_results() and results_text().
 #pragma once
 
 #include "tuner/formats/tuning_results.h"
@@ -21,7 +22,7 @@ std::vector<TuningResults> parse_wisdom(const std::string& path, const std::stri
 std::string wisdom_text(const std::vector<TuningResults>& results);
 bool wisdom_holds(const Fields& entry, const std::string& objective);
 
-/// CSV as in RFC 4180, with a heading. A cell that is not JSON is text.
+/// CSV as in RFC 4180, with a header row. A cell that is not JSON is text.
 std::vector<TuningResults> parse_csv(const std::string& path, const std::string& text);
 std::string results_csv_text(const std::vector<TuningResults>& results);
 

@@ -64,7 +64,7 @@ std::vector<std::string> subcommands_of(const DocumentedCommand& command) {
 
 std::string first_sentence(const std::string& text) {
     auto end = text.find(". ");
-    // After "..." or an abbreviation, a lower-case letter follows and the sentence goes on.
+    // A full stop before a lower-case letter belongs to "..." or to an abbreviation, and does not end the sentence.
     while (end != std::string::npos && std::isupper(static_cast<unsigned char>(text[end + 2])) == 0) {
         end = text.find(". ", end + 1);
     }

@@ -78,7 +78,8 @@ private:
         });
     }
 
-    // Tunes the samples in spread_order(), so that the tuned samples cover all extents whenever the budget ends.
+    // Tunes the samples in spread_order(). Whenever the budget ends, the tuned samples are then spread over the whole
+    // range of extents.
     void tune_samples() {
         std::vector<Problem> untuned;
         for (const auto i : spread_order(request_.samples)) {

@@ -25,8 +25,8 @@ struct Entry {
     std::optional<Binary> binary{};    ///< the machine code, which provide_code() sets
 };
 
-/// The fastest configurations of each sample may become members: at most `most_of_a_sample`, each at most
-/// `slowest_of_a_sample` times as slow as the fastest.
+/// The fastest configurations of each sample may become members: at most `most_of_a_sample`, and each takes at most
+/// `slowest_of_a_sample` times as long as the fastest.
 inline constexpr std::size_t most_of_a_sample = 4;
 inline constexpr double slowest_of_a_sample = 1.15;
 

@@ -19,8 +19,9 @@ struct ExtentRange {
     std::int64_t low = 16, high = 12000;
 };
 
-/// Draws `count` distinct problems with log-uniform extents. A third of the extents are multiples of 64, and a quarter
-/// are multiples of 8. The same seed draws the same problems. Returns fewer than `count` if the range has too few.
+/// Draws `count` distinct problems with log-uniform extents. A third of the extents are rounded to multiples of 64, and
+/// another quarter to multiples of 8. The same seed draws the same problems. Returns fewer than `count` problems if the
+/// range has too few.
 std::vector<Sample> draw_samples(const Operation& operation, const std::string& type, const std::string& layout,
                                  std::size_t count, ExtentRange range, unsigned seed);
 

@@ -34,7 +34,7 @@ VerificationPlan plan_verification(const MeasureContext& context, const std::vec
     std::vector<Problem> samples;
     for (const auto& sample : context.source.samples) samples.push_back(sample.problem);
     const auto element_bytes = element_type(samples.front().type).bytes;
-    // The largest extents, which are enough for several tiles.
+    // The limit of the extents at which members are verified. It is large enough for several tiles.
     const auto limit = context.source.resources.device.is_host() ? 32 : 256;
     VerificationPlan plan;
     for (const auto& wanted : all_classes(samples.front().extents.size())) {

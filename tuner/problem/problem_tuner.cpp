@@ -149,8 +149,8 @@ std::size_t ProblemTuner::compile_ahead(std::size_t most) {
     return pipeline_.fill(most, [] { return std::nullopt; });
 }
 
-// Returns nothing if there is a limit of evaluations, because most speculative programs would be wasted. On the host,
-// compilers would take processor time from the kernels that are measured.
+// Returns nothing if there is a limit of evaluations, because most speculative programs would be wasted. Also returns
+// nothing on the host, where compilers would take processor time from the kernels that are measured.
 std::vector<CompilePool::LazyProgram> ProblemTuner::speculative_programs() const {
     if (state_ != State::search || run_.request.evaluations || run_.resources.device.is_host()) return {};
     return smemtune::speculative_programs(searches_, ledger_.best_cost(), problem_, run_.resources.device);

@@ -54,8 +54,8 @@ void TrialLedger::load(const TemplateSearches& searches) {
         }
     }
     sort_stored();
-    // Only complete measurements give the best time. This time decides whether trials that were cut short are ruled
-    // out.
+    // Only complete measurements with this run's verification identity give the best time. The best time decides
+    // whether trials that were cut short are ruled out.
     for (const auto& [search, record] : stored_) {
         const auto* measured = std::get_if<Measurement>(&record.outcome);
         if (measured == nullptr || !is_current(record)) continue;

@@ -87,7 +87,7 @@ public:
 
     /// The cost: microseconds, or microjoules if the objective is energy. Nothing if the cost is unknown.
     [[nodiscard]] std::optional<double> cost_of(const Measurement& measurement) const;
-    /// All trials with a known cost, least cost first. Some of them may not win.
+    /// All trials with a known cost, least cost first, even those that are not allowed to win.
     [[nodiscard]] std::vector<Trial*> by_cost();
     /// The trials that may be finalists, least cost first. They were measured completely, and have this run's
     /// verification identity or none.
@@ -100,7 +100,7 @@ public:
     [[nodiscard]] const std::deque<Trial>& trials() const { return trials_; }
 
     [[nodiscard]] std::optional<double> best_us() const { return best_us_; }
-    /// The time of the fastest trial of a template that passed all checks.
+    /// The shortest time among those trials of a template that passed all checks.
     [[nodiscard]] std::optional<double> verified_best_us(const TemplateSearch& search) const;
     [[nodiscard]] std::optional<double> best_cost() const { return best_cost_; }
     /// The number of new trials in this run.

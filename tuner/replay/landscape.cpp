@@ -87,8 +87,8 @@ Landscape from_cache(const std::filesystem::path& path) {
     return landscape;
 }
 
-// Returns a hint such as `; --sizes 512x512x512 | 1024x1024x1024`: an option and the names to choose from. Of many
-// names, it lists the first six and the number of all. Empty if there is only one name.
+// Returns a hint such as `; --sizes 512x512x512 | 1024x1024x1024`: an option and the names to choose from. If there are
+// more than six names, lists the first six and the total number. Empty if there is only one name.
 std::string choices(const char* option, const std::set<std::string>& names) {
     constexpr std::size_t most = 6;
     if (names.size() < 2) return {};

@@ -97,7 +97,7 @@ void fill(ReplayResult::Mark& mark, const std::vector<Trajectory>& trajectories,
     }
     for (const auto& trajectory : trajectories) {
         if (trajectory.best.empty()) continue;
-        // If the space was used up before `evaluations`, the best cost at its end is used.
+        // If the space was used up before `evaluations`, the best cost of the whole repeat is used.
         mark.fraction += optimum / trajectory.best[std::min(mark.evaluations, trajectory.best.size()) - 1];
     }
     mark.fraction /= static_cast<double>(trajectories.size());

@@ -55,8 +55,8 @@ struct ReplayResult {
 /// Throws std::invalid_argument for an unknown search, and the search's own exceptions.
 ReplayResult replay(const Landscape& landscape, const ReplayRequest& request);
 
-/// Orders results by evaluations to 95 % of the optimum, then by fewer repeats that never reach it, then by the larger
-/// fraction at the last mark.
+/// Whether `a` is better than `b`: needs fewer evaluations to reach 95 % of the optimum. If they are equal, fewer
+/// repeats never reach this level. If these are equal, too, the fraction at the last mark is larger.
 bool better(const ReplayResult& a, const ReplayResult& b);
 
 }  // namespace smemtune

@@ -122,8 +122,8 @@ std::size_t Progress::number_of(const std::string& size) {
     return numbers_.try_emplace(size, numbers_.size() + 1).first->second;
 }
 
-// The estimate of the time left divides the elapsed time by the trials that were not recalled, because recalled trials
-// take almost no time.
+// The time left is estimated from the mean time of a trial. The mean is the elapsed time divided by the number of
+// trials that were not recalled, because recalled trials take almost no time.
 ProgressState Progress::state() const {
     ProgressState state{.part = part_,
                         .size = size_.empty() ? 1 : numbers_.at(size_),

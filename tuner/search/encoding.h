@@ -7,11 +7,11 @@
 
 namespace smemtune {
 
-/// Each parameter gives one column with the rank of its value. If the value's alignment differs from its rank, a second
-/// column has the alignment: how often the value can be halved. (96 is next to 80, but may perform like 32, because
-/// both 96 and 32 can be halved five times.) Each feature and the estimate of the setup also give one column. The
-/// number in this column is the rank of the value in a sample, as a share of the sample, so the scale of a feature does
-/// not matter.
+/// A parameter of numbers gives a column with the rank of its value. A second column has the value's alignment: how
+/// often the value can be halved. (96 is next to 80, but may perform like 32, because both 96 and 32 can be halved five
+/// times.) The second column is left out if it would repeat the first. A parameter of texts gives one column for each
+/// text. Each feature of the setup gives one column, and so does the estimate. The number in such a column is the share
+/// of a sample of points with a smaller value, so the scale of a feature does not matter.
 class Encoding {
 public:
     /// Keeps a reference to `cache`, which must outlive this Encoding.

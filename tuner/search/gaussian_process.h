@@ -9,7 +9,8 @@ namespace smemtune {
 
 /// The covariance of the values at two points: the product over all columns of (1 + r) exp(-r), the Matérn function of
 /// smoothness 3/2. Here r is the distance of the points in the column divided by the column's length scale (Rasmussen
-/// and Williams, Gaussian Processes for Machine Learning, 2006, equation 4.17).
+/// and Williams, Gaussian Processes for Machine Learning, 2006, equation 4.17, whose factor sqrt(3) is part of the
+/// scale here).
 struct Covariance {
     std::vector<double> inverse_scales;  ///< 1 / length scale of each column
     double noise = 0.01;                 ///< variance that no column explains, relative to the values' variance of 1

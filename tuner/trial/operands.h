@@ -47,9 +47,9 @@ struct MatrixOperand {
 bool is_typed(const Operation& operation, const ElementType& element);
 
 /// The largest magnitude of the integers that fill one matrix of a check. It is so small that FP32, with a significand
-/// of 24 bits, holds every partial sum of `terms` products exactly, times the largest scalar. A check with a `wide`
-/// matrix uses a probabilistic bound: a sum of n products of at most m exceeds 8 m sqrt(n) with probability 2 exp(-32)
-/// at most (Hoeffding, Probability inequalities for sums of bounded random variables, 1963).
+/// of 24 bits, holds exactly every partial sum of `terms` products, multiplied by the largest scalar. A check with a
+/// `wide` matrix uses a probabilistic bound: a sum of n products of at most m exceeds 8 m sqrt(n) with probability 2
+/// exp(-32) at most (Hoeffding, Probability inequalities for sums of bounded random variables, 1963).
 int integer_magnitude(std::int64_t terms, const Check& check, const Argument& matrix);
 
 /// One set of operands for one check. The set owns the values of all arguments, because a launch takes their addresses.

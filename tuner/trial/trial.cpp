@@ -19,8 +19,8 @@ double energy_of(Backend& backend, Testbed& testbed, const BoundKernel& kernel, 
 ConfiguredKernel load(Backend& backend, const TrialInput& input) {
     std::shared_ptr<const LoadedKernel> kernel = backend.load(input.binary, input.launch.dynamic_shared_bytes);
     try {
-        // Timed launches do not copy values to symbols, because an application changes these values as rarely as
-        // constants.
+        // Timed launches do not copy values to symbols, because an application changes these values rarely, not before
+        // every launch.
         return {with_workspace(std::move(kernel), input.launch, backend), input.launch, FillSymbols::when_asked};
     } catch (const OutOfMemory& error) {
         throw NoRoomForWorkspace("a workspace of " + std::to_string(input.launch.workspace->bytes) +

@@ -19,8 +19,8 @@ constexpr std::uint64_t most_over_limits = 1000;
 
 // Returns the space that a search gets. A search that learns gets the feasible configurations in which run-time
 // parameters have their defaults. The sweep at the end tries the other values. A search of the whole space also gets
-// the infeasible configurations, unless there are more than most_over_limits. They take no time: each one is stored as
-// rejected, with the reason.
+// the infeasible configurations, unless there are more than most_over_limits. Infeasible configurations take no time:
+// each one is stored as rejected, with the reason.
 ParameterSpace space_to_search(const TuneRequest& request, const KernelTemplate& kernel, const Problem& problem,
                                const Device& device) {
     if (learns(request.search)) {

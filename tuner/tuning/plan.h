@@ -16,7 +16,7 @@ struct PlannedSpace {
 };
 
 /// Returns, for each problem, the templates that support it, with their enumerated spaces. The most promising template
-/// comes first. Throws std::invalid_argument if no template supports a problem.
+/// comes first. Throws std::invalid_argument if there is a problem that no template supports.
 std::vector<std::vector<PlannedSpace>> plan(const TuneRequest& request, const Device& device);
 
 }  // namespace smemtune

@@ -114,7 +114,7 @@ bool Scheduler::begin_transfer() {
 }
 
 // Whether other sizes may have new winners. If this run had no trial, all winners are from earlier runs. The last of
-// these runs has already transferred the winners, unless it was cut short.
+// these runs has already transferred the winners, unless that run was not complete.
 bool Scheduler::has_new_trials() const {
     if (run_.report.measured > 0 || !run_.report.rejected.empty()) return true;
     std::int64_t last_run = 0;
@@ -176,7 +176,8 @@ void Scheduler::wait(WorkerSlot& slot, std::uint32_t seen, Lock& lock) {
     if (tuner != nullptr) tuner->add_wait(waited);
 }
 
-// Returns the tuner of a problem, and creates it if the problem has not begun. Problems begin in their order.
+// Returns the tuner of a problem, and creates it if the problem has not begun. Problems begin in the order of the
+// request.
 ProblemTuner& Scheduler::tuner_of(std::size_t problem) {
     if (problem == tuners_.size()) {
         const auto& begun = run_.request.problems[problem];

@@ -32,7 +32,7 @@ Winner& winner_of(Validation& validation, const std::string& kernel_template, co
     return validation.winners.emplace_back(Winner{.kernel_template = kernel_template, .configuration = configuration});
 }
 
-// Sets `behind` of each winner to its time divided by the time of winner number `reference`, minus 1. This is the
+// Sets `behind` of each winner: its time divided by the time of winner number `reference`, minus 1. The ratio is the
 // median over pairs of samples.
 void compare_with(std::size_t reference, Validation& validation, const std::vector<Measurement>& measured) {
     for (std::size_t i = 0; i < measured.size(); ++i) {
@@ -72,7 +72,7 @@ void time_in_turn(Validation& validation, const std::vector<PlannedSpace>& space
     const auto fastest = static_cast<std::size_t>(std::ranges::min_element(validation.winners, {}, &Winner::us) -
                                                   validation.winners.begin());
     compare_with(fastest, validation, *measured);
-    // The medians of the ratios may give another fastest winner than the median times.
+    // The winner that is the fastest by the ratios may differ from the one that is the fastest by the median times.
     const auto first = static_cast<std::size_t>(std::ranges::min_element(validation.winners, {}, &Winner::behind) -
                                                 validation.winners.begin());
     if (first != fastest) compare_with(first, validation, *measured);

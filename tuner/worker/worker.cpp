@@ -71,8 +71,8 @@ void Worker::start() {
         throw WorkerError("cannot start a worker: " + why);
     }
     if (child == 0) {
-        // Only async-signal-safe calls are allowed between fork and exec. The system kills the worker if the
-        // coordinator is killed, even while the worker waits for a GPU kernel that never returns.
+        // Only async-signal-safe calls are allowed between fork and exec. With PR_SET_PDEATHSIG, the system kills the
+        // worker if the coordinator is killed, even while the worker waits for a GPU kernel that never returns.
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         if (getppid() != coordinator) _exit(127);
         const auto read_end = fcntl(down.read_end, F_DUPFD, 10);

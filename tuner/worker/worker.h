@@ -45,8 +45,8 @@ public:
     Worker(const Worker&) = delete;
     Worker& operator=(const Worker&) = delete;
 
-    /// Ends the worker process. The next request starts another one. Call this on the thread that makes the requests:
-    /// when the thread that started a worker process ends, so does the process.
+    /// Ends the worker process. The next request starts another one. A thread that made requests should call this
+    /// before it ends, because the system kills a worker process when the thread that started the process ends.
     void release() { stop(); }
 
     [[nodiscard]] const std::string& device() const { return options_.device; }

@@ -59,7 +59,7 @@ class Report {
   isDecided(trial) { return this.decided.has(trial); }
   isMeasured(trial) { return this.trials.median[trial] > 0; }
   time(trial) { return this.trials.median[trial]; }
-  // Whether a trial may win. If the operation has no reference, trials in the state `u` may win.
+  // Whether a trial may win: it was verified (state `v`), or its operation has no reference (state `u`).
   isVerified(trial) { return 'vu'.includes(this.trials.state[trial]); }
   isUnchecked(trial) { return this.trials.state[trial] === 'u'; }
   template(trial) { return this.templates[this.trials.template[trial]]; }

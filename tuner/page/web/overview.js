@@ -1,5 +1,5 @@
 'use strict';
-// Draws the section `What won`: the winners, and how much faster they are than others.
+// Draws the section `What won`: the winners, and how much faster they are than the baseline and the vendor's libraries.
 
 // The winners of the chosen device and kind of problem.
 function winnersOf(report, selection) {

@@ -108,8 +108,8 @@ function pairPlot(report, selection, template, rows, [p, q]) {
 }
 
 // The share of the variance of the logarithms of the times that one parameter explains by itself. The method is one-way
-// analysis of variance, corrected for the number of values (epsilon squared), so that chance gives 0 on average. Each
-// time is compared with the mean of its size.
+// analysis of variance, corrected for the number of values (epsilon squared), so that a parameter without effect has a
+// share near 0. Each logarithm is compared with the mean of the logarithms at the same size.
 function explainedShare(report, rows, p) {
   const bySize = new Map();
   for (const { trial, ratio } of rows) {
@@ -139,7 +139,7 @@ function explainedShare(report, rows, p) {
 const leastForImportance = 40;  // the least number of trials; with fewer, chance decides the order
 
 // The result of tuner/analysis for the selected problem and template. Undefined if the selection has several sizes, or
-// if the page did not analyse this problem because it has too many trials in all.
+// if this problem was not analysed because the page has too many trials in all.
 function analysisOf(report, selection) {
   if (selection.scope === 'kind') return undefined;
   return report.importance.find((each) => each.device === selection.device && each.problem === selection.problem && each.template === selection.template);

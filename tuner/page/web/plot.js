@@ -92,8 +92,8 @@ async function draw({ figure, holder, make, height, title }) {
     const specification = { width, height, autosize: { type: 'fit', contains: 'padding' }, ...make(width), config: configuration };
     const compiled = vegaLite.compile(specification).spec;
     const view = new vega.View(vega.parse(compiled, null, { ast: true }), { expr: vega.expressionInterpreter, renderer: 'svg', hover: false });
-    // Vega changes the role of the element that it draws into. Inside another element, `holder` keeps its own role: an
-    // image with a description, for screen readers.
+    // Vega changes the role of the element that it draws into. So it draws into a child of `holder`, and `holder` keeps
+    // its role for screen readers: an image with a description.
     const inner = element('div');
     holder.replaceChildren(inner);
     await view.initialize(inner).runAsync();

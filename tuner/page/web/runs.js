@@ -66,8 +66,9 @@ function runTable(rows) {
 }
 
 // Returns for each of a problem's trials the date and the run of its first attempt. Trials are in the order of first
-// attempts. A repeated trial, such as a finalist, has only the date of its repetition. So the result is the earliest
-// date among this trial and all later trials, with the run of the trial that has this date.
+// attempts. A repeated trial, such as a finalist, has only the date of its repetition. But its first attempt came
+// before those of all trials that follow it. So the result for a trial is the earliest date among this trial and all
+// that follow, with the run of the trial that has this date.
 function firstDates(report, trials) {
   const dates = new Array(trials.length);
   let earliest;

@@ -11,13 +11,13 @@ namespace {
 
 // Coefficients are regularised towards the common model of the template. The weight of the common model is the sum of
 // two parts. The first part is the share `shrinkage` of the weight of the configuration's own times. The second part is
-// the weight of `common_times` measured times with average terms. It decides coefficients about which the
+// the weight of `common_times` measured times with average terms. This second part decides coefficients about which the
 // configuration's own times say little.
 constexpr double shrinkage = 0.03;
 constexpr double common_times = 0.5;
 constexpr double unknown_error = 0.3;  // the assumed error of a model that is fitted to fewer than 3 measured times
 constexpr double share_within_error = 2.0 / 3;
-constexpr int sweeps_without = 100;  // limit for leave-one-out fits, which start near their solution
+constexpr int sweeps_without = 100;  // limit of sweeps in leave-one-out fits, which start near their solution
 // A residual is kept if the measured or the predicted time is at most this many times the best time at the problem.
 constexpr double relevant_factor = 2;
 
@@ -74,9 +74,9 @@ Terms solve(const Sums& sums, const Terms& start = {}, int most_sweeps = 3000) {
 }
 
 // Returns the second part of the weight of the common model, as a number of measured times with average terms. It is
-// `common_times` if the common model predicts the configuration's times well. If it predicts only a share r < 1 of each
-// time, the weight is r^2 times as large, because Sums::squares of the configuration is then r^2 times that of the
-// template.
+// `common_times` if the common model predicts the configuration's times well. If the model predicts only a share r < 1
+// of each time, the weight is r^2 times as large, because Sums::squares of the configuration is then r^2 times that of
+// the template.
 double times_of(const Prior& prior, const Sums& sums) {
     if (sums.weights <= 0 || sums.times <= 0) return common_times;
     double ratio = 0;  // the mean of predicted time / measured time

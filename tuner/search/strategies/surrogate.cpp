@@ -137,7 +137,8 @@ private:
 
     // Returns the standardised values of the points `which` of known_. Values are capped at median + (median - best) /
     // 2, and rejected points get the cap. Without a cap, the model would mostly explain differences between bad points.
-    // Pending points have no value, because guesses would soon rest on older guesses.
+    // Pending points have no value. If predictions took the place of their values, new predictions would soon rest on
+    // older ones.
     std::vector<std::optional<double>> standardised(const std::vector<std::size_t>& which) const {
         const auto median = value(feasible_[feasible_.size() / 2]);
         const auto worst = median + (median - value(feasible_.front())) / 2;
@@ -162,7 +163,7 @@ private:
         return values;
     }
 
-    // Returns indices into known_ of points with a known outcome: all of them if they are at most `most`. Otherwise,
+    // Returns indices into known_ of points with a known outcome: all of them if there are at most `most`. Otherwise,
     // the best `most` / 2 and as many others drawn at random.
     std::vector<std::size_t> selected(std::size_t most) {
         std::vector<std::size_t> order;
@@ -213,9 +214,9 @@ private:
         refresh_at_ = known_.size() + std::clamp<std::size_t>(known_.size() / 8, 1, 64);
     }
 
-    // Returns the untried candidates. In a small space, these are all points. In a large space, they are: the earlier
-    // candidates with the lowest bounds, neighbours of the first few of these, neighbours of the best known points, and
-    // points drawn at random.
+    // Returns the untried candidates. In a small space, these are all untried points. In a large space, they are chosen
+    // from: the earlier candidates with the lowest bounds, neighbours of the first few of these, neighbours of the best
+    // known points, and points drawn at random.
     std::vector<std::size_t> new_candidates() {
         std::vector<std::size_t> found;
         if (space().size() <= most_candidates) {
@@ -294,7 +295,7 @@ private:
     Encoding encoding_;
     Covariance prior_;
     Covariance covariance_;
-    std::vector<Known> known_;  // all points that were proposed or observed, in this order
+    std::vector<Known> known_;  // all points, in the order in which they were first proposed or observed
     std::unordered_map<std::size_t, std::size_t> known_of_;
     std::vector<double> feasible_;  // the costs of all points that were not rejected, lowest first
     bool prepared_ = false;

@@ -31,9 +31,9 @@ public:
     virtual void compute(const Operands& operands, const std::vector<OutputReference>& results) = 0;
 };
 
-/// Returns the problem that reference_program() is compiled for to compute the reference of `problem`. It has the wide
-/// type if the element type is narrow and the reference is a kernel or C++ function. The wide type holds all numbers of
-/// the narrow type.
+/// Returns the problem for which reference_program() is compiled when it computes the reference of `problem`. This is
+/// `problem` itself, with one exception: if the element type is narrow and the reference is a kernel or C++ function,
+/// the type is the wide type, which holds all numbers of the narrow type.
 Problem reference_problem(const Operation& operation, const Problem& problem);
 
 /// Returns null for an operation without a reference, or with a verifier. If the reference has a program, `binary` is

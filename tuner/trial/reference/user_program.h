@@ -22,14 +22,14 @@ public:
     /// LaunchError.
     UserProgram(Backend& backend, const Operation& operation, const Binary& binary, bool on_host);
 
-    /// An array that call() passes: device memory, and the offset in it whose address is passed. A kernel gets 256
-    /// threads per block, and one thread per element of the largest argument. What a C++ function writes to operands
-    /// and arrays is copied back to the device. call() throws OutOfMemory and LaunchError. If the function throws,
-    /// call() throws ReferenceError with its message.
+    /// An array that call() passes by the address of byte `begin` of `memory`.
     struct Array {
         Memory* memory = nullptr;
         std::ptrdiff_t begin = 0;  ///< in bytes, from the start of `memory`
     };
+    /// Calls the kernel with 256 threads per block and one thread per element of the largest argument, or calls the C++
+    /// function. What the function writes to operands and arrays is copied back to the device. Throws OutOfMemory and
+    /// LaunchError. If the function throws, throws ReferenceError with its message.
     void call(const Operands& operands, std::span<const Array> arrays);
 
 private:
