@@ -16,6 +16,8 @@
 //     consumer c  waits until stage s is full, then multiplies ROWS rows of A, from       empty[s] counts the consumers
 //                 row c * ROWS of the tile on, by all columns of B                        that are done with the stage
 //
+// With PING_PONG, ROWS is BLOCK_M, and each stage is for one consumer only (see below).
+//
 // A consumer starts the products of a k-tile before it waits for those of the previous k-tile. So the tensor cores
 // always have work:
 //
@@ -25,6 +27,20 @@
 //
 // The grid has at most one block for each multiprocessor. Each block computes several tiles of C, one after another
 // (Work). While the consumers write a tile to C, the producer already loads k-tiles of the next tile.
+//
+//
+// PING-PONG
+//
+// A consumer that writes a tile to C does not multiply. With PING_PONG = 0, all consumers write at the same time, so
+// the tensor cores wait. With PING_PONG = 1, each of two consumers computes tiles of its own: consumer 0 has the
+// block's tiles 0, 2, 4 and so on, consumer 1 has the others. One consumer multiplies while the other writes:
+//
+//     producer        load tile 0 | load tile 1      | load tile 2      | load tile 3 ...
+//     consumer 0           | multiply tile 0 | write tile 0 |   | multiply tile 2 | write tile 2 ...
+//     consumer 1                             | multiply tile 1 | write tile 1 |   | multiply tile 3 ...
+//
+// This saves most time if K is small, because writing a tile then takes long in comparison with its products. But a
+// tile must be smaller, because one consumer has all its sums, so each element that is loaded serves fewer products.
 //
 //
 // A K-TILE IN SHARED MEMORY
@@ -130,6 +146,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM) CLUSTER_DIM
     if (threadIdx.x == CONSUMERS * WARPGROUP) {  // the thread that starts the copies
         if (copies_a) prefetch_map(A_TILES);
         if (copies_b) prefetch_map(B_TILES);
+        if constexpr (PING_PONG) init_barrier(&shared.turns[0], 1), init_barrier(&shared.turns[1], 1);
         init_stages(shared, copies_a && copies_b ? 1 : WARPGROUP);
     }
     if constexpr (SHARERS > 1) {
@@ -156,14 +173,20 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM) CLUSTER_DIM
         wait_for_previous_kernel();
         Pipeline pipeline;
         const Output output{C_TILES, alpha, beta, C, ldc, M, N};
-        for (int tile = work.first; tile < work.tiles; tile += work.step) {
+        const int part = PING_PONG ? 0 : warpgroup;  // the part of a tile's rows that this consumer computes
+        int turn = 1 - warpgroup;                    // the first consumer does not wait for its first turn
+        if (PING_PONG) pipeline.skip(warpgroup * work.k_tiles);
+        for (int tile = work.first + (PING_PONG ? warpgroup * work.step : 0); tile < work.tiles;
+             tile += (PING_PONG ? CONSUMERS : 1) * work.step) {
             const auto [row, column] = work.place(tile);
             Sums sums;
-            consume(shared, pipeline, warpgroup, work.k_tiles, sums);
+            consume(shared, pipeline, part, work.k_tiles, turn, sums);
             if constexpr (CLUSTER_K > 1) {
                 add_up_parts(shared, work, sums, sums_of_parts, parts.split, output, row, column);
             } else {
-                output.write(shared, sums, row + warpgroup * ROWS, column);
+                output.write(shared, sums, row + part * ROWS, column);
+                if (PING_PONG) pipeline.skip(work.k_tiles);
+                turn ^= 1;
             }
         }
         wait_for_stores<0>();

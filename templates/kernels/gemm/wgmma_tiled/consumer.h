@@ -9,8 +9,11 @@ struct Sums {
     float values[ROWS / 64][BLOCK_N / 2];
 };
 
-/// Multiplies the k-tiles of one tile of C. `consumer` is the index of this warpgroup among the consumers.
-__device__ __forceinline__ void consume(Shared& shared, Pipeline& pipeline, int consumer, int k_tiles, Sums& sums) {
+/// Multiplies the k-tiles of one tile of C. This consumer computes rows `part` * ROWS and following of the tile. With
+/// PING_PONG, the consumers take turns: the other consumer may start to multiply when this one has started its last
+/// products. `turn` is the parity of this consumer's turn.
+__device__ __forceinline__ void consume(Shared& shared, Pipeline& pipeline, int part, int k_tiles, int turn,
+                                        Sums& sums) {
     constexpr int NEXT = LINE * BLOCK_K * sizeof(Element);  // distance in bytes of 64 elements along M or N
     constexpr int DEEPER = 16 * sizeof(Element) / 16;       // distance of 16 k-steps, in units of 16 bytes
     constexpr int LINES_DEEPER = 16 * LINE * sizeof(Element) / 16;
@@ -24,11 +27,14 @@ __device__ __forceinline__ void consume(Shared& shared, Pipeline& pipeline, int 
             if (thread == 0) arrive(&shared.empty[stage]);
         }
     };
+    // A parity tells two successive phases of a barrier apart, but no more. So a consumer may wait for its stages only
+    // when the other consumer has seen that its own are full.
+    if constexpr (PING_PONG) wait_for_phase(&shared.turns[threadIdx.x / WARPGROUP], turn);
     int previous = 0;
 #pragma unroll 1  // unrolled code would be longer, and each part of it is loaded at its first use
     for (int tile = 0; tile < k_tiles; ++tile) {
         wait_for_phase(&shared.full[pipeline.stage], pipeline.parity);
-        const auto a = describe_tile(shared_address(shared.a[pipeline.stage]) + consumer * (ROWS * BLOCK_K * 2), NEXT);
+        const auto a = describe_tile(shared_address(shared.a[pipeline.stage]) + part * (ROWS * BLOCK_K * 2), NEXT);
         const auto b = describe_tile(shared_address(shared.b[pipeline.stage]), NEXT);
         fence_sums();
 #pragma unroll
@@ -47,6 +53,9 @@ __device__ __forceinline__ void consume(Shared& shared, Pipeline& pipeline, int 
         }
         previous = pipeline.stage;
         pipeline.advance();
+    }
+    if constexpr (PING_PONG) {
+        if (thread == 0) arrive(&shared.turns[1 - threadIdx.x / WARPGROUP]);
     }
     wait_for_products<0>();
 #pragma unroll

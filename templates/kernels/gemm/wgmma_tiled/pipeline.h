@@ -10,7 +10,8 @@ struct alignas(1024) Shared {
     Element b[STAGES][BLOCK_N * BLOCK_K];
     Element strips[CONSUMERS * 4][STRIP_BUFFERS][16 * STRIP_COLUMNS];  // strips of C, for each warp
     Barrier full[STAGES], empty[STAGES];
-    int note;  // a value that one thread passes to all threads
+    int note;          // a value that one thread passes to all threads
+    Barrier turns[2];  // only with PING_PONG: turns[c] counts the turns of the other consumer
 };
 
 __device__ __forceinline__ Shared& shared_of_block() {

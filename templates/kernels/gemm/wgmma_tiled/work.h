@@ -8,10 +8,9 @@
 constexpr int WARPGROUP = 128;
 constexpr int SHARERS = CLUSTER_M * CLUSTER_N;  // number of blocks that copy operands for each other
 constexpr int CLUSTER = SHARERS * CLUSTER_K;
-constexpr int ROWS = BLOCK_M / CONSUMERS;    // number of rows of C per consumer
 constexpr int LINE = 128 / sizeof(Element);  // number of elements in a line (128 bytes)
 constexpr int CHUNK = 16 / sizeof(Element);  // number of elements in a chunk (16 bytes)
-static_assert(BLOCK_K == LINE && BLOCK_M % (64 * CONSUMERS) == 0, "whole instructions");
+static_assert(BLOCK_K == LINE && ROWS % 64 == 0 && BLOCK_M % ROWS == 0, "whole instructions");
 static_assert(SHARERS == 1 || CLUSTER_K == 1, "a cluster shares operands or K");
 static_assert(SPLIT_K == 1 || CLUSTER_K > 1, "clusters add up first");
 
@@ -28,6 +27,12 @@ struct Pipeline {
             stage = 0;
             parity ^= 1;
         }
+    }
+    /// Skips `stages` stages.
+    __device__ __forceinline__ void skip(int stages) {
+        stage += stages;
+        parity ^= stage / STAGES % 2;
+        stage %= STAGES;
     }
 };
 
@@ -103,7 +108,7 @@ __device__ __forceinline__ void init_stages(Shared& shared, int arrivals) {
 #pragma unroll
     for (int stage = 0; stage < STAGES; ++stage) {
         init_barrier(&shared.full[stage], arrivals);
-        init_barrier(&shared.empty[stage], CONSUMERS * SHARERS);
+        init_barrier(&shared.empty[stage], BLOCK_M / ROWS * SHARERS);
     }
     fence_barriers();
 }
