@@ -330,7 +330,7 @@ void Candidates::predict() {
     predictor_ =
         predictors_ == nullptr ? make() : predictors_->find_or_make(problem_, row, store_->replacements(), make);
     for (const auto& message : predictor_->damages()) damage_ += "; " + message;
-    predictions_ = predictor_->ranking(problem_, *rule_values_);
+    predictions_ = predictor_->ranking(problem_, *scratch_);
     std::erase_if(*predictions_, [&](const Predictor::Prediction& prediction) {
         const auto& member = prediction.member->row;
         return !kernel_template_.empty() &&
@@ -349,7 +349,7 @@ std::optional<Candidate> Candidates::next_predicted() {
         auto candidate = tuned(prediction.member->row, prediction.member);
         ++prediction_;
         if (!candidate) continue;
-        candidate->launch = prediction.member->bound.launch_at(*rule_values_);
+        candidate->launch = prediction.member->bound.launch_at((*scratch_).values);
         auto& choice = candidate->choice;
         const auto& measured_on = devices_[current_->device].second;
         choice.match = is_here() ? Match::predicted : Match::transferred;

@@ -130,7 +130,7 @@ private:
     PredictorCache* predictors_;
     std::shared_ptr<const Predictor> predictor_;  // owns the members that `predictions_` points to
     std::optional<std::vector<Predictor::Prediction>> predictions_;
-    LeasedScratch rule_values_;  // values of the members' rules for `problem_`
+    LeasedScratch scratch_;  // of predictor_->ranking(problem_)
     std::size_t prediction_ = 0;
     std::string why_not_;
     std::vector<std::string> hashes_;    // `kernel_template_`'s same_code_hashes()

@@ -5,6 +5,7 @@
 #include <future>
 #include <map>
 #include <mutex>
+#include <optional>
 
 namespace smemtune {
 
@@ -15,16 +16,13 @@ public:
     /// Returns work(). If another thread is already doing the work of this key, waits for that thread instead, and
     /// returns its result or throws its exception. No lock is held during the work.
     Value run(const Key& key, const std::function<Value()>& work) {
-        std::promise<Value> promise;
-        if (const auto running = begin(key, promise); running.valid()) return running.get();
+        if (const auto running = begin(key); running.valid()) return running.get();
         try {
             auto value = work();
-            finish(key);
-            promise.set_value(value);
+            if (auto waited_for = finish(key)) waited_for->set_value(value);
             return value;
         } catch (...) {
-            finish(key);
-            promise.set_exception(std::current_exception());
+            if (auto waited_for = finish(key)) waited_for->set_exception(std::current_exception());
             throw;
         }
     }
@@ -33,26 +31,38 @@ public:
     [[nodiscard]] std::shared_future<Value> join(const Key& key) {
         const std::scoped_lock lock(mutex_);
         const auto running = running_.find(key);
-        return running == running_.end() ? std::shared_future<Value>() : running->second;
+        return running == running_.end() ? std::shared_future<Value>() : future_of(running->second);
     }
 
 private:
-    // Like join(). But if no thread is doing the work, registers `promise` as the source of the result.
-    std::shared_future<Value> begin(const Key& key, std::promise<Value>& promise) {
-        const std::scoped_lock lock(mutex_);
-        const auto [running, is_first] = running_.try_emplace(key);
-        if (!is_first) return running->second;
-        running->second = promise.get_future().share();
-        return {};
+    // A thread that does the work of a key. The promise is made when another thread first waits for the result, because
+    // making and keeping it takes about a microsecond.
+    struct Flight {
+        std::optional<std::promise<Value>> promise;
+        std::shared_future<Value> future;
+    };
+
+    static std::shared_future<Value> future_of(Flight& flight) {
+        if (!flight.promise) flight.future = flight.promise.emplace().get_future().share();
+        return flight.future;
     }
 
-    void finish(const Key& key) {
+    // Like join(). But if no thread is doing the work, registers that this thread does it.
+    std::shared_future<Value> begin(const Key& key) {
         const std::scoped_lock lock(mutex_);
-        running_.erase(key);
+        const auto [running, is_first] = running_.try_emplace(key);
+        return is_first ? std::shared_future<Value>() : future_of(running->second);
+    }
+
+    // Returns the promise if another thread waits for the result.
+    std::optional<std::promise<Value>> finish(const Key& key) {
+        const std::scoped_lock lock(mutex_);
+        auto flight = running_.extract(key);
+        return flight ? std::move(flight.mapped().promise) : std::nullopt;
     }
 
     std::mutex mutex_;
-    std::map<Key, std::shared_future<Value>> running_;
+    std::map<Key, Flight> running_;
 };
 
 }  // namespace smemtune

@@ -18,12 +18,12 @@ bool& has_ended() {
 
 // The memory that destroyed LeasedScratch objects of this thread have left.
 struct Left {
-    std::vector<std::unique_ptr<BoundLaunch::Scratch>> scratches;
+    std::vector<std::unique_ptr<Predictor::Scratch>> scratches;
 
     ~Left() { has_ended() = true; }
 };
 
-std::vector<std::unique_ptr<BoundLaunch::Scratch>>* left() {
+std::vector<std::unique_ptr<Predictor::Scratch>>* left() {
     if (has_ended()) return nullptr;
     thread_local Left of_this_thread;
     return &of_this_thread.scratches;
@@ -34,7 +34,7 @@ std::vector<std::unique_ptr<BoundLaunch::Scratch>>* left() {
 LeasedScratch::LeasedScratch() {
     auto* const scratches = left();
     if (scratches == nullptr || scratches->empty()) {
-        scratch_ = std::make_unique<BoundLaunch::Scratch>();
+        scratch_ = std::make_unique<Predictor::Scratch>();
     } else {
         scratch_ = std::move(scratches->back());
         scratches->pop_back();

@@ -1,9 +1,9 @@
-// Memory for the values of a Predictor's rules. The next ranking on the same thread uses this memory again.
+// Memory for a ranking of a Predictor. The next ranking on the same thread uses this memory again.
 #pragma once
 
 #include <memory>
 
-#include "templates/predict/bound_launch.h"
+#include "runtime/predict/predictor.h"
 
 namespace smemtune {
 
@@ -16,10 +16,10 @@ public:
     LeasedScratch(LeasedScratch&&) noexcept = default;
     LeasedScratch& operator=(LeasedScratch&&) noexcept = default;
 
-    BoundLaunch::Scratch& operator*() { return *scratch_; }
+    Predictor::Scratch& operator*() { return *scratch_; }
 
 private:
-    std::unique_ptr<BoundLaunch::Scratch> scratch_;  // null after a move
+    std::unique_ptr<Predictor::Scratch> scratch_;  // null after a move
 };
 
 }  // namespace smemtune

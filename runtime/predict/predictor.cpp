@@ -85,44 +85,40 @@ Predictor::Predictor(const Portfolio& portfolio, const Problem& like, const Devi
 }
 
 std::vector<Predictor::Prediction> Predictor::ranking(const Problem& problem) const {
-    BoundLaunch::Scratch values;
-    return ranking(problem, values);
+    Scratch scratch;
+    return ranking(problem, scratch);
 }
 
-std::vector<Predictor::Prediction> Predictor::ranking(const Problem& problem, BoundLaunch::Scratch& values) const {
-    std::vector<Prediction> predictions;
+std::vector<Predictor::Prediction> Predictor::ranking(const Problem& problem, Scratch& scratch) const {
     const bool is_like =
         std::ranges::equal(problem.extents, extents_, {}, &std::pair<std::string, std::int64_t>::first);
     const bool is_valid =
         std::ranges::all_of(problem.extents, [](const auto& extent) { return is_valid_extent(extent.second); });
-    if (members_.empty() || !is_like || !is_valid) return predictions;
+    if (members_.empty() || !is_like || !is_valid) return {};
     const auto verified = by_class_.find(problem_class(problem, element_bytes_));
-    if (verified == by_class_.end()) return predictions;
-    std::vector<double> place;
-    place_of(problem, place);
-    std::vector<Correction::Near> near;
-    correction_.find(place, near);
-    line_->evaluate(problem, values);
-    std::vector<Prediction> found;
-    std::vector<std::pair<double, std::size_t>> order;  // predicted time times 1 + error; index in `found`
-    found.reserve(verified->second.size());
-    order.reserve(verified->second.size());
+    if (verified == by_class_.end()) return {};
+    correction_.find(problem, scratch.corrections);
+    line_->evaluate(problem, scratch.values);
+    std::vector<Prediction> predictions;
+    predictions.reserve(verified->second.size());
     for (const auto i : verified->second) {
         const auto& member = members_[i];
-        const auto terms = member.bound.terms_at(values);
+        const auto terms = member.bound.terms_at(scratch.values);
         if (!terms) continue;
-        const auto [factor, trust] = correction_.of(i, near);
-        auto& prediction = found.emplace_back(Prediction{.member = &member,
-                                                         .us = factor * member.model.predicted_us(*terms),
-                                                         .error = (1 - trust) * member.model.error,
-                                                         .factor = factor,
-                                                         .shares = member.model.shares(*terms)});
-        for (auto& share : prediction.shares) share *= factor;
-        order.emplace_back(prediction.us * (1 + prediction.error), order.size());
+        const auto [factor, trust] = correction_.of(i, scratch.corrections.near);
+        auto& prediction = predictions.emplace_back(Prediction{.member = &member,
+                                                               .error = (1 - trust) * member.model.error,
+                                                               .factor = factor,
+                                                               .shares = member.model.shares(*terms)});
+        for (auto& share : prediction.shares) {
+            prediction.us += share;
+            share *= factor;
+        }
+        prediction.us *= factor;
     }
-    std::ranges::sort(order);  // the order of the portfolio decides between equal members
-    predictions.reserve(order.size());
-    for (const auto& [score, index] : order) predictions.push_back(found[index]);
+    // The order of the portfolio, which is that of the addresses, decides between equal members.
+    std::ranges::sort(predictions, {},
+                      [](const auto& each) { return std::pair(each.us * (1 + each.error), each.member); });
     return predictions;
 }
 

@@ -51,9 +51,14 @@ public:
     /// Ties stay in the order of the portfolio. Empty if an extent is not valid. The pointers to members are valid as
     /// long as the Predictor lives.
     [[nodiscard]] std::vector<Prediction> ranking(const Problem& problem) const;
-    /// Like ranking(problem). Also returns, in `values`, the values of the members' rules for the problem, which
-    /// BoundLaunch::launch_at() takes.
-    [[nodiscard]] std::vector<Prediction> ranking(const Problem& problem, BoundLaunch::Scratch& values) const;
+    /// Memory that several rankings can reuse.
+    struct Scratch {
+        BoundLaunch::Scratch values;
+        Correction::Scratch corrections;
+    };
+    /// Like ranking(problem). Also returns, in `scratch.values`, the values of the members' rules for the problem,
+    /// which BoundLaunch::launch_at() takes.
+    [[nodiscard]] std::vector<Prediction> ranking(const Problem& problem, Scratch& scratch) const;
     [[nodiscard]] const std::vector<std::string>& damages() const { return damages_; }
 
 private:

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <initializer_list>
 #include <tuple>
 
 #include "templates/launch/occupancy.h"
@@ -55,41 +56,53 @@ std::vector<Constraint> limit_constraints(const KernelTemplate& kernel_template)
     return constraints;
 }
 
-}  // namespace
+constexpr const char* empty = "the grid or the block is empty";
 
-std::optional<std::string> broken_limit(const Launch& launch, const Device& device) {
-    const auto over = [](std::string_view what, std::int64_t asked, std::int64_t limit) {
-        return std::string(what) + ": asks for " + std::to_string(asked) + ", the device allows " +
-               std::to_string(limit);
-    };
-    if (std::min(std::ranges::min(launch.grid), std::ranges::min(launch.block)) < 1) {
-        return "the grid or the block is empty";
-    }
-    if (std::min(launch.static_shared_bytes, launch.dynamic_shared_bytes) < 0) return "shared memory is negative";
-    if (launch.workspace && launch.workspace->bytes < 0) return "the workspace is negative";
-    if (launch.workspace && device.memory_bytes > 0 && launch.workspace->bytes > device.memory_bytes) {
-        return over("bytes of workspace", launch.workspace->bytes, device.memory_bytes);
-    }
-    // The registers per thread are checked first, because the products below could overflow otherwise.
-    if (launch.registers > device.registers_per_thread) {
-        return over("registers per thread", launch.registers, device.registers_per_thread);
-    }
-    const std::array checks{
-        std::tuple{std::string_view("threads per block"), launch.threads(), device.threads_per_block},
-        std::tuple{std::string_view("static shared bytes per block"), launch.static_shared_bytes,
-                   device.static_shared_bytes_per_block},
-        std::tuple{std::string_view("shared bytes per block"), launch.shared_bytes(), device.shared_bytes_per_block},
-        std::tuple{std::string_view("registers per block"), registers_per_block(launch, device),
-                   device.registers_per_block},
-        std::tuple{std::string_view("threads along z"), launch.block[2], std::int64_t{64}},
-        std::tuple{std::string_view("blocks along x"), launch.grid[0], device.grid_x},
-        std::tuple{std::string_view("blocks along y"), launch.grid[1], device.grid_y},
-        std::tuple{std::string_view("blocks along z"), launch.grid[2], device.grid_z},
-    };
+std::string over(std::string_view what, std::int64_t asked, std::int64_t limit) {
+    return std::string(what) + ": asks for " + std::to_string(asked) + ", the device allows " + std::to_string(limit);
+}
+
+using Bound =
+    std::tuple<std::string_view, std::int64_t, std::int64_t>;  // what is limited, what is asked for, the limit
+
+std::optional<std::string> first_over(std::initializer_list<Bound> checks) {
     for (const auto& [what, asked, limit] : checks) {
         if (asked > limit) return over(what, asked, limit);
     }
     return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<std::string> broken_block_limit(const Launch& launch, const Device& device) {
+    if (std::ranges::min(launch.block) < 1) return empty;
+    if (std::min(launch.static_shared_bytes, launch.dynamic_shared_bytes) < 0) return "shared memory is negative";
+    // The registers per thread are checked first, because the products below could overflow otherwise.
+    if (launch.registers > device.registers_per_thread) {
+        return over("registers per thread", launch.registers, device.registers_per_thread);
+    }
+    return first_over(
+        {Bound{"threads per block", launch.threads(), device.threads_per_block},
+         Bound{"static shared bytes per block", launch.static_shared_bytes, device.static_shared_bytes_per_block},
+         Bound{"shared bytes per block", launch.shared_bytes(), device.shared_bytes_per_block},
+         Bound{"registers per block", registers_per_block(launch, device), device.registers_per_block},
+         Bound{"threads along z", launch.block[2], 64}});
+}
+
+std::optional<std::string> broken_grid_limit(const Launch& launch, const Device& device) {
+    if (std::ranges::min(launch.grid) < 1) return empty;
+    if (launch.workspace && launch.workspace->bytes < 0) return "the workspace is negative";
+    if (launch.workspace && device.memory_bytes > 0 && launch.workspace->bytes > device.memory_bytes) {
+        return over("bytes of workspace", launch.workspace->bytes, device.memory_bytes);
+    }
+    return first_over({Bound{"blocks along x", launch.grid[0], device.grid_x},
+                       Bound{"blocks along y", launch.grid[1], device.grid_y},
+                       Bound{"blocks along z", launch.grid[2], device.grid_z}});
+}
+
+std::optional<std::string> broken_limit(const Launch& launch, const Device& device) {
+    auto broken = broken_block_limit(launch, device);
+    return broken ? broken : broken_grid_limit(launch, device);
 }
 
 std::optional<std::string> infeasibility(const KernelTemplate& kernel_template, const Configuration& configuration,

@@ -11,6 +11,11 @@ namespace smemtune {
 /// Returns a message about the first limit of `device` that `launch` exceeds; nothing if the launch fits.
 std::optional<std::string> broken_limit(const Launch& launch, const Device& device);
 
+/// The two parts of broken_limit(): limits of a block, which do not depend on the grid, and limits of the grid and the
+/// workspace.
+std::optional<std::string> broken_block_limit(const Launch& launch, const Device& device);
+std::optional<std::string> broken_grid_limit(const Launch& launch, const Device& device);
+
 /// Returns a message that says why a configuration is not feasible; nothing if it is feasible. Reasons are an unknown
 /// parameter or value, a violated constraint, or an exceeded limit of the device. Does not enumerate the space.
 std::optional<std::string> infeasibility(const KernelTemplate& kernel_template, const Configuration& configuration,

@@ -83,6 +83,25 @@ BoundLaunch::BoundLaunch(const KernelTemplate& kernel_template, const Configurat
         stores_per_block_ = bind(model->stores_per_block);
         cluster_blocks_ = bind(model->cluster_blocks);
     }
+    const auto cluster = has_model_ ? line_->constant_at(cluster_blocks_) : StraightLine::Value{1, true};
+    if (cluster && cluster->exists) constant_filled_ = filled(cluster->number);
+    std::vector<Slot> of_block{block_[0], block_[1], block_[2], static_shared_bytes_, dynamic_shared_bytes_};
+    if (registers_) of_block.push_back(*registers_);
+    is_block_constant_ = std::ranges::all_of(of_block, [&](auto slot) {
+        const auto constant = line_->constant_at(slot);
+        return constant && constant->exists;
+    });
+    if (!is_block_constant_) return;
+    const auto number = [&](Slot slot) { return line_->constant_at(slot)->number; };
+    Launch launch;
+    for (std::size_t i = 0; i < block_.size(); ++i) launch.block[i] = number(block_[i]);
+    launch.static_shared_bytes = number(static_shared_bytes_);
+    launch.dynamic_shared_bytes = number(dynamic_shared_bytes_);
+    if (registers_) launch.registers = number(*registers_);
+    try {
+        constant_resident_ = resident_blocks(launch);
+    } catch (const ExpressionError&) {  // a product overflows 64 bits, so no launch is possible
+    }
 }
 
 // Returns the parts of a launch that limits and models need: everything except the run-time arguments.
@@ -106,14 +125,25 @@ std::optional<Launch> BoundLaunch::launch_at(const Scratch& values) const {
     return launch;
 }
 
-Terms BoundLaunch::terms_of(const Launch& launch, const Scratch& values) const {
-    const auto as_double = [](std::int64_t value) { return static_cast<double>(value); };
+double BoundLaunch::filled(std::int64_t cluster_blocks) const {
+    return static_cast<double>(filled_by_clusters(std::max<std::int64_t>(1, device_.multiprocessors), cluster_blocks));
+}
+
+// Returns how many blocks run on a multiprocessor at once; nothing if a block exceeds a limit of the device.
+std::optional<double> BoundLaunch::resident_blocks(Launch launch) const {
+    if (broken_block_limit(launch, device_)) return std::nullopt;
     // The host device has no limits per multiprocessor, so the model assumes one resident block.
-    const auto resident =
-        as_double(device_.is_host() ? 1 : std::max<std::int64_t>(1, occupancy(launch, device_).blocks()));
-    const auto cluster = has_model_ ? values[cluster_blocks_].number : 1;
-    const auto multiprocessors =
-        as_double(filled_by_clusters(std::max<std::int64_t>(1, device_.multiprocessors), cluster));
+    if (device_.is_host()) return 1;
+    if (compiled_.registers > 0) {
+        launch.registers = compiled_.registers;
+        launch.static_shared_bytes = compiled_.static_shared_bytes;
+    }
+    return static_cast<double>(std::max<std::int64_t>(1, occupancy(launch, device_).blocks()));
+}
+
+Terms BoundLaunch::terms_of(const Launch& launch, double resident, const Scratch& values) const {
+    const auto as_double = [](std::int64_t value) { return static_cast<double>(value); };
+    const auto multiprocessors = constant_filled_ ? *constant_filled_ : filled(values[cluster_blocks_].number);
     const auto blocks = as_double(launch.blocks());
     const auto whole_waves = std::floor(blocks / (multiprocessors * resident));
     const auto rest = blocks - whole_waves * multiprocessors * resident;
@@ -158,13 +188,10 @@ std::optional<Terms> BoundLaunch::terms_at(const Scratch& values) const {
     if (!std::ranges::all_of(rules_, holds)) return std::nullopt;
     if (!std::ranges::all_of(needed_, [&](auto slot) { return values[slot].exists; })) return std::nullopt;
     try {
-        auto launched = limits(values);
-        if (broken_limit(launched, device_)) return std::nullopt;
-        if (compiled_.registers > 0) {
-            launched.registers = compiled_.registers;
-            launched.static_shared_bytes = compiled_.static_shared_bytes;
-        }
-        return terms_of(launched, values);
+        const auto launch = limits(values);
+        const auto resident = is_block_constant_ ? constant_resident_ : resident_blocks(launch);
+        if (!resident || broken_grid_limit(launch, device_)) return std::nullopt;
+        return terms_of(launch, *resident, values);
     } catch (const ExpressionError&) {  // a product of the launch overflows 64 bits
         return std::nullopt;
     }

@@ -48,7 +48,9 @@ public:
 private:
     using Slot = StraightLine::Slot;
     [[nodiscard]] Launch limits(const Scratch& values) const;
-    [[nodiscard]] Terms terms_of(const Launch& launch, const Scratch& values) const;
+    [[nodiscard]] double filled(std::int64_t cluster_blocks) const;
+    [[nodiscard]] std::optional<double> resident_blocks(Launch launch) const;
+    [[nodiscard]] Terms terms_of(const Launch& launch, double resident, const Scratch& values) const;
 
     Device device_;
     std::vector<std::string> extents_;
@@ -64,6 +66,9 @@ private:
     std::array<Slot, 3> grid_{}, block_{};
     Slot static_shared_bytes_ = 0, dynamic_shared_bytes_ = 0;
     std::optional<Slot> workspace_bytes_, registers_;
+    std::optional<double> constant_filled_;    // the result of filled_by_clusters(), if it is the same for all problems
+    bool is_block_constant_ = false;           // whether all problems have the same block, shared memory and registers
+    std::optional<double> constant_resident_;  // then: the result of resident_blocks()
     Slot bytes_ = 0, phases_ = 0, loads_per_phase_ = 0, operations_per_phase_ = 0, barriers_per_phase_ = 0,
          dependent_loads_per_phase_ = 0, dependent_loads_per_block_ = 0, stores_per_block_ = 0, cluster_blocks_ = 0;
 };

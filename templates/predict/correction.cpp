@@ -41,22 +41,34 @@ Correction::Correction(std::span<const TimeModel> models, RowAlignment alignment
 }
 
 void Correction::find(std::span<const double> place, std::vector<Near>& near) const {
+    find(alignment_.of(extents_at(place)), place, near);
+}
+
+void Correction::find(const Problem& problem, Scratch& scratch) const {
+    place_of(problem, scratch.place);
+    find(alignment_.of(problem, scratch.columns), scratch.place, scratch.near);
+}
+
+void Correction::find(std::uint32_t alignment, std::span<const double> place, std::vector<Near>& near) const {
     near.clear();
-    const auto found = groups_.find(alignment_.of(extents_at(place)));
+    const auto found = groups_.find(alignment);
     if (found == groups_.end()) return;
     const auto& [problems, places] = found->second;
     if (place.size() != places.size()) return;
-    std::vector<double> squared(problems.size());
+    near.resize(problems.size());  // `weight` is first the square of the distance
     for (std::size_t i = 0; i < places.size(); ++i) {
-        for (std::size_t j = 0; j < squared.size(); ++j) {
+        for (std::size_t j = 0; j < near.size(); ++j) {
             const auto difference = places[i][j] - place[i];
-            squared[j] += difference * difference;
+            near[j].weight += difference * difference;
         }
     }
-    for (std::size_t j = 0; j < squared.size(); ++j) {
-        if (squared[j] >= farthest * farthest) continue;
-        near.push_back({problems[j], std::exp(-squared[j] / (2 * reach * reach))});
+    std::size_t kept = 0;
+    for (std::size_t j = 0; j < near.size(); ++j) {
+        const auto squared = near[j].weight;
+        if (squared >= farthest * farthest) continue;
+        near[kept++] = {problems[j], std::exp(-squared / (2 * reach * reach))};
     }
+    near.resize(kept);
 }
 
 Correction::Corrected Correction::of(std::size_t model, std::span<const Near> near) const {

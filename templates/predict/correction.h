@@ -31,6 +31,15 @@ public:
     /// the problem. Replaces the content of `near` and reuses its memory.
     void find(std::span<const double> place, std::vector<Near>& near) const;
 
+    /// Memory that several calls of find() can reuse.
+    struct Scratch {
+        std::vector<Near> near;
+        std::vector<double> place;
+        StraightLine::Values columns;
+    };
+    /// Like find(place, near), for a problem with the extents of the operation. Writes the result to `scratch.near`.
+    void find(const Problem& problem, Scratch& scratch) const;
+
     struct Corrected {
         double factor = 1;  ///< multiply the predicted time by this factor
         double trust = 0;   ///< from 0 (nothing measured nearby) to 1; multiply the model's error by 1 - trust
@@ -47,6 +56,8 @@ private:
         std::vector<std::size_t> problems;        // the numbers of the problems
         std::vector<std::vector<double>> places;  // logarithms of extents: places[extent][index in `problems`]
     };
+    void find(std::uint32_t alignment, std::span<const double> place, std::vector<Near>& near) const;
+
     RowAlignment alignment_;
     std::map<std::uint32_t, Group> groups_;         // the key is the alignment
     std::vector<std::vector<Residual>> residuals_;  // the residuals: residuals_[model][problem]

@@ -28,6 +28,11 @@ std::uint32_t RowAlignment::of(std::span<const std::int64_t> extents) const {
     Problem problem;
     for (std::size_t i = 0; i < names_.size(); ++i) problem.extents.emplace_back(names_[i], extents[i]);
     StraightLine::Values values;
+    return of(problem, values);
+}
+
+std::uint32_t RowAlignment::of(const Problem& problem, StraightLine::Values& values) const {
+    if (!line_) return 0;
     line_->evaluate(problem, values);
     std::uint32_t aligned = 0;
     for (std::size_t i = 0; i < matrices_.size(); ++i) {

@@ -23,6 +23,9 @@ public:
     /// Returns one bit for each of the first 32 matrices: whether its rows are multiples of 16 bytes. `extents` are
     /// those of a problem, in the operation's order. Returns 0 if their number is not that of the operation's extents.
     [[nodiscard]] std::uint32_t of(std::span<const std::int64_t> extents) const;
+    /// Like of(extents). `values` is memory that several calls can reuse. Precondition: if this object was made for an
+    /// operation, the problem has its extents.
+    [[nodiscard]] std::uint32_t of(const Problem& problem, StraightLine::Values& values) const;
 
 private:
     struct Matrix {

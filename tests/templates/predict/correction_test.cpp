@@ -73,6 +73,14 @@ TEST(Correction, OnlyProblemsOfTheSameRowAlignmentCount) {
     EXPECT_NEAR(at(aligned, 0, place(64, 65, 64)).factor, std::exp(-0.5 / 1.3), 1e-2);
     EXPECT_EQ(at(aligned, 0, place(64, 64, 65)).factor, 1) << "no measured problem has misaligned rows of A alone";
     EXPECT_NEAR(at(Correction(models), 0, place(64, 64, 64)).factor, 1, 1e-2) << "without alignments, both count";
+
+    Correction::Scratch scratch;
+    for (const auto& problem : {gemm(64, 64, 64), gemm(65, 60, 68), gemm(64, 65, 64), gemm(64, 64, 65)}) {
+        std::vector<double> logarithms;
+        place_of(problem, logarithms);
+        aligned.find(problem, scratch);
+        EXPECT_EQ(aligned.of(0, scratch.near).factor, at(aligned, 0, logarithms).factor) << to_text(problem);
+    }
 }
 
 TEST(Correction, TheExtentsAtAPlaceAreThoseOfTheProblem) {
