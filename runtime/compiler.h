@@ -30,8 +30,9 @@ struct Program {
 /// Text in a compiler's message about a kernel whose parameters differ from the manifest's. It separates the path of
 /// the source from the name of the entry point.
 constexpr const char* signature_check_mark = ": its manifest's entry point '";
-/// Returns the line of a compiler's error. If the error comes from the check of a kernel's parameters, removes line and
-/// column. smemtune appends this check, so its lines are not in the user's source.
+/// Returns a compiler's error message as a user should see it. If the error comes from the check of a kernel's
+/// parameters, the result lacks the line number and the column. smemtune appends this check to the source, so these
+/// numbers would not fit the user's file.
 std::string readable_error(std::string line);
 
 /// The program of one candidate. It does not depend on the problem's extents.

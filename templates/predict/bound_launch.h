@@ -61,8 +61,8 @@ private:
     std::vector<int> runtime_arguments_;
     std::size_t workspace_place_ = 0;
     std::shared_ptr<StraightLine> line_;  // copies of this object share the line; only the constructor changes it
-    std::vector<Slot> rules_;   // the constraints that do not hold for every problem; their values must not be 0
-    std::vector<Slot> needed_;  // other expressions that must have a value but lack one for some problems
+    std::vector<Slot> rules_;             // the constraints that are not known to hold for every problem; none may be 0
+    std::vector<Slot> needed_;            // other expressions that must have a value but lack one for some problems
     std::array<Slot, 3> grid_{}, block_{};
     Slot static_shared_bytes_ = 0, dynamic_shared_bytes_ = 0;
     std::optional<Slot> workspace_bytes_, registers_;

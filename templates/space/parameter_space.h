@@ -52,8 +52,8 @@ public:
     static constexpr std::size_t max_size = 20'000'000;
 
     [[nodiscard]] std::size_t size() const { return count_; }
-    /// Returns a configuration. Indices are in lexicographic order of the parameters as declared. Precondition:
-    /// index < size().
+    /// Returns the configuration with this index. Configurations are sorted by the value of the first declared
+    /// parameter, then by that of the second, and so on. Precondition: index < size().
     [[nodiscard]] Configuration operator[](std::size_t index) const;
     /// Returns a configuration as indices: for each parameter, in the declared order, an index into Parameter::values.
     [[nodiscard]] std::span<const std::uint16_t> point(std::size_t index) const {

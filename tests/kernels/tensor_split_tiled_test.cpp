@@ -233,7 +233,8 @@ TEST_F(SumErrors, OfPositiveInputsAreNoLargerThanThoseOfFp32) {
     expect_no_worse_than_fp32([](auto& random) { return uniform(random, 0, 1); });
 }
 
-// Each change must be noticed by the checks of the operation, or by numbers that these checks do not use.
+// Each changed kernel must fail the operation's checks, or give a wrong product of numbers that these checks do not
+// use.
 class SplitMutants : public TensorSplitTiled {
 protected:
     static constexpr const char* fragments = "tensor_split_tiled/split_fragments.h";

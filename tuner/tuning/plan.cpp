@@ -13,8 +13,8 @@ namespace smemtune {
 
 namespace {
 
-// If more configurations of a template than this number exceed the device's limits, they are only counted, not stored
-// one by one.
+// The most configurations of a template that are stored one by one although they exceed the device's limits. If there
+// are more, they are only counted.
 constexpr std::uint64_t most_over_limits = 1000;
 
 // Returns the space that a search gets. A search that learns gets the feasible configurations in which run-time

@@ -168,8 +168,8 @@ TEST(BoundLaunch, AWorkspaceIsATerm) {
                      static_cast<double>(launch.workspace->bytes) / 4e6);
 }
 
-// warp_tiled copies one element after another, with guards, if a tile exceeds the matrix along a row in global memory,
-// or if there is only one k-tile.
+// warp_tiled copies one element after another, with guards, in two cases: a tile is longer than a row of the matrix in
+// global memory, or there is only one k-tile.
 TEST(BoundLaunch, LoadsThatWaitForOneAnotherAreATerm) {
     const auto kernel = built_in("warp_tiled");
     auto device = model_device("sm_90");

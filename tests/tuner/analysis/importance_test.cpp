@@ -166,7 +166,7 @@ TEST(Importance, RejectedOnesAreCountedAndHaveNoTime) {
     EXPECT_EQ(found.valid, 4096);
 }
 
-// A rejected configuration was tried. A landscape is therefore full if every configuration was measured or rejected.
+// A rejected configuration counts as tried. A landscape is therefore full if every configuration was measured or rejected.
 TEST(Importance, ALandscapeIsFullIfTheRestWasRejected) {
     const auto space = cube();
     auto table = outcomes(*space, known_time);

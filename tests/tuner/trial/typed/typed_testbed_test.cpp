@@ -83,8 +83,8 @@ TEST_F(TypedTestbed, TypesOfParametersThatDifferFromTheManifestAreErrors) {
     EXPECT_EQ(wrong_of("double* halves) {\n", "void* bytes) {\n    double* halves = (double*)bytes;\n"), "");
 }
 
-// Each launch adds 1 to counts of 5. If the inout argument is restored, each launch leaves counts of 6. Otherwise the
-// counts of a set grow with each launch.
+// Each element of `counts` starts at 5, and each launch adds 1. If the inout argument is restored, each launch
+// leaves 6. Otherwise, the elements grow with each launch that uses the same set of operands.
 TEST(TypedBatch, EachLaunchFindsTheValuesOfInoutsAgain) {
     const std::string adding = R"(
 __global__ void made_up(int n, int* counts) { counts[blockIdx.x * blockDim.x + threadIdx.x] += 1; }
