@@ -1,6 +1,7 @@
 // If several threads ask for the same work at the same time, only one of them does it.
 #pragma once
 
+#include <exception>
 #include <functional>
 #include <future>
 #include <map>
@@ -17,14 +18,16 @@ public:
     /// returns its result or throws its exception. No lock is held during the work.
     Value run(const Key& key, const std::function<Value()>& work) {
         if (const auto running = begin(key); running.valid()) return running.get();
+        std::optional<Value> value;
+        std::exception_ptr failure;
         try {
-            auto value = work();
-            if (auto waited_for = finish(key)) waited_for->set_value(value);
-            return value;
+            value.emplace(work());
         } catch (...) {
-            if (auto waited_for = finish(key)) waited_for->set_exception(std::current_exception());
-            throw;
+            failure = std::current_exception();
         }
+        if (auto waited_for = finish(key)) pass_on(value, failure, *waited_for);
+        if (failure) std::rethrow_exception(failure);
+        return *std::move(value);
     }
 
     /// Returns the future result if a thread is doing the work of this key now; else an invalid future.
@@ -52,6 +55,16 @@ private:
         const std::scoped_lock lock(mutex_);
         const auto [running, is_first] = running_.try_emplace(key);
         return is_first ? std::shared_future<Value>() : future_of(running->second);
+    }
+
+    // Gives the result to the threads that wait for it. If copying the value fails, they get that exception.
+    static void pass_on(const std::optional<Value>& value, std::exception_ptr failure, std::promise<Value>& to) {
+        try {
+            if (value) return to.set_value(*value);
+        } catch (...) {
+            failure = std::current_exception();
+        }
+        to.set_exception(failure);
     }
 
     // Returns the promise if another thread waits for the result.

@@ -115,10 +115,12 @@ void Worker::stop() {
 }
 
 Worker::Loss Worker::reap() {
+    // Before the channel is closed: a worker that sees the end of its requests may exit by itself, and the loss would
+    // then seem to be caused by the request.
+    kill(process_, SIGKILL);
     channel_.reset();
     prepared_.clear();
     int status = 0;
-    kill(process_, SIGKILL);
     const bool known = waitpid(process_, &status, 0) == process_;  // waitpid() fails if SIGCHLD is ignored
     process_ = 0;
     if (!known) return {Loss::Cause::ended, "ended"};

@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 
 #include <atomic>
+#include <functional>
 #include <latch>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
@@ -55,6 +57,61 @@ TEST(SingleFlight, AFailureIsThrownAndNotRemembered) {
     EXPECT_THROW(flights.run("a", []() -> int { throw std::invalid_argument("no"); }), std::invalid_argument);
     EXPECT_EQ(flights.run("a", [] { return 1; }), 1);
     EXPECT_EQ(flights.run("a", [] { return 2; }), 2) << "nor is a success: its caller remembers it";
+}
+
+// A value whose copies throw if `fails` is true.
+struct Copied {
+    bool fails = false;
+    explicit Copied(bool its_fails) : fails(its_fails) {}
+    Copied(const Copied& from) : fails(from.fails) {
+        if (fails) throw std::length_error("copy");
+    }
+    Copied(Copied&&) noexcept = default;
+};
+
+// A key that tells when it is compared. A SingleFlight compares keys only while it holds its lock.
+struct Watched {
+    std::atomic<int>* comparisons;
+    bool operator<(const Watched& other) const {
+        ++*comparisons;
+        return comparisons < other.comparisons;
+    }
+};
+
+// Calls run() in a second thread while the work of the first one runs, and returns what the second call throws.
+template <class Value>
+std::string thrown_to_waiter(const std::function<Value()>& work) {
+    SingleFlight<Watched, Value> flights;
+    std::atomic<int> comparisons = 0;
+    std::string thrown;
+    std::jthread second;
+    const auto work_while_waited_for = [&] {
+        second = std::jthread([&] {
+            try {
+                (void)flights.run({&comparisons}, []() -> Value { throw std::logic_error("the work was done again"); });
+            } catch (const std::exception& error) {
+                thrown = error.what();
+            }
+        });
+        while (comparisons == 0) std::this_thread::yield();  // until the second thread has found the running work
+        return work();
+    };
+    try {
+        (void)flights.run({&comparisons}, work_while_waited_for);
+    } catch (const std::exception&) {  // the test is about what the other thread gets
+    }
+    second.join();
+    return thrown;
+}
+
+TEST(SingleFlight, AWaiterGetsTheFailureOfTheWork) {
+    EXPECT_EQ(thrown_to_waiter<int>([]() -> int { throw std::invalid_argument("no"); }), "no");
+    EXPECT_EQ(thrown_to_waiter<int>([] { return 1; }), "");
+}
+
+TEST(SingleFlight, AWaiterGetsTheFailureOfACopyOfTheResult) {
+    EXPECT_EQ(thrown_to_waiter<Copied>([] { return Copied(true); }), "copy");
+    EXPECT_EQ(thrown_to_waiter<Copied>([] { return Copied(false); }), "");
 }
 
 class Nothing : public LoadedKernel {

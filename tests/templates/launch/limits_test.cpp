@@ -75,6 +75,19 @@ TEST(Limits, TheLimitThatALaunchBreaksIsNamedWithBothNumbers) {
     EXPECT_THAT(broken_by([](Launch& l) { l.grid[2] = 65536; }), Optional(StartsWith("blocks along z")));
 }
 
+TEST(Limits, TheBlockAndTheGridAreCheckedSeparately) {
+    const auto device = model_device("sm_90");
+    Launch launch{.grid = {100, 1, 1}, .block = {256, 1, 1}};
+    EXPECT_EQ(broken_block_limit(launch, device), std::nullopt);
+    EXPECT_EQ(broken_grid_limit(launch, device), std::nullopt);
+    launch.grid = {1, 65536, 1};
+    EXPECT_EQ(broken_block_limit(launch, device), std::nullopt);
+    EXPECT_NE(broken_grid_limit(launch, device), std::nullopt);
+    launch = {.grid = {1, 1, 1}, .block = {1025, 1, 1}};
+    EXPECT_NE(broken_block_limit(launch, device), std::nullopt);
+    EXPECT_EQ(broken_grid_limit(launch, device), std::nullopt);
+}
+
 // 9 warps of 7,168 registers need 64,512 registers. But the hardware counts 12 warps, as if each of its 4 schedulers
 // got 3.
 TEST(Limits, RegistersPerBlockCountWholeRoundsOfWarps) {

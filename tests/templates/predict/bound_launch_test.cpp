@@ -98,6 +98,25 @@ TEST(BoundLaunch, ALaunchThatBreaksALimitIsInvalidThoughNoRuleForbidsIt) {
     EXPECT_FALSE(bound.terms(gemm(220, 32, 32)).has_value());
 }
 
+// The limits of a block that is the same for every problem are checked only once, by the constructor.
+TEST(BoundLaunch, ABlockThatBreaksALimitIsInvalidForEveryProblem) {
+    const auto device = model_device("sm_90");
+    const auto is_valid = [&](const auto& change) {
+        auto kernel = built_in("tiled");
+        change(kernel);
+        return BoundLaunch(kernel, {{{"TILE_WIDTH", 32}}}, device, gemm(1, 1, 1)).terms(gemm(64, 64, 64)).has_value();
+    };
+    EXPECT_TRUE(is_valid([](KernelTemplate&) {}));
+    EXPECT_TRUE(is_valid([](KernelTemplate& kernel) { kernel.dynamic_shared_bytes = Expression("219 * 1024"); }));
+    EXPECT_FALSE(is_valid([](KernelTemplate& kernel) { kernel.dynamic_shared_bytes = Expression("220 * 1024"); }));
+    EXPECT_FALSE(is_valid([](KernelTemplate& kernel) { kernel.registers = Expression("256"); }));
+    EXPECT_FALSE(is_valid([](KernelTemplate& kernel) { kernel.block[0] = Expression("0"); }));
+    EXPECT_FALSE(is_valid([](KernelTemplate& kernel) {
+        for (auto& extent : kernel.block) extent = Expression("4000000000");
+    })) << "the number of threads overflows 64 bits";
+    EXPECT_FALSE(is_valid([](KernelTemplate& kernel) { kernel.grid[1] = Expression("65536"); }));
+}
+
 TEST(BoundLaunch, CountsWavesAndTheBlocksOfTheBusiestMultiprocessor) {
     auto device = model_device("sm_90");
     device.multiprocessors = 4;  // each multiprocessor holds two blocks of 1024 threads, so a wave has 8
