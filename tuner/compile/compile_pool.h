@@ -40,10 +40,10 @@ public:
     /// A function that creates a program. The pool calls it just before the compile, and holds its lock meanwhile. The
     /// function must neither throw nor call the pool. Everything that it refers to must outlive the pool.
     using LazyProgram = std::function<Program()>;
-    /// Sets programs that may be submitted later, in the order in which to compile them. The new programs replace the
-    /// earlier ones that are still queued. Speculative programs are compiled only while no submitted program is queued.
-    /// Some threads never compile them and stay free for submitted programs, because a running compile cannot be
-    /// stopped.
+    /// Sets the programs that may be submitted later, in the order in which to compile them. They replace the programs
+    /// of earlier calls that are still queued. Speculative programs are compiled only while no submitted program is
+    /// queued. Some threads never compile them and stay free for submitted programs, because a running compile cannot
+    /// be stopped.
     void speculate(std::vector<LazyProgram> programs);
 
     /// While the result lives, the pool starts compiles on only a quarter of its threads. Use this while a more urgent

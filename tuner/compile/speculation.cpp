@@ -8,8 +8,9 @@ namespace smemtune {
 
 namespace {
 
-// Larger spaces get no speculative compiles. In a smaller space, few compiles are wasted: a search tries more than half
-// of the configurations, and later problems use the programs, too.
+// If the spaces of a problem have more configurations than this together, none is compiled speculatively. If they have
+// fewer, few compiles are wasted: a search tries more than half of the configurations, and later problems use the
+// programs, too.
 constexpr std::size_t most_configurations = 192;
 
 }  // namespace
@@ -21,7 +22,7 @@ std::vector<CompilePool::LazyProgram> speculative_programs(const TemplateSearche
     if (configurations > most_configurations) return {};
 
     struct Expected {
-        std::int64_t registers;  // a measure of compile time: unrolled loops use more registers and compile longer
+        std::int64_t registers;  // a measure of compile time: unrolled loops use more registers and compile more slowly
         CompilePool::LazyProgram program;
     };
     std::vector<Expected> expected;

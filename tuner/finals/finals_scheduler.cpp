@@ -10,7 +10,7 @@ namespace smemtune {
 namespace {
 
 constexpr int comparing_rounds = 3;         // rounds in which the winner and the baseline are compared
-constexpr double steady_us = 10'000;        // longer launches vary by about 0.1 %, so one comparing round suffices
+constexpr double steady_us = 10'000;        // launches above this vary by about 0.1 %, so one comparing round suffices
 constexpr std::size_t least_per_share = 2;  // least rounds per device; fewer rounds are not worth a device's warm-up
 
 }  // namespace
@@ -145,7 +145,7 @@ void FinalsScheduler::learn(std::size_t entrant, const Measurement& measured) {
         const auto enough = std::min(known.samples_us.size(), static_cast<std::size_t>(EliminationPolicy{}.rounds));
         if (!known.cut_short && times.size() < enough) all = known;
     }
-    // Not every round measures energy, so an energy from an earlier round or run is kept.
+    // If this round measured no energy, an energy from an earlier round or run is kept.
     const auto* before = std::get_if<Measurement>(&outcomes_[entrant]);
     all.energy_uj = measured.energy_uj;
     if (all.energy_uj <= 0 && before != nullptr) all.energy_uj = before->energy_uj;
@@ -173,7 +173,8 @@ void FinalsScheduler::choose_winner() {
     over_ = true;
 }
 
-// Ties go to the candidate with the least shared memory, then the fewest threads.
+// Returns the equal finalist with the least shared memory. If several need equally little, returns the one of them with
+// the fewest threads.
 std::optional<std::size_t> FinalsScheduler::smallest_equal() const {
     const auto smallest = std::ranges::min_element(equals_, {}, [&](std::size_t entrant) {
         const auto& each = entrants_[entrant];

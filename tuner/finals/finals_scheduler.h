@@ -15,7 +15,8 @@ namespace smemtune {
 
 /// Splits the rounds into tasks for workers until PairedElimination has decided. Then the winner's machine code is
 /// verified in full. If it is wrong, another finalist is chosen. At the end, the winner's energy is measured and the
-/// winner is compared with the baseline. A baseline that was never verified in full is verified before that.
+/// winner is compared with the baseline. If the baseline was never verified in full, it is verified before the
+/// comparison.
 class FinalsScheduler {
 public:
     struct Settings {

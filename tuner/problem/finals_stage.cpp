@@ -67,8 +67,8 @@ bool FinalsStage::has_its_code(const TrialRow& stored) const {
     }
 }
 
-// Whether a stored winner competes with this run's trials from outside. It does not compete in three cases: it is one
-// of this run's trials, this run has a newer version of its template, or it was verified with other checks or another
+// Whether a stored winner is a further competitor of this run's trials. It is not in three cases: it is itself one of
+// these trials, this run has a newer version of its template, or it was verified with other checks or another
 // reference.
 bool FinalsStage::competes(const TrialRow& stored) const {
     const bool superseded = std::ranges::any_of(searches_, [&](const auto& search) {

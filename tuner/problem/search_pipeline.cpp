@@ -40,7 +40,7 @@ void SearchPipeline::drop_ended() {
 
 void SearchPipeline::submit(TemplateConfiguration candidate) {
     auto& search = *candidate.search;
-    // The candidate was tried before: in the sweep of the run-time parameters, or by another process.
+    // The candidate may have been tried before: in the sweep of the run-time parameters, or by another process.
     if (ledger_.recall(search, candidate.configuration)) return;
     const auto& kernel = search.kernel_template();
     auto record = record_of(candidate);

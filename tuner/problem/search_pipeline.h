@@ -56,7 +56,8 @@ public:
 
     /// Whether another candidate may be proposed: neither is_full() nor is_good_enough() is true.
     [[nodiscard]] bool wants_more() const { return !is_good_enough() && !is_full(); }
-    /// Whether the candidates that are tried, waiting or taken reach the request's limit of evaluations.
+    /// Whether the number of candidates that are tried, waiting or taken has reached the request's limit of
+    /// evaluations.
     [[nodiscard]] bool is_full() const;
     /// Whether the best candidate reaches the requested share of the device's peak arithmetic.
     [[nodiscard]] bool is_good_enough() const;

@@ -53,8 +53,8 @@ public:
     void release();
     /// Whether a stored trial has a verification identity other than that of this run.
     [[nodiscard]] bool has_foreign_trials() const { return foreign_; }
-    /// Returns the stored trial of a configuration if it was measured completely with this machine code, but has
-    /// another verification identity. Such a candidate need only be verified again, not timed.
+    /// Returns the stored trial of a configuration if it was measured completely with this machine code, but verified
+    /// under an identity other than that of this run. Then it need only be verified again, not timed.
     [[nodiscard]] std::optional<TrialRecord> timed_before(const TemplateSearch& search,
                                                           const Configuration& configuration,
                                                           const std::string& code_hash) const;
@@ -70,15 +70,16 @@ public:
     /// Whether a stored winner may stay the winner if trials of this run are slower. It may if it was verified with the
     /// checks and the reference of this run, or if its verification was not recorded.
     [[nodiscard]] bool may_stand(const TrialRecord& stored) const;
-    /// Adds to a new outcome the hash of its machine code and the toolchain. Also adds the verification identity if the
-    /// candidate passed every check (`verified`) or was rejected. `binary` is null if the candidate did not compile.
+    /// Completes the record of a new outcome with the toolchain and the hash of the machine code. Also adds the
+    /// verification identity if the candidate passed every check (`verified`) or was rejected. `binary` is null if the
+    /// candidate did not compile.
     void sign(TrialRecord& record, const Binary* binary, bool verified) const;
     /// Whether the trial may win: measured completely, and verified in full under the identity of this run.
     [[nodiscard]] bool is_verified(const Trial& trial) const { return is_current(trial.record); }
     /// Marks all later trials as transferred.
     void begin_transfer() { transfers_ = true; }
 
-    /// Returns a trial with the same machine code and the same launch as `input`, or null. Such a trial takes equally
+    /// Returns a trial with the same machine code and the same launch as `input`, or null. Both kernels take equally
     /// long, so `input` need not be tried.
     [[nodiscard]] const Trial* equal_code(const TrialInput& input) const;
     /// Makes equal_code() return `trial` for `input`. Precondition: `trial` is in this ledger and was measured with the

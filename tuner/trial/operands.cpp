@@ -55,7 +55,7 @@ double widened_bytes(const Operation& operation, const Environment& environment,
     return element.is_narrow() ? operand_bytes(operation, environment, element_type(element.wide).bytes) : 0;
 }
 
-// The number of rotating sets: enough that together they exceed twice the L2 cache.
+// The number of rotating sets: enough to fill the L2 cache twice, but at most most_sets.
 int sets_of(double operand_bytes, const Device& device) {
     const auto wanted = 2.0 * static_cast<double>(device.l2_bytes) / operand_bytes;
     return std::clamp(static_cast<int>(std::ceil(wanted)), 1, most_sets);
@@ -239,8 +239,8 @@ void OperandFactory::prepare(Operands& operands, const Check& check) {
                          ", or outside it; it may write to arguments with values = { prepared = true } alone");
 }
 
-// Fills a matrix. With `changed`, compares instead of filling: a block writes the index of its first element that
-// differs from what the fill would write, or -1, to `changed`.
+// Fills a matrix. With `changed`, compares instead of filling: each block writes to `changed` the index of its first
+// element that differs from what the fill would write, or -1 if no element differs.
 void OperandFactory::fill(const MatrixOperand& matrix, const Check& check, Memory* changed) {
     if (is_typed(operation_, element_)) {
         const auto how = fill_of(matrix, check, environment_, terms_);

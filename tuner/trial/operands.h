@@ -21,8 +21,8 @@ std::int64_t matrix_blocks(const Device& device);
 
 class UserProgram;
 
-/// The matrices of one argument: `count` matrices, `batch_stride` elements apart. All sizes count single numbers: a
-/// vector of four numbers counts as 4.
+/// The matrices of one argument: `count` matrices, which start `batch_stride` numbers apart. `columns`, the strides and
+/// `guard` count numbers: an element that is a vector of four numbers counts as 4.
 struct MatrixOperand {
     const Argument* argument = nullptr;
     ArgumentType type;
@@ -30,8 +30,9 @@ struct MatrixOperand {
     bool broadcast = false;  ///< whether the whole batch uses one matrix; the kernel then gets 0 as the batch stride
     std::unique_ptr<Memory> memory;
     std::uint64_t seed = 0;
-    long long guard = 0;  ///< the number of elements in each of the two guard bands
-    /// The values that Operation::prepare_path computed, without padding; null if it computes none for this argument.
+    long long guard = 0;  ///< the length of each of the two guard bands
+    /// The values that the operation's `prepare` computed, without padding; null if `prepare` computes none for this
+    /// argument.
     std::unique_ptr<Memory> prepared{};
     const ElementType* element = nullptr;  ///< the element type of the problem
 
@@ -42,14 +43,15 @@ struct MatrixOperand {
     [[nodiscard]] bool is_narrow() const { return !argument->type && element != nullptr && element->is_narrow(); }
 };
 
-/// Whether the code in typed/ verifies kernels of the operation for elements of this type. The rest of this folder
-/// supports only FP32 elements whose products use all 24 bits.
+/// Whether the code in typed/ verifies kernels of the operation for elements of this type. The code outside typed/
+/// verifies only FP32 elements whose products use all 24 significand bits.
 bool is_typed(const Operation& operation, const ElementType& element);
 
 /// The largest magnitude of the integers that fill one matrix of a check. It is so small that FP32, with a significand
-/// of 24 bits, holds exactly every partial sum of `terms` products, multiplied by the largest scalar. A check with a
-/// `wide` matrix uses a probabilistic bound: a sum of n products of at most m exceeds 8 m sqrt(n) with probability 2
-/// exp(-32) at most (Hoeffding, Probability inequalities for sums of bounded random variables, 1963).
+/// of 24 bits, represents every partial sum of `terms` products exactly, even multiplied by the largest scalar. If
+/// Check::wide names a matrix, the sums are bounded probabilistically: a sum of n products of at most m exceeds
+/// 8 m sqrt(n) with probability 2 exp(-32) at most (Hoeffding, Probability inequalities for sums of bounded random
+/// variables, 1963).
 int integer_magnitude(std::int64_t terms, const Check& check, const Argument& matrix);
 
 /// One set of operands for one check. The set owns the values of all arguments, because a launch takes their addresses.
@@ -74,18 +76,18 @@ bool reads_outputs(const Operation& operation, const Check& check);
 /// Returns the size of the operands and references of all checks in bytes.
 double check_bytes(const Operation& operation, const Environment& environment, long long element_bytes);
 
-/// The number of operand sets that launches use in rotation. Together they are at least twice as large as the L2 cache,
-/// but there are at most 64.
+/// The number of operand sets that launches use in rotation: enough that all sets together are at least twice as large
+/// as the L2 cache, but never more than 64.
 int rotating_sets(const Operation& operation, const Environment& environment, long long element_bytes,
                   const Device& device);
 
-/// Returns how many bytes a testbed allocates for the problem: for operands and references of all checks, and for
-/// rotating operands.
+/// Returns how many bytes a testbed allocates for the problem: for operands and references of all checks, for rotating
+/// operands, and for FP32 copies of narrow operands.
 double testbed_bytes(const Operation& operation, const Problem& problem, const Device& device);
 
 /// Throws std::invalid_argument if the device's memory is too small for a testbed, or if an argument's values do not
-/// fit its type at this size. A testbed needs at least the operands and references of one check, and the rotating
-/// operands.
+/// fit its type at this size. A testbed needs at least the operands and references of one check, the rotating
+/// operands, and the FP32 copies of narrow operands.
 void must_fit(const Operation& operation, const Problem& problem, const Device& device);
 
 /// Allocates and fills the operands of one problem on the device. All arguments of the constructor must outlive the
@@ -93,16 +95,17 @@ void must_fit(const Operation& operation, const Problem& problem, const Device& 
 class OperandFactory {
 public:
     /// `fill` is the binary of kernels/fill.cu, or of typed/kernels/fill.cu for a typed operation. If the operation has
-    /// a prepare_program(), `prepare` is its binary. In checked mode, matrices have no guard bands, because checked
-    /// kernels report each access out of bounds themselves. `fill` is then a checked binary.
+    /// a prepare_program(), `prepare` is its binary. If `fill` is a checked binary, matrices have no guard bands,
+    /// because kernels in checked mode report each access out of bounds themselves.
     OperandFactory(Backend& backend, const Operation& operation, const Environment& environment,
                    const ElementType& element, const Binary& fill, const Binary& prepare = {});
     ~OperandFactory();
     OperandFactory(const OperandFactory&) = delete;
     OperandFactory& operator=(const OperandFactory&) = delete;
 
-    /// `symbol_seed` is the seed of arguments that kernels read from a symbol. A symbol exists once, so all sets of
-    /// operands share these arguments. Throws OutOfMemory, ReferenceError.
+    /// `symbol_seed` is the seed of arguments that kernels read from a symbol. All sets of operands have the
+    /// same values for these arguments, because a symbol can hold only one array at a time. Throws OutOfMemory,
+    /// ReferenceError.
     std::unique_ptr<Operands> make(const Check& check, std::uint64_t operand_seed, std::uint64_t symbol_seed);
     std::unique_ptr<Operands> make(const Check& check, std::uint64_t seed) { return make(check, seed, seed); }
     void refill_outputs(const Operands& operands, const Check& check);

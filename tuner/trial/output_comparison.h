@@ -33,9 +33,9 @@ public:
 
     /// Describes what is wrong with the outputs; returns nothing if they are right. An output is wrong if an element
     /// differs from its reference by more than its bound (tolerance.h), if the kernel wrote outside the matrices, or if
-    /// the errors are too large on average. The bound is 0 for integer inputs. Where the reference is an infinity or a
-    /// NaN, the output must be the same infinity or a NaN. Raises `worst` to the largest error as a fraction of its
-    /// bound.
+    /// the errors are too large on average. The bound is 0 for integer inputs, except for outputs of 16 bits (see
+    /// TypedComparison). Where the reference is an infinity or a NaN, the output must be the same infinity or a NaN.
+    /// Raises `worst` to the largest error, as a fraction of its bound, if `worst` is smaller.
     std::optional<std::string> first_difference(const Operands& operands,
                                                 const std::vector<OutputReference>& references, const Check& check,
                                                 double& worst);
@@ -43,8 +43,8 @@ public:
 private:
     // One block's report.
     struct Errors {
-        double worst = 0;               // the square of the largest error as a fraction of its bound
-        double errors = 0, scales = 0;  // the sums of the squares of the errors, and of the scales (tolerance.h)
+        double worst = 0;               // the largest (error / bound)^2 of an element
+        double errors = 0, scales = 0;  // the sum of all error^2, and the sum of all s^2 (s: see tolerance.h)
     };
     [[nodiscard]] double bound_of(const Check& check, double value, double magnitude) const;
     std::optional<std::string> imprecise(const std::vector<Errors>& reports, const std::string& output,

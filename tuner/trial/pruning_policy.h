@@ -28,8 +28,8 @@ inline constexpr double slow_stored_candidate = 1.2;
 inline constexpr double slow_template = 1.5;
 
 /// Is a candidate measured again in the finals? Yes if its cost exceeds the best cost by no more than a margin. The
-/// margin is finals_spreads times the relative spread of the best measurement, but within the two limits below. A noisy
-/// best thus admits more finalists.
+/// margin is finals_spreads times the relative spread of the best measurement, but within the two limits below. More
+/// finalists are thus admitted if the best measurement is noisy.
 inline constexpr double finals_spreads = 8;
 inline constexpr double least_finals_margin = 0.02;
 inline constexpr double most_finals_margin = 0.05;

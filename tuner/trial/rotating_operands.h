@@ -14,7 +14,7 @@ namespace smemtune {
 /// `factory` and `check` must outlive the object.
 class RotatingOperands {
 public:
-    /// `factory` makes the first set from `check` and `seed`. The seed of each further set is larger by `step`.
+    /// `factory` makes the first set from `check` and `seed`. For each further set, the seed increases by `step`.
     RotatingOperands(OperandFactory& factory, const Check& check, int sets, std::uint64_t seed, std::uint64_t step)
         : factory_(factory), check_(check), count_(sets), seed_(seed), step_(step) {}
 

@@ -207,7 +207,7 @@ std::unique_ptr<Testbed::State> Testbed::make_state(const Operation& operation, 
     state.rotating.emplace(*state.factory, state.operation.checks.front(), sets, seed_, is_slow ? 0 : 1000);
     state.prepared.resize(operation.checks.size());
     state.kept = kept_checks(operation.checks.size(), all, backend_.free_bytes());
-    // References are computed now, because during a trial their time would count against its deadline.
+    // References are computed now, because during a trial their time would count against the trial's deadline.
     for (std::size_t i = 0; i < state.kept; ++i) (void)state.prepared_check(i);
     return result;
 }
@@ -289,7 +289,7 @@ Testbed::BatchVerdict Testbed::verify_batch(const BoundKernel& kernel, int launc
     const auto sets = state.rotating->count();
     std::vector<const Operands*> operands;
     operands.reserve(static_cast<std::size_t>(sets));
-    // The sets are in the same order in every call.
+    // set(i), unlike next(), gives the sets in the same order in every call.
     for (int i = 0; i < sets; ++i) operands.push_back(&state.rotating->set(i));
     for (const auto* each : operands) state.factory->refill_outputs(*each, check);
     state.backend.synchronize();

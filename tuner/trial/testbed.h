@@ -57,9 +57,9 @@ public:
     Testbed(const Testbed&) = delete;
     Testbed& operator=(const Testbed&) = delete;
 
-    /// Sets the operation's parameters to the values in `configuration` for all later calls. Until then they have their
-    /// defaults. Names of other parameters are ignored. Throws ReferenceError. Throws LaunchError if these values give
-    /// an argument an impossible shape or content.
+    /// Sets the operation's parameters to the values in `configuration` for all later calls. Before the first use(),
+    /// the parameters have their defaults. Values of any other parameters in `configuration` are ignored. Throws
+    /// ReferenceError. Throws LaunchError if the values give an argument an impossible shape or content.
     void use(const Configuration& configuration);
 
     struct Verdict {
@@ -70,8 +70,8 @@ public:
     /// Runs the kernel on all checks of the operation and compares every element of every output. Throws LaunchError,
     /// DeviceFault.
     Verdict verify(const BoundKernel& kernel);
-    /// verify_first_check() and verify_other_checks() together do what verify() does. The operands of the first check
-    /// have the same form as those for timing.
+    /// verify_first_check() and verify_other_checks() together do what verify() does. Timed launches use operands of
+    /// the first check.
     Verdict verify_first_check(const BoundKernel& kernel);
     Verdict verify_other_checks(const BoundKernel& kernel);
 

@@ -1,8 +1,8 @@
 // How far the result of a right kernel may be from the FP64 reference. The bound depends on the element type, not on
 // the kernel.
 //
-// An output element v is the result of n rounded operations (`terms`). m is the sum of the absolute values of the terms
-// of v, and u is the unit roundoff of the type. A kernel is right if both rules hold:
+// An output element v is a sum, computed with n rounded operations (n is `terms` in the code). m is the sum of the
+// absolute values of the summands of v. u is the unit roundoff of the type. A kernel is right if both rules hold:
 //
 //   1. every element:    |error| <= min(gamma_n m, 8 u s)          s^2 = n v^2 + m^2
 //   2. all elements:     rms(error) <= 2 u rms(s)                  rms over the elements with a finite reference
@@ -19,14 +19,14 @@
 // partial sum, not to m. A partial sum of independent random terms is on average no larger than the whole sum, in any
 // order of addition. So the root mean square of v replaces m (Higham and Mary, Sharper Probabilistic Backward Error
 // Analysis for Basic Linear Algebra Kernels with Random Data, SIAM J. Sci. Comput. 42(5), 2020). The second term of s^2
-// is for single elements, whose v may be small by chance. It uses m / sqrt(n) as the scale of v: this is at most the
-// root of the sum of the squared terms. With lambda = 8, a right element exceeds the bound with probability 2 exp(-32)
-// at most.
+// is for single elements whose v is small by chance. It is n (m / sqrt(n))^2: m / sqrt(n) takes the place of v, and is
+// at most the root of the sum of the squared summands. With lambda = 8, a right element exceeds the bound with
+// probability 2 exp(-32) at most.
 //
 // Example: sums of K products of values uniform in [-1, 1], added one by one. Their rms(error) is 0.1 K u, an eighth of
 // the bound of rule 2. Any other order of addition has smaller partial sums. A kernel that rounds its inputs to the 11
-// bits of TF32 has an rms(error) of 0.2 * 2^13 sqrt(K) u. This is 2000 / sqrt(K) times the bound, and still 7 times at
-// K = 65536. The input values have 24 significant bits, so no lower precision holds them exactly.
+// bits of TF32 has an rms(error) of 0.2 * 2^13 sqrt(K) u. This is 2000 / sqrt(K) times the bound, and still 7 times
+// the bound at K = 65536. The input values have 24 significant bits, so no lower precision holds them exactly.
 //
 // A matrix product of f16 or bf16 is a sum in FP32 that is rounded once to the type. In its rules, u is the unit
 // roundoff of the sum, u' is the unit roundoff of the type, and t is the smallest positive number of the type:
@@ -45,12 +45,12 @@
 // separate test verifies.
 //
 // A 3xtf32 number is an FP32 number in memory, and inputs use all 24 bits. The rules are those of f32, but n is larger
-// by 8, the error of a product in units of u. A kernel splits a into A + A' and a rest: A is a, rounded to 11 bits,
-// and A' has 11 bits of the remainder. The rest is at most 2 u |a|. b is split in the same way. The kernel adds three
-// products and leaves out A' B'. The errors for the two rests are at most 2 u |ab| each, and A' B' is at most 4 u
-// |ab|, together 8 u |ab|. These errors are as independent of each other as rounding errors, and their root mean
-// square is 1.2 u |ab|. At every K, rule 2 rejects kernels that leave out one of the three products, and kernels that
-// round one input to 11 bits.
+// by 8, because a product a b has an error of up to 8 u |ab|. A kernel splits a into A + A' and a rest: A is a, rounded
+// to 11 bits, and A' has 11 bits of the remainder. The rest is at most 2 u |a|. b is split into B + B' and a rest in
+// the same way. The kernel adds A B, A B' and A' B, but leaves out A' B' and the rests. The errors from the two rests
+// are at most 2 u |ab| each, and A' B' is at most 4 u |ab|, together 8 u |ab|. These errors are as independent of each
+// other as rounding errors, and their root mean square is 1.2 u |ab|. At every K, rule 2 rejects kernels that leave out
+// one of the three products, and kernels that round one input to 11 bits.
 #pragma once
 
 #include <cstdint>

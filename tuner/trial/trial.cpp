@@ -33,8 +33,9 @@ bool is_hopeless(const SamplingPolicy& policy, std::optional<double> best_us, do
     return best_us && first_launch_us > pruning::first_launch_limit_us(policy.behind, *best_us);
 }
 
-// Whether the candidate is the fastest verified one of its template so far. Only then do the other checks run in the
-// trial, because they can take ten times as long as a launch. The winner of the finals passes every check in any case.
+// Whether the candidate is faster than each candidate of its template that passed all checks. Only such a candidate
+// runs the other checks in its trial, because they can take ten times as long as a launch. The winner of the finals
+// must pass every check in any case.
 bool is_new_best(const SamplingPolicy& policy, std::optional<double> verified_best_us, const Measurement& measured) {
     if (measured.cut_short) return false;
     if (policy.energy || !verified_best_us) return true;  // a slower kernel may need less energy

@@ -88,8 +88,8 @@ std::optional<Scheduler::Work> Scheduler::take(WorkerSlot& slot, Lock& lock) {
 
 // Returns a task whose program is compiled, or nothing if there is none now. Problems that the worker has prepared come
 // first, because memory may be too short to keep another problem prepared as well. If there are several workers, a
-// worker leaves a problem that has no task ready as soon as is_well_known() is true for it. A single worker finishes
-// one problem before the next, which makes its search repeatable.
+// worker goes on from a problem without a ready task to the next problem, provided that is_well_known() is true for the
+// former. A single worker finishes one problem before the next, which makes its search repeatable.
 std::optional<Scheduler::Work> Scheduler::take_at_once(const Worker& worker, std::size_t problems) {
     for (const bool anywhere : {false, true}) {
         for (std::size_t i = 0; i < (anywhere ? problems : std::min(problems, tuners_.size())); ++i) {
@@ -122,8 +122,8 @@ bool Scheduler::has_new_trials() const {
     return last_run > 0 && run_.resources.store.how_ended(last_run) != "complete";
 }
 
-// Submits programs of the transfer. Each problem has only a few of them. So while a worker is busy with one problem,
-// the programs of the next problems are compiled.
+// Submits programs of the transfer. A problem has too few of them to keep all compiler threads busy. So while a worker
+// is busy with one problem, the programs of the next problems are compiled.
 void Scheduler::compile_ahead() {
     auto room = run_.ahead;
     for (const auto& tuner : tuners_) room -= std::min(room, tuner->compile_ahead(room));
@@ -144,7 +144,7 @@ void Scheduler::speculate(bool waits) {
 
 // Prepares the next problem that the worker has not prepared, in the order in which problems are tuned. With a budget,
 // only problems whose search has begun are prepared, because the run may never reach the other problems. Returns false
-// if there is no such problem or memory is short.
+// if there is no such problem, or if memory was short when the worker last tried to prepare it.
 bool Scheduler::prepare_ahead(WorkerSlot& slot, std::size_t problems, Lock& lock) {
     auto& worker = *slot.worker;
     const bool open_ended = deadline_ == Clock::time_point::max();

@@ -47,7 +47,7 @@ struct ValidationReport {
 ValidationReport validate(TuneRequest request, const std::vector<std::vector<PlannedSpace>>& spaces,
                           const TuneResources& resources, std::size_t seeds, Progress& progress);
 
-/// Returns a table of at most `width` columns (0: any width), and a summary of each problem.
+/// Returns a table that is at most `width` characters wide (0: any width), and a summary of each problem.
 std::string to_text(const ValidationReport& report, std::size_t width = 0);
 nlohmann::json to_json(const ValidationReport& report);
 

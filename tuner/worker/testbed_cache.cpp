@@ -9,7 +9,7 @@ namespace smemtune {
 
 namespace {
 
-constexpr double most_of_free = 0.5;  // problems get this share of the free memory; other processes may use the rest
+constexpr double most_of_free = 0.5;  // a testbed may take this share of free memory; other processes may use the rest
 
 }  // namespace
 
@@ -25,7 +25,7 @@ void TestbedCache::prepare(const PrepareRequest& request) {
     try {
         add(request);
     } catch (const OutOfMemory&) {
-        // There was enough free memory, but another process may have taken it before it was allocated here.
+        // Another process may have taken the memory after fits() found it free.
         if (request.only_if_room) return;
         if (entries_.empty()) throw;
         entries_.clear();

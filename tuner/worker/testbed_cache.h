@@ -1,4 +1,4 @@
-// A worker's prepared problems on its device: as many as fit into half of the free memory.
+// A worker's prepared problems on its device: as many as the memory has room for.
 #pragma once
 
 #include <list>

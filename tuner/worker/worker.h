@@ -1,5 +1,5 @@
-// The coordinator's side of a worker. A worker is a process that uses one device: it loads, verifies and times. An
-// illegal access, a hang or a malformed answer therefore ends the worker, not the run.
+// The coordinator's side of a worker. A worker is a process that uses one device: it loads, verifies and times
+// kernels. An illegal access, a hang or a malformed answer therefore ends the worker, not the run.
 #pragma once
 
 #include <atomic>
@@ -83,8 +83,8 @@ public:
     TrialReport verify(const TrialInput& input);
 
     /// Times `inputs` alternately. With `energy`, also measures the energy of each input, even if the sampling policy
-    /// does not ask for energy. Returns nothing if the worker process was lost; a loss is handled as in trial(). Throws
-    /// WorkerError.
+    /// does not ask for energy. Returns nothing if the worker process was lost. If something other than the inputs may
+    /// be the cause of a loss, a new process first tries once more, as in trial(). Throws WorkerError.
     std::optional<std::vector<Measurement>> final_round(const std::vector<TrialInput>& inputs, int rounds,
                                                         bool energy = false);
 

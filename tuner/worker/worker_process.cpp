@@ -63,8 +63,9 @@ Reply answer(Backend& backend, TestbedCache& cache, const Request& request) {
 }  // namespace
 
 void serve_as_worker(const std::string& device, unsigned seed) {
-    // The terminal sends these signals to all processes of the group. The worker ignores them, because the coordinator
-    // ends the run after the current trial.
+    // SIGINT and SIGTERM often reach all processes of the group: Ctrl-C, for instance, sends SIGINT to all of them. The
+    // worker ignores both signals, because the coordinator ends the run after the current trial. Without SIGPIPE,
+    // send() returns an error instead of ending the process.
     std::signal(SIGINT, SIG_IGN);
     std::signal(SIGTERM, SIG_IGN);
     std::signal(SIGPIPE, SIG_IGN);

@@ -29,7 +29,7 @@ public:
     };
     /// Calls the kernel with 256 threads per block and one thread per element of the largest argument, or calls the C++
     /// function. What the function writes to operands and arrays is copied back to the device. Throws OutOfMemory and
-    /// LaunchError. If the function throws, throws ReferenceError with its message.
+    /// LaunchError. If the C++ function throws, call() throws ReferenceError with the function's message.
     void call(const Operands& operands, std::span<const Array> arrays);
 
 private:

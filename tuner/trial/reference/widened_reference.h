@@ -9,7 +9,8 @@ namespace smemtune {
 
 class WidenedReference : public ReferenceSource {
 public:
-    /// `widen` is typed/kernels/widen.cu. `backend` and `operation` must outlive the object. Throws OutOfMemory.
+    /// `widen` is the binary of typed/kernels/widen.cu. `backend` and `operation` must outlive the object. Throws
+    /// OutOfMemory.
     WidenedReference(Backend& backend, const Operation& operation, const Binary& widen,
                      std::unique_ptr<ReferenceSource> inner);
     /// Frees the copies in the wide type before it returns.

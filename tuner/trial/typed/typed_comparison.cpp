@@ -43,8 +43,8 @@ double double_at(Backend& backend, const Memory& memory, long long index) {
     return value;
 }
 
-// Returns an element's name and index as a kernel would write them, such as `A[3,1].y`. `place` counts the numbers of
-// the array, without padding.
+// Returns an element's name and index as a kernel would write them, such as `A[3,1].y`. `place` is the index of a
+// number in the array, as if the array had no padding.
 std::string place_text(const MatrixOperand& matrix, const Environment& extents, long long place) {
     const auto lanes = matrix.type.lanes;
     const std::string lane = matrix.type.is_struct ? " byte " + std::to_string(place % lanes)
@@ -180,7 +180,7 @@ std::optional<std::string> TypedComparison::difference_without_reference(const M
                                                                          const Check& check) {
     const auto report = compare(matrix, nullptr, nullptr, {});
     if (report.outside >= 0) return outside_text(matrix, report.outside) + kind_text(check);
-    // The kernel reads this output, so it may leave the initial values as they are.
+    // A kernel that reads the output may leave its initial values as they are.
     const bool is_filled = matrix.argument->is_read;
     if (is_filled || report.count < matrix.count * matrix.rows * matrix.columns) return std::nullopt;
     return "writes nothing to " + matrix.argument->name + kind_text(check);

@@ -23,14 +23,15 @@ public:
     /// Describes what is wrong with an output; returns nothing if it is right. An output is wrong if the kernel wrote
     /// outside it, if more elements differ than its tolerance allows, or if the errors are too large on average. An
     /// element differs if its distance from `value` is larger than allowed. The argument's tolerance gives the allowed
-    /// distance. Without a tolerance, integers must be equal. Floating-point results of integer inputs must be equal,
-    /// too, but those of 16 bits may differ by one rounding. For all other results, the bound in tolerance.h is
-    /// allowed. Raises `worst` to the largest error as a fraction of what is allowed.
+    /// distance. Without a tolerance, integer outputs must be exact. Floating-point outputs of integer inputs must be
+    /// exact, too, except that an output of 16 bits may differ by one rounding. For all other outputs, the bound in
+    /// tolerance.h is allowed. Raises `worst` to the largest error, as a fraction of what is allowed, if `worst` is
+    /// smaller.
     std::optional<std::string> difference(const MatrixOperand& matrix, const Memory& value, const Memory* magnitude,
                                           const Check& check, double& worst);
 
     /// Checks an output that has no reference. Describes the first write outside the output, or says that nothing was
-    /// written to the output.
+    /// written to the output. Returns nothing if neither is the case.
     std::optional<std::string> difference_without_reference(const MatrixOperand& matrix, const Check& check);
 
 private:

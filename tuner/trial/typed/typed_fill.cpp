@@ -31,8 +31,8 @@ TypedFill fill_of(const ArgumentValues& values, bool is_integer, const Environme
     return {TypedFill::permutation, 0, 0};
 }
 
-// The largest magnitude of integers for which a sum of `terms` products is exact in every output. For untyped
-// operations, this is integer_magnitude().
+// The largest magnitude of integers for which a sum of `terms` products is exact in every output. The counterpart for
+// untyped operations is integer_magnitude().
 double exact_magnitude(const Argument& argument, const Check& check, std::int64_t terms) {
     double scale = 1;
     for (const auto& [name, value] : check.scalars) scale = std::max(scale, std::abs(value));
@@ -42,9 +42,9 @@ double exact_magnitude(const Argument& argument, const Check& check, std::int64_
                       1.0, 8.0);
 }
 
-// The largest magnitude of integers in elements of a narrow type, whose products are summed in a wider type. The wide
-// type holds every partial sum. The narrow type represents every input exactly, and no result overflows it. The bound
-// on sums is that of integer_magnitude().
+// The largest magnitude of the integers that fill a matrix of a narrow type, whose products are summed in a wider type.
+// Up to this magnitude, the wide type represents every partial sum exactly, the narrow type represents every input
+// exactly, and no result overflows the narrow type. Partial sums are bounded as in integer_magnitude().
 double narrow_magnitude(const MatrixOperand& matrix, const Check& check, std::int64_t terms) {
     double scale = 1;
     for (const auto& [name, value] : check.scalars) scale = std::max(scale, std::abs(value));
@@ -136,7 +136,8 @@ void fill_typed(const LoadedKernel& kernel, const MatrixOperand& matrix, const T
     auto [rows, columns, stride] = std::tuple(matrix.rows, matrix.columns, matrix.stride);
     auto [count, batch_stride, seed] = std::tuple(matrix.count, matrix.batch_stride, matrix.seed);
     long long guard = matrix.guard;
-    // Inputs get only as many significant bits as a product uses. For tf32, these are fewer than the bits in memory.
+    // Narrow inputs get only as many significant bits as a product uses. A tf32 number has more bits than that in
+    // memory.
     const bool is_narrow_input = matrix.is_narrow() && matrix.argument->kind == Argument::Kind::input;
     int bits = is_narrow_input ? matrix.element->input_bits : 53;
     void* numbers = source == nullptr ? nullptr : source->data();
