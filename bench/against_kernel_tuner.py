@@ -9,7 +9,7 @@ Kernel Tuner verifies nothing, which saves it time, while smemtune verifies ever
 that of its whole process. The time of Kernel Tuner is that of the call of tune_kernel() alone. Afterwards, another
 process compiles both winners with the same options and launches them in turn on the same arrays. `ratio` is the median
 of (time of Kernel Tuner's winner / time of ours). CuPy's NVRTC compiles everything, with -ftz=true, which CuPy adds to
-all options.
+the options of every program.
 
 Needs CuPy and Kernel Tuner. Each tuner runs in its own process. EXAMPLES is the folder examples/others, after its
 ./fetch has run.
@@ -225,7 +225,8 @@ def tune_with_smemtune(smemtune, folder, evaluations, size, nvrtc):
 
 
 def time_in_turn(folder, first, second, pairs):
-    """Returns the median of time of `second` / time of `first`, its 95 % interval (bootstrap), and the median times."""
+    """Returns the median of (time of `second` / time of `first`), its 95 % interval (bootstrap), and both median times.
+    """
     import cupy
     import numpy
     problem = KERNELS[folder.name](folder)

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Measures how fast the kernels are that the runtime chooses from a portfolio, for N shapes that nobody tuned. The
-# shapes are drawn log-uniformly, with 16 to 12,000 per extent. The script measures the loss against the fastest known
-# time, and the losses of two simpler rules, "nearest" and "one for all". It also measures the ratios to cuBLAS and to
-# the best of cublasLt's proposals.
+# Measures the kernels that the runtime chooses from a portfolio, for N shapes that nobody tuned. The shapes are drawn
+# log-uniformly, with 16 to 12,000 per extent. The script measures the kernels' losses against the fastest known times,
+# and the losses of kernels that two simpler rules choose, "nearest" and "one for all". It also measures the ratios to
+# cuBLAS and to the best of cublasLt's proposals.
 # Usage: bench/every_shape.sh PROGRAM DEVICE OUTPUT.json [SEED [N]]
 # 200 shapes on an H200 with 16 cores take about 4 minutes for the losses and 3 for the ratios. The environment may set:
 #   DATABASE   a database with the portfolio; without it, the script first builds a portfolio, which takes ten minutes

@@ -1,7 +1,7 @@
 // Measures the gain of Options::measure_first_calls at sizes that nobody tuned. The sizes come from standard input
 // (MxNxK, one per line). For each size, prints the kernel that is used first and the kernel that is used after the
-// first calls, each with its device time. All launches rotate through up to 64 sets of operands, as many as are needed
-// to exceed twice the L2 cache. Prints members of a JSON object for bench/record.sh.
+// first calls, each with its device time. Successive launches use different sets of operands: enough sets to exceed
+// twice the size of the L2 cache, but at most 64. Prints members of a JSON object for bench/record.sh.
 //
 //     first_calls_bench DATABASE DEVICE [LAYOUT [CANDIDATES]] <SIZES
 #include <fmt/format.h>

@@ -118,7 +118,7 @@ double spearman(const std::vector<double>& a, const std::vector<double>& b) {
     return xy / std::sqrt(xx * yy);
 }
 
-// Returns Kendall's tau-a, which assumes no ties: no two of the exact shares are equal.
+// Returns Kendall's tau-a. This variant does not correct for ties: no two of the exact shares are equal.
 double kendall(const std::vector<double>& a, const std::vector<double>& b) {
     double agreement = 0;
     double pairs = 0;

@@ -41,8 +41,9 @@ std::size_t resident_bytes() {
 
 Problem shape(int i) { return gemm(15 + i % 1000, 31 + i / 1000, 100); }
 
-// Returns the nanoseconds of one fetch while `threads` threads fetch the same problem: the median over threads of each
-// thread's median over batches. Medians exclude batches in which a thread waited for a core.
+// Returns the nanoseconds of one fetch while `threads` threads fetch the same problem. Each thread takes the median
+// over its batches, and the result is the median over the threads. So a few batches in which a thread waited for a core
+// have little effect.
 double warm_ns(Runtime& runtime, unsigned threads) {
     constexpr int batches = 200;
     constexpr int calls = 1000;

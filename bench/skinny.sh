@@ -6,7 +6,7 @@
 # The script needs nvcc and python3.
 # Usage: bench/skinny.sh PROGRAM DEVICE OUTPUT.json
 # The environment may set:
-#   TUNE    options for smemtune tune of each layout; "--evaluations 50" by default
+#   TUNE    options for smemtune tune, in every layout; "--evaluations 50" by default
 #   BENCH   options for smemtune bench; "--pairs 10" by default
 #   COMMIT  the commit to record; by default, the one that is checked out
 set -eu

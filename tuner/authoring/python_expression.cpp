@@ -12,8 +12,8 @@ namespace smemtune {
 
 using nlohmann::json;
 
-// `kind` is an operator such as `+`, or one of: value, name, list, call, index, if, compare, and for (a list
-// comprehension).
+// `kind` is an operator such as `+`, or one of: value, name, list, call, index, if, compare, negative (a minus
+// sign before a value), and for (a list comprehension).
 struct PythonExpression::Node {
     std::string kind;
     std::vector<Node> parts;

@@ -255,7 +255,7 @@ private:
         return "{ absolute = 1e-4, relative = 1e-4 }";
     }
 
-    // Adds an input for an array in constant memory. read_argument() also adds the kernel's argument of this name.
+    // Adds an input for an array in constant memory. read_argument() has added the kernel's argument of this name.
     void add_symbol(const json& argument, const std::string& type, std::int64_t length, const json& bound) {
         const auto name = text_at(argument, "Name", "an argument in constant memory");
         const std::regex array(R"(__constant__[^;]*\b)" + name + R"(\s*\[)");

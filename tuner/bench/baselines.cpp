@@ -42,7 +42,7 @@ Baselines parse_baselines(const std::string& list) {
                                         " and " + item);
         }
     }
-    // If only a previous report is given, both libraries are measured, because the report's ratios are against them.
+    // If only a previous report is given, both libraries are measured, because the report has ratios to them.
     if (baselines.libraries.empty() && baselines.databases.empty()) baselines.libraries = {"cublas", "cublaslt"};
     return baselines;
 }

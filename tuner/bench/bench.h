@@ -20,8 +20,9 @@ struct BenchRequest {
     std::string kernel_template{};  ///< if not empty, the best kernel of this template is timed instead of the winner
     std::vector<Cache> caches{Cache::cold, Cache::warm};
     PairPolicy pairs{};
-    bool served = false;  ///< whether to time the kernels that a fetch returns, not the winners; without host times
-    unsigned seed = 1;    ///< seed of the random operands
+    /// Whether to time the kernels that a fetch returns, instead of the winners. Host times are then not measured.
+    bool served = false;
+    unsigned seed = 1;  ///< seed of the random operands
     /// Called after every pair. Once this function returns true, the comparison ends with the results so far. From then
     /// on, it must always return true.
     std::function<bool()> interrupted = [] { return false; };
@@ -49,14 +50,15 @@ struct HostTime {
 struct ProblemBench {
     Problem problem;
     KernelDescription kernel{};  ///< our kernel, which was measured
-    /// Whether the database has a winner, or with `served`, any kernel for the problem.
+    /// Whether the database has a winner for the problem. With `served`: whether a fetch returns any kernel.
     bool stored = false;
     std::string match{};              ///< Match of the served kernel, such as `exact`; empty for winners
     std::string wrong;                ///< why our winner cannot run or is wrong; empty if it is right
     std::string why_not;              ///< why measuring failed on the device; empty if it did not
-    double operations = 0;            ///< number of operations of one launch; 0 if the operation does not declare it
-    std::vector<CacheResult> caches;  ///< by cache setting; if both were requested but do not differ, only cold
-    std::vector<HostTime> host;       ///< empty on the host device, where a launch returns when the kernel has ended
+    double operations = 0;            ///< arithmetic operations of one launch; 0 if the manifest declares none
+    std::vector<CacheResult> caches;  ///< one per cache setting; only cold if both are requested but do not differ
+    /// Empty with `served`, and on the host device, where a launch returns only when the kernel has ended.
+    std::vector<HostTime> host;
 };
 
 /// Calls `report` after each problem, even if the device had too little memory for it. Competitors are verified and

@@ -32,7 +32,7 @@ struct Changes {
     std::vector<std::string> missing;  ///< names of earlier ratios that were not measured now
 };
 
-/// Returns the ratios that changed: by more than half a percent, and with intervals that do not overlap.
+/// Returns the ratios that changed by more than half a percent and whose two intervals do not overlap.
 Changes changes(const std::vector<Figure>& before, const std::vector<Figure>& now);
 
 /// Returns a summary line, one line for each change, and one line about missing ratios, if any.

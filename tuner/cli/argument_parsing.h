@@ -25,8 +25,8 @@ struct TemplateChoice {
 };
 
 /// Loads templates. `list` is the value of `--templates`: names of built-in templates, and folders. An empty list means
-/// all built-in templates. A folder's template replaces an earlier one of the same name. Unless `operation` is empty,
-/// only its templates are returned. Throws UsageError, whose message names the unknown part.
+/// all built-in templates. A folder's template replaces an earlier one of the same name. Returns only templates of
+/// `operation`, unless it is empty. Throws UsageError, whose message names the unknown part.
 std::vector<KernelTemplate> choose_templates(const std::string& list, const std::string& operation);
 
 /// Loads the templates that --templates, --template and --operation choose. Without these options: the templates of

@@ -18,8 +18,8 @@ constexpr std::array<std::pair<const char*, const char*>, 6> time_names{{{"compi
 // Kernel Tuner writes this name, although its schema has `compilation_time`.
 constexpr const char* older_compilation = "compilation";
 
-// Maps T4's name of a failure to Kernel Tuner's name. Several of T4's names have the same name in Kernel Tuner. So that
-// T4's name is not lost, an entry also keeps it as "invalidity".
+// Maps T4's name of a failure to Kernel Tuner's name. Kernel Tuner has a single name for several of T4's names, so an
+// entry also keeps T4's name, as "invalidity".
 const std::map<std::string, std::string>& failure_names() {
     static const std::map<std::string, std::string> names{
         {"constraints", "InvalidConfig"},   {"compile", "CompilationFailedConfig"}, {"runtime", "RuntimeFailedConfig"},

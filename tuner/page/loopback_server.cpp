@@ -64,7 +64,7 @@ namespace {
 
 std::string event_of(const std::string& state) { return "data: " + state + "\n\n"; }
 
-// One connection. The object lives as long as one of its asynchronous operations is pending.
+// One connection. The object lives while one of its asynchronous operations is pending, or while it is in `listeners`.
 class Session : public LoopbackState::Listener, public std::enable_shared_from_this<Session> {
 public:
     Session(LoopbackState& shared, Tcp::socket socket) : shared_(shared), stream_(std::move(socket)) {
@@ -93,7 +93,7 @@ private:
     void finish_reading(beast::error_code error) {
         if (error == http::error::end_of_stream || error == beast::error::timeout) return close();
         if (error) {
-            // The request is not HTTP, or is too long. Its rest is ignored.
+            // The request is not HTTP, or is too long. The rest of it is ignored.
             return respond({.status = 400, .body = "not a GET request that this server understands\n"}, false);
         }
         const auto& request = parser_->get();

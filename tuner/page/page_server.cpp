@@ -43,7 +43,7 @@ public:
         read();
     }
 
-    // Reads the data again if the database has changed. Returns the number of the data, which grows with each read.
+    // Reads the data again if the database has changed. Returns a number that grows with each read.
     std::string state() {
         if (Clock::now() >= next_ && stamp_of(database_) != stamp_) read();
         return std::to_string(number_);

@@ -206,7 +206,7 @@ void add_run(Facts& facts, const RunRow& run, std::int64_t number) {
     facts.add("asked for", flat_text(run.record.request));
 }
 
-// The text after "verified". It gives the verification identity under which the trial passed or was rejected.
+// The text after "verified". It says against which version of the operation the trial was verified or rejected.
 std::string verification_text(const TrialFacts& trial) {
     const auto& record = trial.row.record;
     const bool rejected = std::holds_alternative<Rejection>(record.outcome);

@@ -16,7 +16,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto redraw_period = 100ms;
-constexpr auto tick_period = 1s;   // the elapsed time is updated after this time if nothing else happens
+constexpr auto tick_period = 1s;   // how often the elapsed time is updated if nothing else happens
 constexpr auto line_period = 30s;  // time between two lines in Style::lines
 
 std::string head_of(const ProgressState& state, bool with_left, bool with_size) {

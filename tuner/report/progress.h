@@ -93,7 +93,7 @@ private:
     std::map<std::string, std::string> reported_{};  // the best of each finished size, as last reported
     std::size_t trials_ = 0, recalled_ = 0;
     Best best_;
-    double done_seconds_ = 0;  // seconds between the start and the latest finished size
+    double done_seconds_ = 0;  // seconds from the start until a size was last finished
     std::jthread ticker_;      // the last member, because its thread uses the other members
 };
 

@@ -27,7 +27,7 @@ nlohmann::json ConfigurationDictionary::to_json() const {
     for (const auto* configuration : ordered_) {
         for (const auto& [name, value] : configuration->values) names.insert(name);
     }
-    // Both the names and a configuration's parameters are sorted by name.
+    // `names` and the parameters of a configuration are both sorted by name, so one pass over both is enough.
     const auto for_each_value = [&](const Configuration& configuration, const auto& use) {
         auto parameter = configuration.values.begin();
         std::size_t column = 0;

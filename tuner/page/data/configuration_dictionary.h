@@ -11,16 +11,16 @@
 
 namespace smemtune {
 
-/// Numbers the distinct configurations of a template. In the JSON, a configuration is a text with one number in base 64
-/// for each parameter: the index of the parameter's value among its values that occur. All numbers have the same width,
-/// which is enough for the parameter with the most values.
+/// Gives each distinct configuration of a template a number, and writes configurations as short text. The text has one
+/// base-64 index for each parameter. It points into the list of those values of the parameter that occur. All indices
+/// have as many digits as the longest list needs.
 class ConfigurationDictionary {
 public:
     /// Returns the number of a configuration. Numbers start at 0 and follow the order of first use.
     std::size_t number_of(const Configuration& configuration);
 
-    /// Returns `{"parameters": [{"name", "values"}], "width", "text"}`. One of a parameter's values is null if some
-    /// configuration lacks the parameter.
+    /// Returns `{"parameters": [{"name", "values"}], "width", "text"}`. `values` contains null if some configuration
+    /// lacks the parameter.
     [[nodiscard]] nlohmann::json to_json() const;
 
 private:

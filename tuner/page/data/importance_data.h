@@ -12,9 +12,9 @@
 
 namespace smemtune {
 
-/// A page analyses groups of trials, one for each device, problem and template. The analysed groups have at most this
-/// many trials in total. The largest groups come first, and a group that would exceed the total is skipped. A random
-/// forest takes about 30 ms to learn from 1,000 trials.
+/// The most trials that are analysed for a page, over all groups. A group has the trials of one device, problem and
+/// template. The largest groups come first. A group is skipped if its trials would exceed the limit. The limit bounds
+/// the time: a random forest takes about 30 ms to learn from 1,000 trials.
 constexpr std::size_t most_analysed_trials = 10'000;
 
 /// Groups trials by device, problem and template, and analyses each group. Devices, problems and templates are given by

@@ -24,7 +24,7 @@ nlohmann::json launch_facts(const KernelTemplate& kernel, const TrialRecord& tri
         const auto at_once = resident.blocks() * device.multiprocessors;
         if (at_once > 0) facts["waves"] = static_cast<double>(launch.blocks()) / static_cast<double>(at_once);
         return facts;
-    } catch (const std::exception&) {  // the stored manifest is of another version, or does not fit the problem
+    } catch (const std::exception&) {  // the manifest is of another version of smemtune, or does not fit the problem
         return {};
     }
 }

@@ -25,7 +25,7 @@ using nlohmann::json;
 // How many of the fastest trials of each device and problem get launch facts in the page.
 constexpr std::size_t explained_trials = 8;
 
-// Numbers rows of the database from 0, in the order of their first use.
+// Gives rows of the database indices from 0 on, in the order of their first use.
 class Numbering {
 public:
     std::size_t operator()(std::int64_t row) {
@@ -75,7 +75,7 @@ public:
         }
     }
 
-    // Returns the data of the page. The columns are text already, so they are inserted before the last brace as text.
+    // Returns the data of the page. The trials' columns are JSON text already. They are inserted before the last brace.
     std::string to_json(const PageRequest& request) {
         json page{{"schema", 1},
                   {"database", store_.summary().path.filename().string()},
@@ -97,7 +97,7 @@ public:
 private:
     struct StoredProblem {
         Problem problem;
-        TrialKey key;  // key of any trial of the problem; the trial's template has the operation
+        TrialKey key;  // the key of one trial of the problem, whose template has the operation
     };
     struct Fast {
         double time;

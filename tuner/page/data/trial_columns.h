@@ -21,10 +21,10 @@ public:
     void add(const TrialRow& row, const TrialPlace& place);
 
     /// Returns a JSON object with a list for each column, and three more members. `state` has a letter for each trial.
-    /// `reasons` lists texts; the column `reason` has indices into it. `begin` is the time of the first trial, in
-    /// milliseconds since 1970; the column `at` is relative to it. The columns `id`, `device`, `template`, `problem`,
-    /// `configuration`, `run` and `at` have differences to the previous trial, because differences need fewer digits.
-    /// Median times have 5 significant digits, other times have 3.
+    /// `reasons` lists the reasons of rejections. The column `reason` has indices into it, and -1 for measured trials.
+    /// `begin` is the time of the first trial, in milliseconds since 1970; the column `at` is relative to it. The
+    /// columns `id`, `device`, `template`, `problem`, `configuration`, `run` and `at` have differences to the previous
+    /// trial, because differences need fewer digits. Median times have 5 significant digits, other times have 3.
     [[nodiscard]] std::string to_json() const;
 
     [[nodiscard]] std::size_t size() const { return size_; }

@@ -1,5 +1,6 @@
 'use strict';
-// Reads the data of the page (tuner/page/data/page_data.h). Trials are columns, and configurations are base-64 digits.
+// Reads the data of the page (tuner/page/data/page_data.h). Trials are stored as columns, and configurations
+// as base-64 digits.
 
 const digits = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
 const digitValues = new Uint8Array(128);
@@ -98,7 +99,8 @@ class Report {
   configuration(trial) {
     return Object.fromEntries(this.template(trial).parameters.map((each, p) => [each.name, this.value(trial, p)]));
   }
-  // The bytes of shared memory of a trial: those of its launch, if known, or else those stored with the trial, or 0.
+  // The bytes of shared memory of a trial. They come from its launch facts or, if it has none, from the stored trial. 0
+  // means unknown.
   shared(trial) { return this.launchOf.get(trial)?.shared || this.trials.shared[trial]; }
   // The resources that limit the resident blocks of a launch. Several resources may have the same limit.
   limiters({ resident, by }) { return Object.keys(by).filter((name) => by[name] === resident).join(', '); }
@@ -131,7 +133,7 @@ class Report {
     return [...best.values()].sort((a, b) => this.time(a) - this.time(b));
   }
 
-  // The winner of a problem, then the fastest of the other trials whose launches are known: at most `count` trials.
+  // At most `count` trials: the winner of a problem, then the other trials whose launches are known, fastest first.
   leaders(device, problem, count) {
     const winner = this.winner(device, problem);
     const others = this.trialsOf(device, problem)

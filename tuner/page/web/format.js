@@ -48,7 +48,7 @@ function bytesText(bytes) {
 // Formats milliseconds since 1970 as a date in UTC, such as `2026-11-23 01:30`.
 function dateText(ms) { return ms > 0 ? new Date(ms).toISOString().slice(0, 16).replace('T', ' ') : '–'; }
 
-// The two functions below take any number of values, but Math.min and Math.max only a limited number of arguments.
+// The two functions below take any number of values. Math.min and Math.max accept only a limited number of arguments.
 function least(values) { return values.reduce((a, b) => (b < a ? b : a), Infinity); }
 function greatest(values) { return values.reduce((a, b) => (b > a ? b : a), -Infinity); }
 

@@ -15,8 +15,8 @@ function baselineTime(report, trial) {
   return times.length ? Math.min(...times) : undefined;
 }
 
-// The times of the vendor's libraries at this problem, as `smemtune bench` measured them. Times with a cold cache are
-// preferred, because tuning measures with a cold cache, too.
+// The times of the vendor's libraries at the trial's problem, as `smemtune bench` measured them. Times with a cold
+// cache are preferred, because tuning measures with a cold cache, too.
 function vendorTimes(report, trial) {
   if (!report.bench || report.bench.device !== report.device(trial).name) return [];
   const text = report.problem(trial).text;
@@ -92,7 +92,7 @@ function rooflinePlot(report, selection, trials) {
   const peak = device.peak_flops / rateUnit.divisor;
   const [low, high] = [least(points.map((each) => each.intensity)) / 1.5, greatest(points.map((each) => each.intensity)) * 1.5];
   // The bandwidth is that of a copy measured by `smemtune bench`. Without this measurement, the stored kernels give a
-  // lower bound: the highest bandwidth at a problem whose data exceeds the L2 cache.
+  // lower bound: the highest bandwidth that one of them reached at a problem whose data exceeds the L2 cache.
   let bandwidth = report.bench?.device === device.name ? report.bench.copy_bytes_per_second : undefined;
   const measured = Boolean(bandwidth);
   let origin = 'as a copy measured by bench';

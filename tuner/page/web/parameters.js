@@ -15,7 +15,7 @@ function relativeTrials(report, selection) {
   return rows;
 }
 
-// For each value of parameter `p`, the quantiles of the relative times of its trials.
+// For each value of parameter `p`, the quantiles of the relative times of the trials with this value.
 function overValues(report, rows, p) {
   const byValue = new Map();
   for (const { trial, ratio } of rows) {
@@ -63,8 +63,8 @@ function parameterPlots(report, selection, template, rows, varied, byParameter) 
 }
 
 // Plots the relative time for each pair of values of two parameters. For one size, the plot shows the best time of each
-// pair. For several sizes, it shows the median, because the best time of each size is 1 and many pairs would have a
-// best time of 1.
+// pair. For several sizes, it shows the median: the best trial of each size has a relative time of 1, so the best time
+// of many pairs would be 1.
 function pairPlot(report, selection, template, rows, [p, q]) {
   const ofKind = selection.scope === 'kind';
   const cells = new Map();

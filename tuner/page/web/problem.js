@@ -164,7 +164,7 @@ function triedSection(report, selection) {
     distributionPlot(report, selection, trials), rejectionTable(report, trials), trialTable(report, trials));
 }
 
-// Makes a table of the resources of a multiprocessor that the winner and the next fastest trials take.
+// Makes a table of how much of a multiprocessor's resources the winner and the next fastest trials use.
 function resourceTable(report, selection) {
   const leaders = report.leaders(selection.device, selection.problem, 6);
   const facts = (trial) => report.launchOf.get(trial);

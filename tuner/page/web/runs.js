@@ -65,10 +65,10 @@ function runTable(rows) {
   });
 }
 
-// Returns for each of a problem's trials the date and the run of its first attempt. Trials are in the order of first
-// attempts. A repeated trial, such as a finalist, has only the date of its repetition. But its first attempt came
-// before those of all trials that follow it. So the result for a trial is the earliest date among this trial and all
-// that follow, with the run of the trial that has this date.
+// Returns for each of a problem's trials the date and the run of its first attempt. `trials` has the order of the first
+// attempts. If a trial was repeated, as finalists are, only the date of the repetition is stored. But its first attempt
+// was not later than that of any following trial. So the function takes the earliest date among the trial and all
+// following trials, and the run of the trial with this date.
 function firstDates(report, trials) {
   const dates = new Array(trials.length);
   let earliest;

@@ -5,7 +5,7 @@
 const tableStates = new Map(Object.entries(remembered('tables') || {}));
 
 // `columns` is a list of {label, value(row), text(row), numeric, code, wraps, title}. Rows are sorted by `value`, and
-// copied as `value`; `text` is shown. With `tight`, headings may take two lines. `explanation` is a sentence below.
+// copied as `value`; `text` is shown. With `tight`, headings may take two lines. `explanation` is shown below.
 function dataTable({ id, caption, columns, rows, shown = 12, sorted, wide = false, tight = false, explanation }) {
   const state = tableStates.get(id) || { column: sorted ? sorted[0] : -1, down: sorted ? sorted[1] === 'down' : false, filter: '' };
   tableStates.set(id, state);

@@ -7,7 +7,8 @@
 
 namespace smemtune {
 
-/// Draws a bar over `share` of `width` columns, such as `███▌`, to an eighth of a column. Clamps `share` to 0..1.
+/// Draws a bar such as `███▌` over `share` of `width` columns, in steps of an eighth of a column. Clamps `share` to
+/// 0..1.
 std::string bar(double share, std::size_t width);
 
 /// Draws one column for each value in 0..1, such as `▁▃▇█`. A column has one of eight heights; 0 is a space.
