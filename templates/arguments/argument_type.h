@@ -25,7 +25,7 @@ struct NumberType {
     [[nodiscard]] bool is_half() const { return is_floating && bytes == 2; }
     /// Returns the unit roundoff u of a floating type: a rounded result is the exact result times 1 + d, with |d| <= u.
     [[nodiscard]] double unit_roundoff() const;
-    /// Whether the type can represent this value. Always true for a floating type, which rounds the value.
+    /// Whether store_number() accepts this value. An integer type must represent it exactly; a floating type rounds it.
     [[nodiscard]] bool holds(double value) const;
 };
 

@@ -28,8 +28,9 @@ bool is_data_file(std::string_view path);
 /// numbers. Throws std::invalid_argument that says what is wrong.
 DataFile read_data_file(std::string_view path, std::string_view content, const NumberType& type);
 
-/// Returns the name of the type of the numbers in a file with an output's values. `type` is the type of the output. The
-/// result is "f64" if `type` is floating and the file is a .npy file of doubles; otherwise it is the name of `type`.
+/// For a file with the expected values of an output, returns the name of the type of the file's numbers. `type` is the
+/// type of the output. The result is "f64" if `type` is floating and the file is a .npy file of doubles; otherwise it
+/// is the name of `type`.
 std::string result_type(std::string_view path, std::string_view content, const NumberType& type);
 
 /// Returns the bytes of a .npy file of dense numbers in C order. An empty `shape` means a single number.

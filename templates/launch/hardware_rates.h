@@ -13,8 +13,8 @@ inline constexpr double shared_words_per_cycle = 32;
 inline constexpr double memory_latency = 600;
 inline constexpr double barrier_latency = 30;  ///< the latency of a barrier in cycles
 /// Average number of working multiprocessors in a group (GPC), which has 16 or 18 multiprocessors. A cluster of blocks
-/// runs within one group. The average was derived from an H200 with one block on each of its 132 multiprocessors: 31
-/// clusters of 4 blocks, 15 clusters of 8 blocks or 7 clusters of 16 blocks ran at once.
+/// runs within one group. The average was derived from an H200, which has 132 multiprocessors. With at most one block
+/// per multiprocessor, 31 clusters of 4 blocks, 15 clusters of 8 blocks or 7 clusters of 16 blocks ran at once.
 inline constexpr std::int64_t multiprocessors_per_group = 17;
 
 }  // namespace smemtune::rates

@@ -11,8 +11,8 @@ namespace smemtune {
 
 namespace {
 
-// Returns the device's limits as constraints over the manifest's expressions. ParameterSpace then skips configurations
-// that exceed a limit while it enumerates. broken_limit() checks the same limits for a single launch.
+// Returns the device's limits as constraints over the manifest's expressions. With these constraints, a ParameterSpace
+// has no configurations that exceed a limit. broken_limit() checks the same limits for a single launch.
 std::vector<Constraint> limit_constraints(const KernelTemplate& kernel_template) {
     const auto in = [](const Expression& expression) { return "(" + expression.text() + ")"; };
     const auto& block = kernel_template.block;

@@ -117,7 +117,7 @@ void collect(const SourceTree& tree, const SourceTree& library, const std::strin
 std::string hash_of(const KernelTemplate& kernel, Includes& includes) {
     std::string text;
     const auto add = [&](const std::string& part) { text += std::to_string(part.size()) + ":" + part; };
-    // The hash covers everything that decides the machine code and the launch. It does not cover the reference and the
+    // The hash covers everything that decides the machine code and the launch. It covers neither the reference nor the
     // manifest's summaries.
     SourceTree code;
     collect(kernel.files, {}, kernel.source_path, kernel.path + ":1", kernel.include_folders, includes, code);
@@ -302,8 +302,9 @@ void read_sources_of(KernelTemplate& kernel, Includes& includes, bool is_stored)
     }
 }
 
-// A reference may be in the source of a kernel. That source is then compiled for every kernel of the operation, with
-// the constants of that kernel. Throws ManifestError if a kernel lacks constants that the source needs.
+// The reference of an operation may be in the source of one of its kernels. For every other kernel of the operation,
+// this source is then compiled again, with the constants of that kernel. Throws ManifestError if a kernel lacks
+// constants that the source needs.
 void check_references(const std::vector<KernelTemplate>& templates) {
     for (const auto& kernel : templates) {
         const auto own = constant_names_of(kernel);

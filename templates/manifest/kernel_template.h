@@ -111,8 +111,8 @@ struct Operation {
     Expression terms;              ///< number of rounded operations per output element; 0 if the result must be exact
     OperationReference reference;  ///< the reference with which outputs are compared
     std::string reference_path;    ///< source of the reference, if it is a kernel in FP64 or a host function
-    /// The kernel's parameters that shapes may use and the reference takes, with their default values. They are in the
-    /// order in which the reference takes them.
+    /// Parameters of the kernel, with their default values. Shapes may use them, and the reference takes them in this
+    /// order.
     std::vector<std::pair<std::string, std::int64_t>> parameters;
     std::string prepare_path;  ///< source of the kernel or C++ function `prepare`, which computes inputs; may be empty
     std::string path;          ///< path of the manifest that declares the operation
@@ -151,7 +151,7 @@ struct SourceNeeds {
     bool system_headers = false;  ///< whether the source includes headers of the toolkit or the system
 };
 
-/// A `[[tensor_map]]` of a manifest. It describes the tiles of a matrix argument to Hopper's copy engine. The kernel
+/// A `[[tensor_map]]` of a manifest. With it, Hopper's copy engine can copy tiles of a matrix argument. The kernel
 /// takes it by value, as a CUtensorMap.
 struct TensorMap {
     std::string name;
@@ -198,9 +198,9 @@ struct KernelTemplate {
     std::set<std::string> macros;              ///< the names that configuration.h defines as macros
     SourceNeeds source_needs, reference_needs, prepare_needs;
     SourceTree files;  ///< all files of the template, with shared headers
-    /// Hash of everything that decides machine code and launch. It does not cover summaries, parameters and their
-    /// values. Therefore a new parameter leaves the hash as it is. Configurations that were stored without the new
-    /// parameter then get its default value.
+    /// Hash of everything that decides machine code and launch. It covers neither summaries nor the parameters with
+    /// their values. Therefore a new parameter leaves the hash as it is. Configurations that were stored without the
+    /// new parameter then get its default value.
     std::string hash;
     /// The hashes of earlier versions that have the same machine code and launch, according to the manifest. Stored
     /// trials of these versions are used as trials of this version.

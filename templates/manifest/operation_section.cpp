@@ -263,8 +263,9 @@ Operation read_operation(const Section& section) {
         section.fail("has no [[operation.check]], so nothing would be verified; add one with inputs = \"uniform\"");
     }
     complete_reference(section, operation);
-    // The definition, which is hashed, leaves out the keys that do not decide what a kernel is verified against.
-    // operation_identity() adds the reference and the constants of the problem's layout.
+    // The definition is hashed. It leaves out the keys that do not decide what a kernel is verified against. It also
+    // leaves out `reference` and `layouts`, because operation_identity() adds the reference and the constants of the
+    // problem's layout.
     operation.definition = section.text_without({"summary", "operations", "bytes", "layouts", "reference"});
     return operation;
 }

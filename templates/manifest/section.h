@@ -102,7 +102,8 @@ public:
     [[nodiscard]] std::string text_without(const std::set<std::string>& keys) const;
 
     [[nodiscard]] const std::string& path() const { return path_; }
-    /// Returns the path in the templates folder of a `file` that the manifest names relative to its own folder.
+    /// The manifest names `file` relative to its own folder. Returns the path of `file` relative to the templates
+    /// folder.
     [[nodiscard]] std::string beside(const std::string& file) const;
 
 private:

@@ -23,7 +23,7 @@ constexpr void toml_assertion(bool holds) {
 #pragma push_macro("NDEBUG")
 #undef NDEBUG  // if NDEBUG is defined, toml++ ignores TOML_ASSERT
 #include <toml++/impl/preprocessor.h>
-// toml++ 3.3.0 marks code as unreachable that can be reached, for example by an `é` outside a string.
+// toml++ 3.3.0 marks some code as unreachable by mistake. For example, an `é` outside a string reaches such code.
 #pragma push_macro("TOML_UNREACHABLE")
 #undef TOML_UNREACHABLE
 #define TOML_UNREACHABLE return false

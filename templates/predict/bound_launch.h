@@ -62,13 +62,13 @@ private:
     std::size_t workspace_place_ = 0;
     std::shared_ptr<StraightLine> line_;  // copies of this object share the line; only the constructor changes it
     std::vector<Slot> rules_;             // the constraints that are not known to hold for every problem; none may be 0
-    std::vector<Slot> needed_;            // other expressions that must have a value but lack one for some problems
+    std::vector<Slot> needed_;            // other expressions that may lack a value; then terms() returns nothing
     std::array<Slot, 3> grid_{}, block_{};
     Slot static_shared_bytes_ = 0, dynamic_shared_bytes_ = 0;
     std::optional<Slot> workspace_bytes_, registers_;
     std::optional<double> constant_filled_;    // the result of filled_by_clusters(), if it is the same for all problems
     bool is_block_constant_ = false;           // whether all problems have the same block, shared memory and registers
-    std::optional<double> constant_resident_;  // then: the result of resident_blocks()
+    std::optional<double> constant_resident_;  // if is_block_constant_: the result of resident_blocks()
     Slot bytes_ = 0, phases_ = 0, loads_per_phase_ = 0, operations_per_phase_ = 0, barriers_per_phase_ = 0,
          dependent_loads_per_phase_ = 0, dependent_loads_per_block_ = 0, stores_per_block_ = 0, cluster_blocks_ = 0;
 };

@@ -27,8 +27,8 @@ public:
         std::size_t problem = 0;
         double weight = 0;
     };
-    /// Finds the measured problems near `place`, the logarithms of a problem's extents, that have the same alignment as
-    /// the problem. Replaces the content of `near` and reuses its memory.
+    /// Finds the measured problems that are near a problem and have the same alignment as this problem. `place` is the
+    /// logarithms of the problem's extents. Replaces the content of `near` and reuses its memory.
     void find(std::span<const double> place, std::vector<Near>& near) const;
 
     /// Memory that several calls of find() can reuse.
@@ -37,7 +37,7 @@ public:
         std::vector<double> place;
         StraightLine::Values columns;
     };
-    /// Like find(place, near), for a problem with the extents of the operation. Writes the result to `scratch.near`.
+    /// Like find(place, near), for a problem that has the operation's extents. Writes the result to `scratch.near`.
     void find(const Problem& problem, Scratch& scratch) const;
 
     struct Corrected {

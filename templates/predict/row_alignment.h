@@ -1,5 +1,5 @@
 // Which matrices of a problem have rows of whole 16-byte units. Kernels copy such rows 16 bytes at a time and other
-// rows in smaller pieces, so a time at one alignment says little about another.
+// rows in smaller pieces, so a time that was measured at one alignment says little about the time at another alignment.
 #pragma once
 
 #include <cstdint>

@@ -23,7 +23,7 @@ enum class Term : std::uint8_t {
     loads,            ///< time of global loads and stores of the busiest multiprocessor, at the rate of the L2 cache
     memory,           ///< bytes that any kernel must move for this problem
     workspace,        ///< bytes of the workspace
-    dependent_loads,  ///< waves * loads of a thread that must wait for its previous load * memory latency
+    dependent_loads,  ///< waves * number of a thread's loads that each wait for the one before * memory latency
 };
 inline constexpr std::size_t term_count = 9;
 inline constexpr std::array<std::string_view, term_count> term_names{

@@ -8,8 +8,9 @@
 
 namespace smemtune {
 
-/// Reads the key `values` of a `[[parameter]]`, a range or a list, in the manifest's order. Ranges are `"1..16"`,
-/// `"0..64:8"` (with a step) and `"1..64:*2"` (each value is twice the previous value). Throws ManifestError.
+/// Reads the key `values` of a `[[parameter]]`, which is a range or a list. Returns the values in the manifest's order.
+/// Ranges are `"1..16"`, `"0..64:8"` (with a step) and `"1..64:*2"` (each value is twice the previous value). Throws
+/// ManifestError.
 std::vector<std::int64_t> parameter_values(const Section& section);
 
 /// Reads the key `default` of a `[[parameter]]`. Throws ManifestError if the default is not one of `values`.

@@ -96,7 +96,7 @@ public:
 private:
     struct Branch {
         std::set<std::string> undefined;  // names that are undefined in this branch
-        std::set<std::string> defined;    // names that select an earlier branch; undefined in later branches
+        std::set<std::string> defined;    // names that select an earlier branch if defined, so later branches lack them
         bool disabled = false;            // whether the branch is never compiled, as after `#if 0`
         bool others_disabled = false;     // whether later branches are never compiled, as after `#if 1`
     };

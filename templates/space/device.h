@@ -13,7 +13,7 @@ namespace smemtune {
 
 struct Device {
     std::string name;
-    std::int64_t compute_capability = 0;  ///< compute capability, as 90 for 9.0; 0 for the host CPU
+    std::int64_t compute_capability = 0;  ///< compute capability, such as 90 for 9.0; 0 for the host CPU
     std::int64_t multiprocessors = 0;
     std::int64_t warp_size = 32;
     std::int64_t threads_per_block = 0;
@@ -57,8 +57,8 @@ Environment environment_of(const Device& device);
 /// Returns 0 if the peak is unknown.
 double peak_fp32_flops(const Device& device);
 
-/// Returns the device that a text describes. The text begins with a model, or has only limits. The models `sm_75`,
-/// `sm_80`, `sm_86`, `sm_89`, `sm_90`, `sm_100` and `sm_120` are the largest GPU of that compute capability, by the
+/// Returns the device that a text describes. The text begins with a model, or has only limits. The models are `sm_75`,
+/// `sm_80`, `sm_86`, `sm_89`, `sm_90`, `sm_100` and `sm_120`. Each is the largest GPU of its compute capability, by the
 /// tables of the CUDA C++ Programming Guide. Limits may replace those of a model, as in
 /// `sm_90,shared_bytes_per_block=65536`. Without a model, as in `threads_per_multiprocessor=1536`, all limits that are
 /// not given are unlimited. Throws std::invalid_argument that names the unknown part.

@@ -2,7 +2,7 @@
 // error.
 //
 // This is our own code, because the common libraries (muParser, tinyexpr, exprtk) compute in double. They would round
-// 8192*8192*8192*8192, and their `/` is not C's integer division.
+// numbers above 2^53, and their `/` is not C's integer division.
 #pragma once
 
 #include <array>

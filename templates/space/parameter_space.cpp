@@ -106,7 +106,7 @@ void ParameterSpace::enumerate(const std::vector<std::size_t>& order, const Envi
     }
     LoopNest loops(line, slots);
 
-    // below[depth] is the number of combinations of values of the parameters that are bound after the first `depth`.
+    // When the first `depth` parameters are bound, the other parameters have below[depth] combinations of values.
     std::vector<std::uint64_t> below(depth_count + 1, 1);
     for (std::size_t depth = depth_count; depth-- > 0;) {
         below[depth] = below[depth + 1] * parameters_[order[depth]].values.size();

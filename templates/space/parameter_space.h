@@ -39,9 +39,9 @@ public:
     };
 
     /// Enumerates all valid points. Names in rules that are not parameters get their values from `constants`. Rules are
-    /// checked as early as possible, so the time grows with the number of valid points, not of all combinations of
-    /// values. Throws ExpressionError if a rule has no value, and std::length_error if there are more than `max_size`
-    /// valid points.
+    /// checked as early as possible, so the time grows with the number of valid points, not with the number of all
+    /// combinations of values. Throws ExpressionError if a rule has no value, and std::length_error if there are more
+    /// than `max_size` valid points.
     ParameterSpace(std::vector<Parameter> parameters, std::vector<Constraint> constraints,
                    const Environment& constants);
 

@@ -190,7 +190,7 @@ std::optional<StraightLine::Value> StraightLine::constant_at(Slot slot) const {
 
 // Writes constants and variables to `values`. Returns the address of slot 0.
 StraightLine::Value* StraightLine::begin(const Problem& problem, Values& values) const {
-    if (values.line_ != id_ || values.values_.size() != initial_.size()) {  // they have no values after a move
+    if (values.line_ != id_ || values.values_.size() != initial_.size()) {  // after a move, `values` is empty
         values.values_ = initial_;
         values.line_ = id_;
     }

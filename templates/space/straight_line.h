@@ -26,7 +26,7 @@ public:
     };
 
     /// The values of all slots for one problem. Later calls of evaluate() with the same object reuse its memory. A call
-    /// copies the line's constants into the object only if the previous call was of another
+    /// copies the constants of its StraightLine into the object only if the object's previous call was for a different
     /// StraightLine.
     class Values {
     public:
@@ -104,8 +104,8 @@ public:
     static constexpr std::size_t none = SIZE_MAX;
 
     /// Sets variable `depth` - 1 to `value`, then checks `rules[depth]`. Returns the index of the first of these rules
-    /// that is 0 or has no value; `none` if there is no such rule. The first call must be for depth
-    /// 0, which sets no variable. After a call, enter() must be called again for every greater depth.
+    /// that is 0 or has no value; `none` if there is no such rule. The first call must be for depth 0,
+    /// which sets no variable. After a call, enter() must be called again for every greater depth.
     std::size_t enter(std::size_t depth, std::int64_t value);
     /// Whether the rule that failed in the last enter() has a value. If it has, the value is 0.
     [[nodiscard]] bool exists(Slot rule) const { return values_[rule].exists; }

@@ -14,7 +14,7 @@ constexpr int configurations = 40, launches_of_each = 70;  // per kernel: at mos
 
 struct RandomCase {
     std::string name, type, layout;
-    /// Only configurations in which this parameter is 1; they need a C of many tiles.
+    /// If not empty, only configurations in which this parameter is 1 are tested. They need a C of many tiles.
     std::string only;
 };
 

@@ -16,8 +16,8 @@ struct Mutant {
     std::string source;
 };
 
-// Whether this is the bound of a loop over a thread's or a tile's own elements. With one step too many, the loop would
-// access a local array out of bounds, which checked mode does not notice.
+// Whether the text at position `at` of `line` is the bound of a loop over a thread's or a tile's own elements. With one
+// step too many, the loop would access a local array out of bounds, which checked mode does not notice.
 bool is_constant_loop(const std::string& line, std::size_t at) {
     const auto loop = line.rfind("for (", at);
     if (loop == std::string::npos || line.substr(loop, at - loop).find(')') != std::string::npos) return false;
@@ -104,7 +104,8 @@ std::vector<std::string> own_files(const KernelTemplate& kernel) {
 }
 
 // Returns configurations whose tiles are so small that problems have several phases and tiles. If a kernel has guards
-// for spare threads, a configuration has spare threads. A mutant survives only if no configuration detects it.
+// for spare threads, at least one configuration has spare threads. A mutant survives only if no configuration detects
+// it.
 std::vector<Configuration> configurations_for(const KernelTemplate& kernel) {
     if (kernel.name == "rectangular_tiled") return {parse_configuration("TILE_ROWS=32,TILE_COLUMNS=32,TILE_DEPTH=16")};
     if (kernel.name == "thread_tiled") {  // two groups of four columns and several loads per thread

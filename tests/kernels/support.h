@@ -62,7 +62,7 @@ struct Laid {
 inline std::string name_of(const testing::TestParamInfo<Laid>& info) {
     return info.param.kernel + (info.param.layout.empty() ? "" : "_" + info.param.layout);
 }
-/// Names the parameter in messages. Without this function, GoogleTest would print its bytes.
+/// Names the test parameter in messages. Without this function, GoogleTest would print the parameter's bytes.
 inline void PrintTo(const Laid& laid, std::ostream* out) { *out << laid.kernel << ' ' << laid.layout; }
 /// Returns the built-in templates for f32 in every layout. Templates for tensor cores have their own tests, such as
 /// tensor_warp_tiled_test.cpp.
@@ -86,7 +86,7 @@ inline bool is_sampled(const Laid& laid, std::size_t configuration, std::size_t 
 }
 
 /// Returns a problem for the template with as many of `extents` as its operation has. If the operation has a batch, its
-/// size is three. The default layout is the template's first one.
+/// size is three. If `layout` is empty, the problem has the template's first layout.
 inline Problem problem_of(const KernelTemplate& kernel, const std::vector<std::int64_t>& extents,
                           const std::string& layout = "") {
     Problem problem{.operation = kernel.operation.name, .type = kernel.types.front(), .layout = layout};

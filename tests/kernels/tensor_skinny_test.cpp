@@ -52,7 +52,7 @@ protected:
     const std::unique_ptr<Compiler> compiler = make_compiler(host_device(), {.host_compiler = SMEMTUNE_CXX});
 };
 
-// The configurations cover: a vector; one to four chunks in a line of a panel; pieces of lines of 8 and of 16 bytes;
+// The configurations cover: a vector; one to four chunks in a line of a panel; reads of 8 and of 16 bytes of a line;
 // odd and even numbers of blocks in flight; one and several warps along the rows; more and fewer threads than groups of
 // four elements in a tile; more and fewer threads than k-steps of a panel.
 const std::vector<std::string> narrow_ways{

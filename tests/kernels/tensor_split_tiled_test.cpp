@@ -215,8 +215,8 @@ float uniform(std::mt19937& random, float least, float most) {
     return std::uniform_real_distribution<float>(least, most)(random);
 }
 
-// The emulation cuts bits off sums, as tensor cores do. The tests use a large K. With K = 64 and inputs of very
-// different size, the errors can be larger than those of FP32, because FP32 rounds seldom in short sums.
+// The emulation cuts bits off sums, as tensor cores do. The tests use a large K, because FP32 rounds seldom in short
+// sums: with K = 64 and inputs of very different size, the kernel's errors can be larger than those of FP32.
 TEST_F(SumErrors, OfUniformInputsAreNoLargerThanThoseOfFp32) {
     expect_no_worse_than_fp32([](auto& random) { return uniform(random, -1, 1); });
 }

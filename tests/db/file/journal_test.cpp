@@ -16,9 +16,10 @@ TEST(Journal, FilesystemsWithoutSharedMemoryGetARollbackJournal) {
                             static_cast<long>(static_cast<std::int32_t>(0xFF534D42)), 0xAAD7AAEAL, 0x013111A8L, 0L}) {
         EXPECT_EQ(journal_for(type), Journal::rollback) << std::hex << type;
     }
+    // Local filesystems: ext4, xfs, btrfs, tmpfs, overlay and ZFS.
     for (const long type :
          {0xEF53L, 0x58465342L, 0x9123683EL, 0x01021994L, 0x794C7630L, 0x2FC12FC1L,
-          static_cast<long>(static_cast<std::int32_t>(0x9123683E))}) {  // local: ext4 xfs btrfs tmpfs overlay
+          static_cast<long>(static_cast<std::int32_t>(0x9123683E))}) {  // the last number: btrfs, sign-extended
         EXPECT_EQ(journal_for(type), Journal::wal) << std::hex << type;
     }
     EXPECT_EQ(journal_at("/no/such/folder/file.db"), Journal::rollback) << "the one that always works";

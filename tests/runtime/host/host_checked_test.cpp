@@ -11,8 +11,8 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-// Source of a kernel that makes the access out of bounds that its argument `what` selects. The comment on the line of
-// an access is its mark, by which a test finds the line number.
+// Source of a kernel that accesses memory out of bounds. Its argument `what` selects one of several accesses. The
+// comment on the line of an access is its mark, by which a test finds the line number.
 const std::string misbehaving = R"(#include "configuration.h"
 #include "device/shared.h"
 

@@ -170,8 +170,8 @@ TEST_F(LayersOnHost, AFileOfAnotherUserIsLeftOut) {
     EXPECT_EQ(layer_of(serve(any_owner)), "application.db");
 }
 
-// Flips one bit at many places of the first database. The fetch must then get either the verified machine code of this
-// database, or the kernel of the other database.
+// Damages the application's database by flipping one bit, at 31 places in turn. Each fetch must then get either the
+// verified machine code of this database, or the kernel of the system's database.
 TEST_F(LayersOnHost, AFlippedByteNeverServesOtherCode) {
     const auto sound = bytes_of(application);
     std::size_t elsewhere = 0;

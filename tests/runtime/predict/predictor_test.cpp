@@ -142,7 +142,7 @@ TEST_F(PredictorTest, AMemberOfATemplateWithOtherExtentsDoesNotServe) {
         return std::make_shared<const KernelTemplate>(is_first ? kernel : other);
     };
     auto portfolio = store.portfolio({store.remember(device), "gemm", "f32", "nn"});
-    portfolio.members.at(1).member.kernel_template += 1;  // a different row makes the Predictor look up `other`
+    portfolio.members.at(1).member.kernel_template += 1;  // a different row, for which the Predictor calls `find`
     const Predictor predictor(portfolio, gemm(192, 5, 7), device, find);
     const auto ranking = predictor.ranking(gemm(192, 5, 7));
     ASSERT_EQ(ranking.size(), 1U);

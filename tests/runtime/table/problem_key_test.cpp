@@ -58,7 +58,7 @@ TEST(ProblemKey, SpreadsSizesOverTheLowBitsOfItsHash) {
     EXPECT_GT(places.size(), count * 4 / 5) << "4096 random places of 16384 hold 3624 different ones";
 }
 
-// Two problems whose names are so long that a key contains only their beginning. The names differ only after it.
+// Two problems whose names are so long that a key contains only their beginning. The names differ only in the rest.
 TEST(ProblemKey, ThatIsIncompleteIsNotTakenForTheProblem) {
     const std::string name(400, 'a');
     const auto a = named(name + "a");

@@ -9,7 +9,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// Returns the text of a file as numpy.save writes it. `header_bytes` also counts the header's length field.
+// Returns the content of a file as numpy.save writes it.
 std::string npy(const std::string& type, const std::string& order, const std::string& numbers, char version = 1) {
     std::string header = "{'descr': '" + type + "', 'fortran_order': " + order + ", 'shape': (2,), }";
     header.resize(118, ' ');

@@ -61,7 +61,7 @@ TEST(WarpTiled, ABlockHasATileOrAWholeClusterSharesOne) {
 }
 
 // A space has at most 20 million points. LANE_PAIRS, A_FIRST and GROUP_M occur in no constraint, so the test gives them
-// one value each. With all their values, there are 16 times as many points.
+// one value each. With all their values, the space would have 16 times as many points.
 TEST(WarpTiled, IsNoTooLargeSpaceWhereKIsSharedInMostWays) {
     const auto& all = builtin_templates();
     auto kernel = *std::ranges::find(all, "warp_tiled", &KernelTemplate::name);

@@ -40,7 +40,7 @@ TEST(Estimate, ItIsNoLessThanThePeakAllows) {
     }
 }
 
-// One block more than fit on the device at once needs a second wave.
+// If a grid has one block more than fit on the device at once, it needs a second wave.
 TEST(Estimate, OneBlockMoreThanAWaveCostsAnotherWave) {
     const auto kernel = gemm_template("tiled");
     auto device = model_device("sm_90");

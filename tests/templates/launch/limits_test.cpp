@@ -64,7 +64,7 @@ TEST(Limits, TheLimitThatALaunchBreaksIsNamedWithBothNumbers) {
                 Optional(std::string("shared bytes per block: asks for 232449, the device allows 232448")));
     EXPECT_THAT(broken_by([](Launch& l) { l.registers = 256; }),
                 Optional(std::string("registers per thread: asks for 256, the device allows 255")));
-    // 65 registers x 32 threads are 2,080 registers per warp, which are rounded up to 2,304. 32 warps have 73,728.
+    // 65 registers x 32 threads are 2,080 registers per warp, which are rounded up to 2,304. 32 warps need 73,728.
     EXPECT_THAT(broken_by([](Launch& l) {
                     l.block[0] = 1024;
                     l.registers = 65;
@@ -166,7 +166,8 @@ TEST(Limits, TheFeasibleSpaceHoldsTheFeasibleConfigurations) {
                                                             : problem;
             const ParameterSpace every(kernel.parameters, {}, {});
             const auto space = feasible_space(kernel, size, device);
-            // Tests only every seventh point of a large space. An odd step reaches every value of every parameter.
+            // Tests only every seventh point of a large space. With an even step, a parameter with two values could
+            // have the same value at every tested point.
             const std::size_t stride = every.size() > 1000 ? 7 : 1;
             for (std::size_t i = 0; i < every.size(); i += stride) {
                 const auto configuration = every[i];

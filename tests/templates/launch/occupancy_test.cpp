@@ -69,14 +69,14 @@ TEST(Occupancy, GivesOutRegistersPerWarp) {
     // 255 x 32 registers per warp are rounded up to 8,192. 65,536 registers hold 8 such warps, which are 1 block of 8
     // warps.
     EXPECT_EQ(occupancy(launch(256, 0, 255), device).by_registers, 1);
-    // 160 x 32 = 5,120 registers per warp. Each scheduler's 16,384 registers hold 3 such warps. 12 warps are 6 blocks
-    // of 2.
+    // 160 x 32 = 5,120 registers per warp. Each of the 4 schedulers has 16,384 registers, which hold 3 such warps. The
+    // 12 warps are 6 blocks of 2 warps.
     EXPECT_EQ(occupancy(launch(64, 0, 160), device).by_registers, 6);
     // 144 x 32 = 4,608 registers per warp. 65,536 registers would hold 14 such warps, but each scheduler's 16,384 hold
-    // only 3. 12 warps have room for 1 block of 9 warps.
+    // only 3. Of the 12 warps that fit, 9 are 1 block, and 3 are too few for another one.
     EXPECT_EQ(occupancy(launch(288, 0, 144), device).by_registers, 1);
     // 224 x 32 = 7,168 registers per warp. 65,536 registers would hold 9 such warps, but each scheduler's 16,384 hold
-    // only 2. 8 warps have no room for a block of 9 warps.
+    // only 2. The 8 warps that fit are too few for a block of 9 warps.
     EXPECT_EQ(occupancy(launch(288, 0, 224), device).by_registers, 0);
     // The least that the hardware allocates to a warp is 256 registers: 65,536 registers hold 256 warps.
     EXPECT_EQ(occupancy(launch(32, 0, 1), device).by_registers, 256);

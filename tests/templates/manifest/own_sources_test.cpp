@@ -93,8 +93,8 @@ TEST(OwnSources, WhatThePreprocessorAsksForIsAMacroEvenWithConfigurationH) {
     EXPECT_THAT(configuration_of(own(unused), {{{"TILE", 32}}}), HasSubstr("constexpr int TILE = 32;\n"));
 }
 
-// Older trials of a source with `#if TILE` were compiled as if the line were `#if 0`. The source has a new hash now, so
-// these trials are not used.
+// Earlier versions of smemtune compiled a source with `#if TILE` as if the line were `#if 0`. The source has a
+// different hash now, so the trials of these versions are not used.
 TEST(OwnSources, AConditionThatNowWorksChangesTheHash) {
     const std::string include = "#include \"configuration.h\"\n";
     const auto with_condition = loaded(own(include + source));
@@ -124,8 +124,8 @@ TEST(OwnSources, ADefaultInTheSourceGivesWay) {
               "");
 }
 
-// Kernel Tuner defines the macro `kernel_tuner`. Sources for it define default values only if this macro is not
-// defined.
+// Kernel Tuner defines the macro `kernel_tuner`. Sources for Kernel Tuner define default values only if this macro is
+// not defined.
 TEST(OwnSources, DefaultsWhereAMacroIsMissingThatIsDefined) {
     const auto text = std::string("#ifndef kernel_tuner\n#define TILE 256\n#endif\n") + source;
     EXPECT_THAT(message_of(own(text)), HasSubstr("replaces the value of 'TILE'"));
@@ -427,8 +427,8 @@ TEST(Values, NumbersThatAreNotFiniteAndTooManyValuesAreRefused) {
     EXPECT_THAT(message_of(own(source, "[16, 32]", many + "]")), HasSubstr("65536 values, more than 65535"));
 }
 
-// Here TILE is a parameter of a C++ template. If configuration.h also had a constant TILE, whose value is the number of
-// the text, it would be compiled in place of the parameter without an error.
+// Here TILE is a parameter of a C++ template. If configuration.h also defined a constant TILE, code outside the C++
+// template could use it without an error. But its value would only be the number that represents the text.
 TEST(Values, ATextThatATemplateDeclaresIsNoConstant) {
     const auto tree = own("template <typename TILE> __global__ void copy_(int n, const TILE*, TILE*) {}\n",
                           "values = [16, 32]", "values = [\"float\", \"int\"]");

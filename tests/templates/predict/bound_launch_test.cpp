@@ -214,7 +214,7 @@ TEST(BoundLaunch, LoadsThatWaitForOneAnotherAreATerm) {
         BoundLaunch(kernel, configuration, device, gemm(1, 1, 1)).terms(gemm(1 << 20, 24, 640)).value(), Term::waves);
     EXPECT_GT(waves, 1);
     EXPECT_DOUBLE_EQ(dependent_loads("nn", 1 << 20, 24, 640), waves * 80 * 8 * 0.3);
-    // Constraints forbid a tile that exceeds the rows of a transposed A, unless it is the smallest tile. 64 threads
+    // Constraints forbid a tile that is longer than a row of a transposed A, except for the smallest tile. 64 threads
     // copy 16 * 8 elements of A, 2 each, and 32 * 8 elements of B, 4 each.
     const auto smallest =
         completed(parse_configuration("BLOCK_M=16,BLOCK_N=32,BLOCK_K=8,THREAD_M=4,THREAD_N=4,SLICES_K=2"),

@@ -103,8 +103,8 @@ TEST(Correction, APlaceIsTheLogarithmsOfTheExtents) {
     EXPECT_NEAR(place[2], 2 * place[1], 1e-12);
 }
 
-// Compares with the formula of docs/design.md, written again: the weight of an error at distance d < 3 is exp(-d^2 /
-// 2), and the weight of the model is 0.3.
+// Implements the formula of docs/design.md a second time: the weight of an error at distance d < 3 is exp(-d^2 / 2),
+// and the weight of the model is 0.3.
 TEST(Correction, IsAWeightedMeanOfTheLogarithmsOfTheErrorsNearby) {
     std::vector<Residual> residuals;
     for (int i = 0; i < 11; ++i) residuals.push_back({{0.4 * i, 1 - 0.3 * i}, 0.1 * i - 0.3});

@@ -203,8 +203,8 @@ TEST(Reference, ItsFunctionMayHaveAnyExtensionOfCpp) {
     for (const auto* path : {"a.cu", "a.c", "cpp", "a.cpp.cu", ""}) EXPECT_FALSE(is_host_source(path)) << path;
 }
 
-// If the type of an answer changes, the bytes of its file mean other numbers. If the output of an answer changes, the
-// file is compared with another result.
+// If the type of an answer changes, the bytes of its file mean different numbers. If an answer belongs to a different
+// output, its file is compared with the values of that output.
 TEST(Reference, TheTypeAndTheOutputOfAnAnswerDecideWhatTrialsAreVerifiedAgainst) {
     auto kernel = load_templates(sources("{ answer = { o = \"o.raw\" } }")).at(0);
     const auto text = reference_text(kernel);
