@@ -30,8 +30,8 @@ namespace smemtune {
 
 using namespace std::chrono_literals;
 
-/// Returns the environment variable `variable` if it is set, else `otherwise`, the setting of the build. A machine that
-/// only runs tests sets the variables, because its paths differ from those of the build.
+/// Returns the environment variable `variable` if it is set, else `otherwise`, the setting of the build. The variables
+/// are for machines that did not build the tests, because paths there differ from those of the build.
 inline std::string setting(const char* variable, const std::string& otherwise) {
     const auto* value = std::getenv(variable);
     return value == nullptr ? otherwise : value;

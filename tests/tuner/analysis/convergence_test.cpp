@@ -23,7 +23,7 @@ protected:
     const KernelTemplate& kernel = *std::ranges::find(templates, "tiled", &KernelTemplate::name);
     std::int64_t next = 1;
 
-    // Stores a trial that finished `second` seconds after 01:00:00, after one second of compiling.
+    // Stores a trial that finished `second` seconds after 01:00:00. Its compile took one second.
     void trial(std::int64_t run, double second, Outcome outcome, const Problem& problem = gemm(64, 64, 64)) {
         TrialRecord record{
             .key = {store.remember(model_device("sm_90")),
@@ -42,7 +42,7 @@ protected:
     }
 };
 
-// The first trial has a later date than the second, because the finals measured it again.
+// The finals measured the first trial again, so it has a later date than the second trial.
 TEST_F(StoredConvergence, AStepIsStoredForEachImprovementWhereItWasFirstTried) {
     const auto run = store.start_run({"{}", "{}", "{}"});
     trial(run, 4, Measurement{.median_us = 10});

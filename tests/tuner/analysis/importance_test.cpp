@@ -87,7 +87,7 @@ TEST(Importance, ASampleRanksParametersAsTheFullLandscapeDoes) {
     EXPECT_EQ(found.pairs[0].first + found.pairs[0].second, "CD");
 }
 
-// As after a search, most measurements of the sample lie in one corner of the space. The computed shares must still be
+// Most measurements lie in one corner of the space, as a search would leave them. The computed shares must still be
 // those of all valid configurations.
 TEST(Importance, ManyMeasurementsInOneCornerDoNotHideAParameter) {
     const auto space = cube();
@@ -166,7 +166,8 @@ TEST(Importance, RejectedOnesAreCountedAndHaveNoTime) {
     EXPECT_EQ(found.valid, 4096);
 }
 
-// A rejected configuration counts as tried. A landscape is therefore full if every configuration was measured or rejected.
+// A rejected configuration counts as tried. A landscape is therefore full if every configuration was measured or
+// rejected.
 TEST(Importance, ALandscapeIsFullIfTheRestWasRejected) {
     const auto space = cube();
     auto table = outcomes(*space, known_time);

@@ -1,4 +1,5 @@
-// Compares the importance computed from a database of an exhaustive search with the definition of main effects.
+// Tests the importance of parameters on a database of an exhaustive search. The shares must equal the main effects,
+// which the test computes by their definition.
 #include "tuner/analysis/stored_importance.h"
 
 #include <gmock/gmock.h>

@@ -103,7 +103,8 @@ inputs  = "uniform"
 scalars = { by = 1.5 }
 )toml";
 
-// Replaces `from` by `to` in the first of the three files that contains `from`.
+// A mistake replaces `from` by `to` in one file: the first of count.toml, count.cu and reference.cu that contains
+// `from`.
 struct Mistake {
     std::string from, to, message;
     int code = 2;  // the exit code; 1 if only a compile finds the mistake

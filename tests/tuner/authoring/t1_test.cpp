@@ -102,7 +102,7 @@ TEST(T1, GlobalSizesAreBlocksOrThreads) {
     EXPECT_THAT(imported.manifest, HasSubstr("grid  = [\"ceil_div(4096 / BLOCK, BLOCK)\", \"ceil_div(2, 1)\", \"1\"]"));
 }
 
-// Trailing dimensions of 1 are left out, but not the only dimension.
+// Trailing dimensions of 1 are left out, but the first dimension always stays.
 TEST(T1, AProblemOfSizeOneKeepsItsExtent) {
     for (const auto& size : {json::array({1}), json::array({1, 1, 1})}) {
         auto file = scale_file();

@@ -63,7 +63,8 @@ TEST(Compare, EndsAfterThePairInHandWhenItIsInterrupted) {
 }
 
 TEST(Cache, ColdBatchesRotateOverTheirOperandsAndWarmOnesDoNot) {
-    Scripted backend(10'000);  // bytes of L2; three sets of operands, 6,912 bytes each, are more than twice as much
+    // The L2 cache has 10,000 bytes. Three sets of operands, 6,912 bytes each, exceed twice the cache.
+    Scripted backend(10'000);
     auto testbed = testbed_on(backend);
     const Idle kernel;
     const auto sets = [&] {
@@ -118,7 +119,7 @@ private:
     CompetitorKernelOrReason prepared_;
 };
 
-// Uses a database with a winner for 24x24x24, which a run of smemtune has tuned.
+// Uses a database in which a run of smemtune has stored a winner for 24x24x24.
 class BenchTest : public ::testing::Test {
 protected:
     static void SetUpTestSuite() {
@@ -223,7 +224,7 @@ TEST_F(BenchTest, AnInterruptionKeepsWhatWasMeasuredAndGivesNoIntervalOfTooFewPa
     int asked = 0;
     request.interrupted = [&] {
         return ++asked > 6;
-    };  // six calls: before the problem, the cache and the competitor, and after each of three pairs
+    };  // calls 1 to 3 come before the problem, the cache and the competitor; calls 4 to 7 come after one pair each
     const auto results = play(request, someone(winner.kernel));
     ASSERT_EQ(results.size(), 1U);
     EXPECT_GT(results[0].caches.at(0).ours.median_us, 0);

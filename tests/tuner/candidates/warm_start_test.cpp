@@ -13,7 +13,7 @@ using ::testing::IsEmpty;
 
 class WarmStartTest : public ::testing::Test {
 protected:
-    // Stores a measured trial of the template `name` at `size` in every extent.
+    // Stores a measured trial of the template `name` at a matrix product whose extents all equal `size`.
     void know(const Device& device, const std::string& name, std::int64_t size, std::int64_t width, double us,
               const std::string& layout = "nn", bool cut_short = false) {
         const TrialKey key{store.remember(device), row_of(name), store.remember(gemm(size, size, size, "f32", layout))};

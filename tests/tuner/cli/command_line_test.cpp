@@ -31,8 +31,8 @@ void PrintTo(const Mistake& mistake, std::ostream* out) {
     for (const auto& word : mistake.words) *out << word << ' ';
 }
 
-// Writes all files and folders that the tests below name. Most of the databases and template folders are broken in one
-// way each.
+// Writes all files and folders that the tests below name. Most of the databases and template folders have one defect
+// each.
 void lay_out(const Scratch& scratch) {
     for (const auto* folder : {"empty", "folder", "mixed", "broken", "unknown_key", "no_source", "bad_rule"}) {
         std::filesystem::create_directories(scratch / folder);

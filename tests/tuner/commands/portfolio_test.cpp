@@ -237,8 +237,8 @@ TEST(PortfolioCommand, TakesTheSizesOfAFile) {
     EXPECT_EQ(report.at("samples").at(0).at("count"), 3);
 }
 
-// The kernel is right at the sampled sizes, which consist of whole tiles. It is wrong at some other sizes of their
-// class.
+// The extents of the sampled sizes are multiples of the tile's, and the kernel is right there. It is wrong at some
+// other sizes of the same class.
 TEST(PortfolioCommand, AKernelThatIsWrongAtTheEdgesOfTilesIsNoMember) {
     const Scratch scratch;
     const std::filesystem::path folder = scratch / "kernels";

@@ -134,7 +134,7 @@ TEST(FinalsScheduler, ManyWorkersShareARoundByTwoSamplesOrMore) {
     EXPECT_EQ(rounds, (std::vector{2, 2, 2}));
 }
 
-// Returns the index of the winner of finals whose finalists are equally fast and have these launches.
+// Performs finals of equally fast finalists with these launches. Returns the index of the winner.
 std::size_t winner_of_equals(const std::vector<Launch>& launches) {
     FakeRun fake;
     (void)fake.start();

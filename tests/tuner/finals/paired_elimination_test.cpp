@@ -11,7 +11,8 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-// Adds `sample(finalist, round)` of all remaining finalists until the finals are decided. Returns the number of rounds.
+// Measures the finalists until the finals are decided. In each round, each remaining finalist takes
+// `sample(finalist, round)` us. Returns the number of rounds. `rounds` is how many of them are added at once.
 int measure(PairedElimination& finals, const std::function<double(std::size_t, int)>& sample,
             int rounds = EliminationPolicy{}.rounds) {
     int measured = 0;
@@ -43,8 +44,8 @@ TEST(PairedElimination, EqualsAreCertainAtOnceWhenTheyAreSteady) {
     EXPECT_THAT(finals.equals(), ElementsAre(0, 1));
 }
 
-// The clock slows down, and the times of both finalists grow by 3 % in each round. Medians measured one after another
-// would differ by far more than the real two percent.
+// The clock slows down, and the times of both finalists grow by 3 % of the first time in each round. If the finalists
+// were measured one after the other, their medians would differ by far more than the real 2 %.
 TEST(PairedElimination, ADriftThatAffectsAllDoesNotMatter) {
     PairedElimination finals(2, {});
     measure(finals, [](std::size_t finalist, int round) { return (finalist == 1 ? 100 : 102) * (1 + 0.03 * round); });
@@ -57,8 +58,9 @@ TEST(PairedElimination, AMedianAtTheBarIsEqual) {
     EXPECT_THAT(finals.equals(), ElementsAre(0, 1));
 }
 
-// Returns the equal finalists after all rounds. The second finalist's times alternate between 3 us below and 3 us above
-// `second`. Because of this noise, the interval of the ratios is never narrow enough to end the finals early.
+// Returns the finalists that count as equal after all rounds. The second finalist's times alternate between 3 us below
+// and 3 us above `second`. Because of this noise, the interval of the ratios is never narrow enough to end the
+// finals early.
 std::vector<std::size_t> equals_of_a_noisy_race(double second) {
     PairedElimination finals(2, {});
     const auto sample = [&](std::size_t finalist, int round) {

@@ -256,7 +256,8 @@ TEST(ZshCompletion, CallsTheFunctionOfEachCommandAndDescribesIt) {
     }
 }
 
-// In a specification of zsh, colons and brackets end a part. A single quotation mark ends the word in the shell.
+// In a specification for zsh, a colon or a bracket ends a part of the specification. A single quotation mark ends the
+// shell word that contains the specification.
 TEST(ZshCompletion, EscapesWhatHasAMeaning) {
     const std::vector<DocumentedCommand> one{
         {.name = "tune",

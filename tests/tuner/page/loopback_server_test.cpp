@@ -140,7 +140,8 @@ TEST(LoopbackServer, AnIdleConnectionIsClosed) {
     const ServerThread server(std::move(options));
     Client idle(server.port());
     EXPECT_EQ(idle.rest(), "");
-    // On a slow machine, the server may close this connection before the request arrives. The test then tries again.
+    // On a slow machine, the server may close the next connection, too, before its request arrives. The test then sends
+    // the request again.
     std::string answer;
     while (answer.empty()) {
         try {

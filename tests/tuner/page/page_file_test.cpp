@@ -77,7 +77,7 @@ TEST(PageFile, APipeIsWrittenAndNotReplaced) {
     ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
     auto reader = std::async(std::launch::async, [&] { return read_text(pipe); });
     write_page(pipe, "page");
-    ASSERT_TRUE(fs::is_fifo(pipe));  // if the pipe was replaced, the reader would wait for ever
+    ASSERT_TRUE(fs::is_fifo(pipe));  // if a file had replaced the pipe, the reader would wait for ever
     EXPECT_EQ(reader.get(), "page");
 }
 

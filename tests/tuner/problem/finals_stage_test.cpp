@@ -258,8 +258,8 @@ TEST_F(LaterFinals, DecideAgainOnceANewTrialIsAmongTheFastest) {
     EXPECT_EQ(stage_->choose_finalists().size(), 2U);
 }
 
-// The compiler has changed, and the loser of the finals was not verified with the new machine code. So the trial keeps
-// its time and the machine code that it was measured with.
+// The compiler has changed, and the loser of the finals was not verified with the new machine code. The loser's trial
+// therefore keeps its old time and the hash of its old machine code.
 TEST_F(FinalsStageTest, ATimeOfMachineCodeThatWasNeverVerifiedReplacesNone) {
     add(64, 100);
     ledger_->add(*searches_.front(), {.key = searches_.front()->key(),

@@ -145,7 +145,7 @@ TEST(Landscape, TakesValuesThatTheHeaderDoesNotDeclare) {
 
 TEST(Landscape, OfAnOpenCacheIsWhatTheInterruptedRunWrote) {
     const auto closed = cache({fine, R"({"A": 2, "B": 10, "time": 4.0})", R"({"A": 4, "B": 10, "time": 5.0})"});
-    const auto entries = closed.substr(0, closed.size() - 4);  // without the braces that end the last entry and file
+    const auto entries = closed.substr(0, closed.size() - 4);  // without the ends of the last entry and of the file
     ASSERT_TRUE(entries.ends_with("5.0"));
     for (const auto* tail : {"},\n", "},", "}", "},\n\n"}) {
         EXPECT_EQ(read(entries + tail).costs.size(), 3U) << tail;

@@ -10,7 +10,7 @@
 namespace smemtune {
 namespace {
 
-// Returns a landscape in which X = 0, 1, 2, ... has these costs in order. A cost of 0 stands for a failure.
+// Returns a landscape in which X = i costs `costs[i]`. A cost of 0 stands for a failure.
 Landscape line(const std::vector<double>& costs) {
     Parameter parameter{.name = "X"};
     std::vector<Configuration> points;

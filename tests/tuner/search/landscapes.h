@@ -46,8 +46,8 @@ inline int evaluations_to(Search& search, const CostFunction& landscape, double 
     return limit;
 }
 
-/// Returns every `stride`-th of the first `count` proposals: the values of the parameters in alphabetical order, such
-/// as "6 1 8 3". The search learns the cost of a proposal after `awaited` further proposals.
+/// Returns every `stride`-th of the first `count` proposals as text. The text "6 1 8 3" means A=6, B=1, C=8, D=3. The
+/// search learns the cost of a proposal after `awaited` further proposals.
 inline std::vector<std::string> sampled_proposals(Search& search, const CostFunction& landscape, int count, int stride,
                                                   std::size_t awaited = 0) {
     std::vector<std::string> sampled;

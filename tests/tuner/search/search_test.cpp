@@ -207,7 +207,7 @@ TEST_P(EveryAdaptiveSearch, FindsTheBestNearAStartSoonerThanWithout) {
 }
 
 // The search guesses the costs of proposals in flight. If guesses counted as outcomes, new guesses would be computed
-// from old guesses, and the search would never recover.
+// from old guesses, and the search would never recover from a wrong guess.
 TEST(Surrogate, NeedsLittleMoreWhileEightAreAwaited) {
     const auto rugged = [](const Configuration& configuration) {
         const auto cost = std::log(*bowl(6)(configuration));

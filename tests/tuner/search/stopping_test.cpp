@@ -68,8 +68,8 @@ TEST(Stopping, RejectionsUsePatienceUpButNeverBeforeAnythingWasRight) {
     EXPECT_EQ(stopping.evaluations(), 111U);
 }
 
-// The test computes the rule a second time. A gain is unlikely if the last `patience` evaluations or more brought none,
-// and there were at least `persistence` times as many evaluations as at the last gain.
+// The test computes the rule independently. If the last gain came at evaluation n, a gain is unlikely from evaluation
+// max(n + `patience`, n * `persistence`) on.
 TEST(Stopping, AgreesWithTheRuleForAnyCosts) {
     unsigned state = 7;
     const auto random = [&] { return (state = state * 1664525U + 1013904223U) >> 16U; };

@@ -23,7 +23,7 @@ public:
         {
             std::unique_lock lock(mutex_);
             begun_.push_back(text);
-            changed_.wait_for(lock, 10min, [&] { return !is_held(text); });  // 10min: a failing test releases nothing
+            changed_.wait_for(lock, 10min, [&] { return !is_held(text); });  // a failing test may never release it
         }
         std::this_thread::sleep_for(delay);
         if (text == "broken") throw CompilerError("the compiler is gone");
@@ -34,7 +34,7 @@ public:
     [[nodiscard]] std::string target() const override { return "fake"; }
     [[nodiscard]] std::string version() const override { return number; }
 
-    /// Makes the compile of each text that contains `part` wait until a test releases the text.
+    /// From now on, the compile of a text that contains `part` waits for release() of the text or for release_all().
     void hold(const std::string& part) {
         const std::scoped_lock lock(mutex_);
         held_.insert(part);

@@ -1,4 +1,4 @@
-// Tests kernels that fail, each in a different way, and right kernels. To run the tests on a machine with a GPU:
+// Tests right kernels, and kernels that each fail in a different way. To run the tests on a machine with a GPU:
 //     export SMEMTUNE_TEST_DEVICE=0 SMEMTUNE_TEST_PROGRAM=./smemtune SMEMTUNE_TEST_FIXTURES=tests/fixtures
 //     ./tuner_tests --gtest_filter='Fixtures.*'
 #include <gmock/gmock.h>
@@ -14,8 +14,8 @@ using nlohmann::json;
 using ::testing::HasSubstr;
 
 const bool on_host = test_device() == "host";
-// On a GPU, the size is large enough to show which kernel is faster. On a CPU, the slowest kernel takes a second at
-// size 64.
+// On a GPU, the size is large enough to show which kernel is faster. On a CPU, the size must be small: the slowest
+// kernel takes a second at size 64.
 const std::string size = on_host ? "64" : "4194304";
 
 // The expected failure of tests/fixtures/misbehaving for one value of its parameter BEHAVIOUR.
@@ -35,8 +35,9 @@ std::vector<Failure> failures() {
                               {8, "limits", "shared bytes per block"},
                               {10, "limits", "empty"},
                               {9, "launch", on_host ? "a_function_that_is_nowhere" : "launch"}};
-    // Behaviours 7 and 11 fail only on a GPU. A CPU has no limit of 48 KiB for static arrays, and keeps 128 values on
-    // its stack, where a GPU runs out of registers.
+    // Behaviours 7 and 11 fail only on a GPU. Behaviour 7 exceeds a GPU's limit of 48 KiB for static arrays; a CPU has
+    // no such limit. Behaviour 11 keeps 128 values per thread: a GPU has too few registers for them, and a CPU uses its
+    // stack.
     list.push_back({7, on_host ? "" : "limits", on_host ? "" : "static shared bytes per block"});
     list.push_back({11, on_host ? "" : "limits", on_host ? "" : "registers per block"});
     return list;

@@ -56,7 +56,7 @@ extern "C" __global__ void made_up(int M, int N, int K, float alpha, const Eleme
 )";
     }
 
-    // Returns the verdict on 16x16xK products in all checks, for each K in `depths`.
+    // Verifies the kernel with all checks, at 16x16xK for each K in `depths`. Returns one verdict for each K.
     static std::vector<Testbed::Verdict> verdicts_of(const NarrowKernel& how, const std::vector<std::int64_t>& depths) {
         const std::string type = GetParam();
         const auto manifest = "[template]\nname = \"made_up\"\noperation = \"gemm\"\ntypes = [\"" + type +

@@ -43,8 +43,8 @@ TEST(Operands, WhatTheMemoryCannotHoldIsRefusedAndWithoutALimitNothingIs) {
     EXPECT_NO_THROW(must_fit(operation, gemm(16384, 16384, 16384), device));
 }
 
-// `needed` is what 4096x4096x4096 needs, in GiB: the operands of one check, the rotating operands, copies of narrow
-// operands in FP32, and a reference of 16 bytes for each element of C.
+// `needed` is the memory for 4096x4096x4096 in GiB. It holds the operands of one check, the rotating operands, FP32
+// copies of narrow operands, and a reference of 16 bytes for each element of C.
 TEST(Operands, OfNarrowElementsNeedRoomForTheirWideCopies) {
     const auto operation = gemm_operation();
     const Device device{.name = "made up", .memory_bytes = 1LL << 28};

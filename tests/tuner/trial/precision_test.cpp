@@ -79,8 +79,8 @@ grid = ["1"]
 host = true
 )toml";
 
-    // Returns the verdict on 16x16xK products for each K in `depths`. The kernel runs all checks, or only the first
-    // one, as kernels of other libraries do.
+    // Verifies the kernel at 16x16xK for each K in `depths`. Returns one verdict for each K. The kernel runs all
+    // checks, or only the first one, as kernels of other libraries do.
     static std::vector<Testbed::Verdict> verdicts_of(const std::string& product, bool first_check,
                                                      const std::vector<std::int64_t>& depths = all_depths) {
         const auto kernel = load_templates({{"made_up.cu", source_of(product)}, {"made_up.toml", manifest}}).front();
@@ -129,7 +129,7 @@ TEST_P(Precision, WithoutOneOfThreeProductsIsFoundAtEveryDepth) {
     expect_found("round_to(x, 13) * low(y) + big_product(x, y)");
 }
 
-// At K = 1, the bound of f32 is that of four rounded operations, and the bound of 3xtf32 that of twelve.
+// At K = 1, the n of tolerance.h is 4 for f32 and 12 for 3xtf32, so 3xtf32 may have larger errors than f32.
 TEST_P(Precision, OfAProductMayErrByAsMuchAsItsThreeProductsDo) {
     for (const auto& [errors, is_right] : {std::pair{"2", true}, {"6", GetParam() == "3xtf32"}, {"32", false}}) {
         const auto product = "x * y + " + std::string(errors) + " * 0x1p-24f * x * y";

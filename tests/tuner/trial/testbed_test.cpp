@@ -279,8 +279,8 @@ TEST_F(TestbedTest, AStrideTakenForAnExtentWhereRowsAreAlignedIsFound) {
         HasSubstr("(integer inputs)"));
 }
 
-// Each element has an error of 16 units of roundoff. This is within the bound of one element, but too much for the mean
-// of all elements.
+// Each element has an error of 16 units of roundoff. The bound for single elements allows this, but the bound for the
+// root mean square of all errors does not.
 TEST_F(TestbedTest, AnErrorThatAllElementsShareIsFound) {
     EXPECT_THAT(verdict_of("alpha * sum :", "alpha * sum * (1 + 0x1p-20f) :"),
                 HasSubstr("C is less precise than its type"));

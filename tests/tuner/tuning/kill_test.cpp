@@ -274,7 +274,8 @@ TEST(Together, TwoProcessesTuneIntoOneFile) {
                                         "transpose f32 48x48 work WORK=1"}));
 }
 
-// A process inherits from its parent which signals are ignored and which file descriptors are closed.
+// A process inherits ignored signals and closed file descriptors from its parent. Here, the parent ignores SIGCHLD and
+// has closed the three standard descriptors.
 TEST(Inherited, ARunNeedsNeitherChildSignalsNorStandardDescriptors) {
     const Scratch scratch;
     const auto database = scratch / "t.db";

@@ -38,8 +38,8 @@ TuneRequest exhaustive_search_of_tiled() {
     return request;
 }
 
-// The space contains configurations with too many threads per block if there are at most 1000 of them, so that each is
-// stored as rejected. If there are more, the space contains none of them.
+// If at most 1000 configurations have too many threads per block, the space contains them, and each is later stored as
+// rejected. If there are more, the space contains none of them.
 TEST(Plan, HasWhatBreaksTheDevicesLimitsUnlessThatIsTooMuch) {
     auto request = exhaustive_search_of_tiled();
     request.templates.front().constraints.clear();

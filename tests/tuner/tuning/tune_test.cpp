@@ -278,8 +278,8 @@ TEST(Tune, AFinishedRunIsFinishedAlsoForASearchThatLearns) {
     }
 }
 
-// At size 16, the space has 101 configurations, and a short search misses the best one. At size 32, the space has
-// three.
+// At size 16, the space has 101 configurations, and a short search misses the best one. At size 32, the space
+// has three configurations.
 TEST(Tune, WhatALaterSizeFindsWinsAtAnEarlierOneToo) {
     const Scratch scratch;
     std::map<std::string, std::string> options{
@@ -307,8 +307,8 @@ TEST(Tune, WhatALaterSizeFindsWinsAtAnEarlierOneToo) {
     EXPECT_EQ(winners_in(scratch / "t.db"), winners);
 }
 
-// Sizes 16 and 32 were tuned in separate runs. A third size, at which no kernel is right, still causes the cross-size
-// transfer between these two.
+// Sizes 16 and 32 were tuned in separate runs. No kernel is right at the third size, 48. A run with all three sizes
+// must still try the winner of size 32 at size 16.
 TEST(Tune, RejectionsCountAsTriedBetweenSizes) {
     const Scratch scratch;
     const std::filesystem::path folder = scratch / "kernels";

@@ -1,5 +1,4 @@
-// Tests that every kernel that an application gets was verified in full, against the present checks, with the stored
-// machine code.
+// Tests that an application gets only kernels whose stored machine code has passed all present checks.
 #include <gmock/gmock.h>
 
 #include <nlohmann/json.hpp>

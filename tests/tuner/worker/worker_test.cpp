@@ -66,7 +66,7 @@ host = true
 
     static bool is_measured(const TrialReport& report) { return std::holds_alternative<Measurement>(report.outcome); }
 
-    // Returns the child process of this process, which is the worker, or 0 if there is none.
+    // Returns the process of the worker, the only child of this process, or 0 if there is no worker.
     static pid_t worker_process() {
         for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
             const auto name = entry.path().filename().string();
@@ -83,7 +83,7 @@ host = true
     Worker impatient{{.executable = program(), .device = "host", .trial_deadline = 1s}};
 };
 
-// Prepares a transpose of a second size ahead, while the worker uses the first size.
+// Prepares a transpose of a second size in advance, while the worker still uses the first size.
 class WorkerAheadTest : public WorkerTest {
 protected:
     void prepare_ahead(const Problem& problem) {
@@ -330,7 +330,7 @@ protected:
     void first_answers(const std::string& bytes) {
         write_text(scratch / "worker.first", replies(ReadyReply{}) + bytes);
     }
-    // The requests of this type that the program has received.
+    // Returns the requests of type `Body` that the program has received.
     template <class Body>
     [[nodiscard]] std::vector<Body> received() const {
         std::vector<Body> found;

@@ -86,7 +86,7 @@ TEST_F(PageData, TheFastestTrialsAndTheWinnerHaveTheFactsOfTheirLaunches) {
     EXPECT_LE(launches.size(), 8U);
     EXPECT_EQ(launches[0]["trial"], 0);
     EXPECT_EQ(launches[0]["block"][0].get<int>() * launches[0]["block"][1].get<int>(), 256);
-    EXPECT_EQ(launches[0]["resident"], 4);  // a block needs 64 x 256 of 65,536 registers
+    EXPECT_EQ(launches[0]["resident"], 4);  // a block needs 64 x 256 of the 65,536 registers, so four blocks fit
     EXPECT_EQ(launches[0]["limiter"], "registers");
     // The grid has 16 blocks, and each multiprocessor runs 4 of them at once.
     EXPECT_DOUBLE_EQ(launches[0]["waves"].get<double>(), 16 / (4.0 * static_cast<double>(device.multiprocessors)));

@@ -7,7 +7,7 @@
 namespace smemtune {
 namespace {
 
-// Twenty problems in a row. At problem x, configuration 0 takes 10 + x us and configuration 1 takes 30 - x us.
+// Twenty problems, x = 0 to 19. At problem x, configuration 0 takes 10 + x us and configuration 1 takes 30 - x us.
 // Configuration 0 is faster at the first ten problems.
 CrossTimes crossing() {
     CrossTimes times;
@@ -40,7 +40,7 @@ TEST(CheckLeftOut, AModelThatErrsMoreMustPromiseMore) {
     times.groups.push_back(1);
     times.found.push_back({0});
     times.won.emplace_back();
-    for (std::size_t x = 0; x < 20; ++x) {  // no term predicts which half of the problems is fast
+    for (std::size_t x = 0; x < 20; ++x) {  // no term predicts at which problems the added configuration is fast
         const auto at = static_cast<double>(x);
         times.cells[x].push_back({.us = x % 4 < 2 ? std::min(10 + at, 30 - at) - 1 : 300, .terms = {1}});
     }

@@ -130,7 +130,7 @@ TEST(ReferenceSource, EveryKindAcceptsARightKernelAndRefusesAWrongOne) {
     }
 }
 
-// The results of a reference function are cached by the scalars and arrays that it was called with.
+// The results of a reference function are cached. The key of the cache consists of the function's scalars and arrays.
 TEST(ReferenceSource, AFunctionIsCalledAnewForOtherScalarsAndOtherArrays) {
     const auto with = [](const std::string& values) {
         return load_templates({{"scaled.toml", R"toml(
@@ -246,7 +246,7 @@ TEST(ReferenceSource, AProgramThatFailsIsNamedWithItsOutput) {
               "name another program");
 }
 
-// The program appends a word to a log file in each run, by which the test counts the runs.
+// In each run, the program appends a word to a log file. The test counts the runs by these words.
 TEST(ReferenceSource, AProgramRunsOnceForTheSameArguments) {
     const Scratch scratch;
     const auto log = (scratch.path() / "runs").string();

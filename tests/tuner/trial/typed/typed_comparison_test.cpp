@@ -99,8 +99,8 @@ TEST(TypedComparison, EqualNumbersOfEveryTypeAreRightAndOthersAreNot) {
     }
 }
 
-// The testbed fills an output with a pattern before a launch, and an output that keeps the pattern was not written. An
-// inout argument may keep the pattern, because any bytes may be its values.
+// The testbed fills an output with a pattern before a launch. If the whole output keeps the pattern, the kernel wrote
+// nothing. For an inout argument, this is no error: the kernel may leave its initial values as they are.
 TEST(TypedComparison, WithoutAReferenceOnlyAnOutputThatIsNotReadMustBeWritten) {
     for (const auto* type : {"u8", "f32"}) {
         Compared output(with_type(type));

@@ -10,8 +10,8 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// The kernel is a histogram of bytes, which adds the scalar `step` to existing counts. It also writes half of each byte
-// as a double.
+// The kernel makes a histogram of the bytes in `data`: for each byte, it adds the scalar `step` to one of the counts.
+// It also divides the value of each byte by 2 and writes the result as a double.
 constexpr const char* arguments =
     R"({ name = "data", kind = "input", type = "u8", shape = ["n"], values = { uniform = [0, 9] } },
     { name = "step", kind = "scalar", type = "u16", value = 3 },
