@@ -36,7 +36,7 @@ __device__ T cut(float x) {  // rounds towards zero
     return nearest;
 }
 template <>
-__device__ float cut<float>(float x) { return keep(x, 11); }  // a product of TF32 uses 11 significand bits of each input
+__device__ float cut<float>(float x) { return keep(x, 11); }  // TF32 uses 11 significand bits of an input
 __device__ float value(float x, int n) { return )" +
                how.value + R"(; }
 extern "C" __global__ void made_up(int M, int N, int K, float alpha, const Element* A, long long lda,
