@@ -77,7 +77,7 @@ constexpr double least_explained = 0.5;
 ///
 /// Otherwise a random forest learns the times, and the shares are computed from its predictions (functional ANOVA:
 /// Hutter et al., An Efficient Approach for Assessing Hyperparameter Importance, 2014). The forest predicts at up to
-/// 20,000 points of `valid`, or at the measured configurations if `valid` is null. Measured configurations would give
+/// 20,000 points of `valid`, or at the measured configurations if `valid` is null. The measured configurations give
 /// biased shares, because a search tries more configurations near the best ones. Points of `valid` have no such bias.
 ///
 /// Shares may add up to more than 1, because constraints make parameters depend on each other. The same outcomes always

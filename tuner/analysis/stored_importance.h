@@ -15,8 +15,9 @@ namespace smemtune {
 /// A space is enumerated only if it has at most this many combinations of values before constraints.
 constexpr std::uint64_t most_raw_points = 100'000;
 
-/// Returns the valid configurations of a template for a problem on a device. Returns nothing if the space is large, if
-/// `kernel` is null, or if the template's constraints cannot be evaluated for this problem.
+/// Returns the valid configurations of a template for a problem on a device. Returns nothing if the space has more than
+/// most_raw_points combinations, if `kernel` is null, or if the template's constraints cannot be evaluated for this
+/// problem.
 std::optional<ParameterSpace> valid_configurations(const KernelTemplate* kernel, const Problem& problem,
                                                    const Device& device);
 

@@ -10,7 +10,7 @@
 
 namespace smemtune {
 
-/// Times of the same kernel in two runs may differ by this share, even if their confidence intervals are narrower: 1 %.
+/// The times of one kernel in two runs may differ by 1 %, even if the confidence interval of each time is narrower.
 constexpr double noise_between_runs = 0.01;
 
 /// The winners of two databases for one device and problem.

@@ -57,7 +57,7 @@ std::map<std::string, std::vector<Configuration>> predicted_starts(const Problem
     if (portfolio == nullptr) return {};
     auto members = portfolio->members;
     // The text of a portfolio names the template of each member. The predictor tells templates apart by numbers, so
-    // each template gets its index as its number.
+    // each template gets its index in `kernels` as its number.
     std::map<std::string, std::shared_ptr<const KernelTemplate>> kernels;
     for (const auto& planned : templates) {
         kernels[planned.kernel_template->name] = {std::shared_ptr<const void>(), planned.kernel_template};

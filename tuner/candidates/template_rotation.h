@@ -12,7 +12,7 @@ namespace smemtune {
 /// leaves time for the others.
 class TemplateRotation {
 public:
-    /// `evaluations` is the limit for all templates together. The number of proposals in one turn is at most
+    /// `evaluations` limits the evaluations of all templates together. The number of proposals in one turn is at most
     /// `evaluations` divided by the number of templates. `searches` must outlive the rotation.
     TemplateRotation(const TemplateSearches& searches, std::optional<std::size_t> evaluations);
 

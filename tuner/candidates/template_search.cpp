@@ -15,7 +15,7 @@ constexpr std::size_t least_opening = 4;
 constexpr std::size_t most_opening = 48;
 
 // Returns the number of evaluations after which a template may be given up as too slow: 1.5 * sqrt(size). In most
-// spaces, the best of so many configurations is within a factor of 1.5 of the template's optimum.
+// spaces, the best of so many configurations takes at most 1.5 times as long as the template's optimum.
 std::size_t opening_of(const ParameterSpace& space, const WarmStart& elsewhere) {
     const auto wanted = static_cast<std::size_t>(1.5 * std::sqrt(static_cast<double>(space.size())));
     const auto opening = std::clamp(wanted, least_opening, most_opening);
@@ -43,7 +43,7 @@ std::vector<double> features_of(const KernelTemplate& kernel, const Configuratio
             reuse.operations_per_load()};
 }
 
-// Sets run-time parameters to their defaults, because the sweep after the search tries their other values.
+// Sets run-time parameters to their defaults, because their other values are tried after the search.
 void with_default_arguments(const KernelTemplate& kernel, std::vector<Configuration>& winners) {
     for (const auto& parameter : kernel.parameters) {
         if (!parameter.runtime) continue;

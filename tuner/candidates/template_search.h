@@ -30,8 +30,8 @@ public:
 
     /// Call this after observing the stored trials. After this call, the stored trials suffice to give up a template
     /// that is too slow, however few they are. `complete` says whether the last run ended as "complete". If it did, and
-    /// had ended its search of this template, the search stays ended, even if a later trial had a lower cost. Such a
-    /// trial was the winner of another size (cross-size transfer), not a proposal of the search.
+    /// had ended its search of this template, the search stays ended. A later trial does not reopen the search, even if
+    /// it had a lower cost, because it came from cross-size transfer, not from the search.
     void resume(bool complete);
 
     /// Takes back a proposed configuration that was not tried. The configuration counts as untried, but is not proposed
@@ -48,8 +48,8 @@ public:
     [[nodiscard]] bool may_propose(std::optional<double> best) const;
     /// Whether the template's best cost is close enough to `best`. False if the template has no valid trial.
     [[nodiscard]] bool keeps_up(double best) const;
-    /// Returns the configurations of `winners` that are untried and valid in this space, each once. Their run-time
-    /// arguments have the default values.
+    /// Sets the run-time parameters of `winners` to their defaults. Returns the resulting configurations that are
+    /// untried and valid in this space, each once.
     [[nodiscard]] std::vector<Configuration> untried_among(std::vector<Configuration> winners) const;
     /// All untried configurations, in the order of the space.
     [[nodiscard]] std::vector<Configuration> untried() const;

@@ -12,12 +12,12 @@
 namespace smemtune {
 
 struct WarmStart {
-    /// Winners of the template, each once. First come those of the nearest sizes of this layout on this device, then
-    /// those of other layouts, then those on the most similar other devices.
+    /// The template's fastest configurations at other problems, each once. First come those of the nearest sizes with
+    /// the problem's layout on this device, then those of other layouts, then those on the most similar other devices.
     std::vector<Configuration> starts;
     /// The template's best time divided by the best time of all templates, at the nearest tuned problem on this device
     /// that has a measured trial of the template. Trials that were cut short count, too. Nothing if there is no such
-    /// problem within a certain distance: that of a problem whose three extents are each four times as large.
+    /// problem, or if it is farther away than a problem whose three extents are each four times as large.
     std::optional<double> behind;
 };
 

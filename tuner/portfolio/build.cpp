@@ -78,8 +78,8 @@ private:
         });
     }
 
-    // Tunes the samples in spread_order(). Whenever the budget ends, the tuned samples are then spread over the whole
-    // range of extents.
+    // Tunes the samples in spread_order(). If the budget ends early, the samples that are tuned by then are still
+    // spread over the whole range of extents.
     void tune_samples() {
         std::vector<Problem> untuned;
         for (const auto i : spread_order(request_.samples)) {

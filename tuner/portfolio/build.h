@@ -43,9 +43,9 @@ struct PortfolioReport {
     std::vector<Served> served;      ///< of each sample: the losses of portfolios that were built without the sample
     std::size_t configurations = 0;  ///< how many configurations were timed
     MeasureCounts counts;
-    std::size_t wrong = 0;  ///< how many chosen members failed verification
+    std::size_t wrong = 0;  ///< how many chosen members were left out: wrong, not verified, or not compiled
     double tune_seconds = 0, cross_seconds = 0, verify_seconds = 0, seconds = 0;
-    std::string ended = "complete";  ///< "complete", "budget", or "interrupted", which stores no portfolio
+    std::string ended = "complete";  ///< "complete", "budget", or "interrupted"; an interrupted run stores no portfolio
 };
 
 /// Builds and stores a portfolio in these steps:

@@ -130,8 +130,8 @@ private:
         report_.ended = tune(tuning, plan(tuning, resources_.device), resources_, progress_).ended;
     }
 
-    // Times the members at each sample. Also times the winner of the nearest tuned problem, among the winners that are
-    // valid at the sample. Returns this winner for each sample, as an index into entries_.
+    // Times the members at each sample. Also times one winner there: of all winners in `tuned` that are valid at the
+    // sample, the one whose problem is the nearest. Returns this winner for each sample, as an index into entries_.
     std::vector<std::optional<std::size_t>> cross_time(const std::vector<Tuned>& tuned, CrossTimes& times) {
         MeasureContext context{
             .source = source_, .entries = entries_, .run_row = resources_.store.start_run({request_.text, {}, {}})};

@@ -48,8 +48,8 @@ std::string toolchain_of(const TuneResources& resources);
 /// only the fastest of them is taken.
 std::vector<Entry> collect_entries(const EntrySource& source);
 
-/// Sets the machine code of the entries with the indices `wanted` that have none yet. Reads stored code, or compiles on
-/// several threads. An entry that does not compile stays without code.
+/// Sets the machine code of each entry whose index is in `wanted`, unless the entry has code already. Reads stored
+/// code, or compiles on several threads. An entry that does not compile stays without code.
 void provide_code(const EntrySource& source, std::vector<Entry>& entries, const std::vector<std::size_t>& wanted);
 
 }  // namespace smemtune

@@ -49,8 +49,9 @@ public:
     /// outlive this object.
     CrossTimer(const MeasureContext& context, CrossTimes& times);
 
-    /// Times the valid pairs whose outcome is unknown. A kernel that fails its first check is rejected. Stores each
-    /// trial, so a run that ends early, at the deadline or by an interruption, can be continued.
+    /// Times each pair of a sample and an entry that is valid and has no known outcome. A kernel that fails its first
+    /// check is rejected. Stores each trial, so a run that ends early, at the deadline or by an interruption, can be
+    /// continued.
     void measure(const SamplePairs& pairs, Progress& progress);
     [[nodiscard]] const MeasureCounts& counts() const { return counts_; }
 
@@ -65,7 +66,7 @@ private:
     std::mutex mutex_;  // guards the store and all members below
     std::vector<std::int64_t> problem_rows_;
     std::vector<std::vector<State>> states_;  // the state of each cell, by sample, then by entry
-    // By sample: the shortest time, without trials that were cut short; 0 if none.
+    // For each sample, the shortest time among trials that were not cut short; 0 if there is none.
     std::vector<double> best_us_;
     MeasureCounts counts_;
 };

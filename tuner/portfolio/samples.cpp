@@ -15,7 +15,7 @@ namespace smemtune {
 
 namespace {
 
-// Draws a number in [0, 1). It is the same with every standard library.
+// Draws a number in [0, 1). The same seed gives the same numbers with every standard library.
 double draw_uniform(std::mt19937_64& random) { return static_cast<double>(random() >> 11) * 0x1p-53; }
 
 std::int64_t draw_extent(ExtentRange range, std::mt19937_64& random) {

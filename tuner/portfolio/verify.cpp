@@ -12,7 +12,7 @@ namespace smemtune {
 
 namespace {
 
-// Returns all classes of problems with `extents` extents: 2^extents texts such as `110`.
+// Returns all classes of problems with `extents` extents: 2^extents texts such as `110` (see problem_class()).
 std::vector<std::string> all_classes(std::size_t extents) {
     std::vector<std::string> classes{""};
     for (std::size_t i = 0; i < extents; ++i) {

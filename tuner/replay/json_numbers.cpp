@@ -6,7 +6,7 @@ namespace smemtune {
 
 namespace {
 
-// A number without '.' and exponent is an integer. The JSON parser gives an integer as a double only if the integer
+// A number without '.' and exponent is an integer. The JSON parser passes an integer to number_float() only if it
 // exceeds 64 bits.
 bool is_integer(const std::string& number) { return number.find_first_of(".eE") == std::string::npos; }
 
@@ -17,7 +17,7 @@ public:
         throw NumberOutOfRange("holds the integer " + number +
                                ", which 64 bits cannot hold; write it as a text, in quotes");
     }
-    // The parser reports a number beyond the range of doubles as an error. Other errors are malformed text, which is
+    // The parser reports a number beyond the range of doubles as an error. Other errors mean malformed text, which is
     // not checked here.
     bool parse_error(std::size_t, const std::string& number, const nlohmann::detail::exception& error) override {
         constexpr int number_overflow = 406;

@@ -19,7 +19,7 @@ using nlohmann::json;
     throw std::invalid_argument(path + ": " + what);
 }
 
-// Puts NaN, Infinity and -Infinity in quotes. Python writes them as numbers, which JSON does not allow.
+// Puts NaN, Infinity and -Infinity in quotes. Python writes them without quotes, which JSON does not allow.
 void quote_non_finite(std::string& text) {
     bool quoted = false;
     for (std::size_t i = 0; i < text.size(); ++i) {
@@ -38,8 +38,8 @@ void quote_non_finite(std::string& text) {
     }
 }
 
-// A run of Kernel Tuner appends one entry per line, each with a comma, and writes the closing braces at its end. The
-// file of an interrupted run lacks these braces. It may end within an entry, which is then dropped.
+// A run of Kernel Tuner appends one entry per line, each followed by a comma, and writes the closing braces at its end.
+// The file of an interrupted run lacks these braces. It may end within an entry, which is then dropped.
 json parse_open_or_closed(const std::string& path, std::string text) {
     quote_non_finite(text);
     try {
@@ -67,13 +67,13 @@ bool nests_deeper(const json& value, int levels) {
     return levels == 0 || std::ranges::any_of(value, [&](const json& each) { return nests_deeper(each, levels - 1); });
 }
 
-// Returns a JSON value as text. dump() is recursive, so values that nest too deep are refused before they overflow the
-// stack.
+// Returns a JSON value as text. dump() is recursive, so values that nest too deeply are refused before they overflow
+// the stack.
 std::string spelling(const json& value) {
     if (nests_deeper(value, most_list_levels)) throw TooDeep();
     if (value.is_string()) return value.get<std::string>();
     if (value.is_boolean()) return value.get<bool>() ? "1" : "0";
-    // Converts 16.0 to 16. Doubles beyond 2^53 may not be exact whole numbers.
+    // Converts 16.0 to 16. A double beyond 2^53 may differ from the number in the file, so it is not converted.
     if (value.is_number_float() && std::abs(value.get<double>()) < 0x1p53 &&
         std::trunc(value.get<double>()) == value.get<double>()) {
         return std::to_string(static_cast<std::int64_t>(value.get<double>()));

@@ -21,7 +21,7 @@ struct Recording {
     std::string device;
     std::string kernel;
     std::string problem;    ///< the problem's size, such as `4096x4096`
-    std::string objective;  ///< "ms" for "time"; otherwise the objective's name, after "1 / " if it is maximised
+    std::string objective;  ///< "ms" for "time"; for other objectives, the name, with the prefix "1 / " if maximised
     std::vector<RecordedParameter> parameters;
     std::vector<Entry> entries;
 };

@@ -101,8 +101,8 @@ std::string choices(const char* option, const std::set<std::string>& names) {
     return names.size() > most ? text + " | ... (" + std::to_string(names.size()) + " in all)" : text;
 }
 
-// Returns the trials of one recording. If the database has several versions of a template or device, only the latest
-// one counts.
+// Returns the trials of one recording. If the database has several versions of a template or device, returns only the
+// trials of the version with the latest trial.
 std::vector<TrialRow> one_recording(const std::filesystem::path& path, const Store& store,
                                     const LandscapeFilter& filter) {
     auto rows = store.rows({.devices = filter.devices,

@@ -25,12 +25,13 @@ struct Landscape {
     std::optional<std::size_t> valid{};
     std::size_t tried = 0;     ///< the number of valid configurations that were tried
     bool of_database = false;  ///< true for a database, false for a cache
-    /// For each parameter with values that are not whole numbers: element i is the text of value i.
+    /// The texts of a parameter's values, by the parameter's name. Has only parameters with a value that is not a whole
+    /// number. In a configuration, such a parameter has the index of a text as its value.
     std::map<std::string, std::vector<std::string>, std::less<>> spellings;
 
     using Spelled = std::map<std::string, std::string>;
-    /// The configuration with its values as text. The text is the same in all recordings of this kernel, but the
-    /// numbers may differ.
+    /// The configuration with its values as texts. The texts are the same in all recordings of this kernel, but the
+    /// indices that stand for them may differ.
     [[nodiscard]] Spelled spelled(const Configuration& configuration) const;
     /// The inverse of spelled(); nothing when the configuration is not in the space.
     [[nodiscard]] std::optional<Configuration> configuration(const Spelled& spelled) const;

@@ -18,15 +18,15 @@ struct ReplayRequest {
     std::size_t evaluations = 1000;
     unsigned repeats = 30;
     unsigned seed = 1;          ///< seed of the first repeat; each further repeat uses the next seed
-    std::size_t in_flight = 1;  ///< how many proposals are pending; the oldest one is observed first
+    std::size_t in_flight = 1;  ///< how many proposals are pending at a time; the oldest one is observed first
     std::vector<Configuration> starts{};
     StoppingPolicy stopping{};  ///< determines when a tuning run would stop; the replay goes on
     unsigned threads = 1;       ///< how many repeats run at once; the results do not depend on it
 };
 
 struct ReplayResult {
-    /// The evaluations until the best cost so far is at most optimum / fraction. Failed configurations count as
-    /// evaluations.
+    /// The number of evaluations until the best cost so far is at most optimum / fraction, where optimum is the lowest
+    /// cost in the landscape. Failed configurations count as evaluations.
     struct Level {
         double fraction = 0;
         /// Median over the repeats; a repeat that never reaches the level counts as infinite.
@@ -55,8 +55,9 @@ struct ReplayResult {
 /// Throws std::invalid_argument for an unknown search, and the search's own exceptions.
 ReplayResult replay(const Landscape& landscape, const ReplayRequest& request);
 
-/// Whether `a` is better than `b`: needs fewer evaluations to reach 95 % of the optimum. If they are equal, fewer
-/// repeats never reach this level. If these are equal, too, the fraction at the last mark is larger.
+/// Whether `a` is better than `b`: its median number of evaluations to reach 95 % of the optimum's speed is lower. If
+/// the medians are equal, the result with fewer repeats that never reach this level is better. If these numbers are
+/// equal, too, the result with the larger fraction at the last mark is better.
 bool better(const ReplayResult& a, const ReplayResult& b);
 
 }  // namespace smemtune

@@ -11,7 +11,7 @@
 
 namespace smemtune {
 
-/// The points that were not proposed yet. All operations take constant time.
+/// The points of a space that were neither proposed nor observed yet. All operations take constant time.
 class UntriedPoints {
 public:
     explicit UntriedPoints(std::size_t size);
@@ -23,11 +23,11 @@ public:
 
 private:
     std::vector<std::uint32_t> points_;  // 32 bits suffice: a ParameterSpace has at most 20 million points
-    std::vector<std::uint32_t> place_;   // the index of each point in points_; past its end for a removed point
+    std::vector<std::uint32_t> place_;   // the index of each point in points_; the largest integer for a removed point
 };
 
-/// A strategy overrides propose(). It also overrides update() if its state depends on outcomes. Functions pass a point
-/// as its index in the space.
+/// A strategy overrides propose(). It also overrides update() if its state depends on outcomes. The protected functions
+/// represent a point by its index in the space.
 class AdaptiveSearch : public Search {
 public:
     explicit AdaptiveSearch(SearchSetup setup);

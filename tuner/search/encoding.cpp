@@ -59,7 +59,7 @@ void Encoding::add_parameter(std::size_t parameter) {
     }
     add(to_unit(ranks), rank_scale);
     const auto [least, most] = std::ranges::minmax(alignments);
-    // If there are only two values, or only powers of two, a column of alignments would repeat the column of ranks.
+    // If there are only two values, or only consecutive powers of two, the alignments would add nothing to the ranks.
     if (values.size() > 2 && most > least && to_unit(alignments) != to_unit(ranks)) {
         add(to_unit(alignments), alignment_scale);
     }

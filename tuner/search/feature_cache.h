@@ -19,7 +19,7 @@ public:
     /// Returns the estimate of point `index`; infinity if the callback returned NaN. Precondition: has_estimate().
     double estimate(std::size_t index);
     /// Returns the features of point `index`, with infinity in place of NaN. Empty if the setup has no features. The
-    /// reference stays valid as long as this FeatureCache.
+    /// reference stays valid as long as this FeatureCache exists.
     const std::vector<double>& features(std::size_t index);
 
 private:

@@ -21,13 +21,13 @@ struct Covariance {
 using Rows = std::vector<std::vector<float>>;  ///< one row for each point, one number for each column
 
 /// Returns the most probable covariance given `values` and `prior`. The values must be standardised. The logarithms of
-/// the scales and of the noise have normal priors with deviation 1 around the logarithms in `prior`. The fit starts at
-/// `covariance` and takes `steps` steps of resilient propagation (Riedmiller and Braun, 1993). The time of each step
-/// grows with the cube of the number of points.
+/// the scales and of the noise have normal priors with deviation 1 around the logarithms of the values in `prior`. The
+/// fit starts at `covariance` and takes `steps` steps of resilient propagation (Riedmiller and Braun, 1993). The time
+/// of each step grows with the cube of the number of points.
 Covariance fitted(Covariance covariance, const Covariance& prior, const Rows& points, const std::vector<double>& values,
                   int steps);
 
-/// The posterior distribution of the values at candidates that never change. Known points are added one by one.
+/// The posterior distribution of the values at a fixed set of candidates. Known points are added one by one.
 class Posterior {
 public:
     struct Prediction {

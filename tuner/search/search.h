@@ -16,13 +16,13 @@ namespace smemtune {
 class Search {
 public:
     virtual ~Search() = default;
-    /// Returns the next configuration to try, and none twice; nothing if the space is used up. It may be called again
-    /// before a cost is observed, so that compiles can run ahead of measurements.
+    /// Returns the next configuration to try, or nothing if the space is used up. Returns no configuration twice.
+    /// Callers may call next() several times before they report a cost, so that compiles can run ahead of measurements.
     virtual std::optional<Configuration> next() = 0;
     /// Reports the cost of a configuration in any unit; lower is better. An absent or non-finite cost means that the
-    /// configuration was rejected. Searches compare costs by their ratios, or by their differences once a cost is not
-    /// positive. Reports may come in any order, even for configurations that were not proposed. Some searches ignore
-    /// reports: see learns().
+    /// configuration was rejected. Some searches use the ratios of costs. If a cost is zero or negative, they use
+    /// differences, or only the order of the costs. Reports may come in any order, and may be about configurations that
+    /// were not proposed. Some searches ignore reports: see learns().
     virtual void observe(const Configuration&, std::optional<double> /*cost*/) {}
 };
 
@@ -30,14 +30,14 @@ public:
 struct SearchSetup {
     std::shared_ptr<const ParameterSpace> space;
     unsigned seed = 0;
-    /// Start points, such as winners of other sizes. They are tried first, in this order. Those outside the space are
-    /// skipped.
+    /// Start points, such as winners of other sizes. They are tried first, in this order. Start points outside the
+    /// space are skipped.
     std::vector<Configuration> starts{};
     /// Returns features of a configuration that are known before it is tried, such as threads, registers and waves.
-    /// Each call must return the same number of features. May be empty.
+    /// Each call must return the same number of features. The function may be empty.
     std::function<std::vector<double>(const Configuration&)> features{};
-    /// Estimates the cost of a configuration, in any unit. The estimate orders candidates and excludes none. May be
-    /// empty.
+    /// Estimates the cost of a configuration, in any unit. The estimate orders candidates and excludes none. The
+    /// function may be empty.
     std::function<double(const Configuration&)> estimate{};
 };
 

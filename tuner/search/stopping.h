@@ -7,19 +7,19 @@
 namespace smemtune {
 
 struct StoppingPolicy {
-    /// Gain is unlikely only after at least this many evaluations in a row without a gain.
+    /// A further gain counts as unlikely only after this many evaluations in a row without a gain.
     std::size_t patience = 70;
-    /// If the last gain came at evaluation n, gain is unlikely only after at least `persistence` * n evaluations,
-    /// because a late gain means that gains are rare.
+    /// If the last gain came at evaluation n, a further gain counts as unlikely only after `persistence` * n
+    /// evaluations in all, because a late gain means that gains are rare.
     double persistence = 1.25;
-    double gain = 0.005;  ///< the least improvement, as a share of the cost, that is a gain
+    double gain = 0.005;  ///< a gain lowers the cost by more than this share
 };
 
 class Stopping {
 public:
     explicit Stopping(const StoppingPolicy& policy) : policy_(policy) {}
 
-    /// Adds the cost of one more evaluation; nothing if the configuration was rejected.
+    /// Adds one more evaluation. `cost` is empty if the configuration was rejected.
     void add(std::optional<double> cost);
     [[nodiscard]] bool gain_is_unlikely() const;
     /// Whether gain_is_unlikely() was true after any evaluation so far, even if a gain followed.

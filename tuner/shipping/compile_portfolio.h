@@ -19,7 +19,7 @@ struct CompiledPortfolio {
 
 /// Compiles each member of the portfolio. Stores a member if its machine code is, byte for byte, the code that was
 /// verified on the portfolio's device. Leaves out all other members, because they are unverified. Also leaves out a
-/// member if its template or operation in `templates` was changed since.
+/// member if its template or operation was edited since the portfolio was measured.
 ///
 /// `compiler` must be for the portfolio's device. Compiles on `jobs` threads. Throws CompilerError, StoreError.
 CompiledPortfolio compile_portfolio(const PortfolioText& portfolio, const std::vector<KernelTemplate>& templates,

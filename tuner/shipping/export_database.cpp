@@ -32,7 +32,7 @@ public:
     Exported result;
 
 private:
-    // Leaves out a damaged row and goes on with the others.
+    // Calls work(), which copies `what`. If work() finds a damaged row, records `what` as left out.
     template <class Work>
     void attempt(const std::string& what, const Work& work) {
         try {
@@ -57,7 +57,7 @@ private:
     }
 
     // Returns the stored machine code with this hash; nothing if there is none. `row` is the template's row in the
-    // source database; the result has its row in the copy.
+    // source database. The result has the template's row in the copy instead.
     std::optional<BinaryRecord> code(std::int64_t row, const Configuration& configuration, const std::string& hash) {
         for (auto& binary : from_.binaries(row, configuration)) {
             if (sha256(std::as_bytes(std::span(binary.code))) != hash) continue;

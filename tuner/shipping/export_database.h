@@ -15,8 +15,8 @@ struct Exported {
     std::vector<std::string> left_out{};  ///< winners and members that were not copied, with reasons
 };
 
-/// Copies every portfolio. With `winners`, also copies the winner of each problem with its measurement. Templates and
-/// machine code are copied with them. Other trials, runs and samples are not copied.
+/// Copies every portfolio. If `winners` is true, also copies the winner of each problem with its measurement. Templates
+/// and machine code are copied with them. Other trials, runs and samples are not copied.
 ///
 /// Damaged rows are left out, and so are members whose verified machine code is not stored. A winner whose machine code
 /// is not stored is copied without it.

@@ -26,8 +26,8 @@ bool is_keyword(const std::string& name) {
     return keywords.contains(name);
 }
 
-// Returns the name of a C++ parameter for an argument. It differs from keywords and from the names that the header uses
-// itself.
+// Returns the name of a C++ parameter for an argument. It differs from keywords and from the names that the header
+// itself uses.
 std::string parameter_name(const std::string& name) {
     if (!is_identifier(name)) {
         throw std::invalid_argument("'" + name + "' is no name in C++; rename the argument in the manifest");

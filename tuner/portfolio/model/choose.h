@@ -8,7 +8,7 @@
 
 namespace smemtune {
 
-/// At a problem where no member runs, choose_members() assumes this many times the best time.
+/// At a problem where no member runs, choose_members() assumes a time that is this many times the best time.
 inline constexpr double unserved_factor = 10;
 
 /// Chooses up to `size` of the `candidates` (configurations), one after another. Each step takes the candidate that

@@ -13,7 +13,7 @@
 
 namespace smemtune {
 
-constexpr std::size_t most_classified_extents = 8;  ///< 8 extents have 256 classes; members are verified for each
+constexpr std::size_t most_classified_extents = 8;  ///< 8 extents have 256 classes; members are verified for each class
 
 /// Throws std::invalid_argument if the operation has more than most_classified_extents extents. Each extent doubles the
 /// number of classes (problem_class) to verify.

@@ -1,4 +1,5 @@
-// A table of the times of configurations at problems. Members are chosen, fitted and checked by these times.
+// A table of the times of configurations at problems. Members are chosen, and their models are fitted and checked, by
+// these times.
 #pragma once
 
 #include <cstddef>

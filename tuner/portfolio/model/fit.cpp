@@ -51,7 +51,7 @@ struct Sums {
 // The common model of a template, fitted to the times of all its configurations.
 struct Prior {
     Terms coefficients{};
-    Terms squares{};  // Sums::squares of the template, divided by Sums::weights
+    Terms squares{};  // the diagonal of Sums::squares of the template, divided by Sums::weights
 };
 
 // Non-negative least squares by coordinate descent. Each coordinate in turn moves to its minimum, until no coordinate

@@ -16,8 +16,8 @@ namespace smemtune {
 
 namespace {
 
-// A configuration with fewer times than this limit was tried only by searches, at a few problems. Such a configuration
-// is left out of the common models.
+// The common models leave out configurations that are not members and have fewer measured times than this limit. Such
+// configurations were tried only by searches, at a few problems.
 constexpr std::size_t least_times = 20;
 
 using ConfigurationKey = std::pair<std::int64_t, std::string>;  // row of the template, configuration as text

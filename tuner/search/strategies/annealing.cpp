@@ -14,8 +14,8 @@ public:
     using AdaptiveSearch::AdaptiveSearch;
 
 private:
-    // Temperatures, in units of the cost's logarithm. At temperature `hot`, a cost 1.4 times as high is accepted with
-    // probability 0.38.
+    // Temperatures, in units of the cost's natural logarithm. At temperature `hot`, a move to a cost 1.4 times the
+    // current cost is accepted with probability 0.38.
     static constexpr double hot = 0.35;
     static constexpr double cold = 0.01;
     static constexpr double cooling = 0.985;

@@ -5,9 +5,9 @@
 
 namespace smemtune {
 
-/// A child takes each parameter's value from one of two parents. Each parent is the best of a few members drawn at
-/// random. Half of the children mutate in one parameter. Invalid children are drawn again. The population consists of
-/// the best points found so far.
+/// The population consists of the best points found so far. A child takes each parameter's value from one of two
+/// parents. Each parent is the best of a few members of the population that are drawn at random. Half of the children
+/// mutate in one parameter. Invalid children are drawn again.
 std::unique_ptr<Search> genetic_search(SearchSetup setup);
 
 }  // namespace smemtune

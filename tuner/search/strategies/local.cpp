@@ -43,12 +43,12 @@ private:
         } else if (was_perturbed && ++perturbations_ % patience == 0) {
             strength_ = strength_ < space().parameters().size() ? strength_ + 1 : weakest;
         }
-        // A perturbed point becomes the current point at any cost, unless it was rejected.
+        // A perturbed point becomes the current point even if it costs more, unless it was rejected.
         if (cost < current_cost_ || (was_perturbed && cost < infinity)) move_to(index, cost);
     }
 
     // Makes `index` the current point. While a neighbour is already known to cost less, moves on to that neighbour
-    // without an evaluation. Queues the untried neighbours of the last point.
+    // without an evaluation. Then queues the untried neighbours of the point where the moves ended.
     void move_to(std::size_t index, double cost) {
         std::vector<std::size_t> near;
         for (bool moved = true; moved;) {

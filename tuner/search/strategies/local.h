@@ -6,8 +6,8 @@
 namespace smemtune {
 
 /// Moves to the first neighbour that costs less. If no neighbour costs less, perturbs the best point: changes some of
-/// its parameters at random. After every few perturbations without a new best point, a perturbation changes one more
-/// parameter.
+/// its parameters at random. After every few perturbations without a new best point, later perturbations change one
+/// parameter more.
 std::unique_ptr<Search> local_search(SearchSetup setup);
 
 }  // namespace smemtune

@@ -7,9 +7,9 @@ namespace smemtune {
 
 namespace {
 
-// Whether the neighbours of value number `from` of a parameter include value number `to`. All values up to 64 steps
-// away are neighbours. Farther away, only values at a distance that is a power of two are neighbours. This limits the
-// number of look-ups, because a parameter may have thousands of values.
+// Whether neighbours() steps from one value of a parameter to another. `from` and `to` are the indices of the values.
+// Up to 64 indices apart, it always does. Farther apart, it does only if the distance is a power of two. This limits
+// the number of look-ups, because a parameter may have thousands of values.
 bool reaches(int from, int to) {
     const auto distance = std::abs(to - from);
     constexpr int near = 64;

@@ -12,8 +12,8 @@ namespace smemtune {
 /// value. If a parameter has many values, most of the distant values are left out.
 std::vector<std::size_t> neighbours(const ParameterSpace& space, std::size_t index);
 
-/// Returns the neighbours of point `index` whose differing parameter has the next higher or lower value, in the order
-/// of the values.
+/// Returns the neighbours of point `index` whose value of the differing parameter stands directly before or after the
+/// point's own value in Parameter::values.
 std::vector<std::size_t> adjacent_neighbours(const ParameterSpace& space, std::size_t index);
 
 /// Returns point `index` with random new values for `changes` parameters, which are drawn at random. Changes fewer if

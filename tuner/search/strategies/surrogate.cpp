@@ -131,14 +131,14 @@ private:
         return farthest;
     }
 
-    // Returns the number that the model predicts in place of a cost: its logarithm, or the cost itself if any cost is
-    // not positive.
+    // Returns the number that the model predicts in place of a cost: the logarithm of the cost, or the cost itself if
+    // any observed cost is not positive.
     [[nodiscard]] double value(double cost) const { return feasible_.front() > 0 ? std::log(cost) : cost; }
 
-    // Returns the standardised values of the points `which` of known_. Values are capped at median + (median - best) /
-    // 2, and rejected points get the cap. Without a cap, the model would mostly explain differences between bad points.
-    // Pending points have no value. If predictions took the place of their values, new predictions would soon rest on
-    // older ones.
+    // Returns the standardised values of the points with the indices `which` in known_. Values are capped at median +
+    // (median - best) / 2, and rejected points get the cap. Without a cap, the model would mostly explain differences
+    // between bad points. Pending points have no value. If predictions took the place of their values, new predictions
+    // would soon rest on older ones.
     std::vector<std::optional<double>> standardised(const std::vector<std::size_t>& which) const {
         const auto median = value(feasible_[feasible_.size() / 2]);
         const auto worst = median + (median - value(feasible_.front())) / 2;
@@ -207,16 +207,16 @@ private:
         for (const auto index : candidates_) rows.push_back(encoding_.encode(index));
         posterior_.emplace(covariance_, rows);
         modelled_ = selected(most_modelled);
-        const auto latest = pending();  // pending points are last, because their means depend on all others
+        const auto latest = pending();  // pending points are last, so that all known costs contribute to their means
         modelled_.insert(modelled_.end(), latest.begin(), latest.end());
         for (const auto i : modelled_) posterior_->add(known_[i].row);
         next_modelled_ = known_.size();
         refresh_at_ = known_.size() + std::clamp<std::size_t>(known_.size() / 8, 1, 64);
     }
 
-    // Returns the untried candidates. In a small space, these are all untried points. In a large space, they are chosen
-    // from: the earlier candidates with the lowest bounds, neighbours of the first few of these, neighbours of the best
-    // known points, and points drawn at random.
+    // Returns new candidates, all of them untried. In a small space, these are all untried points. In a large space,
+    // they are the earlier candidates with the lowest bounds, neighbours of the first few of those, neighbours and
+    // random variants of the best known points, and points drawn at random.
     std::vector<std::size_t> new_candidates() {
         std::vector<std::size_t> found;
         if (space().size() <= most_candidates) {
@@ -261,7 +261,7 @@ private:
 
     void add_near_best(std::vector<std::size_t>& found) {
         constexpr std::size_t most_surrounded = 5;
-        constexpr int jumps = 60;  // number of random variants of a point; they change two or three parameters
+        constexpr int jumps = 60;  // number of random variants of each point; a variant changes 2 or 3 parameters
         auto best = selected(2 * most_surrounded);
         std::ranges::stable_sort(best, {}, [&](std::size_t i) { return *known_[i].cost; });
         best.resize(std::min(best.size(), most_surrounded));
