@@ -52,7 +52,7 @@ public:
         return values;
     }
 
-    /// Returns what `read` makes of each row, but leaves out the rows for which `read` throws `Skipped`.
+    /// Returns the results of `read` for all rows, without the rows for which `read` throws `Skipped`.
     template <class Skipped, class Read>
     auto all_but(Read read) {
         std::vector<decltype(read(std::as_const(statement_)))> values;

@@ -103,9 +103,10 @@ public:
     void forget_damaged(const TrialKey& key);
 
     /// Declares a stored trial the winner of its device and problem, over all templates. Also stores `binary`, the
-    /// winner's machine code, if it is given. Uses one transaction. Throws StoreError unless the trial was measured
-    /// completely and verified in full, and its `code_hash` is that of `binary`. If the winner is measured again, it
-    /// remains the winner. If its repeated trial is rejected or cut short, the problem has no winner.
+    /// winner's machine code, if it is given. Uses one transaction. Throws StoreError if the trial was not measured
+    /// completely, was not verified in full, or has a `code_hash` other than the hash of `binary`. If the trial is
+    /// repeated later and measured completely, it remains the winner. If the repeated trial is rejected or cut short,
+    /// the problem has no winner.
     void set_winner(const TrialKey& key, const Configuration& configuration, const std::optional<BinaryRecord>& binary);
     /// Stores a trial and declares it the winner, in one transaction. If `binary` replaces other machine code, trials
     /// of other problems that were verified with the replaced code become `unrecorded`.
@@ -160,7 +161,7 @@ public:
                        const std::vector<BinaryRecord>& binaries);
     /// Returns the portfolio of `key`, without members if none is stored.
     [[nodiscard]] Portfolio portfolio(const PortfolioKey& key, TermsVersions versions = TermsVersions::present) const;
-    /// Every stored portfolio, in the order in which they were stored.
+    /// All stored portfolios, in the order in which they were stored.
     [[nodiscard]] std::vector<PortfolioOrigin> portfolios(TermsVersions versions = TermsVersions::present) const;
     /// All devices that were tuned, with their row numbers.
     [[nodiscard]] std::vector<std::pair<std::int64_t, Device>> devices() const;

@@ -38,8 +38,8 @@ struct Store::State {
     std::optional<KnownDevices> known_devices{};
     // What Store::known() returns as long as nobody writes to the file. Class Runtime calls known() for each new
     // problem, and SQLite needs about ten system calls to find out that nothing has changed. Only readers have this
-    // cache. The files' time stamps show nearly all changes. They may not show a commit in WAL mode whose writer was
-    // stopped in the middle. Therefore SQLite is also asked once a second.
+    // cache. The files' time stamps show nearly all changes. They can miss a commit in WAL mode if its writer was
+    // stopped in the middle of the commit. Therefore SQLite is also asked once a second.
     struct Unchanged {
         FilesState files{};
         std::filesystem::path log;  // the path of the file's write-ahead log; empty if the file is known to have none
@@ -109,7 +109,7 @@ struct Store::State {
     // Looks up a problem in `unchanged`. Returns nothing if the files have changed, or `unchanged` was not read.
     std::optional<Store::Known> find_unchanged(const Problem& problem);
     // Reads all problems into `unchanged`, if enough lookups came before to make this worth the time. Throws nothing:
-    // if the file cannot be read, the next query says so. Precondition: devices() has been called in the same
+    // if the file cannot be read, the next query throws. Precondition: devices() has been called in the same
     // read_together().
     void read_unchanged();
 

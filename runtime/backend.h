@@ -76,8 +76,9 @@ public:
     /// Launches the kernel. `arguments[i]` points to the value of the operation's i-th argument. The launch is
     /// asynchronous on a GPU. Throws LaunchError, DeviceFault.
     virtual void launch(StreamHandle stream, std::span<void* const> arguments) const = 0;
-    /// Copies arguments to arrays of the kernel's source, for later launches with the same values. Copies only the
-    /// arguments that no parameter of the kernel takes (SymbolArgument). The implementation in this class does nothing.
+    /// Some arguments reach the kernel through an array in its source instead of a parameter (SymbolArgument). Copies
+    /// these arguments to their arrays, for later launches with the same values. The implementation in this class does
+    /// nothing.
     virtual void fill_symbols(StreamHandle /*stream*/, std::span<void* const> /*arguments*/) const {}
 };
 
@@ -118,7 +119,7 @@ public:
     [[nodiscard]] virtual std::unique_ptr<LoadedKernel> load(const Binary& binary,
                                                              std::int64_t dynamic_shared_bytes) = 0;
     /// Allocates `bytes` bytes. On a GPU the memory is aligned to at least 256 bytes. On the host device it is aligned
-    /// to 16 bytes, and addresses that fault begin at most 15 bytes after its end. Throws OutOfMemory.
+    /// to 16 bytes, and every access that begins 15 bytes or more after its end faults. Throws OutOfMemory.
     [[nodiscard]] virtual std::unique_ptr<Memory> allocate(std::size_t bytes) = 0;
     /// Like allocate(), with every byte set to 0.
     [[nodiscard]] virtual std::unique_ptr<Memory> allocate_zeroed(std::size_t bytes) = 0;

@@ -11,7 +11,7 @@ namespace {
 // The purpose of a program that a template brings along.
 enum class Role { kernel, reference, verify_kernel, verify_host, prepare };
 
-// What messages call a program with this role, such as "the kernel".
+// The name of a program with this role in messages, such as "the kernel".
 std::string text_of(Role role) {
     switch (role) {
         case Role::kernel: return "the kernel";
@@ -23,7 +23,8 @@ std::string text_of(Role role) {
     return "what prepares inputs";
 }
 
-// The parameters that a launch passes: the code of each type (see code_of) and the names for messages.
+// The parameters that a launch passes. Has the code of each parameter's type (see code_of) and the type's name for
+// messages.
 class Signature {
 public:
     Signature(const KernelTemplate& kernel, const Problem& problem, Role role)

@@ -46,7 +46,9 @@ struct Choice {
     std::string tuned_for;   ///< the problem that the configuration was tuned for; empty when predicted or untuned
     double expected_us = 0;  ///< measured on `device` for `tuned_for`, or predicted for the problem; 0 when untuned
     std::string device;      ///< the device of the tuning; the Runtime's own device when untuned
-    double uncertainty = 0;  ///< two thirds of measured times lie within a factor of 1 + this of a predicted time
+    /// If expected_us is predicted, two thirds of measured times lie between expected_us / (1 + uncertainty) and
+    /// expected_us * (1 + uncertainty). Otherwise 0.
+    double uncertainty = 0;
     std::string why{};       ///< why a portfolio's member, or a kernel timed in first launches, was chosen; else empty
     std::string database{};  ///< the database that has the configuration; empty when untuned
 };
@@ -134,8 +136,8 @@ struct KernelArgument {
 };
 
 /// A kernel that is ready to run on one problem. It is a small handle that can be copied and used from any thread.
-/// Fetch it in each thread rather than copy it to other threads: threads that did not fetch it share one reference
-/// count, which makes their copies slower. A kernel may outlive its Runtime. Its machine code stays loaded as long as
+/// Fetch it in each thread rather than copy it to other threads: all threads that did not fetch it share one reference
+/// count, so copying takes them longer. A kernel may outlive its Runtime. Its machine code stays loaded as long as
 /// the Runtime or a copy of the kernel lives. Destroying the last of these waits for running launches and unloads the
 /// code. Do not destroy the last of these during a stream capture.
 class Kernel {

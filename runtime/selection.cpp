@@ -63,7 +63,7 @@ Candidates::Candidates(const Problem& problem, const Device& device, const Store
       stored_templates_(stored_templates),
       predictors_(predictors) {
     find_expected();
-    // If the caller has the template that it asks for, only the current version of that template is used. If only the
+    // If the caller has the template that it asks for, only the caller's version of that template is used. If only the
     // database has the template, every version may be used.
     const auto named = std::ranges::find(templates_, kernel_template_, &KernelTemplate::name);
     if (named != templates_.end()) hashes_ = named->same_code_hashes();

@@ -152,7 +152,7 @@ private:
 std::string difference_of_signatures(const Operation& operation, const Operation& expected, const Problem& problem,
                                      const Device& device);
 
-/// Euclidean distance between the logarithms of the extents: doubling an extent is as far as halving it. Infinite if
+/// Euclidean distance between the logarithms of the extents: 2048 is as far from 1024 as 512 is. Infinite if
 /// operations, types, layouts or the names of the extents differ.
 double distance(const Problem& a, const Problem& b);
 

@@ -9,8 +9,8 @@ namespace smemtune {
 /// Opens a library in the constructor and closes it in the destructor.
 class DynamicLibrary {
 public:
-    /// Opens the first of `names` that dlopen() finds. If none opens, the object holds no library, and error() gives
-    /// the reason for the last name.
+    /// Opens the first of `names` that dlopen() can open. If it can open none, the object holds no library, and error()
+    /// tells why the last name could not be opened.
     explicit DynamicLibrary(const std::vector<std::string>& names);
     ~DynamicLibrary();
     DynamicLibrary(const DynamicLibrary&) = delete;
@@ -19,8 +19,8 @@ public:
     explicit operator bool() const { return handle_ != nullptr; }
     [[nodiscard]] const std::string& error() const { return error_; }
 
-    /// Sets `function` to the address of `name` and returns true. If the library lacks that symbol, sets it to null and
-    /// returns false.
+    /// Sets `function` to the address of `name` and returns true. If the library lacks that symbol, sets `function` to
+    /// null and returns false.
     template <class Function>
     bool find(const char* name, Function*& function) const {
         function = reinterpret_cast<Function*>(address_of(name));

@@ -11,7 +11,7 @@ namespace smemtune {
 /// Returns a UUID of version 5 (SHA-1) over `text`.
 std::string content_hash(std::string_view text);
 
-/// Returns SHA-256 as 64 hexadecimal digits. It is for content whose every change must be noticed, such as machine
+/// Returns SHA-256 as 64 hexadecimal digits. Used where every change of the content must be noticed, as for machine
 /// code.
 std::string sha256(std::span<const std::byte> bytes);
 std::string sha256(std::string_view text);

@@ -1,5 +1,4 @@
-// Uses posix_spawn, not Boost.Process: version 1.74 cannot wait for both output and a deadline without its own event
-// loop.
+// Uses posix_spawn, because Boost.Process (version 1.74) needs an event loop to wait for both output and a deadline.
 #include "util/process.h"
 
 #include <fcntl.h>

@@ -14,7 +14,7 @@ struct ProcessResult {
     std::string output;  ///< standard output and error together
 };
 
-/// Runs program `arguments[0]`, which is looked up on PATH, to its end. Kills the program if it runs longer than
+/// Looks up the program `arguments[0]` on PATH and runs it to its end. Kills the program if it runs longer than
 /// `limit`. Also works if the calling process handles or ignores SIGCHLD, or has closed descriptors 0 to 2. Changes
 /// neither the handling of SIGCHLD nor these descriptors.
 ProcessResult run_process(const std::vector<std::string>& arguments, std::chrono::milliseconds limit);
@@ -22,12 +22,12 @@ ProcessResult run_process(const std::vector<std::string>& arguments, std::chrono
 struct Pipe {
     int read_end = -1, write_end = -1;
 };
-/// Makes a pipe. Both ends close on exec and are above 2, because an end with number 0, 1 or 2 would be taken for a
-/// standard stream. (These numbers are free if the process was started without standard streams.) If the pipe cannot be
-/// made, for example because no descriptor is free, both ends are -1.
+/// Makes a pipe. Both descriptors are closed on exec. Both are greater than 2, because a descriptor 0, 1 or 2 would be
+/// taken for a standard stream. (These numbers are free if the process was started without standard streams.) If the
+/// pipe cannot be made, for example because no descriptor is free, both ends are -1.
 Pipe make_pipe();
 
-/// Opens /dev/null as every descriptor from 0 to 2 that is closed. main() calls it first.
+/// Opens /dev/null for each of the descriptors 0, 1 and 2 that is closed. main() calls this function first.
 void open_standard_descriptors();
 
 }  // namespace smemtune

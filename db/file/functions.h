@@ -12,7 +12,7 @@ namespace smemtune {
 /// an empty text.
 /// smemtune_log2(extents, i): the base-2 logarithm of extent i; 0 if there is no extent i. `extents` is JSON.
 /// id MATCH smemtune_near(group, a, b, c, d): selects the rows of the table `places` that belong to this group, in
-/// order of their distance from (a, b, c, d).
+/// order of their distance from (a, b, c, d). A group has the problems of one device, operation, type and layout.
 void add_functions(SQLite::Database& database);
 
 /// The largest size of a text or blob that smemtune stores or reads. The largest machine code we know is below 1 MiB.

@@ -83,9 +83,9 @@ bool is_in_wal_mode(const std::filesystem::path& file) {
     return content->pMethods->xRead(content, &write_version, 1, 18) == SQLITE_OK && write_version == 2;
 }
 
-// Durability: a killed process loses no commit in either mode, because the kernel already has its writes. In WAL mode,
-// SQLite flushes only checkpoints to disk: a power cut may lose the last trials but never damages the file. With a
-// rollback journal, SQLite must flush every commit, because a power cut could otherwise damage the file
+// Durability: a killed process loses no commit in either mode, because the operating system already has its writes. In
+// WAL mode, SQLite flushes only checkpoints to disk: a power cut may lose the last trials but never damages the file.
+// With a rollback journal, SQLite must flush every commit, because a power cut could otherwise damage the file
 // (https://www.sqlite.org/pragma.html#pragma_synchronous).
 void set_journal(SQLite::Database& database, Journal journal) {
     const auto mode = [&] { return database.execAndGet("PRAGMA journal_mode").getString(); };

@@ -35,13 +35,15 @@ std::optional<std::string> text_of(SQLite::Database& database, const std::string
     return query.executeStep() ? std::optional(query.getColumn(0).getString()) : std::nullopt;
 }
 
-// Filled: a migration step added this column and gave it `value`. Removed: the migration step to version `schema`
-// deleted the rows that do not meet the condition `keeps`. If these steps have not run on a file, a reader sees the
-// file as if they had.
+// The migration steps that changed existing rows. If such a step has not run on a file, a reader sees the file as if
+// the step had run.
+//
+// A column that a migration step added and filled with `value` in all rows.
 struct Filled {
     std::string_view table, column, value;
 };
 constexpr std::array filled{Filled{"trials", "verified_by", "iif(cut_short = 0, 'unrecorded', NULL)"}};
+// A table from which the migration step to version `schema` deleted all rows that do not meet the condition `keeps`.
 struct Removed {
     std::string_view table;
     int schema;

@@ -10,7 +10,7 @@ namespace smemtune {
 /// Adds temporary views to a connection whose file has the older schema version `schema`. Tables get the columns that
 /// they lack, with the values that migration would give them. Views get their newest text. Tables that the file lacks
 /// appear as empty tables, but missing virtual tables stay absent. These views are enough as long as migration steps
-/// only add ("Compatibility" in docs/design.md).
+/// only add columns, tables, views and indexes ("Compatibility" in docs/design.md).
 void present_as_newest(SQLite::Database& database, int schema, Migrations steps);
 
 }  // namespace smemtune

@@ -27,8 +27,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// Returns the oldest schema version whose programs can read the file. Returns nothing if the file is so old that it
-// lacks the table `compatibility`.
+// Returns the lowest schema version that a program must know to read the file. Returns nothing if the file is so old
+// that it lacks the table `compatibility`.
 std::optional<int> oldest_reader(SQLite::Database& database) {
     if (!database.tableExists("compatibility")) return std::nullopt;
     return database.execAndGet("SELECT oldest_reader FROM compatibility").getInt();
@@ -124,9 +124,9 @@ SQLite::Database connect(const OpenRequest& request, int flags) {
     return database;
 }
 
-// Switches a file from WAL mode to a rollback journal. The file came from a local disk, and its present filesystem has
-// no shared memory. With an exclusive lock, SQLite can read the log without shared memory. Two processes that wait for
-// this lock could deadlock, so a process that does not get the lock closes the file and tries again.
+// Switches a file from WAL mode to a rollback journal. Needed if the file was moved from a local disk to a filesystem
+// without shared memory. With an exclusive lock, SQLite can read the log without shared memory. Two processes that wait
+// for this lock could deadlock, so a process that does not get the lock closes the file and tries again.
 void leave_wal_mode(const OpenRequest& request) {
     const auto deadline = std::chrono::steady_clock::now() + request.options.patience;
     while (is_in_wal_mode(request.file)) {

@@ -83,7 +83,7 @@ void Merge::portfolios() {
 }
 
 // Removes the portfolio members whose machine code gave a wrong result in any trial. Otherwise the runtime could use
-// this code for problems without a trial. Store::remember does the same.
+// this code for problems without a trial. Store::remember removes such members, too.
 void Merge::drop_wrong_members() {
     std::set<CodeAt> wrong;
     for (const auto& [place, trial] : trials_) {

@@ -36,8 +36,8 @@ struct DatabaseContent {
     std::vector<DatedTrial> trials;  ///< the trials, in the order in which they were first stored
     std::vector<BinaryRecord> binaries;
     std::vector<StoredPortfolio> portfolios;
-    /// The portfolios whose time models have a different `terms_version` than the present version. They are not in
-    /// `portfolios`.
+    /// The portfolios whose time models have a `terms_version` other than the present one. `portfolios` does not
+    /// contain them.
     std::vector<PortfolioKey> outdated_portfolios{};
 
     bool operator==(const DatabaseContent&) const = default;

@@ -55,9 +55,9 @@ bool outranks(const DatedTrial& a, const DatedTrial& b) {
     return text != other ? text > other : a.record.run > b.record.run;
 }
 
-// Returns the latest possible date of each trial's first attempt. A repeated trial has only the date of its last
-// attempt. `trials` are in the order of their first attempts, so each trial was first attempted before any trial behind
-// it ended.
+// Returns the latest possible date of each trial's first attempt. The database has only the date of a trial's last
+// attempt. But `trials` are in the order of their first attempts. Therefore the first attempt of a trial came before
+// the dates of all trials that follow it in `trials`.
 std::vector<std::string> first_dates(const std::vector<DatedTrial>& trials) {
     std::vector<std::string> dates(trials.size());
     for (std::size_t i = trials.size(); i-- > 0;) {
@@ -159,8 +159,8 @@ void Merge::winners() {
     }
 }
 
-// Sorts the trials by the dates of their first attempts. first_dates() may give a repeated trial the date of the trial
-// behind it. The two dates are then equal, but the repeated trial ended later. Therefore, among trials with equal
+// Sorts the trials by the dates of their first attempts. first_dates() may give a repeated trial the date of a trial
+// that follows it. The two dates are then equal, but the repeated trial ended later. Therefore, among trials with equal
 // dates, the trial that ended later comes first.
 void Merge::sort_trials() {
     std::vector<std::pair<std::string, DatedTrial>> dated;

@@ -98,8 +98,8 @@ std::string member_text(const PortfolioRow& row, const PortfolioText& portfolio,
                 "\nregisters = " + std::to_string(registers) +
                 "\nstatic_shared_bytes = " + std::to_string(static_shared_bytes) + "\ncode = " + in_toml(code) + "\n";
     if (!residuals.empty()) text += "residuals = " + in_toml(residuals_text(residuals, places)) + "\n";
-    // The head of the text has the first member's `verified_by` and the template hashes. A member writes only values
-    // that differ from those of the head.
+    // The head of the text has the template hashes and the first member's `verified_by`. A member's entry has these
+    // values only if they differ from those of the head.
     const auto& first = portfolio.members.front();
     if (verified_by != first.member.verified_by) text += "verified_by = " + in_toml(verified_by) + "\n";
     const auto same_name = std::ranges::find(portfolio.members, row.kernel_template, &PortfolioRow::kernel_template);

@@ -21,8 +21,8 @@
 extern "C" {
 #endif
 
-// The version of this header. Before version 1.0, the interface may change with each minor version, and so does the
-// SONAME.
+// The version of this header. Before version 1.0, each minor version may change the interface, and each has a SONAME of
+// its own.
 #define SMEMTUNE_VERSION_MAJOR 0
 #define SMEMTUNE_VERSION_MINOR 1
 #define SMEMTUNE_VERSION_PATCH 0
@@ -39,7 +39,7 @@ typedef enum smemtune_status {
     SMEMTUNE_NO_DEVICE = 3,         // there is no such GPU, or it cannot be used
     SMEMTUNE_NO_DATABASE = 4,       // the database does not exist
     SMEMTUNE_DATABASE_ERROR = 5,    // the database cannot be read
-    SMEMTUNE_UNTRUSTED_FILE = 6,    // other users can change a database or template that would be run
+    SMEMTUNE_UNTRUSTED_FILE = 6,    // other users can change a database or template whose code would run
     SMEMTUNE_INVALID_TEMPLATE = 7,  // a template in options.template_folders is invalid
     SMEMTUNE_NO_KERNEL = 8,         // no template supports operation, type and layout, or none compiles and loads
     SMEMTUNE_LAUNCH_REFUSED = 9,    // the device refused the launch; the device can still be used
@@ -169,9 +169,9 @@ typedef struct smemtune_kernel smemtune_kernel;
 // any template. On failure `*kernel` is null.
 smemtune_status smemtune_fetch(smemtune_runtime* runtime, const smemtune_problem* problem, const char* kernel_template,
                                smemtune_kernel** kernel);
-// Releases a handle. Null is allowed. The last release of a kernel, or smemtune_close of its runtime if that comes
-// later, waits for running launches and unloads the kernel. Do not release a kernel during a stream capture, or while a
-// graph with the kernel may still run.
+// Releases a handle. Null is allowed. A kernel is unloaded when its last handle is released or when its runtime is
+// closed, whichever comes later. The call that unloads it waits for running launches. Do not release a kernel during a
+// stream capture, or while a graph with the kernel may still run.
 void smemtune_release(smemtune_kernel* kernel);
 
 // How well the chosen kernel matches problem and device, from the best match to the worst.
@@ -194,7 +194,9 @@ typedef struct smemtune_choice {
     const char* why;            // why a portfolio's member, or a kernel timed in first launches, was chosen; else ""
     smemtune_match match;
     double expected_us;  // time measured for `tuned_for` on `device`, or predicted for this problem; 0 when untuned
-    double uncertainty;  // two thirds of measured times lie within a factor of 1 + this of a predicted expected_us
+    // If expected_us is predicted, two thirds of measured times lie between expected_us / (1 + uncertainty) and
+    // expected_us * (1 + uncertainty). Otherwise 0.
+    double uncertainty;
 } smemtune_choice;
 #define SMEMTUNE_CHOICE_INIT \
     { sizeof(smemtune_choice), NULL, NULL, NULL, NULL, NULL, SMEMTUNE_MATCH_UNTUNED, 0, 0 }
@@ -213,7 +215,7 @@ smemtune_status smemtune_launch_batched_gemm(const smemtune_kernel* kernel, smem
 
 typedef enum smemtune_argument_kind {
     SMEMTUNE_INTEGER = 1,  // an extent, a leading dimension, a batch stride, a scalar of an integer type
-    SMEMTUNE_NUMBER = 2,   // a scalar of a floating-point type, such as alpha; the library converts it to this type
+    SMEMTUNE_NUMBER = 2,   // a scalar of a floating-point type, such as alpha; `number` is converted to that type
     SMEMTUNE_ADDRESS = 3   // a matrix or an array on the device
 } smemtune_argument_kind;
 // A launch reads only the value that `kind` selects. Later versions add no fields to this struct.

@@ -113,8 +113,9 @@ private:
     bool changed_ = false;
 };
 
-// While an object exists, its thread may load and allocate during stream captures: its own captures and, in global
-// capture mode, those of any thread (cudaThreadExchangeStreamCaptureMode, CUDA Runtime API, "Stream Management").
+// While an object exists, the thread that made it may load and allocate during stream captures: during its own captures
+// and, in global capture mode, during those of any thread (cudaThreadExchangeStreamCaptureMode, CUDA Runtime API,
+// "Stream Management").
 class DuringCapture {
 public:
     DuringCapture() { check(cudaThreadExchangeStreamCaptureMode(&mode_), "capture mode"); }

@@ -13,15 +13,15 @@ namespace smemtune {
 
 namespace {
 
-// Throws DeviceError on failure. A kernel never causes the failure, because this file launches no kernels.
+// Throws DeviceError on failure, and never DeviceFault: this file launches no kernels that could cause the failure.
 void expect_success(cudaError_t error, const char* what) {
     if (error == cudaSuccess) return;
     (void)cudaGetLastError();  // clears the error, which later calls would report again
     throw DeviceError(std::string(what) + ": " + cudaGetErrorString(error) + " (" + cudaGetErrorName(error) + ")");
 }
 
-// A function of the driver that reports a GPU's name or memory. cudaGetDeviceProperties also reports these, but takes
-// milliseconds.
+// Looks up a function of the driver. This file asks the driver for a GPU's name and memory, because
+// cudaGetDeviceProperties, which also reports them, takes milliseconds.
 template <class Function>
 Function* required(const char* name) {
     auto* const function = driver_function<Function>(name);

@@ -163,7 +163,7 @@ std::string first_error(const std::string& log) {
 // resources of a kernel; --no-cache disables NVRTC's own cache.
 constexpr std::array common_options{"-std=c++17", "--ptxas-options=-v", "--no-cache"};
 
-// What to do about an error whose message does not say it; empty for other errors.
+// Tells the user what to do about an error, if NVRTC's message does not; empty for all other errors.
 std::string remedy_of(const std::string& log, const Program& program) {
     if (log.find("could not open source file") == std::string::npos &&
         log.find("cannot open source file") == std::string::npos) {

@@ -38,8 +38,8 @@ public:
     }
 
 private:
-    // A thread that does the work of a key. The promise is made when another thread first waits for the result, because
-    // making and keeping it takes about a microsecond.
+    // The work of a key, while a thread does it. The promise is made only when another thread wants to wait for the
+    // result, because a promise takes about a microsecond.
     struct Flight {
         std::optional<std::promise<Value>> promise;
         std::shared_future<Value> future;

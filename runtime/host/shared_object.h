@@ -1,4 +1,5 @@
-// Loads a shared object from anonymous memory. It leaves no file on disk, and its file name is unique.
+// Loads a shared object from anonymous memory, so that no file is written to disk. Each open object has a path of its
+// own, /proc/PID/fd/N, so dlopen() does not mistake it for another.
 #pragma once
 
 #include <cstdint>

@@ -30,7 +30,7 @@ struct FetchedExtent {
     std::size_t position = 0;  ///< index among the arguments
     std::string name;
     std::int64_t value = 0;
-    bool may_be_zero = false;  ///< whether a launch may pass 0, which one of the operation's checks verifies
+    bool may_be_zero = false;  ///< whether a launch may pass 0; true only if a check of the operation verifies this
     bool is_wide = false;      ///< whether the argument has 8 bytes instead of 4
 };
 

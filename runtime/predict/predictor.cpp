@@ -20,7 +20,8 @@ TrialRow row_of(const PortfolioRow& stored) {
     return row;
 }
 
-// A template, and its operation's identity as it is now. `kernel` is null if the template cannot compute the problems.
+// A template, and the identity of the operation that the template describes now. `kernel` is null if the template
+// cannot compute the problems.
 struct FoundTemplate {
     std::shared_ptr<const KernelTemplate> kernel;
     std::string identity;
@@ -116,7 +117,7 @@ std::vector<Predictor::Prediction> Predictor::ranking(const Problem& problem, Sc
         }
         prediction.us *= factor;
     }
-    // The order of the portfolio, which is that of the addresses, decides between equal members.
+    // Members with equal keys are sorted by their addresses and so stay in the order of the portfolio.
     std::ranges::sort(predictions, {},
                       [](const auto& each) { return std::pair(each.us * (1 + each.error), each.member); });
     return predictions;

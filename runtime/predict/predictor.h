@@ -35,8 +35,8 @@ public:
         const Member* member = nullptr;
         double us = 0;
         double error = 0;  ///< two thirds of measured times lie between us / (1 + error) and us * (1 + error)
-        double factor =
-            1;  ///< correction from measurements at problems nearby: `us` is the sum of the terms times `factor`
+        /// Correction from measurements at problems nearby: `us` is the sum of the model's terms times `factor`.
+        double factor = 1;
         Terms shares{};  ///< each term's part of `us`
     };
 
@@ -47,17 +47,17 @@ public:
     /// as a kernel of one operation. If its template now describes a different operation, the member is dropped.
     Predictor(const Portfolio& portfolio, const Problem& like, const Device& device, const FindTemplate& find_template);
 
-    /// The members that are valid for the problem and verified for its class, sorted by predicted time times 1 + error.
-    /// Ties stay in the order of the portfolio. Empty if an extent is not valid. The pointers to members are valid as
-    /// long as the Predictor lives.
+    /// The members that are valid for the problem and verified for its class, sorted by `us * (1 + error)`. Ties stay
+    /// in the order of the portfolio. Empty if an extent is not valid. The pointers to members are valid as long as the
+    /// Predictor lives.
     [[nodiscard]] std::vector<Prediction> ranking(const Problem& problem) const;
     /// Memory that several rankings can reuse.
     struct Scratch {
         BoundLaunch::Scratch values;
         Correction::Scratch corrections;
     };
-    /// Like ranking(problem). Also returns, in `scratch.values`, the values of the members' rules for the problem,
-    /// which BoundLaunch::launch_at() takes.
+    /// Like ranking(problem). Also returns, in `scratch.values`, the values of the members' rules for the problem.
+    /// BoundLaunch::launch_at() takes these values.
     [[nodiscard]] std::vector<Prediction> ranking(const Problem& problem, Scratch& scratch) const;
     [[nodiscard]] const std::vector<std::string>& damages() const { return damages_; }
 

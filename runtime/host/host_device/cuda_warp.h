@@ -45,8 +45,8 @@ inline T reduced(unsigned mask, T value, Join join) {
 
 }  // namespace smemtune_host
 
-// Returns the values that the 32 lanes of the warp pass. device/tensor_core.h computes with them what tensor core
-// instructions do on a GPU.
+// Returns the values that the 32 lanes of the warp pass. From these values, device/tensor_core.h computes the results
+// of a GPU's tensor core instructions.
 inline const unsigned long long* smemtune_gather(unsigned long long value) {
     return smemtune_host::meet_warp(0xffffffffU, value).values;
 }
