@@ -156,8 +156,8 @@ std::string hash_of(const KernelTemplate& kernel, Includes& includes) {
     }
     if (!kernel.entry.empty()) add("entry " + kernel.entry);
     for (const auto& option : kernel.options) add("option " + option);
-    // Earlier versions of smemtune defined no macros, so they compiled a source that includes configuration.h to
-    // different machine code. Therefore the hash of such a source covers its macros.
+    // Earlier versions of smemtune had no KernelTemplate::macros. So if a source includes configuration.h itself, they
+    // compiled it to other machine code than this version does. Therefore the hash of such a source covers its macros.
     if (!kernel.source_needs.configuration) {
         for (const auto& name : kernel.macros) add("macro " + name);
     }

@@ -45,8 +45,8 @@ protected:
 
     [[nodiscard]] static const NumberType& number_type() { return number_type_of(GetParam().type); }
 
-    // Integers from -2 to 2 that look random, so that sums of products of other elements are hardly ever equal. Sums of
-    // their products are exact in FP32.
+    // Integers from -2 to 2 that look random. If a kernel multiplied the wrong elements, its sum would hardly ever
+    // equal the right sum. Sums of products of these integers are exact in FP32.
     static int integer_at(std::size_t index, std::size_t matrix) {
         const auto mixed = (index + 1) * 0x9E3779B97F4A7C15 + matrix * 0xD1B54A32D192ED03;
         return static_cast<int>((mixed >> 33) % 5) - 2;

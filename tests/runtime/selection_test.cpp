@@ -278,7 +278,8 @@ TEST_F(Selection, OfTheApplicationsOwnTemplatesThePresentSourceAloneCounts) {
     EXPECT_EQ(found.at(0).choice.match, Match::untuned);
 }
 
-// A configuration's machine code is stored once for all problems. Here the winner of another problem has replaced it.
+// A configuration's machine code is stored once for all problems. Here, the same configuration then wins another
+// problem, and the machine code that is stored with that winner replaces the first one.
 TEST_F(Selection, AWinnerWhoseMachineCodeWasReplacedIsNoExactMatch) {
     const auto binary = [&](std::uint8_t byte) {
         return Binary{.entry = "tiled", .target = "sm_90a", .compiler = "NVRTC", .code = {byte}};

@@ -132,7 +132,8 @@ private:
     std::unique_ptr<UserProgram> prepare_;  // null if no program computes inputs
     // Each block's report: the index of its first changed element, or -1.
     std::unique_ptr<Memory> first_changed_;
-    std::map<const Argument*, std::unique_ptr<Memory>> sources_;  // the numbers of data files, by argument
+    std::map<const Argument*, std::unique_ptr<Memory>>
+        sources_;  // the contents of data files, in device memory, by argument
 };
 
 }  // namespace smemtune

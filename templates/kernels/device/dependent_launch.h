@@ -4,8 +4,8 @@
 #pragma once
 
 /// Waits until the previous kernel of the stream is complete and its writes are visible. Earlier kernels are then
-/// complete, too, if each of them also waited or was launched as usual. Then lets the next kernel start, once all
-/// blocks of this kernel have called the function.
+/// complete, too, if each of them also waited or was launched without permission to start early. After the wait, the
+/// function allows the next kernel to start as soon as all blocks of this kernel have called the function.
 ///
 /// Each thread must call the function before it accesses global memory, and at least one thread of each launch must
 /// call it. A thread may call it more than once. Data that the previous kernel may write must not be read through
@@ -19,8 +19,8 @@
 __device__ __forceinline__ void wait_for_previous_kernel(int known = 0) {
 #if !defined(SMEMTUNE_HOST) && __CUDA_ARCH__ >= 900
     static unsigned char smemtune_waits_for_previous_kernel;
-    // If the next kernel could start before this wait is over, blocks of several kernels would wait side by side. Their
-    // places on the multiprocessors would then be uneven.
+    // The next kernel may start only after this wait. If it could start earlier, blocks of several kernels would wait
+    // on the multiprocessors together, and the blocks of a kernel would be spread over them unevenly.
     asm volatile(
         "{\n"
         ".reg .pred always;\n"

@@ -103,7 +103,8 @@ __device__ __forceinline__ int blocks_of(int blocks, int slice) {
     return blocks / (RUN * SLICES_K) * RUN + max(0, min(RUN, blocks % (RUN * SLICES_K) - slice * RUN));
 }
 
-/// sums += block * b, where b is part `number` of the panel: the small operand's part with the same k-steps as `block`.
+/// sums += block * b. Here b is the part of the small operand with the same k-steps as `block`. `number` is the index
+/// of these k-steps among the parts of the panel.
 __device__ __forceinline__ void multiply_block(Sums& sums, const Block& block, const Element* panel, int number) {
     unsigned b[GROUPS][4];
 #pragma unroll

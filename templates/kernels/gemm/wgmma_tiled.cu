@@ -78,7 +78,8 @@
 // If the extents are such that packed rows of A or B (without padding) do not start at these multiples, the manifest
 // asks for a workspace with room for both operands. Before the products, all blocks copy the operands that the engine
 // cannot address to the workspace. The blocks read aligned groups of 16 bytes, so they also read up to 14 bytes before
-// and after an operand. Each copied operand is read and written once. If C is large, the products cost much more.
+// and after an operand. Each copied operand is read and written once. If C is large, the products take much longer than
+// these copies.
 //
 // With other extents, the workspace has no such room. If a call then passes a stride or an address that the engine
 // cannot use, the producer's 128 threads copy that operand element by element, which is slow.
@@ -99,7 +100,7 @@
 // The kernel may start while the previous kernel of the stream still runs. It then initialises its barriers, fetches
 // the tensor maps and determines its first tile. Only then does it wait for the previous kernel
 // (device/dependent_launch.h). If the previous kernel leaves room on the multiprocessors, for example because two
-// blocks fit on each (BLOCKS_PER_SM), all this takes no time of its own.
+// blocks fit on each (BLOCKS_PER_SM), this preparation overlaps with the previous kernel and adds no time.
 //
 //
 // ONE CONFIGURATION, WORKED THROUGH

@@ -44,7 +44,8 @@ TEST(TensorMap, NeedsADriverWhereAddressAndRowsFit) {
     }
 }
 
-// Encoding the map of a copy calls the CUDA driver. This test passes without a driver, because no map is encoded.
+// encode_map_of_copy() calls the CUDA driver only if it encodes a map. No call in this test encodes one, so the test
+// passes without a driver.
 TEST(TensorMap, IsOneOfACopyOnlyIfItIsZerosAndTheKernelMakesACopy) {
     alignas(16) std::array<std::byte, 256> workspace{};
     EncodedTensorMap encoded{{1, 2, 3}};

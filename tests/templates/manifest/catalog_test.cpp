@@ -369,16 +369,16 @@ TEST(Catalog, TheHashesOfTheBuiltInTemplatesAreThoseOfStoredTrials) {
                                                     {"row_tile", "985702ba-d7c7-52f0-836d-4587e2ab8997"},
                                                     {"skinny", "933fd945-dd8c-5cd3-a75f-2f90c3cf12cd"},
                                                     {"strip_tiled", "5420300a-c55e-55c5-9693-def48f5b30b8"},
-                                                    {"tensor_skinny", "8c789fb8-7297-5720-8740-caf9fe2702fa"},
-                                                    {"tensor_split_tiled", "8cebef91-a28e-5985-9aba-a632fb99e6f0"},
-                                                    {"tensor_warp_tiled", "ea0b5a94-334a-57b6-82d9-d66d5c9a70ca"},
+                                                    {"tensor_skinny", "b24b6192-2b81-57a3-bf33-c32dc52db754"},
+                                                    {"tensor_split_tiled", "8291f205-6222-5d0f-baf3-998e82c6e324"},
+                                                    {"tensor_warp_tiled", "91b23b9a-74f9-58a6-ac23-0cf132105a77"},
                                                     {"thread_tiled", "7e92eb9a-c960-5caf-a511-a1f05c835ec1"},
                                                     {"tiled", "f53311fb-aafb-55bd-9c66-bc9919a26ddf"},
                                                     {"tiled_transpose", "48dd4b02-830a-5f75-893b-2eab3baf21d9"},
                                                     {"warp_tiled", "24e731b0-8d91-5162-8f57-25a711d4493e"},
-                                                    {"wgmma_split_tiled", "f3a906fc-0d98-574e-a7f2-47e0b5030dbd"},
-                                                    {"wgmma_tf32_tiled", "b7c89361-cbff-566f-8678-1795c9eb57e0"},
-                                                    {"wgmma_tiled", "9c542812-b650-564c-83b6-db16b78d52dd"}};
+                                                    {"wgmma_split_tiled", "391641f7-2402-5705-bb02-55eb1b3e8476"},
+                                                    {"wgmma_tf32_tiled", "0ce349fc-9fae-5137-9602-0f7f072618f7"},
+                                                    {"wgmma_tiled", "538ab42a-4491-5da9-995c-303614f74f1f"}};
     EXPECT_EQ(hashes, stored);
     const std::map<std::string, std::string> verified{{"batched_gemm", "87b23f65f54cf560ddc7961e364e64a2"},
                                                       {"gemm", "e019d4e0e1d38da25b083885d22f567f"},

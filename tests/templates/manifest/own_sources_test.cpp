@@ -1,5 +1,5 @@
-// Tests sources that a user does not change for smemtune: macros, includes, entry points, options, and values that are
-// not whole numbers.
+// Tests templates whose source was not written for smemtune and stays as it is: macros, includes, entry points,
+// options, and values that are not whole numbers.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

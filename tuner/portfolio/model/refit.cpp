@@ -143,8 +143,8 @@ private:
         return times;
     }
 
-    // Marks the fastest configurations of a problem as found there, and the fastest one as its winner. check_left_out()
-    // reads these marks.
+    // Marks the fastest configurations of a problem as if a search had found them there, and the fastest one as the
+    // problem's winner. check_left_out() reads these marks.
     void mark_fastest(CrossTimes& times, std::size_t problem) const {
         std::vector<std::size_t> order;
         for (std::size_t i = 0; i < timed_.size(); ++i) {

@@ -118,9 +118,10 @@ private:
         leave(previous);
     }
 
-    // Tensor cores truncate sums. So the tensor cores only form short sums: each starts from 0 and has 8 products of
-    // each kind, the small products first. FP32 units add the short sums to `sums`, rounding to nearest. The columns
-    // are divided into two halves: while the FP32 units add one half, the tensor cores multiply the other half.
+    // Tensor cores truncate sums. So the tensor cores only form short sums. Each starts from 0 and has the products of
+    // 8 k-steps, of three kinds in this order: small * big, big * small, big * big. FP32 units add the short sums to
+    // `sums`, rounding to nearest. The columns are divided into two halves: while the FP32 units add one half, the
+    // tensor cores multiply the other half.
     //
     //     tensor cores   first half, step 0   second half, step 0   first half, step 1    second half, step 1
     //     FP32 units                          first half, step 0    second half, step 0   first half, step 1

@@ -33,7 +33,7 @@ __device__ __forceinline__ void consume(Shared& shared, Pipeline& pipeline, int 
     // when the other consumer has seen that its own are full.
     if constexpr (PING_PONG) wait_for_phase(&shared.turns[threadIdx.x / WARPGROUP], turn);
     int previous = 0;
-#pragma unroll 1  // unrolled code would be longer, and each part of it is loaded at its first use
+#pragma unroll 1  // unrolled code would be longer, and fetching its instructions for the first time takes long
     for (int tile = 0; tile < k_tiles; ++tile) {
         wait_for_phase(&shared.full[pipeline.stage], pipeline.parity);
         const auto a = describe_tile(shared_address(shared.a[pipeline.stage]) + part * (ROWS * BLOCK_K * 2), NEXT);

@@ -61,8 +61,8 @@ private:
         return row * STRIP_COLUMNS + (chunk ^ row / (8 / CHUNKS) % CHUNKS) * 8;
     }
 
-    // If SIMPLE is true, beta is 0 and the copy engine stores the strips. This case has code of its own: most
-    // instructions of an epilogue run only once, so loading them takes longer than running them.
+    // If SIMPLE is true, beta is 0 and the copy engine stores the strips. This case has a shorter version of the code:
+    // most instructions of an epilogue run only once, so fetching an instruction takes longer than executing it.
     template <bool SIMPLE>
     __device__ __forceinline__ void write_strips(Shared& shared, const Sums& sums, int row, int column,
                                                  bool by_engine) const {
