@@ -59,8 +59,13 @@ void describe(const KernelTemplate& kernel, const std::string& size, const Devic
     std::vector<HelpRow> facts{{"operation", kernel.operation.name + ": " + kernel.operation.summary},
                                {"types", fmt::format("{}", fmt::join(kernel.types, ", "))}};
     if (!kernel.layouts.empty()) facts.push_back({"layouts", fmt::format("{}", fmt::join(kernel.layouts, ", "))});
-    facts.push_back({"runs on", fmt::format("compute capability {}.{} and higher{}", kernel.compute_capability / 10,
-                                            kernel.compute_capability % 10, kernel.host ? ", and the host" : "")});
+    const auto as_text = [](std::int64_t capability) { return fmt::format("{}.{}", capability / 10, capability % 10); };
+    const auto least = kernel.compute_capability;
+    const auto most = kernel.highest_compute_capability;
+    const auto range = !most           ? as_text(least) + " and higher"
+                       : *most > least ? as_text(least) + " to " + as_text(*most)
+                                       : as_text(least) + " only";
+    facts.push_back({"runs on", "compute capability " + range + (kernel.host ? ", and the host" : "")});
     std::vector<HelpRow> parameters;
     for (const auto& parameter : kernel.parameters) parameters.push_back({parameter.name, parameter_text(parameter)});
     fmt::print("{}\nparameters\n{}", help_rows(facts, columns), help_rows(parameters, columns));

@@ -59,6 +59,12 @@ TEST(RunCommand, AnExactMatchNamesTheProblemAndDeviceThatItWasTunedFor) {
     }
 }
 
+TEST(TemplatesCommand, TellsTheHighestComputeCapability) {
+    const Scratch scratch;
+    EXPECT_THAT(run(scratch, {"templates", "wgmma_tiled", "--device", "sm_90"}).out,
+                HasSubstr("compute capability 9.0 only\n"));
+}
+
 TEST(TemplatesCommand, TellsCompiledParametersFromRunTimeArguments) {
     const Scratch scratch;
     const std::vector<std::string> grouped{"--templates", fixture("grouped")};
