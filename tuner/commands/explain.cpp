@@ -59,7 +59,8 @@ Explanation examine(const Subject& subject, const ProcessEnvironment& process_en
     const auto& [kernel, configuration, problem, device, origin, trial, registers] = subject;
     Explanation result{.launch = launch_of(kernel, configuration, problem, device),
                        .registers_from = kernel.registers ? "the manifest's estimate" : "unknown"};
-    result.infeasibility = infeasibility(kernel, configuration, problem, device);
+    result.infeasibility = why_unsupported(kernel, problem, device);
+    if (!result.infeasibility) result.infeasibility = infeasibility(kernel, configuration, problem, device);
     if (registers > 0) {
         result.launch.registers = registers;
         result.registers_from = "as compiled for the trial";

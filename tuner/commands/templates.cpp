@@ -74,6 +74,10 @@ void describe(const KernelTemplate& kernel, const std::string& size, const Devic
         derived.push_back({each.name, one_line(each.value) + (each.summary.empty() ? "" : "\n" + each.summary)});
     }
     if (!derived.empty()) fmt::print("\nderived values\n{}", help_rows(derived, columns));
+    if (const auto why_not = why_unsupported(kernel, problem, device)) {
+        fmt::print("\n{}", wrap(fmt::format("It cannot run on {}: {}.", device.name, *why_not), columns));
+        return;
+    }
     fmt::print("\n{}{}",
                wrap(fmt::format("{} configurations, {} of them valid for {} on {}.", count_text(space.raw_size()),
                                 count_text(space.size()), to_text(problem), device.name),

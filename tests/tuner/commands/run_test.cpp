@@ -63,6 +63,11 @@ TEST(TemplatesCommand, TellsTheHighestComputeCapability) {
     const Scratch scratch;
     EXPECT_THAT(run(scratch, {"templates", "wgmma_tiled", "--device", "sm_90"}).out,
                 HasSubstr("compute capability 9.0 only\n"));
+    EXPECT_THAT(run(scratch, {"templates", "wgmma_tiled", "--device", "sm_100"}).out,
+                AllOf(HasSubstr("It cannot run on sm_100: runs up to compute capability 9.0 only."),
+                      Not(HasSubstr("of them valid"))));
+    EXPECT_THAT(run(scratch, {"explain", "wgmma_tiled", "--device", "sm_80"}).out,
+                HasSubstr("NOT FEASIBLE: it cannot run there: needs compute capability 9.0"));
 }
 
 TEST(TemplatesCommand, TellsCompiledParametersFromRunTimeArguments) {
