@@ -7,6 +7,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <utility>
 
 namespace smemtune {
 
@@ -60,7 +61,10 @@ private:
     // Gives the result to the threads that wait for it. If copying the value fails, they get that exception.
     static void pass_on(const std::optional<Value>& value, std::exception_ptr failure, std::promise<Value>& to) {
         try {
-            if (value) return to.set_value(*value);
+            if (value) {
+                auto copy = *value;  // made first: an exception within set_value() would leave the promise half set
+                return to.set_value(std::move(copy));
+            }
         } catch (...) {
             failure = std::current_exception();
         }
