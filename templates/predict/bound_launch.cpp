@@ -25,6 +25,17 @@ std::int64_t filled_by_clusters(std::int64_t multiprocessors, std::int64_t block
 
 }  // namespace
 
+// Returns the parts of a launch that do not depend on the grid. number(slot) is the value of a slot.
+template <class Number>
+Launch BoundLaunch::block_of(const Number& number) const {
+    Launch launch;
+    for (std::size_t i = 0; i < block_.size(); ++i) launch.block[i] = number(block_[i]);
+    launch.static_shared_bytes = number(static_shared_bytes_);
+    launch.dynamic_shared_bytes = number(dynamic_shared_bytes_);
+    if (registers_) launch.registers = number(*registers_);
+    return launch;
+}
+
 BoundLaunch::BoundLaunch(const KernelTemplate& kernel_template, const Configuration& configuration,
                          const Device& device, const Problem& like, CompiledSize compiled,
                          std::shared_ptr<StraightLine> line)
@@ -92,28 +103,16 @@ BoundLaunch::BoundLaunch(const KernelTemplate& kernel_template, const Configurat
         return constant && constant->exists;
     });
     if (!is_block_constant_) return;
-    const auto number = [&](Slot slot) { return line_->constant_at(slot)->number; };
-    Launch launch;
-    for (std::size_t i = 0; i < block_.size(); ++i) launch.block[i] = number(block_[i]);
-    launch.static_shared_bytes = number(static_shared_bytes_);
-    launch.dynamic_shared_bytes = number(dynamic_shared_bytes_);
-    if (registers_) launch.registers = number(*registers_);
     try {
-        constant_resident_ = resident_blocks(launch);
+        constant_resident_ = resident_blocks(block_of([&](Slot slot) { return line_->constant_at(slot)->number; }));
     } catch (const ExpressionError&) {  // a product overflows 64 bits, so no launch is possible
     }
 }
 
 // Returns the parts of a launch that limits and models need: everything except the run-time arguments.
 Launch BoundLaunch::limits(const Scratch& values) const {
-    Launch launch;
-    for (std::size_t i = 0; i < grid_.size(); ++i) {
-        launch.grid[i] = values[grid_[i]].number;
-        launch.block[i] = values[block_[i]].number;
-    }
-    launch.static_shared_bytes = values[static_shared_bytes_].number;
-    launch.dynamic_shared_bytes = values[dynamic_shared_bytes_].number;
-    if (registers_) launch.registers = values[*registers_].number;
+    auto launch = block_of([&](Slot slot) { return values[slot].number; });
+    for (std::size_t i = 0; i < grid_.size(); ++i) launch.grid[i] = values[grid_[i]].number;
     if (workspace_bytes_) launch.workspace = {values[*workspace_bytes_].number, workspace_place_};
     return launch;
 }

@@ -47,6 +47,8 @@ public:
 
 private:
     using Slot = StraightLine::Slot;
+    template <class Number>
+    [[nodiscard]] Launch block_of(const Number& number) const;
     [[nodiscard]] Launch limits(const Scratch& values) const;
     [[nodiscard]] double filled(std::int64_t cluster_blocks) const;
     [[nodiscard]] std::optional<double> resident_blocks(Launch launch) const;
