@@ -9,7 +9,8 @@ target_compile_options(smemtune_options INTERFACE
     -Wno-missing-field-initializers  # intended: many aggregates have initialisers for only some fields
     # g++ 12 warns falsely about "literal" + string (GCC bug 105329).
     $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>
-    # g++ 12 also warns falsely in unity builds. No unity build with g++ uses -Werror.
+    # In unity builds, g++ 12 also warns falsely about uninitialised variables. No preset has a unity build with g++ and
+    # -Werror, so builds with -Werror keep this warning.
     $<$<AND:$<CXX_COMPILER_ID:GNU>,$<NOT:$<BOOL:${SMEMTUNE_WERROR}>>>:-Wno-maybe-uninitialized>
     $<$<BOOL:${SMEMTUNE_WERROR}>:-Werror>)
 

@@ -33,7 +33,7 @@ class Counted;  // internal, not for applications
 enum class Match {
     exact,        ///< tuned for this problem on this kind of device
     predicted,    ///< the member of a portfolio that is predicted to be the fastest for this problem
-    nearest,      ///< the winner of the nearest tuned problem; or this problem's winner, if its code was replaced
+    nearest,      ///< the nearest problem's winner; or this problem's, if another winner replaced its code
     transferred,  ///< a winner or portfolio member from another device: the most similar device with a valid kernel
     untuned,      ///< a template's default configuration, because nothing tuned is valid
 };
@@ -157,9 +157,9 @@ public:
     [[nodiscard]] const Problem& problem() const;
 
     /// Enqueues the kernel on `stream` (null means the default stream). The Runtime's GPU must be the current device of
-    /// the calling thread. On the host device the kernel runs at once, one launch at a time. Throws
-    /// std::invalid_argument if a stride is invalid or the kernel's operation is neither gemm nor batched_gemm;
-    /// std::runtime_error if the device refuses the launch.
+    /// the calling thread. On the host device, launch() returns when the kernel has ended, and launches run one at a
+    /// time. Throws std::invalid_argument if a stride is invalid or the kernel's operation is neither gemm nor
+    /// batched_gemm; std::runtime_error if the device refuses the launch.
     ///
     /// A kernel without a workspace takes no lock and allocates nothing at a launch. A kernel with a workspace takes
     /// locks. All kernels of a Runtime share one block of memory for each stream. The first launch on a stream
@@ -262,10 +262,10 @@ public:
         /// later fetch of a forgotten problem chooses again.
         std::size_t remembered_problems = 4096;
         /// Times several kernels of a problem in its first launches, on the application's own operands. Every launch
-        /// gives a right result, but the first launches run different kernels, whose results may differ in rounding.
-        /// Later launches run the fastest kernel, as long as the problem is remembered. Kernels without stored machine
-        /// code are not timed. Captured launches are not timed; until the fastest kernel is known, they run the first
-        /// choice.
+        /// gives a right result, but the first launches run different kernels, whose results may differ in rounding. As
+        /// long as the problem is remembered, later launches run the fastest kernel, or the first choice if the fastest
+        /// is not clearly faster. Kernels without stored machine code are not timed. Captured launches are not timed;
+        /// until the fastest kernel is known, they run the first choice.
         FirstCallsOptions measure_first_calls{};
         /// Called when a problem is fetched for the first time and when a database is left out. Several threads may
         /// call the function at once. It must not use the Runtime.

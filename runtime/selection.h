@@ -53,9 +53,9 @@ public:
     /// The arguments must outlive this object and its candidates. `store` may be null. If `kernel_template` is not
     /// empty, all candidates are of this template.
     ///
-    /// Versions: a stored winner of `kernel_template`, or of a template named in `own`, is used only if `templates` has
-    /// the winner's template with the same source. Winners of other templates are used in any version, until the
-    /// problem is tuned again.
+    /// Versions: if `templates` has the winner's template, and this is `kernel_template` or is named in `own`, the
+    /// winner is used only if its version has the same code (KernelTemplate::is_same_code()). All other winners are
+    /// used in any version, until the problem is tuned again.
     ///
     /// Operations: if a template named in `own` defines the operation, a winner is used only if it was verified as this
     /// operation. A default, or a winner whose operation was not recorded, is used only if its template defines the

@@ -16,9 +16,9 @@ namespace smemtune {
 using StreamKey = std::pair<StreamHandle, std::thread::id>;
 StreamKey stream_key(StreamHandle stream);
 
-/// Launches with the workspace's `address` inserted as argument number `place`. The arguments before `place` are the
-/// launch's tensor maps. If a map is all zeros and the kernel copies the map's matrix to the workspace
-/// (TensorMapArgument::copy_at), encodes the map for that copy.
+/// Launches with the workspace's `address` inserted as argument number `place`. The last arguments before `place` are
+/// the launch's tensor maps, if it has any. If a map is all zeros and the kernel copies the map's matrix to the
+/// workspace (TensorMapArgument::copy_at), encodes the map for that copy.
 void launch_with_workspace(const LoadedKernel& kernel, StreamHandle stream, const Launch& launch,
                            void* const* arguments, std::size_t place, void* address);
 

@@ -19,7 +19,7 @@ void parallel_for(std::size_t count, std::size_t threads, const std::function<vo
             try {
                 work(i);
             } catch (...) {
-                next = count;  // no further call begins; all calls with a lower index have already begun
+                next = count;  // no further index is taken; all lower indices have already been taken
                 const std::scoped_lock lock(mutex);
                 if (i < failed_at) {
                     failed_at = i;

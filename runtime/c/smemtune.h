@@ -122,8 +122,8 @@ typedef struct CUstream_st* smemtune_stream;
 // t means that B is transposed (stored as N x K). op(A) is M x K, op(B) is K x N, C is M x N. The pointers are device
 // addresses. Leading dimensions are in elements. If alpha is 0, A and B are not read. If beta is 0, C is not read.
 //
-// The first call with a problem chooses a kernel and loads or compiles it. Later calls take no lock and allocate
-// nothing, unless the kernel needs a workspace.
+// The first call with a problem chooses a kernel and loads or compiles it. Later calls take no lock, and allocate
+// memory only at a thread's first call with the problem, unless the kernel needs a workspace.
 smemtune_status smemtune_gemm(smemtune_runtime* runtime, smemtune_stream stream, const char* type, const char* layout,
                               int64_t m, int64_t n, int64_t k, double alpha, const void* a, int64_t lda, const void* b,
                               int64_t ldb, double beta, void* c, int64_t ldc);
@@ -178,7 +178,7 @@ void smemtune_release(smemtune_kernel* kernel);
 typedef enum smemtune_match {
     SMEMTUNE_MATCH_EXACT = 0,        // tuned for this problem on this kind of device
     SMEMTUNE_MATCH_PREDICTED = 1,    // the member of a portfolio that is predicted to be the fastest for this problem
-    SMEMTUNE_MATCH_NEAREST = 2,      // tuned for the nearest other problem
+    SMEMTUNE_MATCH_NEAREST = 2,      // the nearest problem's winner; or this one's, if another replaced its code
     SMEMTUNE_MATCH_TRANSFERRED = 3,  // tuned on the most similar other device
     SMEMTUNE_MATCH_UNTUNED = 4       // a template's default configuration
 } smemtune_match;

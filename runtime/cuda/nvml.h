@@ -15,7 +15,7 @@ std::string nvidia_driver();
 /// Reads one GPU's sensors. The constructor opens libnvidia-ml; without that library all values are unknown.
 class GpuSensors {
 public:
-    /// `bus_id` is the GPU's PCI bus id, as the CUDA runtime writes it: `0000:1b:00.0`.
+    /// `bus_id` is the result of cuda_bus_id(), such as `0000:1B:00.0`.
     explicit GpuSensors(const std::string& bus_id);
 
     /// The current multiprocessor clock in kHz; 0 when unknown.

@@ -50,8 +50,8 @@ public:
 
     explicit WorkspacePool(std::shared_ptr<Backend> backend) : backend_(std::move(backend)) {}
 
-    /// Allocates a block of memory in advance, with room for `bytes` bytes. The next stream that needs a block of at
-    /// most this size gets it. Throws OutOfMemory.
+    /// Allocates a block of memory in advance, with room for `bytes` bytes, unless an earlier block was at least as
+    /// large. The next stream that needs a block of at most this size gets it. Throws OutOfMemory.
     void reserve(std::size_t bytes);
     /// Calls `launch(address)` with the address of kernel `id`'s part of the stream's memory. A lock keeps other
     /// threads from launching with that memory during the call. Throws OutOfMemory and what `launch` throws.

@@ -28,8 +28,8 @@ private:
 };
 
 /// Each of the first launches runs and times a different kernel on the caller's stream and operands. When all times are
-/// known, later launches run the fastest kernel. Until then, further launches and captured launches run the first
-/// kernel. Any thread may launch.
+/// known, later launches run the fastest kernel, or the first one if the fastest is not clearly faster. Until then,
+/// further launches and captured launches run the first kernel. Any thread may launch.
 class FirstCalls {
 public:
     using Rival = std::shared_ptr<const Kernel::State>;

@@ -76,7 +76,7 @@ private:
     // give_up().
     static constexpr std::int64_t owned = std::int64_t{1} << 62;
     std::atomic<bool> is_closed_ = false;
-    std::array<std::atomic<Counter*>, ThreadCell::own_cells> counters_{};  // owned; null until the counter is made
+    std::array<std::atomic<Counter*>, ThreadCell::own_cells> counters_{};  // owning pointers; null until made
     alignas(64) std::atomic<std::int64_t> shared_ = owned;
 };
 

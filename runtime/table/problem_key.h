@@ -108,7 +108,7 @@ private:
     std::uint64_t hash_ = 0;
     std::size_t size_ = 0;
     bool is_complete_ = true;
-    std::array<std::uint64_t, most_words> words_;  // NOLINT(*-member-init): the first `size_`; zeros would take longer
+    std::array<std::uint64_t, most_words> words_;  // NOLINT(*-member-init): only `size_` words are set, to save time
 };
 
 }  // namespace smemtune

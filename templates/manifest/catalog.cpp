@@ -486,7 +486,7 @@ std::vector<KernelTemplate> load_templates(const SourceTree& tree, const SourceT
         // The operation's manifest may describe a kernel, too. That kernel is left out, because load_template() accepts
         // only one kernel.
         if (home != path) kernel->files[home] = operation_alone(home, file(tree, library, home, path + ":1"));
-        // The include folders of a stored template (without library) may be empty, because the template is stored with
+        // A stored template is loaded without `library`. Its include folders may be empty, because it is stored with
         // only the headers that it uses.
         if (!library.empty()) check_include_folders(*kernel, tree, library, text);
         read_sources_of(*kernel, includes, library.empty());

@@ -78,10 +78,10 @@ struct Shape {
 };
 Shape shape_of(const Argument& argument, const Environment& environment);
 
-/// One verification of a trial: inputs, values of the scalars, layout of the matrices.
+/// One verification of a trial: inputs, values of the scalars, alignment and padding of the matrices.
 struct Check {
     bool integers = false;               ///< inputs are small integers, for exact results; otherwise in [-1, 1]
-    bool special = false;                ///< inputs are in [-1, 1] with some zeros, and one infinity in each matrix
+    bool special = false;                ///< inputs are in [-1, 1] with some zeros, and one infinity in each argument
     std::string wide;                    ///< name of the input with the largest integers; other inputs are -1..1
     bool poison = true;                  ///< outputs are NaN before a launch; if false, they are random numbers
     std::int64_t offset = 0;             ///< elements between an aligned address and the start of each matrix

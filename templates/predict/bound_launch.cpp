@@ -13,9 +13,10 @@ namespace {
 
 constexpr double memory_unit = 4e6;  // a unit of 4 MB, which a fast memory moves in about a microsecond
 
-// Returns how many multiprocessors get a block if each runs one block and clusters have `blocks` blocks. A cluster runs
-// within one group of multiprocessors (GPC), so those multiprocessors of a group that are too few for another cluster
-// stay idle. Clusters of two fill all multiprocessors, because a group consists of pairs of multiprocessors.
+// Returns how many multiprocessors can have a block at the same time if a multiprocessor runs at most one block and a
+// cluster has `blocks` blocks. A cluster runs within one group of multiprocessors (GPC). If the multiprocessors that
+// are left in a group are too few for another cluster, they stay idle. Clusters of two fill all multiprocessors,
+// because a group consists of pairs of multiprocessors.
 std::int64_t filled_by_clusters(std::int64_t multiprocessors, std::int64_t blocks) {
     if (blocks <= 2) return multiprocessors;
     constexpr auto group = rates::multiprocessors_per_group;

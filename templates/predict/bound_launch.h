@@ -63,7 +63,7 @@ private:
     std::vector<int> runtime_arguments_;
     std::size_t workspace_place_ = 0;
     std::shared_ptr<StraightLine> line_;  // copies of this object share the line; only the constructor changes it
-    std::vector<Slot> rules_;             // the constraints that are not known to hold for every problem; none may be 0
+    std::vector<Slot> rules_;             // the constraints that may fail for some problem; all must hold
     std::vector<Slot> needed_;            // other expressions that may lack a value; then terms() returns nothing
     std::array<Slot, 3> grid_{}, block_{};
     Slot static_shared_bytes_ = 0, dynamic_shared_bytes_ = 0;

@@ -18,7 +18,7 @@ struct Problem {
     auto operator<=>(const Problem&) const = default;
 };
 
-/// Whether an extent is from 1 to 2^31 - 1. Kernels take extents as int, and compute nothing for an extent of 0.
+/// Whether an extent is from 1 to 2^31 - 1. Kernels take extents as int, and no kernel is tuned for an extent of 0.
 constexpr bool is_valid_extent(std::int64_t value) { return value >= 1 && value <= 2147483647; }
 
 /// Returns the problem C[m,n] = alpha * op(A)[m,k] * op(B)[k,n] + beta * C, row-major.

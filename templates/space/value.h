@@ -1,5 +1,5 @@
-// Values of parameters that are not whole numbers, such as `float4` or `0.5`. A number outside the range of int
-// represents each of them.
+// Values of parameters that are not whole numbers, such as `float4` or `0.5`. Each such value is represented by a
+// number outside the range of int.
 #pragma once
 
 #include <cstdint>

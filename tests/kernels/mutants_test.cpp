@@ -152,8 +152,8 @@ std::vector<Configuration> configurations_for(const KernelTemplate& kernel) {
 // less than one phase along K.
 std::vector<std::vector<std::int64_t>> sizes_for(const KernelTemplate& kernel) {
     std::vector<std::vector<std::int64_t>> all{{67, 36, 269}, {66, 64, 270}, {65, 71, 41}, {17, 33, 3}};
-    // The sizes for warp_tiled have the same order. They are wide enough for a pipeline without guards. The third size
-    // has fewer phases than stages.
+    // The sizes for warp_tiled are wide enough for a pipeline without guards. They are, in this order: aligned rows,
+    // partial tiles in all dimensions, fewer phases than stages, less than one phase along K.
     if (kernel.name == "warp_tiled") {
         all.insert(all.end(), {{48, 192, 44}, {35, 197, 29}, {35, 192, 16}, {17, 101, 3}});
     }
@@ -176,7 +176,7 @@ protected:
         return pool.submit(program);
     }
 
-    // Returns how the device detected the mutant; nothing if it did not.
+    // Returns how the mutant was detected: by a fault, or by a wrong result. Returns nothing if it was not.
     std::optional<std::string> death(const LoadedKernel& loaded, const Launch& launch, ExactOperands& operands) const {
         try {
             operands.run(loaded, launch);

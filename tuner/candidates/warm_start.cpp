@@ -22,7 +22,7 @@ std::vector<TrialRow> nearest_first(const Store& store, std::int64_t device_row,
     return rows;
 }
 
-// Returns the winners of all other sizes, nearest size first.
+// Returns the template's fastest trial at each other size, nearest size first.
 std::vector<TrialRow> nearby(const Store& store, std::int64_t device_row, const Problem& problem,
                              const KernelTemplate& kernel_template) {
     auto rows = nearest_first(store, device_row, problem, kernel_template.name);

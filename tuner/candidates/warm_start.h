@@ -1,5 +1,5 @@
-// Start points of a search: winners of other sizes and layouts on this device, and winners on similar devices. Start
-// points are measured like all other candidates.
+// Start points of a search: the template's fastest configurations at other sizes and layouts on this device, and on
+// similar devices. Start points are measured like all other candidates.
 #pragma once
 
 #include <cstdint>

@@ -11,8 +11,8 @@ namespace smemtune {
 
 namespace {
 
-// A column is a field of the header, a parameter, or a field of an entry. The prefix of the column's name tells these
-// kinds apart.
+// A column is a field of TuningResults::header, a parameter, or a field of an entry. The prefix of the column's name
+// tells these kinds apart.
 constexpr std::string_view header_prefix = "header.";
 constexpr std::string_view parameter_prefix = "parameter.";
 

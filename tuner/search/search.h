@@ -30,8 +30,8 @@ public:
 struct SearchSetup {
     std::shared_ptr<const ParameterSpace> space;
     unsigned seed = 0;
-    /// Start points, such as winners of other sizes. They are tried first, in this order. Start points outside the
-    /// space are skipped.
+    /// Start points, such as fast configurations of other sizes. They are tried first, in this order. Start points
+    /// outside the space are skipped.
     std::vector<Configuration> starts{};
     /// Returns features of a configuration that are known before it is tried, such as threads, registers and waves.
     /// Each call must return the same number of features. The function may be empty.

@@ -34,8 +34,10 @@ public:
     /// Describes what is wrong with the outputs; returns nothing if they are right. An output is wrong if an element
     /// differs from its reference by more than its bound (tolerance.h), if the kernel wrote outside the matrices, or if
     /// the errors are too large on average. The bound is 0 for integer inputs, except for outputs of 16 bits (see
-    /// TypedComparison). Where the reference is an infinity or a NaN, the output must be the same infinity or a NaN.
-    /// Raises `worst` to the largest error, as a fraction of its bound, if `worst` is smaller.
+    /// TypedComparison). Where the reference is an infinity, the output must be the same infinity. Where the reference
+    /// is a NaN, the output must be a NaN. For a typed operation, a NaN in the reference is an error unless the
+    /// argument's tolerance or the check allows NaNs. Raises `worst` to the largest error, as a fraction of its bound,
+    /// if `worst` is smaller.
     std::optional<std::string> first_difference(const Operands& operands,
                                                 const std::vector<OutputReference>& references, const Check& check,
                                                 double& worst);

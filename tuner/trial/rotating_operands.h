@@ -10,8 +10,9 @@
 
 namespace smemtune {
 
-/// Sets of operands that launches use one after another, so that no launch finds its operands in the L2 cache.
-/// `factory` and `check` must outlive the object.
+/// Sets of operands that launches use one after another, so that launches do not find their operands in the L2 cache.
+/// Operands of small problems may stay there, because the number of sets is limited (rotating_sets()). `factory` and
+/// `check` must outlive the object.
 class RotatingOperands {
 public:
     /// `factory` makes the first set from `check` and `seed`. For each further set, the seed increases by `step`.

@@ -88,7 +88,7 @@ public:
     /// Whether a launch finds its operands in the L2 cache. Operands that exceed the cache are read from device memory
     /// in both modes.
     enum class Cache {
-        cold,  ///< launches rotate among sets, which together are twice as large as the L2 cache
+        cold,  ///< launches rotate among rotating_sets() sets of operands
         warm,  ///< every launch uses the same set
     };
     /// Sets the cache mode of later batches; the default is cold.

@@ -39,9 +39,10 @@ public:
 };
 
 /// Loads, verifies and times a candidate. `best_us` is the time of the fastest candidate so far. `verified_best_us` is
-/// the time of the fastest candidate of the same template that passed all checks. A candidate that is slower than
-/// `verified_best_us` runs only the first check, unless energy is measured. Throws NoRoomForWorkspace and OutOfMemory.
-/// Throws DeviceFault if this process can no longer use the device.
+/// the time of the fastest candidate of the same template that passed all checks. A candidate whose timing was cut
+/// short runs only the first check. So does a candidate that is not faster than `verified_best_us`, unless energy is
+/// measured. Throws NoRoomForWorkspace and OutOfMemory. Throws DeviceFault if this process can no longer use the
+/// device.
 TrialReport try_candidate(Backend& backend, Testbed& testbed, const TrialInput& input, const SamplingPolicy& policy,
                           std::optional<double> best_us, std::optional<double> verified_best_us = std::nullopt);
 

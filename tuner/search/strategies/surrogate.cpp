@@ -28,7 +28,7 @@ public:
           covariance_(prior_) {}
 
 private:
-    static constexpr std::size_t first_sample = 10;  // number of proposals before the model is used
+    static constexpr std::size_t first_sample = 10;  // number of points, proposed or observed, before the model is used
     static constexpr std::size_t most_candidates = 2000;
     static constexpr std::size_t most_modelled = 256;  // limit of points with a known outcome in the model
     static constexpr std::size_t most_pending = 64;    // limit of pending points in the model
@@ -137,8 +137,8 @@ private:
 
     // Returns the standardised values of the points with the indices `which` in known_. Values are capped at median +
     // (median - best) / 2, and rejected points get the cap. Without a cap, the model would mostly explain differences
-    // between bad points. Pending points have no value. If predictions took the place of their values, new predictions
-    // would soon rest on older ones.
+    // between bad points. Pending points have no value here. Posterior::predict() takes the mean that it predicts for
+    // them anew in each call. If means were stored as values, new predictions would soon rest on older ones.
     std::vector<std::optional<double>> standardised(const std::vector<std::size_t>& which) const {
         const auto median = value(feasible_[feasible_.size() / 2]);
         const auto worst = median + (median - value(feasible_.front())) / 2;

@@ -79,7 +79,7 @@ public:
         for (const auto& matrix : operands.matrices) {
             if (!is_result(matrix)) continue;
             // Every byte is 0xff: NaNs, or integers that the outputs of candidates do not start with. So an element
-            // that no kernel writes differs between the reference and the candidate.
+            // that neither the reference nor the candidate writes differs between the two.
             std::vector<std::byte> content(matrix.memory->size(), std::byte{0xff});
             if (matrix.argument->is_read) content = host_copy(backend_, *matrix.memory);
             outputs.push_back(backend_.allocate(content.size()));

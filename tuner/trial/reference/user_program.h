@@ -14,7 +14,7 @@
 
 namespace smemtune {
 
-/// A kernel or C++ function whose parameters are the operation's arguments, its parameters, and further arrays.
+/// A kernel or C++ function. It takes the operation's arguments, then the operation's parameters, then further arrays.
 /// `backend` and `operation` must outlive the object.
 class UserProgram {
 public:

@@ -31,8 +31,8 @@ TypedFill fill_of(const ArgumentValues& values, bool is_integer, const Environme
     return {TypedFill::permutation, 0, 0};
 }
 
-// The largest magnitude of integers for which a sum of `terms` products is exact in every output. The counterpart for
-// untyped operations is integer_magnitude().
+// The largest magnitude of integers for which a sum of `terms` products is exact in FP32, or in the argument's own type
+// if that has 16 bits. The counterpart for untyped operations is integer_magnitude().
 double exact_magnitude(const Argument& argument, const Check& check, std::int64_t terms) {
     double scale = 1;
     for (const auto& [name, value] : check.scalars) scale = std::max(scale, std::abs(value));
