@@ -12,10 +12,28 @@ namespace {
 
 constexpr int configurations = 40, launches_of_each = 70;  // per kernel: at most 40 * 70 = 2,800 launches
 
+constexpr int most = 1500;  // limit of each extent
+
+struct Range {
+    int least = 1, up_to = most;
+};
+
+// A group of configurations, and the extents for which some of them are valid.
+struct Group {
+    std::string name{}, rule = "1";  // only configurations that fulfil the rule are tested
+    Range sides{}, k{};
+};
+
+const Group ping_pong{.name = "PingPong", .rule = "PING_PONG", .sides = {most / 2, most}};
+// Blocks of one cluster share operands and K.
+const Group mixed_clusters{.name = "MixedClusters",
+                           .rule = "CLUSTER_K > 1 && CLUSTER_M * CLUSTER_N > 1",
+                           .sides = {16, most / 3},
+                           .k = {most / 3, most}};
+
 struct RandomCase {
     std::string name, type, layout;
-    /// If not empty, only configurations in which this parameter is 1 are tested. They need a C of many tiles.
-    std::string only;
+    Group group{};
 };
 
 class RandomShapes : public testing::TestWithParam<RandomCase> {
@@ -26,21 +44,15 @@ protected:
     const KernelTemplate& kernel = *std::ranges::find(builtin_templates(), GetParam().name, &KernelTemplate::name);
     std::mt19937 random{11};
 
-    static constexpr int most = 1500;  // limit of each extent
-
     Problem random_problem(bool narrow) {
-        const auto between = [&](double least, double up_to) {
+        const auto in = [&](double least, double up_to) {
             return static_cast<int>(
                 std::exp(std::uniform_real_distribution<>(std::log(least), std::log(up_to))(random)));
         };
-        const auto extent = [&](double up_to) { return between(1, up_to); };
-        if (!GetParam().only.empty()) {
-            return gemm(between(most / 2, most), between(most / 2, most), extent(most), GetParam().type,
-                        GetParam().layout);
-        }
-        auto m = extent(most), n = extent(narrow ? 32 : most);
+        const auto [sides, k] = std::pair(GetParam().group.sides, GetParam().group.k);
+        auto m = in(sides.least, sides.up_to), n = in(sides.least, narrow ? 32 : sides.up_to);
         if (random() % 2 == 0) std::swap(m, n);
-        return gemm(m, n, extent(most), GetParam().type, GetParam().layout);
+        return gemm(m, n, in(k.least, k.up_to), GetParam().type, GetParam().layout);
     }
 
     [[nodiscard]] static const NumberType& number_type() { return number_type_of(GetParam().type); }
@@ -68,6 +80,7 @@ TEST_P(RandomShapes, AreAllComputed) {
     if (!supports(kernel, random_problem(false), device)) GTEST_SKIP() << "the GPU lacks the instructions";
     const auto element_bytes = static_cast<std::size_t>(number_type().bytes);
     const bool narrow = GetParam().name == "tensor_skinny";
+    const Expression rule(GetParam().group.rule);
     const auto a = integers(most * most, 0), b = integers(most * most, 1);
     const auto c = backend->allocate(most * most * element_bytes);
     int launched = 0;
@@ -76,8 +89,8 @@ TEST_P(RandomShapes, AreAllComputed) {
         const auto space = feasible_space(kernel, like, device);
         std::vector<std::size_t> choices;
         for (std::size_t at = 0; at < space.size(); ++at) {
-            const auto& only = GetParam().only;
-            if (only.empty() || space[at].values.at(only) == 1) choices.push_back(at);
+            const auto& values = space[at].values;
+            if (rule.evaluate(Environment(values.begin(), values.end())) != 0) choices.push_back(at);
         }
         if (choices.empty()) continue;
         const auto configuration = space[choices[random() % choices.size()]];
@@ -130,11 +143,13 @@ TEST_P(RandomShapes, AreAllComputed) {
 INSTANTIATE_TEST_SUITE_P(
     TensorCores, RandomShapes,
     testing::Values(RandomCase{"wgmma_tiled", "bf16", "nn"}, RandomCase{"wgmma_tiled", "f16", "tn"},
-                    RandomCase{"wgmma_tiled", "bf16", "nt", "PING_PONG"},
-                    RandomCase{"wgmma_tiled", "f16", "tn", "PING_PONG"}, RandomCase{"wgmma_tf32_tiled", "tf32", "nn"},
-                    RandomCase{"wgmma_tf32_tiled", "tf32", "tn"}, RandomCase{"wgmma_split_tiled", "3xtf32", "nn"},
-                    RandomCase{"tensor_skinny", "bf16", "nn"}),
-    [](const auto& each) { return each.param.name + "_" + each.param.layout + each.param.only; });
+                    RandomCase{"wgmma_tiled", "bf16", "nt", ping_pong},
+                    RandomCase{"wgmma_tiled", "f16", "tn", ping_pong},
+                    RandomCase{"wgmma_tiled", "bf16", "tn", mixed_clusters},
+                    RandomCase{"wgmma_tiled", "f16", "nt", mixed_clusters},
+                    RandomCase{"wgmma_tf32_tiled", "tf32", "nn"}, RandomCase{"wgmma_tf32_tiled", "tf32", "tn"},
+                    RandomCase{"wgmma_split_tiled", "3xtf32", "nn"}, RandomCase{"tensor_skinny", "bf16", "nn"}),
+    [](const auto& each) { return each.param.name + "_" + each.param.layout + each.param.group.name; });
 
 }  // namespace
 }  // namespace smemtune

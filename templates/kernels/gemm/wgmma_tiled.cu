@@ -60,14 +60,18 @@
 //
 // CLUSTER_M blocks, one below the other, need the same part of B. CLUSTER_N blocks, side by side, need the same part of
 // A. Each of these blocks copies an equal share of the common part into the shared memory of all of them. A stage is
-// therefore empty only when the consumers of the whole cluster are done with it.
+// therefore empty only when the consumers of all blocks that it is copied to are done with it.
 //
 //
 // FEW TILES: SPLIT-K (split.h)
 //
-// If C has fewer tiles than the GPU has multiprocessors, several blocks share a tile: SPLIT_K clusters of CLUSTER_K
-// blocks. Each block multiplies a part of K. The sums are added up within each cluster through shared memory, then
-// between the clusters through the workspace.
+// If C has fewer tiles than the GPU has multiprocessors, several blocks share a tile: CLUSTER_K blocks in each of
+// SPLIT_K clusters. Each block multiplies a part of K. The sums are added up within each cluster through shared memory,
+// then between the clusters through the workspace.
+//
+// A cluster can have both kinds of blocks. For example, CLUSTER_M = 2 and CLUSTER_K = 4 make clusters of 8 blocks for
+// two tiles, one below the other. The blocks of ranks 0 and 1 multiply the first part of K and copy their part of B for
+// each other, those of ranks 2 and 3 multiply the second part, and so on.
 //
 //
 // EDGES, AND ROWS THAT ARE NOT ALIGNED (repack.h)
@@ -181,7 +185,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM) CLUSTER_DIM
              tile += (PING_PONG ? CONSUMERS : 1) * work.step) {
             const auto [row, column] = work.place(tile);
             Sums sums;
-            consume(shared, pipeline, part, work.k_tiles, turn, sums);
+            consume(shared, pipeline, work, part, turn, sums);
             if constexpr (CLUSTER_K > 1) {
                 add_up_parts(shared, work, sums, sums_of_parts, parts.split, output, row, column);
             } else {

@@ -85,6 +85,18 @@ TEST(Launch, HasAPlaceInTheWorkspaceForACopyOfEachOperandWithoutAlignedRows) {
     EXPECT_EQ(aligned.workspace->bytes, 0);
 }
 
+TEST(Launch, HasRoomForTheSumsOfAllTilesOfACluster) {
+    const auto kernel = builtin("wgmma_tiled");
+    auto configuration = default_configuration(kernel);
+    for (const auto& [name, value] : {std::pair{"BLOCK_N", 128}, {"CLUSTER_M", 2}, {"CLUSTER_K", 2}, {"SPLIT_K", 2}}) {
+        configuration.values[name] = value;
+    }
+    // The kernel places the sums of tile `t` of a cluster behind those of tile `t - 1`.
+    const auto launch = launch_of(kernel, configuration, gemm(256, 128, 1024, "bf16"), model_device("sm_90"));
+    EXPECT_EQ(launch.grid.x, 2 * 2 * 2) << "two tiles, each computed by four blocks";
+    EXPECT_EQ(launch.workspace->bytes, 128 + 128 + 2 * 2 * 128 * 128 * 4) << "counters, then two parts of two tiles";
+}
+
 // In layout nt, A is copied only if its rows are misaligned. B is always copied, into two planes along K.
 TEST(Launch, HasTheShapeOfACopyThatIsNotThatOfTheMatrix) {
     const auto kernel = builtin("wgmma_split_tiled");

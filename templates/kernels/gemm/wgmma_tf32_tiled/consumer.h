@@ -3,6 +3,8 @@
 
 #include "gemm/wgmma_tf32_tiled/fragments.h"
 
+static_assert(SHARERS == 1 || CLUSTER_K == 1, "a cluster shares operands or K");
+
 // Distances in the units of describe_tile, which are 16 bytes: from one instruction's 8 k-steps to the next 8, and from
 // the first half of the columns to the second half.
 constexpr int STEP_OF_TILE = 8 * sizeof(Element) / 16;

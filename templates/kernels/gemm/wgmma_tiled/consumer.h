@@ -14,17 +14,17 @@ struct Sums {
 /// Multiplies the k-tiles of one tile of C. This consumer computes rows `part` * ROWS and following of the tile. With
 /// PING_PONG, the consumers take turns: the other consumer may start to multiply when this one has started its last
 /// products. `turn` is the parity of this consumer's turn.
-__device__ __forceinline__ void consume(Shared& shared, Pipeline& pipeline, int part, int k_tiles, int turn,
+__device__ __forceinline__ void consume(Shared& shared, Pipeline& pipeline, const Work& work, int part, int turn,
                                         Sums& sums) {
     constexpr int NEXT = LINE * BLOCK_K * sizeof(Element);  // distance in bytes of 64 elements along M or N
     constexpr int DEEPER = 16 * sizeof(Element) / 16;       // distance of 16 k-steps, in units of 16 bytes
     constexpr int LINES_DEEPER = 16 * LINE * sizeof(Element) / 16;
     // Other blocks of the cluster copy into this block's stages, so they must wait for its consumers. Thread i tells
-    // block i that this consumer is done with a stage.
+    // the i-th of these blocks that this consumer is done with a stage.
     const int thread = threadIdx.x % WARPGROUP;
     const auto leave = [&](int stage) {
         if constexpr (SHARERS > 1) {
-            if (thread < SHARERS) arrive_at(&shared.empty[stage], thread);
+            if (thread < SHARERS) arrive_at(&shared.empty[stage], work.first_sharer() + thread);
         } else {
             if (thread == 0) arrive(&shared.empty[stage]);
         }
@@ -34,7 +34,7 @@ __device__ __forceinline__ void consume(Shared& shared, Pipeline& pipeline, int 
     if constexpr (PING_PONG) wait_for_phase(&shared.turns[threadIdx.x / WARPGROUP], turn);
     int previous = 0;
 #pragma unroll 1  // unrolled code would be longer, and fetching its instructions for the first time takes long
-    for (int tile = 0; tile < k_tiles; ++tile) {
+    for (int tile = 0; tile < work.k_tiles; ++tile) {
         wait_for_phase(&shared.full[pipeline.stage], pipeline.parity);
         const auto a = describe_tile(shared_address(shared.a[pipeline.stage]) + part * (ROWS * BLOCK_K * 2), NEXT);
         const auto b = describe_tile(shared_address(shared.b[pipeline.stage]), NEXT);

@@ -2,9 +2,9 @@
 // same.
 //
 // First, each block of a cluster writes its sums to its own shared memory, in groups of four sums per thread. Then each
-// block adds up its share of the groups, which it reads from the shared memory of all blocks of the cluster. If several
-// clusters share the tile, the blocks write these totals to the workspace. Of the blocks with the same rank in their
-// clusters, the last one to arrive adds up the totals of all clusters.
+// block adds up its share of the groups, which it reads from the shared memory of all CLUSTER_K blocks of the cluster
+// that share the tile. If several clusters share the tile, the blocks write these totals to the workspace. Of the
+// blocks with the same rank in their clusters, the last one to arrive adds up the totals of all clusters.
 #pragma once
 
 #include "device/cluster.h"
@@ -49,16 +49,18 @@ __device__ __forceinline__ void add_up_parts(Shared& shared, const Work& work, c
         store_four(stages + group * PLACES, sums.values[group / (BLOCK_N / 8)] + group % (BLOCK_N / 8) * 4);
     }
     cluster_barrier_of_all();
-    float* const parts = workspace + SPLIT_K * BLOCK_M * BLOCK_N * static_cast<long long>(work.first) + threadIdx.x * 4;
-    const int first = GROUPS * work.rank / CLUSTER_K, end = GROUPS * (work.rank + 1) / CLUSTER_K;
+    const int sharer = work.rank % SHARERS, part = work.part_of_cluster();
+    const long long tile = work.first * static_cast<long long>(SHARERS) + sharer;
+    float* const parts = workspace + SPLIT_K * BLOCK_M * BLOCK_N * tile + threadIdx.x * 4;
+    const int first = GROUPS * part / CLUSTER_K, end = GROUPS * (part + 1) / CLUSTER_K;
 #pragma unroll 1
     for (int group = first; group < end; group += AT_ONCE) {
         float fours[AT_ONCE][CLUSTER_K][4];
 #pragma unroll
         for (int i = 0; i < AT_ONCE; ++i) {
 #pragma unroll
-            for (int rank = 0; rank < CLUSTER_K; ++rank) {
-                load_four_of(rank, fours[i][rank], stages + min(group + i, end - 1) * PLACES);
+            for (int from = 0; from < CLUSTER_K; ++from) {
+                load_four_of(from * SHARERS + sharer, fours[i][from], stages + min(group + i, end - 1) * PLACES);
             }
         }
 #pragma unroll
@@ -66,9 +68,9 @@ __device__ __forceinline__ void add_up_parts(Shared& shared, const Work& work, c
             if (group + i >= end) break;
             float total[4] = {};
 #pragma unroll
-            for (int rank = 0; rank < CLUSTER_K; ++rank) {
+            for (int from = 0; from < CLUSTER_K; ++from) {
 #pragma unroll
-                for (int j = 0; j < 4; ++j) total[j] += fours[i][rank][j];
+                for (int j = 0; j < 4; ++j) total[j] += fours[i][from][j];
             }
             if (SPLIT_K == 1) {
                 write(group + i, total);
@@ -78,7 +80,7 @@ __device__ __forceinline__ void add_up_parts(Shared& shared, const Work& work, c
         }
     }
     if (SPLIT_K == 1) return;
-    if (!last_of_consumers(shared.note, counters + CLUSTER_K * work.first + work.rank, SPLIT_K)) return;
+    if (!last_of_consumers(shared.note, counters + CLUSTER * work.first + work.rank, SPLIT_K)) return;
 #pragma unroll 1
     for (int group = first; group < end; ++group) {
         float total[4] = {}, fours[SPLIT_K][4];

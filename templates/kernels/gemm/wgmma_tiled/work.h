@@ -11,7 +11,6 @@ constexpr int CLUSTER = SHARERS * CLUSTER_K;
 constexpr int LINE = 128 / sizeof(Element);  // number of elements in a line (128 bytes)
 constexpr int CHUNK = 16 / sizeof(Element);  // number of elements in a chunk (16 bytes)
 static_assert(BLOCK_K == LINE && ROWS % 64 == 0 && BLOCK_M % ROWS == 0, "whole instructions");
-static_assert(SHARERS == 1 || CLUSTER_K == 1, "a cluster shares operands or K");
 static_assert(SPLIT_K == 1 || CLUSTER_K > 1, "clusters add up first");
 
 struct alignas(16) Chunk {
@@ -36,10 +35,12 @@ struct Pipeline {
     }
 };
 
-/// The tiles of C that a block computes, one after another, and its part of K. There are two cases. If CLUSTER_K is 1,
-/// a cluster computes CLUSTER_M x CLUSTER_N neighbouring tiles at a time. Otherwise, the CLUSTER_K blocks of a cluster
-/// compute one tile, which they may share with other clusters (SPLIT_K clusters in all). `tiles`, `first` and `step`
-/// count the tiles of one cluster as one tile.
+/// The tiles of C that a block computes, one after another, and its part of K. A cluster computes CLUSTER_M x CLUSTER_N
+/// neighbouring tiles at a time. If CLUSTER_K is 1, each of its blocks computes one of these tiles. Otherwise,
+/// CLUSTER_K blocks compute each of them, and may share it with blocks of other clusters (of SPLIT_K clusters in all).
+/// `tiles`, `first` and `step` count the tiles of one cluster as one tile.
+///
+/// The SHARERS blocks that compute different tiles with the same part of K have successive ranks.
 struct Work {
     int tiles, first, step;     // number of tiles; a block computes tiles first, first + step, ...
     int split, rank;            // the cluster's index among those that share a tile; the block's index in its cluster
@@ -55,11 +56,16 @@ struct Work {
           group_rows(group) {
         tiles = rows * columns;
         const int all = K / BLOCK_K + (K % BLOCK_K > 0), parts = SPLIT_K * CLUSTER_K;
-        const int part = CLUSTER_K == 1 ? 0 : split * CLUSTER_K + rank;
+        const int part = CLUSTER_K == 1 ? 0 : split * CLUSTER_K + part_of_cluster();
         first_k_tile = all / parts * part + min(part, all % parts);
         k_tiles = all / parts + (part < all % parts);
         if (all == 0) first_k_tile = -1, k_tiles = 1;
     }
+
+    /// Returns which of the cluster's CLUSTER_K parts of K this block multiplies.
+    __device__ __forceinline__ int part_of_cluster() const { return CLUSTER_K == 1 ? 0 : rank / SHARERS; }
+    /// Returns the lowest rank of the blocks that multiply the same part of K as this block.
+    __device__ __forceinline__ int first_sharer() const { return part_of_cluster() * SHARERS; }
 
     struct Place {
         int row, column;
@@ -87,13 +93,13 @@ struct RepackCounters {
 /// the previous launch left them.
 struct Workspace {
     RepackCounters* repack;
-    unsigned* split;      // counters of split.h: CLUSTER_K for each tile
+    unsigned* split;      // counters of split.h: CLUSTER for the tiles of each cluster
     unsigned char* rest;  // the rest of the workspace, aligned to 128 bytes
 
     __device__ __forceinline__ Workspace(unsigned char* from, const Work& work)
         : repack(reinterpret_cast<RepackCounters*>(from)),
           split(reinterpret_cast<unsigned*>(from + 128)),
-          rest(from + 128 + (SPLIT_K == 1 ? 0 : (4LL * CLUSTER_K * work.tiles + 127) / 128 * 128)) {}
+          rest(from + 128 + (SPLIT_K == 1 ? 0 : (4LL * CLUSTER * work.tiles + 127) / 128 * 128)) {}
 };
 
 /// A barrier of all consumers' threads of the block.
