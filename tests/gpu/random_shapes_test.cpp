@@ -12,7 +12,7 @@ namespace {
 
 constexpr int configurations = 40, launches_of_each = 70;  // per kernel: at most 40 * 70 = 2,800 launches
 
-constexpr int most = 1500;  // limit of each extent
+constexpr int most = 1500;  // limit of most extents
 
 struct Range {
     int least = 1, up_to = most;
@@ -30,6 +30,9 @@ const Group mixed_clusters{.name = "MixedClusters",
                            .rule = "CLUSTER_K > 1 && CLUSTER_M * CLUSTER_N > 1",
                            .sides = {16, most / 3},
                            .k = {most / 3, most}};
+
+// A block computes several sums for each element of C.
+const Group restarts{.name = "Restarts", .rule = "RESTARTS", .sides = {most / 6, most / 2}, .k = {6200, 9000}};
 
 struct RandomCase {
     std::string name, type, layout;
@@ -81,8 +84,10 @@ TEST_P(RandomShapes, AreAllComputed) {
     const auto element_bytes = static_cast<std::size_t>(number_type().bytes);
     const bool narrow = GetParam().name == "tensor_skinny";
     const Expression rule(GetParam().group.rule);
-    const auto a = integers(most * most, 0), b = integers(most * most, 1);
-    const auto c = backend->allocate(most * most * element_bytes);
+    const auto [sides, k_range] = std::pair(GetParam().group.sides, GetParam().group.k);
+    const auto largest = elements(sides.up_to, std::max(sides.up_to, k_range.up_to));
+    const auto a = integers(largest, 0), b = integers(largest, 1);
+    const auto c = backend->allocate(largest * element_bytes);
     int launched = 0;
     for (int i = 0; i < configurations; ++i) {
         const auto like = random_problem(narrow);
@@ -142,13 +147,13 @@ TEST_P(RandomShapes, AreAllComputed) {
 
 INSTANTIATE_TEST_SUITE_P(
     TensorCores, RandomShapes,
-    testing::Values(RandomCase{"wgmma_tiled", "bf16", "nn"}, RandomCase{"wgmma_tiled", "f16", "tn"},
-                    RandomCase{"wgmma_tiled", "bf16", "nt", ping_pong},
-                    RandomCase{"wgmma_tiled", "f16", "tn", ping_pong},
-                    RandomCase{"wgmma_tiled", "bf16", "tn", mixed_clusters},
-                    RandomCase{"wgmma_tiled", "f16", "nt", mixed_clusters},
-                    RandomCase{"wgmma_tf32_tiled", "tf32", "nn"}, RandomCase{"wgmma_tf32_tiled", "tf32", "tn"},
-                    RandomCase{"wgmma_split_tiled", "3xtf32", "nn"}, RandomCase{"tensor_skinny", "bf16", "nn"}),
+    testing::Values(
+        RandomCase{"wgmma_tiled", "bf16", "nn"}, RandomCase{"wgmma_tiled", "f16", "tn"},
+        RandomCase{"wgmma_tiled", "bf16", "nt", ping_pong}, RandomCase{"wgmma_tiled", "f16", "tn", ping_pong},
+        RandomCase{"wgmma_tiled", "bf16", "tn", mixed_clusters}, RandomCase{"wgmma_tiled", "f16", "nt", mixed_clusters},
+        RandomCase{"wgmma_tf32_tiled", "tf32", "nn"}, RandomCase{"wgmma_tf32_tiled", "tf32", "nn", restarts},
+        RandomCase{"wgmma_tf32_tiled", "tf32", "tn", restarts}, RandomCase{"wgmma_tf32_tiled", "tf32", "tn"},
+        RandomCase{"wgmma_split_tiled", "3xtf32", "nn"}, RandomCase{"tensor_skinny", "bf16", "nn"}),
     [](const auto& each) { return each.param.name + "_" + each.param.layout + each.param.group.name; });
 
 }  // namespace

@@ -30,8 +30,9 @@
 // An element is a float in memory. TF32 has 11 bits of significand. The left operand is rounded to TF32 in registers
 // (cvt.rna.tf32.f32: to nearest, ties away from zero). If the right operand is copied to the workspace first, its copy
 // is rounded in the same way. Otherwise the tensor cores truncate its elements. Sums, alpha, beta and C are FP32.
-// Tensor cores truncate sums, so a sum has at most 6144 products (LONGEST_SUM of the manifest). A larger K is divided
-// among several blocks.
+// Tensor cores truncate sums, so a sum has at most 6144 products (LONGEST_SUM of the manifest). If K is larger, several
+// blocks share it. Or, with RESTARTS = 1, a block computes several sums, one after another: it writes the first to C,
+// and adds the others to C.
 //
 //
 // ROWS THAT ARE NOT ALIGNED

@@ -64,14 +64,24 @@ __device__ __forceinline__ void wgmma_tf32_product(int M, int N, float alpha, co
         Pipeline pipeline;
         const Output output{alpha, beta, C, ldc, M, N, left, right};
         const Consumer consumer{shared, pipeline, warpgroup, work.k_tiles};
-        for (int tile = work.first; tile < work.tiles; tile += work.step) {
+        int done = 0;  // number of k-tiles of the present tile whose sums are in C
+        // With RESTARTS, this loop is over the sums of all tiles. If there were a loop over the sums of each tile
+        // inside it, the compiler would keep the addresses of all elements of C, and spill registers.
+        for (int tile = work.first; tile < work.tiles; tile += RESTARTS && done > 0 ? 0 : work.step) {
             const auto [row, column] = work.place(tile);
             Sums sums;
-            consumer.consume(sums);
-            if constexpr (CLUSTER_K > 1) {
-                add_up_parts(shared, work, sums, rest, parts.split, output, row, column);
+            if constexpr (RESTARTS) {
+                const int k_tiles = min(K_TILES_OF_SUM, work.k_tiles - done);
+                Consumer{shared, pipeline, warpgroup, k_tiles}.consume(sums);
+                Output{alpha, done > 0 ? 1 : beta, C, ldc, M, N, left, right}.write(sums, row, column);
+                done = done + k_tiles < work.k_tiles ? done + k_tiles : 0;
             } else {
-                output.write(sums, row, column);
+                consumer.consume(sums);
+                if constexpr (CLUSTER_K > 1) {
+                    add_up_parts(shared, work, sums, rest, parts.split, output, row, column);
+                } else {
+                    output.write(sums, row, column);
+                }
             }
         }
     }

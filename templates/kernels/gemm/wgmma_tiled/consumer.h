@@ -24,7 +24,7 @@ __device__ __forceinline__ void consume(Shared& shared, Pipeline& pipeline, cons
     const int thread = threadIdx.x % WARPGROUP;
     const auto leave = [&](int stage) {
         if constexpr (SHARERS > 1) {
-            if (thread < SHARERS) arrive_at(&shared.empty[stage], work.first_sharer() + thread);
+            if (thread < SHARERS) arrive_at(&shared.empty[stage], work.part_of_cluster() * SHARERS + thread);
         } else {
             if (thread == 0) arrive(&shared.empty[stage]);
         }

@@ -85,8 +85,8 @@ template <bool BY_ENGINE, class Shared, class A, class B>
 __device__ __forceinline__ void produce(Shared& shared, Pipeline& pipeline, const A& a, const B& b, int row, int column,
                                         const Work& work) {
     const int rank = work.rank % SHARERS, rank_m = rank % CLUSTER_M, rank_n = rank / CLUSTER_M;
-    const int same_rows = blocks_of(CLUSTER_N, CLUSTER_M) << work.first_sharer() + rank_m;
-    const int same_columns = blocks_of(CLUSTER_M, 1) << work.first_sharer() + rank_n * CLUSTER_M;
+    const int first = CLUSTER_K == 1 ? 0 : work.rank - rank;  // lowest rank of the blocks with the same part of K
+    constexpr int SAME_COLUMNS = blocks_of(CLUSTER_M, 1), SAME_ROWS = blocks_of(CLUSTER_N, CLUSTER_M);
     const bool starts = BY_ENGINE || threadIdx.x % WARPGROUP == 0;
     const bool engine_a = BY_ENGINE || a.by_engine, engine_b = BY_ENGINE || b.by_engine;
 #pragma unroll 1
@@ -103,8 +103,10 @@ __device__ __forceinline__ void produce(Shared& shared, Pipeline& pipeline, cons
             continue;
         }
         arrive_and_expect(full, (engine_a ? A::BYTES : 0) + (engine_b ? B::BYTES : 0));
-        if (engine_a) a.template start<CLUSTER_N>(to_a, row, k, full, rank_n, same_rows);
-        if (engine_b) b.template start<CLUSTER_M>(to_b, column, k, full, rank_m, same_columns);
+        if (engine_a) a.template start<CLUSTER_N>(to_a, row, k, full, rank_n, SAME_ROWS << first + rank_m);
+        if (engine_b) {
+            b.template start<CLUSTER_M>(to_b, column, k, full, rank_m, SAME_COLUMNS << first + rank_n * CLUSTER_M);
+        }
     }
 }
 

@@ -64,8 +64,6 @@ struct Work {
 
     /// Returns which of the cluster's CLUSTER_K parts of K this block multiplies.
     __device__ __forceinline__ int part_of_cluster() const { return CLUSTER_K == 1 ? 0 : rank / SHARERS; }
-    /// Returns the lowest rank of the blocks that multiply the same part of K as this block.
-    __device__ __forceinline__ int first_sharer() const { return part_of_cluster() * SHARERS; }
 
     struct Place {
         int row, column;
