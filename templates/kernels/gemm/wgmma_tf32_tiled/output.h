@@ -12,6 +12,7 @@ struct Output {
     long long ldc;
     int M, N;  // numbers of rows and columns of C
     Matrix left, right;
+    bool adds = false;  // whether C = alpha * sums + C instead, for an element that this thread wrote before
 
     /// Writes all sums of a thread. `row` and `column` are the first row and column of the block's tile of D. If an
     /// element that was split is infinite, or is rounded to infinity, sums with this element are NaN. Such sums are
@@ -80,6 +81,10 @@ private:
         const bool both = column + 1 < N;
         low *= alpha;
         high *= alpha;
+        if (RESTARTS && adds) {
+            add_two(to, low, high, both);
+            return;
+        }
         if (beta != 0) {
             low += beta * to[0];
             if (both) high += beta * to[1];
@@ -89,6 +94,16 @@ private:
         } else {
             to[0] = low;
             if (both) to[1] = high;
+        }
+    }
+
+    /// Adds to two neighbours in a row of C. The memory adds, so the thread does not wait until it has loaded them.
+    static __device__ __forceinline__ void add_two(Element* to, float low, float high, bool both) {
+        if (both && reinterpret_cast<unsigned long long>(to) % 8 == 0) {
+            asm volatile("red.global.add.v2.f32 [%0], {%1, %2};" ::"l"(to), "f"(low), "f"(high) : "memory");
+        } else {
+            atomicAdd(to, low);
+            if (both) atomicAdd(to + 1, high);
         }
     }
 

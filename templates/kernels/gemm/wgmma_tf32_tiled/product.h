@@ -73,7 +73,7 @@ __device__ __forceinline__ void wgmma_tf32_product(int M, int N, float alpha, co
             if constexpr (RESTARTS) {
                 const int k_tiles = min(K_TILES_OF_SUM, work.k_tiles - done);
                 Consumer{shared, pipeline, warpgroup, k_tiles}.consume(sums);
-                Output{alpha, done > 0 ? 1 : beta, C, ldc, M, N, left, right}.write(sums, row, column);
+                Output{alpha, beta, C, ldc, M, N, left, right, done > 0}.write(sums, row, column);
                 done = done + k_tiles < work.k_tiles ? done + k_tiles : 0;
             } else {
                 consumer.consume(sums);
