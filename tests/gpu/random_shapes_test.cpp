@@ -28,9 +28,11 @@ const Group ping_pong{.name = "PingPong", .rule = "PING_PONG", .sides = {most / 
 // Blocks of one cluster share operands and K.
 const Group mixed_clusters{.name = "MixedClusters",
                            .rule = "CLUSTER_K > 1 && CLUSTER_M * CLUSTER_N > 1",
-                           .sides = {16, most / 3},
-                           .k = {most / 3, most}};
+                           .sides = {65, most / 3},
+                           .k = {most / 2, most}};
 
+// Several clusters share the tiles of C.
+const Group split_k{.name = "SplitK", .rule = "SPLIT_K > 1", .sides = {33, most / 3}, .k = {most / 2, most}};
 // A block computes several sums for each element of C.
 const Group restarts{.name = "Restarts", .rule = "RESTARTS", .sides = {most / 6, most / 2}, .k = {6200, 9000}};
 
@@ -151,9 +153,10 @@ INSTANTIATE_TEST_SUITE_P(
         RandomCase{"wgmma_tiled", "bf16", "nn"}, RandomCase{"wgmma_tiled", "f16", "tn"},
         RandomCase{"wgmma_tiled", "bf16", "nt", ping_pong}, RandomCase{"wgmma_tiled", "f16", "tn", ping_pong},
         RandomCase{"wgmma_tiled", "bf16", "tn", mixed_clusters}, RandomCase{"wgmma_tiled", "f16", "nt", mixed_clusters},
-        RandomCase{"wgmma_tf32_tiled", "tf32", "nn"}, RandomCase{"wgmma_tf32_tiled", "tf32", "nn", restarts},
-        RandomCase{"wgmma_tf32_tiled", "tf32", "tn", restarts}, RandomCase{"wgmma_tf32_tiled", "tf32", "tn"},
-        RandomCase{"wgmma_split_tiled", "3xtf32", "nn"}, RandomCase{"tensor_skinny", "bf16", "nn"}),
+        RandomCase{"wgmma_tiled", "f16", "nn", split_k}, RandomCase{"wgmma_tf32_tiled", "tf32", "nn"},
+        RandomCase{"wgmma_tf32_tiled", "tf32", "nn", restarts}, RandomCase{"wgmma_tf32_tiled", "tf32", "tn", restarts},
+        RandomCase{"wgmma_tf32_tiled", "tf32", "tn"}, RandomCase{"wgmma_split_tiled", "3xtf32", "nn"},
+        RandomCase{"tensor_skinny", "bf16", "nn"}),
     [](const auto& each) { return each.param.name + "_" + each.param.layout + each.param.group.name; });
 
 }  // namespace

@@ -67,7 +67,8 @@
 //
 // If C has fewer tiles than the GPU has multiprocessors, several blocks share a tile: CLUSTER_K blocks in each of
 // SPLIT_K clusters. Each block multiplies a part of K. The sums are added up within each cluster through shared memory,
-// then between the clusters through the workspace.
+// then between the clusters through the workspace. Shared memory is faster, but large clusters leave multiprocessors
+// without work: of 132 multiprocessors, at most 124 run blocks of clusters of 4.
 //
 // A cluster can have both kinds of blocks. For example, CLUSTER_M = 2 and CLUSTER_K = 4 make clusters of 8 blocks for
 // two tiles, one below the other. The blocks of ranks 0 and 1 multiply the first part of K and copy their part of B for
@@ -186,7 +187,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM) CLUSTER_DIM
             const auto [row, column] = work.place(tile);
             Sums sums;
             consume(shared, pipeline, work, part, turn, sums);
-            if constexpr (CLUSTER_K > 1) {
+            if constexpr (CLUSTER_K * SPLIT_K > 1) {
                 add_up_parts(shared, work, sums, sums_of_parts, parts.split, output, row, column);
             } else {
                 output.write(shared, sums, row + part * ROWS, column);

@@ -93,7 +93,7 @@ TEST(Launch, HasRoomForTheSumsOfAllTilesOfACluster) {
     }
     // The kernel places the sums of tile `t` of a cluster behind those of tile `t - 1`.
     const auto launch = launch_of(kernel, configuration, gemm(256, 128, 1024, "bf16"), model_device("sm_90"));
-    EXPECT_EQ(launch.grid.x, 2 * 2 * 2) << "two tiles, each computed by four blocks";
+    EXPECT_EQ(launch.grid[0], 2 * 2 * 2) << "two tiles, each computed by four blocks";
     EXPECT_EQ(launch.workspace->bytes, 128 + 128 + 2 * 2 * 128 * 128 * 4) << "counters, then two parts of two tiles";
 }
 

@@ -4,6 +4,7 @@
 #include "gemm/wgmma_tf32_tiled/fragments.h"
 
 static_assert(SHARERS == 1 || CLUSTER_K == 1, "a cluster shares operands or K");
+static_assert(SPLIT_K == 1 || CLUSTER_K > 1, "clusters add up first");
 
 // Distances in the units of describe_tile, which are 16 bytes: from one instruction's 8 k-steps to the next 8, and from
 // the first half of the columns to the second half.

@@ -3,7 +3,7 @@
 
 #include "gemm/wgmma_tiled/pipeline.h"
 
-static_assert(!PING_PONG || (CONSUMERS == 2 && CLUSTER_K == 1), "two consumers take turns with whole tiles");
+static_assert(!PING_PONG || (CONSUMERS == 2 && CLUSTER_K * SPLIT_K == 1), "two consumers take turns with whole tiles");
 
 /// A thread's part of the sums of its consumer, which computes ROWS x BLOCK_N elements of C. values[i] belongs to rows
 /// i * 64 .. i * 64 + 63, in the order of multiply_tiles.

@@ -68,7 +68,8 @@ private:
                                                  bool by_engine) const {
         const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
         row += warp % 4 * 16;
-        static_assert(STRIP_BUFFERS == 2 || STRIPS == 1 || CLUSTER_K > 1, "a strip is stored while another is filled");
+        static_assert(STRIP_BUFFERS == 2 || STRIPS == 1 || CLUSTER_K * SPLIT_K > 1,
+                      "a strip is stored while another is filled");
         int turn = 0;
 #pragma unroll
         for (int i = 0; i < ROWS / 64; ++i) {

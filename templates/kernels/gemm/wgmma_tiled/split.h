@@ -1,10 +1,11 @@
 // Adds up the sums of a tile if several blocks each multiplied a part of K. The order of the additions is always the
 // same.
 //
-// First, each block of a cluster writes its sums to its own shared memory, in groups of four sums per thread. Then each
-// block adds up its share of the groups, which it reads from the shared memory of all CLUSTER_K blocks of the cluster
-// that share the tile. If several clusters share the tile, the blocks write these totals to the workspace. Of the
-// blocks with the same rank in their clusters, the last one to arrive adds up the totals of all clusters.
+// If CLUSTER_K is more than 1, each block of a cluster first writes its sums to its own shared memory, in groups of
+// four sums per thread. Then each block adds up its share of the groups, which it reads from the shared memory of all
+// CLUSTER_K blocks of the cluster that share the tile. If several clusters share the tile, the blocks write these
+// totals to the workspace. Of the blocks with the same rank in their clusters, the last one to arrive adds up the
+// totals of all clusters.
 #pragma once
 
 #include "device/cluster.h"
@@ -31,8 +32,8 @@ __device__ __forceinline__ bool last_of_consumers(int& note, unsigned* counter, 
 }
 
 /// Adds up the sums of the blocks that share a tile, and writes the totals with `output`. All threads of the consumers
-/// must call the function. The producer's threads do not call it, but must arrive at its cluster barrier
-/// (cluster_barrier_of_all). `row` and `column` are the first row and column of the block's tile.
+/// must call the function. If CLUSTER_K is more than 1, the producer's threads do not call it, but must arrive at its
+/// cluster barrier (cluster_barrier_of_all). `row` and `column` are the first row and column of the block's tile.
 /// `workspace` has SPLIT_K * BLOCK_M * BLOCK_N sums for each tile.
 template <class Shared, class Sums, class Output>
 __device__ __forceinline__ void add_up_parts(Shared& shared, const Work& work, const Sums& sums, float* workspace,
@@ -42,19 +43,26 @@ __device__ __forceinline__ void add_up_parts(Shared& shared, const Work& work, c
     static_assert(CLUSTER_K == 1 || sizeof(float) * BLOCK_M * BLOCK_N <= sizeof(shared.a) + sizeof(shared.b),
                   "room for the sums");
     const auto write = [&](int group, const float(&total)[4]) { output.write_group(group, row, column, total); };
-    float* const stages = reinterpret_cast<float*>(&shared) + threadIdx.x * 4;
-    consumer_barrier();  // no product reads the stages any more
+    // Writes the sums of this thread. Group g is at `to` + g * PLACES.
+    const auto store_all = [&](float* to) {
 #pragma unroll
-    for (int group = 0; group < GROUPS; ++group) {
-        store_four(stages + group * PLACES, sums.values[group / (BLOCK_N / 8)] + group % (BLOCK_N / 8) * 4);
+        for (int group = 0; group < GROUPS; ++group) {
+            store_four(to + group * PLACES, sums.values[group / (BLOCK_N / 8)] + group % (BLOCK_N / 8) * 4);
+        }
+    };
+    float* const stages = reinterpret_cast<float*>(&shared) + threadIdx.x * 4;
+    if constexpr (CLUSTER_K > 1) {
+        consumer_barrier();  // no product reads the stages any more
+        store_all(stages);
+        cluster_barrier_of_all();
     }
-    cluster_barrier_of_all();
     const int sharer = work.rank % SHARERS, part = work.part_of_cluster();
     const long long tile = work.first * static_cast<long long>(SHARERS) + sharer;
     float* const parts = workspace + SPLIT_K * BLOCK_M * BLOCK_N * tile + threadIdx.x * 4;
     const int first = GROUPS * part / CLUSTER_K, end = GROUPS * (part + 1) / CLUSTER_K;
+    if constexpr (CLUSTER_K == 1) store_all(parts + work.split * BLOCK_M * BLOCK_N);
 #pragma unroll 1
-    for (int group = first; group < end; group += AT_ONCE) {
+    for (int group = first; CLUSTER_K > 1 && group < end; group += AT_ONCE) {
         float fours[AT_ONCE][CLUSTER_K][4];
 #pragma unroll
         for (int i = 0; i < AT_ONCE; ++i) {
@@ -81,18 +89,29 @@ __device__ __forceinline__ void add_up_parts(Shared& shared, const Work& work, c
     }
     if (SPLIT_K == 1) return;
     if (!last_of_consumers(shared.note, counters + CLUSTER * work.first + work.rank, SPLIT_K)) return;
+    // With many blocks in a cluster, each adds up few groups, so loading several at once would not help.
+    constexpr int TOTALS_AT_ONCE = CLUSTER_K >= 8 || SPLIT_K >= 16 ? 1 : 16 / SPLIT_K;
 #pragma unroll 1
-    for (int group = first; group < end; ++group) {
-        float total[4] = {}, fours[SPLIT_K][4];
+    for (int group = first; group < end; group += TOTALS_AT_ONCE) {
+        float fours[TOTALS_AT_ONCE][SPLIT_K][4];
 #pragma unroll
-        for (int split = 0; split < SPLIT_K; ++split) {
-            load_four(fours[split], parts + split * BLOCK_M * BLOCK_N + group * PLACES);
+        for (int i = 0; i < TOTALS_AT_ONCE; ++i) {
+#pragma unroll
+            for (int split = 0; split < SPLIT_K; ++split) {
+                const int loaded = min(group + i, end - 1);
+                load_four(fours[i][split], parts + split * BLOCK_M * BLOCK_N + loaded * PLACES);
+            }
         }
 #pragma unroll
-        for (int split = 0; split < SPLIT_K; ++split) {
+        for (int i = 0; i < TOTALS_AT_ONCE; ++i) {
+            if (group + i >= end) break;
+            float total[4] = {};
 #pragma unroll
-            for (int i = 0; i < 4; ++i) total[i] += fours[split][i];
+            for (int split = 0; split < SPLIT_K; ++split) {
+#pragma unroll
+                for (int j = 0; j < 4; ++j) total[j] += fours[i][split][j];
+            }
+            write(group + i, total);
         }
-        write(group, total);
     }
 }

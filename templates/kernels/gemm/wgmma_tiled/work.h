@@ -11,7 +11,6 @@ constexpr int CLUSTER = SHARERS * CLUSTER_K;
 constexpr int LINE = 128 / sizeof(Element);  // number of elements in a line (128 bytes)
 constexpr int CHUNK = 16 / sizeof(Element);  // number of elements in a chunk (16 bytes)
 static_assert(BLOCK_K == LINE && ROWS % 64 == 0 && BLOCK_M % ROWS == 0, "whole instructions");
-static_assert(SPLIT_K == 1 || CLUSTER_K > 1, "clusters add up first");
 
 struct alignas(16) Chunk {
     Element elements[CHUNK];
@@ -36,9 +35,8 @@ struct Pipeline {
 };
 
 /// The tiles of C that a block computes, one after another, and its part of K. A cluster computes CLUSTER_M x CLUSTER_N
-/// neighbouring tiles at a time. If CLUSTER_K is 1, each of its blocks computes one of these tiles. Otherwise,
-/// CLUSTER_K blocks compute each of them, and may share it with blocks of other clusters (of SPLIT_K clusters in all).
-/// `tiles`, `first` and `step` count the tiles of one cluster as one tile.
+/// neighbouring tiles at a time, each with CLUSTER_K of its blocks. SPLIT_K clusters compute the same tiles. `tiles`,
+/// `first` and `step` count the tiles of one cluster as one tile.
 ///
 /// The SHARERS blocks that compute different tiles with the same part of K have successive ranks.
 struct Work {
@@ -56,7 +54,7 @@ struct Work {
           group_rows(group) {
         tiles = rows * columns;
         const int all = K / BLOCK_K + (K % BLOCK_K > 0), parts = SPLIT_K * CLUSTER_K;
-        const int part = CLUSTER_K == 1 ? 0 : split * CLUSTER_K + part_of_cluster();
+        const int part = parts == 1 ? 0 : split * CLUSTER_K + part_of_cluster();
         first_k_tile = all / parts * part + min(part, all % parts);
         k_tiles = all / parts + (part < all % parts);
         if (all == 0) first_k_tile = -1, k_tiles = 1;
