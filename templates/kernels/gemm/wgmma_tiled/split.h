@@ -2,10 +2,13 @@
 // same.
 //
 // If CLUSTER_K is more than 1, each block of a cluster first writes its sums to its own shared memory, in groups of
-// four sums per thread. Then each block adds up its share of the groups, which it reads from the shared memory of all
-// CLUSTER_K blocks of the cluster that share the tile. If several clusters share the tile, the blocks write these
-// totals to the workspace. Of the blocks with the same rank in their clusters, the last one to arrive adds up the
-// totals of all clusters.
+// four sums per thread. Then each block adds up its part of the groups, which it reads from the shared memory of all
+// CLUSTER_K blocks of the cluster that share the tile.
+//
+// If SPLIT_K is more than 1, the blocks write these totals, or their sums, to the workspace. The SPLIT_K blocks with
+// the same rank in their clusters then add them up in SPLIT_K shares. A block must not wait for a block that does not
+// run yet. So it waits only for a short time until the others have arrived, and then takes one share. If it has waited
+// in vain, it ends. The last block to arrive takes all shares that nobody else takes.
 #pragma once
 
 #include "device/cluster.h"
@@ -14,21 +17,29 @@
 
 constexpr int GROUPS = ROWS / 64 * (BLOCK_N / 8);  // number of groups of four sums that a thread has
 
-/// Returns whether this block is the last of `blocks` blocks to arrive at `counter`, which is in global memory. The
-/// last block sees what the other blocks wrote before they arrived. All threads of the consumers must call the
-/// function. `note` is in shared memory. The counter must be 0 before the first arrival, and it is 0 again after the
-/// last arrival.
-__device__ __forceinline__ bool last_of_consumers(int& note, unsigned* counter, int blocks) {
+constexpr int TRIES = 50;  // how often a block looks whether the others have arrived, about once in a microsecond
+
+/// What a block does for the sums of several clusters.
+struct Share {
+    int number;    // the share to add up; SPLIT_K if there is none
+    bool is_last;  // whether this block takes all shares that nobody else takes
+};
+
+/// Reports that this block has written its sums, and returns its share of the additions. The block then sees what the
+/// other blocks wrote. All threads of the consumers must call the function. `note` is in shared memory.
+__device__ __forceinline__ Share arrive_and_take_share(int& note, SplitCounters* counters) {
     consumer_barrier();  // all consumers have written their sums
     if (threadIdx.x == 0) {
         __threadfence();
-        const bool last = atomicAdd(counter, 1U) == blocks - 1;
-        if (last) *counter = 0;
+        unsigned arrived = atomicAdd(&counters->arrived, 1U) + 1;
+        const bool is_last = arrived == SPLIT_K;
+        for (int i = 0; arrived < SPLIT_K && i < TRIES; ++i) arrived = load_acquire(&counters->arrived);
         __threadfence();
-        note = last;
+        const unsigned share = arrived == SPLIT_K ? atomicAdd(&counters->taken, 1U) : SPLIT_K;
+        note = static_cast<int>(share * 2 + is_last);
     }
     consumer_barrier();
-    return note != 0;
+    return {note / 2, note % 2 != 0};
 }
 
 /// Adds up the sums of the blocks that share a tile, and writes the totals with `output`. All threads of the consumers
@@ -37,7 +48,7 @@ __device__ __forceinline__ bool last_of_consumers(int& note, unsigned* counter, 
 /// `workspace` has SPLIT_K * BLOCK_M * BLOCK_N sums for each tile.
 template <class Shared, class Sums, class Output>
 __device__ __forceinline__ void add_up_parts(Shared& shared, const Work& work, const Sums& sums, float* workspace,
-                                             unsigned* counters, const Output& output, int row, int column) {
+                                             SplitCounters* counters, const Output& output, int row, int column) {
     constexpr int PLACES = CONSUMERS * WARPGROUP * 4;             // distance between groups of a thread, in floats
     constexpr int AT_ONCE = CLUSTER_K < 16 ? 16 / CLUSTER_K : 1;  // number of groups whose loads are under way
     static_assert(CLUSTER_K == 1 || sizeof(float) * BLOCK_M * BLOCK_N <= sizeof(shared.a) + sizeof(shared.b),
@@ -88,30 +99,44 @@ __device__ __forceinline__ void add_up_parts(Shared& shared, const Work& work, c
         }
     }
     if (SPLIT_K == 1) return;
-    if (!last_of_consumers(shared.note, counters + CLUSTER * work.first + work.rank, SPLIT_K)) return;
-    // With many blocks in a cluster, each adds up few groups, so loading several at once would not help.
-    constexpr int TOTALS_AT_ONCE = CLUSTER_K >= 8 || SPLIT_K >= 16 ? 1 : 16 / SPLIT_K;
+    SplitCounters* const own = counters + CLUSTER * work.first + work.rank;
+    Share share = arrive_and_take_share(shared.note, own);
+    constexpr int TOTALS_AT_ONCE = SPLIT_K < 16 ? 16 / SPLIT_K : 1;
 #pragma unroll 1
-    for (int group = first; group < end; group += TOTALS_AT_ONCE) {
-        float fours[TOTALS_AT_ONCE][SPLIT_K][4];
+    while (share.number < SPLIT_K) {
+        unsigned next = SPLIT_K;
+        if (threadIdx.x == 0 && share.is_last) next = atomicAdd(&own->taken, 1U);  // the latency overlaps
+        const int from = first + (end - first) * share.number / SPLIT_K;
+        const int up_to = first + (end - first) * (share.number + 1) / SPLIT_K;
+#pragma unroll 1
+        for (int group = from; group < up_to; group += TOTALS_AT_ONCE) {
+            float fours[TOTALS_AT_ONCE][SPLIT_K][4];
 #pragma unroll
-        for (int i = 0; i < TOTALS_AT_ONCE; ++i) {
+            for (int i = 0; i < TOTALS_AT_ONCE; ++i) {
 #pragma unroll
-            for (int split = 0; split < SPLIT_K; ++split) {
-                const int loaded = min(group + i, end - 1);
-                load_four(fours[i][split], parts + split * BLOCK_M * BLOCK_N + loaded * PLACES);
+                for (int split = 0; split < SPLIT_K; ++split) {
+                    const int loaded = min(group + i, up_to - 1);
+                    load_four(fours[i][split], parts + split * BLOCK_M * BLOCK_N + loaded * PLACES);
+                }
+            }
+#pragma unroll
+            for (int i = 0; i < TOTALS_AT_ONCE; ++i) {
+                if (group + i >= up_to) break;
+                float total[4] = {};
+#pragma unroll
+                for (int split = 0; split < SPLIT_K; ++split) {
+#pragma unroll
+                    for (int j = 0; j < 4; ++j) total[j] += fours[i][split][j];
+                }
+                write(group + i, total);
             }
         }
-#pragma unroll
-        for (int i = 0; i < TOTALS_AT_ONCE; ++i) {
-            if (group + i >= end) break;
-            float total[4] = {};
-#pragma unroll
-            for (int split = 0; split < SPLIT_K; ++split) {
-#pragma unroll
-                for (int j = 0; j < 4; ++j) total[j] += fours[i][split][j];
-            }
-            write(group + i, total);
-        }
+        if (!share.is_last) break;
+        consumer_barrier();  // all threads have read `note`
+        if (threadIdx.x == 0) shared.note = static_cast<int>(next);
+        consumer_barrier();
+        share.number = shared.note;
     }
+    // The last block to get here resets the counters. No other block uses them any more.
+    if (threadIdx.x == 0 && atomicAdd(&own->left, 1U) == SPLIT_K - 1) *own = {};
 }

@@ -10,12 +10,6 @@
 
 constexpr int WARPS = THREADS / 32;
 
-__device__ __forceinline__ unsigned load_acquire(const unsigned* from) {
-    unsigned value;
-    asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(from) : "memory");
-    return value;
-}
-
 /// Makes writes to global memory visible to the copy engine (TMA): the writes of this thread, and all writes of other
 /// threads that are already visible to this thread.
 __device__ __forceinline__ void fence_global() { asm volatile("fence.proxy.async.global;" ::: "memory"); }
@@ -48,9 +42,9 @@ __device__ __forceinline__ void do_tasks(int& note, int tasks, RepackCounters* c
         __threadfence();
         atomicAdd(&counters->done, done);
         while (load_acquire(&counters->done) < tasks) __nanosleep(20);
-        // The last block to get here resets the counters. No other block reads them any more.
-        if (atomicAdd(&counters->left, 1U) == gridDim.x - 1) *counters = {};
     }
     __syncthreads();
     fence_global();
+    // The last block to get here resets the counters. No other block reads them any more.
+    if (threadIdx.x == 0 && atomicAdd(&counters->left, 1U) == gridDim.x - 1) *counters = {};
 }

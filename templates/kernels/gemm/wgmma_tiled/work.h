@@ -84,19 +84,31 @@ struct RepackCounters {
     unsigned taken, done, left;  // numbers of tasks taken, of tasks done, and of blocks that finished waiting
 };
 
+/// Counters of split.h in the workspace. They are 0 before and after a launch.
+struct alignas(16) SplitCounters {
+    unsigned arrived, taken,
+        left;  // numbers of blocks that have written their sums, of shares taken, of blocks at the end
+};
+
 /// The workspace: first counters, then copies of operands and the sums of parts of K. The place of the counters does
 /// not depend on K, because a problem is launched with K = 0 if alpha is 0. So each launch finds the counters where
 /// the previous launch left them.
 struct Workspace {
     RepackCounters* repack;
-    unsigned* split;      // counters of split.h: CLUSTER for the tiles of each cluster
-    unsigned char* rest;  // the rest of the workspace, aligned to 128 bytes
+    SplitCounters* split;  // CLUSTER for the tiles of each cluster
+    unsigned char* rest;   // the rest of the workspace, aligned to 128 bytes
 
     __device__ __forceinline__ Workspace(unsigned char* from, const Work& work)
         : repack(reinterpret_cast<RepackCounters*>(from)),
-          split(reinterpret_cast<unsigned*>(from + 128)),
-          rest(from + 128 + (SPLIT_K == 1 ? 0 : (4LL * CLUSTER * work.tiles + 127) / 128 * 128)) {}
+          split(reinterpret_cast<SplitCounters*>(from + 128)),
+          rest(from + 128 + (SPLIT_K == 1 ? 0 : (16LL * CLUSTER * work.tiles + 127) / 128 * 128)) {}
 };
+
+__device__ __forceinline__ unsigned load_acquire(const unsigned* from) {
+    unsigned value;
+    asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(from) : "memory");
+    return value;
+}
 
 /// A barrier of all consumers' threads of the block.
 __device__ __forceinline__ void consumer_barrier() {
