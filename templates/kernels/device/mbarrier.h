@@ -16,6 +16,12 @@ __device__ __forceinline__ void init_barrier(Barrier* barrier, int arrivals) {
     asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(barrier)), "r"(arrivals) : "memory");
 }
 
+/// Ends the use of a barrier, so that its memory can be used for something else. One thread calls it, when no thread
+/// uses the barrier any more.
+__device__ __forceinline__ void end_barrier(Barrier* barrier) {
+    asm volatile("mbarrier.inval.shared::cta.b64 [%0];" ::"r"(shared_address(barrier)) : "memory");
+}
+
 /// Makes initialised barriers visible to the copy engine (TMA) and to the other blocks of the cluster.
 __device__ __forceinline__ void fence_barriers() {
     asm volatile("fence.mbarrier_init.release.cluster;\nfence.proxy.async.shared::cta;" ::: "memory");

@@ -26,6 +26,20 @@ __device__ __forceinline__ void copy_tile(void* to, const TensorMap& map, int co
         : "memory");
 }
 
+/// Starts the copy of `bytes` neighbouring bytes to shared memory. `barrier` counts them. Both addresses and the number
+/// are multiples of 16. The L2 cache gives up these bytes first, so use this function for data that is read once.
+__device__ __forceinline__ void copy_bytes_once(void* to, unsigned long long from, unsigned bytes, Barrier* barrier) {
+    asm volatile(
+        "{\n"
+        ".reg .b64 first_to_go;\n"
+        "createpolicy.fractional.L2::evict_first.b64 first_to_go, 1.0;\n"
+        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint [%0], [%1], %2, [%3], "
+        "first_to_go;\n"
+        "}" ::"r"(shared_address(to)),
+        "l"(from), "r"(bytes), "r"(shared_address(barrier))
+        : "memory");
+}
+
 /// Starts the copy of a tile to several blocks of the cluster: bit r of `blocks` stands for the block with rank r. In
 /// each of these blocks, the tile goes to the same place in shared memory as `to`, and the barrier at the same place as
 /// `barrier` counts the bytes. The other arguments are those of copy_tile.

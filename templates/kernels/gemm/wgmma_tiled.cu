@@ -165,7 +165,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM) CLUSTER_DIM
     float* sums_of_parts = reinterpret_cast<float*>(parts.rest);
     if (has_room) {
         wait_for_previous_kernel();
-        repack(shared.note, a, fits_a ? 0 : a.units(), b, fits_b ? 0 : b.units(), parts.repack);
+        repack(shared, a, fits_a ? 0 : a.units(), b, fits_b ? 0 : b.units(), parts.repack);
         sums_of_parts += (a.bytes() + b.bytes()) / sizeof(float);
     }
     if (warpgroup == CONSUMERS) {

@@ -69,9 +69,9 @@ __device__ __forceinline__ void prepare(Shared& shared, const Repacked& left, in
                                         RepackCounters* counters) {
     static_assert(!PREPARES_RIGHT || sizeof(shared.a) + sizeof(shared.b) >= WARPS * 1024 * sizeof(float),
                   "room for the exchange");
-    // A warp copies one piece at a time: one unit of the right operand (32 x 32 elements), or UNITS_AT_ONCE units of
-    // the left operand (32 chunks of a row each).
-    const int left_pieces = (units + UNITS_AT_ONCE - 1) / UNITS_AT_ONCE, pieces = left_pieces + right.units();
+    // A warp copies one piece at a time: one unit of the right operand (32 x 32 elements), or 8 units of the left
+    // operand (32 chunks of a row each).
+    const int left_pieces = (units + 7) / 8, pieces = left_pieces + right.units();
     if (pieces == 0) return;
     const int pieces_of_warp = share_of_warp(pieces, 4), warp = threadIdx.x / 32;
     const int tasks = (pieces - 1) / (pieces_of_warp * WARPS) + 1;
@@ -80,9 +80,9 @@ __device__ __forceinline__ void prepare(Shared& shared, const Repacked& left, in
         for (int i = 0; i < pieces_of_warp; ++i) {
             const int piece = (task * pieces_of_warp + i) * WARPS + warp;
             if (piece < left_pieces) {
-                copy_units(left, units, left, units, piece * UNITS_AT_ONCE, 1, UNITS_AT_ONCE);
+                copy_units(shared, left, piece * 8, 1, min(8, units - piece * 8));
             } else if (piece < pieces) {
-                right.copy_unit(piece - left_pieces, reinterpret_cast<float*>(&shared) + warp * 1024);
+                right.copy_unit(piece - left_pieces, reinterpret_cast<float*>(stages_of_warp(shared)));
             }
         }
     });

@@ -36,7 +36,7 @@ __device__ __forceinline__ void wgmma_tf32_product(int M, int N, float alpha, co
         const Repacked right_copy{right.elements, right.leading, right.sides, K, reinterpret_cast<Chunk*>(rest)};
         const bool right_has_copy = K % CHUNK != 0;
         if (right_has_copy) rest += right_copy.bytes() / sizeof(float);
-        repack(shared.note, left_copy, left_units, right_copy, right_has_copy && !copies_right ? right_copy.units() : 0,
+        repack(shared, left_copy, left_units, right_copy, right_has_copy && !copies_right ? right_copy.units() : 0,
                parts.repack);
         copies_right = copies_right || right_has_copy;
     }

@@ -134,21 +134,20 @@ private:
     // begin at such a multiple, the row's first element is stored alone.
     __device__ __forceinline__ void store_elements(const Element* buffer, int row, int column) const {
         constexpr int PAIRS = STRIP_COLUMNS / 2, ROWS_AT_ONCE = 32 / PAIRS;
-        const int lane = threadIdx.x % 32;
-#pragma unroll 1
-        for (int r = lane / PAIRS; r < 16; r += ROWS_AT_ONCE) {
-            if (row + r >= M) break;
-            Element* const to = C + (row + r) * ldc + column;
-            const auto at = [&](int c) { return buffer[place(r, c / CHUNK) + c % CHUNK]; };
-            const int odd = reinterpret_cast<unsigned long long>(to) / sizeof(Element) % 2;
-            const int left = N - column, c = lane % PAIRS * 2 + odd;
-            if (c + 1 < min(left, STRIP_COLUMNS)) {
-                const unsigned low = at(c).bits, high = at(c + 1).bits;
-                *reinterpret_cast<unsigned*>(to + c) = low | high << 16;
-            } else if (c < min(left, STRIP_COLUMNS)) {
-                to[c] = at(c);
-            }
-            if (odd && c == 1 && left > 0) to[0] = at(0);
+        constexpr int AT_ONCE = ROWS * BLOCK_N / 128 > 128 ? 1 : 4;  // with more sums, there are too few registers
+        const int lane = threadIdx.x % 32, pair = lane % PAIRS * 2, end = min(N - column, STRIP_COLUMNS);
+        int r = lane / PAIRS;
+        Element* to = C + (row + r) * ldc + column;
+#pragma unroll AT_ONCE  // the latencies of several rows overlap
+        for (int i = 0; i < 16 / ROWS_AT_ONCE; ++i, r += ROWS_AT_ONCE, to += ROWS_AT_ONCE * ldc) {
+            const int odd = reinterpret_cast<unsigned long long>(to) / sizeof(Element) % 2, c = pair + odd;
+            const unsigned word = *reinterpret_cast<const unsigned*>(buffer + place(r, pair / CHUNK) + pair % CHUNK);
+            const unsigned next = __shfl_down_sync(0xffffffffU, word, 1);
+            const unsigned both = odd ? __funnelshift_r(word, next, 16) : word;
+            const int columns = row + r < M ? end : 0;
+            if (c + 1 < columns) *reinterpret_cast<unsigned*>(to + c) = both;
+            if (c + 1 == columns) to[c].bits = static_cast<unsigned short>(both);
+            if (c == 1 && columns > 0) to[0].bits = static_cast<unsigned short>(word);
         }
         __syncwarp();
     }

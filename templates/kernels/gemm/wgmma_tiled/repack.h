@@ -1,11 +1,25 @@
-// The copy engine can read a matrix only if its rows begin at multiples of 16 bytes. This file copies other operands to
-// the workspace, where their rows begin at such multiples. All blocks of the grid share this work (tasks.h).
+// The copy engine can load tiles of a matrix only if its rows begin at multiples of 16 bytes. This file copies other
+// operands to the workspace, where their rows begin at such multiples. All blocks of the grid share this work
+// (tasks.h).
+//
+// The engine can load neighbouring bytes, from one multiple of 16 to another. So it loads each piece of a row to shared
+// memory, with the bytes around the piece. The threads then shift the piece and write it to the workspace:
+//
+//     matrix            ...|..aabbccdd|eeffgghh|iijj....|...      | multiples of 16 bytes
+//     shared memory        |..aabbccdd|eeffgghh|iijj....|         the stages, which are not used before the products
+//     workspace            |aabbccddee|ffgghhii|jj......|
+//
+// If the threads loaded the pieces themselves, there would be too few loads under way, because the L1 cache has little
+// room beside the stages.
 #pragma once
 
 #include "gemm/wgmma_tiled/tasks.h"
 
+constexpr int UNIT = 64;  // number of chunks in a unit; starting many small loads would take longer than the loads
+
 /// A matrix and the place of its copy. The rows of the copy are packed and have a whole number of chunks (16 bytes). A
-/// unit of work is 32 chunks of a row, copied by one warp.
+/// unit of work is UNIT chunks of a row, or fewer at the end of the row. One warp copies it. Elements of the copy
+/// beyond the end of a row have no defined value, and nothing reads them.
 struct Repacked {
     const Element* matrix;
     long long leading;
@@ -13,34 +27,25 @@ struct Repacked {
     Chunk* copy;
 
     __device__ __forceinline__ int chunks() const { return (columns + CHUNK - 1) / CHUNK; }
-    __device__ __forceinline__ int segments() const { return (chunks() + 31) / 32; }
+    __device__ __forceinline__ int segments() const { return (chunks() + UNIT - 1) / UNIT; }
     __device__ __forceinline__ int units() const { return rows * segments(); }
     /// Returns the size of the copy in bytes, rounded up to a multiple of 128.
     __device__ __forceinline__ long long bytes() const { return (16LL * rows * chunks() + 127) / 128 * 128; }
-
-    /// A lane's chunk of a unit, and the chunk's place in the copy. Lanes beyond the end of a row copy the row's last
-    /// chunk again. This avoids branches, so loads of several units can be under way at once. Elements of the copy
-    /// beyond the end of a row have no defined value, and nothing reads them.
-    struct Place {
-        const Element* from;
-        int last;  // index of the chunk's last element that is in the matrix
-        Chunk* to;
-    };
-    __device__ __forceinline__ Place place(int unit) const {
-        const int row = unit / segments(), chunk = min(unit % segments() * 32 + threadIdx.x % 32, chunks() - 1);
-        return {matrix + row * leading + chunk * CHUNK, min(columns - chunk * CHUNK, CHUNK) - 1,
-                copy + static_cast<long long>(row) * chunks() + chunk};
-    }
 };
 
-/// Loads the two aligned groups of 16 bytes that contain a chunk. The groups also contain bytes around the chunk.
-__device__ __forceinline__ void load_around(const Repacked::Place& place, uint4& low, uint4& high) {
-    low = *reinterpret_cast<const uint4*>(reinterpret_cast<unsigned long long>(place.from) / 16 * 16);
-    high = *reinterpret_cast<const uint4*>(reinterpret_cast<unsigned long long>(place.from + place.last) / 16 * 16);
+/// Returns the size of the part of the stages that each warp may use before the products, in bytes.
+template <class Shared>
+__device__ constexpr int bytes_of_warp() {
+    return (sizeof(Shared::a) + sizeof(Shared::b)) / WARPS / 128 * 128;
+}
+template <class Shared>
+__device__ __forceinline__ unsigned char* stages_of_warp(Shared& shared) {
+    return reinterpret_cast<unsigned char*>(&shared) + threadIdx.x / 32 * bytes_of_warp<Shared>();
 }
 
-__device__ __forceinline__ uint4 chunk_between(const uint4& low, const uint4& high, const Element* from) {
-    const unsigned bytes = reinterpret_cast<unsigned long long>(from) % 16, bits = bytes % 4 * 8;
+/// Returns the 16 bytes that begin `bytes` bytes after the start of `low`.
+__device__ __forceinline__ uint4 chunk_between(const uint4& low, const uint4& high, unsigned bytes) {
+    const unsigned bits = bytes % 4 * 8;
     unsigned words[8] = {low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w};
 #pragma unroll
     for (int i = 0; i < 6; ++i) words[i] = bytes & 8 ? words[i + 2] : words[i];
@@ -50,41 +55,74 @@ __device__ __forceinline__ uint4 chunk_between(const uint4& low, const uint4& hi
                       __funnelshift_r(words[2], words[3], bits), __funnelshift_r(words[3], words[4], bits));
 }
 
-constexpr int UNITS_AT_ONCE = THREADS > 384 ? 4 : 8;  // number of units that a warp loads at once, limited by registers
-
-/// Copies `count` units with one warp: first, first + stride, first + 2 * stride, ... Units 0 .. units_a - 1 are those
-/// of `a`; units units_a .. units - 1 are those of `b`. Instead of a unit beyond the last one, the last unit is
-/// copied again.
-__device__ __forceinline__ void copy_units(const Repacked& a, int units_a, const Repacked& b, int units, int first,
-                                           int stride, int count) {
-#pragma unroll 1
-    for (int i = 0; i < count; i += UNITS_AT_ONCE) {
-        Repacked::Place places[UNITS_AT_ONCE];
-        uint4 low[UNITS_AT_ONCE], high[UNITS_AT_ONCE];
-#pragma unroll
-        for (int j = 0; j < UNITS_AT_ONCE; ++j) {
-            const int unit = min(first + min(i + j, count - 1) * stride, units - 1);
-            const Repacked from = unit < units_a ? a : b;
-            places[j] = from.place(unit < units_a ? unit : unit - units_a);
-            load_around(places[j], low[j], high[j]);
-        }
-#pragma unroll
-        for (int j = 0; j < UNITS_AT_ONCE; ++j) {
-            *reinterpret_cast<uint4*>(places[j].to) = chunk_between(low[j], high[j], places[j].from);
-        }
+/// Copies `count` units with one warp: first, first + stride, first + 2 * stride, ... All of them must exist.
+template <class Shared>
+__device__ __forceinline__ void copy_units(Shared& shared, const Repacked& from, int first, int stride, int count) {
+    constexpr int ROOM = (UNIT + 1) * 16;  // of a unit in shared memory: its chunks, and the bytes around them
+    constexpr int MOST = (bytes_of_warp<Shared>() - 16) / ROOM, AT_ONCE = MOST < 32 ? MOST : 32;
+    static_assert(AT_ONCE > 0, "room for a unit of each warp");
+    Barrier* const loaded = reinterpret_cast<Barrier*>(stages_of_warp(shared));
+    unsigned char* const units = stages_of_warp(shared) + 16;
+    const int lane = threadIdx.x % 32, segments = from.segments();
+    if (lane == 0) {
+        init_barrier(loaded, 1);
+        fence_barriers();
     }
+    int parity = 0;
+#pragma unroll 1
+    for (int done = 0; done < count; done += AT_ONCE, parity ^= 1) {
+        const int now = min(AT_ONCE, count - done);
+        // Lane i starts the load of unit i.
+        const int unit = first + (done + min(lane, now - 1)) * stride, row = unit / segments, segment = unit % segments;
+        const int elements = min(from.columns - segment * UNIT * CHUNK, UNIT * CHUNK);
+        const auto begin =
+            reinterpret_cast<unsigned long long>(from.matrix + row * from.leading + segment * UNIT * CHUNK);
+        const auto end = begin + elements * sizeof(Element);
+        const unsigned bytes = static_cast<unsigned>((end + 15) / 16 * 16 - begin / 16 * 16);
+        const auto to = reinterpret_cast<unsigned long long>(from.copy + static_cast<long long>(row) * from.chunks() +
+                                                             segment * UNIT);
+        const int chunks_and_shift = (elements + CHUNK - 1) / CHUNK * 16 + static_cast<int>(begin % 16);
+        const unsigned all_bytes = __reduce_add_sync(0xffffffffU, lane < now ? bytes : 0);
+        if (lane == 0) arrive_and_expect(loaded, static_cast<int>(all_bytes));
+        __syncwarp();
+        if (lane < now) copy_bytes_once(units + lane * ROOM, begin / 16 * 16, bytes, loaded);
+        wait_for_phase(loaded, parity);
+#pragma unroll 1
+        for (int i = 0; i < now; ++i) {
+            const int other = __shfl_sync(0xffffffffU, chunks_and_shift, i);
+            auto* const to_unit = reinterpret_cast<uint4*>(__shfl_sync(0xffffffffU, to, i));
+#pragma unroll
+            for (int part = 0; part < UNIT; part += 32) {
+                const int chunk = min(part + lane, other / 16 - 1);  // several lanes may write the last chunk of a row
+                const auto* const at = reinterpret_cast<const uint4*>(units + i * ROOM) + chunk;
+                to_unit[chunk] = chunk_between(at[0], at[1], other % 16);
+            }
+        }
+        __syncwarp();  // all lanes have read the units
+    }
+    if (lane == 0) end_barrier(loaded);
 }
 
 /// Copies both matrices to the workspace. The caller passes 0 units for a matrix that the copy engine can address, and
-/// that matrix is not copied. On return, the engine may read the copies. `note` is in shared memory.
-__device__ __forceinline__ void repack(int& note, const Repacked& a, int units_a, const Repacked& b, int units_b,
+/// that matrix is not copied. On return, the engine may read the copies.
+template <class Shared>
+__device__ __forceinline__ void repack(Shared& shared, const Repacked& a, int units_a, const Repacked& b, int units_b,
                                        RepackCounters* counters) {
     const int units = units_a + units_b;
     if (units == 0) return;
-    // Each block gets the same number of tasks. In a task, each warp copies at most 32 units.
+    // Each block gets the same number of tasks. In a task, each warp copies at most 32 units: first units of `a`, then
+    // units of `b`.
     const int units_of_warp = share_of_warp(units, 32);
     const int tasks = (units - 1) / (units_of_warp * WARPS) + 1;
-    do_tasks(note, tasks, counters, [&](int task) {
-        copy_units(a, units_a, b, units, task * units_of_warp * WARPS + threadIdx.x / 32, WARPS, units_of_warp);
+    do_tasks(shared.note, tasks, counters, [&](int task) {
+        int first = task * units_of_warp * WARPS + static_cast<int>(threadIdx.x) / 32, left = units_of_warp;
+#pragma unroll 1
+        for (int matrix = 0; matrix < 2; ++matrix) {
+            const int all = matrix == 0 ? units_a : units_b;
+            const int count = max(0, min(left, (all - first + WARPS - 1) / WARPS));
+            if (count > 0) copy_units(shared, matrix == 0 ? a : b, first, WARPS, count);
+            first += count * WARPS - all;
+            left -= count;
+        }
     });
 }
