@@ -38,6 +38,7 @@ template <class Shared>
 __device__ constexpr int bytes_of_warp() {
     return (sizeof(Shared::a) + sizeof(Shared::b)) / WARPS / 128 * 128;
 }
+/// Returns the address of this warp's part.
 template <class Shared>
 __device__ __forceinline__ unsigned char* stages_of_warp(Shared& shared) {
     return reinterpret_cast<unsigned char*>(&shared) + threadIdx.x / 32 * bytes_of_warp<Shared>();

@@ -17,7 +17,7 @@
 
 constexpr int GROUPS = ROWS / 64 * (BLOCK_N / 8);  // number of groups of four sums that a thread has
 
-constexpr int TRIES = 50;  // how often a block looks whether the others have arrived, about once in a microsecond
+constexpr int TRIES = 50;  // how often a block checks whether the others have arrived; a check takes about 1 us
 
 /// What a block does for the sums of several clusters.
 struct Share {
