@@ -114,8 +114,8 @@ std::vector<Configuration> configurations_for(const KernelTemplate& kernel) {
     if (kernel.name == "warp_tiled") {
         // The host device lacks clusters, so none of the four configurations uses them. The first one uses the pipeline
         // wherever N has a whole tile, and some of its threads copy no line of B in the last round. The second one uses
-        // the pipeline with vectors, if rows are aligned. The third one shares K through memory, even if the tile is
-        // wider than C. The fourth one writes a tile in two parts.
+        // the pipeline with vectors, if rows are aligned. The third one splits K and adds up the parts through device
+        // memory, even at sizes where the tile is wider than C. The fourth one writes a tile in two parts.
         const std::string common = "BLOCK_M=16,BLOCK_K=8,THREAD_M=4,THREAD_N=4,LANES_M=4,CLUSTER_K=1,A_FIRST=1,";
         return {parse_configuration(common + "BLOCK_N=96,SLICES_K=2,SPLIT_K=1,VECTOR_A=1,VECTOR_B=1,STAGES=3,ASYNC=1," +
                                     "LANE_PAIRS=1,BLOCKS_PER_SM=1,GROUP_M=4"),

@@ -17,11 +17,12 @@ std::string inventory_text(const Store::Summary& summary, std::uintmax_t bytes, 
 nlohmann::json inventory_rows(const Store::Inventory& inventory);
 nlohmann::json inventory_json(const Store::Summary& summary, std::uintmax_t bytes, const Store::Inventory& inventory);
 
-/// Tables of winners, one for each device, with time, speed, share of the peak, ratio to the baseline and date.
+/// Tables of winners, one for each device, operation, type and layout, with time, speed, share of the peak, ratio to
+/// the baseline and date.
 std::string best_text(std::span<const TrialFacts> winners, std::size_t width);
 
-/// Tables of trials, one for each device, with the time or the stage of the rejection. `more` is the number of trials
-/// beyond those listed.
+/// Tables of trials, one for each device, operation, type and layout, with the time or the stage of the rejection.
+/// `more` is the number of trials beyond those listed.
 std::string trials_text(std::span<const TrialFacts> trials, std::size_t more, std::size_t width);
 
 /// All facts about one trial and the run that made it; `run` is null if unknown.

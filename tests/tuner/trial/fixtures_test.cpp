@@ -36,8 +36,8 @@ std::vector<Failure> failures() {
                               {10, "limits", "empty"},
                               {9, "launch", on_host ? "a_function_that_is_nowhere" : "launch"}};
     // Behaviours 7 and 11 fail only on a GPU. Behaviour 7 exceeds a GPU's limit of 48 KiB for static arrays; a CPU has
-    // no such limit. Behaviour 11 keeps 128 values per thread: a GPU has too few registers for them, and a CPU uses its
-    // stack.
+    // no such limit. Behaviour 11 keeps 128 values in each of the 1,024 threads of a block: a GPU has too few registers
+    // for such a block, and a CPU uses its stack.
     list.push_back({7, on_host ? "" : "limits", on_host ? "" : "static shared bytes per block"});
     list.push_back({11, on_host ? "" : "limits", on_host ? "" : "registers per block"});
     return list;

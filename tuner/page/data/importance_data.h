@@ -34,9 +34,9 @@ public:
         Problem problem;
         Device device;
     };
-    /// Returns `[{"device", "problem", "template", "method", "explained", "shares": [{"name", "share"}], "pairs":
-    /// [...]}]`. If a group has too few trials, the text `too_little` replaces `method` and all that follows. `origin`
-    /// is called for each group that is analysed.
+    /// Returns `[{"device", "problem", "template", "method", "explained", "exact", "measured", "shares": [{"name",
+    /// "share"}], "pairs": [...]}]`. If a group has too few trials, the text `too_little` replaces `method` and all
+    /// that follows. `origin` is called for each group that is analysed.
     [[nodiscard]] nlohmann::json to_json(const std::function<Origin(const Group&)>& origin) const;
 
 private:
