@@ -3,7 +3,7 @@
 // wgmma_split_tiled.cu is the variant whose products are as precise as FP32.
 //
 // Producer, consumers, stages, clusters, split-K and grid are those of wgmma_tiled; the top of wgmma_tiled.cu explains
-// them. This page explains only the differences. Reading order: this page, wgmma_tf32_tiled/stages.h, fragments.h (the
+// them. But the blocks of a cluster share either operands or K. This page explains only the other differences. Reading order: this page, wgmma_tf32_tiled/stages.h, fragments.h (the
 // operand in registers), consumer.h, output.h, prepare.h (copies in the workspace), product.h (the body).
 //
 //
@@ -32,7 +32,8 @@
 // is rounded in the same way. Otherwise the tensor cores truncate its elements. Sums, alpha, beta and C are FP32.
 // Tensor cores truncate sums, so a sum has at most 6144 products (LONGEST_SUM of the manifest). If K is larger, several
 // blocks share it. Or, with RESTARTS = 1, a block computes several sums, one after another: it writes the first to C,
-// and adds the others to C.
+// and adds the others to C. These additions replace numbers below 2^-126 by 0, and alpha times a sum may be infinite
+// although the total is not.
 //
 //
 // ROWS THAT ARE NOT ALIGNED

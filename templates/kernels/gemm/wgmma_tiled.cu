@@ -60,7 +60,7 @@
 //
 // CLUSTER_M blocks, one below the other, need the same part of B. CLUSTER_N blocks, side by side, need the same part of
 // A. Each of these blocks copies an equal share of the common part into the shared memory of all of them. A stage is
-// therefore empty only when the consumers of all blocks that it is copied to are done with it.
+// therefore empty only when the consumers of all CLUSTER_M * CLUSTER_N blocks are done with it.
 //
 //
 // FEW TILES: SPLIT-K (split.h)

@@ -376,9 +376,9 @@ TEST(Catalog, TheHashesOfTheBuiltInTemplatesAreThoseOfStoredTrials) {
                                                     {"tiled", "f53311fb-aafb-55bd-9c66-bc9919a26ddf"},
                                                     {"tiled_transpose", "48dd4b02-830a-5f75-893b-2eab3baf21d9"},
                                                     {"warp_tiled", "24e731b0-8d91-5162-8f57-25a711d4493e"},
-                                                    {"wgmma_split_tiled", "619fcc5f-4f34-526d-8884-7c3b0d5879a5"},
-                                                    {"wgmma_tf32_tiled", "4dab6fcb-a3a7-57f8-93f8-e0977ab2f824"},
-                                                    {"wgmma_tiled", "0665b4a6-4cbd-5767-948d-17ad1b36139f"}};
+                                                    {"wgmma_split_tiled", "8723c922-e7ab-5689-b213-ae1bf151e929"},
+                                                    {"wgmma_tf32_tiled", "61187fe8-8c44-5216-85c2-1886c2ab759b"},
+                                                    {"wgmma_tiled", "0b892bfb-56bd-5627-8593-78dfba1872b9"}};
     EXPECT_EQ(hashes, stored);
     const std::map<std::string, std::string> verified{{"batched_gemm", "87b23f65f54cf560ddc7961e364e64a2"},
                                                       {"gemm", "e019d4e0e1d38da25b083885d22f567f"},

@@ -70,7 +70,7 @@ __device__ __forceinline__ void prepare(Shared& shared, const Repacked& left, in
     static_assert(!PREPARES_RIGHT || sizeof(shared.a) + sizeof(shared.b) >= WARPS * 1024 * sizeof(float),
                   "room for the exchange");
     // A warp copies one piece at a time: one unit of the right operand (32 x 32 elements), or 8 units of the left
-    // operand (32 chunks of a row each).
+    // operand (repack.h).
     const int left_pieces = (units + 7) / 8, pieces = left_pieces + right.units();
     if (pieces == 0) return;
     const int pieces_of_warp = share_of_warp(pieces, 4), warp = threadIdx.x / 32;

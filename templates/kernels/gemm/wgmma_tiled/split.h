@@ -5,10 +5,10 @@
 // four sums per thread. Then each block adds up its part of the groups, which it reads from the shared memory of all
 // CLUSTER_K blocks of the cluster that share the tile.
 //
-// If SPLIT_K is more than 1, the blocks write these totals, or their sums, to the workspace. The SPLIT_K blocks with
-// the same rank in their clusters then add them up in SPLIT_K shares. A block must not wait for a block that does not
-// run yet. So it waits only for a short time until the others have arrived, and then takes one share. If it has waited
-// in vain, it ends. The last block to arrive takes all shares that nobody else takes.
+// If SPLIT_K is more than 1, the blocks write these totals (if CLUSTER_K is 1: their sums) to the workspace. The
+// SPLIT_K blocks with the same rank in their clusters then add them up in SPLIT_K shares. A block must not wait for a
+// block that does not run yet. So it waits only for a short time until the others have arrived, and then takes one
+// share. If it has waited in vain, it ends. The last block to arrive takes all shares that nobody else takes.
 #pragma once
 
 #include "device/cluster.h"

@@ -86,8 +86,9 @@ struct RepackCounters {
 
 /// Counters of split.h in the workspace. They are 0 before and after a launch.
 struct alignas(16) SplitCounters {
-    unsigned arrived, taken,
-        left;  // numbers of blocks that have written their sums, of shares taken, of blocks at the end
+    unsigned arrived;  // number of blocks that have written their sums
+    unsigned taken;    // number of shares taken
+    unsigned left;     // number of blocks that no longer use the counters
 };
 
 /// The workspace: first counters, then copies of operands and the sums of parts of K. The place of the counters does
