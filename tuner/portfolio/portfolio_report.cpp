@@ -88,7 +88,7 @@ std::string to_text(const PortfolioReport& report, std::size_t width) {
                             counted(report.configurations, "configuration"), counted(report.counts.measured, "pair"),
                             report.counts.recalled, report.counts.rejected);
     if (report.wrong > 0)
-        text += fmt::format("{} left out: wrong, or not verified within the budget\n", counted(report.wrong, "member"));
+        text += fmt::format("{} left out: wrong, or not compiled or not verified\n", counted(report.wrong, "member"));
     if (report.served.empty()) return text;
     return text + "\nExpected loss, mean and worst, at a problem that was left out:\n\n" + table.to_text(width);
 }

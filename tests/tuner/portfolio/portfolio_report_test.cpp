@@ -46,7 +46,7 @@ TEST(PortfolioReport, TheTableHasTheMeanByCountAndTheWorstOfEachKind) {
     EXPECT_EQ(to_text(example(), 0),
               "sm_90: 1 member of 1,234 configurations; 2,000 pairs timed, 31 known from earlier runs, 42 not "
               "right or too large\n"
-              "2 members left out: wrong, or not verified within the budget\n"
+              "2 members left out: wrong, or not compiled or not verified\n"
               "\n"
               "Expected loss, mean and worst, at a problem that was left out:\n"
               "\n"
