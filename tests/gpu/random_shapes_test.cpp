@@ -12,10 +12,10 @@ namespace {
 
 constexpr int configurations = 40, launches_of_each = 70;  // per kernel: at most 40 * 70 = 2,800 launches
 
-constexpr int most = 1500;  // limit of most extents
+constexpr int longest = 1500;  // limit of most extents
 
 struct Range {
-    int least = 1, up_to = most;
+    int least = 1, up_to = longest;
 };
 
 // A group of configurations, and the extents for which some of them are valid.
@@ -24,17 +24,17 @@ struct Group {
     Range sides{}, k{};
 };
 
-const Group ping_pong{.name = "PingPong", .rule = "PING_PONG", .sides = {most / 2, most}};
+const Group ping_pong{.name = "PingPong", .rule = "PING_PONG", .sides = {longest / 2, longest}};
 // Blocks of one cluster share operands and K.
 const Group mixed_clusters{.name = "MixedClusters",
                            .rule = "CLUSTER_K > 1 && CLUSTER_M * CLUSTER_N > 1",
-                           .sides = {65, most / 3},
-                           .k = {most / 2, most}};
+                           .sides = {65, longest / 3},
+                           .k = {longest / 2, longest}};
 
 // Several clusters share the tiles of C.
-const Group split_k{.name = "SplitK", .rule = "SPLIT_K > 1", .sides = {33, most / 3}, .k = {most / 2, most}};
+const Group split_k{.name = "SplitK", .rule = "SPLIT_K > 1", .sides = {33, longest / 3}, .k = {longest / 2, longest}};
 // A block computes several sums for each element of C.
-const Group restarts{.name = "Restarts", .rule = "RESTARTS", .sides = {most / 6, most / 2}, .k = {6200, 9000}};
+const Group restarts{.name = "Restarts", .rule = "RESTARTS", .sides = {longest / 6, longest / 2}, .k = {6200, 9000}};
 
 struct RandomCase {
     std::string name, type, layout;

@@ -3,8 +3,9 @@
 // wgmma_split_tiled.cu is the variant whose products are as precise as FP32.
 //
 // Producer, consumers, stages, clusters, split-K and grid are those of wgmma_tiled; the top of wgmma_tiled.cu explains
-// them. But the blocks of a cluster share either operands or K. This page explains only the other differences. Reading order: this page, wgmma_tf32_tiled/stages.h, fragments.h (the
-// operand in registers), consumer.h, output.h, prepare.h (copies in the workspace), product.h (the body).
+// them. But the blocks of a cluster share either operands or K. This page explains only the other differences. Reading
+// order: this page, wgmma_tf32_tiled/stages.h, fragments.h (the operand in registers), consumer.h, output.h, prepare.h
+// (copies in the workspace), product.h (the body).
 //
 //
 // LEFT AND RIGHT
