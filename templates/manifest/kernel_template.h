@@ -202,6 +202,8 @@ struct KernelTemplate {
     /// their values. Therefore a new parameter leaves the hash as it is. Configurations that were stored without the
     /// new parameter then get its default value.
     std::string hash;
+    /// Configurations that are fast at some problems, according to the manifest. Searches try them first.
+    std::vector<Configuration> starts;
     /// The hashes of earlier versions that have the same machine code and launch, according to the manifest. Stored
     /// trials of these versions are used as trials of this version.
     std::vector<std::string> same_code_as;

@@ -268,6 +268,28 @@ void complete_parameters(const Section& head, KernelTemplate& kernel) {
     }
 }
 
+// Reads configurations that searches try first. Parameters that an entry leaves out have their defaults.
+void read_starts(const Section& head, KernelTemplate& result) {
+    for (const auto& text : head.list<std::string>("starts", R"(["TILE=32", "TILE=64,PAD=1"])")) {
+        Configuration start;
+        try {
+            start = parse_configuration(text);
+        } catch (const std::invalid_argument& error) {
+            head.fail_at("starts", error.what());
+        }
+        for (const auto& [name, value] : start.values) {
+            const auto parameter = std::ranges::find(result.parameters, name, &Parameter::name);
+            if (parameter == result.parameters.end()) {
+                head.fail_at("starts", "'" + text + "': there is no parameter '" + name + "'");
+            }
+            if (std::ranges::find(parameter->values, value) == parameter->values.end()) {
+                head.fail_at("starts", "'" + text + "': " + value_text(value) + " is not among the values of " + name);
+            }
+        }
+        result.starts.push_back(completed(std::move(start), default_configuration(result)));
+    }
+}
+
 std::optional<KernelTemplate> read_template(const std::string& path, const toml::table& table,
                                             const Operations& operations) {
     const Section root(path, "manifest", table);
@@ -278,8 +300,8 @@ std::optional<KernelTemplate> read_template(const std::string& path, const toml:
         if (root.section("operation")) return std::nullopt;
         root.fail("has no [template]; write [template] with a name and an operation");
     }
-    head->allow_only({"name", "operation", "summary", "types", "layouts", "source", "baseline", "same_code", "entry",
-                      "options", "include"});
+    head->allow_only({"name", "operation", "summary", "types", "layouts", "source", "baseline", "same_code", "starts",
+                      "entry", "options", "include"});
     KernelTemplate result{.name = head->value<std::string>("name", "\"tiled\""), .path = path};
     if (!is_identifier(result.name)) head->fail_at("name", "'" + result.name + "' is no C++ identifier");
     result.summary = head->value_or<std::string>("summary", "\"one line\"", "");
@@ -329,6 +351,7 @@ std::optional<KernelTemplate> read_template(const std::string& path, const toml:
         result.parameters.push_back(std::move(parameter));
     }
     complete_parameters(*head, result);
+    if (head->has("starts")) read_starts(*head, result);
     check_options(*head, result);
     for (const auto& each : root.sections("derived", "[[derived]]")) {
         result.derived.push_back(read_derived(each, known, result));

@@ -53,6 +53,7 @@ void with_default_arguments(const KernelTemplate& kernel, std::vector<Configurat
 
 SearchSetup setup_of(const KernelTemplate& kernel, std::shared_ptr<const ParameterSpace> space, unsigned seed,
                      const Problem& problem, const Device& device, std::vector<Configuration> starts) {
+    starts.insert(starts.end(), kernel.starts.begin(), kernel.starts.end());
     with_default_arguments(kernel, starts);
     starts.push_back(default_configuration(kernel));
     SearchSetup setup{.space = std::move(space), .seed = seed, .starts = std::move(starts)};

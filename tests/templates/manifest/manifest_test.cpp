@@ -177,6 +177,15 @@ TEST(Manifest, DescribesAKernel) {
     EXPECT_EQ(kernel.model->operations_per_phase.text(), "2 * WIDTH");
 }
 
+TEST(Manifest, AStartHasTheDefaultsOfTheParametersThatItLeavesOut) {
+    auto text = good;
+    text.insert(text.find("types "), "starts = [\"WIDTH=256\", \"UNROLL=2,WIDTH=64\"]\n");
+    std::vector<std::string> starts;
+    for (const auto& start : parse(text).starts) starts.push_back(to_text(start));
+    EXPECT_THAT(starts, ElementsAre("UNROLL=1,WIDTH=256", "UNROLL=2,WIDTH=64"));
+    EXPECT_THAT(parse(good).starts, testing::IsEmpty());
+}
+
 TEST(Manifest, ARuntimeParameterMayDecideGridBlockAndDynamicSharedMemory) {
     auto text = good;
     const auto replace = [&](const std::string& from, const std::string& to) {
@@ -444,6 +453,17 @@ const std::vector<Mistake> mistakes{
      "name = \"lda\"\nruntime = true",
      "name = \"lda\"\nruntime",
      {"'lda' is an argument of the operation's", "rename"}},
+    {"StartWithAnUnknownParameter",
+     "types ",
+     "starts = [\"WIDE=64\"]\ntypes ",
+     "starts",
+     {"'WIDE=64'", "there is no parameter 'WIDE'"}},
+    {"StartWithAnUnknownValue",
+     "types ",
+     "starts = [\"WIDTH=65\"]\ntypes ",
+     "starts",
+     {"'WIDTH=65'", "65 is not among the values of WIDTH"}},
+    {"StartWithoutAValue", "types ", "starts = [\"WIDTH\"]\ntypes ", "starts", {"'WIDTH' is not NAME=VALUE"}},
     {"UnfinishedString", "\"one element per thread\"", "\"one element", "\"one element", {"not valid TOML"}},
     {"KeyTwice", "baseline  = true", "types = [\"f32\"]", "types = [\"f32\"]\n\n", {"not valid TOML"}},
     {"TensorMapOfAScalar",

@@ -391,8 +391,7 @@ TEST(OwnSources, MistakesAreNamedWithLineAndRemedy) {
              "folder)"},
         {head, head + "includes = [\"common\"]\n", "includes = ",
          t + "has an unknown key 'includes'; known: baseline entry include layouts name operation options same_code "
-             "source "
-             "summary types"},
+             "source starts summary types"},
     };
     for (const auto& [from, to, at, message] : mistakes) {
         const auto tree = own("__global__ void copy();\n", from, to);

@@ -124,7 +124,7 @@ const std::vector<Mistake> mistakes{
      "one"},
     {"source    = \"count.cu\"", "sources   = \"count.cu\"",
      "count.toml:5: [template] has an unknown key 'sources'; known: baseline entry include layouts name operation "
-     "options same_code source summary types"},
+     "options same_code source starts summary types"},
     {"source    = \"count.cu\"", "entry     = \"kuont\"\nsource    = \"count.cu\"",
      "count.cu: its manifest's entry point 'kuont': ", 1},
     {"[64, 128]", "[64, 128",

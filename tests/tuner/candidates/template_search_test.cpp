@@ -70,6 +70,14 @@ TEST_F(HundredPoints, WithoutAValidOneGetAsManyEvaluationsAsThePatienceOrFourTim
     }
 }
 
+TEST_F(HundredPoints, AreTriedFromNeighbouringSizesThenFromTheManifest) {
+    kernels.front().starts = {at(70), at(200), at(30)};  // 200 is outside the space
+    auto search = this->search({.starts = {at(50)}});
+    std::vector<Configuration> first;
+    for (int i = 0; i < 3; ++i) first.push_back(search.next().value());
+    EXPECT_EQ(first, (std::vector{at(50), at(70), at(30)}));
+}
+
 TEST_F(HundredPoints, MayBeBehindByLessTheFewerAreLeft) {
     auto search = this->search();
     search.observe(at(0), 1.3);
