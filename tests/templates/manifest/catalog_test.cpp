@@ -376,9 +376,9 @@ TEST(Catalog, TheHashesOfTheBuiltInTemplatesAreThoseOfStoredTrials) {
                                                     {"tiled", "f53311fb-aafb-55bd-9c66-bc9919a26ddf"},
                                                     {"tiled_transpose", "48dd4b02-830a-5f75-893b-2eab3baf21d9"},
                                                     {"warp_tiled", "24e731b0-8d91-5162-8f57-25a711d4493e"},
-                                                    {"wgmma_split_tiled", "8723c922-e7ab-5689-b213-ae1bf151e929"},
-                                                    {"wgmma_tf32_tiled", "5ef86679-dc7c-51c2-8d92-3b85f0aa9b17"},
-                                                    {"wgmma_tiled", "0b892bfb-56bd-5627-8593-78dfba1872b9"}};
+                                                    {"wgmma_split_tiled", "6b747bad-10d8-5016-a966-53cccf876875"},
+                                                    {"wgmma_tf32_tiled", "db59756d-eb5a-50d1-aaa2-3db525b39c5b"},
+                                                    {"wgmma_tiled", "47f072f3-710b-5e3d-87f1-2f878af3c85e"}};
     EXPECT_EQ(hashes, stored);
     const std::map<std::string, std::string> verified{{"batched_gemm", "87b23f65f54cf560ddc7961e364e64a2"},
                                                       {"gemm", "e019d4e0e1d38da25b083885d22f567f"},

@@ -12,8 +12,7 @@ struct Output {
     long long ldc;
     int M, N;  // numbers of rows and columns of C
     Matrix left, right;
-    bool adds =
-        false;  // whether C += alpha * sums, without beta; this thread has then written the same elements before
+    bool adds = false;  // C += alpha * sums, without beta, for elements that this thread has written before
 
     /// Writes all sums of a thread. `row` and `column` are the first row and column of the block's tile of D. If an
     /// element that was split is infinite, or is rounded to infinity, sums with this element are NaN. Such sums are

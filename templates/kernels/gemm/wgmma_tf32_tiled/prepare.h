@@ -69,9 +69,10 @@ __device__ __forceinline__ void prepare(Shared& shared, const Repacked& left, in
                                         RepackCounters* counters) {
     static_assert(!PREPARES_RIGHT || sizeof(shared.a) + sizeof(shared.b) >= WARPS * 1024 * sizeof(float),
                   "room for the exchange");
-    // A warp copies one piece at a time: one unit of the right operand (32 x 32 elements), or 8 units of the left
-    // operand (repack.h).
-    const int left_pieces = (units + 7) / 8, pieces = left_pieces + right.units();
+    // A warp copies one piece at a time: one unit of the right operand (32 x 32 elements), or LEFT_UNITS units of the
+    // left operand (repack.h).
+    constexpr int LEFT_UNITS = 8;
+    const int left_pieces = (units + LEFT_UNITS - 1) / LEFT_UNITS, pieces = left_pieces + right.units();
     if (pieces == 0) return;
     const int pieces_of_warp = share_of_warp(pieces, 4), warp = threadIdx.x / 32;
     const int tasks = (pieces - 1) / (pieces_of_warp * WARPS) + 1;
@@ -80,7 +81,8 @@ __device__ __forceinline__ void prepare(Shared& shared, const Repacked& left, in
         for (int i = 0; i < pieces_of_warp; ++i) {
             const int piece = (task * pieces_of_warp + i) * WARPS + warp;
             if (piece < left_pieces) {
-                copy_units(shared, left, piece * 8, 1, min(8, units - piece * 8));
+                const int first = piece * LEFT_UNITS;
+                copy_units(shared, left, first, 1, min(LEFT_UNITS, units - first));
             } else if (piece < pieces) {
                 right.copy_unit(piece - left_pieces, reinterpret_cast<float*>(stages_of_warp(shared)));
             }

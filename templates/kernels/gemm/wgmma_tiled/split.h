@@ -42,6 +42,33 @@ __device__ __forceinline__ Share arrive_and_take_share(int& note, SplitCounters*
     return {note / 2, note % 2 != 0};
 }
 
+/// Adds up groups first .. end - 1 of this thread. Each group has SOURCES sets of four numbers. load(group, source,
+/// four) loads one of them, and store(group, total) stores the total of a group.
+template <int SOURCES, class Load, class Store>
+__device__ __forceinline__ void add_up_groups(int first, int end, const Load& load, const Store& store) {
+    constexpr int AT_ONCE = SOURCES < 16 ? 16 / SOURCES : 1;  // number of groups whose loads are under way
+#pragma unroll 1
+    for (int group = first; group < end; group += AT_ONCE) {
+        float fours[AT_ONCE][SOURCES][4];
+#pragma unroll
+        for (int i = 0; i < AT_ONCE; ++i) {
+#pragma unroll
+            for (int source = 0; source < SOURCES; ++source) load(min(group + i, end - 1), source, fours[i][source]);
+        }
+#pragma unroll
+        for (int i = 0; i < AT_ONCE; ++i) {
+            if (group + i >= end) break;
+            float total[4] = {};
+#pragma unroll
+            for (int source = 0; source < SOURCES; ++source) {
+#pragma unroll
+                for (int j = 0; j < 4; ++j) total[j] += fours[i][source][j];
+            }
+            store(group + i, total);
+        }
+    }
+}
+
 /// Adds up the sums of the blocks that share a tile, and writes the totals with `output`. All threads of the consumers
 /// must call the function. If CLUSTER_K is more than 1, the producer's threads do not call it, but must arrive at its
 /// cluster barrier (cluster_barrier_of_all). `row` and `column` are the first row and column of the block's tile.
@@ -49,8 +76,7 @@ __device__ __forceinline__ Share arrive_and_take_share(int& note, SplitCounters*
 template <class Shared, class Sums, class Output>
 __device__ __forceinline__ void add_up_parts(Shared& shared, const Work& work, const Sums& sums, float* workspace,
                                              SplitCounters* counters, const Output& output, int row, int column) {
-    constexpr int PLACES = CONSUMERS * WARPGROUP * 4;             // distance between groups of a thread, in floats
-    constexpr int AT_ONCE = CLUSTER_K < 16 ? 16 / CLUSTER_K : 1;  // number of groups whose loads are under way
+    constexpr int PLACES = CONSUMERS * WARPGROUP * 4;  // distance between groups of a thread, in floats
     static_assert(CLUSTER_K == 1 || sizeof(float) * BLOCK_M * BLOCK_N <= sizeof(shared.a) + sizeof(shared.b),
                   "room for the sums");
     const auto write = [&](int group, const float(&total)[4]) { output.write_group(group, row, column, total); };
@@ -71,66 +97,33 @@ __device__ __forceinline__ void add_up_parts(Shared& shared, const Work& work, c
     const long long tile = work.first * static_cast<long long>(SHARERS) + sharer;
     float* const parts = workspace + SPLIT_K * BLOCK_M * BLOCK_N * tile + threadIdx.x * 4;
     const int first = GROUPS * part / CLUSTER_K, end = GROUPS * (part + 1) / CLUSTER_K;
-    if constexpr (CLUSTER_K == 1) store_all(parts + work.split * BLOCK_M * BLOCK_N);
-#pragma unroll 1
-    for (int group = first; CLUSTER_K > 1 && group < end; group += AT_ONCE) {
-        float fours[AT_ONCE][CLUSTER_K][4];
-#pragma unroll
-        for (int i = 0; i < AT_ONCE; ++i) {
-#pragma unroll
-            for (int from = 0; from < CLUSTER_K; ++from) {
-                load_four_of(from * SHARERS + sharer, fours[i][from], stages + min(group + i, end - 1) * PLACES);
-            }
-        }
-#pragma unroll
-        for (int i = 0; i < AT_ONCE; ++i) {
-            if (group + i >= end) break;
-            float total[4] = {};
-#pragma unroll
-            for (int from = 0; from < CLUSTER_K; ++from) {
-#pragma unroll
-                for (int j = 0; j < 4; ++j) total[j] += fours[i][from][j];
-            }
+    if constexpr (CLUSTER_K == 1) {
+        store_all(parts + work.split * BLOCK_M * BLOCK_N);
+    } else {
+        const auto load = [&](int group, int from, float(&four)[4]) {
+            load_four_of(from * SHARERS + sharer, four, stages + group * PLACES);
+        };
+        add_up_groups<CLUSTER_K>(first, end, load, [&](int group, const float(&total)[4]) {
             if (SPLIT_K == 1) {
-                write(group + i, total);
+                write(group, total);
             } else {
-                store_four(parts + work.split * BLOCK_M * BLOCK_N + (group + i) * PLACES, total);
+                store_four(parts + work.split * BLOCK_M * BLOCK_N + group * PLACES, total);
             }
-        }
+        });
     }
     if (SPLIT_K == 1) return;
     SplitCounters* const own = counters + CLUSTER * work.first + work.rank;
     Share share = arrive_and_take_share(shared.note, own);
-    constexpr int TOTALS_AT_ONCE = SPLIT_K < 16 ? 16 / SPLIT_K : 1;
 #pragma unroll 1
     while (share.number < SPLIT_K) {
         unsigned next = SPLIT_K;
         if (threadIdx.x == 0 && share.is_last) next = atomicAdd(&own->taken, 1U);  // the latency overlaps
         const int from = first + (end - first) * share.number / SPLIT_K;
         const int up_to = first + (end - first) * (share.number + 1) / SPLIT_K;
-#pragma unroll 1
-        for (int group = from; group < up_to; group += TOTALS_AT_ONCE) {
-            float fours[TOTALS_AT_ONCE][SPLIT_K][4];
-#pragma unroll
-            for (int i = 0; i < TOTALS_AT_ONCE; ++i) {
-#pragma unroll
-                for (int split = 0; split < SPLIT_K; ++split) {
-                    const int loaded = min(group + i, up_to - 1);
-                    load_four(fours[i][split], parts + split * BLOCK_M * BLOCK_N + loaded * PLACES);
-                }
-            }
-#pragma unroll
-            for (int i = 0; i < TOTALS_AT_ONCE; ++i) {
-                if (group + i >= up_to) break;
-                float total[4] = {};
-#pragma unroll
-                for (int split = 0; split < SPLIT_K; ++split) {
-#pragma unroll
-                    for (int j = 0; j < 4; ++j) total[j] += fours[i][split][j];
-                }
-                write(group + i, total);
-            }
-        }
+        const auto load = [&](int group, int split, float(&four)[4]) {
+            load_four(four, parts + split * BLOCK_M * BLOCK_N + group * PLACES);
+        };
+        add_up_groups<SPLIT_K>(from, up_to, load, write);
         if (!share.is_last) break;
         consumer_barrier();  // all threads have read `note`
         if (threadIdx.x == 0) shared.note = static_cast<int>(next);
